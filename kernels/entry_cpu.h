@@ -1,0 +1,87 @@
+// The CPU's way into a kernel: points in blocks of `lanes`, one block after another.
+//
+// A call computes points from request.next on until request.stop, or until `budget` units of work
+// are done; the block it was in then stays in request.state, and the next call goes on there.
+#pragma once
+
+struct Column {
+    double const* values;
+    int64 repeat;
+    int64 count;
+};
+
+struct Request {
+    int64 next;      // first point not yet stored
+    int64 stop;      // one past the last point
+    int64 budget;    // units of work left to this call
+    int64 resuming;  // whether `state` holds the block at `next`
+    void* state;
+    uint8* status;
+    Column columns[n_columns];
+    void* outputs[n_outputs];
+};
+
+// A block of neighbouring points of a request; lanes beyond the last point repeat it.
+struct Block {
+    Request const& request;
+    int64 first;
+    int count;
+    real status;
+
+    HD real gather(Column const& column) const {
+        if (column.count == 1) return real(column.values[0]);
+        real result;
+        for (int i = 0; i < lanes; ++i) {
+            int64 point = first + (i < count ? i : count - 1);
+            set_lane(result, i, column.values[(point / column.repeat) % column.count]);
+        }
+        return result;
+    }
+
+    template <class T> HD void scatter(int output, real const& values, T missing) const {
+        T* stored = (T*)request.outputs[output] + first;
+        for (int i = 0; i < count; ++i)
+            stored[i] = lane(status, i) == 0.0 ? (T)lane(values, i) : missing;
+    }
+    HD void scatter_real(int output, real const& values) const {
+        scatter<double>(output, values, __builtin_nan(""));
+    }
+    HD void scatter_count(int output, real const& values) const {
+        scatter<int32>(output, values, -1);
+    }
+    HD void scatter_flag(int output, real const& values) const {
+        scatter<uint8>(output, values, 255);
+    }
+};
+
+extern "C" int64 tribosweep_state_bytes() { return sizeof(method::State); }
+extern "C" int64 tribosweep_request_bytes() { return sizeof(Request); }
+extern "C" int64 tribosweep_lanes() { return lanes; }
+
+extern "C" void tribosweep_run(Request* request) {
+    while (request->next < request->stop && request->budget > 0) {
+        int64 left = request->stop - request->next;
+        Block block{*request, request->next, left < lanes ? (int)left : lanes, 0.0};
+        Parameters p = gather_parameters(
+            [&](Column const& column) { return block.gather(column); },
+            [&](int i) -> Column const& { return request->columns[i]; });
+        method::State state;
+        if (request->resuming)
+            __builtin_memcpy(&state, request->state, sizeof(state));
+        else
+            state = method::start(p);
+        request->budget -= method::advance(state, p, request->budget);
+        if (method::running(state)) {
+            __builtin_memcpy(request->state, &state, sizeof(state));
+            request->resuming = 1;
+            return;
+        }
+        Outputs outputs = method::finish(state, p);
+        block.status = outputs.status;
+        scatter_outputs(block, outputs);
+        for (int i = 0; i < block.count; ++i)
+            request->status[block.first + i] = (uint8)lane(outputs.status, i);
+        request->next += block.count;
+        request->resuming = 0;
+    }
+}

@@ -1,0 +1,286 @@
+// Method `exact`: from stick to slip to stick by the closed-form flow, with no step size.
+//
+// One unit of work is one transition: a stuck mass waits for the next moment at which the force
+// asked for exceeds the limit, then slips: to the slip's end where it has neither spring nor damper,
+// else by one piece of the series. Where a slip ends, the mass reverses if the force asked for still
+// exceeds the limit, else it sticks.
+#pragma once
+
+#include "models/friction_oscillator/free_slip.h"
+#include "models/friction_oscillator/scaled.h"
+#include "models/friction_oscillator/sprung_slip.h"
+
+namespace exact {
+
+using namespace friction_oscillator;
+
+struct State {
+    Moment now;
+    real position;      // Y
+    real sign;          // of the side that pushes; the mass slides to -sign
+    real push, swing;   // sine and cosine parts of the sinusoid that drives the slip, from now on
+    real speed, rate;   // slip speed and its derivative, now
+    mask slipping;
+    mask first;         // the slip starts now: its speed is 0
+    mask out_of_stick;  // ... and so is its rate
+    mask active;        // not yet at the window's end
+
+    real wear;      // integral of (1 + shaking sin(tau + phi)) |Y'| over the window
+    real distance;  // of |Y'|
+    real stuck;     // phase spent stuck in the window
+    real peak;
+    real slips;
+    real transitions;
+    mask ever_stuck, ever_slipped;
+};
+
+HD State start(Parameters const& p) {
+    Scaled o = scaled(p);
+    State s;
+    s.now = {0.0, 0.0};
+    s.position = s.push = s.swing = s.speed = s.rate = 0.0;
+    s.sign = 1.0;
+    s.slipping = s.first = s.out_of_stick = false;
+    s.active = o.valid;
+    s.wear = s.distance = s.stuck = s.peak = s.slips = s.transitions = 0.0;
+    s.ever_stuck = s.ever_slipped = false;
+    return s;
+}
+
+HD bool running(State const& s) { return any(s.active); }
+
+// A slip that begins now: counted if it begins in the window.
+HD void begin_slip(State& s, Scaled const& o, mask here, mask out_of_stick) {
+    Overlap inside = overlap(o, s.now, never);
+    mask counted = here & (inside.from == 0.0) & (inside.to > 0.0);
+    s.slips = select(counted, s.slips + 1.0, s.slips);
+    s.slipping = s.slipping | here;
+    s.first = s.first | here;
+    s.out_of_stick = (s.out_of_stick & ~here) | (here & out_of_stick);
+    s.speed = select(here, 0.0, s.speed);
+}
+
+// The moment a stuck mass slips on one side: how long it waits, and the swing it slips with.
+struct Onset {
+    real wait;
+    real push, swing;
+};
+
+HD Onset onset(State const& s, Scaled const& o, Side const& side, real sign) {
+    real pull = sign * o.spring * s.position;
+    real excess = side.excess + pull;
+    Onset onset;
+    onset.push = o.friction - pull;
+    onset.swing = sqrt(greatest(excess * (side.amplitude + onset.push), 0.0));
+    real crossing = atan2(onset.push, onset.swing);
+    // The angle from the middle of the sticking range, -pi/2, so that a crossing that rounding has
+    // already passed is now, not a cycle ahead.
+    real angle = s.now.phase + side.lead;
+    real turns = nearest((angle + 0.5 * pi) * (1.0 / two_pi));
+    angle = fma(-turns, two_pi, angle);
+    onset.wait = select(excess > 0.0, greatest(crossing - angle, 0.0), never);
+    return onset;
+}
+
+// Stuck lanes wait for their next slip, or for the end of the window.
+HD void wait(State& s, Scaled const& o) {
+    mask stuck = s.active & ~s.slipping;
+    if (!any(stuck)) return;
+    Onset forward = onset(s, o, o.forward, 1.0);
+    Onset backward = onset(s, o, o.backward, -1.0);
+    mask ahead = forward.wait <= backward.wait;
+    real length = select(ahead, forward.wait, backward.wait);
+    Overlap inside = overlap(o, s.now, length);
+    real share = inside.to - inside.from;
+    s.stuck = select(stuck, s.stuck + share, s.stuck);
+    s.ever_stuck = s.ever_stuck | (stuck & (share > 0.0));
+
+    mask over = stuck & (between(s.now, o.window_end) <= length);
+    s.active = s.active & ~over;
+    mask slips = stuck & ~over;
+    Moment then = later(s.now, select(slips, length, 0.0));
+    s.now.cycle = select(slips, then.cycle, s.now.cycle);
+    s.now.phase = select(slips, then.phase, s.now.phase);
+    s.sign = select(slips, select(ahead, 1.0, -1.0), s.sign);
+    s.push = select(slips, select(ahead, forward.push, backward.push), s.push);
+    s.swing = select(slips, select(ahead, forward.swing, backward.swing), s.swing);
+    s.rate = select(slips, 0.0, s.rate);
+    begin_slip(s, o, slips, slips);
+}
+
+// What a stretch of slip gives: its length, the displacement over it, and the window's share.
+struct Stretch {
+    real length, displacement;
+    real distance, shaken, peak;
+    real speed, rate;  // at its end
+    mask ended;        // the slip ends with it
+};
+
+// The whole slip at once.
+HD Stretch free_stretch(State const& s, Scaled const& o, mask here, real sine, real cosine) {
+    FreeSlip slip{s.rate, s.swing, o.friction};
+    Stretch stretch;
+    real end = duration(slip, here);
+    stretch.length = end;
+    stretch.displacement = distance(slip, end, Circular(end));
+    Overlap inside = overlap(o, s.now, end);
+    stretch.distance = stretch.displacement;
+    mask cut = here & ((inside.from > 0.0) | (inside.to < end));
+    if (any(cut)) {
+        real part = distance(slip, inside.to, Circular(inside.to)) -
+                    distance(slip, inside.from, Circular(inside.from));
+        stretch.distance = select(cut, part, stretch.distance);
+    }
+    stretch.shaken = 0.0;
+    if constexpr (!variant::no_shaking)
+        stretch.shaken = shaken_distance(slip, inside.from, inside.to, sine, cosine);
+    stretch.peak = 0.0;
+    if constexpr (wanted::peak_slip_speed) {
+        real at = least(greatest(fastest(slip), inside.from), inside.to);
+        stretch.peak = speed(slip, Circular(at));
+    }
+    stretch.speed = stretch.rate = 0.0;
+    stretch.ended = true;
+    return stretch;
+}
+
+// One piece of the slip, shorter if the slip ends in it.
+HD Stretch sprung_stretch(State const& s, Scaled const& o, mask here, real sine, real cosine) {
+    real length = piece_length(o.spring, o.damping);
+    Piece now = piece(length, o.spring, o.damping, s.push, s.swing, s.speed, s.rate);
+    real zero = first_zero(now, s.first, s.out_of_stick, here);
+    Stretch stretch;
+    stretch.ended = zero <= 1.0;
+    real end = least(zero, 1.0);
+    stretch.length = end * length;
+    stretch.displacement = distance(now, end);
+    Overlap inside = overlap(o, s.now, stretch.length);
+    real from = inside.from / length;
+    real to = select(inside.to == stretch.length, end, inside.to / length);
+    stretch.distance = stretch.displacement;
+    mask cut = here & ((inside.from > 0.0) | (inside.to < stretch.length));
+    if (any(cut))
+        stretch.distance = select(cut, distance(now, to) - distance(now, from), stretch.distance);
+    stretch.shaken = 0.0;
+    if constexpr (!variant::no_shaking)
+        stretch.shaken = shaken_distance(now, from, to, sine, cosine);
+    stretch.peak = 0.0;
+    if constexpr (wanted::peak_slip_speed) stretch.peak = greatest_speed(now, from, to);
+    stretch.speed = speed(now, 1.0);
+    stretch.rate = slope(now, 1.0) / length;
+    return stretch;
+}
+
+HD Stretch choose(mask m, Stretch const& a, Stretch const& b) {
+    return {select(m, a.length, b.length),     select(m, a.displacement, b.displacement),
+            select(m, a.distance, b.distance), select(m, a.shaken, b.shaken),
+            select(m, a.peak, b.peak),         select(m, a.speed, b.speed),
+            select(m, a.rate, b.rate),         (a.ended & m) | (b.ended & ~m)};
+}
+
+HD Stretch stretch_of(State const& s, Scaled const& o, mask here) {
+    real sine = 0.0;  // of tau + phi, now
+    real cosine = 0.0;
+    if constexpr (!variant::no_shaking) {
+        real phase_sine, phase_cosine;
+        sincos(s.now.phase, phase_sine, phase_cosine);
+        sine = phase_sine * o.shake_cosine + phase_cosine * o.shake_sine;
+        cosine = phase_cosine * o.shake_cosine - phase_sine * o.shake_sine;
+    }
+    if constexpr (variant::no_spring && variant::no_damping)
+        return free_stretch(s, o, here, sine, cosine);
+    mask sprung = here & ~o.free;
+    mask free = here & o.free;
+    if (!any(free)) return sprung_stretch(s, o, sprung, sine, cosine);
+    Stretch whole = free_stretch(s, o, free, sine, cosine);
+    if (!any(sprung)) return whole;
+    return choose(o.free, whole, sprung_stretch(s, o, sprung, sine, cosine));
+}
+
+// The force that drives the slip from `now` on, seen from the side that pushes; where a slip has
+// ended, the mass reverses to the other side or sticks.
+HD void land(State& s, Scaled const& o, mask here, mask ended) {
+    real sine, cosine;
+    sincos(s.now.phase, sine, cosine);
+    real sign = select(ended, -s.sign, s.sign);
+    mask forward = sign > 0.0;
+    real side_sine = select(forward, o.forward.sine, o.backward.sine);
+    real side_cosine = o.forward.cosine;
+    real push = side_sine * sine + side_cosine * cosine;
+    real swing = side_sine * cosine - side_cosine * sine;
+    real excess = sign * o.spring * s.position + (push - o.friction);
+    mask sticks = ended & (excess <= 0.0);
+    mask reverses = ended & ~sticks;
+    s.sign = select(here, sign, s.sign);
+    s.push = select(here, push, s.push);
+    s.swing = select(here, swing, s.swing);
+    s.rate = select(reverses, excess, s.rate);
+    s.slipping = s.slipping & ~sticks;
+    begin_slip(s, o, reverses & s.active, false);
+}
+
+// Slipping lanes go on: to the end of the slip, or by one piece.
+HD void slip(State& s, Scaled const& o) {
+    mask here = s.active & s.slipping;
+    if (!any(here)) return;
+    Stretch stretch = stretch_of(s, o, here);
+    Overlap inside = overlap(o, s.now, stretch.length);
+    mask inside_window = here & (inside.to > inside.from);
+    s.distance = select(inside_window, s.distance + stretch.distance, s.distance);
+    s.wear = select(inside_window,
+                    s.wear + (stretch.distance + o.shaking * stretch.shaken), s.wear);
+    s.peak = select(inside_window, greatest(stretch.peak, s.peak), s.peak);
+    s.ever_slipped = s.ever_slipped | inside_window;
+
+    Moment then = later(s.now, select(here, stretch.length, 0.0));
+    s.now.cycle = select(here, then.cycle, s.now.cycle);
+    s.now.phase = select(here, then.phase, s.now.phase);
+    s.position = select(here, s.position - s.sign * stretch.displacement, s.position);
+    s.speed = select(here, stretch.speed, s.speed);
+    s.rate = select(here, stretch.rate, s.rate);
+    s.first = s.first & ~here;
+    s.active = s.active & ~(here & (between(s.now, o.window_end) <= 0.0));
+    land(s, o, here, here & stretch.ended);
+}
+
+// More than the motion can have: its free oscillations and the shaking cross zero twice a period.
+HD real transition_limit(Scaled const& o) {
+    real pieces = 8.0 / piece_length(o.spring, o.damping);
+    return (o.window_end.cycle + 2.0) * (64.0 + 16.0 * pieces);
+}
+
+HD int64 advance(State& s, Parameters const& p, int64 budget) {
+    Scaled o = scaled(p);
+    real limit = transition_limit(o);
+    int64 used = 0;
+    for (; used < budget && running(s); ++used) {
+        s.transitions = select(s.active, s.transitions + 1.0, s.transitions);
+        wait(s, o);
+        slip(s, o);
+        s.active = s.active & (s.transitions <= limit);
+    }
+    return used;
+}
+
+HD Outputs finish(State const& s, Parameters const& p) {
+    Scaled o = scaled(p);
+    real speed = p.base_acceleration / p.angular_frequency;
+    real load = p.mass * p.gravity;
+    mask slipped = s.ever_slipped;
+    mask stuck = s.ever_stuck;
+    Outputs out;
+    out.wear_power = load * speed * (s.wear / o.window);
+    out.friction_power = p.friction * out.wear_power;
+    out.slip_distance = speed / p.angular_frequency * s.distance;
+    out.stick_fraction = select(slipped, select(stuck, s.stuck / o.window, 0.0), 1.0);
+    out.slip_phases = s.slips;
+    out.peak_slip_speed = speed * s.peak;
+    out.regime = select(slipped, select(stuck, 1.0, 2.0), 0.0);
+    mask finite = (abs(out.wear_power) < 1e308) & (abs(out.slip_distance) < 1e308);
+    out.status = select(s.transitions <= transition_limit(o), 0.0, 1.0);
+    out.status = select(finite, out.status, 2.0);
+    out.status = select(o.valid, out.status, 3.0);
+    return out;
+}
+
+}  // namespace exact

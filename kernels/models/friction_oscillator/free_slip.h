@@ -1,0 +1,157 @@
+// A whole slip of a mass without spring and damper, in closed form.
+//
+// u is the phase since the slip began, speed(u) the slip speed (in a0/w, positive until the end):
+//
+//   speed(u) = rate sin u - friction (u - sin u) + swing (1 - cos u),
+//
+// with rate = speed'(0) >= 0 (0 for a slip out of stick). Divided by 1 - cos u it falls monotonically
+// on (0, 2 pi), so the slip has one end there, whatever the parameters.
+#pragma once
+
+#include "elementary.h"
+
+namespace friction_oscillator {
+
+struct FreeSlip {
+    real rate;      // speed'(0)
+    real swing;     // speed''(0)
+    real friction;
+};
+
+// sin u, cos u, 1 - cos u and u - sin u, each to full relative accuracy.
+struct Circular {
+    real sine, cosine, versine, defect;
+
+    HD explicit Circular(real u) { circular(u, sine, cosine, versine, defect); }
+};
+
+HD real speed(FreeSlip const& slip, Circular const& at) {
+    return slip.rate * at.sine + (slip.swing * at.versine - slip.friction * at.defect);
+}
+
+// u^2/2 - (1 - cos u) for 0 <= u < 1, where the difference would cancel.
+HD real short_quartic(real u) {
+    real x = u * u;
+    real sum = 1.0 / 1307674368000.0 / 16.0;  // 1/16!
+    sum = fma(-x, sum, 1.0 / 87178291200.0);
+    sum = fma(-x, sum, 1.0 / 479001600.0);
+    sum = fma(-x, sum, 1.0 / 3628800.0);
+    sum = fma(-x, sum, 1.0 / 40320.0);
+    sum = fma(-x, sum, 1.0 / 720.0);
+    sum = fma(-x, sum, 1.0 / 24.0);
+    return x * x * sum;
+}
+
+// The distance slipped by u, in a0/w^2: the integral of the speed.
+HD real distance(FreeSlip const& slip, real u, Circular const& at) {
+    real quartic = 0.5 * u * u - at.versine;
+    mask brief = u < 1.0;
+    if (any(brief)) quartic = select(brief, short_quartic(u), quartic);
+    return slip.rate * at.versine + (slip.swing * at.defect - slip.friction * quartic);
+}
+
+// A first guess of the end: from the leading terms of a short slip, of one that ends just before
+// u = 2 pi, and else from a parabola about u = pi. Three steps of duration() then do, everywhere.
+HD real guess_duration(FreeSlip const& slip) {
+    real a = (2.0 * slip.friction + slip.rate) * (1.0 / 6.0);
+    real root = sqrt(fma(slip.swing, slip.swing, 8.0 * slip.rate * a));
+    real brief = select(slip.swing > 0.0, (slip.swing + root) / (2.0 * a),
+                        4.0 * slip.rate / (root - slip.swing));
+    real rest = slip.swing - (pi / 3.0) * slip.friction;
+    real before = (slip.rate + sqrt(fma(slip.rate, slip.rate, 4.0 * pi * slip.friction * rest))) / rest;
+    real value = slip.swing - (0.5 * pi) * slip.friction;
+    real first = -(0.5 * slip.rate + slip.friction);
+    real second = -(0.25 * pi) * slip.friction;
+    real half = pi - 2.0 * value * first / (2.0 * first * first - value * second);
+    half = least(greatest(half, 1.0), 5.5);
+    real late = select((rest > 0.0) & (before < 2.2), two_pi - before, half);
+    return select(brief < 1.7, brief, late);
+}
+
+// The u in (0, 2 pi] at which the slip ends: Halley's method on speed/(1 - cos u), in a bracket.
+HD real duration(FreeSlip const& slip, mask wanted) {
+    real low = 0.0;
+    real high = two_pi;
+    real u = guess_duration(slip);
+    mask open = wanted;
+    for (int i = 0; i < 100 && any(open); ++i) {
+        Circular at(u);
+        real inverse = 1.0 / at.versine;
+        real cotangent = at.sine * inverse;
+        real ratio = at.defect * inverse;
+        real slope = 1.0 - ratio * cotangent;
+        real bend = ratio * inverse - slope * cotangent;
+        // value, first and second derivative of speed / (1 - cos u)
+        real value = slip.swing + slip.rate * cotangent - slip.friction * ratio;
+        real first = -(slip.rate * inverse + slip.friction * slope);
+        real second = slip.rate * cotangent * inverse - slip.friction * bend;
+        real step = 2.0 * value * first / (2.0 * first * first - value * second);
+        low = select(value > 0.0, u, low);
+        high = select(value > 0.0, high, u);
+        real next = u - step;
+        mask near = abs(step) <= 1e-6 * least(u, two_pi - u);
+        mask inside = (next > low) & (next < high);
+        next = select(near | inside, next, 0.5 * (low + high));
+        mask done = near | (high - low <= 2.3e-16 * high);
+        u = select(open, next, u);
+        open = open & ~done;
+    }
+    return u;
+}
+
+// Where the speed is greatest: the one zero of its derivative in (0, duration).
+HD real fastest(FreeSlip const& slip) {
+    real sine = slip.rate + slip.friction;  // of the force that drives the slip
+    real square = fma(sine, sine, slip.swing * slip.swing);
+    real excess = slip.rate * (slip.rate + 2.0 * slip.friction) + slip.swing * slip.swing;
+    return atan2(slip.swing, sine) + select(square > 0.0, atan2(sqrt(excess), slip.friction), 0.0);
+}
+
+// An antiderivative of sin(u + angle) speed(u), with the sine and cosine of `angle` given.
+HD real shaken_closed(FreeSlip const& slip, real u, Circular const& at, real sine, real cosine) {
+    real turned_sine = sine * at.cosine + cosine * at.sine;
+    real turned_cosine = cosine * at.cosine - sine * at.sine;
+    real double_sine = turned_sine * at.cosine + turned_cosine * at.sine;
+    real double_cosine = turned_cosine * at.cosine - turned_sine * at.sine;
+    real with_sine = 0.5 * u * cosine - 0.25 * (double_sine - sine);
+    real with_one = cosine - turned_cosine;
+    real with_cosine = 0.5 * u * sine - 0.25 * (double_cosine - cosine);
+    real with_u = turned_sine - sine - u * turned_cosine;
+    return (slip.rate + slip.friction) * with_sine + slip.swing * (with_one - with_cosine) -
+           slip.friction * with_u;
+}
+
+// Nodes and weights of Gauss and Legendre's rule of ten points on [-1, 1], the positive half.
+struct GaussNode {
+    double place, weight;
+};
+constexpr int gauss_nodes = 5;
+HD GaussNode gauss_node(int i) {
+    constexpr GaussNode nodes[gauss_nodes] = {
+        {0.14887433898163122, 0.29552422471475287}, {0.43339539412924721, 0.26926671930999635},
+        {0.67940956829902444, 0.21908636251598204}, {0.86506336668898454, 0.14945134915058059},
+        {0.97390652851717172, 0.066671344308688138}};
+    return nodes[i];
+}
+
+// The integral of sin(u + angle) speed(u) over [from, to]: closed-form, and by quadrature where the
+// interval is so short that the closed form would cancel.
+HD real shaken_distance(FreeSlip const& slip, real from, real to, real sine, real cosine) {
+    real total = shaken_closed(slip, to, Circular(to), sine, cosine) -
+                 shaken_closed(slip, from, Circular(from), sine, cosine);
+    mask brief = to - from < 1.0;
+    if (any(brief)) {
+        real middle = 0.5 * (from + to);
+        real half = 0.5 * (to - from);
+        real sum = 0.0;
+        for (int i = 0; i < 2 * gauss_nodes; ++i) {
+            GaussNode node = gauss_node(i / 2);
+            Circular at(middle + (i % 2 ? half : -half) * node.place);
+            sum += node.weight * ((sine * at.cosine + cosine * at.sine) * speed(slip, at));
+        }
+        total = select(brief, half * sum, total);
+    }
+    return total;
+}
+
+}  // namespace friction_oscillator

@@ -1,0 +1,137 @@
+// The friction oscillator without dimensions: phase tau = w t, lengths in a0/w^2, forces in m a0.
+//
+//   Y'' = -damping Y' - spring Y - sin tau + F,   |F| <= friction (1 + shaking sin(tau + phi))
+//
+// The plane can be asked for a force up to that limit in two directions, its two sides. Seen from
+// one side (sign +1 or -1), the force asked for exceeds the limit by
+//
+//   sign spring Y + sine sin tau + cosine cos tau - friction,
+//
+// a single sinusoid: the phase at which a stuck mass slips is closed-form, and while it slips this
+// is what accelerates it.
+#pragma once
+
+#include "elementary.h"
+
+namespace friction_oscillator {
+
+constexpr double two_pi_rest = 2.4492935982947064e-16;  // 2 pi - two_pi
+constexpr double never = 1e300;                          // a phase no run reaches
+
+// A moment: whole cycles, and the phase in [0, 2 pi) within the cycle.
+struct Moment {
+    real cycle;
+    real phase;
+};
+
+HD Moment moment_of_cycles(real cycles) {
+    real whole = floor(cycles);
+    return {whole, (cycles - whole) * two_pi};
+}
+
+// The moment of a time, to the rounding of the phase whatever the cycle: w t and its remainder by
+// 2 pi are formed exactly.
+HD Moment moment_of_time(real angular_frequency, real time) {
+    real angle = angular_frequency * time;
+    real rest = fma(angular_frequency, time, -angle);
+    real whole = floor(angle * (1.0 / two_pi));
+    real phase = fma(-whole, two_pi, angle);
+    return {whole, phase + (rest - whole * two_pi_rest)};
+}
+
+// The phase from one moment to another.
+HD real between(Moment const& from, Moment const& to) {
+    return fma(to.cycle - from.cycle, two_pi, to.phase - from.phase);
+}
+
+// The moment `wait` later; `wait` may be long.
+HD Moment later(Moment const& from, real wait) {
+    real phase = from.phase + wait;
+    real whole = floor(phase * (1.0 / two_pi));
+    phase = fma(-whole, two_pi, phase) - whole * two_pi_rest;
+    return {from.cycle + whole, phase};
+}
+
+// One of the two directions in which the plane may push.
+struct Side {
+    real sine, cosine;  // of the force asked for
+    real amplitude;     // of that sinusoid
+    real lead;          // sine sin tau + cosine cos tau = amplitude sin(tau + lead)
+    real excess;        // amplitude - friction, accurate where they nearly cancel
+};
+
+struct Scaled {
+    real friction, shaking;      // mu g / a0, a_v / g
+    real shake_sine, shake_cosine;  // of the phase of the normal load
+    real spring, damping;        // k / (m w^2), c / (m w)
+    Side forward, backward;      // signs +1 and -1
+    Moment window_start, window_end;
+    real window;                 // their distance, as phase
+    mask free;                   // neither spring nor damper
+    mask valid;
+};
+
+HD Side side_of(real sign, real friction, real excess, real shaking, real sine, real cosine) {
+    Side side;
+    real share = friction * shaking;
+    side.sine = sign - share * cosine;
+    side.cosine = 0.0 - share * sine;
+    if constexpr (variant::no_shaking) {
+        side.amplitude = 1.0;
+        side.excess = excess;
+    } else {
+        real square = fma(side.sine, side.sine, side.cosine * side.cosine);
+        real difference =
+            excess * (1.0 + friction) - 2.0 * sign * share * cosine + share * share;
+        side.amplitude = sqrt(square);
+        side.excess = difference / (side.amplitude + friction);
+        side.excess = select(shaking == 0.0, excess, side.excess);
+    }
+    side.lead = atan2(side.cosine, side.sine);
+    return side;
+}
+
+HD Scaled scaled(Parameters const& p) {
+    Scaled o;
+    // mu g is formed exactly: near mu g = a0 everything hangs on the difference.
+    real limit = p.friction * p.gravity;
+    real limit_rest = fma(p.friction, p.gravity, -limit);
+    real inverse = 1.0 / p.base_acceleration;
+    mask shaken = p.base_acceleration > 0.0;
+    real excess = select(shaken, ((p.base_acceleration - limit) - limit_rest) * inverse, -1.0);
+    o.friction = select(shaken, limit * inverse, 2.0);
+    o.shaking = p.vertical_acceleration / p.gravity;
+    sincos(p.phase, o.shake_sine, o.shake_cosine);
+
+    real rate = 1.0 / (p.mass * p.angular_frequency);
+    o.damping = p.damping * rate;
+    o.spring = p.stiffness * rate / p.angular_frequency;
+    o.free = (o.spring == 0.0) & (o.damping == 0.0);
+
+    o.forward = side_of(1.0, o.friction, excess, o.shaking, o.shake_sine, o.shake_cosine);
+    o.backward = side_of(-1.0, o.friction, excess, o.shaking, o.shake_sine, o.shake_cosine);
+
+    if constexpr (parameter_set == ParameterSet::cycles) {
+        o.window_start = moment_of_cycles(p.start_cycle);
+        o.window_end = moment_of_cycles(p.end_cycle);
+    } else {
+        o.window_start = moment_of_time(p.angular_frequency, p.window_start);
+        o.window_end = moment_of_time(p.angular_frequency, p.window_end);
+    }
+    o.window = between(o.window_start, o.window_end);
+    o.valid = (abs(o.shaking) < 1.0) & (o.window > 0.0);
+    return o;
+}
+
+// The part [from, to] of a phase of motion of the given length that lies in the window.
+struct Overlap {
+    real from, to;
+};
+
+HD Overlap overlap(Scaled const& o, Moment const& begin, real length) {
+    real to_start = between(begin, o.window_start);
+    real to_end = between(begin, o.window_end);
+    return {least(greatest(to_start, 0.0), length), least(greatest(to_end, 0.0), length)};
+}
+
+}  // namespace friction_oscillator

@@ -1,0 +1,151 @@
+// A piece of a slip of a mass with spring and damper: the exact flow as its power series.
+//
+// Seen from the side that pushes, with u the phase since the piece began, the slip speed obeys
+//
+//   speed'' + damping speed' + spring speed = swing cos u - push sin u,
+//
+// where push sin and swing cos are the sinusoid that drives it. Over a length of
+// 1/max(1, sqrt(spring), damping) the series of the solution reaches rounding after `terms` terms
+// whatever the damping: under-, over-, critically damped, resonant and free motion are one formula,
+// and a slip however short is a polynomial that keeps its relative accuracy.
+#pragma once
+
+#include "elementary.h"
+#include "models/friction_oscillator/free_slip.h"
+
+namespace friction_oscillator {
+
+constexpr int terms = 20;
+
+// A piece in x = u/length on [0, 1]: speed = sum of speed[n] x^n.
+struct Piece {
+    real length;
+    real coefficient[terms];
+};
+
+HD real piece_length(real spring, real damping) {
+    return 1.0 / greatest(greatest(sqrt(spring), damping), 1.0);
+}
+
+HD Piece piece(real length, real spring, real damping, real push, real swing, real speed,
+               real rate) {
+    Piece p;
+    p.length = length;
+    real square = length * length;
+    real even = square * swing;             // terms of the drive, each with its power of length
+    real odd = -(square * length) * push;
+    real drag = damping * length;
+    real pull = spring * square;
+    p.coefficient[0] = speed;
+    p.coefficient[1] = rate * length;
+    for (int n = 0; n + 2 < terms; ++n) {
+        real drive = n % 2 ? odd : even;
+        real sum = fma(-pull, p.coefficient[n], drive);
+        sum = fma(-(drag * double(n + 1)), p.coefficient[n + 1], sum);
+        p.coefficient[n + 2] = sum * (1.0 / ((n + 1) * (n + 2)));
+        drive = -(drive * square) * (1.0 / ((n + 1) * (n + 2)));
+        (n % 2 ? odd : even) = drive;
+    }
+    return p;
+}
+
+HD real speed(Piece const& p, real x) {
+    real sum = p.coefficient[terms - 1];
+    for (int n = terms - 2; n >= 0; --n) sum = fma(sum, x, p.coefficient[n]);
+    return sum;
+}
+
+// d speed / dx.
+HD real slope(Piece const& p, real x) {
+    real sum = (terms - 1) * p.coefficient[terms - 1];
+    for (int n = terms - 2; n >= 1; --n) sum = fma(sum, x, n * p.coefficient[n]);
+    return sum;
+}
+
+// The distance slipped from the piece's start to x.
+HD real distance(Piece const& p, real x) {
+    real sum = p.coefficient[terms - 1] * (1.0 / terms);
+    for (int n = terms - 2; n >= 0; --n) sum = fma(sum, x, p.coefficient[n] * (1.0 / (n + 1)));
+    return p.length * x * sum;
+}
+
+// The first zero of the speed in (0, 1], or 2 where there is none. `first` marks a slip that starts
+// here: its speed is 0 at x = 0, and so is its rate where it comes `out_of_stick`; those zeros are
+// divided out. Each step stays short of the zero, being that of a parabola below the polynomial
+// (its second derivative is bounded on [0, 1] by the sum of its terms' sizes), and the steps
+// converge on the zero quadratically: none is passed over, however close two of them lie.
+HD real first_zero(Piece const& p, mask first, mask out_of_stick, mask wanted) {
+    real c[terms];
+    real bound = 1e-300;
+    for (int n = 0; n < terms; ++n) {
+        real one = n + 1 < terms ? p.coefficient[n + 1 < terms ? n + 1 : 0] : real(0.0);
+        real two = n + 2 < terms ? p.coefficient[n + 2 < terms ? n + 2 : 0] : real(0.0);
+        c[n] = select(first, select(out_of_stick, two, one), p.coefficient[n]);
+        if (n > 1) bound = fma(double(n * (n - 1)), abs(c[n]), bound);
+    }
+    real x = 0.0;
+    real value = c[0];
+    real rise = c[1];
+    real zero = select(value > 0.0, 2.0, 0.0);
+    mask open = wanted & (value > 0.0);
+    for (int i = 0; i < 200 && any(open); ++i) {
+        real root = sqrt(fma(rise, rise, 2.0 * bound * value));
+        real step = select(rise >= 0.0, (rise + root) / bound, 2.0 * value / (root - rise));
+        real next = x + step;
+        mask beyond = next > 1.0;
+        open = open & ~beyond;
+        real new_value = c[terms - 1];
+        real new_rise = 0.0;
+        for (int n = terms - 2; n >= 0; --n) {
+            new_rise = fma(new_rise, next, new_value);
+            new_value = fma(new_value, next, c[n]);
+        }
+        mask there = open & ((new_value <= 0.0) | (step <= 4e-16 * next));
+        zero = select(there, next, zero);
+        open = open & ~there;
+        x = select(open, next, x);
+        value = select(open, new_value, value);
+        rise = select(open, new_rise, rise);
+    }
+    return select(open, x, zero);
+}
+
+// The greatest speed on [from, to]: the best of nine places, then the zero of the slope beside it.
+HD real greatest_speed(Piece const& p, real from, real to) {
+    real width = 0.125 * (to - from);
+    real best = speed(p, from);
+    real place = from;
+    for (int i = 1; i <= 8; ++i) {
+        real x = from + double(i) * width;
+        real value = speed(p, x);
+        place = select(value > best, x, place);
+        best = greatest(value, best);
+    }
+    real low = greatest(place - width, from);
+    real high = least(place + width, to);
+    for (int i = 0; i < 40; ++i) {
+        real middle = 0.5 * (low + high);
+        mask rising = slope(p, middle) > 0.0;
+        low = select(rising, middle, low);
+        high = select(rising, high, middle);
+    }
+    return greatest(best, speed(p, low));
+}
+
+// The integral of sin(u + angle) speed over [from, to] in x, sine and cosine of `angle` given.
+HD real shaken_distance(Piece const& p, real from, real to, real sine, real cosine) {
+    real middle = 0.5 * (from + to);
+    real half = 0.5 * (to - from);
+    real sum = 0.0;
+    for (int i = 0; i < 2 * gauss_nodes; ++i) {
+        GaussNode node = gauss_node(i / 2);
+        real x = middle + (i % 2 ? half : -half) * node.place;
+        real turned_sine, turned_cosine;
+        sincos(p.length * x, turned_sine, turned_cosine);
+        real load = sine * turned_cosine + cosine * turned_sine;
+        sum += node.weight * (load * speed(p, x));
+    }
+    return p.length * half * sum;
+}
+
+}  // namespace friction_oscillator

@@ -1,0 +1,158 @@
+"""Kernels on this machine's processor: compiled at run time, loaded with ctypes, SIMD over points."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.backends.base import Computed, Stopped
+from sweep.backends.compiler import Compiler, compile_library, find_compiler, processor_name
+from sweep.source import Kernel, kernel_of, kernel_text
+from sweep.spec import Output, Points, Sweep
+
+SLICE_SECONDS = 0.1  # a call returns at least this often, so that a stop is heard
+FIRST_BUDGET = 1000  # units of work in the first call, before their cost is known
+
+DTYPES: Mapping[str, type[np.generic]] = {"real": np.float64, "count": np.int32, "flag": np.uint8}
+
+
+class Column(ctypes.Structure):
+    """Twin of entry_cpu.h's Column."""
+
+    _fields_ = (
+        ("values", ctypes.c_void_p),
+        ("repeat", ctypes.c_int64),
+        ("count", ctypes.c_int64),
+    )
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a kernel is compiled for; None: what suits the machine and the text's defaults."""
+
+    compiler: Compiler | None = None
+    width: Literal[1, 2, 4, 8] | None = None  # doubles in a vector
+    pack: int | None = None  # vectors in flight
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        chosen = (("SWEEP_WIDTH", self.width), ("SWEEP_PACK", self.pack))
+        return tuple(f"-D{name}={value}" for name, value in chosen if value is not None)
+
+
+class CpuBackend:
+    """The CPU backend; one call of compute() uses one processor core."""
+
+    name = "cpu"
+
+    def __init__(self, target: Target | None = None, budget: int | None = None) -> None:
+        """`budget` fixes the units of work of each call into the kernel, for tests."""
+        self._target = target or Target()
+        self._compiler = self._target.compiler or find_compiler()
+        self._budget = budget
+
+    @property
+    def description(self) -> str:
+        return f"{processor_name()}, {self._compiler.version}"
+
+    def prepare(self, sweep: Sweep, points: Points) -> None:
+        self._library(kernel_of(sweep, points.variants))
+
+    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+        library = self._library(kernel_of(sweep, points.variants))
+        arrays = {
+            output.name: np.empty(points.n_points, DTYPES[output.kind]) for output in sweep.outputs
+        }
+        arrays["status"] = np.empty(points.n_points, np.uint8)
+        seconds = library.run(points, sweep.outputs, arrays, stop, self._budget)
+        return Computed(arrays, seconds)
+
+    def _library(self, kernel: Kernel) -> Library:
+        return _load(kernel, self._compiler, self._target.flags)
+
+
+class Library:
+    """A compiled kernel, loaded."""
+
+    def __init__(self, path: Path, kernel: Kernel) -> None:
+        loaded = ctypes.CDLL(str(path))
+        self.names = tuple(parameter.name for parameter in kernel.parameters)
+        self.state_bytes = _integer(loaded.tribosweep_state_bytes)
+        self.lanes = _integer(loaded.tribosweep_lanes)
+        self.request_type = request_type(len(kernel.parameters), len(kernel.outputs))
+        self.request_bytes = _integer(loaded.tribosweep_request_bytes)
+        self._run = loaded.tribosweep_run
+        self._run.restype = None
+
+    def run(
+        self,
+        points: Points,
+        outputs: tuple[Output, ...],
+        arrays: Mapping[str, NDArray[Any]],
+        stop: Event | None,
+        budget: int | None,
+    ) -> float:
+        """Fill `arrays`; the seconds spent inside the kernel."""
+        state = np.empty(self.state_bytes // 8 + 8, np.float64)
+        request = self.request_type()
+        request.stop = points.n_points
+        request.state = state.ctypes.data
+        request.status = arrays["status"].ctypes.data
+        kept = [np.ascontiguousarray(points.columns[name].values) for name in self.names]
+        for i, (name, values) in enumerate(zip(self.names, kept, strict=True)):
+            column = Column(values.ctypes.data, points.columns[name].repeat, len(values))
+            request.columns[i] = column
+        for i, output in enumerate(outputs):
+            request.outputs[i] = arrays[output.name].ctypes.data
+        return self._call_in_slices(request, stop, budget)
+
+    def _call_in_slices(self, request: Any, stop: Event | None, budget: int | None) -> float:
+        work = budget or FIRST_BUDGET
+        total = 0.0
+        while request.next < request.stop:
+            if stop is not None and stop.is_set():
+                raise Stopped
+            request.budget = work
+            began = time.perf_counter()
+            self._run(ctypes.byref(request))
+            seconds = time.perf_counter() - began
+            total += seconds
+            if budget is None and seconds < SLICE_SECONDS / 2:
+                work = min(work * 4, 1 << 60)
+            elif budget is None and seconds > SLICE_SECONDS * 2:
+                work = max(work // 2, 1)
+        return total
+
+
+def request_type(n_columns: int, n_outputs: int) -> type[Any]:
+    """Twin of entry_cpu.h's Request for a kernel of that many columns and outputs."""
+    fields = [
+        ("next", ctypes.c_int64),
+        ("stop", ctypes.c_int64),
+        ("budget", ctypes.c_int64),
+        ("resuming", ctypes.c_int64),
+        ("state", ctypes.c_void_p),
+        ("status", ctypes.c_void_p),
+        ("columns", Column * n_columns),
+        ("outputs", ctypes.c_void_p * n_outputs),
+    ]
+    return type("Request", (ctypes.Structure,), {"_fields_": fields})
+
+
+@functools.lru_cache(maxsize=64)
+def _load(kernel: Kernel, compiler: Compiler, flags: tuple[str, ...]) -> Library:
+    return Library(compile_library(kernel_text(kernel), compiler, flags), kernel)
+
+
+def _integer(function: Any) -> int:
+    function.restype = ctypes.c_int64
+    return int(function())

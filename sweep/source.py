@@ -1,0 +1,157 @@
+"""Puts together the one complete C++ text of a kernel: generated structs, headers, entry.
+
+The same text goes to every compiler; only the entry differs between CPU and GPU. Each header is
+taken in once, where it is first included, behind a #line that names the file it stands in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sweep.errors import SweepError
+from sweep.shipped import kernels_folder
+from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Sweep
+
+Target = Literal["cpu", "gpu"]
+
+INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """Everything a kernel's text depends on; equal kernels have equal texts."""
+
+    model: Model
+    method: Method
+    parameter_set: ParameterSet
+    outputs: tuple[Output, ...]
+    variants: tuple[str, ...] = ()
+
+    def __hash__(self) -> int:
+        names = tuple(output.name for output in self.outputs)
+        return hash((self.model.name, self.method.name, self.parameter_set.name, names, self.variants))
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The kernel's columns, in order."""
+        return (*self.model.parameters, *self.parameter_set.parameters, *self.method.parameters)
+
+
+def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:
+    """The kernel that computes `sweep`, with the given compile-time variants."""
+    return Kernel(
+        model=sweep.model,
+        method=sweep.method,
+        parameter_set=sweep.parameter_set,
+        outputs=sweep.outputs,
+        variants=variants,
+    )
+
+
+def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
+    """The complete text that is compiled for `kernel`; SweepError if a header is missing."""
+    seen: set[str] = set()
+    parts = [
+        "".join(_flatten("portable.h", seen)),
+        _generated(kernel),
+        "".join(_flatten(f"models/{kernel.model.name}.h", seen)),
+        f"namespace method = {kernel.method.name};\n",
+        _columns(kernel),
+        "".join(_flatten(f"entry_{target}.h", seen)),
+    ]
+    return "\n".join(parts)
+
+
+def kernel_digest(sweep: Sweep) -> str:
+    """A digest of the text that computes `sweep`, variants apart."""
+    return hashlib.sha256(kernel_text(kernel_of(sweep)).encode()).hexdigest()
+
+
+def flat_text(header: str) -> str:
+    """The text of one kernel header with all it includes, each once."""
+    return "".join(_flatten(header, set()))
+
+
+def _flatten(name: str, seen: set[str]) -> Iterable[str]:
+    if name in seen:
+        return
+    seen.add(name)
+    path = kernels_folder() / name
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    except FileNotFoundError:
+        raise SweepError(f"kernel header {name!r} is missing from {kernels_folder()}") from None
+    yield f'#line 1 "kernels/{name}"\n'
+    for number, line in enumerate(lines, start=1):
+        include = INCLUDE.match(line)
+        if include:
+            yield from _flatten(include[1], seen)
+            yield f'#line {number + 1} "kernels/{name}"\n'
+        elif line.strip() != "#pragma once":
+            yield line
+        else:
+            yield "\n"
+
+
+def _generated(kernel: Kernel) -> str:
+    model = kernel.model
+    every_method = [p for method in model.methods for p in method.parameters]
+    every_set = [p for parameters in model.parameter_sets for p in parameters.parameters]
+    fields = dict.fromkeys(p.name for p in (*model.parameters, *every_set, *every_method))
+    sets = [s.name for s in model.parameter_sets]
+    wanted = {output.name for output in kernel.outputs}
+    variants = dict.fromkeys(v.name for method in model.methods for v in method.variants)
+    lines = [
+        '#line 1 "generated"',
+        "// Every parameter of the model and its methods; those the sweep does not have are 0.",
+        _struct("Parameters", fields),
+        "// What finish() returns, in SI units; status as in the table of statuses.",
+        _struct("Outputs", (*(output.name for output in model.outputs), "status")),
+        f"enum class ParameterSet {{ {', '.join(sets)} }};",
+        f"constexpr ParameterSet parameter_set = ParameterSet::{kernel.parameter_set.name};",
+        _flags("wanted", {output.name: output.name in wanted for output in model.outputs}),
+        _flags("variant", {name: name in kernel.variants for name in variants}),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _struct(name: str, fields: Iterable[str]) -> str:
+    return f"struct {name} {{\n" + "".join(f"    real {field};\n" for field in fields) + "};"
+
+
+def _flags(namespace: str, flags: dict[str, bool]) -> str:
+    lines = [f"constexpr bool {name} = {str(on).lower()};" for name, on in flags.items()]
+    return f"namespace {namespace} {{\n" + "\n".join(lines) + "\n}"
+
+
+def _columns(kernel: Kernel) -> str:
+    """The code between a request's columns and arrays and the named fields of the structs."""
+    names = [parameter.name for parameter in kernel.parameters]
+    absent = _absent(kernel, names)
+    gathers = [f"    p.{name} = gather(column({i}));\n" for i, name in enumerate(names)]
+    zeros = [f"    p.{name} = 0.0;\n" for name in absent]
+    scatters = [
+        f"    scatter_{output.kind}({i}, o.{output.name});\n"
+        for i, output in enumerate(kernel.outputs)
+    ]
+    return (
+        '#line 1 "generated"\n'
+        f"constexpr int n_columns = {len(names)};\n"
+        f"constexpr int n_outputs = {len(kernel.outputs)};\n"
+        "template <class Gather, class Column> HD Parameters gather_parameters(Gather gather, "
+        "Column column) {\n    Parameters p;\n" + "".join(gathers + zeros) + "    return p;\n}\n"
+        "template <class Points> HD void scatter_outputs(Points const& points, Outputs const& o) {\n"
+        + "".join(line.replace("scatter_", "points.scatter_") for line in scatters)
+        + "}\n"
+    )
+
+
+def _absent(kernel: Kernel, names: Sequence[str]) -> list[str]:
+    model = kernel.model
+    every = [p.name for s in model.parameter_sets for p in s.parameters]
+    every += [p.name for m in model.methods for p in m.parameters]
+    return [name for name in dict.fromkeys(every) if name not in names]
