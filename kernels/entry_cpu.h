@@ -28,12 +28,13 @@ struct Block {
     int count;
     real status;
 
-    HD real gather(Column const& column) const {
+    HD real gather(int i) const {
+        Column const& column = request.columns[i];
         if (column.count == 1) return real(column.values[0]);
         real result;
-        for (int i = 0; i < lanes; ++i) {
-            int64 point = first + (i < count ? i : count - 1);
-            set_lane(result, i, column.values[(point / column.repeat) % column.count]);
+        for (int k = 0; k < lanes; ++k) {
+            int64 point = first + (k < count ? k : count - 1);
+            set_lane(result, k, column.values[(point / column.repeat) % column.count]);
         }
         return result;
     }
@@ -62,9 +63,7 @@ extern "C" void tribosweep_run(Request* request) {
     while (request->next < request->stop && request->budget > 0) {
         int64 left = request->stop - request->next;
         Block block{*request, request->next, left < lanes ? (int)left : lanes, 0.0};
-        Parameters p = gather_parameters(
-            [&](Column const& column) { return block.gather(column); },
-            [&](int i) -> Column const& { return request->columns[i]; });
+        Parameters p = gather_parameters(block);
         method::State state;
         if (request->resuming)
             __builtin_memcpy(&state, request->state, sizeof(state));

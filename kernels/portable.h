@@ -124,10 +124,10 @@ HD vec vec_sqrt(vec a) {
 
 // The statement for each vector i of a pack, written out: g++ keeps a pack in registers only where no
 // loop indexes it.
-#define FOR(k, ...)               \
-    {                             \
-        constexpr int i = k;      \
-        __VA_ARGS__;              \
+#define FOR(k, ...)          \
+    {                        \
+        constexpr int i = k; \
+        __VA_ARGS__;         \
     }
 #if SWEEP_PACK == 1
 #define EACH(...) FOR(0, __VA_ARGS__)
@@ -145,9 +145,7 @@ struct mask {
     vec_mask part[SWEEP_PACK];
 
     mask() = default;
-    HD mask(bool all) {
-        EACH(part[i] = all ? vec{} == vec{} : vec{} != vec{})
-    }
+    HD mask(bool all) { EACH(part[i] = all ? vec{} == vec{} : vec{} != vec{}) }
     HD friend mask operator&(mask a, mask b) {
         EACH(a.part[i] = a.part[i] & b.part[i])
         return a;
@@ -192,11 +190,11 @@ struct real {
     HD real& operator-=(real b) { return *this = *this - b; }
     HD real& operator*=(real b) { return *this = *this * b; }
 
-#define COMPARISON(op)                                \
-    HD friend mask operator op(real a, real b) {      \
-        mask m;                                       \
-        EACH(m.part[i] = a.part[i] op b.part[i])      \
-        return m;                                     \
+#define COMPARISON(op)                           \
+    HD friend mask operator op(real a, real b) { \
+        mask m;                                  \
+        EACH(m.part[i] = a.part[i] op b.part[i]) \
+        return m;                                \
     }
     COMPARISON(<)
     COMPARISON(<=)

@@ -1,4 +1,4 @@
-"""What can go wrong with a request or a machine, each with the exit status it ends a command with."""
+"""What can go wrong with a request or a machine, each with the exit status of its command."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ class CompileError(SweepError):
 
 
 class MachineError(SweepError):
-    """The machine stopped the run (disk full, read-only, out of memory); finished chunks are kept."""
+    """The machine stopped the run (disk full, read-only, no memory); finished chunks are kept."""
 
     exit_status = 3

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,8 +32,9 @@ class Kernel:
     variants: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
-        names = tuple(output.name for output in self.outputs)
-        return hash((self.model.name, self.method.name, self.parameter_set.name, names, self.variants))
+        outputs = tuple(output.name for output in self.outputs)
+        chosen = (self.model.name, self.method.name, self.parameter_set.name)
+        return hash((*chosen, outputs, self.variants))
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -98,25 +99,54 @@ def _flatten(name: str, seen: set[str]) -> Iterable[str]:
 
 
 def _generated(kernel: Kernel) -> str:
+    """The structs and flags that the model's header is written against."""
     model = kernel.model
-    every_method = [p for method in model.methods for p in method.parameters]
-    every_set = [p for parameters in model.parameter_sets for p in parameters.parameters]
-    fields = dict.fromkeys(p.name for p in (*model.parameters, *every_set, *every_method))
-    sets = [s.name for s in model.parameter_sets]
     wanted = {output.name for output in kernel.outputs}
     variants = dict.fromkeys(v.name for method in model.methods for v in method.variants)
+    sets = ", ".join(parameter_set.name for parameter_set in model.parameter_sets)
     lines = [
         '#line 1 "generated"',
         "// Every parameter of the model and its methods; those the sweep does not have are 0.",
-        _struct("Parameters", fields),
+        _struct("Parameters", _fields(model)),
         "// What finish() returns, in SI units; status as in the table of statuses.",
-        _struct("Outputs", (*(output.name for output in model.outputs), "status")),
-        f"enum class ParameterSet {{ {', '.join(sets)} }};",
+        _struct("Outputs", [*(output.name for output in model.outputs), "status"]),
+        f"enum class ParameterSet {{ {sets} }};",
         f"constexpr ParameterSet parameter_set = ParameterSet::{kernel.parameter_set.name};",
         _flags("wanted", {output.name: output.name in wanted for output in model.outputs}),
         _flags("variant", {name: name in kernel.variants for name in variants}),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _columns(kernel: Kernel) -> str:
+    """The code between a request's numbered arrays and the named fields of the structs."""
+    names = [parameter.name for parameter in kernel.parameters]
+    absent = [name for name in _fields(kernel.model) if name not in names]
+    gathers = [f"p.{name} = points.gather({i});" for i, name in enumerate(names)]
+    zeros = [f"p.{name} = 0.0;" for name in absent]
+    scatters = [
+        f"points.scatter_{output.kind}({i}, o.{output.name});"
+        for i, output in enumerate(kernel.outputs)
+    ]
+    lines = [
+        '#line 1 "generated"',
+        f"constexpr int n_columns = {len(names)};",
+        f"constexpr int n_outputs = {len(kernel.outputs)};",
+        "template <class Points> HD Parameters gather_parameters(Points const& points) {",
+        *("    " + line for line in ("Parameters p;", *gathers, *zeros, "return p;")),
+        "}",
+        "template <class Points> HD void scatter_outputs(Points const& points, Outputs const& o) {",
+        *("    " + line for line in scatters),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _fields(model: Model) -> list[str]:
+    """The names of all parameters that some sweep of the model may have."""
+    sets = [p for parameter_set in model.parameter_sets for p in parameter_set.parameters]
+    controls = [p for method in model.methods for p in method.parameters]
+    return list(dict.fromkeys(p.name for p in (*model.parameters, *sets, *controls)))
 
 
 def _struct(name: str, fields: Iterable[str]) -> str:
@@ -126,32 +156,3 @@ def _struct(name: str, fields: Iterable[str]) -> str:
 def _flags(namespace: str, flags: dict[str, bool]) -> str:
     lines = [f"constexpr bool {name} = {str(on).lower()};" for name, on in flags.items()]
     return f"namespace {namespace} {{\n" + "\n".join(lines) + "\n}"
-
-
-def _columns(kernel: Kernel) -> str:
-    """The code between a request's columns and arrays and the named fields of the structs."""
-    names = [parameter.name for parameter in kernel.parameters]
-    absent = _absent(kernel, names)
-    gathers = [f"    p.{name} = gather(column({i}));\n" for i, name in enumerate(names)]
-    zeros = [f"    p.{name} = 0.0;\n" for name in absent]
-    scatters = [
-        f"    scatter_{output.kind}({i}, o.{output.name});\n"
-        for i, output in enumerate(kernel.outputs)
-    ]
-    return (
-        '#line 1 "generated"\n'
-        f"constexpr int n_columns = {len(names)};\n"
-        f"constexpr int n_outputs = {len(kernel.outputs)};\n"
-        "template <class Gather, class Column> HD Parameters gather_parameters(Gather gather, "
-        "Column column) {\n    Parameters p;\n" + "".join(gathers + zeros) + "    return p;\n}\n"
-        "template <class Points> HD void scatter_outputs(Points const& points, Outputs const& o) {\n"
-        + "".join(line.replace("scatter_", "points.scatter_") for line in scatters)
-        + "}\n"
-    )
-
-
-def _absent(kernel: Kernel, names: Sequence[str]) -> list[str]:
-    model = kernel.model
-    every = [p.name for s in model.parameter_sets for p in s.parameters]
-    every += [p.name for m in model.methods for p in m.parameters]
-    return [name for name in dict.fromkeys(every) if name not in names]

@@ -1,4 +1,4 @@
-"""The nouns of the project as frozen data: models and their tables, sweeps, chunks, tasks. Does no work."""
+"""The nouns of the project as frozen data: models and their tables, sweeps, chunks, tasks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MISSING_FLAG = 255  # uint8 outputs of a point that is not ok
 
 
 class Status(IntEnum):
-    """How a point ended. Stored as uint8; a point that is not ok holds the missing value everywhere."""
+    """How a point ended, stored as uint8; one that is not ok holds the missing value everywhere."""
 
     ok = 0
     not_converged = 1

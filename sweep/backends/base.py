@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from threading import Event
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -43,6 +43,6 @@ class Backend(Protocol):
         """Compile what `points` need, so that computing them does not wait for a compiler."""
         ...
 
-    def compute(self, sweep: Sweep, points: Points, stop: threading.Event | None = None) -> Computed:
+    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
         """The asked outputs and "status" of every point; Stopped once `stop` is set."""
         ...

@@ -29,8 +29,8 @@ FLAGS = (
 )
 
 NO_COMPILER = (
-    "no C++ compiler: none of g++, clang++ or c++ is on PATH. Install one (Debian: apt install g++), "
-    "or bring one into this environment with: pip install 'tribosweep[compiler]'"
+    "no C++ compiler: none of g++, clang++ or c++ is on PATH. Install one (Debian: apt install "
+    "g++), or bring one into this environment with: pip install 'tribosweep[compiler]'"
 )
 
 

@@ -1,4 +1,4 @@
-"""Kernels on this machine's processor: compiled at run time, loaded with ctypes, SIMD over points."""
+"""Kernels on this machine's processor: compiled at run time, loaded by ctypes, SIMD over points."""
 
 from __future__ import annotations
 

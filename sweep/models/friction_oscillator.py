@@ -1,4 +1,4 @@
-"""Mass rubbing on a shaken plane (Code_Aster SDND104), with an optional spring, damper and vertical shaking.
+"""Mass rubbing on a shaken plane (Code_Aster SDND104), with spring, damper, vertical shaking.
 
 The plane shakes with the acceleration a0 sin(ωt); y is the displacement relative to it.
 
@@ -81,10 +81,11 @@ MODEL = Model(
     methods=(EXACT,),
     sentences={
         Status.ok: "computed",
-        Status.not_converged: "more stick and slip phases than the motion can have; report this point",
+        Status.not_converged: "more stick and slip phases than the motion can have; "
+        "please report this point's parameters",
         Status.diverged: "the numbers overflow; bring the parameters nearer to one another in size",
-        Status.outside_validity: "the mass lifts off (vertical_acceleration must be below gravity), "
-        "or the window is empty (its end must come after its start)",
+        Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
+        "gravity), or the window is empty (its end must come after its start)",
         Status.failed: "the worker failed at this point's chunk; see the receipts, then run "
         "again with --retry-failed",
         Status.pending: "not computed yet; run the sweep again to go on",

@@ -14,12 +14,14 @@ namespace exact {
 
 using namespace friction_oscillator;
 
+constexpr double rounding = 1e-15;  // of a phase, and of a force
+
 struct State {
     Moment now;
-    real position;      // Y
-    real sign;          // of the side that pushes; the mass slides to -sign
-    real push, swing;   // sine and cosine parts of the sinusoid that drives the slip, from now on
-    real speed, rate;   // slip speed and its derivative, now
+    real position;     // Y
+    real sign;         // of the side that pushes; the mass slides to -sign
+    real push, swing;  // sine and cosine parts of the sinusoid that drives the slip, from now on
+    real speed, rate;  // slip speed and its derivative, now
     mask slipping;
     mask first;         // the slip starts now: its speed is 0
     mask out_of_stick;  // ... and so is its rate
@@ -60,40 +62,34 @@ HD void begin_slip(State& s, Scaled const& o, mask here, mask out_of_stick) {
     s.speed = select(here, 0.0, s.speed);
 }
 
-// The moment a stuck mass slips on one side: how long it waits, and the swing it slips with.
-struct Onset {
-    real wait;
-    real push, swing;
-};
-
-HD Onset onset(State const& s, Scaled const& o, Side const& side, real sign) {
-    real pull = sign * o.spring * s.position;
-    real excess = side.excess + pull;
-    Onset onset;
-    onset.push = o.friction - pull;
-    onset.swing = sqrt(greatest(excess * (side.amplitude + onset.push), 0.0));
-    real crossing = atan2(onset.push, onset.swing);
-    // The angle from the middle of the sticking range, -pi/2, so that a crossing that rounding has
-    // already passed is now, not a cycle ahead.
+// How long a stuck mass waits until it slips at a crossing. The angle is taken from the middle of
+// the sticking range, -pi/2, so that a crossing rounding has already passed is now, not a cycle on.
+HD real wait_for(State const& s, Side const& side, Crossing const& crossing) {
     real angle = s.now.phase + side.lead;
     real turns = nearest((angle + 0.5 * pi) * (1.0 / two_pi));
     angle = fma(-turns, two_pi, angle);
-    onset.wait = select(excess > 0.0, greatest(crossing - angle, 0.0), never);
-    return onset;
+    return select(crossing.exists, greatest(crossing.angle - angle, 0.0), never);
 }
 
 // Stuck lanes wait for their next slip, or for the end of the window.
 HD void wait(State& s, Scaled const& o) {
     mask stuck = s.active & ~s.slipping;
     if (!any(stuck)) return;
-    Onset forward = onset(s, o, o.forward, 1.0);
-    Onset backward = onset(s, o, o.backward, -1.0);
-    mask ahead = forward.wait <= backward.wait;
-    real length = select(ahead, forward.wait, backward.wait);
+    Crossing forward = o.unsprung_forward;
+    Crossing backward = o.unsprung_backward;
+    if constexpr (!variant::no_spring) {
+        real pull = o.spring * s.position;
+        forward = crossing_of(o.forward, o.friction, pull);
+        backward = crossing_of(o.backward, o.friction, -pull);
+    }
+    real forward_wait = wait_for(s, o.forward, forward);
+    real backward_wait = wait_for(s, o.backward, backward);
+    mask ahead = forward_wait <= backward_wait;
+    real length = select(ahead, forward_wait, backward_wait);
     Overlap inside = overlap(o, s.now, length);
     real share = inside.to - inside.from;
     s.stuck = select(stuck, s.stuck + share, s.stuck);
-    s.ever_stuck = s.ever_stuck | (stuck & (share > 0.0));
+    s.ever_stuck = s.ever_stuck | (stuck & (share > 10.0 * rounding));
 
     mask over = stuck & (between(s.now, o.window_end) <= length);
     s.active = s.active & ~over;
@@ -102,7 +98,7 @@ HD void wait(State& s, Scaled const& o) {
     s.now.cycle = select(slips, then.cycle, s.now.cycle);
     s.now.phase = select(slips, then.phase, s.now.phase);
     s.sign = select(slips, select(ahead, 1.0, -1.0), s.sign);
-    s.push = select(slips, select(ahead, forward.push, backward.push), s.push);
+    s.push = select(slips, select(ahead, forward.level, backward.level), s.push);
     s.swing = select(slips, select(ahead, forward.swing, backward.swing), s.swing);
     s.rate = select(slips, 0.0, s.rate);
     begin_slip(s, o, slips, slips);
@@ -209,7 +205,8 @@ HD void land(State& s, Scaled const& o, mask here, mask ended) {
     real push = side_sine * sine + side_cosine * cosine;
     real swing = side_sine * cosine - side_cosine * sine;
     real excess = sign * o.spring * s.position + (push - o.friction);
-    mask sticks = ended & (excess <= 0.0);
+    // By rounding alone it is no reversal: the mass would slip from stick at once, all the same.
+    mask sticks = ended & (excess <= rounding);
     mask reverses = ended & ~sticks;
     s.sign = select(here, sign, s.sign);
     s.push = select(here, push, s.push);
@@ -227,8 +224,8 @@ HD void slip(State& s, Scaled const& o) {
     Overlap inside = overlap(o, s.now, stretch.length);
     mask inside_window = here & (inside.to > inside.from);
     s.distance = select(inside_window, s.distance + stretch.distance, s.distance);
-    s.wear = select(inside_window,
-                    s.wear + (stretch.distance + o.shaking * stretch.shaken), s.wear);
+    s.wear =
+        select(inside_window, s.wear + (stretch.distance + o.shaking * stretch.shaken), s.wear);
     s.peak = select(inside_window, greatest(stretch.peak, s.peak), s.peak);
     s.ever_slipped = s.ever_slipped | inside_window;
 

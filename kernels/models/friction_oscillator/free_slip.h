@@ -13,8 +13,8 @@
 namespace friction_oscillator {
 
 struct FreeSlip {
-    real rate;      // speed'(0)
-    real swing;     // speed''(0)
+    real rate;   // speed'(0)
+    real swing;  // speed''(0)
     real friction;
 };
 
@@ -53,19 +53,32 @@ HD real distance(FreeSlip const& slip, real u, Circular const& at) {
 // A first guess of the end: from the leading terms of a short slip, of one that ends just before
 // u = 2 pi, and else from a parabola about u = pi. Three steps of duration() then do, everywhere.
 HD real guess_duration(FreeSlip const& slip) {
+    // A short slip ends where a u^2 - swing u - 2 rate is 0; whether that is before 1.7:
     real a = (2.0 * slip.friction + slip.rate) * (1.0 / 6.0);
-    real root = sqrt(fma(slip.swing, slip.swing, 8.0 * slip.rate * a));
-    real brief = select(slip.swing > 0.0, (slip.swing + root) / (2.0 * a),
-                        4.0 * slip.rate / (root - slip.swing));
+    mask brief = (1.7 * a - slip.swing) * 1.7 > 2.0 * slip.rate;
+    // A long one where rest v^2 - 2 rate v - 4 pi friction is 0, v = 2 pi - u; whether v < 2.2:
     real rest = slip.swing - (pi / 3.0) * slip.friction;
-    real before = (slip.rate + sqrt(fma(slip.rate, slip.rate, 4.0 * pi * slip.friction * rest))) / rest;
-    real value = slip.swing - (0.5 * pi) * slip.friction;
-    real first = -(0.5 * slip.rate + slip.friction);
-    real second = -(0.25 * pi) * slip.friction;
-    real half = pi - 2.0 * value * first / (2.0 * first * first - value * second);
-    half = least(greatest(half, 1.0), 5.5);
-    real late = select((rest > 0.0) & (before < 2.2), two_pi - before, half);
-    return select(brief < 1.7, brief, late);
+    mask late = (2.2 * rest - 2.0 * slip.rate) * 2.2 > 4.0 * pi * slip.friction;
+    real guess = 0.0;
+    if (any(~(brief | late))) {
+        real value = slip.swing - (0.5 * pi) * slip.friction;
+        real first = -(0.5 * slip.rate + slip.friction);
+        real second = -(0.25 * pi) * slip.friction;
+        guess = pi - 2.0 * value * first / (2.0 * first * first - value * second);
+        guess = least(greatest(guess, 1.0), 5.5);
+    }
+    if (any(late)) {
+        real root = sqrt(fma(slip.rate, slip.rate, 4.0 * pi * slip.friction * rest));
+        guess = select(late, two_pi - (slip.rate + root) / rest, guess);
+    }
+    if (any(brief)) {
+        real root = sqrt(fma(slip.swing, slip.swing, 8.0 * slip.rate * a));
+        mask rising = slip.swing > 0.0;
+        real end = select(rising, slip.swing + root, 4.0 * slip.rate) /
+                   select(rising, 2.0 * a, root - slip.swing);
+        guess = select(brief, end, guess);
+    }
+    return guess;
 }
 
 // The u in (0, 2 pi] at which the slip ends: Halley's method on speed/(1 - cos u), in a bracket.
@@ -127,10 +140,11 @@ struct GaussNode {
 };
 constexpr int gauss_nodes = 5;
 HD GaussNode gauss_node(int i) {
-    constexpr GaussNode nodes[gauss_nodes] = {
-        {0.14887433898163122, 0.29552422471475287}, {0.43339539412924721, 0.26926671930999635},
-        {0.67940956829902444, 0.21908636251598204}, {0.86506336668898454, 0.14945134915058059},
-        {0.97390652851717172, 0.066671344308688138}};
+    constexpr GaussNode nodes[gauss_nodes] = {{0.14887433898163122, 0.29552422471475287},
+                                              {0.43339539412924721, 0.26926671930999635},
+                                              {0.67940956829902444, 0.21908636251598204},
+                                              {0.86506336668898454, 0.14945134915058059},
+                                              {0.97390652851717172, 0.066671344308688138}};
     return nodes[i];
 }
 

@@ -16,7 +16,7 @@
 namespace friction_oscillator {
 
 constexpr double two_pi_rest = 2.4492935982947064e-16;  // 2 pi - two_pi
-constexpr double never = 1e300;                          // a phase no run reaches
+constexpr double never = 1e300;                         // a phase no run reaches
 
 // A moment: whole cycles, and the phase in [0, 2 pi) within the cycle.
 struct Moment {
@@ -60,14 +60,33 @@ struct Side {
     real excess;        // amplitude - friction, accurate where they nearly cancel
 };
 
+// Where the force asked of a side exceeds the limit, seen as an angle: the sinusoid's phase there,
+// and its cosine part (its sine part is `level`, the limit less the spring's share).
+struct Crossing {
+    real level, swing, angle;
+    mask exists;
+};
+
+HD Crossing crossing_of(Side const& side, real friction, real pull) {
+    Crossing crossing;
+    real excess = side.excess + pull;
+    crossing.level = friction - pull;
+    crossing.swing = sqrt(greatest(excess * (side.amplitude + crossing.level), 0.0));
+    // By its cosine: where the two nearly agree the arcsine of the sine would lose half the digits.
+    crossing.angle = atan2(crossing.level, crossing.swing);
+    crossing.exists = excess > 0.0;
+    return crossing;
+}
+
 struct Scaled {
-    real friction, shaking;      // mu g / a0, a_v / g
-    real shake_sine, shake_cosine;  // of the phase of the normal load
-    real spring, damping;        // k / (m w^2), c / (m w)
-    Side forward, backward;      // signs +1 and -1
+    real friction, shaking;                        // mu g / a0, a_v / g
+    real shake_sine, shake_cosine;                 // of the phase of the normal load
+    real spring, damping;                          // k / (m w^2), c / (m w)
+    Side forward, backward;                        // signs +1 and -1
+    Crossing unsprung_forward, unsprung_backward;  // with no spring, or at Y = 0
     Moment window_start, window_end;
-    real window;                 // their distance, as phase
-    mask free;                   // neither spring nor damper
+    real window;  // their distance, as phase
+    mask free;    // neither spring nor damper
     mask valid;
 };
 
@@ -81,8 +100,7 @@ HD Side side_of(real sign, real friction, real excess, real shaking, real sine, 
         side.excess = excess;
     } else {
         real square = fma(side.sine, side.sine, side.cosine * side.cosine);
-        real difference =
-            excess * (1.0 + friction) - 2.0 * sign * share * cosine + share * share;
+        real difference = excess * (1.0 + friction) - 2.0 * sign * share * cosine + share * share;
         side.amplitude = sqrt(square);
         side.excess = difference / (side.amplitude + friction);
         side.excess = select(shaking == 0.0, excess, side.excess);
@@ -110,6 +128,10 @@ HD Scaled scaled(Parameters const& p) {
 
     o.forward = side_of(1.0, o.friction, excess, o.shaking, o.shake_sine, o.shake_cosine);
     o.backward = side_of(-1.0, o.friction, excess, o.shaking, o.shake_sine, o.shake_cosine);
+    if constexpr (variant::no_spring) {
+        o.unsprung_forward = crossing_of(o.forward, o.friction, 0.0);
+        o.unsprung_backward = crossing_of(o.backward, o.friction, 0.0);
+    }
 
     if constexpr (parameter_set == ParameterSet::cycles) {
         o.window_start = moment_of_cycles(p.start_cycle);

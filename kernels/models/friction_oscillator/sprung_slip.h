@@ -32,7 +32,7 @@ HD Piece piece(real length, real spring, real damping, real push, real swing, re
     Piece p;
     p.length = length;
     real square = length * length;
-    real even = square * swing;             // terms of the drive, each with its power of length
+    real even = square * swing;  // terms of the drive, each with its power of length
     real odd = -(square * length) * push;
     real drag = damping * length;
     real pull = spring * square;

@@ -1,0 +1,54 @@
+# make demo, make test: all either needs is Python 3.11 or newer and this file.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# With no compiler on the machine the kernels are compiled by the one that pip brings.
+COMPILER := $(or $(TRIBOSWEEP_CXX),$(shell command -v g++ || command -v clang++ || command -v c++))
+
+# Root in a container is no mistake, so pip need not warn of it.
+export PIP_ROOT_USER_ACTION := ignore
+export MPLBACKEND := Agg
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+.NOTPARALLEL:
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/demo.installed ## compute a wear-power surface of 524,288 points and draw it
+	$(BIN)/sweep run wear_power -o results/wear_power.zarr
+	$(BIN)/sweep plot results/wear_power.zarr -o results/wear_power.png
+	@echo "The picture: $(CURDIR)/results/wear_power.png"
+
+test: lint ## lint, types, import layers and every test
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/dev.installed ## ruff, clang-format, import layers and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	find kernels -name '*.h' -exec $(BIN)/clang-format --dry-run --Werror {} +
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+bench: $(VENV)/dev.installed ## the speeds of this machine: a table, and JSON in results/
+	$(BIN)/python -m tests.benchmarks
+
+clean: ## remove the environment, caches and build products; results stay
+	rm -rf $(VENV) build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache
+	find sweep tests -name __pycache__ -prune -exec rm -rf {} +
+
+# One stamp for what a user needs and one for what a developer needs: each is installed once, and
+# again when pyproject.toml changes.
+$(VENV)/demo.installed: EXTRAS := $(if $(COMPILER),,[compiler])
+$(VENV)/dev.installed: EXTRAS := $(if $(COMPILER),[dev],[dev,compiler])
+
+$(VENV)/%.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "$(PYTHON) is missing or older than 3.11: name a newer one, as in 'make PYTHON=python3.12'"; exit 1; }
+	@echo "Installing into $(VENV) (the first time takes a minute or two)"
+	@$(PYTHON) -m venv $(VENV)
+	$(PIP) install --editable '.$(EXTRAS)'
+	@touch $@

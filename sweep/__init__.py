@@ -1,0 +1,39 @@
+"""Parameter sweeps of friction: dissipated energy and wear over grids of 10³ to 10⁹ points.
+
+>>> import sweep
+>>> ds = sweep.run("wear_power")  # an xarray.Dataset, kept in results/wear_power.zarr
+>>> ds = sweep.run({"model": ..., "axes": ...}, store=None)  # in memory, writes nothing
+>>> ds = sweep.open_results("results/wear_power.zarr")  # lazy
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sweep.api import run as run
+    from sweep.config import load as load
+    from sweep.errors import SweepError as SweepError
+    from sweep.models import models as models
+    from sweep.store import open_results as open_results
+
+PUBLIC = {
+    "run": "sweep.api",
+    "load": "sweep.config",
+    "models": "sweep.models",
+    "open_results": "sweep.store",
+    "SweepError": "sweep.errors",
+}
+
+__all__ = ["SweepError", "load", "models", "open_results", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'sweep' has no attribute {name!r}")
+    return getattr(import_module(PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__"]

@@ -1,0 +1,299 @@
+"""A picture of any sweep: lines over one axis, a colour map over two, slices of the rest."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.analysis.scales import edges, roomiest_cell, scale, spans_decades
+from sweep.analysis.slices import Slice, cut, flag_names, is_flag, quantity, unit
+from sweep.errors import SweepError
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.figure import Figure
+
+Values = NDArray[np.float64]
+
+MOST_LINES = 8  # an axis this short is drawn as lines rather than as columns of a map
+NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
+THEORY_STYLES = ("--", "-.", ":")
+
+
+def plot(
+    dataset: xr.Dataset,
+    output: str | None = None,
+    path: str | Path = "sweep.png",
+    *,
+    at: Mapping[str, float] | None = None,
+) -> Path:
+    """Draw one output of a sweep into a file (.png, .pdf, .svg ...) and return the file's path.
+
+    See `draw` for what is on it. Folders on the way to `path` are made; a file there is replaced.
+    """
+    path = Path(path)
+    figure = draw(dataset, output, at=at)
+    formats = figure.canvas.get_supported_filetypes()
+    if path.suffix.removeprefix(".").lower() not in formats:
+        known = ", ".join(f".{name}" for name in sorted(formats))
+        raise SweepError(f"{str(path)!r} names no kind of picture by its end: use one of {known}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path)
+    except OSError as error:
+        raise SweepError(f"the picture cannot be written to {str(path)!r}: {error}") from error
+    return path
+
+
+def draw(
+    dataset: xr.Dataset, output: str | None = None, *, at: Mapping[str, float] | None = None
+) -> Figure:
+    """The picture as a matplotlib Figure, bound to no window.
+
+    `output` is any variable of the Dataset; without it, the first real one. The two longest axes
+    are drawn; each other is cut at its middle, or at the value nearest to the one `at` gives, and
+    the title says where. Borders between the classes of a flag are drawn and the classes named,
+    whether the flag is the output or stands beside it; borders that theory knows for the model are
+    dashed. Points without a value are hatched, and counted in the legend.
+    """
+    from matplotlib.figure import Figure
+
+    shown = cut(dataset, output, at or {})
+    figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    shape = shown.output.shape
+    if not shape:
+        raise SweepError(
+            f"there is nothing to draw: the sweep is a single point, {shown.name} = "
+            f"{quantity(shown.output)}"
+        )
+    if len(shape) == 2 and min(shape) > MOST_LINES:
+        _draw_map(figure, axes, shown)
+    else:
+        _draw_lines(axes, shown)
+    axes.set_title(_title(dataset, shown), loc="left", fontsize="medium")
+    _draw_legend(figure, axes, shown)
+    return figure
+
+
+def _title(dataset: xr.Dataset, shown: Slice) -> str:
+    title = f"{dataset.attrs.get('model', 'sweep')}: {shown.name}"
+    cuts = ", ".join(f"{axis} = {value}" for axis, value in shown.cuts.items())
+    return f"{title} at {cuts}" if cuts else title
+
+
+def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
+    from matplotlib.patches import Patch
+
+    handles = axes.get_legend_handles_labels()[0]
+    if shown.missing:
+        counts = ", ".join(f"{n} {_in_words(status.name)}" for status, n in shown.missing.items())
+        handles.append(Patch(**NO_VALUE, label=f"no value: {counts}"))
+    if handles:
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=3, fontsize="small", frameon=False
+        )
+
+
+def _label(variable: xr.DataArray) -> str:
+    name = str(variable.attrs.get("long_name", variable.name))
+    return f"{name} [{unit(variable)}]" if unit(variable) else name
+
+
+def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
+    """The first axis to the right, the second upwards, the output in colour."""
+    x, y = (axis.values.astype(np.float64) for axis in shown.axes)
+    for axis, name, values in zip(shown.axes, "xy", (x, y), strict=True):
+        axes.set(**{f"{name}scale": scale(values), f"{name}label": _label(axis)})
+    axes.patch.set(**NO_VALUE)
+    mesh = axes.pcolormesh(edges(x), edges(y), shown.values.T, rasterized=True, **_colours(shown))
+    _colour_bar(figure, axes, mesh, shown)
+    _draw_class_borders(axes, x, y, shown)
+    _draw_theory_borders(axes, x, y, shown)
+    _name_classes(axes, x, y, shown)
+
+
+def _colours(shown: Slice) -> dict[str, Any]:
+    import matplotlib
+    from matplotlib.colors import BoundaryNorm
+
+    if not is_flag(shown.output):
+        return {"cmap": "viridis", "norm": _norm(shown.values)}
+    codes = sorted(flag_names(shown.output))
+    between = [codes[0] - 0.5, *(code + 0.5 for code in codes)]
+    colours = matplotlib.colormaps["viridis"].resampled(len(codes))
+    return {"cmap": colours, "norm": BoundaryNorm(between, len(codes))}
+
+
+def _norm(values: Values) -> Normalize:
+    from matplotlib.colors import LogNorm, Normalize
+
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return Normalize(0.0, 1.0)
+    return (LogNorm if spans_decades(finite) else Normalize)(finite.min(), finite.max())
+
+
+def _colour_bar(figure: Figure, axes: Axes, mesh: ScalarMappable, shown: Slice) -> None:
+    bar = figure.colorbar(mesh, ax=axes, label=_label(shown.output))
+    if is_flag(shown.output):
+        names = flag_names(shown.output)
+        bar.set_ticks(list(names), labels=[_hyphened(name) for name in names.values()])
+        bar.ax.tick_params(length=0)
+
+
+def _draw_class_borders(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
+    """A line between the classes of the flag, as computed."""
+    from matplotlib.patheffects import withStroke
+
+    classes = shown.classes
+    codes = np.unique(classes[np.isfinite(classes)])
+    for code in codes[1:]:
+        above = np.where(np.isnan(classes), np.nan, classes >= code)
+        lines = axes.contour(x, y, above.T, levels=[0.5], colors="white", linewidths=1.6)
+        lines.set(path_effects=[withStroke(linewidth=3.0, foreground="black")])
+    if codes.size > 1 and shown.flag is not None:
+        axes.plot(
+            [], [], color="white", linewidth=1.6, label=_borders_label(shown.flag),
+            path_effects=[withStroke(linewidth=3.0, foreground="black")],
+        )  # fmt: skip
+
+
+def _draw_theory_borders(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
+    for (label, line), style in zip(_theory_borders(shown).items(), THEORY_STYLES, strict=False):
+        axes.contour(x, y, line.T, levels=[0.0], colors="red", linewidths=1.2, linestyles=[style])
+        axes.plot([], [], color="red", linewidth=1.2, linestyle=style, label=f"theory: {label}")
+
+
+def _theory_borders(shown: Slice) -> dict[str, Values]:
+    """Fields that change sign on the borders theory knows for the model, if they do so here.
+
+    Looked up as `boundaries` in the module of `sweep.theory` that is called like the model.
+    """
+    name = f"sweep.theory.{shown.dataset.attrs.get('model', '')}"
+    if not name.rpartition(".")[2].isidentifier() or importlib.util.find_spec(name) is None:
+        return {}
+    boundaries: Callable[[Mapping[str, Values]], dict[str, Values]] | None
+    boundaries = getattr(importlib.import_module(name), "boundaries", None)
+    lines = boundaries(shown.parameters) if boundaries else {}
+    return {label: line for label, line in lines.items() if np.any(line > 0) and np.any(line < 0)}
+
+
+def _name_classes(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
+    """The name of each class of the flag, written where that class has the most room."""
+    from matplotlib.patheffects import withStroke
+
+    if shown.flag is None:
+        return
+    for code, name in flag_names(shown.flag).items():
+        place = roomiest_cell(shown.classes == code)
+        if place is not None:
+            axes.text(
+                x[place[0]], y[place[1]], _hyphened(name), color="white", weight="bold",
+                ha="center", va="center",
+                path_effects=[withStroke(linewidth=2.5, foreground="black")],
+            )  # fmt: skip
+
+
+def _draw_lines(axes: Axes, shown: Slice) -> None:
+    """One line over the longest axis, or one for each value of a short second axis."""
+    along = max(shown.axes, key=lambda axis: axis.size)
+    x = along.values.astype(np.float64)
+    axes.set(xscale=scale(x), xlabel=_label(along), ylabel=_label(shown.output))
+    values, labels = _lines(shown, along)
+    style = _line_style(shown, along)
+    for line, label in zip(values, labels, strict=True):
+        axes.plot(x, line, label=label, **style)
+    if spans_decades(values[np.isfinite(values)]):
+        axes.set_yscale("log")
+    if is_flag(shown.output):
+        names = flag_names(shown.output)
+        axes.set_yticks(list(names), labels=[_hyphened(name) for name in names.values()])
+    if len(values) == 1 and along.name not in shown.numbered:
+        _mark_missing(axes, x, values[0])
+        _mark_theory_borders(axes, x, shown)
+        if not is_flag(shown.output):
+            _mark_classes(axes, x, shown)
+
+
+def _line_style(shown: Slice, along: xr.DataArray) -> dict[str, Any]:
+    """Dots for a sample, steps for a flag, else a line, with dots where they are few."""
+    return {
+        "linestyle": "none" if along.name in shown.numbered else "-",
+        "marker": "." if along.size <= 64 or along.name in shown.numbered else "",
+        "drawstyle": "steps-mid" if is_flag(shown.output) else "default",
+    }
+
+
+def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
+    """The lines, (n_lines, n_values), and what the legend calls each."""
+    if len(shown.axes) == 1:
+        return shown.values[None, :], [""]
+    (across,) = (axis for axis in shown.axes if axis.name != along.name)
+    lines = shown.values if shown.axes[0].name == across.name else shown.values.T
+    return lines, [f"{_in_words(str(across.name))} = {quantity(value)}" for value in across]
+
+
+def _mark_missing(axes: Axes, x: Values, line: Values) -> None:
+    """Hatch the cells of points without a value over the whole height."""
+    sides = np.repeat(edges(x), 2)[1:-1]
+    missing = np.repeat(np.isnan(line), 2)
+    if missing.any():
+        upright = axes.get_xaxis_transform()
+        axes.fill_between(sides, 0, 1, where=missing.tolist(), transform=upright, **NO_VALUE)
+
+
+def _mark_theory_borders(axes: Axes, x: Values, shown: Slice) -> None:
+    for (label, line), style in zip(_theory_borders(shown).items(), THEORY_STYLES, strict=False):
+        before = np.flatnonzero(np.diff(line >= 0) & np.isfinite(np.diff(line)))
+        share = line[before] / (line[before] - line[before + 1])
+        places = x[before] + share * (x[before + 1] - x[before])
+        upright = axes.get_xaxis_transform()
+        axes.vlines(
+            places, 0, 1, color="red", linewidth=1.2, linestyle=style, transform=upright,
+            label=f"theory: {label}",
+        )  # fmt: skip
+
+
+def _mark_classes(axes: Axes, x: Values, shown: Slice) -> None:
+    """Borders between the classes of the flag, and each class's name in its longest stretch."""
+    if shown.flag is None:
+        return
+    upright = axes.get_xaxis_transform()
+    classes = np.nan_to_num(shown.classes, nan=-1)
+    changes = np.flatnonzero(np.diff(classes)) + 1
+    axes.vlines(
+        edges(x)[changes], 0, 1, color="0.5", linewidth=2.5, transform=upright, zorder=1,
+        label=_borders_label(shown.flag),
+    )  # fmt: skip
+    stretches = np.split(np.arange(x.size), changes)
+    for code, name in flag_names(shown.flag).items():
+        own = [stretch for stretch in stretches if classes[stretch[0]] == code]
+        if own:
+            longest = max(own, key=len)
+            middle = float(x[longest[len(longest) // 2]])
+            axes.text(
+                middle, 0.98, _hyphened(name), transform=upright, rotation="vertical",
+                ha="center", va="top",
+            )  # fmt: skip
+
+
+def _borders_label(flag: xr.DataArray) -> str:
+    return f"borders of {flag.name}, computed"
+
+
+def _hyphened(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _in_words(name: str) -> str:
+    return name.replace("_", " ")

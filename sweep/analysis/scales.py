@@ -1,0 +1,60 @@
+"""How values lie on an axis: its scale, the cells around them, and room for a word among them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+
+LOG_DECADES = 3.0  # a positive output that spans more gets a logarithmic scale
+FINEST_GRID = 40  # cells a side on which the room for a word is sought
+
+
+def scale(values: Values) -> str:
+    """The scale of an axis: "log" where its values are spaced geometrically, else "linear"."""
+    if values.size < 3 or values.min() <= 0 or _even(values):
+        return "linear"
+    return "log" if _even(np.log(values)) else "linear"
+
+
+def edges(values: Values) -> Values:
+    """Borders of the cells around values, (n + 1,), halfway on the scale of their axis."""
+    if scale(values) == "log":
+        return np.exp(_halfway(np.log(values)))
+    return _halfway(values)
+
+
+def spans_decades(values: Values) -> bool:
+    """Whether values call for a logarithmic scale: all positive, over LOG_DECADES and more."""
+    return bool(values.size and values.min() > 0 and values.max() > 10**LOG_DECADES * values.min())
+
+
+def roomiest_cell(region: NDArray[np.bool_]) -> tuple[int, int] | None:
+    """The cell of a region farthest from all that is outside it, in shares of each side.
+
+    Sought on a grid thinned to FINEST_GRID cells a side; None where the region has no cell on it.
+    Widths count half, since words are wider than high.
+    """
+    strides = [-(-n // FINEST_GRID) for n in region.shape]
+    coarse = np.pad(region[:: strides[0], :: strides[1]], 1)
+    inside, outside = np.argwhere(coarse), np.argwhere(~coarse)
+    if not inside.size:
+        return None
+    size = np.array([2.0, 1.0]) * coarse.shape
+    apart = (inside[:, None, :] - outside[None, :, :]) / size
+    best = inside[np.argmax(np.min(np.sum(apart**2, axis=-1), axis=1))] - 1
+    return int(best[0]) * strides[0], int(best[1]) * strides[1]
+
+
+def _even(values: Values) -> bool:
+    steps = np.diff(values)
+    return bool(np.ptp(steps) <= 1e-6 * np.abs(steps).max())
+
+
+def _halfway(values: Values) -> Values:
+    if values.size == 1:
+        return values[0] + np.array([-0.5, 0.5])
+    steps = np.diff(values)
+    ends = [values[0] - steps[0] / 2], [values[-1] + steps[-1] / 2]
+    return np.concatenate([ends[0], values[:-1] + steps / 2, ends[1]])

@@ -1,0 +1,94 @@
+"""A sweep from its file to its Dataset: what `sweep.run` does, and the command line too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any, Literal
+
+from sweep.config import Request, load
+from sweep.engine import Progress, Summary
+from sweep.engine import run as run_engine
+from sweep.source import kernel_digest
+from sweep.store import MemoryResults, Store
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+RESULTS_FOLDER = Path("results")
+
+Source = str | Path | Mapping[str, object]
+Report = Callable[[Progress], None]
+
+
+def run(
+    source: Source,
+    overrides: Sequence[str] = (),
+    *,
+    store: str | Path | Literal["auto"] | None = "auto",
+    backend: Literal["auto", "cpu", "gpu"] | None = None,
+    workers: int | None = None,
+    report: Report | None = None,
+    stop: Event | None = None,
+) -> xr.Dataset:
+    """The results of a sweep: an xarray.Dataset with the sweep's dimensions, `status` included.
+
+    `source` is a TOML file, the name of a shipped one, or a mapping of that shape; `overrides` are
+    "name=value" texts. `store` is where results are kept, by default results/NAME.zarr: what is
+    done there is not computed again, and the Dataset is lazy. With store=None it is in memory and
+    nothing is written. Points that could not be computed carry their `status`; SweepError is
+    raised where the request or the machine is at fault. Set `stop` to end early.
+    """
+    request = with_options(load(source, overrides), backend=backend, workers=workers)
+    if store is None:
+        results = MemoryResults(
+            request.sweep,
+            chunk_points=request.options.chunk_points,
+            provenance=provenance(request),
+        )
+        run_engine(results, request.options, report, stop)
+        return results.dataset()
+    kept = open_store(request, default_store(request) if store == "auto" else store)
+    run_in_store(kept, request, report, stop)
+    return kept.dataset()
+
+
+def with_options(request: Request, **options: Any) -> Request:
+    """The request with those run options that are not None."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return replace(request, options=replace(request.options, **given))
+
+
+def default_store(request: Request) -> Path:
+    """Where results go if nothing else is said."""
+    return RESULTS_FOLDER / f"{request.name}.zarr"
+
+
+def open_store(request: Request, path: str | Path) -> Store:
+    """The store of the request's sweep at `path`, made if there is none.
+
+    StoreError if something else lies there, the differences named.
+    """
+    return Store.create(
+        path,
+        request.sweep,
+        chunk_points=request.options.chunk_points,
+        provenance=provenance(request),
+        accept_revision=request.options.accept_revision,
+    )
+
+
+def run_in_store(
+    store: Store, request: Request, report: Report | None = None, stop: Event | None = None
+) -> Summary:
+    """Compute what is pending in the store, holding it alone; StoreError at once if it is held."""
+    with store.lock():
+        store.clean()
+        return run_engine(store, request.options, report, stop)
+
+
+def provenance(request: Request) -> dict[str, object]:
+    """What made a store, beyond its recipe: the same whenever and wherever it is made."""
+    return {"kernel_digest": kernel_digest(request.sweep)}

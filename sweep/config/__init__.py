@@ -1,0 +1,76 @@
+"""A sweep file or a mapping, read against its model's table: a Request, or all faults at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sweep.config.assembly import sweep_of
+from sweep.config.draft import Draft, read
+from sweep.config.quantities import UnreadableError, seconds
+from sweep.config.tables import Document, RunTable, checked
+from sweep.errors import ConfigError
+from sweep.spec import RunOptions, Sweep
+
+__all__ = ["Request", "load"]
+
+FORMAT = 1  # of sweep files
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asked for: a sweep, how to run it, and what to call its results."""
+
+    sweep: Sweep
+    options: RunOptions
+    name: str  # stem of the file, or the model's name where there is no file
+
+
+def load(source: str | Path | Mapping[str, object], overrides: Sequence[str] = ()) -> Request:
+    """The request in a TOML file, in a shipped one given by name, or in a mapping of that shape.
+
+    `overrides` are `name=value` texts as of `--set`: a parameter's constant, or, with a table for
+    a value, its axis; `method=...` and the like; `run.workers=2`. Raises ConfigError with every
+    fault found.
+    """
+    draft = read(source, overrides)
+    document, wrong = checked(Document, draft.document)
+    for key, sentence in wrong.items():
+        draft.fault("", key, sentence + _top_level_hint(draft, key))
+    _check_format(draft, document)
+    options = _run_options(draft, document.run)
+    sweep = sweep_of(draft, document)
+    if draft.faults or sweep is None:
+        raise ConfigError(draft.source, draft.faults)
+    return Request(sweep, options, draft.name or sweep.model.name)
+
+
+def _top_level_hint(draft: Draft, key: str) -> str:
+    is_plain = key not in Document.model_fields and not isinstance(draft.document[key], dict)
+    return "; parameters stand under [parameters]" if is_plain else ""
+
+
+def _check_format(draft: Draft, document: Document) -> None:
+    if "format" not in draft.document and draft.name is not None:
+        draft.fault("", "format", f"it is missing; write format = {FORMAT}")
+    elif document.format not in (None, FORMAT):
+        draft.fault("", "format", f"{document.format} is unknown; this version reads {FORMAT}")
+
+
+def _run_options(draft: Draft, raw: Mapping[str, object]) -> RunOptions:
+    table, wrong = checked(RunTable, raw)
+    time_limit = None
+    try:
+        time_limit = None if table.time_limit is None else seconds(table.time_limit)
+    except UnreadableError as error:
+        wrong["time_limit"] = str(error)
+    for key, sentence in wrong.items():
+        draft.fault("run", key, sentence)
+    return RunOptions(
+        backend=table.backend,
+        workers=table.workers,
+        chunk_points=table.chunk_points,
+        accept_revision=table.accept_revision,
+        time_limit=time_limit,
+    )

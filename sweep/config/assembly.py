@@ -1,0 +1,209 @@
+"""A checked document and the table of its model become a Sweep, or faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import numpy as np
+
+from sweep.config.axes import axis
+from sweep.config.draft import TOP_LEVEL_KEYS, Draft, is_table
+from sweep.config.quantities import UnreadableError, first_outside, number, requirement
+from sweep.config.tables import AxisTable, Document, checked
+from sweep.config.wording import listed, nearest, shown
+from sweep.models import models
+from sweep.spec import Axis, Method, Model, Output, Parameter, ParameterSet, Sweep
+
+MOST_POINTS = 10**5 * 2**20  # chunks a store may have, times the points of the largest chunk
+
+
+def sweep_of(draft: Draft, document: Document) -> Sweep | None:
+    """The sweep a document describes; if the draft then has faults, it is not to be used."""
+    model = _model(draft, document)
+    if model is None:
+        return None
+    method = _method(draft, document, model)
+    parameter_set = _parameter_set(draft, document, model)
+    known = _known_parameters(model, method)
+    axes = _axes(draft, document, known, model)
+    constants = _constants(draft, document, known, model)
+    outputs = _outputs(draft, document, model)
+    wanted = (
+        *model.parameters,
+        *(parameter_set.parameters if parameter_set else ()),
+        *(method.parameters if method else ()),
+    )
+    constants = _completed(draft, document, wanted, constants)
+    if method is None or parameter_set is None:
+        return None
+    sweep = Sweep(
+        model=model,
+        method=method,
+        parameter_set=parameter_set,
+        constants=constants,
+        axes=axes,
+        outputs=outputs,
+        dtype=document.dtype,
+    )
+    if sweep.n_points > MOST_POINTS:
+        draft.fault("axes", "", f"{sweep.n_points:,} points are more than {MOST_POINTS:,}")
+    return sweep
+
+
+def _model(draft: Draft, document: Document) -> Model | None:
+    if document.model is None:
+        if draft.document.get("model") is None:
+            draft.fault("", "model", f"it is missing; known are {listed(models())}")
+        return None
+    if document.model not in models():
+        cure = nearest(document.model, models())
+        draft.fault("", "model", f"{shown(document.model)} is unknown; {cure}")
+    return models().get(document.model)
+
+
+def _method(draft: Draft, document: Document, model: Model) -> Method | None:
+    methods = {method.name: method for method in model.methods}
+    if document.method is None:
+        return model.methods[0]
+    if document.method not in methods:
+        cure = nearest(document.method, methods)
+        draft.fault("", "method", f"{shown(document.method)} is no method of {model.name}; {cure}")
+    return methods.get(document.method)
+
+
+def _outputs(draft: Draft, document: Document, model: Model) -> tuple[Output, ...]:
+    """The asked ones in the model's order; all of them if none is named."""
+    asked = document.outputs
+    if asked is None:
+        return model.outputs
+    names = [output.name for output in model.outputs]
+    if not asked:
+        draft.fault("", "outputs", f"it is empty; leave it out for all, or name {listed(names)}")
+    for name in dict.fromkeys(asked):
+        if name == "status":
+            draft.fault("", "outputs", "'status' is always there; leave it out")
+        elif name not in names:
+            draft.fault("", "outputs", f"{shown(name)} is unknown; {nearest(name, names)}")
+        elif asked.count(name) > 1:
+            draft.fault("", "outputs", f"{name!r} is named {asked.count(name)} times")
+    return tuple(output for output in model.outputs if output.name in asked)
+
+
+def _known_parameters(model: Model, method: Method | None) -> dict[str, Parameter]:
+    """Every parameter that may be named, whatever the set; if the method is unknown, of all."""
+    parameters = list(model.parameters)
+    for parameter_set in model.parameter_sets:
+        parameters += parameter_set.parameters
+    for each in model.methods if method is None else (method,):
+        parameters += each.parameters
+    return {parameter.name: parameter for parameter in parameters}
+
+
+def _parameter_set(draft: Draft, document: Document, model: Model) -> ParameterSet | None:
+    """The one set that has all the given parameters of sets; if several have, the complete one."""
+    sets = {each.name: [p.name for p in each.parameters] for each in model.parameter_sets}
+    in_sets = {name for names in sets.values() for name in names}
+    given = [n for n in dict.fromkeys((*document.parameters, *document.axes)) if n in in_sets]
+    fitting = [s for s in model.parameter_sets if set(given) <= set(sets[s.name])]
+    complete = [s for s in fitting if _needed(s) <= set(given)]
+    if complete or len(fitting) == 1:
+        return (complete or fitting)[0]
+    choices = " or ".join(f"{listed(names)} ({name})" for name, names in sets.items())
+    mixed = "" if fitting else f"{listed(given)} belong to different sets; "
+    draft.fault("parameters", "", f"{mixed}give exactly one of these sets: {choices}")
+    return None
+
+
+def _needed(parameter_set: ParameterSet) -> set[str]:
+    return {parameter.name for parameter in parameter_set.parameters if parameter.default is None}
+
+
+def _axes(
+    draft: Draft, document: Document, known: Mapping[str, Parameter], model: Model
+) -> tuple[Axis, ...]:
+    axes: list[Axis] = []
+    for name, raw in document.axes.items():
+        if name not in known:
+            draft.fault("axes", name, _unknown(name, known, model))
+        elif name in document.parameters:
+            draft.fault("axes", name, "it also stands under [parameters]; keep one of the two")
+        elif not is_table(raw):
+            cure = f"write {name} = {{ values = [...] }}, {{ linspace = [first, last, count] }} ..."
+            draft.fault("axes", name, f"{shown(raw)} is not a table; {cure}")
+        else:
+            axes += _axis(draft, known[name], raw)
+    return tuple(axes)
+
+
+def _axis(draft: Draft, parameter: Parameter, raw: dict[str, object]) -> list[Axis]:
+    """The axis as a list of one; of none if it has faults, which are noted in the draft."""
+    table, wrong = checked(AxisTable, raw)
+    for key, sentence in wrong.items():
+        draft.fault("axes", parameter.name, f"{key}: {sentence}")
+    if wrong:
+        return []
+    try:
+        return [axis(table, parameter, draft.folder)]
+    except UnreadableError as error:
+        draft.fault("axes", parameter.name, str(error))
+        return []
+
+
+def _constants(
+    draft: Draft, document: Document, known: Mapping[str, Parameter], model: Model
+) -> dict[str, float]:
+    """The given parameters in SI units, but for those with faults."""
+    constants: dict[str, float] = {}
+    for name, value in document.parameters.items():
+        if name not in known:
+            draft.fault("parameters", name, _unknown(name, known, model))
+            continue
+        try:
+            constants[name] = _constant(value, known[name])
+        except UnreadableError as error:
+            draft.fault("parameters", name, str(error))
+    return constants
+
+
+def _constant(value: object, parameter: Parameter) -> float:
+    if isinstance(value, (list, dict)):
+        cure = f"several values stand under [axes]: {parameter.name} = {{ values = [...] }}"
+        raise UnreadableError(f"{shown(cast(object, value))} is not one number; {cure}")
+    amount = number(value, parameter)
+    if first_outside(np.array([amount]), parameter) is not None:
+        asked = requirement(parameter)
+        raise UnreadableError(f"{shown(value)} is out of range; it has to be {asked}")
+    return amount
+
+
+def _completed(
+    draft: Draft,
+    document: Document,
+    wanted: Sequence[Parameter],
+    constants: Mapping[str, float],
+) -> dict[str, float]:
+    """The constants in the order of the kernel's struct, defaults filled in."""
+    completed: dict[str, float] = {}
+    for parameter in wanted:
+        name = parameter.name
+        if name in constants:
+            completed[name] = constants[name]
+        elif name in document.parameters or name in document.axes:
+            continue
+        elif parameter.default is not None:
+            completed[name] = float(parameter.default)
+        else:
+            unit = "a plain number" if parameter.unit == "1" else f"in {parameter.unit}"
+            cure = f"give it here or under [axes], {unit}"
+            draft.fault("parameters", name, f"it is missing ({parameter.meaning}): {cure}")
+    return completed
+
+
+def _unknown(name: str, known: Mapping[str, Parameter], model: Model) -> str:
+    if name in TOP_LEVEL_KEYS:
+        return f"this is no parameter; {name} stands at the top of the file, before any [table]"
+    owners = [m.name for m in model.methods if name in {p.name for p in m.parameters}]
+    if owners:
+        return f"this belongs to another method ({listed(owners)}); choose that, or leave it out"
+    return f"{model.name} has no such parameter; {nearest(name, known)}"

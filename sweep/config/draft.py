@@ -1,0 +1,194 @@
+"""A sweep file as it was written, with what `--set` changes; its sense is checked elsewhere."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import TypeGuard, cast
+
+import numpy as np
+
+from sweep.config.wording import key_text, nearest, shown
+from sweep.errors import ConfigError, Fault
+from sweep.shipped import shipped_configs
+
+Table = dict[str, object]
+
+TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
+TABLES = ("parameters", "axes", "run")
+
+
+@dataclass
+class Draft:
+    """The document as read, and all that was found wrong with it so far."""
+
+    source: str  # as errors name it
+    name: str | None  # stem of the file; None: no file
+    folder: Path  # that paths in the document are relative to
+    document: Table
+    faults: list[Fault] = field(default_factory=list[Fault])
+    overridden: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+    def fault(self, table: str, key: str, message: str) -> None:
+        """Note a fault; table "" is the top of the document, key "" the table as a whole."""
+        self.faults.append(Fault(self.place(table, key), message))
+
+    def place(self, table: str, key: str) -> str:
+        """Where the user wrote it: `[parameters] mass`, `model`, `--set friction`."""
+        if option := self.overridden.get((table, key)):
+            return f"--set {option}"
+        if table:
+            return f"[{table}] {key_text(key)}" if key else f"[{table}]"
+        bracketed = key in TABLES or is_table(self.document.get(key))
+        return f"[{key_text(key)}]" if bracketed else key_text(key)
+
+
+def is_table(value: object) -> TypeGuard[Table]:
+    """Whether it is a table (whose keys `read` has made text)."""
+    return isinstance(value, dict)
+
+
+def read(source: str | Path | Mapping[str, object], overrides: Sequence[str] = ()) -> Draft:
+    """The draft of a TOML file, a shipped one's name, or a mapping, with `--set` overrides applied.
+
+    Raises ConfigError where there is no document at all; the faults of overrides are noted in it.
+    """
+    if isinstance(source, Mapping):
+        draft = Draft("the sweep given", None, Path(), _document(source))
+    else:
+        path = _found(source)
+        document = _parsed(_text(path, str(source)), str(source))
+        draft = Draft(str(source), path.stem, path.parent, document)
+    for override in [overrides] if isinstance(overrides, str) else overrides:
+        _override(draft, override)
+    return draft
+
+
+def _found(source: str | Path) -> Path:
+    try:
+        path = Path(source)
+        if not path.is_file() and str(source) in shipped_configs():
+            return shipped_configs()[str(source)]
+    except (OSError, ValueError, TypeError):  # a name no file can have
+        message = f"{shown(source)} is no path of a sweep file"
+        raise ConfigError(shown(source), [Fault("", message)]) from None
+    return path
+
+
+def _text(path: Path, source: str) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        cure = nearest(path.stem, shipped_configs())
+        message = f"there is no such file, nor a shipped sweep file of that name; {cure}"
+    except IsADirectoryError:
+        message = "this is a folder; give the path of a TOML file in it"
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        message = f"line {line} is not UTF-8 text; save the file as UTF-8"
+    except (OSError, ValueError) as error:
+        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    raise ConfigError(source, [Fault("", message)])
+
+
+def _parsed(text: str, source: str) -> Table:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(source, [Fault("", "values are nested too deeply")]) from None
+    except ValueError as error:
+        raise ConfigError(source, [_syntax_fault(str(error), text)]) from None
+
+
+def _syntax_fault(problem: str, text: str) -> Fault:
+    """What tomllib said, with its place in front and the line it stumbled over behind."""
+    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", problem)
+    if match is None:
+        return Fault("", f"this is not TOML: {problem}")
+    reason = match[1][0].lower() + match[1][1:]
+    reason = reason.replace("('", "[").replace("', '", ".").replace("',)", "]").replace("')", "]")
+    if match[2] is None:
+        return Fault("end of file", f"this is not TOML: {reason}")
+    line = text.split("\n")[int(match[2]) - 1].strip()
+    cure = "; text stands in quotes" if reason == "invalid value" else ""
+    place = f"line {match[2]}, column {match[3]}"
+    return Fault(place, f"this is not TOML: {reason} in {shown(line)}{cure}")
+
+
+def _document(source: Mapping[str, object]) -> Table:
+    try:
+        return cast(Table, _plain(source))
+    except RecursionError:
+        raise ConfigError("the sweep given", [Fault("", "values are nested too deeply")]) from None
+
+
+def _plain(value: object) -> object:
+    """The same value in TOML's types: no tuples, paths, or numbers and arrays of NumPy."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return cast(object, value.tolist())
+    if isinstance(value, Mapping):
+        entries = cast(Mapping[object, object], value).items()
+        return {str(key): _plain(entry) for key, entry in entries}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in cast(Sequence[object], value)]
+    return str(value) if isinstance(value, PurePath) else value
+
+
+def _override(draft: Draft, text: str) -> None:
+    """Apply one `name=value`, or note why it cannot be."""
+    option, equals, value_text = text.partition("=")
+    option = option.strip()
+    table, _, key = option.rpartition(".")
+    if not table and key not in TOP_LEVEL_KEYS:
+        table = "parameters"
+    wrong = _wrong_option(option, equals, table, key)
+    value = None if wrong else _override_value(value_text.strip())
+    if value is None:
+        cure = wrong or f"{shown(value_text.strip())} is not a TOML value"
+        draft.faults.append(Fault(f"--set {text if text.isprintable() else shown(text)}", cure))
+    elif table in ("parameters", "axes"):
+        _set_parameter(draft, option, key, value)
+    else:
+        _set_entry(draft, table, key, value)
+        draft.overridden[table, key] = option
+
+
+def _wrong_option(option: str, equals: str, table: str, key: str) -> str | None:
+    if not equals or not key:
+        return "write --set name=value"
+    if option in TABLES:
+        return f"this is a whole table; set one entry of it: --set {option}.name=value"
+    if table.startswith("axes."):
+        return f"set an axis as a whole: --set '{table[5:]}={{ linspace = [first, last, count] }}'"
+    if table not in ("", *TABLES):
+        return f"there is no table {shown(table)}; {nearest(table, TABLES)}"
+    return None
+
+
+def _override_value(text: str) -> object:
+    """The text as a TOML value, or itself where the shell ate its quotes; None if it is neither."""
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        bare = text != "" and text[0] not in "[{\"'" and text.isprintable()
+        return text if bare else None
+    return parsed["value"] if list(parsed) == ["value"] else None
+
+
+def _set_parameter(draft: Draft, option: str, name: str, value: object) -> None:
+    """Make the parameter an axis if the value is a table, else a constant, and not the other."""
+    table, other = ("axes", "parameters") if is_table(value) else ("parameters", "axes")
+    entries = draft.document.get(other)
+    if is_table(entries):
+        entries.pop(name, None)
+    _set_entry(draft, table, name, value)
+    draft.overridden[table, name] = option
+
+
+def _set_entry(draft: Draft, table: str, key: str, value: object) -> None:
+    entries = draft.document.setdefault(table, {}) if table else draft.document
+    if is_table(entries):
+        entries[key] = value

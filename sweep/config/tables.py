@@ -1,0 +1,78 @@
+"""The shapes of a sweep file's tables, checked by pydantic, its findings in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sweep.config.wording import nearest, shown
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+    from pydantic_core import ErrorDetails
+
+
+class Table(BaseModel):
+    """Keys with the types they take; a field's description says what is expected there."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Document(Table):
+    """The top of a sweep file; parameters and axes are read later, against the model's table."""
+
+    format: int | None = Field(None, description="the whole number 1")
+    model: str | None = Field(None, description="the name of a model, in quotes")
+    method: str | None = Field(None, description="the name of a method, in quotes")
+    outputs: list[str] | None = Field(None, description='a list of names such as ["wear_power"]')
+    dtype: Literal["float64", "float32"] = Field("float64", description='"float64" or "float32"')
+    parameters: dict[str, object] = Field({}, description="a table")
+    axes: dict[str, object] = Field({}, description="a table")
+    run: dict[str, object] = Field({}, description="a table")
+
+
+class AxisTable(Table):
+    """What stands behind an axis: one of linspace, geomspace, values, or file with column."""
+
+    linspace: list[object] | None = Field(None, description="[first, last, count]")
+    geomspace: list[object] | None = Field(None, description="[first, last, count]")
+    values: list[object] | None = Field(None, description="a list of values")
+    file: str | None = Field(None, description="the path of a CSV file, in quotes")
+    column: str | None = Field(None, description="the name of a column of the file, in quotes")
+
+
+class RunTable(Table):
+    """How a sweep is run; changes not one bit of the result."""
+
+    backend: Literal["auto", "cpu", "gpu"] = Field("auto", description='"auto", "cpu" or "gpu"')
+    workers: int | None = Field(None, ge=1, description="a whole number of at least 1")
+    chunk_points: int | None = Field(None, ge=1, description="a whole number of at least 1")
+    accept_revision: bool = Field(False, description="true or false")
+    time_limit: object = None
+
+
+AnyTable = TypeVar("AnyTable", bound=Table)
+
+
+def checked(shape: type[AnyTable], raw: Mapping[str, object]) -> tuple[AnyTable, dict[str, str]]:
+    """The table with its faulty keys left out, and what is wrong with each of those."""
+    try:
+        return shape.model_validate(dict(raw)), {}
+    except ValidationError as error:
+        wrong = {str(detail["loc"][0]): _sentence(shape, detail) for detail in error.errors()}
+    return shape.model_validate({key: raw[key] for key in raw if key not in wrong}), wrong
+
+
+def _sentence(shape: type[Table], detail: ErrorDetails) -> str:
+    key = str(detail["loc"][0])
+    if key in shape.model_fields:
+        return f"{shown(detail['input'])} is not {shape.model_fields[key].description}"
+    kind = "table" if isinstance(detail["input"], dict) else "key"
+    known = [name for name, field in shape.model_fields.items() if _kind(field) == kind]
+    return f"there is no such {kind}; {nearest(key, known or shape.model_fields)}"
+
+
+def _kind(field: FieldInfo) -> str:
+    return "table" if field.description == "a table" else "key"

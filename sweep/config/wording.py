@@ -1,0 +1,36 @@
+"""Turns of phrase that faults share: values as shown, lists of names, the nearest known one."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+_SHORT.maxlevel = 3
+
+
+def shown(value: object) -> str:
+    """The value as Python writes it, cut to about 60 characters."""
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # an int of more digits than Python converts to text
+        return f"a {type(value).__name__} too long to show"
+
+
+def listed(names: Iterable[str]) -> str:
+    """`a, b, c`, or `none` if there are no names."""
+    return ", ".join(names) or "none"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`did you mean 'mass'?` where a known name is near, else the list of known names."""
+    names = list(known)
+    close = get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known are {listed(names)}"
+
+
+def key_text(key: str) -> str:
+    """A key as a place shows it: bare if it is a plain word, quoted otherwise."""
+    return key if key.replace("-", "_").isidentifier() else shown(key)

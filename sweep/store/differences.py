@@ -1,0 +1,87 @@
+"""Where two sweeps differ, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from sweep.plan import canonical
+from sweep.spec import Axis, Sweep, Values
+
+# NumPy's geomspace and exp give other last bits on other processors; a changed file gives more.
+SAME_VALUE = 1e-12
+
+
+def differences(stored: Sweep, asked: Sweep) -> list[str]:
+    """One sentence for each thing that is not the same in a store's sweep and the one asked for."""
+    if stored.model.name != asked.model.name:
+        return [_sentence("model", stored.model.name, asked.model.name)]
+    return [*_heads(stored, asked), *_parameters(stored, asked), *_axes(stored, asked)]
+
+
+def _heads(stored: Sweep, asked: Sweep) -> Iterator[str]:
+    heads = {
+        "method": (stored.method.name, asked.method.name),
+        "parameter set": (stored.parameter_set.name, asked.parameter_set.name),
+        "outputs": tuple(", ".join(sorted(o.name for o in s.outputs)) for s in (stored, asked)),
+        "dtype": (stored.dtype, asked.dtype),
+        "dimensions": tuple(", ".join(s.dimensions) or "none" for s in (stored, asked)),
+    }
+    for what, (there, here) in heads.items():
+        if there != here:
+            yield _sentence(what, there, here)
+
+
+def _parameters(stored: Sweep, asked: Sweep) -> Iterator[str]:
+    units = {p.name: p.unit for s in (stored, asked) for p in s.parameters}
+    for name, unit in units.items():
+        there, here = _value(stored, name), _value(asked, name)
+        if there != here:
+            yield _sentence(name, _with_unit(there, unit), _with_unit(here, unit))
+
+
+def _axes(stored: Sweep, asked: Sweep) -> Iterator[str]:
+    others = {axis.name: axis for axis in asked.axes}
+    for axis in stored.axes:
+        if (other := others.get(axis.name)) is not None:
+            yield from _axis(axis, other)
+
+
+def _axis(there: Axis, here: Axis) -> Iterator[str]:
+    place = f"axis {there.name}"
+    if set(there.columns) != set(here.columns):
+        yield _sentence(place, ", ".join(there.columns), ", ".join(here.columns))
+    elif canonical(there.recipe) != canonical(here.recipe):
+        yield _sentence(place, _text(there.recipe), _text(here.recipe))
+    else:
+        for name, values in there.columns.items():
+            if not _same(values, here.columns[name]):
+                yield f"{place}: {_text(here.recipe)} now gives other values of {name}"
+
+
+def _value(sweep: Sweep, name: str) -> float | str:
+    """A parameter's one value, or what it is instead."""
+    if name in sweep.constants:
+        return sweep.constants[name]
+    axis = next((axis.name for axis in sweep.axes if name in axis.columns), None)
+    return "no parameter" if axis is None else f"along {axis}"
+
+
+def _with_unit(value: float | str, unit: str) -> str:
+    return f"{value!r} {unit}" if isinstance(value, float) and unit != "1" else str(value)
+
+
+def _text(recipe: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in recipe.items())
+
+
+def _same(there: Values, here: Values) -> bool:
+    if there.shape != here.shape:
+        return False
+    return bool(np.all(np.abs(there - here) <= SAME_VALUE * np.max(np.abs(there))))
+
+
+def _sentence(what: str, there: str, here: str) -> str:
+    return f"{what}: {there} in the store, {here} in this sweep"

@@ -1,0 +1,228 @@
+"""A store: the results of one sweep as a zarr of format 3 on a local disk, written chunk by chunk.
+
+Every array is made up front, with lz4, byte shuffle and crc32c. A chunk is done when the file of
+its status exists: that is written last, whole, by an atomic rename. So a run that was killed goes
+on where it stopped, what is still to do is one listing of files, and a done chunk that lacks a file
+is damaged. The bytes of a store depend on the sweep alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+import zarr
+from numpy.typing import NDArray
+
+from sweep.errors import StoreError
+from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
+from sweep.spec import Chunk, Status, Sweep, Values
+from sweep.store import layout, receipts
+from sweep.store.creation import make
+from sweep.store.differences import differences
+from sweep.store.faults import (
+    creating,
+    local,
+    opening,
+    refuse_what_is_no_store,
+    refuse_what_is_not_ours,
+    writing,
+)
+from sweep.store.listing import listed, scratch_files
+from sweep.store.lock import exclusive
+
+
+class Store:
+    """The results of one sweep on disk. Made by `create` or `open`, and safe in many threads."""
+
+    def __init__(self, path: Path, sweep: Sweep, group: zarr.Group) -> None:
+        self.path = path
+        self.sweep = sweep
+        self.revision = _integer(group.attrs["revision"])  # of the method that made it
+        self._variables = layout.results(sweep)
+        self._arrays = {v.name: _array(group, v.name) for v in self._variables}
+        self.chunk_shape = self._arrays["status"].chunks
+        for name, array in self._arrays.items():
+            if array.shape != sweep.shape or array.chunks != self.chunk_shape:
+                raise ValueError(f"shape or chunks of {name} are not those of the sweep")
+        self._counts = chunk_counts(sweep.shape, self.chunk_shape)
+        self.n_chunks = math.prod(self._counts)
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path,
+        sweep: Sweep,
+        *,
+        chunk_points: int | None = None,
+        provenance: Mapping[str, object],
+        accept_revision: bool = False,
+    ) -> Store:
+        """A new store, whole from the moment it can be seen; or the one that is there already.
+
+        Provenance becomes attributes, and has to be the same for every run of the sweep. Raises
+        StoreError if something else lies there, or the store of another sweep.
+        """
+        place = local(path)
+        if not place.exists():
+            with creating(place):
+                make(place, sweep, chunk_shape(sweep, chunk_points), provenance)
+        store = cls.open(place)
+        if found := store.differences(sweep, accept_revision=accept_revision):
+            raise StoreError(
+                f"{str(place)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
+                "name another store with -o, or remove this one"
+            )
+        return store
+
+    @classmethod
+    def open(cls, path: str | Path) -> Store:
+        """The store at a path, its sweep made again from what it holds.
+
+        Raises StoreError if there is none, if it is damaged, or if this version cannot compute it.
+        """
+        place = local(path)
+        refuse_what_is_no_store(place)
+        with opening(place):
+            group = _group(place)
+            return cls(place, _sweep(group), group)
+
+    def differences(self, sweep: Sweep, *, accept_revision: bool = False) -> list[str]:
+        """A sentence for each thing in which another sweep is not this store's; none if it is."""
+        found = differences(self.sweep, sweep)
+        revision = sweep.method.revision
+        if not found and revision != self.revision and not accept_revision:
+            return [
+                f"revision of method {sweep.method.name}: {self.revision} in the store, {revision} "
+                "in this program, whose results may have other last bits (--accept-revision goes "
+                "on regardless)"
+            ]
+        return found
+
+    def pending(self) -> list[Chunk]:
+        """The chunks not yet done, in C order: one listing of names, and no file is opened."""
+        return self._chunks(done=False)
+
+    def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """A chunk done: one 1-d array of its points for each output and status, the status last.
+
+        A chunk written again is pending until that is done. Raises MachineError if the disk is
+        full, read-only or broken.
+        """
+        parts = layout.parts(self._variables, arrays, chunk)
+        with writing(self.path):
+            self._file("status", chunk.index).unlink(missing_ok=True)
+            for name, part in parts.items():
+                self._arrays[name][chunk.slices] = part
+
+    def verify(self) -> list[Chunk]:
+        """The chunks that count as done and are damaged. Reads the whole store.
+
+        To damage belong a missing file, one that fails its checksum, and a status still pending.
+        """
+        return [chunk for chunk in self._chunks(done=True) if not self._is_whole(chunk)]
+
+    def clean(self) -> None:
+        """Removes what killed writers left of files they had not yet renamed.
+
+        Only who holds the lock may call it: a living writer's file goes too.
+        """
+        with writing(self.path):
+            for file in scratch_files(self.path):
+                file.unlink(missing_ok=True)
+
+    def dataset(self) -> xr.Dataset:
+        """All results as they stand, lazily read; what is pending reads as missing."""
+        return open_results(self.path)
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Holds the store alone while within; StoreError at once, naming the holder, if held."""
+        return exclusive(self.path, self._log / "holder.json")
+
+    def append_receipt(self, receipt: Mapping[str, object]) -> None:
+        """One more line in this process's receipts beside the store, with time, host and pid."""
+        with writing(self._log):
+            receipts.append(self._log, receipt)
+
+    def receipts(self) -> list[dict[str, Any]]:
+        """All receipts of all writers, by time; advisory, a torn line is passed over."""
+        return receipts.read(self._log)
+
+    @property
+    def _log(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.log")
+
+    def _chunks(self, *, done: bool) -> list[Chunk]:
+        shape, step = self.sweep.shape, self.chunk_shape
+        status = listed(self.path / "status", self._counts)
+        return [chunk_at(index, shape, step) for index, there in status if there == done]
+
+    def _file(self, name: str, index: tuple[int, ...]) -> Path:
+        return Path(self.path, name, "c", *map(str, index))
+
+    def _is_whole(self, chunk: Chunk) -> bool:
+        names = [variable.name for variable in self._variables]
+        # zarr reads a missing file as the fill value.
+        if not all(self._file(name, chunk.index).is_file() for name in names):
+            return False
+        try:
+            parts = {name: self._arrays[name][chunk.slices] for name in names}
+        except (ValueError, RuntimeError, OSError):  # checksum, decompression, disk
+            return False
+        return not np.any(np.asarray(parts["status"]) == Status.pending)
+
+
+def open_results(path: str | Path) -> xr.Dataset:
+    """The results in a store as a lazy Dataset, finished or not; StoreError if there are none."""
+    place = local(path)
+    refuse_what_is_no_store(place)
+    with opening(place):
+        _group(place)
+        dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
+            place, consolidated=False, chunks={}
+        )
+        return layout.ordered(dataset)
+
+
+def _group(path: Path) -> zarr.Group:
+    # The types of zarr.open_group, as those of xarray.open_zarr, are not complete.
+    group = zarr.open_group(  # pyright: ignore[reportUnknownMemberType]
+        path, mode="r+", use_consolidated=False
+    )
+    refuse_what_is_not_ours(group.attrs)
+    return group
+
+
+def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
+    array = group[name]
+    if not isinstance(array, zarr.Array):
+        raise TypeError(f"{name} is no array")
+    # Not stored with an array, so set on every opening: a done chunk has all of its files.
+    return array.with_config({"write_empty_chunks": True})
+
+
+def _sweep(group: zarr.Group) -> Sweep:
+    made_from = json.loads(str(group.attrs["recipe"]))
+    if fingerprint(made_from) != group.attrs["fingerprint"]:
+        raise ValueError("its recipe does not match its fingerprint")
+    names = [name for axis in made_from["axes"] for name in axis["parameters"]]
+    return from_recipe(made_from, {name: _coordinate(group, name) for name in names})
+
+
+def _coordinate(group: zarr.Group, name: str) -> Values:
+    values = np.asarray(_array(group, name)[...], dtype=np.float64)
+    if np.isnan(values).any():  # as zarr reads a missing file
+        raise ValueError(f"a file of the coordinate {name} is missing")
+    return values
+
+
+def _integer(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{value!r} is no integer")
+    return value

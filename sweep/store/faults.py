@@ -1,0 +1,100 @@
+"""What went wrong with a path or a disk, as a sentence that says what to do."""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from sweep.errors import MachineError, StoreError, SweepError
+
+CURES = {
+    errno.ENOSPC: "the disk is full; free some space",
+    errno.EDQUOT: "the disk quota is used up; free some of your space, or ask for more",
+    errno.EROFS: "the file system is read-only; mount it for writing, or choose another place",
+    errno.EIO: "the disk reports an error; look into the machine's log before trusting it again",
+    errno.EFBIG: "the file would be larger than this process may write; raise `ulimit -f`",
+    errno.EACCES: "writing is not permitted; change the folder's permissions",
+    errno.EPERM: "writing is not permitted; change the folder's permissions",
+    errno.ESTALE: "the network file system has lost the file; wait until it is back",
+    errno.EMFILE: "too many files are open; raise `ulimit -n`",
+}
+OF_THE_REQUEST = {errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG}
+
+
+@contextmanager
+def writing(path: Path) -> Generator[None]:
+    """Within, an OSError becomes a MachineError: finished chunks are kept, and how to go on."""
+    try:
+        yield
+    except OSError as error:
+        cure = CURES.get(error.errno or 0, f"{error}; see to that")
+        raise MachineError(
+            f"cannot write to {str(path)!r}: {cure}. Finished chunks are kept: "
+            "run the same sweep again to go on"
+        ) from error
+
+
+@contextmanager
+def creating(path: Path) -> Generator[None]:
+    """Within, an OSError becomes a StoreError if the path is to blame, else a MachineError."""
+    try:
+        yield
+    except OSError as error:
+        cure = CURES.get(error.errno or 0, str(error))
+        kind = StoreError if error.errno in OF_THE_REQUEST else MachineError
+        raise kind(
+            f"cannot make the store {str(path)!r}: {cure}, or name another store with -o"
+        ) from error
+
+
+@contextmanager
+def opening(path: Path) -> Generator[None]:
+    """Within, whatever goes wrong becomes a StoreError that says what to do."""
+    try:
+        yield
+    except SweepError as error:
+        raise StoreError(f"{str(path)!r}: {error}") from error
+    except PermissionError as error:
+        raise StoreError(f"cannot read {str(path)!r}: {error}; change its permissions") from error
+    except Exception as error:  # zarr raises many kinds on a damaged zarr.json
+        raise StoreError(
+            f"{str(path)!r} cannot be read as a store ({type(error).__name__}: {error}); if this "
+            "program made it, it is damaged. Name another store with -o, and keep this one until "
+            "that is finished"
+        ) from error
+
+
+def local(path: str | Path) -> Path:
+    """The path of a store on this machine, absolute; StoreError if it is a URL."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:{1,2}/?/", str(path)):
+        raise StoreError(
+            f"{str(path)!r} is a URL, and stores are local paths only for now; "
+            "write to a local path and copy the finished store"
+        )
+    return Path(path).expanduser().absolute()
+
+
+def refuse_what_is_no_store(path: Path) -> None:
+    """StoreError with the reason and the cure, unless a folder with a zarr v3 group lies here."""
+    if not path.exists():
+        near = get_close_matches(path.name, [p.name for p in path.parent.glob("*.zarr")], n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "`sweep run CONFIG -o STORE` makes one"
+        raise StoreError(f"no store {str(path)!r}; {hint}")
+    if not path.is_dir():
+        raise StoreError(f"{str(path)!r} is a file, not a store; name another path")
+    if (path / "zarr.json").exists():
+        return
+    if any((path / name).exists() for name in (".zgroup", ".zarray", ".zmetadata")):
+        raise StoreError(f"{str(path)!r} is a zarr of format 2, not a store of this program")
+    raise StoreError(f"{str(path)!r} is a folder but no store (no zarr.json); name another path")
+
+
+def refuse_what_is_not_ours(attributes: Mapping[str, Any]) -> None:
+    """StoreError if a zarr group with these attributes holds the results of no sweep."""
+    if not {"recipe", "fingerprint", "revision"} <= set(attributes):
+        raise StoreError("a zarr, but no store of this program; name another path")

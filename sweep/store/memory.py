@@ -1,0 +1,66 @@
+"""Results kept in memory: the interface and the Dataset of a store, and nothing written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from sweep.plan import chunk_counts, chunk_shape, chunks
+from sweep.spec import Chunk, Sweep
+from sweep.store import layout
+
+
+class MemoryResults:
+    """The results of one sweep in memory, chunk by chunk; all missing and pending at first."""
+
+    def __init__(
+        self,
+        sweep: Sweep,
+        *,
+        chunk_points: int | None = None,
+        provenance: Mapping[str, object] | None = None,
+    ) -> None:
+        self.sweep = sweep
+        self.chunk_shape = chunk_shape(sweep, chunk_points)
+        self.n_chunks = math.prod(chunk_counts(sweep.shape, self.chunk_shape))
+        self._provenance = provenance or {}
+        self._variables = layout.results(sweep)
+        self._arrays = {v.name: np.full(sweep.shape, v.missing, v.dtype) for v in self._variables}
+        self._done: set[tuple[int, ...]] = set()
+
+    def pending(self) -> list[Chunk]:
+        """The chunks not yet written, in C order."""
+        every = chunks(self.sweep.shape, self.chunk_shape)
+        return [chunk for chunk in every if chunk.index not in self._done]
+
+    def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """A chunk done: one 1-d array of its points for each output and status."""
+        for name, part in layout.parts(self._variables, arrays, chunk).items():
+            self._arrays[name][chunk.slices] = part
+        self._done.add(chunk.index)
+
+    def append_receipt(self, receipt: Mapping[str, object]) -> None:
+        """Nothing: receipts are for stores, which outlive the run that fills them."""
+
+    def dataset(self) -> xr.Dataset:
+        """All results as they stand, the arrays not copied."""
+        variables = {
+            v.name: xr.Variable(v.dimensions, self._arrays[v.name], _attributes(v))
+            for v in self._variables
+        }
+        coordinates = {
+            c.name: xr.Variable(c.dimensions, values, dict(c.attributes))
+            for c, values in layout.coordinates(self.sweep)
+        }
+        attributes = layout.attributes(self.sweep, self._provenance)
+        return layout.ordered(xr.Dataset(variables, coordinates, attributes))
+
+
+def _attributes(variable: layout.Variable) -> dict[str, Any]:
+    """As xarray shows them: the names of coordinates are its own affair."""
+    return {name: v for name, v in variable.attributes.items() if name != "coordinates"}

@@ -1,0 +1,215 @@
+"""Closed forms of the mass rubbing on a shaken plane, without spring, damper or vertical shaking.
+
+The plane shakes with a0 sin(ωt), the normal force is mg, and η = μg/a0 is the ratio of the greatest
+friction to the greatest inertia force. η >= 1: the mass sticks. η* < η < 1: it sticks and slips in
+every half period. η <= η*: it always slips, this way and that.
+
+Wear power and wear energy (Archard; Code_Aster's PUIS_USURE) are those of N|v| and have no μ.
+All functions take numbers or arrays that broadcast together, in SI units, and return float64 of the
+broadcast shape unless they say otherwise.
+
+Source: Code_Aster V5.01.104 (SDND104); accuracies by comparison with 50-digit arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Values = NDArray[np.float64]  # of the broadcast shape
+
+STICK, STICK_SLIP, SLIP_SLIP = 0, 1, 2  # the flags of the model's output `regime`
+
+CRITICAL_RATIO = 2 / math.sqrt(math.pi**2 + 4)  # η*, where a slip lasts just half a period
+
+VOIDED_BY = ("stiffness", "damping", "vertical_acceleration")  # of which all have to be 0
+
+
+def regime(
+    friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike
+) -> NDArray[np.uint8]:
+    """The steady motion: 0 stick, 1 stick-slip, 2 slip-slip, as the model's output `regime`."""
+    grip, a0 = np.broadcast_arrays(_product(friction, gravity)[0], _float(base_acceleration))
+    codes = np.full(grip.shape, SLIP_SLIP, dtype=np.uint8)
+    codes[grip > CRITICAL_RATIO * a0] = STICK_SLIP
+    codes[grip >= a0] = STICK
+    return codes
+
+
+def slip_threshold(friction: ArrayLike, gravity: ArrayLike) -> Values:
+    """Base acceleration [m/s²] above which the mass slips: η = 1."""
+    return _product(friction, gravity)[0]
+
+
+def continuous_slip_threshold(friction: ArrayLike, gravity: ArrayLike) -> Values:
+    """Base acceleration [m/s²] from which on the mass never sticks: η = η*."""
+    return _product(friction, gravity)[0] / CRITICAL_RATIO
+
+
+def slip_duration(friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike) -> Values:
+    """How long each slip lasts, as a phase ω(t2 − t1) [rad]: 0 in stick, π in slip-slip.
+
+    In stick-slip it solves (τ − sin τ)/(1 − cos τ) = √(1 − η²)/η, which is SDND104's equation
+    η(ωt2 − ωt1) − cos ωt1 + cos ωt2 = 0 with ωt1 = arcsin η. Relative error below 1e-15,
+    however short the slip: what a0 exceeds μg by is formed exactly.
+    """
+    codes = regime(friction, gravity, base_acceleration)
+    duration = np.where(codes == SLIP_SLIP, np.pi, 0.0)
+    slips = codes == STICK_SLIP
+    duration[slips] = _solve_duration(_cotangent(friction, gravity, base_acceleration)[slips])
+    return duration
+
+
+def slip_end(friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike) -> Values:
+    """Phase ωt2 [rad] at which a slip that began at ωt1 = arcsin η ends; NaN where none begins so.
+
+    Defined in stick-slip. For a short slip use `slip_duration`, which keeps its relative accuracy.
+    """
+    codes = regime(friction, gravity, base_acceleration)
+    start = np.arctan2(1.0, _cotangent(friction, gravity, base_acceleration))
+    duration = slip_duration(friction, gravity, base_acceleration)
+    return np.where(codes == STICK_SLIP, start + duration, np.nan)
+
+
+def half_period_wear_energy(
+    mass: ArrayLike,
+    gravity: ArrayLike,
+    friction: ArrayLike,
+    base_acceleration: ArrayLike,
+    angular_frequency: ArrayLike,
+) -> Values:
+    """Wear energy ∫N|v|dt [J] of half a period of the steady motion; 0 in stick.
+
+    Stick-slip: mg[(a0/ω)((t2−t1)cos ωt1 − (sin ωt2 − η)/ω) − (μg/2)(t2−t1)²], with cos ωt1 taken
+    from the equation for t2 so that nothing cancels: the relative error stays below 1e-14
+    down to a0 = μg(1 + 1e-12). Slip-slip: its power over half a period.
+    """
+    codes = regime(friction, gravity, base_acceleration)
+    friction, gravity, base_acceleration = map(_float, (friction, gravity, base_acceleration))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(codes == STICK, 0.0, friction * gravity / base_acceleration)
+    shape = np.zeros(ratio.shape)  # the energy in units of m g a0/ω²
+    slips, always = codes == STICK_SLIP, codes == SLIP_SLIP
+    duration = slip_duration(friction, gravity, base_acceleration)
+    shape[slips] = ratio[slips] * _short_slip_integral(duration[slips])
+    shape[always] = np.sqrt(4 - (np.pi * ratio[always]) ** 2)
+    return _float(mass) * gravity * base_acceleration / _float(angular_frequency) ** 2 * shape
+
+
+def asymptotic_wear_power(
+    mass: ArrayLike,
+    gravity: ArrayLike,
+    friction: ArrayLike,
+    base_acceleration: ArrayLike,
+    angular_frequency: ArrayLike,
+) -> Values:
+    """Mean of N|v| [W] over a period of the steady motion; 0 in stick.
+
+    Slip-slip: (m g a0/ω)√(4/π² − η²). Stick-slip: two half-period energies a period, reached from
+    rest in the first half period. The two agree at η*.
+    """
+    energy = half_period_wear_energy(mass, gravity, friction, base_acceleration, angular_frequency)
+    return energy * _float(angular_frequency) / np.pi
+
+
+def friction_power(wear_power: ArrayLike, friction: ArrayLike) -> Values:
+    """Mean of μN|v| [W], the heat, from that of N|v|."""
+    return _float(friction) * _float(wear_power)
+
+
+def wear_volume(wear_energy: ArrayLike, archard_coefficient: ArrayLike) -> Values:
+    """Volume worn off [m³]: Archard's k times the wear energy ∫N|v|dt [J = N m].
+
+    k [m³/(N m) = 1/Pa] multiplies load × distance slipped. A coefficient that multiplies the
+    dissipated energy ∫μN|v|dt instead has to be multiplied by μ first.
+    """
+    return _float(archard_coefficient) * _float(wear_energy)
+
+
+def archard_coefficient(wear_constant: ArrayLike, hardness: ArrayLike) -> Values:
+    """Archard's k [1/Pa] from his dimensionless constant K and the hardness H [Pa]: k = K/H."""
+    return _float(wear_constant) / _float(hardness)
+
+
+def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
+    """The borders of the regimes: by label, a number that changes its sign there.
+
+    `parameters` are the model's, by name, broadcasting together. Empty unless friction, gravity and
+    base_acceleration are among them; NaN where a spring, a damper or vertical shaking makes the
+    closed forms void.
+    """
+    if not {"friction", "gravity", "base_acceleration"} <= parameters.keys():
+        return {}
+    voids = (_float(parameters.get(name, 0.0)) for name in VOIDED_BY)
+    rigid = np.logical_and.reduce(np.broadcast_arrays(*(value == 0 for value in voids)))
+    friction, gravity = parameters["friction"], parameters["gravity"]
+    a0 = _float(parameters["base_acceleration"])
+    thresholds = {
+        "μg/a₀ = 1": slip_threshold(friction, gravity),
+        "μg/a₀ = 2/√(π²+4)": continuous_slip_threshold(friction, gravity),
+    }
+    return {label: np.where(rigid, a0 - limit, np.nan) for label, limit in thresholds.items()}
+
+
+def _float(value: ArrayLike) -> Values:
+    return np.asarray(value, dtype=np.float64)
+
+
+def _product(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
+    """a·b rounded, and what rounding left off (Dekker's product; exact within 1e±146)."""
+    a, b = _float(a), _float(b)
+    product = a * b
+    a_high, b_high = _high(a), _high(b)
+    a_low, b_low = a - a_high, b - b_high
+    rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, rest
+
+
+def _high(a: Values) -> Values:
+    """The upper 26 bits of a (Veltkamp)."""
+    shifted = a * 134217729.0  # 2^27 + 1
+    return shifted - (shifted - a)
+
+
+def _cotangent(friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike) -> Values:
+    """cot ωt1 = √(a0² − μ²g²)/(μg), accurate where a0 barely exceeds μg; 0 in stick."""
+    grip, rest = _product(friction, gravity)
+    a0 = _float(base_acceleration)
+    excess = np.maximum((a0 - grip) - rest, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(excess > 0, np.sqrt(excess * (a0 + grip)) / grip, 0.0)
+
+
+def _solve_duration(cotangent: Values) -> Values:
+    """The τ in [0, π] with (τ − sin τ)/(1 − cos τ) = cotangent, for a cotangent in [0, π/2].
+
+    The left side is convex, its slope grows from 1/3 at 0 to 1 at π, and its value there is π/2:
+    so the root is at most min(3 cotangent, π), and Newton's steps from there fall on it
+    without passing it; the worst start is down to rounding after five.
+    """
+    tau = np.minimum(3 * cotangent, np.pi)
+    for _ in range(5):
+        slack, versine = _minus_sine(tau), 2 * np.sin(tau / 2) ** 2
+        slope = versine - slack * np.sin(tau) / np.where(versine > 0, versine, 1.0)
+        step = (slack - cotangent * versine) / np.where(slope > 0, slope, 1.0)
+        tau = np.clip(tau - step, 0.0, np.pi)
+    return tau
+
+
+def _short_slip_integral(tau: Values) -> Values:
+    """[S² − C D]/C with S = τ − sin τ, C = 1 − cos τ, D = τ²/2 − C; τ⁴/72 for small τ."""
+    versine = 2 * np.sin(tau / 2) ** 2
+    rest = 2 * _minus_sine(tau / 2) * (tau / 2 + np.sin(tau / 2))
+    return _minus_sine(tau) * (_minus_sine(tau) / np.where(versine > 0, versine, 1.0)) - rest
+
+
+def _minus_sine(x: Values) -> Values:
+    """x − sin x for 0 <= x <= π, with a relative error of some 1e-16: a series below 1."""
+    square = x * x
+    series = np.ones_like(x)
+    for k in range(20, 2, -2):  # x³/6 (1 − x²/20 (1 − x²/42 (1 − ...)))
+        series = 1 - square / (k * (k + 1)) * series
+    return np.where(x < 1, x * square / 6 * series, x - np.sin(x))

@@ -1,0 +1,328 @@
+"""Broken sweep files and overrides: each fault says what, where, and what would do."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+
+from sweep.config import load
+from sweep.errors import ConfigError
+
+GOOD = """
+format = 1
+model = "friction_oscillator"
+[run]
+workers = 2
+[axes]
+friction = { geomspace = [0.01, 1.0, 5] }
+base_acceleration = { values = [15.0, 1.5] }
+[parameters]
+mass = 1.0
+gravity = 10.0
+angular_frequency = 6.25
+window_start = 4.0
+window_end = 12.0
+"""
+
+FORMAT, MODEL, RUN, LAST = "format = 1", "[run]", "workers = 2", "window_end = 12.0"
+FRICTION = "friction = { geomspace = [0.01, 1.0, 5] }"
+
+# (a piece of the good file, what stands there instead, what is said about that)
+# fmt: off
+BROKEN_FILES = [
+    (FORMAT, "", "format: it is missing; write format = 1"),
+    (FORMAT, "format = 2", "format: 2 is unknown; this version reads 1"),
+    (FORMAT, "format = 1.0", "format: 1.0 is not the whole number 1"),
+    (FORMAT, "format = true", "format: True is not the whole number 1"),
+    ('model = "friction_oscillator"', "", "model: it is missing; known are friction_oscillator"),
+    ('"friction_oscillator"', '"friction_oscilator"',
+     "model: 'friction_oscilator' is unknown; did you mean 'friction_oscillator'?"),
+    ('"friction_oscillator"', "3", "model: 3 is not the name of a model, in quotes"),
+    ('"friction_oscillator"', "friction_oscillator",
+     "line 3, column 9: this is not TOML: invalid value in 'model = friction_oscillator'; text"),
+    (MODEL, 'method = "exakt"\n[run]',
+     "method: 'exakt' is no method of friction_oscillator; did you mean 'exact'?"),
+    (MODEL, 'outputs = ["wear_pwer"]\n[run]',
+     "outputs: 'wear_pwer' is unknown; did you mean 'wear_power'?"),
+    (MODEL, 'outputs = ["status"]\n[run]', "outputs: 'status' is always there; leave it out"),
+    (MODEL, 'outputs = ["regime", "regime"]\n[run]', "outputs: 'regime' is named 2 times"),
+    (MODEL, "outputs = []\n[run]", "outputs: it is empty; leave it out for all, or name wear_pow"),
+    (MODEL, 'outputs = "regime"\n[run]', "outputs: 'regime' is not a list of names such as"),
+    (MODEL, 'outputs = ["regime", 3]\n[run]', "outputs: 3 is not a list of names such as"),
+    (MODEL, 'dtype = "float16"\n[run]', "dtype: 'float16' is not \"float64\" or \"float32\""),
+    (MODEL, "modle = 3\n[run]", "modle: there is no such key; did you mean 'model'?"),
+    (MODEL, "stiffness = 3\n[run]",
+     "stiffness: there is no such key; known are format, model, method, outputs, dtype; "
+     "parameters stand under [parameters]"),
+    (MODEL, "[sample]\nsobol = 10\n[run]",
+     "[sample]: there is no such table; known are parameters, axes, run"),
+    (MODEL, '[run.slurm]\nqueue = "x"\n[run]', "[run] slurm: there is no such table"),
+    (RUN, "worker = 2", "[run] worker: there is no such key; did you mean 'workers'?"),
+    (RUN, "workers = 0", "[run] workers: 0 is not a whole number of at least 1"),
+    (RUN, "workers = 1.5", "[run] workers: 1.5 is not a whole number of at least 1"),
+    (RUN, 'backend = "tpu"', "[run] backend: 'tpu' is not \"auto\", \"cpu\" or \"gpu\""),
+    (RUN, "chunk_points = true", "[run] chunk_points: True is not a whole number of at least 1"),
+    (RUN, "accept_revision = 1", "[run] accept_revision: 1 is not true or false"),
+    (RUN, 'time_limit = "55"',
+     "[run] time_limit: '55' is not a length of time: write seconds, or \"55m\", \"1h30m\""),
+    (RUN, 'time_limit = "5m x"', "[run] time_limit: '5m x' is not a length of time"),
+    (RUN, 'time_limit = "' + "9" * 200_000 + '"', "is not a length of time"),
+    (RUN, "time_limit = -1", "[run] time_limit: -1 is not a length of time"),
+    (RUN, "time_limit = nan", "[run] time_limit: nan is not a length of time"),
+    (RUN, "time_limit = true", "[run] time_limit: True is not a length of time"),
+    (FRICTION, "frction = { values = [1] }\n" + FRICTION, "[axes] frction: friction_oscillator"),
+    (FRICTION, "", "[parameters] friction: it is missing (Coulomb friction coefficient): "
+     "give it here or under [axes], a plain number"),
+    (FRICTION, "mass = { values = [1] }\n" + FRICTION,
+     "[axes] mass: it also stands under [parameters]; keep one of the two"),
+    (LAST, LAST + "\nstifness = 1", "[parameters] stifness: friction_oscillator has no such "
+     "parameter; did you mean 'stiffness'?"),
+    (LAST, LAST + '\n"a b" = 1', "[parameters] 'a b': friction_oscillator has no such parameter"),
+    (LAST, LAST + "\noutputs = []",
+     "[parameters] outputs: this is no parameter; outputs stands at the top of the file"),
+    ("mass = 1.0", "", "[parameters] mass: it is missing (mass of the rubbing body): "
+     "give it here or under [axes], in kg"),
+    ("mass = 1.0", "mass = true", "[parameters] mass: True is not a number; a number in kg is"),
+    ("mass = 1.0", "mass = nan", "[parameters] mass: nan is not a finite number"),
+    ("mass = 1.0", "mass = -inf", "[parameters] mass: -inf is not a finite number"),
+    ("mass = 1.0", "mass = 2020-01-01", "mass: datetime.date(2020, 1, 1) is not a number"),
+    ("mass = 1.0", "mass = [1, 2]", "[parameters] mass: [1, 2] is not one number; "
+     "several values stand under [axes]: mass = { values = [...] }"),
+    ("mass = 1.0", "mass = { values = [1] }", "mass: {'values': [1]} is not one number; several"),
+    ("mass = 1.0", "mass = 0", "[parameters] mass: 0 is out of range; it has to be above 0 kg"),
+    (LAST, LAST + '\nstiffness = "-3 N/mm"',
+     "[parameters] stiffness: '-3 N/mm' is out of range; it has to be at least 0 N/m"),
+    ("window_start = 4.0", 'window_start = "2 kg"', "[parameters] window_start: '2 kg' is of the "
+     'wrong kind; a number in s is needed, or text with a unit such as "2 s"'),
+    ("angular_frequency = 6.25", 'angular_frequency = "50 Hz"',
+     "[parameters] angular_frequency: '50 Hz' leaves open whether turns or radians are meant: "
+     'write "50 turn/s" (2 pi times as much) or "50 rad/s"'),
+    (LAST, "end_cycle = 12", "[parameters]: window_start, end_cycle belong to different sets; give "
+     "exactly one of these sets: window_start, window_end (seconds) or start_cycle, end_cycle"),
+    (LAST, "", "[parameters] window_end: it is missing (end of the window"),
+    ("window_start = 4.0\n" + LAST, "",
+     "[parameters]: give exactly one of these sets: window_start, window_end (seconds) or"),
+    (LAST, LAST + "\nmass = 2", "line 15, column 9: this is not TOML: cannot overwrite a value"),
+    (LAST, "[rum", "line 14, column 5: this is not TOML: expected ']' at the end of a table"),
+    (LAST, LAST + "\n[axes]\n", "this is not TOML: cannot declare [axes] twice in '[axes]'"),
+    (FORMAT, "format = 1" + "0" * 5000, "this is not TOML: "),
+    (FORMAT, "a = " + "[" * 100_000, "values are nested too deeply"),
+    (FORMAT, "# caf\udce9", "line 2 is not UTF-8 text; save the file as UTF-8"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("piece", "instead", "said"), BROKEN_FILES, ids=range(len(BROKEN_FILES)))
+def test_broken_file(piece: str, instead: str, said: str, tmp_path: Path) -> None:
+    assert GOOD.count(piece) == 1
+    path = tmp_path / "broken.toml"
+    path.write_bytes(GOOD.replace(piece, instead).encode("utf-8", "surrogateescape"))
+    (fault,) = faults(path)
+    assert said in fault
+
+
+# fmt: off
+BROKEN_AXES = [
+    ([1, 2], "[1, 2] is not a table; write friction = { values = [...] }"),
+    (1.0, "1.0 is not a table"),
+    ({}, "one of linspace, geomspace, values, file is needed and there is none"),
+    ({"values": [1], "linspace": [0, 1, 2]}, "is needed and there are linspace, values"),
+    ({"logspace": [0, 1, 2]}, "logspace: there is no such key; did you mean"),
+    ({"linspace": 3}, "linspace: 3 is not [first, last, count]"),
+    ({"linspace": []}, "takes [first, last, count], not 0 entries"),
+    ({"linspace": [0, 1]}, "takes [first, last, count], not 2 entries"),
+    ({"linspace": [0, 1, 0]}, "has the count 0; it has to be a whole number from 1"),
+    ({"linspace": [0, 1, 2.5]}, "has the count 2.5; it has to be a whole number"),
+    ({"geomspace": [1, 2, "3"]}, "geomspace has the count '3'; it has to be a whole number"),
+    ({"linspace": [0, 1, True]}, "has the count True; it has to be a whole number"),
+    ({"linspace": [0, 1, 10**12]}, "it has to be a whole number from 1 to 100,000,000"),
+    ({"linspace": [0, 1, 1]}, "linspace with a count of 1 would leave out 1.0; give 2 or more"),
+    ({"linspace": [0, "1 kg", 3]}, "last: '1 kg' is of the wrong kind"),
+    ({"linspace": [0, math.inf, 3]}, "last: inf is not a finite number"),
+    ({"linspace": [1, -1, 3]}, "last: -1 is out of range; it has to be at least 0"),
+    ({"geomspace": [0, 1, 3]}, "geomspace from 0.0 to 1.0 cannot be: its ends are both above zero"),
+    ({"values": []}, "values is empty; give at least one"),
+    ({"values": 3}, "values: 3 is not a list of values"),
+    ({"values": [[1, 2]]}, "value 1: [1, 2] is not a number"),
+    ({"values": [0.1, math.nan]}, "value 2: nan is not a finite number"),
+    ({"values": [0.1, -0.2]}, "value 2: -0.2 is out of range; it has to be at least 0"),
+    ({"values": [0.1, "x", None, True, "1 m"]}, "value 2: 'x' is not a number with a unit"),
+    ({"values": [0.1, "x", None, True, "1 m"]}, "value 4: True is not a number; a plain number is "
+     "needed; and 1 more"),
+    ({"file": "a.csv"}, "file needs the name of a column"),
+    ({"file": 3, "column": "mu"}, "file: 3 is not the path of a CSV file, in quotes"),
+    ({"values": [1], "column": "mu"}, "column goes with file; leave it out"),
+    ({"file": "b.csv", "column": "mu"}, "file 'b.csv' cannot be read: No such file"),
+    ({"file": ".", "column": "mu"}, "cannot be read: Is a directory"),
+    ({"file": "\0", "column": "mu"}, "cannot be read: embedded null"),
+]
+BROKEN_COLUMNS = [
+    ("", "it is empty; its first line has to name the columns"),
+    ("mu\n", "it has a header and no values"),
+    ("mus,a\n1,2\n", "column 'mu' is not there; did you mean 'mus'?"),
+    ("mu,mu\n1,2\n", "column 'mu' is twice"),
+    ("mu,a\n1,2\n\nabc,3\n", "line 4: 'abc' is not a number"),
+    ("a,mu\n1,2\n1\n", "line 3: '' is not a number"),
+    ("mu\nnan\n", "line 2: nan is not a finite number"),
+    ("mu\n1\n# but\n-1\n", "line 4: -1.0 is out of range; it has to be at least 0"),
+    ("mu\n1 kg\n", "line 2: '1 kg' is of the wrong kind"),
+    ("mu\n1_0\n", "line 2: '1_0' is not a number"),
+    ("mu\n\udcff\n", "is not UTF-8 text"),
+    ('mu\n"' + "1" * (csv.field_size_limit() + 1) + '"\n', "cannot be read: field larger than"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("table", "said"), BROKEN_AXES, ids=range(len(BROKEN_AXES)))
+def test_broken_axis(table: object, said: str) -> None:
+    (fault,) = faults(mapping(friction=table))
+    assert fault.startswith("[axes] friction: ")
+    assert said in fault
+
+
+@pytest.mark.parametrize(("content", "said"), BROKEN_COLUMNS, ids=range(len(BROKEN_COLUMNS)))
+def test_broken_column(content: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    (fault,) = faults(mapping(friction={"file": str(path), "column": "mu"}))
+    assert fault.startswith(f"[axes] friction: file {str(path)!r}")
+    assert said in fault
+
+
+# fmt: off
+BROKEN_OVERRIDES = [
+    ("friction", "--set friction: write --set name=value"),
+    ("=3", "--set =3: write --set name=value"),
+    ("", "write --set name=value"),
+    ("frction=0.1", "--set frction: friction_oscillator has no such parameter; did you mean 'fri"),
+    ("friction=", "--set friction=: '' is not a TOML value"),
+    ("friction={ values = [1", "'{ values = [1' is not a TOML value"),
+    ('friction="1', "is not a TOML value"),
+    ("friction=1\nmass=2", "is not a TOML value"),
+    ("friction=-1", "--set friction: -1 is out of range; it has to be at least 0"),
+    ("friction=abc", "--set friction: 'abc' is not a number with a unit"),
+    ("friction=true", "--set friction: True is not a number"),
+    ("friction=inf", "--set friction: inf is not a finite number"),
+    ("friction=[0.1, 0.2]", "friction: [0.1, 0.2] is not one number; several values stand under"),
+    ("friction={ linspace = [0, 1] }", "--set friction: linspace takes [first, last, count]"),
+    ("friction={ values = [-1] }", "--set friction: value 1: -1 is out of range"),
+    ("mass=2 mm", "--set mass: '2 mm' is of the wrong kind; a number in kg is needed"),
+    ("axes.friction.geomspace=[1, 2, 3]", "--set 'friction={ linspace = [first, last, count] }'"),
+    ("axes={}", "this is a whole table; set one entry of it: --set axes.name=value"),
+    ("rum.workers=2", "there is no table 'rum'; did you mean 'run'?"),
+    ("run.workers=two", "--set run.workers: 'two' is not a whole number of at least 1"),
+    ("run.wrkers=2", "--set run.wrkers: there is no such key; did you mean 'workers'?"),
+    ("method=exat", "--set method: 'exat' is no method of friction_oscillator; did you mean"),
+    ("outputs=wear_power", "--set outputs: 'wear_power' is not a list of names"),
+    ("format=7", "--set format: 7 is unknown; this version reads 1"),
+    ("start_cycle=3", "window_start, window_end, start_cycle belong to different sets"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("override", "said"), BROKEN_OVERRIDES)
+def test_broken_override(override: str, said: str) -> None:
+    (fault,) = faults(mapping(), override)
+    assert said in fault
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("wear_powr", "nor a shipped sweep file of that name; did you mean 'wear_power'?"),
+        ("nowhere/sdnd10.toml", "did you mean 'sdnd104'?"),
+        ("zzz", "known are sdnd104, wear_power"),
+        ("x\0y", "cannot be read"),
+        ("y" * 5000, "is no path of a sweep file"),
+        (3, "3 is no path of a sweep file"),
+        (None, "None is no path of a sweep file"),
+        ({"parameters": 3, "model": "friction_oscillator"}, "[parameters]: 3 is not a table"),
+        ({"axes": [1], "model": "friction_oscillator"}, "[axes]: [1] is not a table"),
+        ({1: 2, "model": "friction_oscillator"}, "'1': there is no such key"),
+    ],
+)
+def test_broken_source(source: object, said: str) -> None:
+    assert said in faults(source)[0]
+
+
+def test_empty_file_lacks_format_and_model(tmp_path: Path) -> None:
+    (tmp_path / "empty.toml").touch()
+    assert [fault.split(":")[0] for fault in faults(tmp_path / "empty.toml")] == ["format", "model"]
+
+
+def test_folder_in_place_of_a_file(tmp_path: Path) -> None:
+    assert faults(tmp_path) == ["this is a folder; give the path of a TOML file in it"]
+
+
+def test_file_that_cannot_be_read_says_the_systems_reason(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.toml"
+    loop.symlink_to(loop)  # works as root too, unlike permissions
+    (fault,) = faults(loop)
+    assert "cannot be read: Too many levels of symbolic links" in fault
+
+
+def test_more_points_than_a_store_can_hold() -> None:
+    axis = {"linspace": [1, 2, 10_000]}
+    (fault,) = faults(mapping(mass=axis, friction=axis, gravity=axis))
+    assert fault == "[axes]: 2,000,000,000,000 points are more than 104,857,600,000"
+
+
+def test_mapping_that_holds_itself() -> None:
+    source: dict[str, object] = {}
+    source["model"] = source
+    assert faults(source) == ["values are nested too deeply"]
+
+
+def test_all_faults_come_at_once_each_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_text("""
+        model = "friction_oscillator"
+        method = "exakt"
+        dtype = "half"
+        outputs = ["x"]
+        [parameters]
+        mass = 0
+        grvity = 10.0
+        angular_frequency = "50 Hz"
+        window_start = 4.0
+        [axes]
+        friction = { geomspace = ["1 m", 1.0, 5] }
+        phase = 3
+        [run]
+        workers = 0
+        [sample]
+        n = 3
+    """)
+    with pytest.raises(ConfigError) as caught:
+        load(path, ["damping=-1", "nonsense"])
+    assert sorted(fault.place for fault in caught.value.faults) == [
+        "--set damping", "--set nonsense", "[axes] friction", "[axes] phase",
+        "[parameters] angular_frequency", "[parameters] base_acceleration", "[parameters] gravity",
+        "[parameters] grvity", "[parameters] mass", "[parameters] window_end", "[run] workers",
+        "[sample]", "dtype", "format", "method", "outputs",
+    ]  # fmt: skip
+    assert str(caught.value).startswith(f"{path}: 16 faults, nothing was computed\n")
+
+
+def faults(source: object, *overrides: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load(source, overrides)  # type: ignore[arg-type]
+    assert "pydantic" not in str(caught.value)
+    assert "http" not in str(caught.value)
+    return [str(fault) for fault in caught.value.faults]
+
+
+def mapping(**axes: object) -> dict[str, object]:
+    """A good sweep in which the named parameters are axes instead of constants."""
+    constants = {
+        "mass": 1, "gravity": 10, "angular_frequency": 6.25, "window_start": 4, "window_end": 12,
+        "friction": 0.1,
+    }  # fmt: skip
+    return {
+        "model": "friction_oscillator",
+        "parameters": {name: value for name, value in constants.items() if name not in axes},
+        "axes": {"base_acceleration": {"values": [15, 1.5]}, **axes},
+    }

@@ -1,0 +1,142 @@
+"""Numbers with units, to the last bit, and texts that are none."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sweep.config.quantities import UnreadableError, number
+from sweep.shipped import configs_folder
+from sweep.spec import Parameter
+
+METRE, SECOND, PLAIN, RADIAN, PER_SECOND = (
+    Parameter(name="length", symbol="l", unit="m", meaning="a length"),
+    Parameter(name="time", symbol="t", unit="s", meaning="a time"),
+    Parameter(name="ratio", symbol="q", unit="1", meaning="a ratio"),
+    Parameter(name="angle", symbol="a", unit="rad", meaning="an angle"),
+    Parameter(name="rate", symbol="w", unit="rad/s", meaning="an angular frequency"),
+)
+NEWTON_PER_METRE = Parameter(name="stiffness", symbol="k", unit="N/m", meaning="a spring")
+DAMPER = Parameter(name="damping", symbol="c", unit="N s/m", meaning="a damper")
+ACCELERATION = Parameter(name="gravity", symbol="g", unit="m/s^2", meaning="an acceleration")
+
+
+@pytest.mark.parametrize(
+    ("written", "parameter", "si"),
+    [
+        ("2 mm", METRE, 0.002),
+        ("5 um", METRE, 5e-6),  # not 4.9999999999999996e-06
+        ("7 µm", METRE, 7e-6),
+        ("1.5e3 nm", METRE, 1.5e-6),
+        (" 3 in ", METRE, 0.0762),
+        ("3 m", METRE, 3.0),
+        ("55 min", SECOND, 3300.0),
+        ("20 ms", SECOND, 0.02),
+        ("0.3", PLAIN, 0.3),
+        ("12 %", PLAIN, 0.12),
+        ("90 deg", RADIAN, math.pi / 2),
+        ("-0.25 turn", RADIAN, -math.pi / 2),
+        ("180°", RADIAN, math.pi),
+        ("50 rad/s", PER_SECOND, 50.0),
+        ("1 turn/s", PER_SECOND, 2 * math.pi),
+        ("60 rpm", PER_SECOND, 2 * math.pi),
+        ("60 turn/min", PER_SECOND, 2 * math.pi),
+        ("0.5 cycles/s", PER_SECOND, math.pi),
+        ("3 N/mm", NEWTON_PER_METRE, 3000.0),
+        ("3 kN s/m", DAMPER, 3000.0),
+        ("3 kg/s", DAMPER, 3.0),
+        ("1 g_n", ACCELERATION, 9.80665),
+        ("2 m s^-2", ACCELERATION, 2.0),
+        ("2 m/s**2", ACCELERATION, 2.0),
+        ("2 m/s²", ACCELERATION, 2.0),
+        ("2 m·s^-2", ACCELERATION, 2.0),
+        (3, METRE, 3.0),
+        (10**20, METRE, 1e20),
+    ],
+)
+def test_units(written: object, parameter: Parameter, si: float) -> None:
+    assert number(written, parameter) == si  # to the last bit
+
+
+@pytest.mark.parametrize(
+    ("written", "parameter", "fragment"),
+    [
+        ("50 Hz", PER_SECOND, '"50 turn/s" (2 pi times as much) or "50 rad/s"'),
+        ("3 kHz", PER_SECOND, '"3000 turn/s" (2 pi times as much) or "3000 rad/s"'),
+        ("50 1/s", PER_SECOND, "leaves open whether turns or radians are meant"),
+        ("0.5", RADIAN, '"0.5 turn" (2 pi times as much) or "0.5 rad"'),
+        ("0.1 rad", PLAIN, "'0.1 rad' is of the wrong kind; a plain number is needed"),
+        ("2 kg", METRE, "'2 kg' is of the wrong kind; a number in m is needed"),
+        ("2", METRE, 'text with a unit such as "2 m"'),
+        ("2 meeter", METRE, "unknown unit 'meeter'; known are m, g, s"),
+        ("mm", METRE, "'mm' is not a number with a unit"),
+        ("1/0 m", METRE, "is not a number with a unit"),
+        ("9**9**9**9 m", METRE, "is not a number with a unit"),  # would compute for ever
+        ("1 m^999999999", METRE, "is not a number with a unit"),
+        ("1e999 m", METRE, "is not a finite number"),
+        ("1e99999999999999999999 m", METRE, "cannot be worked out"),
+        ("1 m^0", METRE, "cannot be worked out"),
+        ("inf m", METRE, "is not a number with a unit"),
+        ("", METRE, "'' is not a number with a unit"),
+        (math.nan, METRE, "nan is not a finite number"),
+        (10**400, METRE, "is not a finite number"),
+        (True, METRE, "True is not a number"),
+        (None, METRE, "None is not a number"),
+        (datetime.date(2020, 1, 2), METRE, "is not a number"),
+    ],
+)
+def test_no_such_quantity(written: object, parameter: Parameter, fragment: str) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        number(written, parameter)
+    assert fragment in str(caught.value)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(
+        st.text(max_size=30),
+        st.lists(
+            st.sampled_from(
+                ["1", "2e3", ".5", "-", " ", "m", "mm", "s", "Hz", "rad", "%", "°", "^", "**", "-1"]
+                + [
+                    "/",
+                    "*",
+                    "·",
+                    "g",
+                    "²",
+                    "(",
+                    ")",
+                    "99",
+                    "kilo",
+                    "_",
+                    "deg",
+                    "+",
+                    "e",
+                    "[length]",
+                ]
+            ),
+            max_size=9,
+        ).map("".join),
+    ),
+    st.sampled_from([METRE, PLAIN, PER_SECOND]),
+)
+def test_any_text_is_a_finite_number_or_unreadable(written: str, parameter: Parameter) -> None:
+    try:
+        assert math.isfinite(number(written, parameter))
+    except UnreadableError:
+        pass
+
+
+def test_pint_stays_unloaded_while_all_is_numbers() -> None:
+    code = (
+        "import sys; from sweep.config import load;"
+        "load('wear_power'); assert 'pint' not in sys.modules;"
+        "load('wear_power', ['mass=2 g']); assert 'pint' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=configs_folder().parent)

@@ -1,0 +1,284 @@
+"""Method `exact` of the friction oscillator: reference values, oracles, limits, every bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from sweep.backends.compiler import CompileError, find_compiler, zig
+from sweep.backends.cpu import Target
+from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
+from sweep.theory import friction_oscillator as theory
+from tests.friction_points import SDND104, random_parameters, reference_cases, theirs
+from tests.oracles import friction_oscillator as oracle
+from tests.oracles import friction_scan
+from tests.points import compute, differing
+
+ACCELERATIONS = [15.0, 1.5, 1.01, 0.99]
+REGIMES = ("stick", "stick_slip", "slip_slip")
+
+
+@pytest.mark.parametrize(
+    ("stiffness", "window_end", "printed"),
+    [
+        (0.0, 12.0, ["15.267099589372", "0.40906245101571", "2.2616412127979e-4", "0"]),
+        (0.0, 11.99, ["15.257521793944", "0.40910313286351", "2.2644718025511e-4", "0"]),
+        (3e-5, 12.0, ["15.266764915376", "0.409062758890", "2.2616412588e-4", "0"]),
+    ],
+)
+def test_sdnd104_to_all_digits_given(
+    stiffness: float, window_end: float, printed: list[str]
+) -> None:
+    parameters = {**SDND104, "stiffness": stiffness, "window_end": window_end}
+    wear = compute({**parameters, "base_acceleration": ACCELERATIONS})["wear_power"]
+    for value, text in zip(wear, printed, strict=True):
+        mantissa, _, exponent = text.partition("e")
+        last_digit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+        assert value == 0 if text == "0" else abs(value - float(text)) < last_digit
+
+
+def test_reference_cases() -> None:
+    parameters, expected = reference_cases()
+    found = compute(parameters)
+    assert not found["status"].any()
+    error = np.abs(found["wear_power"] - expected["wear_power"])
+    assert np.all(error <= expected["uncertainty"] + 1e-9 * expected["wear_power"])
+    assert np.abs(found["stick_fraction"] - expected["stick_fraction"]).max() <= 1e-8
+    np.testing.assert_array_equal(found["slip_phases"], expected["slips"])
+    peak = expected["peak_slip_speed"]
+    assert np.all(np.abs(found["peak_slip_speed"] - peak) <= 1e-3 * peak)
+
+
+def test_oracle_on_random_points() -> None:
+    parameters = random_parameters(300, seed=11)
+    found = compute(parameters)
+    scale = _scale(parameters)
+    for i in range(300):
+        expected = oracle.exact(**theirs(parameters, i))
+        assert REGIMES[found["regime"][i]] == expected["regime"]
+        assert found["slip_phases"][i] == expected["slip_phases"]
+        for name, size in (
+            ("wear_power", scale[i]),
+            ("friction_power", parameters["friction"][i] * scale[i]),
+            ("slip_distance", _length(parameters)[i]),
+            ("peak_slip_speed", _speed(parameters)[i]),
+            ("stick_fraction", 1.0),
+        ):
+            error = abs(found[name][i] - expected[name])
+            assert error <= 1e-11 * max(abs(expected[name]), 1e-6 * size), (name, i)
+
+
+@pytest.mark.parametrize("stiffness", [0.0, 3e-5, 2.0])
+def test_relative_accuracy_of_short_slips(stiffness: float) -> None:
+    excess = 10.0 ** -np.arange(1, 10)
+    parameters = {**SDND104, "stiffness": stiffness, "base_acceleration": 0.1 * 10 * (1 + excess)}
+    wear = compute(parameters)["wear_power"]
+    full = {"damping": 0.0, "vertical_acceleration": 0.0, "phase": 0.0, **parameters}
+    full = {name: np.broadcast_to(value, excess.shape) for name, value in full.items()}
+    for i, value in enumerate(wear):
+        expected = oracle.exact(**theirs(full, i))["wear_power"]
+        assert value == pytest.approx(expected, rel=1e-11)
+
+
+def test_no_event_missed_or_invented() -> None:
+    parameters = random_parameters(600, seed=5)
+    from tests.friction_points import NAMES
+
+    short = {name: parameters[long] for name, long in NAMES.items()}
+    coarse, fine = (friction_scan.scan(short, steps) for steps in (2048, 4096))
+    agree = (coarse["slip_phases"] == fine["slip_phases"]) & (fine["margin"] > 1e-9)
+    assert agree.mean() >= 0.999
+    found = compute(parameters, outputs=["slip_phases"])["slip_phases"]
+    np.testing.assert_array_equal(found[agree], fine["slip_phases"][agree])
+
+
+def test_spring_and_damper_fade_continuously() -> None:
+    """Each border of the flow is crossed without a jump: the change is of first order."""
+    base = {**SDND104, "base_acceleration": 15.0}
+    tiny = 10.0 ** np.arange(-14, -5)
+    free = compute(base)["wear_power"][0]
+    for name in ("stiffness", "damping"):
+        near = compute({**base, name: tiny})["wear_power"]
+        assert np.all(np.abs(near - free) <= 40 * tiny * free + 1e-13)
+    omega = base["angular_frequency"]
+    # critical damping c = 2 sqrt(k m), and resonance k = m ω²
+    for stiffness, damping in ((30.0, 2 * 30.0**0.5), (omega**2, 0.0)):
+        here = compute({**base, "stiffness": stiffness, "damping": damping})["wear_power"][0]
+        step = np.concatenate([-tiny, tiny])
+        beside = compute({**base, "stiffness": stiffness * (1 + step), "damping": damping})
+        assert np.all(np.abs(beside["wear_power"] - here) <= 100 * np.abs(step) * here + 1e-12)
+
+
+def test_asymptotic_wear_power() -> None:
+    base_acceleration = np.array([1.2, 1.5, 1.8, 2.0, 5.0, 50.0])
+    cycles = {name: v for name, v in SDND104.items() if not name.startswith("window")}
+    found = compute(
+        {**cycles, "base_acceleration": base_acceleration, "start_cycle": 400, "end_cycle": 401}
+    )
+    expected = theory.asymptotic_wear_power(
+        mass=1.0,
+        gravity=10.0,
+        friction=0.1,
+        base_acceleration=base_acceleration,
+        angular_frequency=cycles["angular_frequency"],
+    )
+    # The transient of slip-slip motion at η → 0 dies slowest; after 400 cycles it is below 1e-5.
+    np.testing.assert_allclose(found["wear_power"][:5], expected[:5], rtol=2e-12)
+    assert found["wear_power"][5] == pytest.approx(expected[5], rel=1e-3)
+
+
+def test_cycles_and_seconds_name_the_same_window() -> None:
+    rest = {k: v for k, v in SDND104.items() if not k.startswith("window")}
+    seconds = compute({**SDND104, "base_acceleration": ACCELERATIONS})
+    cycles = compute(
+        {**rest, "base_acceleration": ACCELERATIONS, "start_cycle": 4, "end_cycle": 12}
+    )
+    for name in ("wear_power", "stick_fraction"):
+        np.testing.assert_allclose(seconds[name], cycles[name], rtol=1e-13)
+
+
+def test_window_far_from_the_start_keeps_its_phase() -> None:
+    """At 10⁵ cycles ωt has lost eleven bits; the phase within the cycle has not."""
+    rest = {k: v for k, v in SDND104.items() if not k.startswith("window")}
+    rest = {**rest, "angular_frequency": 1.0, "base_acceleration": 1.5}
+    far = 1e5
+    early = compute({**rest, "start_cycle": 1.25, "end_cycle": 1.5})["wear_power"]
+    late = compute({**rest, "start_cycle": far + 0.25, "end_cycle": far + 0.5})["wear_power"]
+    np.testing.assert_allclose(late, early, rtol=1e-13)
+
+
+def test_additivity_over_windows() -> None:
+    parameters = random_parameters(200, seed=21)
+    start, end = parameters["window_start"], parameters["window_end"]
+    middle = 0.5 * (start + end)
+    whole = compute(parameters)
+    first = compute({**parameters, "window_end": middle})
+    second = compute({**parameters, "window_start": middle})
+    parts = first["wear_power"] * (middle - start) + second["wear_power"] * (end - middle)
+    np.testing.assert_allclose(
+        parts,
+        whole["wear_power"] * (end - start),
+        rtol=1e-11,
+        atol=1e-13 * _scale(parameters).max(),
+    )
+    np.testing.assert_array_equal(
+        first["slip_phases"] + second["slip_phases"], whole["slip_phases"]
+    )
+
+
+def test_outside_validity_and_missing_values() -> None:
+    found = compute(
+        {
+            **SDND104,
+            "base_acceleration": 15.0,
+            "vertical_acceleration": [9.99, 10.0, -10.0, 0.0, 0.0],
+            "window_end": [12.0, 12.0, 12.0, 4.0, 3.0],
+        }
+    )
+    np.testing.assert_array_equal(found["status"], [0, 3, 3, 3, 3])
+    for name, values in found.items():
+        missing = {"slip_phases": MISSING_COUNT, "regime": MISSING_FLAG}.get(name, np.nan)
+        if name != "status":
+            np.testing.assert_array_equal(values[1:], np.full(4, missing, values.dtype))
+
+
+def test_overflow_is_diverged() -> None:
+    found = compute({**SDND104, "mass": 1e305, "base_acceleration": 1e10})
+    assert found["status"][0] == Status.diverged
+
+
+def test_extremes_of_friction() -> None:
+    """No base motion, no friction, more than can ever slip."""
+    still = compute({**SDND104, "base_acceleration": 0.0})
+    assert (still["wear_power"][0], still["stick_fraction"][0], still["regime"][0]) == (0, 1, 0)
+    frozen = compute({**SDND104, "friction": 1e300, "base_acceleration": 15.0})
+    assert (frozen["wear_power"][0], frozen["regime"][0]) == (0, 0)
+    # Without friction the relative velocity is −(a0/ω)(1 − cos ωt): its mean size is a0/ω.
+    ice = compute({**SDND104, "friction": 0.0, "base_acceleration": 15.0})
+    expected = 10 * 15 / SDND104["angular_frequency"]
+    assert ice["wear_power"][0] == pytest.approx(expected, rel=1e-13)
+    assert (ice["friction_power"][0], ice["slip_phases"][0], ice["regime"][0]) == (0, 8, 2)
+
+
+def _scale(parameters: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    return parameters["mass"] * parameters["gravity"] * _speed(parameters)
+
+
+def _speed(parameters: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    return parameters["base_acceleration"] / parameters["angular_frequency"]
+
+
+def _length(parameters: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    return _speed(parameters) / parameters["angular_frequency"]
+
+
+# The same bits, however a point is computed.
+
+SHAPES = [(1, 1), (2, 4), (4, 1), (4, 4), (8, 1), (8, 4)]
+
+
+@pytest.fixture(scope="module")
+def points() -> dict[str, NDArray[Any]]:
+    return random_parameters(3000, seed=3)
+
+
+@pytest.fixture(scope="module")
+def bits(points: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return compute(points)
+
+
+@pytest.mark.parametrize("compiler", ["found", "zig"])
+@pytest.mark.parametrize(("width", "pack"), SHAPES)
+def test_same_bits_across_compilers_and_widths(
+    compiler: str, width: Any, pack: int, points: Any, bits: Any
+) -> None:
+    try:
+        chosen = find_compiler() if compiler == "found" else zig()
+    except CompileError as error:
+        pytest.skip(str(error))
+    target = Target(compiler=chosen, width=width, pack=pack)
+    assert differing(bits, compute(points, target=target)) == []
+
+
+@pytest.mark.parametrize("budget", [1, 7])
+def test_same_bits_for_any_budget(budget: int, points: Any, bits: Any) -> None:
+    assert differing(bits, compute(points, budget=budget)) == []
+
+
+@pytest.mark.parametrize(
+    "variants",
+    [
+        ("no_spring",),
+        ("no_shaking",),
+        ("no_spring", "no_damping"),
+        ("no_spring", "no_damping", "no_shaking"),
+    ],
+)
+def test_same_bits_for_every_variant(variants: tuple[str, ...], points: Any) -> None:
+    zeroed = {
+        "no_spring": "stiffness",
+        "no_damping": "damping",
+        "no_shaking": "vertical_acceleration",
+    }
+    cases = {**points, **{zeroed[v]: np.zeros_like(points["mass"]) for v in variants}}
+    assert differing(compute(cases), compute(cases, variants=variants)) == []
+
+
+def test_same_bits_for_any_outputs(points: Any, bits: Any) -> None:
+    for name in ("wear_power", "peak_slip_speed", "regime"):
+        alone = compute(points, outputs=[name])
+        assert differing({n: bits[n] for n in alone}, alone) == []
+
+
+@settings(max_examples=25, deadline=None)
+@given(order=st.permutations(range(97)), seed=st.integers(0, 10**6))
+def test_same_bits_beside_any_neighbours(order: list[int], seed: int) -> None:
+    cases = random_parameters(97, seed)
+    shuffled = {name: values[order] for name, values in cases.items()}
+    found = {name: values[order] for name, values in compute(cases).items()}
+    assert differing(found, compute(shuffled)) == []

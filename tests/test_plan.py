@@ -1,0 +1,290 @@
+"""Chunks cover a grid once, columns are numpy.meshgrid, and a recipe says all that matters."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from sweep import plan
+from sweep.errors import SweepError
+from sweep.models.friction_oscillator import EXACT, MODEL
+from sweep.spec import Axis, Chunk, Sweep, Variant
+
+# How long an example takes says something of the machine and its load, nothing of what is tested.
+untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+CONSTANTS = {
+    "mass": 1.0,
+    "gravity": 10.0,
+    "friction": 0.1,
+    "stiffness": 0.0,
+    "damping": 0.0,
+    "base_acceleration": 2.5,
+    "angular_frequency": 2 * math.pi,
+    "vertical_acceleration": 0.0,
+    "phase": 0.0,
+    "window_start": 4.0,
+    "window_end": 12.0,
+}
+OUTPUTS = ("wear_power", "slip_phases", "regime")
+
+
+def sweep_over(*axes: Axis, outputs: tuple[str, ...] = OUTPUTS, **constants: float) -> Sweep:
+    """A friction oscillator over these axes, all else at SDND104's values or as given."""
+    on_axes = {name for axis in axes for name in axis.columns}
+    values = CONSTANTS | constants
+    return Sweep(
+        model=MODEL,
+        method=EXACT,
+        parameter_set=MODEL.parameter_sets[0],
+        constants={name: value for name, value in values.items() if name not in on_axes},
+        axes=axes,
+        outputs=tuple(o for o in MODEL.outputs if o.name in outputs),
+    )
+
+
+def linear(name: str, start: float, stop: float, size: int) -> Axis:
+    return Axis(name, {name: np.linspace(start, stop, size)}, {"linspace": [start, stop, size]})
+
+
+def grid(*shape: int) -> Sweep:
+    """A sweep of this shape that takes no memory: the values of an axis are all zero."""
+    zeros = {f"d{i}": np.broadcast_to(0.0, size) for i, size in enumerate(shape)}
+    axes = tuple(Axis(name, {name: values}, {}) for name, values in zeros.items())
+    return replace(sweep_over(), axes=axes)
+
+
+AXIS_NAMES = ("friction", "base_acceleration", "stiffness", "phase")
+
+
+@st.composite
+def sweeps_and_chunks(draw: st.DrawFn) -> tuple[Sweep, tuple[int, ...]]:
+    """Up to four dimensions, the last of which may bear two parameters, cut anyhow."""
+    values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6)
+    axes = [
+        Axis(name, {name: np.array(draw(values))}, {})
+        for name in AXIS_NAMES[: draw(st.integers(0, len(AXIS_NAMES)))]
+    ]
+    if draw(st.booleans()):
+        rows = np.array(draw(st.lists(st.tuples(st.floats(0, 9), st.floats(0, 9)), min_size=1)))
+        axes.append(Axis("point", {"mass": rows[:, 0], "gravity": rows[:, 1]}, {}))
+    sweep = sweep_over(*axes)
+    return sweep, tuple(draw(st.integers(1, size + 2)) for size in sweep.shape)
+
+
+@untimed
+@given(sweeps_and_chunks())
+def test_columns_of_all_chunks_are_the_meshgrid(drawn: tuple[Sweep, tuple[int, ...]]) -> None:
+    sweep, chunk_shape = drawn
+    mesh = np.meshgrid(*(np.arange(n) for n in sweep.shape), indexing="ij")
+    seen = np.zeros(sweep.shape, dtype=int)
+    for chunk in plan.chunks(sweep.shape, chunk_shape):
+        points = plan.points(sweep, chunk)
+        i = np.arange(points.n_points)
+        seen[chunk.slices] += 1
+        assert list(points.columns) == [parameter.name for parameter in sweep.parameters]
+        for name, column in points.columns.items():
+            found = column.values[(i // column.repeat) % len(column.values)]
+            np.testing.assert_array_equal(found, _whole(sweep, mesh, name)[chunk.slices].ravel())
+    assert np.all(seen == 1)
+
+
+def _whole(sweep: Sweep, mesh: tuple[np.ndarray, ...], name: str) -> np.ndarray:
+    for places, axis in zip(mesh, sweep.axes, strict=True):
+        if name in axis.columns:
+            return axis.columns[name][places]
+    return np.full(sweep.shape, sweep.constants[name])
+
+
+def test_a_column_of_a_constant_has_one_value_and_no_axis_is_expanded() -> None:
+    sweep = sweep_over(linear("friction", 0, 1, 30), linear("phase", 0, 1, 70))
+    points = plan.points(sweep, Chunk((1, 0), (10, 0), (10, 70)))
+    sizes = {name: (len(c.values), c.repeat) for name, c in points.columns.items()}
+    assert sizes.pop("friction") == (10, 70)
+    assert sizes.pop("phase") == (70, 1)
+    assert set(sizes.values()) == {(1, 1)}
+
+
+SHAPES = [
+    (),
+    (1,),
+    (512, 1024),
+    (1000, 1000),
+    (9, 65535),
+    (10**5, 10**4),
+    (3, 2**20 + 1),
+    (10**6, 3),
+    (10**9,),
+    (7,) * 8,
+    (10**11,),
+    (2**16, 1, 1),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_chunks_have_between_2_16_and_2_20_points(shape: tuple[int, ...]) -> None:
+    chunk_shape = plan.chunk_shape(grid(*shape))
+    points, total = math.prod(chunk_shape), math.prod(shape)
+    assert min(total, 2**16) <= points <= 2**20
+    assert math.prod(plan.chunk_counts(shape, chunk_shape)) <= 10**5
+    assert _is_contiguous(shape, chunk_shape)
+
+
+def test_the_demo_has_work_for_eight_and_a_small_grid_is_one_chunk() -> None:
+    assert plan.chunk_shape(grid(512, 1024)) == (64, 1024)
+    assert plan.chunk_shape(grid(200, 300)) == (200, 300)
+
+
+def test_chunks_grow_when_there_would_be_too_many() -> None:
+    chunk_shape = plan.chunk_shape(grid(10**6, 10**6))
+    assert math.prod(chunk_shape) > 2**20
+    assert math.prod(plan.chunk_counts((10**6, 10**6), chunk_shape)) <= 10**5
+
+
+@untimed
+@given(st.lists(st.integers(1, 20), max_size=4), st.integers(1, 10**4))
+def test_chunk_points_gives_the_smallest_block_of_that_size(sizes: list[int], asked: int) -> None:
+    assume(math.prod(sizes) <= 10**5)  # else a small `asked` makes too many chunks
+    chunk_shape = plan.chunk_shape(grid(*sizes), asked)
+    points = math.prod(chunk_shape)
+    assert points >= min(asked, math.prod(sizes))
+    assert _is_contiguous(tuple(sizes), chunk_shape)
+    first = next((size for size in chunk_shape if size > 1), None)
+    assert first is None or points // first * (first - 1) < asked
+
+
+def _is_contiguous(shape: tuple[int, ...], chunk_shape: tuple[int, ...]) -> bool:
+    """Whole trailing dimensions, then a part of one, then ones."""
+    cut = [i for i, (n, c) in enumerate(zip(shape, chunk_shape, strict=True)) if c < n]
+    return not cut or all(c == 1 for c in chunk_shape[: cut[-1]])
+
+
+def test_chunk_points_out_of_range_are_refused() -> None:
+    with pytest.raises(SweepError, match=r"chunk_points=0: a chunk has at least 1 point"):
+        plan.chunk_shape(grid(5), 0)
+    with pytest.raises(SweepError, match=r"chunk_points=1 makes 1,000,000 chunks"):
+        plan.chunk_shape(grid(10**6), 1)
+
+
+def test_variants_hold_chunk_by_chunk() -> None:
+    stiffness = Axis("stiffness", {"stiffness": np.array([0.0, 0.0, 3.0, 3.0])}, {})
+    variants = (*EXACT.variants, Variant(name="one_stiffness", parameter="stiffness"))
+    sweep = replace(sweep_over(stiffness), method=replace(EXACT, variants=variants))
+    held = [set(plan.points(sweep, c).variants) for c in plan.chunks((4,), (2,))]
+    always = {"no_damping", "no_shaking"}
+    assert held == [always | {"no_spring", "one_stiffness"}, always | {"one_stiffness"}]
+    (mixed,) = plan.chunks((4,), (4,))
+    assert set(plan.points(sweep, mixed).variants) == always
+
+
+SWEEP = sweep_over(linear("friction", 0.1, 0.5, 5), linear("base_acceleration", 1.0, 15.0, 3))
+
+
+def test_the_fingerprint_of_a_sweep_never_changes() -> None:
+    """Frozen: with another value every store made so far would be refused."""
+    assert plan.fingerprint(plan.recipe(SWEEP)) == (
+        "742e9ffedc3592b9415ccb97f583b7cf866fab47d0761402bf96c4313bf39484"
+    )
+
+
+def test_the_fingerprint_does_not_see_how_a_sweep_was_written() -> None:
+    turned = replace(
+        SWEEP,
+        constants=dict(reversed(SWEEP.constants.items())),
+        outputs=SWEEP.outputs[::-1],
+        method=replace(EXACT, revision=99),
+    )
+    whole_numbers = Axis("friction", SWEEP.axes[0].columns, {"linspace": (0.1, 0.5, 5.0)})
+    for same in (turned, replace(SWEEP, axes=(whole_numbers, SWEEP.axes[1]))):
+        assert plan.recipe(same) == plan.recipe(SWEEP)
+
+
+def test_neutral_defaults_are_left_out_and_come_back() -> None:
+    recipe = plan.recipe(SWEEP)
+    assert set(recipe["constants"]) == {
+        "mass", "gravity", "angular_frequency", "window_start", "window_end"
+    }  # fmt: skip
+    assert plan.from_recipe(recipe, _columns(SWEEP)).constants == SWEEP.constants
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        sweep_over(*SWEEP.axes, mass=math.nextafter(1.0, 2.0)),
+        sweep_over(*SWEEP.axes, stiffness=1e-300),
+        sweep_over(*SWEEP.axes[::-1]),
+        sweep_over(SWEEP.axes[0]),
+        sweep_over(SWEEP.axes[0], linear("base_acceleration", 1.0, 15.0, 4)),
+        sweep_over(*SWEEP.axes, outputs=OUTPUTS[:1]),
+        replace(SWEEP, dtype="float32"),
+        replace(SWEEP, method=replace(EXACT, name="other")),
+        replace(SWEEP, parameter_set=MODEL.parameter_sets[1]),
+        replace(SWEEP, model=replace(MODEL, name="other")),
+    ],
+)
+def test_the_fingerprint_sees_everything_else(other: Sweep) -> None:
+    assert plan.fingerprint(plan.recipe(other)) != plan.fingerprint(plan.recipe(SWEEP))
+
+
+@untimed
+@given(st.floats(allow_nan=False), st.lists(st.floats(allow_nan=False), min_size=1))
+def test_a_recipe_gives_its_sweep_to_the_last_bit(mass: float, values: list[float]) -> None:
+    axis = Axis("friction", {"friction": np.array(values)}, {"values": values})
+    sweep = sweep_over(axis, mass=mass)
+    written = json.loads(json.dumps(plan.recipe(sweep)))
+    again = plan.from_recipe(written, _columns(sweep))
+    assert again.constants == sweep.constants
+    assert math.copysign(1.0, again.constants["mass"]) == math.copysign(1.0, mass)
+    assert again.axes[0].recipe == {"values": values}
+    assert plan.recipe(again) == written
+    assert (again.model, again.method, again.outputs) == (MODEL, EXACT, sweep.outputs)
+
+
+def _columns(sweep: Sweep) -> dict[str, np.ndarray]:
+    return {name: values for axis in sweep.axes for name, values in axis.columns.items()}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@untimed
+@given(JSON)
+def test_canonical_survives_json_and_plain(value: object) -> None:
+    written = json.loads(json.dumps(plan.canonical(value)))
+    assert written == plan.canonical(value) == plan.canonical(plan.plain(written))
+
+
+def test_numbers_of_every_type_are_written_alike() -> None:
+    numbers = [3, 3.0, np.float64(3), np.int32(3), np.float32(3)]
+    assert plan.canonical({"b": numbers, "a": np.array([3.0])}) == {
+        "a": [(3.0).hex()],
+        "b": [(3.0).hex()] * 5,
+    }
+    with pytest.raises(TypeError, match="cannot be part of a recipe"):
+        plan.canonical(object())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 2}, "recipe of format 2, this version reads format 1"),
+        ({"model": "friction_oscilator"}, "no model 'friction_oscilator' .* 'friction_oscillator'"),
+        ({"method": "exakt"}, "no method 'exakt' in this version; the nearest is 'exact'"),
+        ({"parameter_set": "years"}, r"no parameter set 'years' .*there are seconds, cycles"),
+        ({"outputs": ["wear"]}, "no output 'wear'"),
+        ({"constants": {"mas": (1.0).hex()}}, "no parameter 'mas' .* nearest is 'mass'"),
+        ({"constants": {}}, "without a value of mass, gravity, angular_frequency, window_start"),
+    ],
+)
+def test_a_recipe_of_another_version_is_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(SweepError, match=message):
+        plan.from_recipe(plan.recipe(SWEEP) | change, _columns(SWEEP))

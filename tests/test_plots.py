@@ -1,0 +1,303 @@
+"""Pictures of sweeps: what stands on them, and where, read off the matplotlib figure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sweep.analysis import plots, slices
+from sweep.analysis.scales import edges, roomiest_cell, scale, spans_decades
+from sweep.errors import SweepError
+from sweep.models.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
+from sweep.spec import MISSING_FLAG, Axis, Status, Sweep
+from sweep.store import MemoryResults
+from sweep.theory import friction_oscillator as theory
+
+CONSTANTS = {
+    "mass": 1.0, "gravity": 10.0, "friction": 0.1, "stiffness": 0.0, "damping": 0.0,
+    "base_acceleration": 15.0, "angular_frequency": 2 * np.pi, "vertical_acceleration": 0.0,
+    "phase": 0.0, "window_start": 4.0, "window_end": 12.0,
+}  # fmt: skip
+FRICTION = np.geomspace(0.01, 1.0, 60)
+BASE_ACCELERATION = np.linspace(0.5, 15.0, 80)
+ASKED = tuple(output for output in OUTPUTS if output.name in ("wear_power", "regime"))
+
+
+def asymptotic_dataset(axes, statuses=Status.ok, **constants):
+    """The Dataset of a sweep as the store shapes it, its outputs those of the steady motion."""
+    columns = {name: np.asarray(values, dtype=float) for name, values in axes.items()}
+    fixed = {name: v for name, v in (CONSTANTS | constants).items() if name not in columns}
+    sweep = Sweep(
+        model=MODEL, method=EXACT, parameter_set=WINDOW, constants=fixed, outputs=ASKED,
+        axes=tuple(Axis(n, {n: v}, {"values": v.tolist()}) for n, v in columns.items()),
+    )  # fmt: skip
+    results = MemoryResults(sweep)
+    grid = dict(zip(columns, np.meshgrid(*columns.values(), indexing="ij"), strict=True))
+    values = {name: np.broadcast_to(grid.get(name, fixed.get(name)), sweep.shape)
+              for name in CONSTANTS}  # fmt: skip
+    power = theory.asymptotic_wear_power(
+        *(values[name] for name in
+          ("mass", "gravity", "friction", "base_acceleration", "angular_frequency"))
+    )  # fmt: skip
+    regime = theory.regime(values["friction"], values["gravity"], values["base_acceleration"])
+    status = np.broadcast_to(statuses, sweep.shape)
+    ok = status == Status.ok
+    for chunk in results.pending():
+        arrays = {
+            "wear_power": np.where(ok, power, np.nan),
+            "regime": np.where(ok, regime, MISSING_FLAG),
+            "status": status,
+        }
+        results.write(chunk, {name: a[chunk.slices].ravel() for name, a in arrays.items()})
+    return results.dataset()
+
+
+@pytest.fixture(scope="module")
+def surface():
+    return asymptotic_dataset({"friction": FRICTION, "base_acceleration": BASE_ACCELERATION})
+
+
+def legend_of(figure):
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def contours_of(axes):
+    return [artist for artist in axes.collections if hasattr(artist, "levels")]
+
+
+@pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
+def test_a_picture_is_written_into_folders_not_yet_there(surface, tmp_path, suffix):
+    path = plots.plot(surface, path=tmp_path / "new" / f"map{suffix}")
+    assert path == tmp_path / "new" / f"map{suffix}"
+    assert path.read_bytes()[:5] in (b"\x89PNG\r", b"%PDF-", b"<?xml")
+
+
+def test_a_map_names_its_axes_with_units_and_scales(surface):
+    figure = plots.draw(surface)
+    axes, bar = figure.axes
+    assert axes.get_xlabel() == "Coulomb friction coefficient"
+    assert axes.get_ylabel() == "amplitude of the plane's acceleration [m/s²]"
+    assert bar.get_ylabel() == "mean of N|v| over the window [W]"
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+    assert axes.get_title(loc="left") == "friction_oscillator: wear_power"
+
+
+def test_a_map_shows_the_values_where_they_belong(surface):
+    (mesh,) = (c for c in plots.draw(surface).axes[0].collections if hasattr(c, "get_coordinates"))
+    assert mesh.get_rasterized()
+    corners = np.asarray(mesh.get_coordinates())
+    assert mesh.get_array().shape == (80, 60)
+    assert np.array_equal(mesh.get_array(), surface["wear_power"].values.T)
+    inner = np.sqrt(FRICTION[:-1] * FRICTION[1:])  # cells meet halfway between two points
+    assert corners[0, 1:-1, 0] == pytest.approx(inner)
+    assert corners[1:-1, 0, 1] == pytest.approx(
+        (BASE_ACCELERATION[:-1] + BASE_ACCELERATION[1:]) / 2
+    )
+
+
+def test_borders_lie_where_theory_says(surface):
+    """The two computed ones within a cell, the two of theory on it."""
+    contours = contours_of(plots.draw(surface).axes[0])
+    assert len(contours) == 4
+    step = BASE_ACCELERATION[1] - BASE_ACCELERATION[0]
+    limits = [1 / theory.CRITICAL_RATIO, 1.0]
+    found = []
+    for contour in contours:
+        friction, a0 = np.concatenate(contour.get_paths()[0].to_polygons(closed_only=False)).T
+        ratio = np.median(a0 / (10 * friction))
+        nearest = min(limits, key=lambda limit: abs(limit - ratio))
+        growth = FRICTION[1] / FRICTION[0]
+        slack = step + 10 * friction * nearest * (growth - 1)
+        assert np.all(np.abs(a0 - nearest * 10 * friction) <= slack)
+        found.append(nearest)
+    assert sorted(found) == sorted(2 * limits)
+
+
+def test_classes_are_named_inside_their_regions(surface):
+    places = {text.get_text(): text.get_position() for text in plots.draw(surface).axes[0].texts}
+    codes = {name: theory.regime(x, 10, y) for name, (x, y) in places.items()}
+    assert codes == {"stick": 0, "stick-slip": 1, "slip-slip": 2}
+
+
+def test_legend_tells_computed_borders_from_those_of_theory(surface):
+    assert legend_of(plots.draw(surface)) == [
+        "borders of regime, computed", "theory: μg/a₀ = 1", "theory: μg/a₀ = 2/√(π²+4)",
+    ]  # fmt: skip
+
+
+def test_theory_is_silent_where_it_does_not_hold():
+    axes = {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}
+    sprung = asymptotic_dataset(axes, stiffness=3.0)
+    assert legend_of(plots.draw(sprung)) == ["borders of regime, computed"]
+
+
+def test_theory_is_silent_about_models_it_does_not_know(surface):
+    assert len(contours_of(plots.draw(surface.assign_attrs(model="unheard of")).axes[0])) == 2
+    assert len(contours_of(plots.draw(surface.assign_attrs(model="unheard_of")).axes[0])) == 2
+
+
+def test_points_without_a_value_are_left_open_and_counted():
+    statuses = np.zeros((60, 80), dtype=np.uint8)
+    statuses[10:12, 70:73] = Status.diverged
+    statuses[20, 75] = Status.failed
+    dataset = asymptotic_dataset(
+        {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}, statuses
+    )
+    figure = plots.draw(dataset)
+    (mesh,) = (c for c in figure.axes[0].collections if hasattr(c, "get_coordinates"))
+    assert np.array_equal(np.ma.getmaskarray(mesh.get_array()), statuses.T != 0)
+    assert figure.axes[0].patch.get_hatch()
+    assert legend_of(figure)[-1] == "no value: 6 diverged, 1 failed"
+
+
+def test_a_sweep_not_yet_begun_can_be_drawn(tmp_path):
+    axes = {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}
+    dataset = asymptotic_dataset(axes, Status.failed)
+    assert legend_of(plots.draw(dataset))[-1] == "no value: 4800 failed"
+    plots.plot(dataset, path=tmp_path / "nothing.png")
+
+
+def test_a_flag_is_drawn_in_one_colour_a_class(surface):
+    figure = plots.draw(surface, "regime")
+    assert [text.get_text() for text in figure.axes[1].get_yticklabels()] == [
+        "stick", "stick-slip", "slip-slip",
+    ]  # fmt: skip
+
+
+def test_a_line_over_one_axis_with_borders():
+    a0 = np.linspace(0.5, 3.0, 101)
+    axes = plots.draw(asymptotic_dataset({"base_acceleration": a0})).axes[0]
+    (line,) = axes.get_lines()
+    assert np.array_equal(line.get_xdata(), a0)
+    assert line.get_ydata() == pytest.approx(
+        theory.asymptotic_wear_power(1, 10, 0.1, a0, 2 * np.pi)
+    )
+    assert axes.get_ylabel() == "mean of N|v| over the window [W]"
+    one, critical, computed = (
+        [segment[0, 0] for segment in lines.get_segments()] for lines in axes.collections
+    )
+    assert one == pytest.approx([1.0])
+    assert critical == pytest.approx([1 / theory.CRITICAL_RATIO])
+    assert computed == pytest.approx([1.0, 1 / theory.CRITICAL_RATIO], abs=0.025)
+
+
+def test_gaps_in_a_line_are_hatched():
+    a0 = np.linspace(0.5, 3.0, 101)
+    statuses = np.where((a0 > 2) & (a0 < 2.2), Status.not_converged, Status.ok)
+    figure = plots.draw(asymptotic_dataset({"base_acceleration": a0}, statuses))
+    hatched = [c for c in figure.axes[0].collections if c.get_hatch()]
+    (box,) = (c.get_paths()[0].get_extents() for c in hatched)
+    assert (box.x0, box.x1) == pytest.approx((2.0125, 2.1875))
+    assert legend_of(figure)[-1] == "no value: 7 not converged"
+
+
+def test_a_short_axis_becomes_one_line_a_value():
+    dataset = asymptotic_dataset(
+        {"friction": [0.1, 0.2, 0.4], "base_acceleration": np.arange(1, 60)}
+    )
+    figure = plots.draw(dataset)
+    assert len(figure.axes[0].get_lines()) == 3
+    assert legend_of(figure) == ["friction = 0.1", "friction = 0.2", "friction = 0.4"]
+    for line, friction in zip(figure.axes[0].get_lines(), (0.1, 0.2, 0.4), strict=True):
+        powers = theory.asymptotic_wear_power(1, 10, friction, np.arange(1, 60), 2 * np.pi)
+        assert line.get_ydata() == pytest.approx(powers)
+
+
+@pytest.fixture(scope="module")
+def volume():
+    return asymptotic_dataset(
+        {
+            "mass": [1.0, 2.0, 3.0, 4.0, 5.0],
+            "friction": np.linspace(0.1, 1, 12),
+            "base_acceleration": np.linspace(1, 9, 10),
+        }
+    )
+
+
+def test_a_third_axis_is_cut_at_its_middle_and_the_title_says_so(volume):
+    figure = plots.draw(volume)
+    assert figure.axes[0].get_title(loc="left") == "friction_oscillator: wear_power at mass = 3 kg"
+    (mesh,) = (c for c in figure.axes[0].collections if hasattr(c, "get_coordinates"))
+    assert np.array_equal(mesh.get_array(), volume["wear_power"].values[2].T)
+
+
+def test_axes_are_cut_where_asked(volume):
+    shown = slices.cut(volume, None, {"mass": 4.2, "friction": 0.1})
+    assert shown.cuts == {"mass": "4 kg", "friction": "0.1"}
+    assert np.array_equal(shown.values, volume["wear_power"].values[3, 0])
+
+
+def test_a_point_has_nothing_to_draw():
+    with pytest.raises(SweepError, match=r"single point, wear_power = 15\.1146 W"):
+        plots.draw(asymptotic_dataset({}))
+    with pytest.raises(SweepError, match="single point"):
+        plots.draw(asymptotic_dataset({"mass": [1.0]}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"output": "wear_powr"}, "no output 'wear_powr': did you mean 'wear_power'"),
+        ({"output": "slip"}, "no output 'slip': there is wear_power, regime, status"),
+        ({"at": {"fricton": 0.1}}, "no axis 'fricton': did you mean 'friction'"),
+        (
+            {"path": "map.bmpx"},
+            r"'map.bmpx' names no kind of picture by its end: use one of .*\.png",
+        ),
+        ({"path": "map"}, "'map' names no kind of picture"),
+    ],
+)
+def test_bad_requests_say_what_would_do(surface, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SweepError, match=message):
+        plots.plot(surface, **arguments)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_cannot_be_written_is_an_error_of_ours(surface, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(SweepError, match="cannot be written to"):
+        plots.plot(surface, path=tmp_path / "file" / "map.png")
+
+
+def test_a_sample_is_drawn_as_dots_by_number(surface):
+    sample = surface.stack(point=["friction", "base_acceleration"]).reset_index("point")
+    line = plots.draw(sample).axes[0].get_lines()[0]
+    assert line.get_linestyle() == "None"
+    assert line.get_xdata().tolist() == list(range(4800))
+
+
+def test_long_axes_are_thinned_and_unsorted_ones_sorted():
+    shown = slices.cut(asymptotic_dataset({"friction": np.linspace(1, 0, 200_000)}), None, {})
+    friction = shown.axes[0].values
+    assert friction.size <= slices.MOST_VALUES[1]
+    assert np.all(np.diff(friction) > 0)
+    assert np.array_equal(
+        shown.values, theory.asymptotic_wear_power(1, 10, friction, 15, 2 * np.pi)
+    )
+
+
+def test_scales_of_axes():
+    assert scale(np.geomspace(1e-3, 1e3, 7)) == "log"
+    assert scale(np.geomspace(1, 2, 2000)) == "log"
+    assert scale(np.linspace(1, 2, 2000)) == "linear"
+    assert scale(np.linspace(1, 2, 2000) ** 2) == "linear"
+    assert scale(np.array([-1.0, 1.0, 10.0])) == "linear"
+    assert scale(np.array([1.0, 10.0])) == "linear"
+    assert edges(np.array([1.0, 10.0, 100.0])) == pytest.approx(10.0 ** np.arange(-0.5, 3))
+    assert edges(np.array([1.0, 2.0, 4.0, 5.0])).tolist() == [0.5, 1.5, 3.0, 4.5, 5.5]
+
+
+def test_logarithmic_colours_only_for_positive_values_over_decades():
+    assert spans_decades(np.array([1e-4, 1.0]))
+    assert not spans_decades(np.array([1e-2, 1.0]))
+    assert not spans_decades(np.array([0.0, 1e-9, 1.0]))
+    assert not spans_decades(np.array([]))
+
+
+def test_the_roomiest_cell_is_the_middle_of_a_block():
+    region = np.zeros((30, 30), dtype=bool)
+    region[2:19, 14:23] = True
+    region[25:27, :] = True
+    assert roomiest_cell(region) == (10, 18)
+    assert roomiest_cell(np.zeros((30, 30), dtype=bool)) is None

@@ -1,0 +1,62 @@
+"""The sweep files and kernels that come with the package."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sweep.shipped
+from sweep.config import load
+from sweep.models import models
+from sweep.shipped import configs_folder, kernels_folder, shipped_configs
+
+
+def test_shipped_names() -> None:
+    assert {"wear_power", "sdnd104"} <= set(shipped_configs())
+    assert (kernels_folder() / "portable.h").is_file()
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+def test_shipped_file_loads_and_has_a_smoke_twin(name: str) -> None:
+    request, twin = load(name), load(configs_folder() / "smoke" / f"{name}.toml")
+    assert request.name == twin.name == name
+    assert twin.sweep.n_points <= 100
+    for attribute in ("model", "method", "parameter_set", "outputs", "dtype", "dimensions"):
+        assert getattr(request.sweep, attribute) == getattr(twin.sweep, attribute)
+    assert dict(request.sweep.constants) == dict(twin.sweep.constants)
+
+
+def test_no_smoke_twin_without_its_original() -> None:
+    assert {path.stem for path in (configs_folder() / "smoke").iterdir()} == set(shipped_configs())
+
+
+def test_wear_power_is_the_surface_of_524288_points() -> None:
+    asked = load("wear_power").sweep
+    assert asked.shape == (512, 1024)
+    assert asked.n_points == 524_288
+    assert asked.constants["angular_frequency"] == 2 * math.pi
+
+
+def test_sdnd104_has_the_documents_numbers() -> None:
+    asked = load("sdnd104").sweep
+    assert asked.axes[0].columns["base_acceleration"].tolist() == [15.0, 1.5, 1.01, 0.99]
+    assert asked.outputs == models()["friction_oscillator"].outputs
+    wanted = {"mass": 1.0, "gravity": 10.0, "friction": 0.1, "stiffness": 3e-5}
+    assert wanted.items() <= asked.constants.items()
+
+
+def test_a_wheel_has_the_folders_inside_the_package(tmp_path: Path) -> None:
+    package = tmp_path / "sweep"
+    (package / "configs").mkdir(parents=True)
+    (package / "configs" / "a.toml").touch()
+    (package / "shipped.py").write_text(Path(sweep.shipped.__file__).read_text())
+    code = "from sweep.shipped import *; print(shipped_configs()['a'], kernels_folder())"
+    printed = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    folder = package.resolve()
+    assert printed.stdout.split() == [str(folder / "configs" / "a.toml"), str(folder / "kernels")]
