@@ -53,6 +53,30 @@ def random_parameters(n: int, seed: int) -> dict[str, NDArray[np.float64]]:
     return ours(random_points(n, seed))
 
 
+def stiff_parameters(n: int, seed: int = 5) -> dict[str, NDArray[np.float64]]:
+    """Random points with springs or dampers so strong that free motions die within a slip."""
+    rng = np.random.default_rng(seed)
+    mass, omega = rng.uniform(0.1, 3, n), rng.uniform(1, 30, n)
+    spring, damping = 10 ** rng.uniform(-2, 2.2, n), 10 ** rng.uniform(0.5, 2.5, n)
+    damping[::5] = 2 * spring[::5] * (1 + 1e-9)  # critical, all but
+    damping[1::9] = 0.05 * spring[1::9]
+    gravity, base = np.full(n, 9.81), rng.uniform(1, 30, n)
+    start = 2 * np.pi / omega * rng.uniform(0, 1, n)
+    return {
+        "mass": mass,
+        "gravity": gravity,
+        "friction": base / gravity * rng.uniform(0.03, 0.99, n),
+        "stiffness": mass * (spring * omega) ** 2,
+        "damping": damping * mass * omega,
+        "base_acceleration": base,
+        "angular_frequency": omega,
+        "vertical_acceleration": gravity * rng.uniform(-0.8, 0.8, n) * (rng.random(n) < 0.4),
+        "phase": rng.uniform(-3, 3, n),
+        "window_start": start,
+        "window_end": start + 2 * np.pi / omega * rng.uniform(0.5, 1.7, n),
+    }
+
+
 def reference_cases() -> tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.float64]]]:
     """Parameters and results of the 50 reference cases."""
     cases = json.loads(REFERENCE.read_text())

@@ -14,7 +14,14 @@ from sweep.backends.compiler import CompileError, find_compiler, zig
 from sweep.backends.cpu import Target
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.theory import friction_oscillator as theory
-from tests.friction_points import SDND104, random_parameters, reference_cases, theirs
+from tests.friction_points import (
+    NAMES,
+    SDND104,
+    random_parameters,
+    reference_cases,
+    stiff_parameters,
+    theirs,
+)
 from tests.oracles import friction_oscillator as oracle
 from tests.oracles import friction_scan
 from tests.points import compute, differing
@@ -54,11 +61,13 @@ def test_reference_cases() -> None:
     assert np.all(np.abs(found["peak_slip_speed"] - peak) <= 1e-3 * peak)
 
 
-def test_oracle_on_random_points() -> None:
-    parameters = random_parameters(300, seed=11)
+@pytest.mark.parametrize("kind", ["every kind", "stiff"])
+def test_oracle_on_random_points(kind: str) -> None:
+    parameters = random_parameters(300, seed=11) if kind == "every kind" else stiff_parameters(60)
     found = compute(parameters)
+    assert not found["status"].any()
     scale = _scale(parameters)
-    for i in range(300):
+    for i in range(len(scale)):
         expected = oracle.exact(**theirs(parameters, i))
         assert REGIMES[found["regime"][i]] == expected["regime"]
         assert found["slip_phases"][i] == expected["slip_phases"]
@@ -87,8 +96,6 @@ def test_relative_accuracy_of_short_slips(stiffness: float) -> None:
 
 def test_no_event_missed_or_invented() -> None:
     parameters = random_parameters(600, seed=5)
-    from tests.friction_points import NAMES
-
     short = {name: parameters[long] for name, long in NAMES.items()}
     coarse, fine = (friction_scan.scan(short, steps) for steps in (2048, 4096))
     agree = (coarse["slip_phases"] == fine["slip_phases"]) & (fine["margin"] > 1e-9)

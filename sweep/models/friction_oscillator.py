@@ -31,8 +31,8 @@ COMMON = (
               meaning="angular frequency of the shaking"),
     Parameter(name="vertical_acceleration", symbol="a_v", unit="m/s^2", minimum=0, default=0.0,
               neutral=True, meaning="amplitude of the vertical shaking; must stay below gravity"),
-    Parameter(name="phase", symbol="phi", unit="rad", default=0.0, neutral=True,
-              meaning="phase of the normal load against the base motion"),
+    Parameter(name="phase", symbol="phi", unit="rad", minimum=-1e9, maximum=1e9, default=0.0,
+              neutral=True, meaning="phase of the normal load against the base motion"),
 )  # fmt: skip
 
 WINDOW = ParameterSet(name="seconds", parameters=(

@@ -22,6 +22,7 @@ struct State {
     real sign;         // of the side that pushes; the mass slides to -sign
     real push, swing;  // sine and cosine parts of the sinusoid that drives the slip, from now on
     real speed, rate;  // slip speed and its derivative, now
+    real age;          // phase since the slip began
     mask slipping;
     mask first;         // the slip starts now: its speed is 0
     mask out_of_stick;  // ... and so is its rate
@@ -40,7 +41,7 @@ HD State start(Parameters const& p) {
     Scaled o = scaled(p);
     State s;
     s.now = {0.0, 0.0};
-    s.position = s.push = s.swing = s.speed = s.rate = 0.0;
+    s.position = s.push = s.swing = s.speed = s.rate = s.age = 0.0;
     s.sign = 1.0;
     s.slipping = s.first = s.out_of_stick = false;
     s.active = o.valid;
@@ -60,6 +61,7 @@ HD void begin_slip(State& s, Scaled const& o, mask here, mask out_of_stick) {
     s.first = s.first | here;
     s.out_of_stick = (s.out_of_stick & ~here) | (here & out_of_stick);
     s.speed = select(here, 0.0, s.speed);
+    s.age = select(here, 0.0, s.age);
 }
 
 // How long a stuck mass waits until it slips at a crossing. The angle is taken from the middle of
@@ -78,7 +80,7 @@ HD void wait(State& s, Scaled const& o) {
     Crossing forward = o.unsprung_forward;
     Crossing backward = o.unsprung_backward;
     if constexpr (!variant::no_spring) {
-        real pull = o.spring * s.position;
+        real pull = o.modes.spring * s.position;
         forward = crossing_of(o.forward, o.friction, pull);
         backward = crossing_of(o.backward, o.friction, -pull);
     }
@@ -142,8 +144,8 @@ HD Stretch free_stretch(State const& s, Scaled const& o, mask here, real sine, r
 
 // One piece of the slip, shorter if the slip ends in it.
 HD Stretch sprung_stretch(State const& s, Scaled const& o, mask here, real sine, real cosine) {
-    real length = piece_length(o.spring, o.damping);
-    Piece now = piece(length, o.spring, o.damping, s.push, s.swing, s.speed, s.rate);
+    Piece now = piece(o.modes, s.age, s.push, s.swing, s.speed, s.rate);
+    real length = now.length;
     real zero = first_zero(now, s.first, s.out_of_stick, here);
     Stretch stretch;
     stretch.ended = zero <= 1.0;
@@ -204,7 +206,7 @@ HD void land(State& s, Scaled const& o, mask here, mask ended) {
     real side_cosine = o.forward.cosine;
     real push = side_sine * sine + side_cosine * cosine;
     real swing = side_sine * cosine - side_cosine * sine;
-    real excess = sign * o.spring * s.position + (push - o.friction);
+    real excess = sign * o.modes.spring * s.position + (push - o.friction);
     // By rounding alone it is no reversal: the mass would slip from stick at once, all the same.
     mask sticks = ended & (excess <= rounding);
     mask reverses = ended & ~sticks;
@@ -235,6 +237,7 @@ HD void slip(State& s, Scaled const& o) {
     s.position = select(here, s.position - s.sign * stretch.displacement, s.position);
     s.speed = select(here, stretch.speed, s.speed);
     s.rate = select(here, stretch.rate, s.rate);
+    s.age = select(here, s.age + stretch.length, s.age);
     s.first = s.first & ~here;
     s.active = s.active & ~(here & (between(s.now, o.window_end) <= 0.0));
     land(s, o, here, here & stretch.ended);
@@ -242,7 +245,7 @@ HD void slip(State& s, Scaled const& o) {
 
 // More than the motion can have: its free oscillations and the shaking cross zero twice a period.
 HD real transition_limit(Scaled const& o) {
-    real pieces = 8.0 / piece_length(o.spring, o.damping);
+    real pieces = 8.0 / shortest_piece(o.modes);
     return (o.window_end.cycle + 2.0) * (64.0 + 16.0 * pieces);
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "elementary.h"
+#include "models/friction_oscillator/sprung_slip.h"
 
 namespace friction_oscillator {
 
@@ -81,7 +82,7 @@ HD Crossing crossing_of(Side const& side, real friction, real pull) {
 struct Scaled {
     real friction, shaking;                        // mu g / a0, a_v / g
     real shake_sine, shake_cosine;                 // of the phase of the normal load
-    real spring, damping;                          // k / (m w^2), c / (m w)
+    Modes modes;                                   // of spring k / (m w^2), damping c / (m w)
     Side forward, backward;                        // signs +1 and -1
     Crossing unsprung_forward, unsprung_backward;  // with no spring, or at Y = 0
     Moment window_start, window_end;
@@ -122,9 +123,8 @@ HD Scaled scaled(Parameters const& p) {
     sincos(p.phase, o.shake_sine, o.shake_cosine);
 
     real rate = 1.0 / (p.mass * p.angular_frequency);
-    o.damping = p.damping * rate;
-    o.spring = p.stiffness * rate / p.angular_frequency;
-    o.free = (o.spring == 0.0) & (o.damping == 0.0);
+    o.modes = modes_of(p.stiffness * rate / p.angular_frequency, p.damping * rate);
+    o.free = (o.modes.spring == 0.0) & (o.modes.damping == 0.0);
 
     o.forward = side_of(1.0, o.friction, excess, o.shaking, o.shake_sine, o.shake_cosine);
     o.backward = side_of(-1.0, o.friction, excess, o.shaking, o.shake_sine, o.shake_cosine);

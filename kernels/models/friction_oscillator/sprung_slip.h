@@ -8,6 +8,10 @@
 // 1/max(1, sqrt(spring), damping) the series of the solution reaches rounding after `terms` terms
 // whatever the damping: under-, over-, critically damped, resonant and free motion are one formula,
 // and a slip however short is a polynomial that keeps its relative accuracy.
+//
+// Heavy damping or a stiff spring makes that length short. Its free motions then die soon, and once
+// one has, the flow is that of the others: with only the slow one alive a first-order equation, with
+// neither the sinusoid that the drive keeps up; and the pieces are as long as what is left allows.
 #pragma once
 
 #include "elementary.h"
@@ -16,26 +20,59 @@
 namespace friction_oscillator {
 
 constexpr int terms = 20;
+constexpr double dead = 45.0;  // e-folds; exp(-45) is 3e-20
 
-// A piece in x = u/length on [0, 1]: speed = sum of speed[n] x^n.
+// The free motions exp(-slow u), exp(-fast u); for the underdamped, `slow` is how fast both die.
+struct Modes {
+    real spring, damping;
+    real slow, fast;
+    mask apart;  // slow and fast differ, both real, and damping is heavy
+    mask stiff;  // pieces are short while both live
+};
+
+HD Modes modes_of(real spring, real damping) {
+    Modes m;
+    real half = 0.5 * damping;
+    real split = half * half - spring;
+    mask real_roots = split >= 0.0;
+    m.spring = spring;
+    m.damping = damping;
+    m.fast = half + select(real_roots, sqrt(greatest(split, 0.0)), 0.0);
+    m.slow = select(real_roots & (m.fast > 0.0), spring / m.fast, half);
+    m.stiff = greatest(sqrt(spring), damping) > 8.0;
+    m.apart = m.stiff & (split > 0.25 * half * half);
+    return m;
+}
+
+// Which free motions are dead `age` after the slip began.
+struct Dead {
+    mask fast, both;
+};
+
+HD Dead dead_after(Modes const& m, real age) {
+    mask both = m.stiff & (age * m.slow > dead);
+    return {m.apart & (age * m.fast > dead) & ~both, both};
+}
+
+// A piece in x = u/length on [0, 1]: speed = sum of coefficient[n] x^n.
 struct Piece {
     real length;
     real coefficient[terms];
 };
 
-HD real piece_length(real spring, real damping) {
-    return 1.0 / greatest(greatest(sqrt(spring), damping), 1.0);
+HD real shortest_piece(Modes const& m) {
+    return 1.0 / greatest(greatest(sqrt(m.spring), m.damping), 1.0);
 }
 
-HD Piece piece(real length, real spring, real damping, real push, real swing, real speed,
-               real rate) {
+HD Piece piece_of_all(Modes const& m, real push, real swing, real speed, real rate) {
     Piece p;
-    p.length = length;
+    real length = shortest_piece(m);
     real square = length * length;
     real even = square * swing;  // terms of the drive, each with its power of length
     real odd = -(square * length) * push;
-    real drag = damping * length;
-    real pull = spring * square;
+    real drag = m.damping * length;
+    real pull = m.spring * square;
+    p.length = length;
     p.coefficient[0] = speed;
     p.coefficient[1] = rate * length;
     for (int n = 0; n + 2 < terms; ++n) {
@@ -46,6 +83,55 @@ HD Piece piece(real length, real spring, real damping, real push, real swing, re
         drive = -(drive * square) * (1.0 / ((n + 1) * (n + 2)));
         (n % 2 ? odd : even) = drive;
     }
+    return p;
+}
+
+// The fast motion is dead: speed' = -slow speed + g, g the drive's answer to (d/du + fast) g.
+HD Piece piece_of_slow(Modes const& m, real push, real swing, real speed) {
+    Piece p;
+    real length = 1.0 / greatest(m.slow, 1.0);
+    real share = length / fma(m.fast, m.fast, 1.0);
+    real even = share * fma(swing, m.fast, push);
+    real odd = -(share * length) * fma(push, m.fast, -swing);
+    real decay = m.slow * length;
+    p.length = length;
+    p.coefficient[0] = speed;
+    for (int n = 0; n + 1 < terms; ++n) {
+        real drive = n % 2 ? odd : even;
+        p.coefficient[n + 1] = fma(-decay, p.coefficient[n], drive) * (1.0 / (n + 1));
+        (n % 2 ? odd : even) = -(drive * (length * length)) * (1.0 / ((n + 1) * (n + 2)));
+    }
+    return p;
+}
+
+// Both are dead: the sinusoid that the drive keeps up.
+HD Piece piece_of_none(Modes const& m, real push, real swing) {
+    Piece p;
+    real stiffness = m.spring - 1.0;
+    real share = 1.0 / fma(stiffness, stiffness, m.damping * m.damping);
+    real even = share * fma(swing, stiffness, push * m.damping);
+    real odd = share * fma(swing, m.damping, -(push * stiffness));
+    p.length = 1.0;
+    for (int n = 0; n < terms; ++n) {
+        p.coefficient[n] = n % 2 ? odd : even;
+        (n % 2 ? odd : even) = -p.coefficient[n] * (1.0 / ((n + 1) * (n + 2)));
+    }
+    return p;
+}
+
+HD Piece choose(mask m, Piece const& a, Piece const& b) {
+    Piece p;
+    p.length = select(m, a.length, b.length);
+    for (int n = 0; n < terms; ++n)
+        p.coefficient[n] = select(m, a.coefficient[n], b.coefficient[n]);
+    return p;
+}
+
+HD Piece piece(Modes const& m, real age, real push, real swing, real speed, real rate) {
+    Piece p = piece_of_all(m, push, swing, speed, rate);
+    Dead gone = dead_after(m, age);
+    if (any(gone.fast)) p = choose(gone.fast, piece_of_slow(m, push, swing, speed), p);
+    if (any(gone.both)) p = choose(gone.both, piece_of_none(m, push, swing), p);
     return p;
 }
 
