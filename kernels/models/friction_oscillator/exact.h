@@ -18,8 +18,9 @@ constexpr double rounding = 1e-15;  // of a phase, and of a force
 
 struct State {
     Moment now;
-    real position;     // Y
-    real sign;         // of the side that pushes; the mass slides to -sign
+    real to_start, to_end;  // phase from now to the window's start and end
+    real position;          // Y
+    real sign;              // of the side that pushes; the mass slides to -sign
     real push, swing;  // sine and cosine parts of the sinusoid that drives the slip, from now on
     real speed, rate;  // slip speed and its derivative, now
     real age;          // phase since the slip began
@@ -37,10 +38,25 @@ struct State {
     mask ever_stuck, ever_slipped;
 };
 
+HD void move_to(State& s, Scaled const& o, Moment const& moment) {
+    s.now = moment;
+    s.to_start = between(moment, o.window_start);
+    s.to_end = between(moment, o.window_end);
+}
+
+// The part [from, to] of the next `length` of phase that lies in the window.
+struct Overlap {
+    real from, to;
+};
+
+HD Overlap overlap(State const& s, real length) {
+    return {least(greatest(s.to_start, 0.0), length), least(greatest(s.to_end, 0.0), length)};
+}
+
 HD State start(Parameters const& p) {
     Scaled o = scaled(p);
     State s;
-    s.now = {0.0, 0.0};
+    move_to(s, o, {0.0, 0.0});
     s.position = s.push = s.swing = s.speed = s.rate = s.age = 0.0;
     s.sign = 1.0;
     s.slipping = s.first = s.out_of_stick = false;
@@ -53,9 +69,8 @@ HD State start(Parameters const& p) {
 HD bool running(State const& s) { return any(s.active); }
 
 // A slip that begins now: counted if it begins in the window.
-HD void begin_slip(State& s, Scaled const& o, mask here, mask out_of_stick) {
-    Overlap inside = overlap(o, s.now, never);
-    mask counted = here & (inside.from == 0.0) & (inside.to > 0.0);
+HD void begin_slip(State& s, mask here, mask out_of_stick) {
+    mask counted = here & (s.to_start <= 0.0) & (s.to_end > 0.0);
     s.slips = select(counted, s.slips + 1.0, s.slips);
     s.slipping = s.slipping | here;
     s.first = s.first | here;
@@ -88,22 +103,21 @@ HD void wait(State& s, Scaled const& o) {
     real backward_wait = wait_for(s, o.backward, backward);
     mask ahead = forward_wait <= backward_wait;
     real length = select(ahead, forward_wait, backward_wait);
-    Overlap inside = overlap(o, s.now, length);
+    Overlap inside = overlap(s, length);
     real share = inside.to - inside.from;
     s.stuck = select(stuck, s.stuck + share, s.stuck);
     s.ever_stuck = s.ever_stuck | (stuck & (share > 10.0 * rounding));
 
-    mask over = stuck & (between(s.now, o.window_end) <= length);
+    mask over = stuck & (s.to_end <= length);
     s.active = s.active & ~over;
     mask slips = stuck & ~over;
     Moment then = later(s.now, select(slips, length, 0.0));
-    s.now.cycle = select(slips, then.cycle, s.now.cycle);
-    s.now.phase = select(slips, then.phase, s.now.phase);
+    move_to(s, o, {select(slips, then.cycle, s.now.cycle), select(slips, then.phase, s.now.phase)});
     s.sign = select(slips, select(ahead, 1.0, -1.0), s.sign);
     s.push = select(slips, select(ahead, forward.level, backward.level), s.push);
     s.swing = select(slips, select(ahead, forward.swing, backward.swing), s.swing);
     s.rate = select(slips, 0.0, s.rate);
-    begin_slip(s, o, slips, slips);
+    begin_slip(s, slips, slips);
 }
 
 // What a stretch of slip gives: its length, the displacement over it, and the window's share.
@@ -118,12 +132,13 @@ struct Stretch {
 HD Stretch free_stretch(State const& s, Scaled const& o, mask here, real sine, real cosine) {
     FreeSlip slip{s.rate, s.swing, o.friction};
     Stretch stretch;
-    real end = duration(slip, here);
+    End stop = end_of(slip, here);
+    real end = stop.u;
     stretch.length = end;
-    stretch.displacement = distance(slip, end, Circular(end));
-    Overlap inside = overlap(o, s.now, end);
+    stretch.displacement = distance(slip, end, stop.at);
+    Overlap inside = overlap(s, end);
     stretch.distance = stretch.displacement;
-    mask cut = here & ((inside.from > 0.0) | (inside.to < end));
+    mask cut = here & (inside.to > inside.from) & ((inside.from > 0.0) | (inside.to < end));
     if (any(cut)) {
         real part = distance(slip, inside.to, Circular(inside.to)) -
                     distance(slip, inside.from, Circular(inside.from));
@@ -152,11 +167,12 @@ HD Stretch sprung_stretch(State const& s, Scaled const& o, mask here, real sine,
     real end = least(zero, 1.0);
     stretch.length = end * length;
     stretch.displacement = distance(now, end);
-    Overlap inside = overlap(o, s.now, stretch.length);
+    Overlap inside = overlap(s, stretch.length);
     real from = inside.from / length;
     real to = select(inside.to == stretch.length, end, inside.to / length);
     stretch.distance = stretch.displacement;
-    mask cut = here & ((inside.from > 0.0) | (inside.to < stretch.length));
+    mask cut =
+        here & (inside.to > inside.from) & ((inside.from > 0.0) | (inside.to < stretch.length));
     if (any(cut))
         stretch.distance = select(cut, distance(now, to) - distance(now, from), stretch.distance);
     stretch.shaken = 0.0;
@@ -195,52 +211,48 @@ HD Stretch stretch_of(State const& s, Scaled const& o, mask here) {
     return choose(o.free, whole, sprung_stretch(s, o, sprung, sine, cosine));
 }
 
-// The force that drives the slip from `now` on, seen from the side that pushes; where a slip has
+// The force that drives the slip from now on, seen from the side that pushes; where a slip has
 // ended, the mass reverses to the other side or sticks.
-HD void land(State& s, Scaled const& o, mask here, mask ended) {
+HD void land(State& s, Scaled const& o, mask ended) {
     real sine, cosine;
     sincos(s.now.phase, sine, cosine);
-    real sign = select(ended, -s.sign, s.sign);
-    mask forward = sign > 0.0;
-    real side_sine = select(forward, o.forward.sine, o.backward.sine);
+    s.sign = select(ended, -s.sign, s.sign);
+    real side_sine = select(s.sign > 0.0, o.forward.sine, o.backward.sine);
     real side_cosine = o.forward.cosine;
-    real push = side_sine * sine + side_cosine * cosine;
-    real swing = side_sine * cosine - side_cosine * sine;
-    real excess = sign * o.modes.spring * s.position + (push - o.friction);
+    s.push = fma(side_sine, sine, side_cosine * cosine);
+    s.swing = fma(side_sine, cosine, -(side_cosine * sine));
+    real excess = fma(s.sign * o.modes.spring, s.position, s.push - o.friction);
     // By rounding alone it is no reversal: the mass would slip from stick at once, all the same.
     mask sticks = ended & (excess <= rounding);
     mask reverses = ended & ~sticks;
-    s.sign = select(here, sign, s.sign);
-    s.push = select(here, push, s.push);
-    s.swing = select(here, swing, s.swing);
     s.rate = select(reverses, excess, s.rate);
     s.slipping = s.slipping & ~sticks;
-    begin_slip(s, o, reverses & s.active, false);
+    begin_slip(s, reverses, false);
 }
 
-// Slipping lanes go on: to the end of the slip, or by one piece.
+// Slipping lanes go on: to the end of the slip, or by one piece. Lanes that have reached the
+// window's end come along; only their sums are left as they are.
 HD void slip(State& s, Scaled const& o) {
     mask here = s.active & s.slipping;
     if (!any(here)) return;
     Stretch stretch = stretch_of(s, o, here);
-    Overlap inside = overlap(o, s.now, stretch.length);
+    Overlap inside = overlap(s, stretch.length);
     mask inside_window = here & (inside.to > inside.from);
+    real wear = stretch.distance;
+    if constexpr (!variant::no_shaking) wear = fma(o.shaking, stretch.shaken, wear);
     s.distance = select(inside_window, s.distance + stretch.distance, s.distance);
-    s.wear =
-        select(inside_window, s.wear + (stretch.distance + o.shaking * stretch.shaken), s.wear);
+    s.wear = select(inside_window, s.wear + wear, s.wear);
     s.peak = select(inside_window, greatest(stretch.peak, s.peak), s.peak);
     s.ever_slipped = s.ever_slipped | inside_window;
 
-    Moment then = later(s.now, select(here, stretch.length, 0.0));
-    s.now.cycle = select(here, then.cycle, s.now.cycle);
-    s.now.phase = select(here, then.phase, s.now.phase);
-    s.position = select(here, s.position - s.sign * stretch.displacement, s.position);
-    s.speed = select(here, stretch.speed, s.speed);
-    s.rate = select(here, stretch.rate, s.rate);
-    s.age = select(here, s.age + stretch.length, s.age);
-    s.first = s.first & ~here;
-    s.active = s.active & ~(here & (between(s.now, o.window_end) <= 0.0));
-    land(s, o, here, here & stretch.ended);
+    s.position = fma(-s.sign, stretch.displacement, s.position);
+    s.speed = stretch.speed;
+    s.rate = stretch.rate;
+    s.age = s.age + stretch.length;
+    s.first = false;
+    move_to(s, o, later(s.now, stretch.length));
+    s.active = s.active & (s.to_end > 0.0);
+    land(s, o, s.active & stretch.ended);
 }
 
 // More than the motion can have: its free oscillations and the shaking cross zero twice a period.

@@ -25,8 +25,28 @@ struct Circular {
     HD explicit Circular(real u) { circular(u, sine, cosine, versine, defect); }
 };
 
+// The same at u + step, for a step of at most some 1e-6 u.
+HD Circular beside(Circular const& at, real step) {
+    Circular next = at;
+    real half = 0.5 * step;
+    next.sine = fma(step, fma(-half, at.sine, at.cosine), at.sine);
+    next.cosine = fma(-step, fma(half, at.cosine, at.sine), at.cosine);
+    next.versine = fma(step, fma(half, at.cosine, at.sine), at.versine);
+    next.defect = fma(step, fma(half, at.sine, at.versine), at.defect);
+    return next;
+}
+
+HD Circular choose(mask m, Circular const& a, Circular const& b) {
+    Circular c = b;
+    c.sine = select(m, a.sine, b.sine);
+    c.cosine = select(m, a.cosine, b.cosine);
+    c.versine = select(m, a.versine, b.versine);
+    c.defect = select(m, a.defect, b.defect);
+    return c;
+}
+
 HD real speed(FreeSlip const& slip, Circular const& at) {
-    return slip.rate * at.sine + (slip.swing * at.versine - slip.friction * at.defect);
+    return fma(slip.rate, at.sine, fma(-slip.friction, at.defect, slip.swing * at.versine));
 }
 
 // u^2/2 - (1 - cos u) for 0 <= u < 1, where the difference would cancel.
@@ -44,15 +64,15 @@ HD real short_quartic(real u) {
 
 // The distance slipped by u, in a0/w^2: the integral of the speed.
 HD real distance(FreeSlip const& slip, real u, Circular const& at) {
-    real quartic = 0.5 * u * u - at.versine;
+    real quartic = fma(0.5 * u, u, -at.versine);
     mask brief = u < 1.0;
     if (any(brief)) quartic = select(brief, short_quartic(u), quartic);
-    return slip.rate * at.versine + (slip.swing * at.defect - slip.friction * quartic);
+    return fma(slip.rate, at.versine, fma(-slip.friction, quartic, slip.swing * at.defect));
 }
 
 // A first guess of the end: from the leading terms of a short slip, of one that ends just before
-// u = 2 pi, and else from a parabola about u = pi. Three steps of duration() then do, everywhere.
-HD real guess_duration(FreeSlip const& slip) {
+// u = 2 pi, and else from a parabola about u = pi. Three steps of end_of() then do, everywhere.
+HD real guess_end(FreeSlip const& slip) {
     // A short slip ends where a u^2 - swing u - 2 rate is 0; whether that is before 1.7:
     real a = (2.0 * slip.friction + slip.rate) * (1.0 / 6.0);
     mask brief = (1.7 * a - slip.swing) * 1.7 > 2.0 * slip.rate;
@@ -81,38 +101,48 @@ HD real guess_duration(FreeSlip const& slip) {
     return guess;
 }
 
-// The u in (0, 2 pi] at which the slip ends: Halley's method on speed/(1 - cos u), in a bracket.
-HD real duration(FreeSlip const& slip, mask wanted) {
+// The end of a slip: the u in (0, 2 pi] where its speed is 0 again.
+struct End {
+    real u;
+    Circular at;
+};
+
+// Halley's method on speed/(1 - cos u), in a bracket; the last step is too short to need a new sine.
+HD End end_of(FreeSlip const& slip, mask wanted) {
     real low = 0.0;
     real high = two_pi;
-    real u = guess_duration(slip);
+    real u = guess_end(slip);
+    Circular at(u);
+    real step = 0.0;
     mask open = wanted;
-    for (int i = 0; i < 100 && any(open); ++i) {
-        Circular at(u);
+    for (int i = 0; i < 100; ++i) {
         real inverse = 1.0 / at.versine;
         real cotangent = at.sine * inverse;
         real ratio = at.defect * inverse;
-        real slope = 1.0 - ratio * cotangent;
-        real bend = ratio * inverse - slope * cotangent;
+        real slope = fma(-ratio, cotangent, 1.0);
+        real bend = fma(ratio, inverse, -(slope * cotangent));
         // value, first and second derivative of speed / (1 - cos u)
-        real value = slip.swing + slip.rate * cotangent - slip.friction * ratio;
-        real first = -(slip.rate * inverse + slip.friction * slope);
-        real second = slip.rate * cotangent * inverse - slip.friction * bend;
-        real step = 2.0 * value * first / (2.0 * first * first - value * second);
+        real value = fma(slip.rate, cotangent, fma(-slip.friction, ratio, slip.swing));
+        real first = -fma(slip.rate, inverse, slip.friction * slope);
+        real second = fma(slip.rate * cotangent, inverse, -(slip.friction * bend));
+        real twice = first + first;
+        real halley = value * twice / fma(twice, first, -(value * second));
         low = select(value > 0.0, u, low);
         high = select(value > 0.0, high, u);
-        real next = u - step;
-        mask near = abs(step) <= 1e-6 * least(u, two_pi - u);
+        real next = u - halley;
+        mask near = abs(halley) <= 1e-6 * least(u, two_pi - u);
         mask inside = (next > low) & (next < high);
         next = select(near | inside, next, 0.5 * (low + high));
-        mask done = near | (high - low <= 2.3e-16 * high);
+        step = select(open, next - u, step);
         u = select(open, next, u);
-        open = open & ~done;
+        open = open & ~(near | (high - low <= 2.3e-16 * high));
+        if (!any(open)) break;
+        at = choose(open, Circular(u), at);
     }
-    return u;
+    return {u, beside(at, step)};
 }
 
-// Where the speed is greatest: the one zero of its derivative in (0, duration).
+// Where the speed is greatest: the one zero of its derivative before the end.
 HD real fastest(FreeSlip const& slip) {
     real sine = slip.rate + slip.friction;  // of the force that drives the slip
     real square = fma(sine, sine, slip.swing * slip.swing);

@@ -145,15 +145,4 @@ HD Scaled scaled(Parameters const& p) {
     return o;
 }
 
-// The part [from, to] of a phase of motion of the given length that lies in the window.
-struct Overlap {
-    real from, to;
-};
-
-HD Overlap overlap(Scaled const& o, Moment const& begin, real length) {
-    real to_start = between(begin, o.window_start);
-    real to_end = between(begin, o.window_end);
-    return {least(greatest(to_start, 0.0), length), least(greatest(to_end, 0.0), length)};
-}
-
 }  // namespace friction_oscillator
