@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Literal
 
+from sweep.backends import open_backend
 from sweep.config import Request, load
 from sweep.engine import Progress, Summary
 from sweep.engine import run as run_engine
@@ -69,8 +70,11 @@ def default_store(request: Request) -> Path:
 def open_store(request: Request, path: str | Path) -> Store:
     """The store of the request's sweep at `path`, made if there is none.
 
-    StoreError if something else lies there, the differences named.
+    StoreError if something else lies there, the differences named. What this machine cannot
+    compute leaves no store behind.
     """
+    if not Path(path).exists():
+        open_backend(request.options.backend)
     return Store.create(
         path,
         request.sweep,
@@ -86,6 +90,8 @@ def run_in_store(
     """Compute what is pending in the store, holding it alone; StoreError at once if it is held."""
     with store.lock():
         store.clean()
+        if request.options.retry_failed:
+            store.reopen(store.failed())
         return run_engine(store, request.options, report, stop)
 
 

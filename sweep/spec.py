@@ -196,4 +196,5 @@ class RunOptions:
     workers: int | None = None  # None: one per processor this process may use
     chunk_points: int | None = None  # of a store not yet made; None: chosen from the sweep
     accept_revision: bool = False  # go on in a store made by another revision of the method
+    retry_failed: bool = False  # compute chunks with failed points again
     time_limit: float | None = None  # seconds

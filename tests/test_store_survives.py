@@ -132,6 +132,7 @@ def _fail_at(name: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 LIMITED_WRITER = """
 import resource, sys
+sys.dont_write_bytecode = True  # Python itself would leave torn files in __pycache__
 from sweep.errors import MachineError
 from sweep.store import Store
 from tests.test_store import finish

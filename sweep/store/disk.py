@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -128,6 +128,16 @@ class Store:
         """
         return [chunk for chunk in self._chunks(done=True) if not self._is_whole(chunk)]
 
+    def failed(self) -> list[Chunk]:
+        """The done chunks with a point that has the status `failed`. Reads every status."""
+        return [chunk for chunk in self._chunks(done=True) if self._has_failed(chunk)]
+
+    def reopen(self, chunks: Iterable[Chunk]) -> None:
+        """The chunks pending again; what they hold stays until they are written anew."""
+        with writing(self.path):
+            for chunk in chunks:
+                self._file("status", chunk.index).unlink(missing_ok=True)
+
     def clean(self) -> None:
         """Removes what killed writers left of files they had not yet renamed.
 
@@ -165,6 +175,10 @@ class Store:
 
     def _file(self, name: str, index: tuple[int, ...]) -> Path:
         return Path(self.path, name, "c", *map(str, index))
+
+    def _has_failed(self, chunk: Chunk) -> bool:
+        with opening(self.path):
+            return bool(np.any(np.asarray(self._arrays["status"][chunk.slices]) == Status.failed))
 
     def _is_whole(self, chunk: Chunk) -> bool:
         names = [variable.name for variable in self._variables]

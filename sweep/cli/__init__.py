@@ -1,0 +1,72 @@
+"""The command line: parses, calls the library, prints. Commands import what is heavy."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from sweep.cli.app import app
+from sweep.errors import MachineError, SweepError
+
+# isort: off
+from sweep.cli import running, stores, about  # in the order of the help
+
+# isort: on
+
+__all__ = ["about", "main", "running", "stores"]
+
+UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
+BROKEN_PIPE = 128 + 13  # as a shell tells of SIGPIPE
+DEBUG = "TRIBOSWEEP_DEBUG"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit status. Errors are one message on stderr, without a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        _print_anything(stream)
+    try:
+        status = _run(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return status
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        app(args=arguments, prog_name="sweep", obj=tuple(arguments))
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # typer would have it be status 1
+            raise ended.__context__ from None
+        return ended.code if isinstance(ended.code, int) else 0
+    except SweepError as error:
+        print(error, file=sys.stderr)
+        return error.exit_status
+    except MemoryError:
+        print("out of memory; free some, or ask for fewer --workers", file=sys.stderr)
+        return MachineError.exit_status
+    except Exception as error:
+        return _unexpected(error)
+    return 0
+
+
+def _print_anything(stream: object) -> None:
+    """Where a terminal has no μ, it shows a question mark, and nothing fails."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
+
+
+def _unexpected(error: Exception) -> int:
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    else:
+        print(
+            f"unexpected {type(error).__name__}: {error}\n"
+            f"this is a fault of the program; set {DEBUG}=1 to see where it happened",
+            file=sys.stderr,
+        )
+    return UNEXPECTED

@@ -1,0 +1,166 @@
+"""What the program knows and what the machine can do: models, kernel texts, the doctor."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sweep.cli.app import Json, app, chosen, examples
+from sweep.cli.printing import print_json, print_table
+from sweep.errors import SweepError
+
+if TYPE_CHECKING:
+    from sweep.spec import Model, Parameter
+
+
+class SourceTarget(StrEnum):
+    """What a kernel's text is for."""
+
+    cpu = "cpu"
+    gpu = "gpu"
+
+
+@app.command(name="models", epilog=examples("sweep models", "sweep models friction_oscillator"))
+def list_models(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The one to tell.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the models; with NAME, tell all about one.
+
+    That is its parameters with units and ranges, methods, outputs and statuses.
+    """
+    from sweep.models import models
+
+    known = models()
+    asked = list(known.values()) if name is None else [chosen("model", name, known)]
+    if as_json:
+        print_json([_described(model) for model in asked])
+    elif name is None:
+        print_table((model.name, model.title, _names(model.methods)) for model in asked)
+        print("\nsweep models NAME tells the parameters, methods and outputs of one")
+    else:
+        _print_model(asked[0])
+
+
+@app.command(
+    epilog=examples(
+        "sweep source friction_oscillator exact",
+        "sweep source friction_oscillator exact --parameter-set cycles",
+    )
+)
+def source(
+    model: Annotated[str, typer.Argument(metavar="MODEL")],
+    method: Annotated[str, typer.Argument(metavar="METHOD")],
+    backend: Annotated[SourceTarget, typer.Option(help="What it is for.")] = SourceTarget.cpu,
+    parameter_set: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Default: the first of the model.", show_default=False),
+    ] = None,
+) -> None:
+    """Print the C++ text that is compiled for a method.
+
+    It is the one for all outputs of the model.
+    """
+    from sweep.models import models
+    from sweep.source import Kernel, kernel_text
+
+    table = chosen("model", model, models())
+    sets = {each.name: each for each in table.parameter_sets}
+    kernel = Kernel(
+        model=table,
+        method=chosen(f"method of {model}", method, {each.name: each for each in table.methods}),
+        parameter_set=chosen(f"parameter set of {model}", parameter_set or next(iter(sets)), sets),
+        outputs=table.outputs,
+    )
+    _refuse_what_has_no_entry(backend.value)
+    print(kernel_text(kernel, backend.value), end="")
+
+
+@app.command(epilog=examples("sweep doctor", "sweep doctor --json"))
+def doctor(as_json: Json = False) -> None:
+    """Tell what this machine can do, and a cure for each problem.
+
+    It looks at versions, processor, compiler, kernel cache, GPU, and packages in the way. The
+    exit status is 0 if the machine can compute, and 3 if it cannot.
+    """
+    from sweep.doctor import examine, versions
+
+    found = examine()
+    able = not any(finding.stops for finding in found)
+    if as_json:
+        entries = [asdict(finding) for finding in found]
+        print_json({"can_compute": able, "versions": versions(), "findings": entries})
+    else:
+        print_table([*versions().items(), *((each.subject, each.found) for each in found)])
+        for finding in filter(lambda each: each.problem, found):
+            print(f"\n{finding.subject}: {finding.problem}")
+        print("\nthis machine can compute" if able else "\nthis machine cannot compute")
+    raise typer.Exit(0 if able else 3)
+
+
+def _refuse_what_has_no_entry(backend: str) -> None:
+    from sweep.shipped import kernels_folder
+
+    if not (kernels_folder() / f"entry_{backend}.h").is_file():
+        raise SweepError(f"this version compiles nothing for --backend {backend}; use cpu")
+
+
+def _described(model: Model) -> dict[str, Any]:
+    """A model's whole table, for programs."""
+    sets = [asdict(each) for each in model.parameter_sets]
+    methods = [
+        {key: value for key, value in asdict(each).items() if key != "variants"}
+        for each in model.methods
+    ]
+    statuses = [
+        {"name": status.name, "code": int(status), "sentence": sentence}
+        for status, sentence in model.sentences.items()
+    ]
+    return {
+        "name": model.name,
+        "title": model.title,
+        "source": model.source,
+        "parameters": [asdict(each) for each in model.parameters],
+        "parameter_sets": sets,
+        "methods": methods,
+        "outputs": [asdict(each) for each in model.outputs],
+        "statuses": statuses,
+    }
+
+
+def _print_model(model: Model) -> None:
+    print(f"{model.name}: {model.title}\nsource: {model.source}\n")
+    _print_parameters("parameters", model.parameters)
+    for each in model.parameter_sets:
+        _print_parameters(f"parameter set {each.name} (exactly one set is given)", each.parameters)
+    for method in model.methods:
+        print(f"method {method.name} ({method.kind}): {method.summary}\n")
+        if method.parameters:
+            _print_parameters(f"parameters of {method.name}", method.parameters)
+    print_table(
+        [(each.name, each.unit, each.long_name) for each in model.outputs],
+        ("output", "unit", "meaning"),
+    )
+    print()
+    rows = [(str(int(status)), status.name, text) for status, text in model.sentences.items()]
+    print_table(rows, ("status", "name", "meaning"))
+
+
+def _print_parameters(title: str, parameters: tuple[Parameter, ...]) -> None:
+    from sweep.config.quantities import requirement
+
+    def row(each: Parameter) -> tuple[str, ...]:
+        default = "" if each.default is None else f"{each.default:g}"
+        return each.name, each.symbol, each.unit, requirement(each), default, each.meaning
+
+    print_table(map(row, parameters), (title, "symbol", "unit", "range", "default", "meaning"))
+    print()
+
+
+def _names(methods: Any) -> str:
+    return ", ".join(method.name for method in methods)

@@ -1,0 +1,79 @@
+"""The command `sweep` itself, and what its subcommands share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, TypeVar
+
+import typer
+
+from sweep.errors import SweepError
+
+Named = TypeVar("Named")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+StorePath = Annotated[str, typer.Argument(metavar="STORE", help="A store that `sweep run` made.")]
+
+EXITS = """\b
+Exit status:
+  0    done
+  1    some points failed; the rest is in the store
+  2    the request was wrong
+  3    stopped by the machine (no compiler, disk full)
+  70   a fault of the program; TRIBOSWEEP_DEBUG=1 shows where
+  130  Ctrl-C: run again to go on
+  143  SIGTERM or time limit: run again to go on
+
+\b
+Environment:
+  TRIBOSWEEP_CACHE_DIR  folder of compiled kernels
+  TRIBOSWEEP_CXX        the C++ compiler, instead of g++, clang++ or c++
+"""
+
+app = typer.Typer(
+    epilog=EXITS,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def examples(*commands: str) -> str:
+    """The end of a command's help."""
+    return "\b\nExamples:\n" + "".join(f"  {command}\n" for command in commands)
+
+
+def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
+    """The choice of that name; SweepError with the nearest known name if there is none."""
+    if name in choices:
+        return choices[name]
+    from sweep.config.wording import nearest
+
+    raise SweepError(f"there is no {kind} {name!r}; {nearest(name, choices)}")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        try:
+            print(f"tribosweep {version('tribosweep')}")
+        except PackageNotFoundError:
+            print("tribosweep, from a checkout that is not installed")
+        raise typer.Exit
+
+
+@app.callback()
+def sweep(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Friction dissipation and wear over grids of parameters.
+
+    `sweep example` lists sweep files to begin with, `sweep run` computes one.
+    """

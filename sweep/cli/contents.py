@@ -1,0 +1,124 @@
+"""How what a store holds is told: axes, outputs, statuses with their sentences, what to do next."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sweep.cli.printing import print_table, share
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from sweep.spec import Status
+    from sweep.summary import Contents
+
+PROVENANCE = ("references", "source", "method", "revision", "kernel_digest", "fingerprint")
+
+
+def print_dataset(dataset: xr.Dataset) -> None:
+    """Its model, axes, parameters and provenance."""
+    from sweep.summary import coordinates
+
+    attributes = dataset.attrs
+    print(f"{attributes['model']}: {attributes['title']}\n")
+    along, single = coordinates(dataset)
+    if along:
+        print_table(
+            (_axis_row(name, values) for name, values in along.items()),
+            ("axis", "values", "least", "greatest", "unit", "meaning"),
+        )
+        print()
+    print_table(
+        ((name, f"{float(value):.12g}", *_described(value)) for name, value in single.items()),
+        ("parameter", "value", "unit", "meaning"),
+    )
+    print()
+    recipe = json.loads(attributes["recipe"])
+    told = {key: str(attributes[key]) for key in PROVENANCE if key in attributes}
+    print_table({**told, "stored as": recipe["dtype"]}.items())
+    print()
+
+
+def print_outputs(dataset: xr.Dataset, found: Contents) -> None:
+    """Least, mean and greatest of each output, and the shares of each flag."""
+    rows = [
+        (name, *(f"{value:.6g}" for value in vars(span).values()), *_described(dataset[name]))
+        for name, span in found.ranges.items()
+    ]
+    if rows:
+        print_table(rows, ("output", "least", "mean", "greatest", "unit", "meaning"))
+    for name, shares in found.shares.items():
+        print(f"{name}: " + ", ".join(f"{flag} {share(part)}" for flag, part in shares.items()))
+
+
+def print_statuses(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -> None:
+    """The points of each status that occurs, with the sentence that says what to do."""
+    total = sum(counts.values())
+    for status, count in counts.items():
+        sentence = f": {sentences[status]}" if status and status in sentences else ""
+        print(f"{count:,} of {total:,} points {status.name}{sentence}")
+
+
+def dataset_json(
+    dataset: xr.Dataset, found: Contents, sentences: Mapping[Status, str]
+) -> dict[str, Any]:
+    """All that `print_dataset`, `print_outputs` and `print_statuses` tell."""
+    from sweep.summary import coordinates
+
+    along, single = coordinates(dataset)
+    return {
+        "model": dataset.attrs["model"],
+        "dimensions": {str(name): size for name, size in dataset.sizes.items()},
+        "axes": [
+            {"name": name, "dimension": str(values.dims[0]), "size": values.size}
+            | {"least": float(values.min()), "greatest": float(values.max()), **_labels(values)}
+            for name, values in along.items()
+        ],
+        "parameters": [
+            {"name": name, "value": float(value), **_labels(value)}
+            for name, value in single.items()
+        ],
+        "outputs": outputs_json(dataset, found),
+        "status": counts_json(found.counts, sentences),
+        "provenance": dict(dataset.attrs),
+    }
+
+
+def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
+    """Each output with its unit, and its least, mean and greatest or its shares."""
+    flags = {name: {"shares": shares} for name, shares in found.shares.items()}
+    told: dict[str, dict[str, Any]] = {name: vars(span) for name, span in found.ranges.items()}
+    told |= flags
+    names = [str(name) for name in dataset.data_vars if name in told]
+    return [{"name": name, **told[name], **_labels(dataset[name])} for name in names]
+
+
+def counts_json(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -> dict[str, Any]:
+    """The points of each status that occurs, and its sentence."""
+    return {
+        status.name: {"points": count, "sentence": sentences.get(status, "")}
+        for status, count in counts.items()
+    }
+
+
+def next_command(command: str, store: str | Path) -> str:
+    """A command about a store, as it has to be typed."""
+    return f"sweep {command} {shlex.quote(str(store))}"
+
+
+def _axis_row(name: str, values: xr.DataArray) -> tuple[str, ...]:
+    ends = (f"{float(end):.6g}" for end in (values.min(), values.max()))
+    return name, f"{values.size:,}", *ends, *_described(values)
+
+
+def _described(variable: xr.DataArray) -> tuple[str, str]:
+    return variable.attrs.get("units", "1"), variable.attrs.get("long_name", "")
+
+
+def _labels(variable: xr.DataArray) -> dict[str, str]:
+    unit, meaning = _described(variable)
+    return {"unit": unit, "long_name": meaning}

@@ -1,0 +1,71 @@
+"""How results are written: tables, quantities, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+UNWRAPPED = 10_000  # columns of a table that no terminal shows
+
+
+def print_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> None:
+    """Aligned columns; cells wrap on a terminal, and stand on one line elsewhere."""
+    from rich.console import Console
+    from rich.table import Table
+
+    width = None if sys.stdout.isatty() else UNWRAPPED
+    console = Console(width=width, markup=False, emoji=False, highlight=False)
+    table = Table(*header, box=None, show_header=bool(header), pad_edge=False, padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*row)
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        print(line.rstrip())
+
+
+def print_json(value: object) -> None:
+    """Strict JSON: numbers that are not finite become null."""
+    print(json.dumps(finite(value), indent=2, allow_nan=False))
+
+
+def finite(value: Any) -> Any:
+    """The same value with every number that is not finite as None, as JSON has none of those."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[object, object]", value)
+        return {str(key): finite(entry) for key, entry in entries.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(entry) for entry in cast("Sequence[object]", value)]
+    return value
+
+
+def duration(seconds: float) -> str:
+    """A length of time as people say it: 0.63 s, 3 min 20 s, 2 h 5 min."""
+    if not math.isfinite(seconds):
+        return "unknown"
+    if seconds < 60:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def share(part: float) -> str:
+    """A share in per cent; what is not all is never 100 %, what is not nothing never 0 %."""
+    percent = 100 * part
+    if 0 < percent < 0.1:
+        return "below 0.1 %"
+    if 99.9 < percent < 100:
+        return "above 99.9 %"
+    return f"{percent:.1f} %"
+
+
+def rate(points_per_second: float) -> str:
+    """A pace with three figures: 834,000 points/s."""
+    return f"{float(f'{points_per_second:.3g}'):,.{0 if points_per_second >= 100 else 2}f} points/s"

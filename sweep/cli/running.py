@@ -1,0 +1,219 @@
+"""`sweep run` and the sweep files to begin with."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from threading import Event
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sweep.cli.app import Json, app, chosen, examples
+from sweep.cli.contents import (
+    counts_json,
+    next_command,
+    outputs_json,
+    print_outputs,
+    print_statuses,
+)
+from sweep.cli.printing import duration, print_json, print_table, rate
+from sweep.cli.progress import display, print_object
+from sweep.cli.stopping import StopRequest
+
+if TYPE_CHECKING:
+    from sweep.engine import Summary
+    from sweep.store import Store
+
+
+class BackendName(StrEnum):
+    """Where kernels run."""
+
+    auto = "auto"
+    cpu = "cpu"
+    gpu = "gpu"
+
+
+def _time_limit(text: str) -> float:
+    from sweep.config.quantities import UnreadableError, seconds
+
+    try:
+        return seconds(text if not text.replace(".", "", 1).isdigit() else float(text))
+    except UnreadableError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+@app.command(
+    epilog=examples(
+        "sweep run wear_power",
+        "sweep run my.toml -o results/my.zarr --workers 4 --time-limit 55m",
+        "sweep run my.toml --set friction=0.2 --set 'mass={ linspace = [1, 2, 11] }'",
+    )
+)
+def run(
+    context: typer.Context,
+    config: Annotated[
+        str, typer.Argument(metavar="CONFIG", help="A sweep file, or the name of a shipped one.")
+    ],
+    store: Annotated[
+        str | None,
+        typer.Option("--store", "-o", metavar="STORE", help="Default: results/NAME.zarr."),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
+    ] = None,
+    backend: Annotated[BackendName | None, typer.Option(help="Where kernels run.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Default: every usable core.")
+    ] = None,
+    chunk_points: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Points a chunk of a new store.")
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(parser=_time_limit, metavar="TIME", help='Stop after "90s", "55m", "1h30m".'),
+    ] = None,
+    accept_revision: Annotated[
+        bool, typer.Option("--accept-revision", help="Go on with another revision of the method.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Compute what has failed before once more.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Compute a sweep, or go on where it stopped.
+
+    Results go into a zarr store, chunk by chunk. What is done there is not computed again, so that
+    the same command goes on after any end. With --json, progress and summary are JSON lines.
+    """
+    options = {
+        "backend": backend.value if backend else None,
+        "workers": workers,
+        "chunk_points": chunk_points,
+        "time_limit": time_limit,
+        "accept_revision": accept_revision or None,
+        "retry_failed": retry_failed or None,
+    }
+    ended: Ended | None = None
+    with StopRequest() as asked:
+        ended = _compute(config, overrides or (), options, store, asked.event, as_json=as_json)
+    if ended is None or ended.summary.stopped:
+        _tell_stopped(asked, ended, shlex.join(("sweep", *context.obj)), as_json=as_json)
+        raise typer.Exit(asked.exit_status)
+    raise typer.Exit(_tell_done(ended, as_json=as_json))
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run that has ended, and the store it wrote to, which the user knows as `place`."""
+
+    kept: Store
+    place: str
+    summary: Summary
+
+
+def _compute(
+    config: str,
+    overrides: Sequence[str],
+    options: Mapping[str, object],
+    store: str | None,
+    stop: Event,
+    *,
+    as_json: bool,
+) -> Ended:
+    from sweep.api import default_store, open_store, run_in_store, with_options
+    from sweep.config import load
+
+    request = with_options(load(config, overrides), **options)
+    place = store or str(default_store(request))
+    kept = open_store(request, place)
+    with display(as_json=as_json) as report:
+        return Ended(kept, place, run_in_store(kept, request, report, stop))
+
+
+def _tell_stopped(asked: StopRequest, ended: Ended | None, again: str, *, as_json: bool) -> None:
+    """What is kept, and the command that goes on."""
+    words = "nothing was computed"
+    if ended is not None:
+        total = ended.kept.sweep.n_points
+        done = total - sum(chunk.n_points for chunk in ended.kept.pending())
+        words = f"{done:,} of {total:,} points are kept in {ended.place}"
+        if as_json:
+            print_object("summary", **_figures(ended), points_done=done, next=again)
+    print(f"stopped by {asked.cause}: {words}\ngo on with: {again}", file=sys.stderr)
+
+
+def _tell_done(ended: Ended, *, as_json: bool) -> int:
+    """The summary of a run that has done everything; the exit status."""
+    from sweep.spec import Status
+    from sweep.summary import contents
+
+    sweep = ended.kept.sweep
+    dataset = ended.kept.dataset()
+    found = contents(dataset)
+    follow = next_command("plot" if sweep.shape else "show", ended.place)
+    if as_json:
+        told = {
+            "points_done": sweep.n_points,
+            "outputs": outputs_json(dataset, found),
+            "status": counts_json(found.counts, sweep.model.sentences),
+            "next": follow,
+        }
+        print_object("summary", **_figures(ended), **told)
+    else:
+        print(_headline(ended))
+        print_outputs(dataset, found)
+        if set(found.counts) != {Status.ok}:
+            print_statuses(found.counts, sweep.model.sentences)
+        print(f"next: {follow}")
+    return 1 if found.counts.get(Status.failed) else 0
+
+
+def _headline(ended: Ended) -> str:
+    summary, total = ended.summary, f"{ended.kept.sweep.n_points:,} points"
+    if not summary.chunks:
+        return f"{ended.place}: nothing to do, all {total} are there"
+    pace = rate(summary.points / summary.wall_seconds)
+    return (
+        f"{ended.place}: {total}, {summary.points:,} of them now, in "
+        f"{duration(summary.wall_seconds)} ({pace}; {summary.workers} workers on {summary.backend})"
+    )
+
+
+def _figures(ended: Ended) -> dict[str, object]:
+    summary = ended.summary
+    return {
+        "store": ended.place,
+        "points_total": ended.kept.sweep.n_points,
+        **vars(summary),
+        "counts": {status.name: count for status, count in summary.counts.items()},
+        "points_per_second": summary.points / summary.wall_seconds if summary.points else 0.0,
+    }
+
+
+@app.command(epilog=examples("sweep example", "sweep example wear_power > my.toml"))
+def example(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The one to print.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the sweep files that come with the program, or print one."""
+    from sweep.shipped import shipped_configs
+
+    configs = shipped_configs()
+    texts = {stem: path.read_text(encoding="utf-8") for stem, path in configs.items()}
+    if name is not None:
+        texts = {name: chosen("sweep file", name, texts)}
+    abouts = {stem: text.splitlines()[0].lstrip("# ") for stem, text in texts.items()}
+    if as_json:
+        print_json([{"name": n, "about": abouts[n], "text": text} for n, text in texts.items()])
+    elif name is not None:
+        sys.stdout.write(texts[name])
+    else:
+        print_table(abouts.items())
+        print("\nsweep run NAME computes one, sweep example NAME prints it")

@@ -1,0 +1,181 @@
+"""What looks at a store: its state, its contents, a picture of it, and other formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sweep.cli.app import Json, StorePath, app, examples
+from sweep.cli.contents import (
+    counts_json,
+    dataset_json,
+    next_command,
+    print_dataset,
+    print_outputs,
+    print_statuses,
+)
+from sweep.cli.printing import duration, print_json, rate, share
+
+if TYPE_CHECKING:
+    from sweep.spec import Status
+    from sweep.store import Store
+    from sweep.summary import State
+
+
+@app.command(epilog=examples("sweep status results/wear_power.zarr --verify"))
+def status(
+    store: StorePath,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read every chunk, and name the damaged ones.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Tell what is done, what is pending, and what to do next.
+
+    Pace and time left are those of the last process that wrote to the store. The exit
+    status is 1 if points have failed or, with --verify, chunks are damaged.
+    """
+    from sweep.spec import Status
+    from sweep.store import Store
+    from sweep.summary import state
+
+    opened = Store.open(store)
+    found = state(opened)
+    damaged = [_status_file(opened, chunk.index) for chunk in opened.verify()] if verify else None
+    if as_json:
+        print_json(_state_json(opened, found, damaged))
+    else:
+        _print_state(found)
+        print_statuses(found.counts, opened.sweep.model.sentences)
+        _print_damage(damaged)
+        print(f"next: {_after(store, found, damaged or [])}")
+    raise typer.Exit(1 if damaged or found.counts.get(Status.failed) else 0)
+
+
+@app.command(epilog=examples("sweep show results/wear_power.zarr"))
+def show(store: StorePath, as_json: Json = False) -> None:
+    """Show axes, parameters, provenance and figures of each output.
+
+    The figures are least, mean and greatest, of a flag its shares, over the points that are ok.
+    """
+    from sweep.models import models
+    from sweep.store import open_results
+    from sweep.summary import contents
+
+    dataset = open_results(store)
+    found = contents(dataset)
+    model = models().get(str(dataset.attrs["model"]))
+    sentences: Mapping[Status, str] = model.sentences if model else {}
+    if as_json:
+        print_json(dataset_json(dataset, found, sentences))
+    else:
+        print_dataset(dataset)
+        print_outputs(dataset, found)
+        print_statuses(found.counts, sentences)
+
+
+@app.command(
+    epilog=examples(
+        "sweep plot results/wear_power.zarr",
+        "sweep plot results/wear_power.zarr wear_power -o cut.png --at friction=0.1",
+    )
+)
+def plot(
+    store: StorePath,
+    output: Annotated[
+        str | None,
+        typer.Argument(metavar="OUTPUT", help="Default: the first.", show_default=False),
+    ] = None,
+    path: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Default: beside the store, .png."),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Cut an axis at its value nearest to this (SI)."),
+    ] = None,
+) -> None:
+    """Draw one output as lines or a map.
+
+    The two longest axes are drawn; the others are cut at their middle, or where --at says.
+    """
+    from sweep.analysis.plots import plot as draw
+    from sweep.store import open_results
+
+    cuts = _cuts(at or ())
+    dataset = open_results(store)
+    name = Path(store).stem if output is None else f"{Path(store).stem}_{output}"
+    print(draw(dataset, output, path or Path(store).with_name(f"{name}.png"), at=cuts))
+
+
+@app.command(epilog=examples("sweep export results/wear_power.zarr -o wear_power.csv"))
+def export(
+    store: StorePath,
+    path: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Its end says: .nc or .csv.")
+    ],
+) -> None:
+    """Write the results as netCDF, or as CSV with a row a point.
+
+    Units, provenance and the status of each point are included.
+    """
+    from sweep.export import export as write
+    from sweep.store import open_results
+
+    print(write(open_results(store), path))
+
+
+def _status_file(store: Store, index: Iterable[int]) -> str:
+    return str(Path(store.path, "status", "c", *map(str, index)))
+
+
+def _state_json(store: Store, found: State, damaged: list[str] | None) -> dict[str, Any]:
+    statuses = counts_json(found.counts, store.sweep.model.sentences)
+    figures = {key: value for key, value in vars(found).items() if key != "counts"}
+    return {"store": str(store.path), **figures, "status": statuses, "damaged": damaged}
+
+
+def _print_state(found: State) -> None:
+    done, total = found.points_done, found.points_total
+    print(
+        f"{done:,} of {total:,} points done ({share(done / total)}), "
+        f"{found.chunks_done:,} of {found.chunks_total:,} chunks"
+    )
+    if found.points_per_second:
+        left = f", {duration(found.seconds_left or 0)} left at that pace" if done < total else ""
+        print(f"{rate(found.points_per_second)} in the last run{left}")
+    if found.last_written:
+        print(f"last chunk written {found.last_written[:19].replace('T', ' ')} UTC")
+
+
+def _print_damage(damaged: list[str] | None) -> None:
+    if damaged is None:
+        return
+    print(f"{len(damaged):,} damaged chunks" if damaged else "no chunk is damaged")
+    for file in damaged:
+        print(f"  {file}")
+
+
+def _after(store: str, found: State, damaged: list[str]) -> str:
+    if damaged:
+        return "remove the files named above, then `sweep run` computes their chunks again"
+    if found.points_done < found.points_total:
+        again = next_command("run CONFIG -o", store)
+        return f"{again} goes on; CONFIG is the sweep file that made it"
+    return next_command("plot", store)
+
+
+def _cuts(texts: Iterable[str]) -> dict[str, float]:
+    cuts: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            cuts[name.strip()] = float(value)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{text!r} is not NAME=VALUE with a plain number in SI units", param_hint="--at"
+            ) from None
+    return cuts

@@ -1,0 +1,310 @@
+"""`sweep run` computes, stops when asked, goes on where it stopped, and says how it ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sweep.cli import main
+from sweep.engine import failed_arrays
+from sweep.shipped import configs_folder
+from sweep.spec import Status
+from sweep.store import Store, open_results
+from tests.command import MODULE, environment, json_lines, sweep_command
+
+SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
+
+# About 2 s on one core, in 64 chunks.
+LONG = (
+    "run", "wear_power", "-o", "long.zarr", "--workers", "1", "--chunk-points", "256",
+    "--set", "friction={ geomspace = [0.01, 1, 64] }",
+    "--set", "base_acceleration={ linspace = [0.5, 15, 256] }",
+    "--set", "window_end=4000",
+)  # fmt: skip
+ENDLESS = (*LONG, "--set", "window_end=1e9")  # no chunk of it ends within a test
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        status = main(arguments)
+        return status, *capsys.readouterr()
+
+    return run
+
+
+@contextmanager
+def running(
+    arguments: Sequence[str], folder: Path, **changes: str
+) -> Iterator[subprocess.Popen[str]]:
+    """A command that runs meanwhile, first of a process group of its own, ended in any case."""
+    process = subprocess.Popen(
+        [*MODULE, *arguments],
+        cwd=folder,
+        env=environment(**changes),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(process: subprocess.Popen[str], is_it: Callable[[dict[str, object]], bool]) -> None:
+    """Read JSON lines up to the first that is it."""
+    assert process.stdout is not None
+    assert any(is_it(json.loads(line)) for line in process.stdout)
+
+
+def test_a_run_ends_with_a_summary_and_the_next_command(run: Run, tmp_path: Path) -> None:
+    status, out, err = run("run", SMOKE)
+    dataset = open_results("results/wear_power.zarr")
+    power = dataset["wear_power"].values
+    assert status == 0
+    assert out.startswith("results/wear_power.zarr: 35 points, 35 of them now, in ")
+    figures = f"{power.min():.6g} +{power.mean():.6g} +{power.max():.6g}"
+    assert re.search(rf"^wear_power +{figures} +W ", out, re.MULTILINE)
+    stick = f"{100 * np.mean(dataset['regime'].values == 0):.1f} %"
+    assert f"regime: stick {stick}" in out
+    assert "outside_validity" not in out
+    assert out.endswith("next: sweep plot results/wear_power.zarr\n")
+    assert "0 of 35 points" in err
+    assert run("plot", "results/wear_power.zarr")[0] == 0
+
+
+def test_a_second_run_has_nothing_to_do_and_needs_no_compiler(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, first, _ = run("run", SMOKE, "-o", "a.zarr")
+    monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
+    status, out, err = run("run", SMOKE, "-o", "a.zarr")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0] == "a.zarr: nothing to do, all 35 points are there"
+    assert out.splitlines()[1:] == first.splitlines()[1:]
+
+
+def test_json_lines_end_with_the_summary(run: Run) -> None:
+    status, out, err = run("run", SMOKE, "-o", "a.zarr", "--json")
+    *reports, summary = json_lines(out)
+    assert (status, err) == (0, "")
+    assert reports
+    for report in reports:
+        assert report["event"] == "progress"
+        assert {"points_done", "points_total", "points_per_second", "seconds_left"} <= set(report)
+    assert summary["event"] == "summary"
+    assert (summary["store"], summary["points"], summary["stopped"]) == ("a.zarr", 35, "")
+    assert summary["counts"] == {"ok": 35}
+    assert summary["status"]["ok"]["points"] == 35
+    assert [output["name"] for output in summary["outputs"]] == ["wear_power", "regime"]
+    assert summary["next"] == "sweep plot a.zarr"
+
+
+def test_options_go_where_they_belong(run: Run) -> None:
+    options = ("--workers", "1", "--chunk-points", "7", "--backend", "cpu", "--set", "mass=2.0")
+    _, out, _ = run("run", SMOKE, "-o", "a b.zarr", *options, "--json")
+    store = Store.open("a b.zarr")
+    assert (store.n_chunks, store.sweep.constants["mass"]) == (5, 2.0)
+    summary = json_lines(out)[-1]
+    assert summary["workers"] == 1
+    assert summary["next"] == "sweep plot 'a b.zarr'"
+
+
+def test_a_single_point_is_shown_rather_than_plotted(run: Run) -> None:
+    constants = ("--set", "friction=0.1", "--set", "base_acceleration=15.0")
+    status, out, _ = run("run", SMOKE, "-o", "a.zarr", *constants)
+    assert status == 0
+    assert "a.zarr: 1 points" in out
+    assert "next: sweep show a.zarr" in out
+
+
+def test_points_that_are_not_ok_are_told_with_their_sentence(run: Run) -> None:
+    status, out, _ = run("run", SMOKE, "-o", "a.zarr", "--set", "window_end=4.0")
+    sentence = Store.open("a.zarr").sweep.model.sentences[Status.outside_validity]
+    assert status == 0
+    assert f"35 of 35 points outside_validity: {sentence}" in out
+
+
+def test_failed_points_end_with_status_1_each_time(run: Run) -> None:
+    run("run", SMOKE, "-o", "a.zarr", "--chunk-points", "7")
+    store = Store.open("a.zarr")
+    (Path("a.zarr") / "status" / "c" / "2" / "0").unlink()
+    (chunk,) = store.pending()
+    store.write(chunk, failed_arrays(store.sweep, chunk))
+    status, out, _ = run("run", SMOKE, "-o", "a.zarr")
+    assert status == 1
+    assert "7 of 35 points failed: " in out
+    assert run("status", "a.zarr")[0] == 1
+
+
+def test_another_sweep_at_the_same_place_is_refused(run: Run) -> None:
+    run("run", SMOKE, "-o", "a.zarr")
+    before = open_results("a.zarr").load()
+    status, out, err = run("run", SMOKE, "-o", "a.zarr", "--set", "mass=2.0")
+    assert (status, out) == (2, "")
+    assert "holds another sweep:\n  mass: 1.0 kg in the store, 2.0 kg in this sweep" in err
+    xr.testing.assert_identical(open_results("a.zarr").load(), before)
+
+
+def test_a_store_that_is_held_is_refused_at_once(run: Run, tmp_path: Path) -> None:
+    run("run", SMOKE, "-o", "a.zarr")
+    with Store.open("a.zarr").lock():
+        done = sweep_command("run", SMOKE, "-o", "a.zarr", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"is held by process {os.getpid()}" in done.stderr
+
+
+def test_no_compiler_is_status_3_and_leaves_no_store(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
+    status, out, err = run("run", SMOKE)
+    assert (status, out) == (3, "")
+    assert "pip install 'tribosweep[compiler]'" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_status_3_and_keeps_what_is_done(run: Run, tmp_path: Path) -> None:
+    """The limit on the size of files stands for the full disk: the same error, another number."""
+    arguments = ("run", "wear_power", "-o", "a.zarr")
+    limited = subprocess.run(
+        [*MODULE, *arguments],
+        cwd=tmp_path,
+        # Python itself would leave torn files in __pycache__
+        env=environment() | {"PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10**5, 10**5)),
+    )
+    assert limited.returncode == 3
+    assert "Finished chunks are kept: run the same sweep again to go on" in limited.stderr
+    assert "Traceback" not in limited.stderr
+    assert run(*arguments)[0] == 0
+
+
+def test_without_a_terminal_there_are_plain_lines(tmp_path: Path) -> None:
+    done = sweep_command("run", SMOKE, "-o", "a.zarr", folder=tmp_path)
+    assert done.returncode == 0
+    assert re.fullmatch(r"0 of 35 points, 0\.0 %\n", done.stderr)
+    for command in (["run", SMOKE, "-o", "a.zarr"], ["show", "a.zarr"], ["status", "a.zarr"]):
+        assert "\x1b" not in sweep_command(*command, folder=tmp_path, TERM="xterm-256color").stdout
+
+
+def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [*MODULE, *LONG],
+        cwd=tmp_path,
+        env=environment(TERM="xterm-256color", COLUMNS="100"),
+        stdout=subprocess.DEVNULL,
+        stderr=child,
+    )
+    os.close(child)
+    seen = b""
+    try:
+        while part := os.read(parent, 4096):
+            seen += part
+    except OSError:  # Linux tells the end of a terminal so
+        pass
+    os.close(parent)
+    assert process.wait() == 0
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+    assert re.search(r"computing ━+.* \d+\.\d %, [\d,]+ points/s, .* left", shown)
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "name"),
+    [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")],
+)
+def test_a_stopped_run_goes_on_to_the_same_results(
+    run: Run, tmp_path: Path, number: int, status: int, name: str
+) -> None:
+    with running([*LONG, "--json"], tmp_path) as process:
+        read_until(process, lambda report: int(str(report["points_done"])) > 0)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == status
+    summary = json_lines(out)[-1]
+    assert (summary["event"], summary["stopped"]) == ("summary", "asked")
+    store = Store.open("long.zarr")
+    kept = 16_384 - sum(chunk.n_points for chunk in store.pending())
+    assert 0 < kept < 16_384
+    assert summary["points_done"] == kept
+    assert f"stopped by {name}: {kept:,} of 16,384 points are kept in long.zarr" in err
+    assert "Traceback" not in err
+    again = re.search(r"^go on with: sweep (.*)$", err, re.MULTILINE)
+    assert again is not None
+    done = subprocess.run(
+        f"{' '.join(MODULE)} {again[1]}", shell=True, cwd=tmp_path, env=environment(), check=True,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert json_lines(done.stdout)[-1]["points"] == 16_384 - kept
+    assert main([*LONG[:3], "whole.zarr", *LONG[4:]]) == 0
+    xr.testing.assert_identical(open_results("long.zarr").load(), open_results("whole.zarr").load())
+
+
+def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
+    """Even where the first is not heard: a compiler that never ends keeps the run from stopping."""
+    compiler = tmp_path / "g++"
+    compiler.write_text(
+        "#!/bin/sh\ntrap '' INT\ncase $1 in --version) echo slow;; *) sleep 60;; esac\n"
+    )
+    compiler.chmod(0o755)
+    cache = tmp_path / "cache"
+    changes = {"TRIBOSWEEP_CXX": str(compiler), "TRIBOSWEEP_CACHE_DIR": str(cache)}
+    with running(ENDLESS, tmp_path, **changes) as process:
+        wait_for(lambda: any(cache.glob("*/*.cpp")))
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        wait_for(lambda: "stopping soon" in process.stderr.readline())
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == 130
+        assert time.monotonic() - began < 1
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_ctrl_c_while_compiling_is_no_fault_of_the_compiler(tmp_path: Path) -> None:
+    """A terminal sends it to the compiler too, whose end is then no error to report."""
+    cache = tmp_path / "cache"
+    with running(ENDLESS, tmp_path, TRIBOSWEEP_CACHE_DIR=str(cache)) as process:
+        wait_for(lambda: any(cache.glob("*/*.cpp")))
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "stopped by Ctrl-C: nothing was computed\ngo on with: sweep run wear_power" in err
+    assert "does not compile" not in err
+    assert "Traceback" not in err
+
+
+def test_a_time_limit_ends_as_sigterm_does(run: Run) -> None:
+    status, out, err = run(*ENDLESS, "--time-limit", "0.3")
+    assert (status, out) == (143, "")
+    assert "stopped by the time limit: 0 of 16,384 points are kept in long.zarr" in err
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -1,0 +1,85 @@
+"""The doctor sees each thing that keeps a machine from computing, and says what cures it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from sweep.backends.compiler import find_compiler
+from sweep.doctor import Finding, examine, versions
+
+
+def findings() -> dict[str, Finding]:
+    return {finding.subject: finding for finding in examine()}
+
+
+def test_a_machine_that_can_compute_has_nothing_that_stops(tmp_path: Path) -> None:
+    found = findings()
+    assert not [finding for finding in found.values() if finding.stops]
+    assert find_compiler().version in found["compiler"].found
+    assert f"{len(os.sched_getaffinity(0))} cores" in found["processor"].found
+    assert "doubles a vector" in found["trial kernel"].found
+
+
+def test_the_trial_kernel_leaves_nothing_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path / "cache"))
+    assert not findings()["trial kernel"].stops
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.suffix == ".so"]
+
+
+def test_no_compiler_stops_and_both_cures_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
+    for subject in ("compiler", "trial kernel"):
+        finding = findings()[subject]
+        assert finding.stops
+        assert "apt install g++" in finding.problem
+        assert "pip install 'tribosweep[compiler]'" in finding.problem
+
+
+def test_a_compiler_that_compiles_nothing_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIBOSWEEP_CXX", sys.executable)  # has --version, and no -std=c++17
+    found = findings()
+    assert not found["compiler"].stops
+    assert found["trial kernel"].stops
+    assert "does not compile" in found["trial kernel"].problem
+
+
+def test_a_cache_that_others_can_write_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o777)
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path))
+    finding = findings()["kernel cache"]
+    assert finding.stops
+    assert "can be written by others" in finding.problem
+
+
+def test_another_package_of_the_same_module_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = tmp_path / "sweep_solver-1.2.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: sweep-solver\nVersion: 1.2\n")
+    (metadata / "RECORD").write_text("sweep/__init__.py,,\n")
+    (tmp_path / "sweep").mkdir()
+    (tmp_path / "sweep" / "__init__.py").touch()
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    finding = findings()["module sweep"]
+    assert finding.found == "sweep-solver 1.2"
+    assert "pip uninstall sweep-solver" in finding.problem
+    assert not finding.stops
+
+
+def test_versions_are_those_of_the_imported_libraries() -> None:
+    import numpy
+    import zarr
+
+    found = versions()
+    assert found["numpy"] == numpy.__version__
+    assert found["zarr"] == zarr.__version__
+    assert found["python"] == sys.version.split()[0]

@@ -1,0 +1,145 @@
+"""Exported results are read back to the same bits, or are not there at all."""
+
+from __future__ import annotations
+
+import csv
+import resource
+import subprocess
+import sys
+from collections import namedtuple
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep.summary
+from sweep.errors import MachineError, SweepError
+from sweep.export import export
+from sweep.spec import Status
+from sweep.store import Store
+from tests.test_plan import sweep_over
+from tests.test_store import SWEEP, create, finish
+
+
+@pytest.fixture(params=["float64", "float32"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    store = create(tmp_path / "a.zarr", replace(SWEEP, dtype=request.param))
+    finish(store)
+    return store
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def test_netcdf_holds_the_same_dataset(store: Store, tmp_path: Path) -> None:
+    path = export(store.dataset(), tmp_path / "new" / "a.nc")
+    expected = store.dataset().load()
+    expected.attrs["compiler_flags"] = "-O3"  # netCDF tells no list of one from its entry
+    with xr.open_dataset(path, engine="h5netcdf") as read:
+        xr.testing.assert_identical(read.load(), expected)
+        assert read["wear_power"].attrs["units"] == "W"
+
+
+def test_netcdf_is_read_by_the_c_library_too(store: Store, tmp_path: Path) -> None:
+    netcdf = pytest.importorskip("netCDF4", reason="optional: another reader of netCDF")
+    with netcdf.Dataset(export(store.dataset(), tmp_path / "a.nc")) as read:
+        assert read["wear_power"].units == "W"
+        expected = store.dataset()["status"].values
+        np.testing.assert_array_equal(np.asarray(read["status"][:]), expected)
+
+
+@pytest.mark.parametrize("points", [1, 10, 2**20])
+def test_csv_has_every_point_in_order_with_the_same_bits(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, points: int
+) -> None:
+    monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", points)
+    dataset = store.dataset()
+    read = rows(export(dataset, tmp_path / "a.csv"))
+    assert list(read[0]) == [
+        "friction", "base_acceleration", "wear_power", "slip_phases", "regime", "regime_name",
+        "status", "status_name",
+    ]  # fmt: skip
+    for name in ("wear_power", "slip_phases", "regime", "status"):
+        column = np.array([row[name] for row in read]).astype(dataset[name].dtype)
+        np.testing.assert_array_equal(column, dataset[name].values.ravel())
+    grid = np.meshgrid(*(dataset[str(name)].values for name in dataset.sizes), indexing="ij")
+    for name, values in zip(dataset.sizes, grid, strict=True):
+        assert [float(row[str(name)]) for row in read] == values.ravel().tolist()
+    assert {(row["status"], row["status_name"]) for row in read} == {("0", "ok"), ("2", "diverged")}
+    assert {row["regime_name"] for row in read if row["regime"] == "255"} == {""}
+
+
+def test_csv_says_in_comments_what_its_numbers_are(store: Store, tmp_path: Path) -> None:
+    lines = export(store.dataset(), tmp_path / "a.csv").read_text("utf-8").splitlines()
+    comments = [line for line in lines if line.startswith("#")]
+    assert lines[: len(comments)] == comments
+    for wanted in (
+        "# model: friction_oscillator",
+        f"# fingerprint: {store.dataset().attrs['fingerprint']}",
+        "# gravity = 10.0 [m/s^2] acceleration that presses the mass on the plane",
+        "# column wear_power: [W] mean of N|v| over the window",
+        "# column base_acceleration: [m/s^2] amplitude of the plane's acceleration",
+    ):
+        assert wanted in comments
+    assert any("2 slip_slip" in line for line in comments)
+    sentence = SWEEP.model.sentences[Status.diverged]
+    assert any(f"diverged: {sentence}" in line for line in comments)
+
+
+def test_a_single_point_is_one_row(tmp_path: Path) -> None:
+    store = create(tmp_path / "a.zarr", sweep_over())
+    finish(store)
+    (row,) = rows(export(store.dataset(), tmp_path / "a.csv"))
+    assert float(row["wear_power"]) == store.dataset()["wear_power"].item()
+
+
+def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    dataset = create(tmp_path / "a.zarr").dataset()
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.csv").mkdir()
+    for name, words in {
+        "a.xls": "'.*a.xls' names no format by its end: use .nc or .csv",
+        "csv": "names no format",
+        "folder.csv": "is a folder",
+        "file/a.csv": "cannot be written",
+    }.items():
+        with pytest.raises(SweepError, match=words):
+            export(dataset, tmp_path / name)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.zarr", "file", "folder.csv"}
+
+
+def test_netcdf_is_refused_beforehand_where_the_disk_is_too_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = namedtuple("usage", "free")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(free=100))
+    with pytest.raises(MachineError, match=r"it needs .* bytes, and the disk has 100 left"):
+        export(create(tmp_path / "a.zarr").dataset(), tmp_path / "a.nc")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.zarr"}
+
+
+def test_a_full_disk_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    """The limit on the size of files stands for the full disk: the same error, another number."""
+    create(tmp_path / "a.zarr")
+    (tmp_path / "a.csv").write_text("old")
+    done = subprocess.run(
+        [sys.executable, "-m", "sweep", "export", "a.zarr", "-o", "a.csv"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={
+            "PYTHONPATH": str(Path(sweep.summary.__file__).parents[1]),
+            "PATH": "",
+            "PYTHONDONTWRITEBYTECODE": "1",  # Python itself would leave torn files there
+        },
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+    )
+    assert done.returncode == MachineError.exit_status
+    assert "'a.csv' cannot be written: [Errno 27] File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "a.csv").read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.zarr", "a.csv"}

@@ -1,0 +1,114 @@
+"""Figures over all points are those of NumPy, however the results are cut to be read."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sweep.summary
+from sweep.spec import Status
+from sweep.store import Store
+from sweep.summary import blocks, contents, coordinates, points_per_second, state
+from tests.test_plan import linear, sweep_over
+from tests.test_store import SWEEP, create, finish, results_of
+
+BLOCKS = (1, 10, 28, 40, 2**20)  # points at once: less than a row, a row and more, a chunk, all
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = create(tmp_path_factory.mktemp("summary") / "a.zarr")
+    finish(store)
+    return store
+
+
+@pytest.mark.parametrize("points", BLOCKS)
+def test_contents_are_those_of_the_whole(
+    store: Store, monkeypatch: pytest.MonkeyPatch, points: int
+) -> None:
+    monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", points)
+    found = contents(store.dataset())
+    grid = np.arange(SWEEP.n_points)
+    ok = grid % 11 != 5
+    assert found.counts == {Status.ok: ok.sum(), Status.diverged: (~ok).sum()}
+    power, slips = found.ranges["wear_power"], found.ranges["slip_phases"]
+    assert (power.least, power.greatest) == (math.sqrt(0.1), math.sqrt(grid[ok].max() + 0.1))
+    assert power.mean == pytest.approx(np.sqrt(grid[ok] + 0.1).mean(), rel=1e-15)
+    assert (slips.least, slips.mean, slips.greatest) == (0, grid[ok].mean(), grid[ok].max())
+    shares = [np.mean(grid[ok] % 3 == code) for code in range(3)]
+    assert found.shares == {
+        "regime": dict(zip(("stick", "stick_slip", "slip_slip"), shares, strict=True))
+    }
+
+
+@pytest.mark.parametrize("points", BLOCKS)
+def test_blocks_hold_every_point_once_in_order_and_whole_chunks(
+    store: Store, monkeypatch: pytest.MonkeyPatch, points: int
+) -> None:
+    monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", points)
+    dataset = store.dataset()
+    parts = list(blocks(dataset))
+    together = np.concatenate([part["wear_power"].values.ravel() for part in parts])
+    np.testing.assert_array_equal(together, dataset["wear_power"].values.ravel())
+    for part in parts:
+        assert part["status"].size <= max(points, math.prod(store.chunk_shape))
+        assert part.sizes["friction"] % store.chunk_shape[0] == 0 or part is parts[-1]
+
+
+def test_results_of_no_axis_are_one_block(tmp_path: Path) -> None:
+    single = create(tmp_path / "a.zarr", sweep_over())
+    finish(single)
+    assert contents(single.dataset()).counts == {Status.ok: 1}
+
+
+def test_a_store_without_a_finished_point_has_no_figures(tmp_path: Path) -> None:
+    found = contents(create(tmp_path / "a.zarr").dataset())
+    assert found.counts == {Status.pending: SWEEP.n_points}
+    assert all(math.isnan(value) for value in vars(found.ranges["wear_power"]).values())
+    assert set(found.shares["regime"].values()) == {0.0}
+
+
+def test_memory_is_that_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep_ = sweep_over(linear("friction", 0.0, 1.0, 512), linear("mass", 1.0, 2.0, 2048))
+    large = create(tmp_path / "a.zarr", sweep_, 2**14)
+    finish(large)
+    monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", 2**14)
+    contents(create(tmp_path / "b.zarr").dataset())  # what is imported late is not counted
+    tracemalloc.start()
+    contents(large.dataset())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < sweep_.n_points * 8 / 4  # a quarter of one output
+
+
+def test_state_counts_what_is_done(tmp_path: Path) -> None:
+    store = create(tmp_path / "a.zarr")
+    first, *others = store.pending()
+    store.write(first, results_of(SWEEP, first))
+    found = state(store)
+    assert (found.points_done, found.points_total) == (28, 70)
+    assert (found.chunks_done, found.chunks_total) == (1, 3)
+    assert found.counts[Status.pending] == sum(chunk.n_points for chunk in others)
+    assert found.points_per_second is found.seconds_left is found.last_written is None
+
+
+def test_the_pace_is_that_of_the_last_writer() -> None:
+    def receipt(second: int, pid: int, points: int) -> dict[str, object]:
+        time = f"2026-01-01T00:00:{second:02d}.000+00:00"
+        return {"time": time, "host": "a", "pid": pid, "points": points, "seconds": 2.0}
+
+    old = [receipt(1, 1, 10**9), receipt(2, 1, 10**9)]
+    new = [receipt(30, 2, 100), receipt(31, 2, 100), receipt(34, 2, 100)]
+    assert points_per_second([*old, *new]) == 300 / 6  # from 2 s before its first receipt
+    assert points_per_second([*new, {"time": "2026", "chunk": [0], "error": "no points"}]) == 50
+    assert points_per_second([]) is None
+
+
+def test_coordinates_are_axes_and_constants(store: Store) -> None:
+    along, single = coordinates(store.dataset())
+    assert list(along) == ["friction", "base_acceleration"]
+    assert set(single) == set(SWEEP.constants)
