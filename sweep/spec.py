@@ -88,6 +88,7 @@ class Method:
     revision: int  # raised when the bits of its results change
     parameters: tuple[Parameter, ...] = ()  # numerical controls
     variants: tuple[Variant, ...] = ()
+    pack: int = 4  # vectors a CPU has in flight, 1 to 4: fewer for methods with much state
 
 
 @dataclass(frozen=True, kw_only=True)

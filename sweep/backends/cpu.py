@@ -6,7 +6,7 @@ import ctypes
 import functools
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sweep.backends.base import Computed, Stopped
 from sweep.backends.compiler import Compiler, compile_library, find_compiler, processor_name
+from sweep.errors import CompileError, MachineError
 from sweep.source import Kernel, kernel_of, kernel_text
 from sweep.spec import Output, Points, Sweep
 
@@ -37,7 +38,7 @@ class Column(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Target:
-    """What a kernel is compiled for; None: what suits the machine and the text's defaults."""
+    """What a kernel is compiled for; None: what suits the machine and the method."""
 
     compiler: Compiler | None = None
     width: Literal[1, 2, 4, 8] | None = None  # doubles in a vector
@@ -77,19 +78,25 @@ class CpuBackend:
         return Computed(arrays, seconds)
 
     def _library(self, kernel: Kernel) -> Library:
-        return _load(kernel, self._compiler, self._target.flags)
+        target = replace(self._target, pack=self._target.pack or kernel.method.pack)
+        return _load(kernel, self._compiler, target.flags)
 
 
 class Library:
     """A compiled kernel, loaded."""
 
     def __init__(self, path: Path, kernel: Kernel) -> None:
-        loaded = ctypes.CDLL(str(path))
+        loaded = _loaded(path)
         self.names = tuple(parameter.name for parameter in kernel.parameters)
         self.state_bytes = _integer(loaded.tribosweep_state_bytes)
         self.lanes = _integer(loaded.tribosweep_lanes)
         self.request_type = request_type(len(kernel.parameters), len(kernel.outputs))
-        self.request_bytes = _integer(loaded.tribosweep_request_bytes)
+        request_bytes = _integer(loaded.tribosweep_request_bytes)
+        if request_bytes != ctypes.sizeof(self.request_type):
+            raise CompileError(
+                f"{str(path)!r} has a request of {request_bytes} bytes, this program one of "
+                f"{ctypes.sizeof(self.request_type)}: entry_cpu.h and cpu.py differ in layout"
+            )
         self._run = loaded.tribosweep_run
         self._run.restype = None
 
@@ -151,6 +158,16 @@ def request_type(n_columns: int, n_outputs: int) -> type[Any]:
 @functools.lru_cache(maxsize=64)
 def _load(kernel: Kernel, compiler: Compiler, flags: tuple[str, ...]) -> Library:
     return Library(compile_library(kernel_text(kernel), compiler, flags), kernel)
+
+
+def _loaded(path: Path) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise MachineError(
+            f"the compiled kernel {str(path)!r} cannot be loaded ({error}); remove that file if it "
+            "is damaged, or set TRIBOSWEEP_CACHE_DIR to a folder that programs may be run from"
+        ) from error
 
 
 def _integer(function: Any) -> int:

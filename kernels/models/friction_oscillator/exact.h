@@ -79,6 +79,13 @@ HD void begin_slip(State& s, mask here, mask out_of_stick) {
     s.age = select(here, 0.0, s.age);
 }
 
+HD Crossing crossing_now(Side const& side, real friction, real pull) {
+    if constexpr (variant::no_spring)
+        return side.unsprung;
+    else
+        return crossing_of(side, friction, pull);
+}
+
 // How long a stuck mass waits until it slips at a crossing. The angle is taken from the middle of
 // the sticking range, -pi/2, so that a crossing rounding has already passed is now, not a cycle on.
 HD real wait_for(State const& s, Side const& side, Crossing const& crossing) {
@@ -92,13 +99,9 @@ HD real wait_for(State const& s, Side const& side, Crossing const& crossing) {
 HD void wait(State& s, Scaled const& o) {
     mask stuck = s.active & ~s.slipping;
     if (!any(stuck)) return;
-    Crossing forward = o.unsprung_forward;
-    Crossing backward = o.unsprung_backward;
-    if constexpr (!variant::no_spring) {
-        real pull = o.modes.spring * s.position;
-        forward = crossing_of(o.forward, o.friction, pull);
-        backward = crossing_of(o.backward, o.friction, -pull);
-    }
+    real pull = o.modes.spring * s.position;
+    Crossing forward = crossing_now(o.forward, o.friction, pull);
+    Crossing backward = crossing_now(o.backward, o.friction, -pull);
     real forward_wait = wait_for(s, o.forward, forward);
     real backward_wait = wait_for(s, o.backward, backward);
     mask ahead = forward_wait <= backward_wait;

@@ -53,19 +53,20 @@ HD Moment later(Moment const& from, real wait) {
     return {from.cycle + whole, phase};
 }
 
+// Where the force asked of a side exceeds the limit, seen as an angle: the sinusoid's phase there,
+// and its cosine part (its sine part is `level`, the limit less the spring's share).
+struct Crossing {
+    real level, swing, angle;
+    mask exists;
+};
+
 // One of the two directions in which the plane may push.
 struct Side {
     real sine, cosine;  // of the force asked for
     real amplitude;     // of that sinusoid
     real lead;          // sine sin tau + cosine cos tau = amplitude sin(tau + lead)
     real excess;        // amplitude - friction, accurate where they nearly cancel
-};
-
-// Where the force asked of a side exceeds the limit, seen as an angle: the sinusoid's phase there,
-// and its cosine part (its sine part is `level`, the limit less the spring's share).
-struct Crossing {
-    real level, swing, angle;
-    mask exists;
+    Crossing unsprung;  // with no spring, or at Y = 0
 };
 
 HD Crossing crossing_of(Side const& side, real friction, real pull) {
@@ -80,11 +81,10 @@ HD Crossing crossing_of(Side const& side, real friction, real pull) {
 }
 
 struct Scaled {
-    real friction, shaking;                        // mu g / a0, a_v / g
-    real shake_sine, shake_cosine;                 // of the phase of the normal load
-    Modes modes;                                   // of spring k / (m w^2), damping c / (m w)
-    Side forward, backward;                        // signs +1 and -1
-    Crossing unsprung_forward, unsprung_backward;  // with no spring, or at Y = 0
+    real friction, shaking;         // mu g / a0, a_v / g
+    real shake_sine, shake_cosine;  // of the phase of the normal load
+    Modes modes;                    // of spring k / (m w^2), damping c / (m w)
+    Side forward, backward;         // signs +1 and -1
     Moment window_start, window_end;
     real window;  // their distance, as phase
     mask free;    // neither spring nor damper
@@ -107,6 +107,7 @@ HD Side side_of(real sign, real friction, real excess, real shaking, real sine, 
         side.excess = select(shaking == 0.0, excess, side.excess);
     }
     side.lead = atan2(side.cosine, side.sine);
+    side.unsprung = crossing_of(side, friction, 0.0);
     return side;
 }
 
@@ -128,11 +129,6 @@ HD Scaled scaled(Parameters const& p) {
 
     o.forward = side_of(1.0, o.friction, excess, o.shaking, o.shake_sine, o.shake_cosine);
     o.backward = side_of(-1.0, o.friction, excess, o.shaking, o.shake_sine, o.shake_cosine);
-    if constexpr (variant::no_spring) {
-        o.unsprung_forward = crossing_of(o.forward, o.friction, 0.0);
-        o.unsprung_backward = crossing_of(o.backward, o.friction, 0.0);
-    }
-
     if constexpr (parameter_set == ParameterSet::cycles) {
         o.window_start = moment_of_cycles(p.start_cycle);
         o.window_end = moment_of_cycles(p.end_cycle);
