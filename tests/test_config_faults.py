@@ -156,7 +156,7 @@ BROKEN_AXES = [
     ({"file": 3, "column": "mu"}, "file: 3 is not the path of a CSV file, in quotes"),
     ({"values": [1], "column": "mu"}, "column goes with file; leave it out"),
     ({"file": "b.csv", "column": "mu"}, "file 'b.csv' cannot be read: No such file"),
-    ({"file": ".", "column": "mu"}, "cannot be read: Is a directory"),
+    ({"file": ".", "column": "mu"}, "file '.' is not a file; name a CSV file"),
     ({"file": "\0", "column": "mu"}, "cannot be read: embedded null"),
 ]
 BROKEN_COLUMNS = [
@@ -326,3 +326,12 @@ def mapping(**axes: object) -> dict[str, object]:
         "parameters": {name: value for name, value in constants.items() if name not in axes},
         "axes": {"base_acceleration": {"values": [15, 1.5]}, **axes},
     }
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless device")
+def test_a_device_without_end_is_refused() -> None:
+    with pytest.raises(ConfigError, match="larger than a sweep file can be"):
+        load("/dev/zero")
+    axis = {"file": "/dev/zero", "column": "friction"}
+    with pytest.raises(ConfigError, match="'/dev/zero' is not a file"):
+        load({"model": "friction_oscillator", "axes": {"friction": axis}})

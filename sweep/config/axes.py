@@ -117,6 +117,8 @@ def _from_file(table: AxisTable, parameter: Parameter, folder: Path) -> Values:
     if table.column is None:
         raise UnreadableError('file needs the name of a column: { file = "...", column = "..." }')
     path = folder / str(table.file)
+    if path.exists() and not path.is_file():  # a device has no end
+        raise UnreadableError(f"file {str(path)!r} is not a file; name a CSV file")
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             cells = _cells(file, table.column)

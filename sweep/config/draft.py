@@ -19,6 +19,7 @@ Table = dict[str, object]
 
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
 TABLES = ("parameters", "axes", "run")
+MOST_BYTES = 2**26  # of a sweep file
 
 
 @dataclass
@@ -80,7 +81,11 @@ def _found(source: str | Path) -> Path:
 
 def _text(path: Path, source: str) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as file:  # a pipe will do; a device may have no end
+            content = file.read(MOST_BYTES + 1)
+        if len(content) <= MOST_BYTES:
+            return content.decode("utf-8-sig")
+        message = "this is larger than a sweep file can be; put long axes into CSV files"
     except FileNotFoundError:
         cure = nearest(path.stem, shipped_configs())
         message = f"there is no such file, nor a shipped sweep file of that name; {cure}"
