@@ -15,18 +15,16 @@ if TYPE_CHECKING:
     from sweep.api import run as run
     from sweep.config import load as load
     from sweep.errors import SweepError as SweepError
-    from sweep.models import models as models
     from sweep.store import open_results as open_results
 
 PUBLIC = {
     "run": "sweep.api",
     "load": "sweep.config",
-    "models": "sweep.models",
     "open_results": "sweep.store",
     "SweepError": "sweep.errors",
 }
 
-__all__ = ["SweepError", "load", "models", "open_results", "run"]
+__all__ = ["SweepError", "load", "open_results", "run"]
 
 
 def __getattr__(name: str) -> Any:

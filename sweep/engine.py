@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends import Backend, Stopped, open_backend
-from sweep.errors import SweepError
+from sweep.errors import MachineError, SweepError
 from sweep.plan import points
 from sweep.spec import (
     MISSING_COUNT,
@@ -57,7 +57,7 @@ class Progress:
 
     points_done: int  # of the whole sweep
     points_total: int
-    chunks_done: int
+    chunks_done: int  # of those that were pending when this run began
     chunks_total: int
     elapsed: float  # s, of this run
     points_per_second: float
@@ -75,7 +75,7 @@ class Summary:
     wall_seconds: float
     kernel_seconds: float  # summed over workers
     workers: int
-    backend: str
+    backend: str  # "": nothing was pending, so that none was needed
     stopped: Literal["", "asked", "time limit"]  # "": everything is done
 
     @property
@@ -118,6 +118,12 @@ class Worker:
                 break
             except SweepError:
                 raise
+            except MemoryError as error:
+                raise MachineError(
+                    f"not enough memory for a chunk of {chunk.n_points:,} points on each worker. "
+                    "Finished chunks are kept: run the same sweep again with fewer workers "
+                    "(--workers), or anew with smaller chunks (--chunk-points)"
+                ) from error
             except Exception as error:  # a fault of ours, whatever it is, costs one chunk only
                 receipts.append(Receipt(chunk, {}, 0.0, 0.0, f"{type(error).__name__}: {error}"))
         return receipts
@@ -144,22 +150,22 @@ def run(
 
     `report` is called from this thread a few times a second. A chunk that fails three times gets
     the status `failed`, and the run goes on; SweepError is raised for what the request or the
-    machine is to blame for, with the finished chunks kept.
+    machine is to blame for, with the finished chunks kept. Where nothing is pending, no backend is
+    opened: finished results need no compiler.
     """
     options = options or RunOptions()
-    stop = stop or Event()
-    worker = Worker(results, open_backend(options.backend), stop)
-    workers = options.workers or usable_processors()
-    pending = results.pending()
-    ledger = _Ledger(results.sweep, pending, workers)
-    if pending:
-        sweep = results.sweep
-        worker.backend.prepare(sweep, points(sweep, pending[0]))
-    with ThreadPoolExecutor(workers, thread_name_prefix="sweep") as executor:
+    ledger = _Ledger(results.sweep, results.pending(), _workers(options))
+    if not ledger.pending:
+        if report:
+            report(ledger.progress())
+        return ledger.summary(backend="")
+    worker = Worker(results, open_backend(options.backend), _Stop(stop or Event()))
+    worker.backend.prepare(results.sweep, points(results.sweep, ledger.pending[0]))
+    with ThreadPoolExecutor(ledger.workers, thread_name_prefix="sweep") as executor:
         try:
             _loop(executor, worker, ledger, report, options.time_limit)
         except BaseException:
-            stop.set()
+            worker.stop.set()
             raise
     return ledger.summary(worker.backend.description)
 
@@ -169,6 +175,27 @@ def usable_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _workers(options: RunOptions) -> int:
+    if options.workers is None:
+        return usable_processors()
+    if options.workers < 1:
+        raise SweepError(
+            f"workers={options.workers!r}: a run has at least 1; leave it out for one a processor"
+        )
+    return options.workers
+
+
+class _Stop(Event):
+    """Set by a time limit, an error, or the caller's own event, which is left as it is."""
+
+    def __init__(self, asked: Event) -> None:
+        super().__init__()
+        self._asked = asked
+
+    def is_set(self) -> bool:
+        return super().is_set() or self._asked.is_set()
 
 
 def _loop(
@@ -193,8 +220,10 @@ def _loop(
         for future in done:
             for receipt in future.result():
                 ledger.enter(receipt, worker.results)
-    if ledger.waiting or ledger.unfinished:
-        ledger.stopped = ledger.stopped or "asked"
+    if not ledger.unfinished:  # the time limit may have come when all was done
+        ledger.stopped = ""
+    elif not ledger.stopped:
+        ledger.stopped = "asked"
 
 
 @dataclass
@@ -205,7 +234,6 @@ class _Ledger:
     pending: list[Chunk]
     workers: int
     waiting: deque[Chunk] = field(init=False)
-    done: list[Receipt] = field(init=False, default_factory=list)
     stopped: Literal["", "asked", "time limit"] = ""
 
     def __post_init__(self) -> None:
@@ -309,8 +337,9 @@ def _by_status(status: NDArray[Any]) -> dict[Status, int]:
 def _line(receipt: Receipt, arrays: Mapping[str, NDArray[Any]], device: str) -> dict[str, object]:
     """A receipt as kept beside the store: counts by status, least and greatest of each output."""
     ok = arrays["status"] == Status.ok
+    chosen = slice(None) if ok.all() else ok  # nearly always all, and a mask copies
     extremes = {
-        name: [values[ok].min().item(), values[ok].max().item()]
+        name: [values[chosen].min().item(), values[chosen].max().item()]
         for name, values in arrays.items()
         if name != "status" and ok.any()
     }

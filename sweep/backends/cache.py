@@ -27,10 +27,7 @@ def cache_folder() -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _check_private(folder)
     except OSError as error:
-        raise MachineError(
-            f"cannot keep compiled kernels in {str(folder)!r} ({error.strerror}); "
-            "set TRIBOSWEEP_CACHE_DIR to a folder that can be written"
-        ) from error
+        raise _unwritable(folder, error) from error
     return folder
 
 
@@ -47,15 +44,31 @@ def cached(name: str, make: Callable[[Path], None]) -> Path:
     final = cache_folder() / name
     if final.exists():
         return final
-    with tempfile.TemporaryDirectory(prefix="scratch-", dir=final.parent) as scratch:
-        made = Path(scratch) / name
-        make(made)
-        try:
-            made.replace(final)
-        except OSError:  # Windows: another process made it first and has it loaded
-            if not final.exists():
-                raise
+    try:
+        with tempfile.TemporaryDirectory(prefix="scratch-", dir=final.parent) as scratch:
+            made = Path(scratch) / name
+            make(made)
+            _put(made, final)
+    except OSError as error:
+        raise _unwritable(final.parent, error) from error
     return final
+
+
+def _put(made: Path, final: Path) -> None:
+    with made.open("rb+") as library:  # else a power failure may leave its name and not its bytes,
+        os.fsync(library.fileno())  # and loading half a library kills the process
+    try:
+        made.replace(final)
+    except OSError:  # Windows: another process made it first and has it loaded
+        if not final.exists():
+            raise
+
+
+def _unwritable(folder: Path, error: OSError) -> MachineError:
+    return MachineError(
+        f"cannot keep compiled kernels in {str(folder)!r} ({error.strerror}); "
+        "set TRIBOSWEEP_CACHE_DIR to a folder that can be written"
+    )
 
 
 def _user_cache() -> Path:

@@ -28,10 +28,11 @@ FLAGS = (
     "-shared",
 )
 
-NO_COMPILER = (
-    "no C++ compiler: none of g++, clang++ or c++ is on PATH. Install one (Debian: apt install "
-    "g++), or bring one into this environment with: pip install 'tribosweep[compiler]'"
+CURES = (
+    "Install one (Debian: apt install g++), or bring one into this environment with: "
+    "pip install 'tribosweep[compiler]'"
 )
+NO_COMPILER = f"no C++ compiler: none of g++, clang++ or c++ is on PATH. {CURES}"
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,11 @@ def find_compiler() -> Compiler:
 @functools.cache
 def _find(chosen: str, path: str) -> Compiler:
     if chosen:
-        return _compiler(tuple(shlex.split(chosen)), f"TRIBOSWEEP_CXX={chosen!r}")
+        return _compiler(_words(chosen), f"the compiler of TRIBOSWEEP_CXX={chosen!r}")
     for name in ("g++", "clang++", "c++"):
         found = shutil.which(name, path=path)
         if found:
-            return _compiler((found,), name)
+            return _compiler((found,), f"the compiler {found!r}")
     if importlib.util.find_spec("ziglang"):
         return zig()
     raise CompileError(NO_COMPILER)
@@ -79,13 +80,22 @@ def zig() -> Compiler:
     return _compiler((sys.executable, "-m", "ziglang", "c++"), "the bundled compiler")
 
 
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:  # a quotation mark that is never closed: no such program, then
+        return (command,)
+
+
 def _compiler(command: tuple[str, ...], wording: str) -> Compiler:
     try:
         said = subprocess.run(
             [*command, "--version"], capture_output=True, text=True, check=True, timeout=120
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise CompileError(f"{wording} does not run ({error}). {NO_COMPILER}") from error
+        raise CompileError(
+            f"{wording} does not run ({error}). Set TRIBOSWEEP_CXX to one that does. {CURES}"
+        ) from error
     return Compiler(command, said.stdout.splitlines()[0] if said.stdout else "unknown version")
 
 

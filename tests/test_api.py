@@ -1,0 +1,170 @@
+"""sweep.run: from a request to its Dataset, in a store or in memory, going on where it stopped."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep import api
+from sweep.config import load
+from sweep.engine import Progress
+from sweep.errors import ConfigError, StoreError, SweepError
+from sweep.spec import Status
+from sweep.store import Store
+from tests.points import compute
+from tests.test_engine import bits_of
+
+ROOT = Path(__file__).resolve().parent.parent
+SMOKE = ROOT / "configs" / "smoke" / "wear_power.toml"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each test in an empty folder of its own."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_a_file_becomes_a_dataset_with_its_points() -> None:
+    """Against one call of the backend with the values of NumPy's geomspace and linspace."""
+    dataset = sweep.run(SMOKE, store=None)
+    friction, acceleration = np.geomspace(0.01, 1.0, 5), np.linspace(0.5, 15.0, 7)
+    np.testing.assert_array_equal(dataset["friction"], friction)
+    np.testing.assert_array_equal(dataset["base_acceleration"], acceleration)
+    expected = compute(
+        {
+            "mass": 1.0,
+            "gravity": 10.0,
+            "friction": np.repeat(friction, 7),
+            "base_acceleration": np.tile(acceleration, 5),
+            "angular_frequency": 6.283185307179586,
+            "window_start": 4.0,
+            "window_end": 12.0,
+        },
+        outputs=["wear_power", "regime"],
+    )
+    assert bits_of(dataset) == {name: values.tobytes() for name, values in expected.items()}
+    assert dataset.sizes == {"friction": 5, "base_acceleration": 7}
+
+
+def test_in_memory_nothing_is_written(elsewhere: Path) -> None:
+    sweep.run(SMOKE, store=None)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_store_holds_what_memory_does_and_goes_on(elsewhere: Path) -> None:
+    seen: list[Progress] = []
+    lazy = sweep.run(SMOKE, report=seen.append)
+    assert Store.open("results/wear_power.zarr").pending() == []
+    assert lazy["wear_power"].chunks is not None
+    in_memory = sweep.run(SMOKE, store=None)
+    xr.testing.assert_identical(lazy.load(), in_memory)
+    xr.testing.assert_identical(sweep.open_results("results/wear_power.zarr").load(), in_memory)
+    assert seen[-1].points_done == seen[-1].points_total == 35
+    before = Store.open("results/wear_power.zarr").receipts()
+    xr.testing.assert_identical(sweep.run(SMOKE).load(), in_memory)
+    assert Store.open("results/wear_power.zarr").receipts() == before  # nothing computed again
+    written = {"wear_power.zarr", "wear_power.zarr.lock", "wear_power.zarr.log"}
+    assert {path.name for path in (elsewhere / "results").iterdir()} == written
+
+
+def test_overrides_and_options_reach_the_sweep(elsewhere: Path) -> None:
+    single = ["friction=0.1", "base_acceleration=1.5"]
+    dataset = sweep.run("sdnd104", single, store=None, backend="cpu", workers=1)
+    assert dict(dataset.sizes) == {}
+    assert float(dataset["wear_power"]) == pytest.approx(0.409062758890, abs=5e-13)
+
+
+def test_a_stop_before_the_beginning_gives_what_is_there(elsewhere: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    for store in (None, "map.zarr"):
+        dataset = sweep.run(SMOKE, store=store, stop=stop)
+        assert np.all(dataset["status"] == Status.pending)
+    assert sweep.run(SMOKE, store="map.zarr")["status"].max() == Status.ok
+
+
+def test_a_store_below_folders_that_are_not_there_yet(elsewhere: Path) -> None:
+    sweep.run(SMOKE, store=Path("one/two/map.zarr"))
+    assert (elsewhere / "one/two/map.zarr/zarr.json").is_file()
+
+
+@pytest.mark.parametrize("store", ["s3://bucket/map.zarr", "file/map.zarr"])
+def test_a_store_that_cannot_be_leaves_nothing_behind(elsewhere: Path, store: str) -> None:
+    (elsewhere / "file").touch()
+    with pytest.raises(StoreError):
+        sweep.run(SMOKE, store=store)
+    assert list(elsewhere.iterdir()) == [elsewhere / "file"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "options", "error"),
+    [
+        ("no_such_sweep", {}, ConfigError),
+        ({"model": "friction_oscillator"}, {}, ConfigError),
+        (SMOKE, {"overrides": ["mass=-1"]}, ConfigError),
+        (SMOKE, {"overrides": ["run.workers=0"]}, ConfigError),
+        (SMOKE, {"workers": 0}, SweepError),
+        (SMOKE, {"backend": "tpu"}, SweepError),
+    ],
+)
+def test_a_wrong_request_is_refused_with_exit_status_2(
+    elsewhere: Path, request_: Any, options: dict[str, Any], error: type[SweepError]
+) -> None:
+    with pytest.raises(error) as caught:
+        sweep.run(request_, store=None, **options)
+    assert caught.value.exit_status == 2
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_what_is_not_given_leaves_the_files_options_alone() -> None:
+    request = load(SMOKE, ["run.workers=3", "run.chunk_points=9"])
+    same = api.with_options(request, workers=None, backend=None)
+    assert same == request
+    other = api.with_options(request, workers=2, chunk_points=None)
+    assert (other.options.workers, other.options.chunk_points) == (2, 9)
+    assert other.sweep is request.sweep
+    assert api.default_store(request) == Path("results/wear_power.zarr")
+
+
+def test_the_store_says_which_kernel_made_it() -> None:
+    dataset = sweep.run(SMOKE, store="map.zarr")
+    assert dataset.attrs["kernel_digest"] == api.provenance(load(SMOKE))["kernel_digest"]
+
+
+LATE = """
+import sys
+import sweep
+assert dir(sweep)
+heavy = {"numpy", "xarray", "dask", "zarr", "matplotlib", "pydantic", "pint", "scipy"}
+print(sorted(heavy & set(sys.modules)))
+"""
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", LATE]
+    said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert said.stdout.strip() == "[]"
+
+
+def test_the_public_names_are_there_and_others_are_not() -> None:
+    assert set(dir(sweep)) >= set(sweep.__all__)
+    modules = {module.name for module in pkgutil.iter_modules(sweep.__path__)}
+    for name in sweep.__all__:
+        assert callable(getattr(sweep, name))
+        assert name not in modules  # importing that would put the module in its place
+    with pytest.raises(AttributeError, match="no attribute 'rnu'"):
+        _ = sweep.rnu

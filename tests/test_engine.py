@@ -1,0 +1,401 @@
+"""The loop computes every pending point once, with the same bits however it is cut, and stops."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from sweep import engine
+from sweep.backends import open_backend
+from sweep.engine import TASKS_PER_WORKER, Progress, Summary, run
+from sweep.errors import SweepError
+from sweep.models.friction_oscillator import MODEL
+from sweep.plan import points
+from sweep.spec import Axis, Chunk, RunOptions, Status, Sweep
+from sweep.store import MemoryResults, Store
+from tests.points import compute
+from tests.test_plan import OUTPUTS, linear, sweep_over
+
+SWEEP = sweep_over(
+    linear("friction", 0.0, 1.0, 12),
+    linear("base_acceleration", 1.0, 15.0, 9),
+)
+
+WINDOW_VALUES = st.sampled_from([0.0, 0.25, 1.0, 3.5])
+VALUES = {
+    "mass": st.floats(0.5, 2.0),
+    "friction": st.floats(0.0, 1.5),
+    "stiffness": st.sampled_from([0.0, 0.0, 3e-5, 40.0]),  # chunks with and without a spring
+    "base_acceleration": st.floats(0.0, 20.0),
+    "angular_frequency": st.floats(1.0, 9.0),
+    "start": WINDOW_VALUES,  # often an empty window, whose points are outside_validity
+    "end": st.sampled_from([0.25, 3.0, 4.0]),
+}
+WINDOW_NAMES = {
+    "seconds": {"start": "window_start", "end": "window_end"},
+    "cycles": {"start": "start_cycle", "end": "end_cycle"},
+}
+
+
+@st.composite
+def small_sweeps(draw: st.DrawFn) -> Sweep:
+    """Up to four axes of up to three values, in any order, one maybe with a second parameter."""
+    parameter_set = draw(st.sampled_from(MODEL.parameter_sets))
+    names = WINDOW_NAMES[parameter_set.name]
+    on_axes = draw(st.lists(st.sampled_from(sorted(VALUES)), max_size=4, unique=True))
+    axes = []
+    for short in on_axes:
+        name = names.get(short, short)
+        size = draw(st.integers(1, 3))
+        columns = {name: _drawn(draw, short, size)}
+        if not axes and draw(st.booleans()):
+            columns["gravity"] = _drawn(draw, "base_acceleration", size) + 1.0
+        axes.append(Axis(name, columns, {"values": columns[name].tolist()}))
+    taken = {name for axis in axes for name in axis.columns}
+    constants = {
+        names.get(short, short): float(_drawn(draw, short, 1)[0]) for short in sorted(VALUES)
+    }
+    fixed = {"gravity": 10.0, "damping": 0.0, "vertical_acceleration": 0.0, "phase": 0.0}
+    return Sweep(
+        model=MODEL,
+        method=MODEL.methods[0],
+        parameter_set=parameter_set,
+        constants={n: v for n, v in (constants | fixed).items() if n not in taken},
+        axes=tuple(axes),
+        outputs=tuple(output for output in MODEL.outputs if output.name in OUTPUTS),
+    )
+
+
+def _drawn(draw: st.DrawFn, name: str, size: int) -> NDArray[np.float64]:
+    return np.array(draw(st.lists(VALUES[name], min_size=size, max_size=size)))
+
+
+def by_hand(sweep: Sweep) -> dict[str, NDArray[Any]]:
+    """Every point of a sweep in one call of the backend, its parameters from numpy.meshgrid."""
+    places = np.meshgrid(*(np.arange(axis.size) for axis in sweep.axes), indexing="ij")
+    columns = {
+        name: values[place.ravel()]
+        for axis, place in zip(sweep.axes, places, strict=True)
+        for name, values in axis.columns.items()
+    }
+    return compute({**sweep.constants, **columns}, outputs=[o.name for o in sweep.outputs])
+
+
+def bits_of(dataset: xr.Dataset) -> dict[str, bytes]:
+    """The bytes of every output and status, in C order."""
+    return {str(name): dataset[name].to_numpy().tobytes() for name in dataset.data_vars}
+
+
+def create(path: Path, sweep: Sweep, chunk_points: int | None = None) -> Store:
+    return Store.create(path, sweep, chunk_points=chunk_points, provenance={})
+
+
+def test_a_sweep_is_every_point_of_its_grid() -> None:
+    results = MemoryResults(SWEEP, chunk_points=10)
+    summary = run(results)
+    expected = by_hand(SWEEP)
+    assert bits_of(results.dataset()) == {n: v.tobytes() for n, v in expected.items()}
+    assert (summary.points, summary.chunks, summary.stopped) == (108, 6, "")
+    assert summary.counts == {Status.ok: 108}
+    assert 0 < summary.kernel_seconds <= summary.workers * summary.wall_seconds
+    assert 0 <= summary.engine_share < 1
+
+
+# Few, since each makes a store; together they compile six kernels.
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    sweep=small_sweeps(),
+    chunk_points=st.integers(1, 90),
+    workers=st.sampled_from([1, 2]),
+    data=st.data(),
+)
+def test_same_bits_for_any_chunking_worker_count_and_place(
+    sweep: Sweep, chunk_points: int, workers: int, data: st.DataObject
+) -> None:
+    expected = {name: values.tobytes() for name, values in by_hand(sweep).items()}
+    memory = MemoryResults(sweep, chunk_points=data.draw(st.integers(1, 90)))
+    run(memory, RunOptions(workers=workers))
+    assert bits_of(memory.dataset()) == expected
+    with tempfile.TemporaryDirectory() as folder:
+        store = create(Path(folder) / "map.zarr", sweep, chunk_points)
+        summary = run(store, RunOptions(workers=3 - workers))
+        kept = store.dataset().load()
+        assert (summary.points, summary.stopped) == (sweep.n_points, "")
+        assert sum(receipt["points"] for receipt in store.receipts()) == sweep.n_points
+    assert bits_of(kept) == expected
+    xr.testing.assert_identical(kept, memory.dataset())
+
+
+def test_a_sweep_without_axes_is_a_dataset_without_dimensions(tmp_path: Path) -> None:
+    point = sweep_over()
+    store = create(tmp_path / "point.zarr", point)
+    run(store)
+    dataset = store.dataset()
+    assert dict(dataset.sizes) == {}
+    assert bits_of(dataset) == {n: v.tobytes() for n, v in by_hand(point).items()}
+
+
+def test_only_what_is_pending_is_computed(tmp_path: Path) -> None:
+    whole = MemoryResults(SWEEP, chunk_points=10)
+    run(whole)
+    store = create(tmp_path / "map.zarr", SWEEP, 10)
+    kept = store.pending()[1:4]
+    for chunk in kept:
+        store.write(chunk, engine.failed_arrays(SWEEP, chunk))
+    seen: list[Progress] = []
+    summary = run(store, report=seen.append)
+    assert summary.points == 108 - sum(chunk.n_points for chunk in kept)
+    assert seen[0].points_done == sum(chunk.n_points for chunk in kept)
+    dataset = store.dataset()
+    for chunk in kept:
+        assert np.all(dataset["status"].to_numpy()[chunk.slices] == Status.failed)
+    others = dataset["status"].to_numpy() == Status.ok
+    np.testing.assert_array_equal(
+        dataset["wear_power"].to_numpy()[others],
+        whole.dataset()["wear_power"].to_numpy()[others],
+    )
+
+
+def test_finished_results_need_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = MemoryResults(SWEEP)
+    run(results)
+    monkeypatch.setenv("TRIBOSWEEP_CXX", "no-such-compiler")
+    seen: list[Progress] = []
+    summary = run(results, RunOptions(time_limit=0.0), seen.append)
+    assert (summary.points, summary.backend, summary.stopped) == (0, "", "")
+    assert [(p.points_done, p.seconds_left) for p in seen] == [(108, 0.0)]
+
+
+# What is seen of a run while it goes on.
+
+
+def test_progress_never_goes_back_and_ends_complete(tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    callers = set()
+
+    def report(progress: Progress) -> None:
+        seen.append(progress)
+        callers.add(threading.current_thread())
+
+    run(create(tmp_path / "map.zarr", SWEEP, 1), RunOptions(workers=2), report)
+    assert callers == {threading.current_thread()}
+    for name in ("points_done", "chunks_done", "elapsed"):
+        values = [getattr(progress, name) for progress in seen]
+        assert values == sorted(values)
+    assert {(p.points_total, p.chunks_total) for p in seen} == {(108, 108)}
+    assert all(sum(p.counts.values()) == p.points_done for p in seen)
+    assert all(p.seconds_left >= 0 for p in seen)
+    first, last = seen[0], seen[-1]
+    assert (first.points_done, first.seconds_left) == (0, float("inf"))
+    assert (last.points_done, last.chunks_done, last.seconds_left) == (108, 108, 0.0)
+    assert last.points_per_second == pytest.approx(108 / last.elapsed)
+
+
+class CountingExecutor(ThreadPoolExecutor):
+    """Notes the greatest number of tasks that were submitted and not yet done."""
+
+    unfinished = 0
+    greatest = 0
+    counting = threading.Lock()
+
+    def submit(self, *args: Any, **options: Any) -> Future[Any]:
+        cls = type(self)
+        with cls.counting:
+            cls.unfinished += 1
+            cls.greatest = max(cls.greatest, cls.unfinished)
+        future = super().submit(*args, **options)
+        future.add_done_callback(self._finished)
+        return future
+
+    def _finished(self, _future: Future[Any]) -> None:
+        with self.counting:
+            type(self).unfinished -= 1
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_no_more_than_a_window_of_tasks_is_ever_submitted(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counting = type("Counting", (CountingExecutor,), {})
+    monkeypatch.setattr(engine, "ThreadPoolExecutor", counting)
+    run(MemoryResults(SWEEP, chunk_points=1), RunOptions(workers=workers))
+    assert counting.unfinished == 0
+    assert counting.greatest == TASKS_PER_WORKER * workers
+
+
+@pytest.mark.parametrize("workers", [0, -2])
+def test_less_than_one_worker_is_refused(workers: int) -> None:
+    with pytest.raises(SweepError, match=f"workers={workers}.* at least 1; leave it out"):
+        run(MemoryResults(SWEEP), RunOptions(workers=workers))
+
+
+# Ending early.
+
+LONG = {"window_start": 0.0, "window_end": 6e4}  # s, as many cycles; some 50 ms for 9 points
+LONG_SWEEP = sweep_over(
+    linear("friction", 0.05, 0.5, 40), linear("base_acceleration", 10.0, 15.0, 9), **LONG
+)
+
+
+@pytest.fixture(scope="module")
+def long_results() -> xr.Dataset:
+    results = MemoryResults(LONG_SWEEP)
+    run(results)
+    return results.dataset()
+
+
+def check_what_was_done(results: MemoryResults | Store, expected: xr.Dataset) -> None:
+    """Every point is either pending, or has the bits of a run that nobody stopped."""
+    dataset = results.dataset().load()
+    pending = dataset["status"].to_numpy() == Status.pending
+    assert pending.sum() == sum(chunk.n_points for chunk in results.pending())
+    for name in dataset.data_vars:
+        found, whole = dataset[name].to_numpy(), expected[name].to_numpy()
+        assert found[~pending].tobytes() == whole[~pending].tobytes()
+
+
+@pytest.mark.parametrize("cause", ["asked", "time limit"])
+def test_a_stop_keeps_what_is_done_and_a_run_goes_on(
+    tmp_path: Path, cause: str, long_results: xr.Dataset
+) -> None:
+    store = create(tmp_path / "map.zarr", LONG_SWEEP, 9)
+    stop = threading.Event()
+
+    def report(progress: Progress) -> None:
+        if cause == "asked" and progress.chunks_done >= 2:
+            stop.set()
+
+    limit = None if cause == "asked" else 0.1
+    summary = run(store, RunOptions(workers=2, time_limit=limit), report, stop)
+    assert summary.stopped == cause
+    assert summary.chunks == store.n_chunks - len(store.pending()) < store.n_chunks
+    assert summary.points == sum(summary.counts.values()) == 9 * summary.chunks
+    assert stop.is_set() == (cause == "asked")  # a limit of one run is no reason to stop another
+    check_what_was_done(store, long_results)
+    assert run(store).stopped == ""
+    assert bits_of(store.dataset()) == bits_of(long_results)
+
+
+def test_a_limit_that_passes_when_all_is_done_stopped_nothing() -> None:
+    results = MemoryResults(SWEEP)
+    run(MemoryResults(SWEEP))  # so that the kernel is there
+
+    def slow(_progress: Progress) -> None:
+        time.sleep(0.5)
+
+    summary = run(results, RunOptions(time_limit=0.4), slow)
+    assert results.pending() == []
+    assert summary.stopped == ""
+
+
+def test_a_stop_asked_for_before_the_beginning_computes_nothing() -> None:
+    stop = threading.Event()
+    stop.set()
+    results = MemoryResults(SWEEP)
+    summary = run(results, stop=stop)
+    assert (summary.points, summary.stopped) == (0, "asked")
+    assert len(results.pending()) == 1
+
+
+@pytest.fixture
+def endless() -> MemoryResults:
+    """Results of three points that take seconds, and nothing is compiled any more."""
+    accelerations = linear("base_acceleration", 10.0, 15.0, 3)
+    results = MemoryResults(sweep_over(accelerations, stiffness=40.0, window_end=1e6))
+    open_backend().prepare(results.sweep, points(results.sweep, results.pending()[0]))
+    return results
+
+
+@pytest.mark.parametrize("cause", ["asked", "time limit"])
+def test_a_stop_is_heard_within_a_second_in_the_midst_of_a_point(
+    cause: str, endless: MemoryResults
+) -> None:
+    stop = threading.Event()
+    asked_at: list[float] = []
+
+    def ask() -> None:
+        asked_at.append(time.monotonic())
+        stop.set()
+
+    timer = threading.Timer(0.5, ask)
+    if cause == "asked":
+        timer.start()
+    began = time.monotonic()
+    summary = run(endless, RunOptions(time_limit=0.5 if cause == "time limit" else 60.0), stop=stop)
+    late = time.monotonic() - (asked_at[0] if asked_at else began + 0.5)
+    timer.cancel()
+    assert (summary.stopped, summary.points) == (cause, 0)
+    assert 0 <= late < 1.0
+    assert np.all(endless.dataset()["status"].to_numpy() == Status.pending)
+
+
+def test_an_error_in_the_callers_report_ends_the_run_and_keeps_what_is_done(
+    long_results: xr.Dataset,
+) -> None:
+    class Interrupted(Exception):
+        pass
+
+    def report(progress: Progress) -> None:
+        if progress.chunks_done >= 2:
+            raise Interrupted
+
+    results = MemoryResults(LONG_SWEEP, chunk_points=9)
+    began = threading.active_count()
+    with pytest.raises(Interrupted):
+        run(results, RunOptions(workers=2), report)
+    assert threading.active_count() == began  # no worker is left behind
+    assert 2 <= 40 - len(results.pending()) < 40
+    check_what_was_done(results, long_results)
+
+
+def test_an_error_in_the_callers_report_is_raised_in_the_midst_of_a_point(
+    endless: MemoryResults,
+) -> None:
+    def report(_progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run(endless, report=report)
+    assert time.monotonic() - began < 1.0
+
+
+def test_float32_is_rounded_once_from_what_was_computed() -> None:
+    results = MemoryResults(replace(SWEEP, dtype="float32"), chunk_points=10)
+    run(results)
+    found = results.dataset()
+    expected: Mapping[str, NDArray[Any]] = by_hand(SWEEP)
+    assert found["wear_power"].dtype == np.float32
+    rounded = expected["wear_power"].astype(np.float32)
+    np.testing.assert_array_equal(found["wear_power"].to_numpy().ravel(), rounded)
+    np.testing.assert_array_equal(found["regime"].to_numpy().ravel(), expected["regime"])
+
+
+def test_a_summary_of_no_time_has_no_share() -> None:
+    nothing = Summary(0, 0, {}, 0.0, 0.0, 1, "", "")
+    assert nothing.engine_share == 0.0
+
+
+def test_failed_arrays_hold_the_missing_values() -> None:
+    arrays = engine.failed_arrays(SWEEP, Chunk((0, 0), (0, 0), (2, 3)))
+    assert {n: (a.dtype.str[1:], a.shape) for n, a in arrays.items()} == {
+        "wear_power": ("f8", (6,)),
+        "slip_phases": ("i4", (6,)),
+        "regime": ("u1", (6,)),
+        "status": ("u1", (6,)),
+    }
+    assert np.isnan(arrays["wear_power"]).all()
+    assert [arrays[n][0] for n in ("slip_phases", "regime", "status")] == [-1, 255, 254]

@@ -1,0 +1,210 @@
+"""The flat text of a kernel: whole, the same everywhere, each line where it says it stands."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sweep import source
+from sweep.backends.compiler import compile_library, find_compiler
+from sweep.errors import CompileError, SweepError
+from sweep.models import models
+from sweep.shipped import kernels_folder
+from sweep.source import Kernel, flat_text, kernel_digest, kernel_of, kernel_text
+from tests.test_plan import sweep_over
+
+ROOT = Path(__file__).resolve().parent.parent
+SWEEP = sweep_over()
+KERNELS = [
+    Kernel(model=model, method=method, parameter_set=parameter_set, outputs=model.outputs)
+    for model in models().values()
+    for method in model.methods
+    if method.kind == "kernel"
+    for parameter_set in model.parameter_sets
+]
+every_kernel = pytest.mark.parametrize(
+    "kernel", KERNELS, ids=lambda k: f"{k.model.name}.{k.method.name}.{k.parameter_set.name}"
+)
+LINE = re.compile(r'#line (\d+) "([^"]+)"')
+
+
+@every_kernel
+def test_every_line_stands_where_the_text_says(kernel: Kernel) -> None:
+    """Line by line: what follows a #line is what that file has from there on."""
+    files: dict[str, list[str]] = {}
+    seen: dict[str, set[int]] = {}
+    name, number = "", 0
+    for line in kernel_text(kernel).splitlines():
+        if directive := LINE.fullmatch(line):
+            number, name = int(directive[1]), directive[2]
+            continue
+        if name not in ("", "generated"):
+            if name not in files:
+                files[name] = (kernels_folder().parent / name).read_text().splitlines()
+            is_boundary = not line.strip() and number > len(files[name])  # between two parts
+            if not is_boundary and not line.startswith("namespace method = "):
+                there = files[name][number - 1]
+                assert line == there or (there.strip(), line) == ("#pragma once", "")
+                seen.setdefault(name, set()).add(number)
+        number += 1
+    assert "kernels/portable.h" in files
+    assert f"kernels/models/{kernel.model.name}.h" in files
+    for name, lines in files.items():  # and nothing is left out but the includes
+        for absent in set(range(1, len(lines) + 1)) - seen[name]:
+            assert source.INCLUDE.match(lines[absent - 1])
+
+
+@every_kernel
+def test_every_header_is_taken_in_once(kernel: Kernel) -> None:
+    text = kernel_text(kernel)
+    begun = re.findall(r'^#line 1 "(kernels/[^"]+)"$', text, re.MULTILINE)
+    assert len(begun) == len(set(begun))
+    assert '#include "' not in text
+    assert "#pragma once" not in text
+
+
+@every_kernel
+def test_the_struct_has_every_parameter_and_output(kernel: Kernel) -> None:
+    text = kernel_text(kernel)
+    model = kernel.model
+    sets = [p.name for each in model.parameter_sets for p in each.parameters]
+    controls = [p.name for method in model.methods for p in method.parameters]
+    names = dict.fromkeys([*(p.name for p in model.parameters), *sets, *controls])
+    assert _fields(text, "Parameters") == list(names)
+    assert _fields(text, "Outputs") == [*(o.name for o in model.outputs), "status"]
+    gathered = re.findall(r"p\.(\w+) = points\.gather\((\d+)\);", text)
+    assert gathered == [(p.name, str(i)) for i, p in enumerate(kernel.parameters)]
+    zeros = re.findall(r"p\.(\w+) = 0\.0;", text)
+    assert {name for name, _ in gathered} | set(zeros) == set(names)
+    assert len(gathered) + len(zeros) == len(names)
+
+
+def _fields(text: str, struct: str) -> list[str]:
+    body = re.search(rf"struct {struct} \{{\n(.*?)\}};", text, re.DOTALL)
+    assert body
+    return re.findall(r"^    real (\w+);$", body[1], re.MULTILINE)
+
+
+def test_asked_outputs_and_variants_are_told_to_the_kernel() -> None:
+    sweep = sweep_over(outputs=("wear_power", "regime"))
+    text = kernel_text(kernel_of(sweep, ("no_spring",)))
+    assert "constexpr bool wear_power = true;" in text
+    assert "constexpr bool slip_distance = false;" in text
+    assert "constexpr bool no_spring = true;" in text
+    assert "constexpr bool no_damping = false;" in text
+    assert "points.scatter_real(0, o.wear_power);" in text
+    assert "points.scatter_flag(1, o.regime);" in text
+    assert "constexpr int n_outputs = 2;" in text
+    assert "constexpr ParameterSet parameter_set = ParameterSet::seconds;" in text
+
+
+def test_equal_kernels_have_equal_texts_and_hashes_and_others_have_not() -> None:
+    kernel = kernel_of(SWEEP)
+    others = [
+        kernel_of(SWEEP, ("no_spring",)),
+        dataclasses.replace(kernel, outputs=kernel.outputs[:1]),
+        dataclasses.replace(kernel, parameter_set=kernel.model.parameter_sets[1]),
+    ]
+    assert kernel == kernel_of(sweep_over(mass=7.0))
+    assert hash(kernel) == hash(kernel_of(sweep_over(mass=7.0)))
+    assert len({kernel_text(k) for k in (kernel, *others)}) == 4
+    assert len({kernel, *others}) == 4
+
+
+PRINTER = """
+from sweep.source import kernel_digest, kernel_of, kernel_text
+from tests.test_plan import sweep_over
+print(kernel_digest(sweep_over()))
+print(kernel_text(kernel_of(sweep_over(), ("no_spring", "no_damping"))))
+"""
+
+
+def test_the_text_is_the_same_in_every_process(tmp_path: Path) -> None:
+    """Whatever the order of its hashes, and wherever it is run."""
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", PRINTER],
+            cwd=folder,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed, folder in (("1", ROOT), ("2", tmp_path))
+    }
+    kernel = kernel_of(SWEEP, ("no_spring", "no_damping"))
+    assert texts == {f"{kernel_digest(SWEEP)}\n{kernel_text(kernel)}\n"}
+    assert str(ROOT) not in texts.pop()  # no path of this machine: digests are the same elsewhere
+
+
+# Headers that are not as they should be.
+
+
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the kernels, which the texts are then put together from."""
+    folder = tmp_path / "kernels"
+    shutil.copytree(kernels_folder(), folder)
+    monkeypatch.setattr(source, "kernels_folder", lambda: folder)
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path / "cache"))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "name", ["portable.h", "elementary.h", "models/friction_oscillator/exact.h", "entry_cpu.h"]
+)
+def test_a_compile_error_names_the_true_file_and_line(copied: Path, name: str) -> None:
+    """A line put in before the last one, behind whatever that header includes."""
+    path = copied / name
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:-1], "static_assert(false, MISTAKE);", lines[-1]]) + "\n")
+    with pytest.raises(CompileError) as caught:
+        compile_library(kernel_text(kernel_of(SWEEP)), find_compiler())
+    assert re.search(rf"^kernels/{name}:{len(lines)}:\d+: error", str(caught.value), re.MULTILINE)
+
+
+def test_an_unknown_field_is_an_error_at_its_line(copied: Path) -> None:
+    path = copied / "models/friction_oscillator/exact.h"
+    lines = path.read_text().splitlines()
+    wrong = "HD real wrong(Parameters const& p) { return p.frictoin; }"
+    path.write_text("\n".join([*lines[:-1], wrong, lines[-1]]) + "\n")
+    with pytest.raises(CompileError, match=rf"(?s)exact\.h:{len(lines)}:.*frictoin"):
+        compile_library(kernel_text(kernel_of(SWEEP)), find_compiler())
+
+
+def test_a_missing_header_is_named_with_its_folder(copied: Path) -> None:
+    (copied / "models/friction_oscillator/free_slip.h").unlink()
+    with pytest.raises(SweepError, match=r"header 'models/.*/free_slip\.h' is missing"):
+        kernel_text(kernel_of(SWEEP))
+    with pytest.raises(SweepError, match=f"header 'no_such.h' is missing from {copied}"):
+        flat_text("no_such.h")
+
+
+def test_headers_that_include_each_other_end(copied: Path) -> None:
+    (copied / "one.h").write_text('#pragma once\n#include "two.h"\nint one;\n')
+    (copied / "two.h").write_text('#pragma once\n  #include  "one.h"\nint two;\n')
+    assert flat_text("one.h").splitlines() == [
+        '#line 1 "kernels/one.h"',
+        "",
+        '#line 1 "kernels/two.h"',
+        "",
+        '#line 3 "kernels/two.h"',
+        "int two;",
+        '#line 3 "kernels/one.h"',
+        "int one;",
+    ]
+
+
+def test_an_edit_of_a_header_changes_the_digest(copied: Path) -> None:
+    """Else a stale library would be taken from the cache."""
+    before = kernel_digest(SWEEP)
+    path = copied / "models/friction_oscillator/scaled.h"
+    path.write_text(path.read_text() + "// more\n")
+    assert kernel_digest(SWEEP) != before

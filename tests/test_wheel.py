@@ -1,0 +1,106 @@
+"""The wheel alone, in an environment of its own and away from the checkout, computes a sweep."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHIPPED = ("sweep", "kernels", "configs")
+BESIDE = ("pyproject.toml", "README.md", "LICENSE")
+
+
+def call(*command: str | Path, cwd: Path) -> str:
+    """What a command prints; where it fails, its output is the message."""
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    done = subprocess.run(command, cwd=cwd, env=own, text=True, capture_output=True, timeout=300)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy of what the checkout ships, so that nothing is left in it."""
+    for needed in ("build", "hatchling", "pip"):
+        if not importlib.util.find_spec(needed):
+            pytest.skip(f"{needed} is not installed")
+    copy = tmp_path_factory.mktemp("checkout")
+    for folder in SHIPPED:
+        unshipped = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / folder, copy / folder, ignore=unshipped)
+    for name in BESIDE:
+        shutil.copy(ROOT / name, copy / name)
+    # A .gitignore says what hatchling leaves out, and may leave out too much.
+    shutil.copy(ROOT / ".gitignore", copy / ".gitignore")
+    call(sys.executable, "-m", "build", "--wheel", "--no-isolation", ".", cwd=copy)
+    (built,) = (copy / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the wheel, and this one's other packages.
+
+    Those are seen through their folder: an editable install there is not, since a .pth file in a
+    folder that a .pth file names is not read.
+    """
+    folder = tmp_path_factory.mktemp("environment")
+    call(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    install = ("install", "--quiet", "--no-deps", "--no-index", wheel)
+    call(sys.executable, "-m", "pip", "--python", python, *install, cwd=folder)
+    site = call(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder)
+    others = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    Path(site.strip(), "others.pth").write_text("\n".join(sorted(others)) + "\n")
+    return python
+
+
+def test_kernels_and_sweep_files_are_in_the_wheel_and_nothing_else_is(wheel: Path) -> None:
+    expected = {
+        ("" if top == "sweep" else "sweep/") + path.relative_to(ROOT).as_posix()
+        for top in SHIPPED
+        for path in (ROOT / top).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if ".dist-info/" not in name]
+        entry_points = archive.read(
+            next(name for name in archive.namelist() if name.endswith("entry_points.txt"))
+        ).decode()
+    assert sorted(names) == sorted(expected)
+    assert {"sweep = sweep.cli:main", "tribosweep = sweep.cli:main"} <= set(
+        entry_points.splitlines()
+    )
+
+
+WHERE = """
+import json, sweep, sweep.shipped
+from importlib.metadata import version
+folders = [sweep.__file__, sweep.shipped.kernels_folder(), sweep.shipped.configs_folder()]
+print(json.dumps([*map(str, folders), version("tribosweep")]))
+"""
+
+
+def test_the_wheel_computes_away_from_the_checkout(python: Path, tmp_path: Path) -> None:
+    package, kernels, configs, version = json.loads(call(python, "-c", WHERE, cwd=tmp_path))
+    environment = python.parent.parent
+    assert Path(package).is_relative_to(environment)
+    assert Path(kernels) == Path(package).parent / "kernels"
+    assert Path(configs) == Path(package).parent / "configs"
+    assert f'version = "{version}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    small = "friction={ geomspace = [0.01, 1.0, 3] }", "base_acceleration={ values = [1, 15] }"
+    options = [word for each in small for word in ("--set", each)]
+    call(python, "-m", "sweep", "run", "wear_power", *options, "-o", "w.zarr", cwd=tmp_path)
+    said = call(python, "-m", "sweep", "status", "w.zarr", "--json", cwd=tmp_path)
+    assert json.loads(said)["points_done"] == 6
+    command = python.parent / ("sweep.exe" if os.name == "nt" else "sweep")
+    assert "wear_power" in call(command, "example", cwd=tmp_path)
