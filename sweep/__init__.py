@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sweep.errors import SweepError as SweepError
     from sweep.store import open_results as open_results
 
+__version__ = "0.1.0"
+
 PUBLIC = {
     "run": "sweep.api",
     "load": "sweep.config",
@@ -24,7 +26,7 @@ PUBLIC = {
     "SweepError": "sweep.errors",
 }
 
-__all__ = ["SweepError", "load", "open_results", "run"]
+__all__ = ["SweepError", "__version__", "load", "open_results", "run"]
 
 
 def __getattr__(name: str) -> Any:

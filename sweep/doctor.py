@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from sweep import __version__
 from sweep.backends import open_backend
 from sweep.backends.cache import cache_folder
 from sweep.backends.compiler import compile_library, find_compiler, processor_name
@@ -60,7 +61,7 @@ def examine() -> list[Finding]:
 
 def versions() -> dict[str, str]:
     """The versions of Python, this program and the libraries it stands on, CuPy if it is there."""
-    found = {"python": platform.python_version(), "tribosweep": _version("tribosweep")}
+    found = {"python": platform.python_version(), "tribosweep": __version__}
     found |= {name: _version(name) for name in LIBRARIES}
     for name in packages_distributions().get("cupy", []):
         found[name] = _version(name)

@@ -53,6 +53,7 @@ def test_a_wheel_has_the_folders_inside_the_package(tmp_path: Path) -> None:
     package = tmp_path / "sweep"
     (package / "configs").mkdir(parents=True)
     (package / "configs" / "a.toml").touch()
+    (package / "__init__.py").touch()
     (package / "shipped.py").write_text(Path(sweep.shipped.__file__).read_text())
     code = "from sweep.shipped import *; print(shipped_configs()['a'], kernels_folder())"
     printed = subprocess.run(

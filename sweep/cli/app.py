@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, TypeVar
 
 import typer
 
+from sweep import __version__
 from sweep.errors import SweepError
 
 Named = TypeVar("Named")
@@ -57,10 +57,7 @@ def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        try:
-            print(f"tribosweep {version('tribosweep')}")
-        except PackageNotFoundError:
-            print("tribosweep, from a checkout that is not installed")
+        print(f"tribosweep {__version__}")
         raise typer.Exit
 
 

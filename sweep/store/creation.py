@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,17 @@ def make(
             whole = tuple(min(size, COORDINATE_CHUNK) for size in values.shape)
             _make_array(group, variable, values.shape, whole)[...] = values
         _consolidate(scratch)
-        _move(scratch, path)
+        scratch.rename(path)
+    except OSError:
+        if not path.exists():  # else another has been quicker
+            raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def scratch_stores(path: Path) -> Iterator[Path]:
+    """What killed makers of a store have left beside its place."""
+    yield from path.parent.glob(f".{glob.escape(path.name)}.*.partial")
 
 
 def _make_array(
@@ -80,11 +89,3 @@ def _consolidate(path: Path) -> None:
     inline = {"kind": "inline", "must_understand": False, "metadata": metadata}
     text = json.dumps({**document, "consolidated_metadata": inline}, indent=2)
     root.write_text(text, encoding="utf-8")
-
-
-def _move(scratch: Path, path: Path) -> None:
-    try:
-        scratch.rename(path)
-    except OSError:
-        if not path.exists():
-            raise

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -24,7 +25,7 @@ from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
 from sweep.spec import Chunk, Status, Sweep, Values
 from sweep.store import layout, receipts
-from sweep.store.creation import make
+from sweep.store.creation import make, scratch_stores
 from sweep.store.differences import differences
 from sweep.store.faults import (
     creating,
@@ -139,13 +140,15 @@ class Store:
                 self._file("status", chunk.index).unlink(missing_ok=True)
 
     def clean(self) -> None:
-        """Removes what killed writers left of files they had not yet renamed.
+        """Removes what killed writers and makers of this store had not yet renamed.
 
         Only who holds the lock may call it: a living writer's file goes too.
         """
         with writing(self.path):
             for file in scratch_files(self.path):
                 file.unlink(missing_ok=True)
+            for folder in scratch_stores(self.path):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def dataset(self) -> xr.Dataset:
         """All results as they stand, lazily read; what is pending reads as missing."""

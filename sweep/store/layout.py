@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from sweep import __version__
 from sweep.plan import fingerprint, recipe
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Chunk, Output, Parameter, Status, Sweep, Values
 
@@ -64,7 +64,7 @@ def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]
     own = {
         "Conventions": CONVENTIONS,
         "title": sweep.model.title,
-        "source": _source(),
+        "source": f"tribosweep {__version__}",
         "references": sweep.model.source,
         "model": sweep.model.name,
         "method": sweep.method.name,
@@ -141,10 +141,3 @@ def _result(
 def _coordinate(parameter: Parameter, dimensions: tuple[str, ...]) -> Variable:
     described = {"long_name": parameter.meaning, "units": parameter.unit}
     return Variable(parameter.name, dimensions, np.dtype(np.float64), np.nan, described)
-
-
-def _source() -> str:
-    try:
-        return f"tribosweep {version('tribosweep')}"
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return "tribosweep"
