@@ -69,7 +69,7 @@ EXACT = Method(
         Variant(name="no_damping", parameter="damping", value=0.0),
         Variant(name="no_shaking", parameter="vertical_acceleration", value=0.0),
     ),
-    pack=2,
+    pack=3,
 )  # fmt: skip
 
 MODEL = Model(

@@ -16,6 +16,9 @@ using namespace friction_oscillator;
 
 constexpr double rounding = 1e-15;  // of a phase, and of a force
 
+// What a state need not keep: a whole slip at a time has no pieces, and only sums asked for are summed.
+constexpr bool only_free = variant::no_spring && variant::no_damping;
+
 struct State {
     Moment now;
     real to_start, to_end;  // phase from now to the window's start and end
@@ -70,9 +73,12 @@ HD bool running(State const& s) { return any(s.active); }
 
 // A slip that begins now: counted if it begins in the window.
 HD void begin_slip(State& s, mask here, mask out_of_stick) {
-    mask counted = here & (s.to_start <= 0.0) & (s.to_end > 0.0);
-    s.slips = select(counted, s.slips + 1.0, s.slips);
+    if constexpr (wanted::slip_phases) {
+        mask counted = here & (s.to_start <= 0.0) & (s.to_end > 0.0);
+        s.slips = select(counted, s.slips + 1.0, s.slips);
+    }
     s.slipping = s.slipping | here;
+    if constexpr (only_free) return;
     s.first = s.first | here;
     s.out_of_stick = (s.out_of_stick & ~here) | (here & out_of_stick);
     s.speed = select(here, 0.0, s.speed);
@@ -108,7 +114,7 @@ HD void wait(State& s, Scaled const& o) {
     real length = select(ahead, forward_wait, backward_wait);
     Overlap inside = overlap(s, length);
     real share = inside.to - inside.from;
-    s.stuck = select(stuck, s.stuck + share, s.stuck);
+    if constexpr (wanted::stick_fraction) s.stuck = select(stuck, s.stuck + share, s.stuck);
     s.ever_stuck = s.ever_stuck | (stuck & (share > 10.0 * rounding));
 
     mask over = stuck & (s.to_end <= length);
@@ -204,8 +210,7 @@ HD Stretch stretch_of(State const& s, Scaled const& o, mask here) {
         sine = phase_sine * o.shake_cosine + phase_cosine * o.shake_sine;
         cosine = phase_cosine * o.shake_cosine - phase_sine * o.shake_sine;
     }
-    if constexpr (variant::no_spring && variant::no_damping)
-        return free_stretch(s, o, here, sine, cosine);
+    if constexpr (only_free) return free_stretch(s, o, here, sine, cosine);
     mask sprung = here & ~o.free;
     mask free = here & o.free;
     if (!any(free)) return sprung_stretch(s, o, sprung, sine, cosine);
@@ -224,7 +229,8 @@ HD void land(State& s, Scaled const& o, mask ended) {
     real side_cosine = o.forward.cosine;
     s.push = fma(side_sine, sine, side_cosine * cosine);
     s.swing = fma(side_sine, cosine, -(side_cosine * sine));
-    real excess = fma(s.sign * o.modes.spring, s.position, s.push - o.friction);
+    real excess = s.push - o.friction;
+    if constexpr (!variant::no_spring) excess = fma(s.sign * o.modes.spring, s.position, excess);
     // By rounding alone it is no reversal: the mass would slip from stick at once, all the same.
     mask sticks = ended & (excess <= rounding);
     mask reverses = ended & ~sticks;
@@ -243,16 +249,20 @@ HD void slip(State& s, Scaled const& o) {
     mask inside_window = here & (inside.to > inside.from);
     real wear = stretch.distance;
     if constexpr (!variant::no_shaking) wear = fma(o.shaking, stretch.shaken, wear);
-    s.distance = select(inside_window, s.distance + stretch.distance, s.distance);
     s.wear = select(inside_window, s.wear + wear, s.wear);
-    s.peak = select(inside_window, greatest(stretch.peak, s.peak), s.peak);
+    if constexpr (wanted::slip_distance)
+        s.distance = select(inside_window, s.distance + stretch.distance, s.distance);
+    if constexpr (wanted::peak_slip_speed)
+        s.peak = select(inside_window, greatest(stretch.peak, s.peak), s.peak);
     s.ever_slipped = s.ever_slipped | inside_window;
 
-    s.position = fma(-s.sign, stretch.displacement, s.position);
-    s.speed = stretch.speed;
-    s.rate = stretch.rate;
-    s.age = s.age + stretch.length;
-    s.first = false;
+    if constexpr (!variant::no_spring) s.position = fma(-s.sign, stretch.displacement, s.position);
+    if constexpr (!only_free) {
+        s.speed = stretch.speed;
+        s.rate = stretch.rate;
+        s.age = s.age + stretch.length;
+        s.first = false;
+    }
     move_to(s, o, later(s.now, stretch.length));
     s.active = s.active & (s.to_end > 0.0);
     land(s, o, s.active & stretch.ended);

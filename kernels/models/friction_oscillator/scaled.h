@@ -45,12 +45,12 @@ HD real between(Moment const& from, Moment const& to) {
     return fma(to.cycle - from.cycle, two_pi, to.phase - from.phase);
 }
 
-// The moment `wait` later; `wait` may be long.
+// The moment `wait` later, for a wait of at most a cycle.
 HD Moment later(Moment const& from, real wait) {
     real phase = from.phase + wait;
-    real whole = floor(phase * (1.0 / two_pi));
-    phase = fma(-whole, two_pi, phase) - whole * two_pi_rest;
-    return {from.cycle + whole, phase};
+    mask wraps = phase >= two_pi;
+    return {select(wraps, from.cycle + 1.0, from.cycle),
+            select(wraps, (phase - two_pi) - two_pi_rest, phase)};
 }
 
 // Where the force asked of a side exceeds the limit, seen as an angle: the sinusoid's phase there,
