@@ -260,5 +260,4 @@ HD real floor(real a) {
 }
 
 constexpr double pi = 3.141592653589793116;
-// 2 pi as three doubles; a whole number below 2^25 times the first two is exact.
 constexpr double two_pi = 6.283185307179586232;

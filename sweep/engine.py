@@ -23,8 +23,8 @@ from sweep.backends import Backend, Stopped, open_backend
 from sweep.errors import MachineError, SweepError
 from sweep.plan import points
 from sweep.spec import (
-    MISSING_COUNT,
-    MISSING_FLAG,
+    DTYPES,
+    MISSING,
     Chunk,
     RunOptions,
     Status,
@@ -319,10 +319,8 @@ class _Ledger:
 
 def failed_arrays(sweep: Sweep, chunk: Chunk) -> dict[str, NDArray[Any]]:
     """The arrays of a chunk that could not be computed: missing values, status `failed`."""
-    missing = {"real": np.nan, "count": MISSING_COUNT, "flag": MISSING_FLAG}
-    dtypes = {"real": np.float64, "count": np.int32, "flag": np.uint8}
     arrays: dict[str, NDArray[Any]] = {
-        output.name: np.full(chunk.n_points, missing[output.kind], dtypes[output.kind])
+        output.name: np.full(chunk.n_points, MISSING[output.kind], DTYPES[output.kind])
         for output in sweep.outputs
     }
     arrays["status"] = np.full(chunk.n_points, Status.failed, np.uint8)

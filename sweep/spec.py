@@ -17,6 +17,10 @@ METHOD_KINDS = ("kernel", "array")
 MISSING_COUNT = -1  # int32 outputs of a point that is not ok
 MISSING_FLAG = 255  # uint8 outputs of a point that is not ok
 
+# By kind of output: what it is computed as, and what a point that is not ok holds.
+DTYPES: Mapping[str, type[np.generic]] = {"real": np.float64, "count": np.int32, "flag": np.uint8}
+MISSING: Mapping[str, float] = {"real": math.nan, "count": MISSING_COUNT, "flag": MISSING_FLAG}
+
 
 class Status(IntEnum):
     """How a point ended, stored as uint8; one that is not ok holds the missing value everywhere."""
@@ -92,6 +96,15 @@ class Method:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Relation:
+    """What two parameters of one sweep have to do with one another: lesser < greater."""
+
+    lesser: str
+    greater: str
+    reason: str  # what would be wrong else
+
+
+@dataclass(frozen=True, kw_only=True)
 class Model:
     """A model's whole table; the equations stand in the docstring of its module."""
 
@@ -103,6 +116,7 @@ class Model:
     outputs: tuple[Output, ...]
     methods: tuple[Method, ...]  # the first is the default
     sentences: Mapping[Status, str]  # what each status means here, and what to do
+    relations: tuple[Relation, ...] = ()  # checked beforehand where both are constants
 
 
 @dataclass(frozen=True, eq=False)

@@ -149,6 +149,30 @@ def test_cycles_and_seconds_name_the_same_window() -> None:
         np.testing.assert_allclose(seconds[name], cycles[name], rtol=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [
+        (4.0, {}),
+        (4.2, {"base_acceleration": 1.5}),
+        (4.0, {"vertical_acceleration": 3.0, "phase": 1.0}),
+        (4.0, {"stiffness": 5.0, "damping": 0.1}),
+        (4.3, {"stiffness": 5.0, "damping": 0.1, "vertical_acceleration": 3.0, "phase": 1.0}),
+    ],
+)
+def test_window_however_narrow(start: float, kind: dict[str, float]) -> None:
+    """A window inside a slip, down to some hundred times the rounding of the time itself."""
+    width = 10.0 ** -np.array([1, 2, 4, 6, 9, 12])
+    given = {"damping": 0.0, "stiffness": 0.0, "vertical_acceleration": 0.0, "phase": 0.0}
+    given = {**SDND104, "base_acceleration": 15.0, **given, **kind, "window_start": start}
+    cases = {name: np.full(len(width), value) for name, value in given.items()}
+    cases["window_end"] = start + width
+    found = compute(cases)
+    for i in range(len(width)):
+        expected = oracle.exact(**theirs(cases, i))
+        for name in ("wear_power", "slip_distance", "peak_slip_speed"):
+            assert found[name][i] == pytest.approx(expected[name], rel=1e-11), (name, i)
+
+
 def test_window_far_from_the_start_keeps_its_phase() -> None:
     """At 10⁵ cycles ωt has lost eleven bits; the phase within the cycle has not."""
     rest = {k: v for k, v in SDND104.items() if not k.startswith("window")}
@@ -194,9 +218,26 @@ def test_outside_validity_and_missing_values() -> None:
             np.testing.assert_array_equal(values[1:], np.full(4, missing, values.dtype))
 
 
-def test_overflow_is_diverged() -> None:
+def test_overflow_and_underflow_are_diverged() -> None:
     found = compute({**SDND104, "mass": 1e305, "base_acceleration": 1e10})
     assert found["status"][0] == Status.diverged
+    small = compute({**SDND104, "friction": [0.0, 1e-313], "base_acceleration": [5e-324, 1e-310]})
+    np.testing.assert_array_equal(small["status"], Status.diverged)
+
+
+@pytest.mark.parametrize(
+    "beyond",
+    [
+        {"window_end": 1e17},
+        {"angular_frequency": 1e300},
+        {"stiffness": 1e300},
+        {"damping": 1e300},
+        {"window_start": 1e300, "window_end": 1e301},
+    ],
+)
+def test_what_would_never_end_is_refused(beyond: dict[str, float]) -> None:
+    found = compute({**SDND104, "base_acceleration": 15.0, **beyond})
+    assert found["status"][0] == Status.outside_validity
 
 
 def test_extremes_of_friction() -> None:

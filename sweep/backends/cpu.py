@@ -18,12 +18,10 @@ from sweep.backends.base import Computed, Stopped
 from sweep.backends.compiler import Compiler, compile_library, find_compiler, processor_name
 from sweep.errors import CompileError, MachineError
 from sweep.source import Kernel, kernel_of, kernel_text
-from sweep.spec import Output, Points, Sweep
+from sweep.spec import DTYPES, Output, Points, Sweep
 
 SLICE_SECONDS = 0.1  # a call returns at least this often, so that a stop is heard
 FIRST_BUDGET = 1000  # units of work in the first call, before their cost is known
-
-DTYPES: Mapping[str, type[np.generic]] = {"real": np.float64, "count": np.int32, "flag": np.uint8}
 
 
 class Column(ctypes.Structure):

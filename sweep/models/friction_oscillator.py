@@ -12,7 +12,16 @@ PUIS_USURE) is the mean of N|ẏ| and has no μ; friction power is the mean of �
 
 from __future__ import annotations
 
-from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status, Variant
+from sweep.spec import (
+    Method,
+    Model,
+    Output,
+    Parameter,
+    ParameterSet,
+    Relation,
+    Status,
+    Variant,
+)
 
 COMMON = (
     Parameter(name="mass", symbol="m", unit="kg", minimum=0, open_minimum=True,
@@ -80,13 +89,25 @@ MODEL = Model(
     parameter_sets=(WINDOW, CYCLES),
     outputs=OUTPUTS,
     methods=(EXACT,),
+    relations=(
+        Relation(lesser="window_start", greater="window_end", reason="the window is empty"),
+        Relation(lesser="start_cycle", greater="end_cycle", reason="the window is empty"),
+        Relation(
+            lesser="vertical_acceleration",
+            greater="gravity",
+            reason="the mass lifts off",
+        ),
+    ),
     sentences={
         Status.ok: "computed",
         Status.not_converged: "more stick and slip phases than the motion can have; "
         "please report this point's parameters",
-        Status.diverged: "the numbers overflow; bring the parameters nearer to one another in size",
+        Status.diverged: "the numbers overflow or underflow; bring the parameters nearer to one "
+        "another in size",
         Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
-        "gravity), or the window is empty (its end must come after its start)",
+        "gravity), the window is empty (its end must come after its start) or ends after more than "
+        "1e9 cycles, or spring or damper is out of all proportion (k/m above 1e12 ω², c/m above "
+        "1e12 ω)",
         Status.failed: "the worker failed at this point's chunk; see the receipts, then run "
         "again with --retry-failed",
         Status.pending: "not computed yet; run the sweep again to go on",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sweep import __version__
 from sweep.plan import fingerprint, recipe
-from sweep.spec import MISSING_COUNT, MISSING_FLAG, Chunk, Output, Parameter, Status, Sweep, Values
+from sweep.spec import DTYPES, MISSING, Chunk, Output, Parameter, Status, Sweep, Values
 
 CONVENTIONS = "CF-1.11"
 
@@ -107,15 +107,12 @@ def _part(variable: Variable, array: NDArray[Any], chunk: Chunk) -> NDArray[Any]
 
 
 def _output(output: Output, sweep: Sweep) -> Variable:
-    dtype, missing = {
-        "real": (sweep.dtype, np.nan),
-        "count": ("int32", MISSING_COUNT),
-        "flag": ("uint8", MISSING_FLAG),
-    }[output.kind]
+    dtype = sweep.dtype if output.kind == "real" else np.dtype(DTYPES[output.kind]).name
     meaning: dict[str, Any] = {"units": output.unit}
     if output.kind == "flag":
         meaning = _flags(dict(enumerate(output.flags)))
-    return _result(output.name, dtype, missing, {"long_name": output.long_name, **meaning}, sweep)
+    described = {"long_name": output.long_name, **meaning}
+    return _result(output.name, dtype, MISSING[output.kind], described, sweep)
 
 
 def _status(sweep: Sweep) -> Variable:

@@ -56,6 +56,13 @@ HD Overlap overlap(State const& s, real length) {
     return {least(greatest(s.to_start, 0.0), length), least(greatest(s.to_end, 0.0), length)};
 }
 
+// Its width: that of the window where it holds all of it, since to - from has lost digits where the
+// window is narrow.
+HD real width_of(Overlap const& inside, State const& s, Scaled const& o) {
+    mask whole = (inside.from == s.to_start) & (inside.to == s.to_end);
+    return select(whole, o.window, inside.to - inside.from);
+}
+
 HD State start(Parameters const& p) {
     Scaled o = scaled(p);
     State s;
@@ -112,8 +119,7 @@ HD void wait(State& s, Scaled const& o) {
     real backward_wait = wait_for(s, o.backward, backward);
     mask ahead = forward_wait <= backward_wait;
     real length = select(ahead, forward_wait, backward_wait);
-    Overlap inside = overlap(s, length);
-    real share = inside.to - inside.from;
+    real share = width_of(overlap(s, length), s, o);
     if constexpr (wanted::stick_fraction) s.stuck = select(stuck, s.stuck + share, s.stuck);
     s.ever_stuck = s.ever_stuck | (stuck & (share > 10.0 * rounding));
 
@@ -135,6 +141,7 @@ struct Stretch {
     real distance, shaken, peak;
     real speed, rate;  // at its end
     mask ended;        // the slip ends with it
+    mask in_window;    // part of it lies in the window
 };
 
 // The whole slip at once.
@@ -146,16 +153,16 @@ HD Stretch free_stretch(State const& s, Scaled const& o, mask here, real sine, r
     stretch.length = end;
     stretch.displacement = distance(slip, end, stop.at);
     Overlap inside = overlap(s, end);
+    stretch.in_window = inside.to > inside.from;
     stretch.distance = stretch.displacement;
-    mask cut = here & (inside.to > inside.from) & ((inside.from > 0.0) | (inside.to < end));
+    mask cut = here & stretch.in_window & ((inside.from > 0.0) | (inside.to < end));
     if (any(cut)) {
-        real part = distance(slip, inside.to, Circular(inside.to)) -
-                    distance(slip, inside.from, Circular(inside.from));
+        real part = distance_over(slip, inside.from, width_of(inside, s, o), cut);
         stretch.distance = select(cut, part, stretch.distance);
     }
     stretch.shaken = 0.0;
     if constexpr (!variant::no_shaking)
-        stretch.shaken = shaken_distance(slip, inside.from, inside.to, sine, cosine);
+        stretch.shaken = shaken_distance(slip, inside.from, width_of(inside, s, o), sine, cosine);
     stretch.peak = 0.0;
     if constexpr (wanted::peak_slip_speed) {
         real at = least(greatest(fastest(slip), inside.from), inside.to);
@@ -177,28 +184,33 @@ HD Stretch sprung_stretch(State const& s, Scaled const& o, mask here, real sine,
     stretch.length = end * length;
     stretch.displacement = distance(now, end);
     Overlap inside = overlap(s, stretch.length);
+    stretch.in_window = inside.to > inside.from;
     real from = inside.from / length;
-    real to = select(inside.to == stretch.length, end, inside.to / length);
+    real width = width_of(inside, s, o) / length;
     stretch.distance = stretch.displacement;
-    mask cut =
-        here & (inside.to > inside.from) & ((inside.from > 0.0) | (inside.to < stretch.length));
-    if (any(cut))
-        stretch.distance = select(cut, distance(now, to) - distance(now, from), stretch.distance);
+    mask cut = here & stretch.in_window & ((inside.from > 0.0) | (inside.to < stretch.length));
+    if (any(cut)) stretch.distance = select(cut, distance_over(now, from, width), stretch.distance);
     stretch.shaken = 0.0;
     if constexpr (!variant::no_shaking)
-        stretch.shaken = shaken_distance(now, from, to, sine, cosine);
+        stretch.shaken = shaken_distance(now, from, width, sine, cosine);
     stretch.peak = 0.0;
-    if constexpr (wanted::peak_slip_speed) stretch.peak = greatest_speed(now, from, to);
+    if constexpr (wanted::peak_slip_speed)
+        stretch.peak = greatest_speed(now, from, least(from + width, end));
     stretch.speed = speed(now, 1.0);
     stretch.rate = slope(now, 1.0) / length;
     return stretch;
 }
 
 HD Stretch choose(mask m, Stretch const& a, Stretch const& b) {
-    return {select(m, a.length, b.length),     select(m, a.displacement, b.displacement),
-            select(m, a.distance, b.distance), select(m, a.shaken, b.shaken),
-            select(m, a.peak, b.peak),         select(m, a.speed, b.speed),
-            select(m, a.rate, b.rate),         (a.ended & m) | (b.ended & ~m)};
+    return {select(m, a.length, b.length),
+            select(m, a.displacement, b.displacement),
+            select(m, a.distance, b.distance),
+            select(m, a.shaken, b.shaken),
+            select(m, a.peak, b.peak),
+            select(m, a.speed, b.speed),
+            select(m, a.rate, b.rate),
+            (a.ended & m) | (b.ended & ~m),
+            (a.in_window & m) | (b.in_window & ~m)};
 }
 
 HD Stretch stretch_of(State const& s, Scaled const& o, mask here) {
@@ -245,8 +257,7 @@ HD void slip(State& s, Scaled const& o) {
     mask here = s.active & s.slipping;
     if (!any(here)) return;
     Stretch stretch = stretch_of(s, o, here);
-    Overlap inside = overlap(s, stretch.length);
-    mask inside_window = here & (inside.to > inside.from);
+    mask inside_window = here & stretch.in_window;
     real wear = stretch.distance;
     if constexpr (!variant::no_shaking) wear = fma(o.shaking, stretch.shaken, wear);
     s.wear = select(inside_window, s.wear + wear, s.wear);
@@ -301,7 +312,7 @@ HD Outputs finish(State const& s, Parameters const& p) {
     out.slip_phases = s.slips;
     out.peak_slip_speed = speed * s.peak;
     out.regime = select(slipped, select(stuck, 1.0, 2.0), 0.0);
-    mask finite = (abs(out.wear_power) < 1e308) & (abs(out.slip_distance) < 1e308);
+    mask finite = o.resolved & (abs(out.wear_power) < 1e308) & (abs(out.slip_distance) < 1e308);
     out.status = select(s.transitions <= transition_limit(o), 0.0, 1.0);
     out.status = select(finite, out.status, 2.0);
     out.status = select(o.valid, out.status, 3.0);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "elementary.h"
+#include "quadrature.h"
 
 namespace friction_oscillator {
 
@@ -164,36 +165,38 @@ HD real shaken_closed(FreeSlip const& slip, real u, Circular const& at, real sin
            slip.friction * with_u;
 }
 
-// Nodes and weights of Gauss and Legendre's rule of ten points on [-1, 1], the positive half.
-struct GaussNode {
-    double place, weight;
-};
-constexpr int gauss_nodes = 5;
-HD GaussNode gauss_node(int i) {
-    constexpr GaussNode nodes[gauss_nodes] = {{0.14887433898163122, 0.29552422471475287},
-                                              {0.43339539412924721, 0.26926671930999635},
-                                              {0.67940956829902444, 0.21908636251598204},
-                                              {0.86506336668898454, 0.14945134915058059},
-                                              {0.97390652851717172, 0.066671344308688138}};
-    return nodes[i];
+// The distance slipped over [from, from + width]: closed-form, and by quadrature where the width is
+// so small a part that the closed form would cancel.
+HD real distance_over(FreeSlip const& slip, real from, real width, mask asked) {
+    real to = from + width;
+    real total = distance(slip, to, Circular(to)) - distance(slip, from, Circular(from));
+    mask brief = asked & (width < 0.05 * to);
+    if (any(brief)) {
+        real sum = 0.0;
+        for (int i = 0; i < gauss_points; ++i) {
+            GaussPoint at = gauss_point(i);
+            sum += at.weight * speed(slip, Circular(fma(width, at.place, from)));
+        }
+        total = select(brief, width * sum, total);
+    }
+    return total;
 }
 
-// The integral of sin(u + angle) speed(u) over [from, to]: closed-form, and by quadrature where the
-// interval is so short that the closed form would cancel.
-HD real shaken_distance(FreeSlip const& slip, real from, real to, real sine, real cosine) {
+// The integral of sin(u + angle) speed(u) over [from, from + width]: closed-form, and by quadrature
+// where it is so short that the closed form would cancel.
+HD real shaken_distance(FreeSlip const& slip, real from, real width, real sine, real cosine) {
+    real to = from + width;
     real total = shaken_closed(slip, to, Circular(to), sine, cosine) -
                  shaken_closed(slip, from, Circular(from), sine, cosine);
-    mask brief = to - from < 1.0;
+    mask brief = width < 1.0;
     if (any(brief)) {
-        real middle = 0.5 * (from + to);
-        real half = 0.5 * (to - from);
         real sum = 0.0;
-        for (int i = 0; i < 2 * gauss_nodes; ++i) {
-            GaussNode node = gauss_node(i / 2);
-            Circular at(middle + (i % 2 ? half : -half) * node.place);
-            sum += node.weight * ((sine * at.cosine + cosine * at.sine) * speed(slip, at));
+        for (int i = 0; i < gauss_points; ++i) {
+            GaussPoint point = gauss_point(i);
+            Circular at(fma(width, point.place, from));
+            sum += point.weight * (fma(sine, at.cosine, cosine * at.sine) * speed(slip, at));
         }
-        total = select(brief, half * sum, total);
+        total = select(brief, width * sum, total);
     }
     return total;
 }

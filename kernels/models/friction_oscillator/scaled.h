@@ -18,6 +18,9 @@ namespace friction_oscillator {
 
 constexpr double two_pi_rest = 2.4492935982947064e-16;  // 2 pi - two_pi
 constexpr double never = 1e300;                         // a phase no run reaches
+constexpr double most_cycles = 1e9;  // of a run, which would else not end in a lifetime
+constexpr double stiffest = 1e6;     // free frequency to that of the shaking, for the same reason
+constexpr double most_damping = 1e12;
 
 // A moment: whole cycles, and the phase in [0, 2 pi) within the cycle.
 struct Moment {
@@ -89,6 +92,7 @@ struct Scaled {
     real window;  // their distance, as phase
     mask free;    // neither spring nor damper
     mask valid;
+    mask resolved;  // no digits are lost to underflow
 };
 
 HD Side side_of(real sign, real friction, real excess, real shaking, real sine, real cosine) {
@@ -116,10 +120,10 @@ HD Scaled scaled(Parameters const& p) {
     // mu g is formed exactly: near mu g = a0 everything hangs on the difference.
     real limit = p.friction * p.gravity;
     real limit_rest = fma(p.friction, p.gravity, -limit);
-    real inverse = 1.0 / p.base_acceleration;
     mask shaken = p.base_acceleration > 0.0;
-    real excess = select(shaken, ((p.base_acceleration - limit) - limit_rest) * inverse, -1.0);
-    o.friction = select(shaken, limit * inverse, 2.0);
+    real scale = select(shaken, p.base_acceleration, 1.0);
+    real excess = select(shaken, ((scale - limit) - limit_rest) / scale, -1.0);
+    o.friction = select(shaken, limit / scale, 2.0);
     o.shaking = p.vertical_acceleration / p.gravity;
     sincos(p.phase, o.shake_sine, o.shake_cosine);
 
@@ -132,12 +136,16 @@ HD Scaled scaled(Parameters const& p) {
     if constexpr (parameter_set == ParameterSet::cycles) {
         o.window_start = moment_of_cycles(p.start_cycle);
         o.window_end = moment_of_cycles(p.end_cycle);
+        o.window = (p.end_cycle - p.start_cycle) * two_pi;
     } else {
         o.window_start = moment_of_time(p.angular_frequency, p.window_start);
         o.window_end = moment_of_time(p.angular_frequency, p.window_end);
+        o.window = (p.window_end - p.window_start) * p.angular_frequency;
     }
-    o.window = between(o.window_start, o.window_end);
-    o.valid = (abs(o.shaking) < 1.0) & (o.window > 0.0);
+    o.valid = (abs(o.shaking) < 1.0) & (o.window > 0.0) & (o.window_end.cycle <= most_cycles) &
+              (o.modes.spring <= stiffest * stiffest) & (o.modes.damping <= most_damping);
+    // Where a0 is this small, digits of mu g have been lost already.
+    o.resolved = ~shaken | (p.base_acceleration > 1e-290);
     return o;
 }
 

@@ -15,7 +15,7 @@
 #pragma once
 
 #include "elementary.h"
-#include "models/friction_oscillator/free_slip.h"
+#include "quadrature.h"
 
 namespace friction_oscillator {
 
@@ -218,20 +218,29 @@ HD real greatest_speed(Piece const& p, real from, real to) {
     return greatest(best, speed(p, low));
 }
 
-// The integral of sin(u + angle) speed over [from, to] in x, sine and cosine of `angle` given.
-HD real shaken_distance(Piece const& p, real from, real to, real sine, real cosine) {
-    real middle = 0.5 * (from + to);
-    real half = 0.5 * (to - from);
+// The distance slipped over [from, from + width] in x, however short that is.
+HD real distance_over(Piece const& p, real from, real width) {
     real sum = 0.0;
-    for (int i = 0; i < 2 * gauss_nodes; ++i) {
-        GaussNode node = gauss_node(i / 2);
-        real x = middle + (i % 2 ? half : -half) * node.place;
+    for (int i = 0; i < gauss_points; ++i) {
+        GaussPoint at = gauss_point(i);
+        sum += at.weight * speed(p, fma(width, at.place, from));
+    }
+    return p.length * width * sum;
+}
+
+// The integral of sin(u + angle) speed over [from, from + width] in x, sine and cosine of `angle`
+// given.
+HD real shaken_distance(Piece const& p, real from, real width, real sine, real cosine) {
+    real sum = 0.0;
+    for (int i = 0; i < gauss_points; ++i) {
+        GaussPoint at = gauss_point(i);
+        real x = fma(width, at.place, from);
         real turned_sine, turned_cosine;
         sincos(p.length * x, turned_sine, turned_cosine);
-        real load = sine * turned_cosine + cosine * turned_sine;
-        sum += node.weight * (load * speed(p, x));
+        real load = fma(sine, turned_cosine, cosine * turned_sine);
+        sum += at.weight * (load * speed(p, x));
     }
-    return p.length * half * sum;
+    return p.length * width * sum;
 }
 
 }  // namespace friction_oscillator
