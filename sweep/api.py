@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from sweep.backends import open_backend
 from sweep.config import Request, load
 from sweep.engine import Progress, Summary
 from sweep.engine import run as run_engine
+from sweep.plan import chunk_at, chunk_shape, points
 from sweep.source import kernel_digest
 from sweep.store import MemoryResults, Store
 
@@ -73,8 +75,8 @@ def open_store(request: Request, path: str | Path) -> Store:
     StoreError if something else lies there, the differences named. What this machine cannot
     compute leaves no store behind.
     """
-    if not Path(path).exists():
-        open_backend(request.options.backend)
+    if not os.path.lexists(path):
+        _compile(request)
     return Store.create(
         path,
         request.sweep,
@@ -90,9 +92,18 @@ def run_in_store(
     """Compute what is pending in the store, holding it alone; StoreError at once if it is held."""
     with store.lock():
         store.clean()
+        store.reopen(store.torn())
         if request.options.retry_failed:
             store.reopen(store.failed())
         return run_engine(store, request.options, report, stop)
+
+
+def _compile(request: Request) -> None:
+    """What the first chunk needs, compiled; whatever is in the way of that is raised."""
+    sweep = request.sweep
+    shape = chunk_shape(sweep, request.options.chunk_points)
+    first = chunk_at((0,) * len(shape), sweep.shape, shape)
+    open_backend(request.options.backend).prepare(sweep, points(sweep, first))
 
 
 def provenance(request: Request) -> dict[str, object]:

@@ -16,11 +16,15 @@ import xarray as xr
 
 import sweep
 from sweep import api
+from sweep.backends import cpu
 from sweep.config import load
-from sweep.engine import Progress
+from sweep.engine import Progress, failed_arrays
 from sweep.errors import ConfigError, StoreError, SweepError
+from sweep.export import export
+from sweep.plan import chunks
 from sweep.spec import Status
 from sweep.store import Store
+from sweep.summary import contents
 from tests.points import compute
 from tests.test_engine import bits_of
 
@@ -168,3 +172,44 @@ def test_the_public_names_are_there_and_others_are_not() -> None:
         assert name not in modules  # importing that would put the module in its place
     with pytest.raises(AttributeError, match="no attribute 'rnu'"):
         _ = sweep.rnu
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"TRIBOSWEEP_CXX": "g++ -DSWEEP_WIDTH=3"},
+        {"TRIBOSWEEP_CXX": "no-such-compiler"},
+        {"TRIBOSWEEP_CACHE_DIR": "/dev/null/cache"},
+    ],
+)
+def test_what_cannot_be_computed_leaves_no_store(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, elsewhere: Path
+) -> None:
+    cpu._load.cache_clear()
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SweepError):
+        sweep.run(SMOKE, store="a.zarr")
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_chunk_that_lost_a_file_is_refused_by_readers_and_computed_again() -> None:
+    whole = sweep.run(SMOKE, store="a.zarr").load()
+    Path("a.zarr", "wear_power", "c", "0", "0").unlink()
+    with pytest.raises(StoreError, match="wear_power has no value at 35 points that are done"):
+        contents(sweep.open_results("a.zarr"))
+    for name in ("a.csv", "a.nc"):
+        with pytest.raises(StoreError, match="a file of the store is missing"):
+            export(sweep.open_results("a.zarr"), name)
+    xr.testing.assert_identical(sweep.run(SMOKE, store="a.zarr").load(), whole)
+
+
+def test_failed_chunks_are_computed_again_when_asked() -> None:
+    whole = sweep.run(SMOKE, store="a.zarr").load()
+    store = Store.open("a.zarr")
+    (chunk,) = chunks(store.sweep.shape, store.chunk_shape)
+    store.write(chunk, failed_arrays(store.sweep, chunk))
+    assert (sweep.run(SMOKE, store="a.zarr")["status"] == Status.failed).all()
+    request = api.with_options(load(SMOKE), retry_failed=True)
+    assert api.run_in_store(store, request).chunks == 1
+    xr.testing.assert_identical(store.dataset().load(), whole)

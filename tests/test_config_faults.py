@@ -335,3 +335,21 @@ def test_a_device_without_end_is_refused() -> None:
     axis = {"file": "/dev/zero", "column": "friction"}
     with pytest.raises(ConfigError, match="'/dev/zero' is not a file"):
         load({"model": "friction_oscillator", "axes": {"friction": axis}})
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["window_end=4"], "window_start: 4.0: the window is empty; it has to be less than"),
+        (["window_start=13"], "window_start: 13.0: the window is empty"),
+        (["vertical_acceleration=10"], "vertical_acceleration: 10.0: the mass lifts off; it has"),
+    ],
+)
+def test_constants_that_contradict_one_another(overrides: list[str], said: str) -> None:
+    (fault,) = faults(mapping(), *overrides)
+    assert said in fault
+
+
+def test_what_contradicts_on_an_axis_is_left_to_the_point() -> None:
+    sweep = load(mapping(vertical_acceleration={"values": [0, 20]})).sweep
+    assert sweep.shape == (2, 2)

@@ -35,6 +35,7 @@ def sweep_of(draft: Draft, document: Document) -> Sweep | None:
         *(method.parameters if method else ()),
     )
     constants = _completed(draft, document, wanted, constants)
+    _check_relations(draft, model, constants)
     if method is None or parameter_set is None:
         return None
     sweep = Sweep(
@@ -198,6 +199,17 @@ def _completed(
             cure = f"give it here or under [axes], {unit}"
             draft.fault("parameters", name, f"it is missing ({parameter.meaning}): {cure}")
     return completed
+
+
+def _check_relations(draft: Draft, model: Model, constants: Mapping[str, float]) -> None:
+    """A fault for each relation that constants alone break; along axes it is a point's status."""
+    for relation in model.relations:
+        if not {relation.lesser, relation.greater} <= constants.keys():
+            continue
+        lesser, greater = constants[relation.lesser], constants[relation.greater]
+        if lesser >= greater:
+            asked = f"it has to be less than {relation.greater} = {greater!r}"
+            draft.fault("parameters", relation.lesser, f"{lesser!r}: {relation.reason}; {asked}")
 
 
 def _unknown(name: str, known: Mapping[str, Parameter], model: Model) -> str:

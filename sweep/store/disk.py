@@ -129,6 +129,14 @@ class Store:
         """
         return [chunk for chunk in self._chunks(done=True) if not self._is_whole(chunk)]
 
+    def torn(self) -> list[Chunk]:
+        """The done chunks that lack the file of an output, from listings of names alone."""
+        absent: set[tuple[int, ...]] = set()
+        for name in self._arrays:
+            files = listed(self.path / name, self._counts)
+            absent.update(index for index, there in files if not there)
+        return [chunk for chunk in self._chunks(done=True) if chunk.index in absent]
+
     def failed(self) -> list[Chunk]:
         """The done chunks with a point that has the status `failed`. Reads every status."""
         return [chunk for chunk in self._chunks(done=True) if self._has_failed(chunk)]
