@@ -59,7 +59,7 @@ class Progress:
     points_total: int
     chunks_done: int  # of those that were pending when this run began
     chunks_total: int
-    elapsed: float  # s, of this run
+    elapsed: float  # s, of this run, compiling left out
     points_per_second: float
     seconds_left: float  # inf while nothing is known
     counts: Mapping[Status, int]  # points by status, of this run
@@ -72,7 +72,7 @@ class Summary:
     points: int  # computed in this run
     chunks: int
     counts: Mapping[Status, int]
-    wall_seconds: float
+    wall_seconds: float  # computing and writing; compiling is over by then
     kernel_seconds: float  # summed over workers
     workers: int
     backend: str  # "": nothing was pending, so that none was needed
@@ -154,13 +154,16 @@ def run(
     opened: finished results need no compiler.
     """
     options = options or RunOptions()
-    ledger = _Ledger(results.sweep, results.pending(), _workers(options))
+    pending = results.pending()
+    workers = min(_workers(options), max(len(pending), 1))  # more would have nothing to do
+    ledger = _Ledger(results.sweep, pending, workers)
     if not ledger.pending:
         if report:
             report(ledger.progress())
         return ledger.summary(backend="")
     worker = Worker(results, open_backend(options.backend), _Stop(stop or Event()))
     worker.backend.prepare(results.sweep, points(results.sweep, ledger.pending[0]))
+    ledger.start()
     with ThreadPoolExecutor(ledger.workers, thread_name_prefix="sweep") as executor:
         try:
             _loop(executor, worker, ledger, report, options.time_limit)
@@ -237,7 +240,7 @@ class _Ledger:
     stopped: Literal["", "asked", "time limit"] = ""
 
     def __post_init__(self) -> None:
-        self.began = time.perf_counter()
+        self.start()
         self.waiting = deque(self.pending)
         self.window = TASKS_PER_WORKER * self.workers
         self.attempts: Counter[tuple[int, ...]] = Counter()
@@ -247,6 +250,10 @@ class _Ledger:
         self.seconds = 0.0
         self.kernel_seconds = 0.0
         self.pending_points = sum(chunk.n_points for chunk in self.pending)
+
+    def start(self) -> None:
+        """Time counts from here: compiling is over."""
+        self.began = time.perf_counter()
 
     @property
     def elapsed(self) -> float:

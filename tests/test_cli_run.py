@@ -139,7 +139,8 @@ def test_a_single_point_is_shown_rather_than_plotted(run: Run) -> None:
 
 
 def test_points_that_are_not_ok_are_told_with_their_sentence(run: Run) -> None:
-    status, out, _ = run("run", SMOKE, "-o", "a.zarr", "--set", "window_end=4.0")
+    empty = "window_end={ values = [4.0] }"  # as a constant it would be a fault of the file
+    status, out, _ = run("run", SMOKE, "-o", "a.zarr", "--set", empty)
     sentence = Store.open("a.zarr").sweep.model.sentences[Status.outside_validity]
     assert status == 0
     assert f"35 of 35 points outside_validity: {sentence}" in out
