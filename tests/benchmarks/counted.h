@@ -1,0 +1,110 @@
+// `real` and `mask` as in kernels/portable.h, but slow, and every operation counts itself: once for
+// each vector of a pack, as the machine would carry it out.
+#pragma once
+
+using int64 = long long;
+using int32 = int;
+using uint8 = unsigned char;
+
+#define HD inline
+
+constexpr int lanes = SWEEP_WIDTH * SWEEP_PACK;
+
+enum Kind { sum, product, fused, quotient, root, comparison, choice, logic, kinds };
+static int64 counts[kinds];
+extern "C" int64* tribosweep_counts() { return counts; }
+inline void count(Kind kind) { counts[kind] += SWEEP_PACK; }
+
+#define LANES(statement) \
+    for (int i = 0; i < lanes; ++i) statement;
+
+struct mask {
+    bool on[lanes];
+    mask() = default;
+    mask(bool all) { LANES(on[i] = all) }
+};
+
+struct real {
+    double at[lanes];
+    real() = default;
+    real(double value) { LANES(at[i] = value) }
+};
+
+#define BINARY(result, argument, kind, op, field)       \
+    inline result operator op(argument a, argument b) { \
+        count(kind);                                    \
+        result c;                                       \
+        LANES(c.field[i] = a.at[i] op b.at[i])          \
+        return c;                                       \
+    }
+BINARY(real, real, sum, +, at)
+BINARY(real, real, sum, -, at)
+BINARY(real, real, product, *, at)
+BINARY(real, real, quotient, /, at)
+BINARY(mask, real, comparison, <, on)
+BINARY(mask, real, comparison, <=, on)
+BINARY(mask, real, comparison, >, on)
+BINARY(mask, real, comparison, >=, on)
+BINARY(mask, real, comparison, ==, on)
+BINARY(mask, real, comparison, !=, on)
+#undef BINARY
+
+inline real operator-(real a) {
+    count(logic);
+    LANES(a.at[i] = -a.at[i])
+    return a;
+}
+inline real& operator+=(real& a, real b) { return a = a + b; }
+inline real& operator-=(real& a, real b) { return a = a - b; }
+inline real& operator*=(real& a, real b) { return a = a * b; }
+
+inline mask operator&(mask a, mask b) {
+    count(logic);
+    LANES(a.on[i] = a.on[i] & b.on[i])
+    return a;
+}
+inline mask operator|(mask a, mask b) {
+    count(logic);
+    LANES(a.on[i] = a.on[i] | b.on[i])
+    return a;
+}
+inline mask operator~(mask a) {
+    count(logic);
+    LANES(a.on[i] = !a.on[i])
+    return a;
+}
+inline real fma(real a, real b, real c) {
+    count(fused);
+    LANES(c.at[i] = __builtin_fma(a.at[i], b.at[i], c.at[i]))
+    return c;
+}
+inline real sqrt(real a) {
+    count(root);
+    LANES(a.at[i] = __builtin_sqrt(a.at[i]))
+    return a;
+}
+inline real abs(real a) {
+    count(logic);
+    LANES(a.at[i] = __builtin_fabs(a.at[i]))
+    return a;
+}
+inline real select(mask m, real a, real b) {
+    count(choice);
+    LANES(b.at[i] = m.on[i] ? a.at[i] : b.at[i])
+    return b;
+}
+inline bool any(mask m) {
+    count(logic);
+    bool found = false;
+    LANES(found |= m.on[i])
+    return found;
+}
+inline double lane(real const& a, int i) { return a.at[i]; }
+inline void set_lane(real& a, int i, double value) { a.at[i] = value; }
+inline real exp2_whole(real k) {
+    count(sum);
+    count(logic);
+    LANES(k.at[i] = __builtin_ldexp(1.0, (int)k.at[i]))
+    return k;
+}
+#undef LANES

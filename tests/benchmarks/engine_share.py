@@ -1,0 +1,115 @@
+"""The share of the workers' time that a run into a store spends outside of the kernel.
+
+Engine share = 1 − kernel seconds/(workers × wall seconds), of SDND104's mass over friction and base
+acceleration where every point slips, in chunks of 2**19 points, the kernel compiled beforehand. The
+wall time is that of the whole run. Where other programs take processor time from the workers, the
+kernel seems slower and the share smaller than it is: so the note says how much of the workers'
+processors was ours, which is near 100 % on a machine at rest.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from sweep.api import open_store, provenance, run_in_store, with_options
+from sweep.backends import open_backend
+from sweep.config import Request, load
+from sweep.engine import Summary, run
+from sweep.plan import points
+from sweep.store import MemoryResults
+from tests.benchmarks.record import Figure
+
+CHUNK_POINTS = 2**19
+WORKERS = (1, 2)
+MOST = 0.12  # with two outputs
+TWO = ("wear_power", "regime")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run did, and the processor time it was given."""
+
+    summary: Summary
+    processor_seconds: float
+
+    @property
+    def ours(self) -> float:
+        """The share of the workers' processors that this process was given."""
+        return self.processor_seconds / (self.summary.workers * self.summary.wall_seconds)
+
+
+def measure(quick: bool) -> list[Figure]:
+    chunks, repeats = (4, 1) if quick else (16, 5)
+    two = _request(chunks, TWO)
+    every = _request(chunks, tuple(output.name for output in two.sweep.model.outputs))
+    for request in (two, every):
+        _prepare(request)
+    again = 1e3 * _prepare(two)
+    figures = [Figure("making ready, kernel compiled", again, "ms", note="part of each run")]
+    runs: dict[str, list[Run]] = {}
+    for _ in range(repeats):
+        for name, request in (("two outputs", two), ("all outputs", every)):
+            for workers in WORKERS:
+                key = f"{name}, {_counted(workers, 'worker')}"
+                here = with_options(request, workers=workers)
+                runs.setdefault(key, []).append(_run(here))
+                runs.setdefault(f"{key}, in memory", []).append(_run_in_memory(here))
+    for name, taken in runs.items():
+        figures += _figures(name, taken)
+    return figures
+
+
+def _request(chunks: int, outputs: tuple[str, ...]) -> Request:
+    overrides = (
+        f"friction = {{ geomspace = [0.01, 0.045, {512 * chunks}] }}",
+        "base_acceleration = { linspace = [0.5, 15.0, 1024] }",
+        f"outputs = {list(outputs)}",
+    )
+    request = load("wear_power", overrides)
+    return with_options(request, backend="cpu", chunk_points=CHUNK_POINTS)
+
+
+def _prepare(request: Request) -> float:
+    began = time.perf_counter()
+    chunk = MemoryResults(request.sweep, chunk_points=CHUNK_POINTS).pending()[0]
+    open_backend("cpu").prepare(request.sweep, points(request.sweep, chunk))
+    return time.perf_counter() - began
+
+
+def _run(request: Request) -> Run:
+    with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
+        store = open_store(request, Path(folder, "share.zarr"))
+        return _timed(lambda: run_in_store(store, request))
+
+
+def _run_in_memory(request: Request) -> Run:
+    results = MemoryResults(
+        request.sweep, chunk_points=CHUNK_POINTS, provenance=provenance(request)
+    )
+    return _timed(lambda: run(results, request.options))
+
+
+def _timed(work: Callable[[], Summary]) -> Run:
+    began = time.process_time()
+    summary = work()
+    return Run(summary, time.process_time() - began)
+
+
+def _figures(name: str, runs: list[Run]) -> Iterator[Figure]:
+    bound = MOST if name.startswith("two outputs") and "memory" not in name else None
+    shares = [run.summary.engine_share for run in runs]
+    ours = median(run.ours for run in runs)
+    spread = f"{min(shares):.3f} to {max(shares):.3f} in {_counted(len(shares), 'run')}"
+    note = f"{spread}, {ours:.0%} of the processors ours"
+    yield Figure(f"{name}: engine share", median(shares), "", at_most=bound, note=note)
+    speed = median(run.summary.points / run.summary.wall_seconds for run in runs)
+    yield Figure(f"{name}: speed", speed, "points/s")
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

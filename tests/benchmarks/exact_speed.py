@@ -1,0 +1,180 @@
+"""Wear powers a second of method exact on one core, beside scalar numba and our own scalar build.
+
+All times are of one thread, in processor time, taken in turn; medians. The grids are SDND104's
+mass, frequency and window over friction and base acceleration; two of them have a spring and a
+damper, or vertical shaking, besides. The random points are of every kind, so that neighbours have
+little in common: no grid is like that, and for SIMD over points it is the worst.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.backends.cpu import CpuBackend, Target
+from sweep.config import load
+from sweep.plan import points
+from sweep.spec import Chunk, Column, Points, Sweep
+from tests.benchmarks.machine_limit import Limit, limit
+from tests.benchmarks.peers import exact_numba
+from tests.benchmarks.record import Figure
+from tests.benchmarks.timed import cpu_seconds
+from tests.friction_points import random_parameters
+from tests.points import sweep_of
+
+WEAR = ("wear_power", "regime")
+PACKS = (1, 2, 3, 4)
+SIDES = (512, 1024)
+QUICK_SIDES = (64, 256)
+LEAST_SPEED = 1e6  # wear powers a second on one core, over SDND104's window
+AGREEMENT = 1e-12  # with numba, of the wear power or of 1e-6 m g a0/ω
+PEER_COLUMNS = (
+    "mass",
+    "gravity",
+    "friction",
+    "base_acceleration",
+    "angular_frequency",
+    "window_start",
+    "window_end",
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Points to be timed, and whether they are of SDND104, which the peer can compute too."""
+
+    name: str
+    sweep: Sweep
+    points: Points
+    sdnd104: bool
+
+
+def measure(quick: bool) -> list[Figure]:
+    sides, repeats = (QUICK_SIDES, 3) if quick else (SIDES, 7)
+    fewer = (sides[0] // 2, sides[1] // 2)
+    sdnd104 = _grid("SDND104 grid", 1.0, sides)
+    least = limit(sdnd104.sweep, sdnd104.points)
+    figures = list(_limit_figures(sdnd104, least))
+    cases = (
+        sdnd104,
+        _grid("all slip", 0.045, sides),  # friction × gravity stays below every acceleration
+        _grid("sprung grid", 1.0, fewer, "stiffness = 2.0", "damping = 0.1"),
+        _grid("shaken grid", 1.0, fewer, "vertical_acceleration = 3.0", "phase = 1.0"),
+        _random("random", math.prod(fewer)),
+    )
+    for case in cases:
+        seconds = _seconds(case, repeats)
+        figures += _speed_figures(case, seconds)
+        if case is sdnd104:
+            share = least.seconds / seconds["ours"]
+            figures.append(Figure(f"{case.name}: ours, share of the limit", share, ""))
+        if case.sdnd104:
+            figures += _agreement_figures(case)
+    return figures
+
+
+def _grid(name: str, most_friction: float, sides: tuple[int, int], *changes: str) -> Case:
+    axes = (
+        f"friction = {{ geomspace = [0.01, {most_friction}, {sides[0]}] }}",
+        f"base_acceleration = {{ linspace = [0.5, 15.0, {sides[1]}] }}",
+    )
+    sweep = load("wear_power", (*axes, *changes)).sweep
+    whole = Chunk((0, 0), (0, 0), sweep.shape)
+    return Case(name, sweep, points(sweep, whole), sdnd104=not changes)
+
+
+def _random(name: str, count: int) -> Case:
+    parameters = random_parameters(count, seed=7)
+    columns = {parameter: Column(values) for parameter, values in parameters.items()}
+    sweep = sweep_of(parameters, outputs=WEAR)
+    return Case(name, sweep, Points(n_points=count, columns=columns), sdnd104=False)
+
+
+def _limit_figures(case: Case, found: Limit) -> Iterator[Figure]:
+    """An estimate of what this processor could do at best, and the work it rests on."""
+    whole_time = _with_outputs(_from_rest(case), ("slip_phases",))
+    slips = CpuBackend().compute(whole_time.sweep, whole_time.points).arrays["slip_phases"].mean()
+    operations = sum(found.operations.values()) / found.vectors
+    parts = ", ".join(f"{n / found.vectors / slips:.0f} {k}" for k, n in found.operations.items())
+    rates = ", ".join(f"{rate / 1e9:.2f}e9 {kind}" for kind, rate in found.rates.items())
+    yield Figure("vector operations per slip", operations / slips, "", note=parts)
+    yield Figure("slips per point", slips, "", note="in [0, 12] s")
+    speed = case.points.n_points / found.seconds
+    yield Figure(
+        "limit of one core, estimated", speed, "points/s", note=f"{rates} a second measured"
+    )
+
+
+def _from_rest(case: Case) -> Case:
+    columns = {**case.points.columns, "window_start": Column(np.zeros(1))}
+    return replace(case, points=replace(case.points, columns=columns))
+
+
+def _seconds(case: Case, repeats: int) -> dict[str, float]:
+    work = {
+        "ours": _ours(case),
+        "all outputs": _ours(_with_outputs(case)),
+        **{f"pack {pack}": _ours(case, Target(pack=pack)) for pack in PACKS},
+        "scalar build": _ours(case, Target(width=1, pack=1)),
+    }
+    if case.sdnd104:
+        work["scalar numba"] = _numba(case)
+    return cpu_seconds(work, repeats)
+
+
+def _speed_figures(case: Case, seconds: Mapping[str, float]) -> Iterator[Figure]:
+    for name, taken in seconds.items():
+        bound = LEAST_SPEED if case.sdnd104 and name == "ours" else None
+        speed = case.points.n_points / taken
+        yield Figure(f"{case.name}: {name}", speed, "points/s", at_least=bound)
+    for name in ("scalar build", "scalar numba"):
+        if name in seconds:
+            ratio = seconds[name] / seconds["ours"]
+            yield Figure(f"{case.name}: ours to {name}", ratio, "times")
+
+
+def _ours(case: Case, target: Target | None = None) -> Callable[[], object]:
+    backend = CpuBackend(target)
+    backend.prepare(case.sweep, case.points)
+    return lambda: backend.compute(case.sweep, case.points)
+
+
+def _numba(case: Case) -> Callable[[], tuple[NDArray[np.float64], NDArray[np.uint8]]]:
+    values = [_values(case.points, name) for name in PEER_COLUMNS]
+    exact_numba.wear_powers(*(v[:1] for v in values))  # compiled before it is timed
+    return lambda: exact_numba.wear_powers(*values)
+
+
+def _agreement_figures(case: Case) -> Iterator[Figure]:
+    found = CpuBackend().compute(case.sweep, case.points).arrays
+    wear, regime = _numba(case)()
+    size = np.maximum(np.abs(wear), 1e-6 * _scale(case))
+    error = (np.abs(found["wear_power"] - wear) / size).max()
+    others = np.count_nonzero(found["regime"] != regime)
+    slip = np.count_nonzero(regime) / len(regime)
+    yield Figure(f"{case.name}: points that slip", slip, "")
+    yield Figure(f"{case.name}: difference from numba", error, "", at_most=AGREEMENT)
+    yield Figure(f"{case.name}: regimes other than numba's", others, "points", at_most=0)
+
+
+def _scale(case: Case) -> NDArray[np.float64]:
+    names = ("mass", "gravity", "base_acceleration", "angular_frequency")
+    m, g, a0, omega = (_values(case.points, name) for name in names)
+    return m * g * a0 / omega
+
+
+def _values(points: Points, name: str) -> NDArray[np.float64]:
+    """A parameter's value at each point."""
+    column = points.columns[name]
+    return column.values[(np.arange(points.n_points) // column.repeat) % len(column.values)]
+
+
+def _with_outputs(case: Case, names: tuple[str, ...] | None = None) -> Case:
+    """The same points with these outputs, or all."""
+    outputs = case.sweep.model.outputs
+    chosen = tuple(output for output in outputs if names is None or output.name in names)
+    return replace(case, sweep=replace(case.sweep, outputs=chosen))
