@@ -324,7 +324,7 @@ def test_status_names_damaged_chunks_and_their_cure(run: Run, tmp_path: Path) ->
     assert run("status", "a.zarr")[0] == 0
     status, out, _ = run("status", "a.zarr", "--verify")
     assert status == 1
-    assert "1 damaged chunks" in out
+    assert "1 chunk is damaged:" in out
     (named,) = json.loads(run("status", "a.zarr", "--verify", "--json")[1])["damaged"]
     assert named in out
     Path(named).unlink()  # as the message says

@@ -9,6 +9,7 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -142,8 +143,10 @@ def test_points_that_are_not_ok_are_told_with_their_sentence(run: Run) -> None:
     empty = "window_end={ values = [4.0] }"  # as a constant it would be a fault of the file
     status, out, _ = run("run", SMOKE, "-o", "a.zarr", "--set", empty)
     sentence = Store.open("a.zarr").sweep.model.sentences[Status.outside_validity]
-    assert status == 0
+    assert status == 1
+    assert "no point could be computed:" in out
     assert f"35 of 35 points outside_validity: {sentence}" in out
+    assert "next: sweep show" in out
 
 
 def test_failed_points_end_with_status_1_each_time(run: Run) -> None:
@@ -264,25 +267,45 @@ def test_a_stopped_run_goes_on_to_the_same_results(
     xr.testing.assert_identical(open_results("long.zarr").load(), open_results("whole.zarr").load())
 
 
-def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
-    """Even where the first is not heard: a compiler that never ends keeps the run from stopping."""
+HEARD_TWICE = """
+import os, signal, time
+from sweep.cli.stopping import StopRequest
+with StopRequest() as asked:
+    asked.computing = True
+    os.kill(os.getpid(), signal.SIGINT)
+    print("goes on", asked.event.is_set(), flush=True)
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(10)
+    print("never")
+"""
+
+
+def test_a_second_ctrl_c_ends_at_once() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HEARD_TWICE], env=environment(), capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (130, "goes on True\n")
+    assert "stopping soon" in done.stderr
+
+
+def test_ctrl_c_does_not_wait_for_a_compiler(tmp_path: Path) -> None:
     compiler = tmp_path / "g++"
     compiler.write_text(
-        "#!/bin/sh\ntrap '' INT\ncase $1 in --version) echo slow;; *) sleep 60;; esac\n"
+        "#!/bin/sh\ntrap '' INT\ncase $1 in --version) echo slow;; *) exec sleep 60;; esac\n"
     )
     compiler.chmod(0o755)
     cache = tmp_path / "cache"
     changes = {"TRIBOSWEEP_CXX": str(compiler), "TRIBOSWEEP_CACHE_DIR": str(cache)}
     with running(ENDLESS, tmp_path, **changes) as process:
         wait_for(lambda: any(cache.glob("*/*.cpp")))
-        process.send_signal(signal.SIGINT)
-        assert process.stderr is not None
-        wait_for(lambda: "stopping soon" in process.stderr.readline())
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=10) == 130
-        assert time.monotonic() - began < 1
-        os.killpg(process.pid, signal.SIGKILL)
+        assert time.monotonic() - began < 2
+        assert process.stderr is not None
+        assert "nothing was computed" in process.stderr.read()
+    assert list(cache.iterdir()) == []
+    assert not (tmp_path / "long.zarr").exists()
 
 
 def test_ctrl_c_while_compiling_is_no_fault_of_the_compiler(tmp_path: Path) -> None:
@@ -309,3 +332,64 @@ def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no FIFO")
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_anything_is_computed_ends_at_once(
+    tmp_path: Path, asked: signal.Signals
+) -> None:
+    """A FIFO nobody writes to stands for a disk that does not answer."""
+    os.mkfifo(tmp_path / "never.toml")
+    with subprocess.Popen(
+        [*MODULE, "run", "never.toml"], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE
+    ) as waiting:
+        time.sleep(1.5)
+        waiting.send_signal(asked)
+        _, said = waiting.communicate(timeout=20)
+    assert waiting.returncode == 128 + asked
+    assert b"nothing was computed" in said
+    assert b"Traceback" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+@pytest.mark.parametrize("arguments", [("models", "--json"), ("run", SMOKE, "-o", "a", "--json")])
+def test_an_output_that_cannot_be_written_is_status_3(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*MODULE, *map(str, arguments)],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 3
+    assert "cannot write to standard output: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_fault(tmp_path: Path, closed: str) -> None:
+    command = f"{' '.join(MODULE)} run '{SMOKE}' -o a.zarr {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), text=True)
+    assert done.returncode == 0
+    assert not Store.open(tmp_path / "a.zarr").pending()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", ""), "CONFIG is empty"),
+        (("run", SMOKE, "-o", ""), "--store is empty: an unset variable"),
+    ],
+)
+def test_empty_arguments_are_refused(
+    run: Run, tmp_path: Path, arguments: tuple[object, ...], said: str
+) -> None:
+    status, _, err = run(*arguments)
+    assert (status, said in err) == (2, True)
+    assert not (tmp_path / "results").exists()

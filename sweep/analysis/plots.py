@@ -73,7 +73,7 @@ def draw(
     shape = shown.output.shape
     if not shape:
         raise SweepError(
-            f"there is nothing to draw: the sweep is a single point, {shown.name} = "
+            f"there is nothing to draw: what is shown is a single point, {shown.name} = "
             f"{quantity(shown.output)}"
         )
     if len(shape) == 2 and min(shape) > MOST_LINES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -163,4 +164,6 @@ def _kept_axes(output: xr.DataArray, at: Mapping[str, float]) -> list[str]:
 def _nearest(axis: xr.DataArray, value: float | None) -> int:
     if value is None:
         return axis.size // 2
+    if not math.isfinite(value):
+        raise SweepError(f"{axis.name} cannot be cut at {value!r}; give a number")
     return int(np.argmin(np.abs(axis.values - value)))

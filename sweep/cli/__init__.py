@@ -24,15 +24,35 @@ DEBUG = "TRIBOSWEEP_DEBUG"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status. Errors are one message on stderr, without a traceback."""
+    _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         _print_anything(stream)
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return BROKEN_PIPE
+    except OSError as error:
+        if error.filename is not None:
+            return _unexpected(error)
+        _discard_output()
+        print(f"cannot write to standard output: {error.strerror}", file=sys.stderr)
+        return MachineError.exit_status
     return status
+
+
+def _open_missing_streams() -> None:
+    """A stream the shell has closed (`>&-`) takes what is printed, and keeps nothing."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (open to the end of the process)
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+
+
+def _discard_output() -> None:
+    """What is still in the buffer cannot be written, and must not be tried again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:
@@ -48,6 +68,10 @@ def _run(arguments: list[str]) -> int:
     except MemoryError:
         print("out of memory; free some, or ask for fewer --workers", file=sys.stderr)
         return MachineError.exit_status
+    except OSError as error:
+        if error.filename is None:  # a stream, not a file
+            raise
+        return _unexpected(error)
     except Exception as error:
         return _unexpected(error)
     return 0

@@ -18,7 +18,7 @@ StorePath = Annotated[str, typer.Argument(metavar="STORE", help="A store that `s
 EXITS = """\b
 Exit status:
   0    done
-  1    some points failed; the rest is in the store
+  1    some points failed, and the rest is in the store; or none could be computed
   2    the request was wrong
   3    stopped by the machine (no compiler, disk full)
   70   a fault of the program; TRIBOSWEEP_DEBUG=1 shows where

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from threading import Event
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,6 +22,7 @@ from sweep.cli.contents import (
 from sweep.cli.printing import duration, print_json, print_table, rate
 from sweep.cli.progress import display, print_object
 from sweep.cli.stopping import StopRequest
+from sweep.errors import SweepError
 
 if TYPE_CHECKING:
     from sweep.engine import Summary
@@ -100,7 +100,7 @@ def run(
     }
     ended: Ended | None = None
     with StopRequest() as asked:
-        ended = _compute(config, overrides or (), options, store, asked.event, as_json=as_json)
+        ended = _compute(config, overrides or (), options, store, asked, as_json=as_json)
     if ended is None or ended.summary.stopped:
         _tell_stopped(asked, ended, shlex.join(("sweep", *context.obj)), as_json=as_json)
         raise typer.Exit(asked.exit_status)
@@ -121,18 +121,22 @@ def _compute(
     overrides: Sequence[str],
     options: Mapping[str, object],
     store: str | None,
-    stop: Event,
+    asked: StopRequest,
     *,
     as_json: bool,
 ) -> Ended:
     from sweep.api import default_store, open_store, run_in_store, with_options
     from sweep.config import load
 
+    for name, text in (("CONFIG", config), ("--store", store)):
+        if text == "":
+            raise SweepError(f"{name} is empty: an unset variable of the shell, perhaps")
     request = with_options(load(config, overrides), **options)
     place = store or str(default_store(request))
     kept = open_store(request, place)
     with display(as_json=as_json) as report:
-        return Ended(kept, place, run_in_store(kept, request, report, stop))
+        asked.computing = True
+        return Ended(kept, place, run_in_store(kept, request, report, asked.event))
 
 
 def _tell_stopped(asked: StopRequest, ended: Ended | None, again: str, *, as_json: bool) -> None:
@@ -155,7 +159,8 @@ def _tell_done(ended: Ended, *, as_json: bool) -> int:
     sweep = ended.kept.sweep
     dataset = ended.kept.dataset()
     found = contents(dataset)
-    follow = next_command("plot" if sweep.shape else "show", ended.place)
+    any_ok = Status.ok in found.counts
+    follow = next_command("plot" if sweep.shape and any_ok else "show", ended.place)
     if as_json:
         told = {
             "points_done": sweep.n_points,
@@ -166,11 +171,14 @@ def _tell_done(ended: Ended, *, as_json: bool) -> int:
         print_object("summary", **_figures(ended), **told)
     else:
         print(_headline(ended))
-        print_outputs(dataset, found)
+        if any_ok:
+            print_outputs(dataset, found)
+        else:
+            print("no point could be computed:")
         if set(found.counts) != {Status.ok}:
             print_statuses(found.counts, sweep.model.sentences)
         print(f"next: {follow}")
-    return 1 if found.counts.get(Status.failed) else 0
+    return 1 if found.counts.get(Status.failed) or not any_ok else 0
 
 
 def _headline(ended: Ended) -> str:

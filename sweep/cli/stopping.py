@@ -1,4 +1,7 @@
-"""Ctrl-C and SIGTERM: the first asks a run to stop soon, a second Ctrl-C ends it at once."""
+"""Ctrl-C and SIGTERM: the first asks a run to stop soon, a second Ctrl-C ends it at once.
+
+Before a run has begun to compute, the first one ends it.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,12 @@ NOTE = b"\nstopping soon; Ctrl-C ends at once, which loses no finished chunk eit
 SHOW_CURSOR = b"\x1b[?25h"
 
 
+class _Ended(BaseException):
+    """A signal that came before there was anything to keep."""
+
+
 class StopRequest:
-    """Within, a signal sets the event instead of raising or killing.
+    """Within, once `computing` is set, a signal sets the event instead of raising or killing.
 
     A SweepError after that counts as its consequence and is dropped: in a terminal, Ctrl-C ends
     the compiler that a run waits for, too.
@@ -25,6 +32,7 @@ class StopRequest:
     def __init__(self) -> None:
         self.event = Event()
         self.signal: signal.Signals | None = None
+        self.computing = False
 
     @property
     def exit_status(self) -> int:
@@ -46,7 +54,7 @@ class StopRequest:
         _traceback: TracebackType | None,
     ) -> bool:
         if self.signal is not None:  # what is left to do can be ended at once, to the last moment
-            return isinstance(error, SweepError)
+            return isinstance(error, (SweepError, _Ended))
         for number, handler in self._before.items():
             signal.signal(number, handler)
         return False
@@ -56,6 +64,8 @@ class StopRequest:
             _end_at_once(128 + number)
         self.signal = self.signal or signal.Signals(number)
         self.event.set()
+        if not self.computing:
+            raise _Ended  # out of whatever it waits for: a slow disk, a pipe, a compiler
         os.write(2, NOTE)  # not print(): the signal may have come in the midst of one
 
 

@@ -154,7 +154,12 @@ def _print_state(found: State) -> None:
 def _print_damage(damaged: list[str] | None) -> None:
     if damaged is None:
         return
-    print(f"{len(damaged):,} damaged chunks" if damaged else "no chunk is damaged")
+    if not damaged:
+        print("no chunk is damaged")
+    elif len(damaged) == 1:
+        print("1 chunk is damaged:")
+    else:
+        print(f"{len(damaged):,} chunks are damaged:")
     for file in damaged:
         print(f"  {file}")
 
