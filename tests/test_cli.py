@@ -16,6 +16,7 @@ import pytest
 from sweep.cli import main
 from sweep.cli.app import app
 from sweep.cli.printing import duration, rate, share
+from sweep.engine import failed_arrays
 from sweep.models import models
 from sweep.shipped import configs_folder, shipped_configs
 from sweep.source import Kernel, kernel_text
@@ -172,6 +173,8 @@ def test_a_broken_plot_names_what_there_is(run: Run, finished: Store, tmp_path: 
     for arguments, message in {
         ("waer_power",): "this sweep has no output 'waer_power': did you mean 'wear_power'?",
         ("--at", "frction=1"): "this sweep has no axis 'frction': did you mean 'friction'?",
+        ("--at", "friction=nan"): "friction cannot be cut at nan; give a number",
+        ("--at", "friction=inf"): "friction cannot be cut at inf; give a number",
         ("-o", "a.xyz"): "'a.xyz' names no kind of picture by its end",
     }.items():
         status, _, err = run("plot", store, *arguments)
@@ -315,6 +318,17 @@ def test_status_of_an_unfinished_store_for_programs(run: Run, tmp_path: Path) ->
     assert told["status"]["pending"] == {
         "points": 42, "sentence": SWEEP.model.sentences[Status.pending],
     }  # fmt: skip
+
+
+def test_status_recommends_no_plot_where_there_is_nothing_to_draw(
+    run: Run, tmp_path: Path
+) -> None:
+    finish(create(tmp_path / "point.zarr", sweep_over()))
+    store = create(tmp_path / "failed.zarr")
+    for chunk in store.pending():
+        store.write(chunk, failed_arrays(SWEEP, chunk))
+    for name in ("point.zarr", "failed.zarr"):
+        assert f"next: sweep show {name}\n" in run("status", name)[1]
 
 
 def test_status_names_damaged_chunks_and_their_cure(run: Run, tmp_path: Path) -> None:

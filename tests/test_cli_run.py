@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pty
@@ -288,7 +289,29 @@ def test_a_second_ctrl_c_ends_at_once() -> None:
     assert "stopping soon" in done.stderr
 
 
-def test_ctrl_c_does_not_wait_for_a_compiler(tmp_path: Path) -> None:
+TERMINATED_TWICE = """
+import os, signal
+from sweep.cli.stopping import StopRequest
+with StopRequest() as asked:
+    os.kill(os.getpid(), signal.SIGTERM)
+    print("never")
+os.kill(os.getpid(), signal.SIGTERM)
+print(asked.exit_status)
+"""
+
+
+def test_a_second_sigterm_changes_nothing() -> None:
+    """timeout(1) sends it to the process and to its group."""
+    done = subprocess.run(
+        [sys.executable, "-c", TERMINATED_TWICE], env=environment(), capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "143\n", "")
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_ctrl_c_does_not_wait_for_a_compiler(run: Run, tmp_path: Path, there: bool) -> None:
+    if there:
+        assert run(*ENDLESS, "--time-limit", "0.1")[0] == 143
     compiler = tmp_path / "g++"
     compiler.write_text(
         "#!/bin/sh\ntrap '' INT\ncase $1 in --version) echo slow;; *) exec sleep 60;; esac\n"
@@ -305,7 +328,7 @@ def test_ctrl_c_does_not_wait_for_a_compiler(tmp_path: Path) -> None:
         assert process.stderr is not None
         assert "nothing was computed" in process.stderr.read()
     assert list(cache.iterdir()) == []
-    assert not (tmp_path / "long.zarr").exists()
+    assert (tmp_path / "long.zarr").exists() == there
 
 
 def test_ctrl_c_while_compiling_is_no_fault_of_the_compiler(tmp_path: Path) -> None:
@@ -340,16 +363,27 @@ def test_a_signal_before_anything_is_computed_ends_at_once(
     tmp_path: Path, asked: signal.Signals
 ) -> None:
     """A FIFO nobody writes to stands for a disk that does not answer."""
-    os.mkfifo(tmp_path / "never.toml")
-    with subprocess.Popen(
-        [*MODULE, "run", "never.toml"], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE
-    ) as waiting:
-        time.sleep(1.5)
+    fifo = tmp_path / "never.toml"
+    os.mkfifo(fifo)
+    with running(["run", fifo.name], tmp_path) as waiting:
+        writing = opened_by_a_reader(fifo)
         waiting.send_signal(asked)
         _, said = waiting.communicate(timeout=20)
+        os.close(writing)
     assert waiting.returncode == 128 + asked
-    assert b"nothing was computed" in said
-    assert b"Traceback" not in said
+    assert "nothing was computed" in said
+    assert "Traceback" not in said
+
+
+def opened_by_a_reader(fifo: Path, seconds: float = 30.0) -> int:
+    """The writing end of a FIFO, as soon as there is somebody at the other end."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # ENXIO: nobody reads
+            assert time.monotonic() < end
+            time.sleep(0.01)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
@@ -380,6 +414,26 @@ def test_closed_streams_are_no_fault(tmp_path: Path, closed: str) -> None:
     assert not Store.open(tmp_path / "a.zarr").pending()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
+def test_no_file_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None:
+    """What is written to stderr would go into it."""
+    code = "import os, sweep.cli; sweep.cli.main(['example']); os._exit(os.open('a', os.O_CREAT))"
+    command = f"{sys.executable} -c \"{code}\" <&- >&- 2>&-"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment())
+    assert done.returncode > 2
+
+
+def test_an_error_of_the_machine_is_not_laid_on_the_output(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("sweep.shipped.shipped_configs", broken)
+    status, _, err = run("example")
+    assert (status, "standard output" in err) == (70, False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -388,7 +442,7 @@ def test_closed_streams_are_no_fault(tmp_path: Path, closed: str) -> None:
     ],
 )
 def test_empty_arguments_are_refused(
-    run: Run, tmp_path: Path, arguments: tuple[object, ...], said: str
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     status, _, err = run(*arguments)
     assert (status, said in err) == (2, True)

@@ -234,6 +234,18 @@ def test_a_point_has_nothing_to_draw():
         plots.draw(asymptotic_dataset({"mass": [1.0]}))
 
 
+def test_a_cut_that_leaves_a_point_is_not_said_to_be_the_sweep():
+    line = asymptotic_dataset({"mass": [1.0, 2.0]})
+    with pytest.raises(SweepError, match=r"what is shown is a single point, wear_power = 15\.1146 W"):
+        plots.draw(line, at={"mass": 1.1})
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_an_axis_is_cut_at_finite_values_only(surface, value):
+    with pytest.raises(SweepError, match=f"friction cannot be cut at {value}; give a number"):
+        slices.cut(surface, None, {"friction": value})
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -19,6 +20,7 @@ __all__ = ["about", "main", "running", "stores"]
 
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
 BROKEN_PIPE = 128 + 13  # as a shell tells of SIGPIPE
+UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE}
 DEBUG = "TRIBOSWEEP_DEBUG"
 
 
@@ -34,8 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output()
         return BROKEN_PIPE
     except OSError as error:
-        if error.filename is not None:
-            return _unexpected(error)
         _discard_output()
         print(f"cannot write to standard output: {error.strerror}", file=sys.stderr)
         return MachineError.exit_status
@@ -43,9 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_missing_streams() -> None:
-    """A stream the shell has closed (`>&-`) takes what is printed, and keeps nothing."""
+    """A stream the shell has closed (`>&-`) takes what is printed, and keeps nothing.
+
+    In the order of their numbers, so that each gets its own: no file that is opened later may get
+    the one that stderr is written to.
+    """
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stdin = open(os.devnull)  # noqa: SIM115 (open to the end of the process)
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (open to the end of the process)
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
@@ -68,11 +74,9 @@ def _run(arguments: list[str]) -> int:
     except MemoryError:
         print("out of memory; free some, or ask for fewer --workers", file=sys.stderr)
         return MachineError.exit_status
-    except OSError as error:
-        if error.filename is None:  # a stream, not a file
-            raise
-        return _unexpected(error)
     except Exception as error:
+        if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
+            raise  # of a stream, not of a file
         return _unexpected(error)
     return 0
 

@@ -13,7 +13,7 @@ from sweep.cli.printing import print_table, share
 if TYPE_CHECKING:
     import xarray as xr
 
-    from sweep.spec import Status
+    from sweep.spec import Status, Sweep
     from sweep.summary import Contents
 
 PROVENANCE = ("references", "source", "method", "revision", "kernel_digest", "fingerprint")
@@ -108,6 +108,14 @@ def counts_json(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -
 def next_command(command: str, store: str | Path) -> str:
     """A command about a store, as it has to be typed."""
     return f"sweep {command} {shlex.quote(str(store))}"
+
+
+def look_command(store: str | Path, sweep: Sweep, counts: Mapping[Status, int]) -> str:
+    """The command that looks at what is done: a plot, where there is anything to draw."""
+    from sweep.spec import Status
+
+    drawable = sweep.shape and Status.ok in counts
+    return next_command("plot" if drawable else "show", store)
 
 
 def _axis_row(name: str, values: xr.DataArray) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import typer
 from sweep.cli.app import Json, app, chosen, examples
 from sweep.cli.contents import (
     counts_json,
-    next_command,
+    look_command,
     outputs_json,
     print_outputs,
     print_statuses,
@@ -25,7 +25,7 @@ from sweep.cli.stopping import StopRequest
 from sweep.errors import SweepError
 
 if TYPE_CHECKING:
-    from sweep.engine import Summary
+    from sweep.engine import Progress, Summary
     from sweep.store import Store
 
 
@@ -134,8 +134,12 @@ def _compute(
     request = with_options(load(config, overrides), **options)
     place = store or str(default_store(request))
     kept = open_store(request, place)
-    with display(as_json=as_json) as report:
-        asked.computing = True
+    with display(as_json=as_json) as show:
+
+        def report(progress: Progress) -> None:
+            asked.computing = True
+            show(progress)
+
         return Ended(kept, place, run_in_store(kept, request, report, asked.event))
 
 
@@ -160,7 +164,7 @@ def _tell_done(ended: Ended, *, as_json: bool) -> int:
     dataset = ended.kept.dataset()
     found = contents(dataset)
     any_ok = Status.ok in found.counts
-    follow = next_command("plot" if sweep.shape and any_ok else "show", ended.place)
+    follow = look_command(ended.place, sweep, found.counts)
     if as_json:
         told = {
             "points_done": sweep.n_points,

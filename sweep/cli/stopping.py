@@ -60,9 +60,11 @@ class StopRequest:
         return False
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
-        if self.signal and number == signal.SIGINT:
-            _end_at_once(128 + number)
-        self.signal = self.signal or signal.Signals(number)
+        if self.signal:
+            if number == signal.SIGINT:
+                _end_at_once(128 + number)
+            return  # SIGTERM often comes twice: timeout(1) sends it to the process and its group
+        self.signal = signal.Signals(number)
         self.event.set()
         if not self.computing:
             raise _Ended  # out of whatever it waits for: a slow disk, a pipe, a compiler

@@ -12,6 +12,7 @@ from sweep.cli.app import Json, StorePath, app, examples
 from sweep.cli.contents import (
     counts_json,
     dataset_json,
+    look_command,
     next_command,
     print_dataset,
     print_outputs,
@@ -20,7 +21,7 @@ from sweep.cli.contents import (
 from sweep.cli.printing import duration, print_json, rate, share
 
 if TYPE_CHECKING:
-    from sweep.spec import Status
+    from sweep.spec import Status, Sweep
     from sweep.store import Store
     from sweep.summary import State
 
@@ -51,7 +52,7 @@ def status(
         _print_state(found)
         print_statuses(found.counts, opened.sweep.model.sentences)
         _print_damage(damaged)
-        print(f"next: {_after(store, found, damaged or [])}")
+        print(f"next: {_after(store, opened.sweep, found, damaged or [])}")
     raise typer.Exit(1 if damaged or found.counts.get(Status.failed) else 0)
 
 
@@ -164,13 +165,13 @@ def _print_damage(damaged: list[str] | None) -> None:
         print(f"  {file}")
 
 
-def _after(store: str, found: State, damaged: list[str]) -> str:
+def _after(store: str, sweep: Sweep, found: State, damaged: list[str]) -> str:
     if damaged:
         return "remove the files named above, then `sweep run` computes their chunks again"
     if found.points_done < found.points_total:
         again = next_command("run CONFIG -o", store)
         return f"{again} goes on; CONFIG is the sweep file that made it"
-    return next_command("plot", store)
+    return look_command(store, sweep, found.counts)
 
 
 def _cuts(texts: Iterable[str]) -> dict[str, float]:
