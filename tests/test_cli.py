@@ -320,9 +320,7 @@ def test_status_of_an_unfinished_store_for_programs(run: Run, tmp_path: Path) ->
     }  # fmt: skip
 
 
-def test_status_recommends_no_plot_where_there_is_nothing_to_draw(
-    run: Run, tmp_path: Path
-) -> None:
+def test_status_recommends_no_plot_where_there_is_nothing_to_draw(run: Run, tmp_path: Path) -> None:
     finish(create(tmp_path / "point.zarr", sweep_over()))
     store = create(tmp_path / "failed.zarr")
     for chunk in store.pending():

@@ -418,7 +418,7 @@ def test_closed_streams_are_no_fault(tmp_path: Path, closed: str) -> None:
 def test_no_file_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None:
     """What is written to stderr would go into it."""
     code = "import os, sweep.cli; sweep.cli.main(['example']); os._exit(os.open('a', os.O_CREAT))"
-    command = f"{sys.executable} -c \"{code}\" <&- >&- 2>&-"
+    command = f'{sys.executable} -c "{code}" <&- >&- 2>&-'
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment())
     assert done.returncode > 2
 
