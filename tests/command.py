@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ import sweep
 
 CHECKOUT = Path(sweep.__file__).parents[1]
 MODULE = (sys.executable, "-m", "sweep")
+
+Run = Callable[..., tuple[int, str, str]]  # arguments -> status, stdout, stderr
 
 
 def environment(**changes: str) -> dict[str, str]:

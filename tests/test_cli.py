@@ -7,13 +7,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sweep.cli import main
 from sweep.cli.app import app
 from sweep.cli.printing import duration, rate, share
 from sweep.engine import failed_arrays
@@ -22,7 +21,7 @@ from sweep.shipped import configs_folder, shipped_configs
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Status
 from sweep.store import Store
-from tests.command import CHECKOUT, MODULE, environment, sweep_command
+from tests.command import CHECKOUT, MODULE, Run, environment, sweep_command
 from tests.test_plan import sweep_over
 from tests.test_store import SWEEP, create, finish, results_of
 
@@ -31,20 +30,6 @@ COMMANDS = [
     command.name or command.callback.__name__ for command in app.registered_commands
 ]  # fmt: skip
 HEAVY = ("numpy", "scipy", "xarray", "dask", "zarr", "matplotlib", "pint", "pydantic", "pandas")
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """A command line run in this process and in an empty folder: status, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = main(arguments)
-        return status, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture(scope="module")

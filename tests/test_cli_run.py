@@ -25,7 +25,7 @@ from sweep.engine import failed_arrays
 from sweep.shipped import configs_folder
 from sweep.spec import Status
 from sweep.store import Store, open_results
-from tests.command import MODULE, environment, json_lines, sweep_command
+from tests.command import MODULE, Run, environment, json_lines, sweep_command
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
 
@@ -37,19 +37,6 @@ LONG = (
     "--set", "window_end=4000",
 )  # fmt: skip
 ENDLESS = (*LONG, "--set", "window_end=1e9")  # no chunk of it ends within a test
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = main(arguments)
-        return status, *capsys.readouterr()
-
-    return run
 
 
 @contextmanager

@@ -60,11 +60,11 @@ def document(**changed: object) -> dict[str, object]:
 
 
 def parameters(**changed: object) -> dict[str, object]:
-    return document(parameters={**document()["parameters"], **changed})  # type: ignore[dict-item]
+    return document(parameters={**document()["parameters"], **changed})
 
 
 def axis(name: str, axis: object) -> dict[str, object]:
-    kept = {key: value for key, value in document()["parameters"].items() if key != name}  # type: ignore[attr-defined]
+    kept = {key: value for key, value in document()["parameters"].items() if key != name}
     others = {} if name == "base_acceleration" else {"base_acceleration": {"values": [1.0]}}
     return document(parameters=kept, axes={name: axis, **others})
 
@@ -132,7 +132,7 @@ def test_numpy_values_and_paths_are_welcome(tmp_path: Path) -> None:
     source = parameters(mass=np.float32(0.5), gravity=np.int64(9)) | {
         "axes": {"friction": {"values": values}, "base_acceleration": by_path}
     }
-    source["parameters"].pop("friction")  # type: ignore[attr-defined]
+    source["parameters"].pop("friction")
     sweep = load(source).sweep
     assert sweep.constants["mass"] == 0.5
     assert sweep.constants["gravity"] == 9.0
@@ -339,7 +339,7 @@ def test_junk_is_never_more_than_a_config_error(
     junk: dict[object, object], shaped: dict[str, object], overrides: list[str]
 ) -> None:
     try:
-        load({**junk, **shaped}, overrides)  # type: ignore[dict-item]
+        load({**junk, **shaped}, overrides)
     except ConfigError as error:
         assert error.faults
 

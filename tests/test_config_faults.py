@@ -309,7 +309,7 @@ def test_all_faults_come_at_once_each_with_its_place(tmp_path: Path) -> None:
 
 def faults(source: object, *overrides: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
-        load(source, overrides)  # type: ignore[arg-type]
+        load(source, overrides)
     assert "pydantic" not in str(caught.value)
     assert "http" not in str(caught.value)
     return [str(fault) for fault in caught.value.faults]

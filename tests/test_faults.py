@@ -232,7 +232,7 @@ extern "C" ssize_t pwrite64(int file, void const* bytes, size_t asked, off64_t a
 def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library that, loaded before all others, lets only so many bytes be written."""
     if sys.platform != "linux":
-        pytest.skip("LD_PRELOAD is of Linux")
+        pytest.skip("LD_PRELOAD is of Linux")  # test_store_survives has a refused write anywhere
     folder = tmp_path_factory.mktemp("full_disk")
     source, library = folder / "full_disk.cpp", folder / "full_disk.so"
     source.write_text(FULL_DISK)
@@ -305,7 +305,7 @@ print(json.dumps([said, files, {n: c.hex() for n, c in tree(disk / "map.zarr").i
 
 def test_a_really_full_then_really_read_only_disk(tmp_path: Path, whole: dict[str, bytes]) -> None:
     if not _may_mount(tmp_path):
-        pytest.skip("mounting is not permitted here")
+        pytest.skip("mounting is not permitted here")  # the shim's full disk is tested regardless
     done = subprocess.run(
         ["unshare", "-rm", sys.executable, "-c", ON_A_SMALL_DISK, tmp_path, json.dumps(REQUEST)],
         cwd=ROOT,
