@@ -1,0 +1,211 @@
+"""Den Hartog's mass on a spring with dry friction: its steady motion without stops, in closed form.
+
+    m ÿ = −k y − m a0 sin(ωt) − μ m g sgn(ẏ)
+
+is model `friction_oscillator` with a spring, without damper and vertical shaking. With r = ω/√(k/m)
+and η = μg/a0, the steady motion swings between ±X and reverses at once at each end,
+
+    X = (m a0/k) √(1 − η²G²)/|1 − r²|,   G = (1 − r²) tan(π/2r)/r,
+
+as long as the mass does not stop in between: X ≥ η (m a0/k) S, where S is the greatest value over
+half a period of [sin(θ/r) + tan(π/2r)(cos θ − cos(θ/r))]/(r sin θ). At resonance the swing is
+unbounded below η = π/4. Transients die by friction alone, the slower the weaker it is.
+
+A cycle slips 4X. Wear power is that of N|v| and has no μ. Functions take numbers or arrays that
+broadcast together, in SI units, and return float64 of the broadcast shape unless they say
+otherwise: NaN where the motion stops, where there is no spring and where the plane is at rest.
+
+Source: J. P. Den Hartog, Forced vibrations with combined Coulomb and viscous friction, Trans. ASME
+53 (1931) APM-107-115; the end of a half period taken to its limits at r = 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Values = NDArray[np.float64]  # of the broadcast shape
+
+VOIDED_BY = ("damping", "vertical_acceleration")  # of which all have to be 0
+
+PHASES = 1024  # over half a period, at which the stopping condition is looked at
+SECTIONS = 40  # golden ones, about the best of them
+TOGETHER = 256  # frequency ratios: what is looked at then takes some megabytes
+
+
+def amplitude(
+    mass: ArrayLike,
+    gravity: ArrayLike,
+    friction: ArrayLike,
+    stiffness: ArrayLike,
+    base_acceleration: ArrayLike,
+    angular_frequency: ArrayLike,
+) -> Values:
+    """The greatest displacement X [m]; inf at resonance, NaN where the mass stops on its way."""
+    ratio = _frequency_ratio(mass, stiffness, angular_frequency)
+    loss = _friction_ratio(friction, gravity, base_acceleration)
+    ratio, loss = np.broadcast_arrays(ratio, loss)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.sqrt(1 - (loss * _defect(ratio)) ** 2) / np.abs((1 - ratio) * (1 + ratio))
+        size = size * _float(base_acceleration) * _float(mass) / _float(stiffness)
+    return np.where(_continuous(ratio, loss), size, np.nan)
+
+
+def turning_phase(
+    mass: ArrayLike,
+    gravity: ArrayLike,
+    friction: ArrayLike,
+    stiffness: ArrayLike,
+    base_acceleration: ArrayLike,
+    angular_frequency: ArrayLike,
+) -> Values:
+    """The phase ωt in (−π, π] at which the displacement is greatest; NaN where the mass stops.
+
+    Without friction −π/2 below resonance and π/2 above.
+    """
+    ratio = _frequency_ratio(mass, stiffness, angular_frequency)
+    loss = _friction_ratio(friction, gravity, base_acceleration)
+    ratio, loss = np.broadcast_arrays(ratio, loss)
+    with np.errstate(invalid="ignore"):
+        lag = loss * _defect(ratio)
+        rest = np.where(ratio < 1, -1.0, 1.0) * np.sqrt(1 - lag**2)
+        # The force −m a0 sin ωt is cos(ωt + π/2), which leads the displacement by asin(−lag).
+        phase = np.arctan2(rest, -lag)
+    return np.where(_continuous(ratio, loss), phase, np.nan)
+
+
+def wear_power(
+    mass: ArrayLike,
+    gravity: ArrayLike,
+    friction: ArrayLike,
+    stiffness: ArrayLike,
+    base_acceleration: ArrayLike,
+    angular_frequency: ArrayLike,
+) -> Values:
+    """Mean of N|v| [W] over a cycle: 4 m g X ω/2π; NaN where the mass stops on its way."""
+    size = amplitude(mass, gravity, friction, stiffness, base_acceleration, angular_frequency)
+    return 2 / np.pi * _float(mass) * _float(gravity) * _float(angular_frequency) * size
+
+
+def friction_power(
+    mass: ArrayLike,
+    gravity: ArrayLike,
+    friction: ArrayLike,
+    stiffness: ArrayLike,
+    base_acceleration: ArrayLike,
+    angular_frequency: ArrayLike,
+) -> Values:
+    """Mean of μN|v| [W], the heat: 4 μ m g X ω/2π; NaN where the mass stops on its way."""
+    wear = wear_power(mass, gravity, friction, stiffness, base_acceleration, angular_frequency)
+    return _float(friction) * wear
+
+
+def is_continuous(
+    mass: ArrayLike,
+    gravity: ArrayLike,
+    friction: ArrayLike,
+    stiffness: ArrayLike,
+    base_acceleration: ArrayLike,
+    angular_frequency: ArrayLike,
+) -> NDArray[np.bool_]:
+    """Whether the steady motion never stops but to reverse."""
+    ratio = _frequency_ratio(mass, stiffness, angular_frequency)
+    loss = _friction_ratio(friction, gravity, base_acceleration)
+    return _continuous(*np.broadcast_arrays(ratio, loss))
+
+
+def continuous_limit(frequency_ratio: ArrayLike) -> Values:
+    """The greatest η = μg/a0 at which the motion with r = ω/√(k/m) never stops.
+
+    1/√(G² + (1 − r²)²S²). It is 0 at r = 1/3, 1/5, ..., π/4 at r = 1 and tends to 2/√(π² + 4), that
+    of the mass without spring, as r grows. S is looked for on 1024 phases, which resolve it
+    down to r = 0.02; the relative error above that is some roundings of G.
+    """
+    ratio = _float(frequency_ratio)
+    each, places = np.unique(ratio, return_inverse=True)
+    limits = np.full(each.shape, np.nan)
+    known = np.flatnonzero((each > 0) & np.isfinite(each))
+    for first in range(0, len(known), TOGETHER):
+        some = known[first : first + TOGETHER]
+        limits[some] = _limits(each[some])
+    return limits[places].reshape(ratio.shape)
+
+
+def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
+    """The border of the motion that never stops: by label, a number that changes its sign there.
+
+    `parameters` are those of friction_oscillator, by name, broadcasting together. Empty unless all
+    that matter are among them; NaN where a damper or vertical shaking makes the closed form void,
+    or where there is no spring.
+    """
+    wanted = ("mass", "gravity", "friction", "base_acceleration", "angular_frequency", "stiffness")
+    if not set(wanted) <= parameters.keys():
+        return {}
+    given = {name: _float(parameters[name]) for name in wanted}
+    voids = (_float(parameters.get(name, 0.0)) for name in VOIDED_BY)
+    sprung = [given["stiffness"] > 0, *(value == 0 for value in voids)]
+    ratio = _frequency_ratio(given["mass"], given["stiffness"], given["angular_frequency"])
+    limit = continuous_limit(ratio) * given["base_acceleration"]
+    border = limit - given["friction"] * given["gravity"]
+    valid = np.logical_and.reduce(np.broadcast_arrays(*sprung))
+    return {"motion without stops": np.where(valid, border, np.nan)}
+
+
+def _float(value: ArrayLike) -> Values:
+    return np.asarray(value, dtype=np.float64)
+
+
+def _frequency_ratio(mass: ArrayLike, stiffness: ArrayLike, angular_frequency: ArrayLike) -> Values:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _float(angular_frequency) * np.sqrt(_float(mass) / _float(stiffness))
+
+
+def _friction_ratio(
+    friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike
+) -> Values:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _float(friction) * _float(gravity) / _float(base_acceleration)
+
+
+def _continuous(ratio: Values, loss: Values) -> NDArray[np.bool_]:
+    return loss <= continuous_limit(ratio)
+
+
+def _defect(ratio: Values) -> Values:
+    """G = (1 − r²) tan(π/2r)/r, −4/π at resonance: there π/2r is δ beyond a right angle."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beyond = np.pi / 2 * (1 - ratio) / ratio
+        near = -2 / np.pi * (1 + ratio) * np.where(beyond == 0, 1.0, beyond / np.tan(beyond))
+        above = (1 - ratio) * (1 + ratio) / ratio * np.tan(np.pi / 2 / ratio)
+    return np.where(ratio < 1.5, near, above)
+
+
+def _limits(ratio: Values) -> Values:
+    """`continuous_limit` of distinct ratios, of shape (n,)."""
+    phases = np.pi * np.arange(1, PHASES) / PHASES
+    values = _stopping(ratio[:, None], phases)
+    best = phases[np.argmax(values, axis=1)]
+    at_reversal = np.abs(1 - ratio) * (1 + ratio) / ratio**2
+    greatest = np.maximum(at_reversal, np.maximum(values.max(axis=1), _summit(ratio, best)))
+    return 1 / np.hypot(_defect(ratio), greatest)
+
+
+def _stopping(ratio: Values, phase: Values) -> Values:
+    """|1 − r²| times what S is the greatest of."""
+    swing = (1 - ratio) * (1 + ratio) * np.sin(phase / ratio)
+    swing += _defect(ratio) * ratio * (np.cos(phase) - np.cos(phase / ratio))
+    return np.where(ratio < 1, swing, -swing) / (ratio * np.sin(phase))
+
+
+def _summit(ratio: Values, phase: Values) -> Values:
+    """The greatest value within a spacing of the grid about the phase, by golden sections."""
+    golden, spacing = (np.sqrt(5) - 1) / 2, np.pi / PHASES
+    low = np.maximum(phase - spacing, spacing / 2)
+    high = np.minimum(phase + spacing, np.pi - spacing / 2)
+    for _ in range(SECTIONS):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        falls = _stopping(ratio, left) > _stopping(ratio, right)
+        low, high = np.where(falls, low, left), np.where(falls, right, high)
+    return _stopping(ratio, (low + high) / 2)

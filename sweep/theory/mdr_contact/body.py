@@ -1,0 +1,123 @@
+"""Stiffnesses, lengths and energies of physical contacts, in SI units."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Values = NDArray[np.float64]  # of the broadcast shape
+
+
+def values(given: ArrayLike) -> Values:
+    """As float64."""
+    return np.asarray(given, dtype=np.float64)
+
+
+def contact_modulus(youngs_modulus: ArrayLike, poisson_ratio: ArrayLike) -> Values:
+    """E* = E/(1 − ν²) [Pa] of a rigid body on a half-space (Hanisch et al. 2020, after eq. 3)."""
+    nu = values(poisson_ratio)
+    return values(youngs_modulus) / ((1 - nu) * (1 + nu))
+
+
+def shear_modulus(youngs_modulus: ArrayLike, poisson_ratio: ArrayLike) -> Values:
+    """G* = 4G/(2 − ν) [Pa], with G = E/(2(1 + ν)) (Hanisch et al. 2020, after eq. 3)."""
+    nu = values(poisson_ratio)
+    return 2 * values(youngs_modulus) / ((1 + nu) * (2 - nu))
+
+
+def stiffness_ratio(poisson_ratio: ArrayLike) -> Values:
+    """κ = E*/G* = (2 − ν)/(2(1 − ν))."""
+    nu = values(poisson_ratio)
+    return (2 - nu) / (2 * (1 - nu))
+
+
+def profile_factor(profile_exponent: ArrayLike) -> Values:
+    """κ_n = (√π/2) n Γ(n/2)/Γ((n+1)/2), which makes g(x) = κ_n A|x|ⁿ of f(r) = A rⁿ.
+
+    It is Abel's transform |x|∫₀ˣ f'(r)/√(x² − r²) dr (Hanisch et al. 2020, eq. 2): π/2 for a cone,
+    2 for a sphere. Relative error below 1e-14, above n = 300 below 1e-12.
+    """
+    return _profile_factor(values(profile_exponent))
+
+
+def contact_radius(
+    indentation: ArrayLike, profile_coefficient: ArrayLike, profile_exponent: ArrayLike
+) -> Values:
+    """Radius a [m] of the contact at an indentation: g(a) = d. For a sphere (A = 1/2R) √(Rd)."""
+    n = values(profile_exponent)
+    steepness = profile_factor(n) * values(profile_coefficient)
+    return (values(indentation) / steepness) ** (1 / n)
+
+
+def normal_force(
+    contact_modulus: ArrayLike,
+    contact_radius: ArrayLike,
+    indentation: ArrayLike,
+    profile_exponent: ArrayLike,
+) -> Values:
+    """F_n = 2E*ad n/(n+1) [N]; for a sphere Hertz' (4/3)E*√R d^{3/2}."""
+    n = values(profile_exponent)
+    pressed = values(contact_radius) * values(indentation)
+    return 2 * values(contact_modulus) * pressed * (n / (n + 1))
+
+
+def amplitude_numbers(
+    friction: ArrayLike,
+    poisson_ratio: ArrayLike,
+    indentation: ArrayLike,
+    normal_amplitude: ArrayLike,
+    tangential_amplitude: ArrayLike,
+) -> tuple[Values, Values, Values]:
+    """β = μκΔz/Δx (Hanisch et al. 2020, eq. 18), δ = Δz/d0 (eq. 21) and ξ = μκd0/Δx (eq. 26).
+
+    β and ξ are infinite without tangential motion, ξ is finite and β = δ = 0 without normal
+    motion, and friction that is infinite counts for more than a motion that is none.
+    """
+    grip = values(friction) * stiffness_ratio(poisson_ratio)
+    normal, tangential = values(normal_amplitude), values(tangential_amplitude)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beta = np.where(normal > 0, grip * normal, 0.0) / tangential
+        beta = np.where(np.isinf(grip) | (tangential == 0), np.inf, beta)
+        depth = np.where(tangential == 0, np.inf, grip * values(indentation) / tangential)
+    return beta, normal / values(indentation), depth
+
+
+def reference_energy(
+    shear_modulus: ArrayLike,
+    contact_radius: ArrayLike,
+    tangential_amplitude: ArrayLike,
+    delta: ArrayLike,
+    profile_exponent: ArrayLike,
+) -> Values:
+    """W_ref = (16/3) G* a0 Δx² δ/n [J], which makes W̄ = W/W_ref.
+
+    For a sphere it is the paper's W_∞,max (Hanisch et al. 2020, eq. 10).
+    """
+    stiffness = values(shear_modulus) * values(contact_radius)
+    share = values(delta) / values(profile_exponent)
+    return 16 / 3 * stiffness * values(tangential_amplitude) ** 2 * share
+
+
+def wear_volume(
+    dissipated_energy: ArrayLike, friction: ArrayLike, archard_coefficient: ArrayLike
+) -> Values:
+    """Volume worn off [m³] in the cycles that dissipated the energy [J]: kW/μ.
+
+    Archard's k [m³/(N m) = 1/Pa] multiplies load × distance slipped, of which the dissipated energy
+    is μ times: in this contact all energy is lost by slip under μ times the pressure.
+    """
+    return values(archard_coefficient) * values(dissipated_energy) / values(friction)
+
+
+def _profile_factor_of(n: float) -> float:
+    if n <= 300:
+        return 0.5 * math.sqrt(math.pi) * n * math.gamma(n / 2) / math.gamma((n + 1) / 2)
+    ratio = math.exp(math.lgamma(n / 2) - math.lgamma((n + 1) / 2))
+    return 0.5 * math.sqrt(math.pi) * n * ratio
+
+
+def _profile_factor(n: Values) -> Values:
+    factors = [_profile_factor_of(float(exponent)) for exponent in n.ravel()]
+    return np.array(factors, dtype=np.float64).reshape(n.shape)

@@ -1,0 +1,44 @@
+"""The borders of the regimes on maps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sweep.theory.mdr_contact.body import Values, amplitude_numbers, values
+from sweep.theory.mdr_contact.surface import slip_depth
+
+_BODY = (
+    "friction", "poisson_ratio", "indentation", "normal_amplitude", "tangential_amplitude",
+)  # fmt: skip
+
+
+def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
+    """The borders of the model's regimes and the paper's regions: numbers that change sign there.
+
+    `parameters` are the model's, by name, dimensionless or physical, broadcasting together; empty
+    if some are missing. Gross and partial slip part at ξ = (R_A + R_B)/2, jumping begins at δ = 1;
+    regions I, II and III (Hanisch et al. 2020, eq. 24) part at β = δ/√8 and β = 1/(4 sin²φ).
+    """
+    if {"beta", "delta", "phase"} <= parameters.keys():
+        beta, delta = values(parameters["beta"]), values(parameters["delta"])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            xi = beta / delta
+    elif {*_BODY, "phase"} <= parameters.keys():
+        beta, delta, xi = amplitude_numbers(*(parameters[name] for name in _BODY))
+    else:
+        return {}
+    phase = values(parameters["phase"])
+    with np.errstate(invalid="ignore"):
+        core = np.where(np.isinf(beta), 1 - delta, xi - slip_depth(beta, phase))
+        borders = {
+            "δ = 1": delta - 1,
+            "ξ = (R_A + R_B)/2": np.where(delta < 1, core, np.nan),
+            "β = δ/√8": beta - delta / math.sqrt(8),
+            "4β sin²φ = 1": 4 * beta * np.sin(phase) ** 2 - 1,
+        }
+    shape = np.broadcast_shapes(*(line.shape for line in borders.values()))
+    return {label: np.broadcast_to(line, shape) for label, line in borders.items()}

@@ -1,0 +1,152 @@
+"""The equations of Hanisch, Richter, Li 2020 (Phys. Mesomech., DOI 10.24411/1683-805X-2020-12007).
+
+All are of a sphere. They are approximations and are given as they were published, with one sign
+restored (eq. 25); `surface` and `limits` have what is exact, and each equation says how far from
+that it is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sweep.theory.mdr_contact.body import Values, values
+
+REGION_I, REGION_II, REGION_III = 1, 2, 3  # complete slip, partial slip, complete stick
+
+
+def partial_slip_energy(
+    shear_modulus: ArrayLike,
+    stiffness_ratio: ArrayLike,
+    radius: ArrayLike,
+    indentation: ArrayLike,
+    tangential_amplitude: ArrayLike,
+    friction: ArrayLike,
+) -> Values:
+    """W_M = (2/3)(G*/κ)√(R/d0) Δx³/μ [J] (eq. 8, Mindlin): constant load, small slip."""
+    shape = np.sqrt(values(radius) / values(indentation))
+    grip = values(stiffness_ratio) * values(friction)
+    return 2 / 3 * values(shear_modulus) / grip * shape * values(tangential_amplitude) ** 3
+
+
+def relaxation_energy(
+    shear_modulus: ArrayLike,
+    radius: ArrayLike,
+    indentation: ArrayLike,
+    normal_amplitude: ArrayLike,
+    tangential_amplitude: ArrayLike,
+    phase: ArrayLike,
+) -> Values:
+    """W_∞ = (8/3)G*√(R/d0) Δz Δx² sin²φ [J] (eq. 9, Popov et al.): infinite friction, δ → 0."""
+    greatest = greatest_relaxation_energy(
+        shear_modulus, radius, indentation, normal_amplitude, tangential_amplitude
+    )
+    return greatest * relaxation(phase)
+
+
+def greatest_relaxation_energy(
+    shear_modulus: ArrayLike,
+    radius: ArrayLike,
+    indentation: ArrayLike,
+    normal_amplitude: ArrayLike,
+    tangential_amplitude: ArrayLike,
+) -> Values:
+    """W_∞,max = (8/3)G*√(R/d0) Δz Δx² [J] (eq. 10): what the paper divides energies by."""
+    shape = np.sqrt(values(radius) / values(indentation))
+    squared = values(normal_amplitude) * values(tangential_amplitude) ** 2
+    return 8 / 3 * values(shear_modulus) * shape * squared
+
+
+def complete_slip_energy(
+    friction: ArrayLike, normal_force: ArrayLike, tangential_amplitude: ArrayLike
+) -> Values:
+    """W_C = 4μF_nΔx [J] (eq. 11, Coulomb)."""
+    return 4 * values(friction) * values(normal_force) * values(tangential_amplitude)
+
+
+def hertzian_slip_energy(
+    friction: ArrayLike,
+    contact_modulus: ArrayLike,
+    radius: ArrayLike,
+    indentation: ArrayLike,
+    tangential_amplitude: ArrayLike,
+) -> Values:
+    """W_C = (16/3)μE*√R d0^{3/2} Δx [J] (eq. 12): eq. 11 under Hertz' load at d0."""
+    load = 4 / 3 * values(contact_modulus) * np.sqrt(values(radius)) * values(indentation) ** 1.5
+    return complete_slip_energy(friction, load, tangential_amplitude)
+
+
+def partial_slip(beta: ArrayLike) -> Values:
+    """W̄ = 1/(4β) (eq. 19)."""
+    with np.errstate(divide="ignore"):
+        return 0.25 / values(beta)
+
+
+def complete_slip(beta: ArrayLike, delta: ArrayLike) -> Values:
+    """W̄ = 2β/δ² (eq. 20)."""
+    return 2 * values(beta) / values(delta) ** 2
+
+
+def relaxation(phase: ArrayLike) -> Values:
+    """W̄ = sin²φ (eq. 22)."""
+    return np.sin(values(phase)) ** 2
+
+
+def region(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> NDArray[np.uint8]:
+    """The region of eq. 24: 1 complete slip, 2 partial slip, 3 complete stick.
+
+    I ends at β = δ/√8, II at β = 1/(4 sin²φ): where the neighbours' energies are the same.
+    """
+    beta, delta, phase = np.broadcast_arrays(*map(values, (beta, delta, phase)))
+    codes = np.full(beta.shape, REGION_II, dtype=np.uint8)
+    codes[4 * beta * relaxation(phase) > 1] = REGION_III
+    codes[beta < delta / math.sqrt(8)] = REGION_I
+    return codes
+
+
+def three_regions(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> Values:
+    """W̄ of eq. 24: eq. 20 in region I, 19 in II, 22 in III.
+
+    Against the exact energies for small δ: at φ = π/2 up to 39 % too large (where I meets II) and
+    30 % in the case of the paper's Fig. 2; off 90° far worse (−55 % at φ = 153°, β = 1.2;
+    179 times too large at φ = 0.05, β = 1.07).
+    """
+    found = region(beta, delta, phase)
+    by_region = complete_slip(beta, delta), partial_slip(beta), relaxation(phase)
+    return np.choose(found - 1, np.broadcast_arrays(*by_region))
+
+
+def slip_transition(xi: ArrayLike) -> Values:
+    """W̄δ of eq. 25, between regions I and II, for 0 < ξ < 4; NaN elsewhere.
+
+    The sign before 0.5866 is minus (some copies of the paper have lost it: plus would be 91 % off).
+    Up to 9.3 % off `constant_load_energy`.
+    """
+    xi = values(xi)
+    above = _polynomial(xi, 4.858e-4, 0.2203, -0.2226, -0.1252, 0.1836, 0.0)
+    below = _polynomial(xi, 1.0, -1.932, 1.482, -0.5866, 0.0779, 0.0889)
+    return np.where((xi > 0) & (xi < 4), above / below, np.nan)
+
+
+def stick_transition(beta: ArrayLike) -> Values:
+    """W̄ of eq. 27, between regions II and III at φ = π/2, for β > 0.1; NaN elsewhere.
+
+    The constant −4.0017e-6 is hard to read in the paper; it matters by less than 1e-4 here.
+    Up to 3.3 % off `universal_surface`.
+    """
+    beta = values(beta)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        inverse = 1 / beta  # in powers of 1/β: no overflow, and 1 at infinite friction
+        above = _polynomial(inverse, -4.0017e-6, 0.3342, 0.2668, 0.7169, 1.0)
+        below = _polynomial(inverse, 0.0, -5.079e-5, 1.335, 0.5979, 1.0)
+        return np.where(beta > 0.1, above / below, np.nan)
+
+
+def _polynomial(x: Values, *coefficients: float) -> Values:
+    """By Horner's rule; the highest power first."""
+    total = np.zeros_like(x)
+    for coefficient in coefficients:
+        total = total * x + coefficient
+    return total

@@ -1,0 +1,130 @@
+"""The universal surface F(β, φ), and the core of the contact that never slips.
+
+Both sides of the friction law are one sinusoid each, of the amplitudes (in units of Δx)
+
+    R_A = √(1 + β² − 2β cos φ)        R_B = √(1 + β² + 2β cos φ)
+
+For small normal amplitudes every profile has W̄ = F(β, φ), at any β: there is a master curve between
+the paper's regions II and III, and it is this surface. A cone has it for any δ, as long as part of
+its contact sticks. φ + π is the same as φ; −φ is not.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sweep.theory.mdr_contact.body import Values, values
+
+_LARGE = 1e8  # β from which on 1/β² is below rounding
+
+
+def universal_surface(beta: ArrayLike, phase: ArrayLike) -> Values:
+    """F(β, φ) = W̄ for δ → 0; sin²φ for infinite β, and infinite for β = 0.
+
+    With ω in [0, π] the angle of which R_A R_B cos ω = β² − 1, R_A R_B sin ω = 2β|sin φ|:
+
+        F = (R_A R_B/64β) { R_A [(1 − cos ω)(13 + 11 cos ω + 2 cos²ω) + 3ω sin ω]
+                          + R_B [(1 − cos ω)(5 + cos ω) − 3ω sin ω] }
+
+    Neither bracket is negative, so nothing cancels: the relative error stays below 2e-15.
+    F(1, 0) = 0. At φ = π/2: (1 + 2β²)²/(4β(1 + β²)^{3/2}), with its
+    least value 4/(3√3) at β = 1/√2; at φ = 0: (1 − β²)/(4β) for β < 1, else 0.
+    """
+    beta, phase = np.broadcast_arrays(values(beta), values(phase))
+    sine, cosine = _upper_half(phase)
+    finite = np.where(beta < _LARGE, np.where(beta > 0, beta, 1.0), 1.0)
+    radius_a, radius_b = _radii(finite, sine, cosine)
+    omega = _angle(finite, sine)
+    half_versine, turned = np.sin(omega / 2) ** 2, np.cos(omega)
+    with_a = 2 * half_versine * (13 + turned * (11 + 2 * turned)) + 3 * omega * np.sin(omega)
+    surface = radius_a * radius_b / (64 * finite) * (radius_a * with_a + radius_b * _rest(omega))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = sine * sine * (1 - cosine / beta)
+    return np.where(beta < _LARGE, np.where(beta > 0, surface, np.inf), far)
+
+
+def greatest_loss_phase(beta: ArrayLike) -> Values:
+    """The phase in (π/2, π) at which F(β, φ) is greatest, for 0 < β < 1e8.
+
+    107–109° for β ≤ 1, and near 90° + 1/(2β) for large β; the error is some
+    1e-16 (β + 1/β). It is where dF/dφ = 0, found by bisection.
+    """
+    beta = values(beta)
+    low, high = np.full(beta.shape, math.pi / 2), np.full(beta.shape, math.pi)
+    for _ in range(54):
+        middle = 0.5 * (low + high)
+        rises = _slope(beta, middle) > 0
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    return 0.5 * (low + high)
+
+
+def slip_depth(beta: ArrayLike, phase: ArrayLike) -> Values:
+    """(R_A + R_B)/2: ξ above which a core of the contact never slips.
+
+    Springs slip at some time if and only if μκ(d0 − g) < Δx (R_A + R_B)/2. The paper's eq. 15 has 1
+    in its place; it is about β for large β. At β = ∞ it is infinite.
+    """
+    radius_a, radius_b = _radii(values(beta), *_upper_half(values(phase)))
+    return 0.5 * (radius_a + radius_b)
+
+
+def stick_radius(
+    beta: ArrayLike, delta: ArrayLike, phase: ArrayLike, profile_exponent: ArrayLike
+) -> Values:
+    """Radius of the core that is always in contact and never slips, over a0; 0 where there is none.
+
+    g(c) = d0 − (Δx/μκ)(R_A + R_B)/2; at infinite friction g(c) = d0 − Δz.
+    """
+    beta, phase = np.broadcast_arrays(values(beta), values(phase))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(np.isinf(beta), 1.0, slip_depth(beta, phase) / beta)
+    remains = np.maximum(1 - values(delta) * share, 0.0)
+    return remains ** (1 / values(profile_exponent))
+
+
+def _upper_half(phase: Values) -> tuple[Values, Values]:
+    """Sine and cosine of φ, or of φ + π where that is the one with a sine of at least 0."""
+    sine, cosine = np.sin(phase), np.cos(phase)
+    return np.abs(sine), np.where(sine < 0, -cosine, cosine)
+
+
+def _radii(beta: Values, sine: Values, cosine: Values) -> tuple[Values, Values]:
+    """R_A and R_B without cancellation: R² = (1 − β)² + 2β(1 ∓ cos φ)."""
+    long = 1 + np.abs(cosine)
+    short = sine * sine / long
+    smaller, larger = (np.hypot(1 - beta, np.sqrt(2 * beta * side)) for side in (short, long))
+    leads = cosine >= 0
+    return np.where(leads, smaller, larger), np.where(leads, larger, smaller)
+
+
+def _angle(beta: Values, sine: Values) -> Values:
+    """ω = π − Ω."""
+    return np.arctan2(2 * beta * sine, (beta - 1) * (beta + 1))
+
+
+def _rest(omega: Values) -> Values:
+    """(1 − cos ω)(5 + cos ω) − 3ω sin ω = ω⁶/40 − …: its power series below ω = 2."""
+    square, series = omega * omega, np.zeros_like(omega)
+    for k in range(21, 2, -1):
+        term = (-1) ** k * (6 * k - 4 - 2 ** (2 * k - 1)) / math.factorial(2 * k)
+        series = series * square + term
+    turned = np.cos(omega)
+    plain = (1 - turned) * (5 + turned) - 3 * omega * np.sin(omega)
+    return np.where(omega < 2, square**3 * series, plain)
+
+
+def _slope(beta: Values, phase: Values) -> Values:
+    """64 dF/dφ. With dω/dφ = 2β cos φ cos ω/(R_A R_B) and P, Q the brackets of F."""
+    sine, cosine = np.sin(phase), np.cos(phase)
+    radius_a, radius_b = _radii(beta, sine, cosine)
+    omega = _angle(beta, sine)
+    s, c = np.sin(omega), np.cos(omega)
+    p = (1 - c) * (13 + c * (11 + 2 * c)) + 3 * omega * s
+    q = _rest(omega)
+    p_slope = s * (5 + c * (18 + 6 * c)) + 3 * omega * c
+    q_slope = s * (1 + 2 * c) - 3 * omega * c
+    turning = s * (radius_a * p + radius_b * q) + c * (radius_a * p_slope + radius_b * q_slope)
+    return 2 * cosine * turning + sine * (radius_b * p - radius_a * q)

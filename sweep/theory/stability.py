@@ -1,0 +1,226 @@
+"""How long a step the explicit schemes bear while the mass sticks, and while it slips on a spring.
+
+A mass stuck under the penalised friction law is a linear oscillator, ÿ = −Ω² y − 2ζΩ ẏ, and a
+scheme multiplies its state by one matrix a step. The step is stable while no eigenvalue of that
+matrix exceeds 1 in modulus. Schemes take the law's damper explicitly, at the velocity at which each
+evaluates the force; `devogelaere` treats any other viscous damper apart, the rest count it in ζ.
+Friction is bounded, so a step too long gives plausible and wrong numbers instead of an overflow: it
+has to be known beforehand.
+
+With p = h²Ω², q = 2ζ hΩ, and g = 2ζ' hΩ of devogelaere's damper apart, what binds is
+
+    euler          p + 2q ≤ 4            λ = −1
+    adapt_ordre2   p + 4q ≤ 4            λ = −1
+    devogelaere    3p + 12q + 2g ≤ 24    λ = 1
+
+and for the Runge–Kutta pairs, whose matrix is R(hA) with R their stability polynomial (Dormand and
+Prince 1980, RK5(4)7M; Bogacki and Shampine 1989), |det| ≤ 1 and |trace| ≤ 1 + det. Derived here
+from the schemes as they are defined.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]  # (states, states)
+State = NDArray[np.float64]  # (states,)
+Coefficients = NDArray[np.float64]  # (degree + 1,), from that of λ⁰ up to 1
+
+SCHEMES = ("euler", "devogelaere", "adapt_ordre2", "rk54", "rk32")
+
+SLACK = 1e-12  # above 1: eigenvalues that lie on the circle are rounded
+SCANNED = 0.01  # of the step's natural unit: far below the width of any stable range
+GREATEST = 20.0  # natural units: no explicit scheme here bears more
+
+_POLYNOMIALS = {  # of hA, by which a Runge–Kutta step multiplies the state
+    "rk54": (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 600),
+    "rk32": (1.0, 1.0, 1 / 2, 1 / 6),
+}
+
+
+def amplification_matrix(scheme: str, x: float, zeta: float, apart: float = 0.0) -> Matrix:
+    """By what a step x = hΩ multiplies the state; ζ is of the damper within the force.
+
+    `apart` is the damping ratio of devogelaere's other damper. The state is, with f the
+    acceleration times h² and u the velocity times h: (y, u) for euler, rk54 and rk32; (y, u, f)
+    for adapt_ordre2, u half a step ago; (y, u, f, f and u half a step ago) for devogelaere.
+    """
+    return _matrix(_known(scheme), x * x, 2 * zeta * x, 2 * apart * x)
+
+
+def characteristic_polynomial(
+    scheme: str, x: float, zeta: float, apart: float = 0.0
+) -> Coefficients:
+    """That of the matrix, in closed form, without the eigenvalues that are always 0.
+
+    Degree 2 for euler, rk54 and rk32, 3 for adapt_ordre2, 4 for devogelaere (its constant
+    coefficient is 0 unless `apart` is something).
+    """
+    return _polynomial(_known(scheme), x * x, 2 * zeta * x, 2 * apart * x)
+
+
+def spectral_radius(scheme: str, x: float, zeta: float, apart: float = 0.0) -> float:
+    """The greatest modulus of the matrix' eigenvalues."""
+    return _radius(amplification_matrix(scheme, x, zeta, apart))
+
+
+def stability_limit(scheme: str, damping_ratio: float, apart: float = 0.0) -> float:
+    """The longest stable hΩ: every shorter step is stable, too.
+
+    Found by bisection of the spectral radius; relative error below 1e-9.
+    """
+    _known(scheme)
+    unit = 1 / (1 + 2 * damping_ratio + 2 * apart)
+
+    def stable(steps: float) -> bool:
+        return spectral_radius(scheme, steps * unit, damping_ratio, apart) <= 1 + SLACK
+
+    return unit * _first_crossing(stable)
+
+
+def longest_step(
+    scheme: str,
+    mass: float,
+    stiffness: float,
+    tangential_stiffness: float,
+    tangential_damping: float,
+    damping: float = 0.0,
+) -> float:
+    """The longest step [s] that is stable both in stick and in slip; inf if nothing bounds it.
+
+    In stick K_T and C_T add to the spring and the damper of the model, in slip these are alone.
+    Nothing here is for `moreau`, which has no limit.
+    """
+    stuck = _longest(
+        _known(scheme), (stiffness + tangential_stiffness) / mass, tangential_damping / mass,
+        damping / mass,
+    )  # fmt: skip
+    return min(stuck, _longest(scheme, stiffness / mass, 0.0, damping / mass))
+
+
+def _known(scheme: str) -> str:
+    if scheme not in SCHEMES:
+        raise ValueError(f"{scheme!r} is no scheme with a stability limit: {', '.join(SCHEMES)}")
+    return scheme
+
+
+def _longest(scheme: str, stiffness: float, damping: float, apart: float) -> float:
+    """The longest step for ÿ = −stiffness y − (damping + apart) ẏ."""
+    rate = math.sqrt(stiffness) + damping + apart
+    if rate == 0:
+        return math.inf
+
+    def stable(steps: float) -> bool:
+        h = steps / rate
+        matrix = _matrix(scheme, h * h * stiffness, h * damping, h * apart)
+        return _radius(matrix) <= 1 + SLACK
+
+    return _first_crossing(stable) / rate
+
+
+def _first_crossing(stable: Callable[[float], bool]) -> float:
+    """The first end of the stable range that begins at 0, or GREATEST if there is none before."""
+    high = SCANNED
+    while stable(high):
+        if high > GREATEST:
+            return GREATEST
+        high += SCANNED
+    low = high - SCANNED
+    for _ in range(60):
+        middle = (low + high) / 2
+        if stable(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _radius(matrix: Matrix) -> float:
+    return float(np.abs(np.linalg.eigvals(matrix)).max())
+
+
+# p = h²Ω², q = h C/m of the damper within the force, g = h c/m of the one apart: the force is then
+# −p y − q u, or for all but devogelaere −p y − (q + g) u.
+
+
+def _matrix(scheme: str, p: float, q: float, g: float) -> Matrix:
+    if scheme in _POLYNOMIALS:
+        return _runge_kutta(_POLYNOMIALS[scheme], p, q + g)
+    if scheme == "devogelaere":
+        return np.array([_devogelaere(unit, p, q, g) for unit in np.eye(5)]).T
+    if scheme == "adapt_ordre2":
+        return np.array([_adapt_ordre2(unit, p, q + g) for unit in np.eye(3)]).T
+    return np.array([_euler(unit, p, q + g) for unit in np.eye(2)]).T
+
+
+def _runge_kutta(weights: tuple[float, ...], p: float, q: float) -> Matrix:
+    linear = np.array([[0.0, 1.0], [-p, -q]])
+    total = np.zeros((2, 2))
+    for weight in reversed(weights):
+        total = total @ linear + weight * np.eye(2)
+    return total
+
+
+def _euler(state: State, p: float, q: float) -> list[np.float64]:
+    y, u = state
+    u = u - p * y - q * u
+    return [y + u, u]
+
+
+def _adapt_ordre2(state: State, p: float, q: float) -> list[np.float64]:
+    y, u_before, f = state
+    u_half = u_before + f
+    y = y + u_half
+    return [y, u_half, -p * y - q * (u_half + f / 2)]
+
+
+def _devogelaere(state: State, p: float, q: float, g: float) -> list[np.float64]:
+    y, u, f, f_before, u_before = state
+    y_half = y + u / 2 + (4 * f - f_before - g * (4 * u - u_before)) / 24
+    f_half = -p * y_half - q * 2 * (y_half - y)
+    u_half = (4 * u + f + f_half - g * u) / (4 + g)
+    y_end = y + u + (f + 2 * f_half - g * (u + 2 * u_half)) / 6
+    f_end = -p * y_end - q * 2 * (y_end - y_half)
+    u_end = (6 * u + f + 4 * f_half + f_end - g * (u + 4 * u_half)) / (6 + g)
+    return [y_end, u_end, f_end, f_half, u_half]
+
+
+def _polynomial(scheme: str, p: float, q: float, g: float) -> Coefficients:
+    if scheme == "devogelaere":
+        return _devogelaere_polynomial(p, q, g)
+    q += g
+    if scheme in _POLYNOMIALS:
+        return _runge_kutta_polynomial(_POLYNOMIALS[scheme], p, q)
+    if scheme == "euler":
+        return np.array([1 - q, p + q - 2, 1])
+    return np.array([q / 2, 1 - 2 * q, p + 1.5 * q - 2, 1])
+
+
+def _runge_kutta_polynomial(weights: tuple[float, ...], p: float, q: float) -> Coefficients:
+    """From R(z₁) + R(z₂) and R(z₁)R(z₂), z₁ and z₂ the roots of z² + qz + p.
+
+    Both are sums over s_n = z₁ⁿ + z₂ⁿ, for which s_n = −q s_{n−1} − p s_{n−2}.
+    """
+    sums = [2.0, -q]
+    while len(sums) < len(weights):
+        sums.append(-q * sums[-1] - p * sums[-2])
+    trace = sum(w * s for w, s in zip(weights, sums, strict=True))
+    determinant = 0.0
+    for i in reversed(range(len(weights))):
+        crossed = sum(weights[j] * sums[j - i] for j in range(i + 1, len(weights)))
+        determinant = determinant * p + weights[i] * (weights[i] + crossed)
+    return np.array([determinant, -trace, 1])
+
+
+def _devogelaere_polynomial(p: float, q: float, g: float) -> Coefficients:
+    scale = 6 * (4 + g) * (6 + g)
+    linear = g * p + 18 * g * q + 24 * q * q - 6 * p - 36 * q
+    square = 18 * g * g + 4 * g * p + 51 * g * q - 84 * g
+    square -= 6 * p * p + 24 * p * q - 24 * q * q - 12 * p + 72 * q - 144
+    cube = 24 * g * g + 17 * g * p + 68 * g * q - 24 * g
+    cube += 12 * p * p + 48 * p * q + 48 * q * q - 138 * p - 108 * q + 288
+    return np.array([-g * q, linear, square, -cube, scale]) / scale
