@@ -1,9 +1,9 @@
 // Where a kernel runs, and on how many points at once: the only file that asks.
 //
-// A kernel is written for one point with `real` and `mask`. On a GPU these are double and bool, one
-// point a thread. On a CPU each holds SWEEP_PACK vectors of SWEEP_WIDTH doubles, so that several
-// vectors are in flight at once. Every operation is one correctly rounded IEEE operation per lane,
-// so a point's result depends neither on the width nor on its neighbours.
+// A kernel is written for one point with `real` and `mask`. Each holds SWEEP_PACK vectors of
+// SWEEP_WIDTH doubles, so that several vectors are in flight at once; in a GPU's thread a vector is
+// one double. Every operation is one correctly rounded IEEE operation per lane, so a point's result
+// depends neither on the width nor on its neighbours.
 //
 // Use select(mask, a, b), never ?: on a real and never `if` on a mask; any(mask) to leave a loop.
 #pragma once
@@ -15,20 +15,15 @@ using uint8 = unsigned char;
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 
 #define HD __device__ __forceinline__
+#define SWEEP_WIDTH 1
+#ifndef SWEEP_PACK
+#define SWEEP_PACK 1
+#endif
 
-constexpr int lanes = 1;
-using real = double;
-using mask = bool;
-
-HD real fma(real a, real b, real c) { return __fma_rn(a, b, c); }
-HD real sqrt(real a) { return __dsqrt_rn(a); }
-HD real abs(real a) { return __longlong_as_double(__double_as_longlong(a) & 0x7fffffffffffffffLL); }
-HD real select(mask m, real a, real b) { return m ? a : b; }
-HD bool any(mask m) { return m; }
-HD real lane(real a, int) { return a; }
-HD void set_lane(real& a, int, double value) { a = value; }
-// 2^k for a whole k from -1022 to 1023.
-HD real exp2_whole(real k) { return __longlong_as_double(((long long)k + 1023) << 52); }
+HD long long bits_of(double a) { return __double_as_longlong(a); }
+HD double from_bits(long long a) { return __longlong_as_double(a); }
+HD double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+HD double root(double a) { return __dsqrt_rn(a); }
 
 #else
 
@@ -53,6 +48,16 @@ HD real exp2_whole(real k) { return __longlong_as_double(((long long)k + 1023) <
 #include <arm_neon.h>
 #endif
 
+#if SWEEP_WIDTH == 1
+HD long long bits_of(double a) { return __builtin_bit_cast(long long, a); }
+HD double from_bits(long long a) { return __builtin_bit_cast(double, a); }
+#endif
+HD double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+HD double root(double a) { return __builtin_sqrt(a); }
+HD double fma(double a, double b, double c) { return fused(a, b, c); }  // CUDA has its own
+
+#endif
+
 constexpr int lanes = SWEEP_WIDTH * SWEEP_PACK;
 
 #if SWEEP_WIDTH == 1
@@ -63,16 +68,19 @@ HD vec vec_of(double a) { return a; }
 HD bool vec_any(vec_mask m) { return m; }
 HD vec_mask vec_not(vec_mask m) { return !m; }
 HD double vec_lane(vec const& a, int) { return a; }
-HD vec_bits bits_of(vec a) { return __builtin_bit_cast(vec_bits, a); }
-HD vec from_bits(vec_bits a) { return __builtin_bit_cast(vec, a); }
 #else
 typedef double vec __attribute__((vector_size(SWEEP_WIDTH * 8)));
 typedef long long vec_bits __attribute__((vector_size(SWEEP_WIDTH * 8)));
+#if SWEEP_WIDTH == 8 && defined(__AVX512F__)
+#define SWEEP_MASK_REGISTERS  // g++ would take a mask that is kept for a vector of numbers
+using vec_mask = __mmask8;
+#else
 using vec_mask = decltype(vec{} < vec{});
+#endif
 HD vec vec_of(double a) { return a - vec{}; }
 HD bool vec_any(vec_mask m) {
 #if SWEEP_WIDTH == 8 && defined(__AVX512F__)
-    return _mm512_test_epi64_mask((__m512i)m, (__m512i)m) != 0;
+    return m != 0;
 #elif SWEEP_WIDTH == 4 && defined(__AVX__)
     return !_mm256_testz_si256((__m256i)m, (__m256i)m);
 #else
@@ -81,11 +89,26 @@ HD bool vec_any(vec_mask m) {
     return found != 0;
 #endif
 }
-HD vec_mask vec_not(vec_mask m) { return ~m; }
+HD vec_mask vec_not(vec_mask m) { return (vec_mask)~m; }
 HD double vec_lane(vec const& a, int i) { return a[i]; }
 HD vec_bits bits_of(vec a) { return (vec_bits)a; }
 HD vec from_bits(vec_bits a) { return (vec)a; }
 #endif
+
+HD vec_mask vec_all(bool all) {
+#ifdef SWEEP_MASK_REGISTERS
+    return all ? 0xff : 0;
+#else
+    return all ? vec{} == vec{} : vec{} != vec{};
+#endif
+}
+HD vec vec_select(vec_mask m, vec a, vec b) {
+#ifdef SWEEP_MASK_REGISTERS
+    return _mm512_mask_blend_pd(m, b, a);
+#else
+    return m ? a : b;
+#endif
+}
 
 // g++ takes a fused multiply-add or a root of a whole vector only as an intrinsic.
 HD vec vec_fma(vec a, vec b, vec c) {
@@ -98,10 +121,10 @@ HD vec vec_fma(vec a, vec b, vec c) {
 #elif SWEEP_WIDTH == 2 && defined(__aarch64__)
     return (vec)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 #elif SWEEP_WIDTH == 1
-    return __builtin_fma(a, b, c);
+    return fused(a, b, c);
 #else
     vec result = c;
-    for (int i = 0; i < SWEEP_WIDTH; ++i) result[i] = __builtin_fma(a[i], b[i], c[i]);
+    for (int i = 0; i < SWEEP_WIDTH; ++i) result[i] = fused(a[i], b[i], c[i]);
     return result;
 #endif
 }
@@ -114,11 +137,36 @@ HD vec vec_sqrt(vec a) {
 #elif SWEEP_WIDTH == 2 && defined(__AVX__)
     return _mm_sqrt_pd(a);
 #elif SWEEP_WIDTH == 1
-    return __builtin_sqrt(a);
+    return root(a);
 #else
     vec result = a;
-    for (int i = 0; i < SWEEP_WIDTH; ++i) result[i] = __builtin_sqrt(a[i]);
+    for (int i = 0; i < SWEEP_WIDTH; ++i) result[i] = root(a[i]);
     return result;
+#endif
+}
+
+// a where it is the smaller or the greater, else b: what the machine's own instruction gives, which
+// g++ finds in some places only.
+HD vec vec_least(vec a, vec b) {
+#if SWEEP_WIDTH == 8 && defined(__AVX512F__)
+    return _mm512_min_pd(a, b);
+#elif SWEEP_WIDTH == 4 && defined(__AVX__)
+    return _mm256_min_pd(a, b);
+#elif SWEEP_WIDTH == 2 && defined(__AVX__)
+    return _mm_min_pd(a, b);
+#else
+    return a < b ? a : b;
+#endif
+}
+HD vec vec_greatest(vec a, vec b) {
+#if SWEEP_WIDTH == 8 && defined(__AVX512F__)
+    return _mm512_max_pd(a, b);
+#elif SWEEP_WIDTH == 4 && defined(__AVX__)
+    return _mm256_max_pd(a, b);
+#elif SWEEP_WIDTH == 2 && defined(__AVX__)
+    return _mm_max_pd(a, b);
+#else
+    return a > b ? a : b;
 #endif
 }
 
@@ -141,11 +189,13 @@ HD vec vec_sqrt(vec a) {
 #error "SWEEP_PACK is 1, 2, 3 or 4"
 #endif
 
+constexpr long long sign_bit = (long long)0x8000000000000000ULL;
+
 struct mask {
     vec_mask part[SWEEP_PACK];
 
     mask() = default;
-    HD mask(bool all) { EACH(part[i] = all ? vec{} == vec{} : vec{} != vec{}) }
+    HD mask(bool all) { EACH(part[i] = vec_all(all)) }
     HD friend mask operator&(mask a, mask b) {
         EACH(a.part[i] = a.part[i] & b.part[i])
         return a;
@@ -190,18 +240,24 @@ struct real {
     HD real& operator-=(real b) { return *this = *this - b; }
     HD real& operator*=(real b) { return *this = *this * b; }
 
-#define COMPARISON(op)                           \
-    HD friend mask operator op(real a, real b) { \
-        mask m;                                  \
-        EACH(m.part[i] = a.part[i] op b.part[i]) \
-        return m;                                \
+#ifdef SWEEP_MASK_REGISTERS
+#define COMPARE(a, op, b, predicate) _mm512_cmp_pd_mask(a, b, predicate)
+#else
+#define COMPARE(a, op, b, predicate) (a) op(b)
+#endif
+#define COMPARISON(op, predicate)                                      \
+    HD friend mask operator op(real a, real b) {                       \
+        mask m;                                                        \
+        EACH(m.part[i] = COMPARE(a.part[i], op, b.part[i], predicate)) \
+        return m;                                                      \
     }
-    COMPARISON(<)
-    COMPARISON(<=)
-    COMPARISON(>)
-    COMPARISON(>=)
-    COMPARISON(==)
-    COMPARISON(!=)
+    COMPARISON(<, _CMP_LT_OQ)
+    COMPARISON(<=, _CMP_LE_OQ)
+    COMPARISON(>, _CMP_GT_OQ)
+    COMPARISON(>=, _CMP_GE_OQ)
+    COMPARISON(==, _CMP_EQ_OQ)
+    COMPARISON(!=, _CMP_NEQ_UQ)
+#undef COMPARE
 #undef COMPARISON
 };
 
@@ -213,17 +269,30 @@ HD real sqrt(real a) {
     EACH(a.part[i] = vec_sqrt(a.part[i]))
     return a;
 }
+// a, its sign turned where b is negative.
+HD real times_sign(real a, real b) {
+    EACH(a.part[i] = from_bits(bits_of(a.part[i]) ^ (bits_of(b.part[i]) & sign_bit)))
+    return a;
+}
 HD real abs(real a) {
     EACH(a.part[i] = from_bits(bits_of(a.part[i]) & 0x7fffffffffffffffLL))
     return a;
 }
+HD real least(real a, real b) {
+    EACH(b.part[i] = vec_least(a.part[i], b.part[i]))
+    return b;
+}
+HD real greatest(real a, real b) {
+    EACH(b.part[i] = vec_greatest(a.part[i], b.part[i]))
+    return b;
+}
 HD real select(mask m, real a, real b) {
-    EACH(b.part[i] = m.part[i] ? a.part[i] : b.part[i])
+    EACH(b.part[i] = vec_select(m.part[i], a.part[i], b.part[i]))
     return b;
 }
 HD bool any(mask m) {
     vec_mask found = m.part[0];
-    EACH(found = found | m.part[i])
+    EACH(found = (vec_mask)(found | m.part[i]))
     return vec_any(found);
 }
 HD double lane(real const& a, int i) { return vec_lane(a.part[i / SWEEP_WIDTH], i % SWEEP_WIDTH); }
@@ -239,15 +308,19 @@ HD real exp2_whole(real k) {
     EACH(k.part[i] = from_bits(bits_of(k.part[i] + (4503599627370496.0 + 1023.0)) << 52))
     return k;
 }
+// a = 2^k m for a normal a > 0: the whole k, from the bits of 2^52 + k + 1023, and m in [1, 2).
+HD real exponent(real a) {
+    EACH(a.part[i] = from_bits((bits_of(a.part[i]) >> 52) | 0x4330000000000000LL) -
+                     (4503599627370496.0 + 1023.0))
+    return a;
+}
+HD real significand(real a) {
+    EACH(a.part[i] = from_bits((bits_of(a.part[i]) & 0x000fffffffffffffLL) | 0x3ff0000000000000LL))
+    return a;
+}
 
 #undef EACH
 #undef FOR
-
-#endif
-
-// a where it is the smaller, else b; a NaN in b wins.
-HD real least(real a, real b) { return select(a < b, a, b); }
-HD real greatest(real a, real b) { return select(a > b, a, b); }
 
 // The nearest whole number (ties to even) for |a| < 2^51.
 HD real nearest(real a) {

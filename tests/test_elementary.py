@@ -18,22 +18,28 @@ from tests.kernel_probe import KERNELS, Entry, Probe, compile_probe, compilers
 ENTRIES = {
     "sincos_core_of": Entry(1, 2, "sincos_core(in[0], out[0], out[1]);"),
     "sincos_of": Entry(1, 2, "sincos(in[0], out[0], out[1]);"),
+    "sincos_folded_of": Entry(2, 2, "sincos_folded(in[0], in[1], out[0], out[1]);"),
     "circular_of": Entry(1, 4, "circular(in[0], out[0], out[1], out[2], out[3]);"),
     "short_arc_of": Entry(1, 2, "out[0] = one_minus_cos(in[0]); out[1] = x_minus_sin(in[0]);"),
     "asin_of": Entry(1, 1, "out[0] = asin(in[0]);"),
     "acos_of": Entry(1, 1, "out[0] = acos(in[0]);"),
     "atan2_of": Entry(2, 1, "out[0] = atan2(in[0], in[1]);"),
     "exp_of": Entry(1, 1, "out[0] = exp(in[0]);"),
+    "log_of": Entry(1, 1, "out[0] = log(in[0]);"),
+    "pow_of": Entry(2, 1, "out[0] = pow(in[0], in[1]);"),
 }
 # Greatest errors in ulp, in the order in which the comment of each function states them.
 ULP = {
     "sincos_core": (0.8, 0.9),
     "sincos": (1.6, 1.6),
+    "sincos_folded": (2.2,),
     "circular": (1.6, 1.6, 3.6, 4.0, 3.3),
     "asin": (1.5,),
     "acos": (1.3,),
     "atan2": (2.0,),
     "exp": (1.1,),
+    "log": (0.8,),
+    "pow": (1.5,),
 }
 DIGITS = 90  # x - sin x at x = 1e-20 cancels 40 of them
 POINTS = 3000
@@ -128,6 +134,23 @@ def test_sincos(probe: Probe, rng: np.random.Generator, bound: float):
     absolute = 1e-28 if bound <= 1e5 else 1e-24
     assert errors(sine, mp.sin, x, absolute=absolute).max() <= ULP["sincos"][0]
     assert errors(cosine, mp.cos, x, absolute=absolute).max() <= ULP["sincos"][1]
+
+
+@pytest.mark.parametrize("bound", [10.0, 1e5, 1e9])
+def test_sincos_folded(probe: Probe, rng: np.random.Generator, bound: float):
+    """Beside zeros, too, and with a rest that the argument has rounded off."""
+    edges = [k * QUARTER for k in range(1, 13)]
+    x = np.concatenate([spread(rng, bound, bound, *edges), beside_zeros(rng, bound)])
+    rest = np.spacing(x) * rng.uniform(-0.5, 0.5, x.size)
+    absolute = 1e-28 if bound <= 1e5 else 1e-24
+    sine, cosine = probe("sincos_folded_of", x, np.zeros(x.size))
+    assert errors(sine, mp.sin, x, absolute=absolute).max() <= ULP["sincos_folded"][0]
+    with mp.workdps(DIGITS):
+        assert max(abs(mp.cos(a) - b) for a, b in zip(x, cosine, strict=True)) <= 3e-16
+        sine, _ = probe("sincos_folded_of", x, rest)
+        exact = [mp.sin(mp.mpf(a) + b) for a, b in zip(x, rest, strict=True)]
+        differences = [abs(a - b) for a, b in zip(exact, sine, strict=True)]
+        assert max(differences) <= 3e-16
 
 
 @pytest.mark.parametrize(("bound", "absolute"), [(1e5, 1e-28), (1e9, 1e-24)])
@@ -228,6 +251,42 @@ def test_exp_overflows_to_infinity_and_underflows_to_zero(probe: Probe):
     assert probe("exp_of", x)[0].tolist() == expected
 
 
+def positive(rng: np.random.Generator) -> Column:
+    """Normal numbers of every size, crowded about 1 and next to the square roots of 2 and 1/2."""
+    about_one = 1.0 + rng.choice([-1.0, 1.0], POINTS) * 10.0 ** rng.uniform(-16, -0.5, POINTS)
+    roots = math.sqrt(2.0) * np.array([0.5, 1.0, 1.0 + 1e-15, 0.5 - 1e-16, 2.0])
+    powers = 2.0 ** rng.integers(-1022, 1024, POINTS)
+    limits = [2.2250738585072014e-308, 1.7976931348623157e308, 1.0, 0.5]
+    return np.concatenate(
+        [10.0 ** rng.uniform(-307, 308, POINTS), rng.uniform(0.5, 2.0, POINTS), about_one]
+        + [roots, powers, limits]
+    )
+
+
+def test_log(probe: Probe, rng: np.random.Generator):
+    x = positive(rng)
+    assert errors(probe("log_of", x)[0], mp.log, x).max() <= ULP["log"][0]
+
+
+def test_pow(probe: Probe, rng: np.random.Generator):
+    """Over the whole range of results, and where the profile of a contact has its exponents."""
+    x = positive(rng)
+    exponent = rng.uniform(-1.0, 1.0, len(x))
+    with np.errstate(divide="ignore"):
+        wide = exponent * np.minimum(1e4, 700.0 / abs(np.log(x)))
+    narrow = rng.uniform(0.001, 3.0, len(x))
+    narrow *= np.minimum(1.0, 700.0 / np.maximum(abs(np.log(x)) * narrow, 1e-300))
+    for y in (wide, narrow):
+        assert errors(probe("pow_of", x, y)[0], mp.power, x, y).max() <= ULP["pow"][0]
+
+
+def test_pow_of_whole_and_limiting_arguments(probe: Probe):
+    x = [0.0, 0.0, 2.0, 2.0, 4.0, 10.0, 10.0, 1.0, 7.0]
+    y = [2.0, 0.001, 10.0, -1.0, 0.5, 400.0, -400.0, 0.3, 0.0]
+    expected = [0.0, 0.0, 1024.0, 0.5, 2.0, math.inf, 0.0, 1.0, 1.0]
+    assert probe("pow_of", x, y)[0].tolist() == expected
+
+
 def test_nan_goes_through(probe: Probe):
     for name, entry in ENTRIES.items():
         assert np.isnan(probe(name, *[[math.nan]] * entry.inputs)).all(), name
@@ -250,6 +309,8 @@ def sample() -> dict[str, list[Column]]:
         "acos_of": [unit],
         "atan2_of": [unit, np.roll(unit, 1)],
         "exp_of": [powers],
+        "log_of": [positive(rng)],
+        "pow_of": [positive(rng), rng.uniform(-2.0, 2.0, len(positive(rng)))],
     }
 
 

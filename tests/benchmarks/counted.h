@@ -83,6 +83,12 @@ inline real sqrt(real a) {
     LANES(a.at[i] = __builtin_sqrt(a.at[i]))
     return a;
 }
+inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+inline real times_sign(real a, real b) {
+    count(logic);
+    LANES(a.at[i] = __builtin_signbit(b.at[i]) ? -a.at[i] : a.at[i])
+    return a;
+}
 inline real abs(real a) {
     count(logic);
     LANES(a.at[i] = __builtin_fabs(a.at[i]))
@@ -91,6 +97,16 @@ inline real abs(real a) {
 inline real select(mask m, real a, real b) {
     count(choice);
     LANES(b.at[i] = m.on[i] ? a.at[i] : b.at[i])
+    return b;
+}
+inline real least(real a, real b) {
+    count(choice);
+    LANES(b.at[i] = a.at[i] < b.at[i] ? a.at[i] : b.at[i])
+    return b;
+}
+inline real greatest(real a, real b) {
+    count(choice);
+    LANES(b.at[i] = a.at[i] > b.at[i] ? a.at[i] : b.at[i])
     return b;
 }
 inline bool any(mask m) {
@@ -106,5 +122,16 @@ inline real exp2_whole(real k) {
     count(logic);
     LANES(k.at[i] = __builtin_ldexp(1.0, (int)k.at[i]))
     return k;
+}
+inline real exponent(real a) {
+    count(logic);
+    count(sum);
+    LANES(a.at[i] = __builtin_ilogb(a.at[i]))
+    return a;
+}
+inline real significand(real a) {
+    count(logic);
+    LANES(a.at[i] = __builtin_ldexp(a.at[i], -__builtin_ilogb(a.at[i])))
+    return a;
 }
 #undef LANES
