@@ -4,6 +4,8 @@
 >>> ds = sweep.run("wear_power")  # an xarray.Dataset, kept in results/wear_power.zarr
 >>> ds = sweep.run({"model": ..., "axes": ...}, store=None)  # in memory, writes nothing
 >>> ds = sweep.open_results("results/wear_power.zarr")  # lazy
+>>> ds = sweep.trace("wear_power", {"friction": 0.1, "base_acceleration": 15})  # one point's motion
+>>> errors = sweep.compare("results/step_size.zarr", "exact")  # against another method
 """
 
 from __future__ import annotations
@@ -12,21 +14,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sweep.analysis.comparison import compare as compare
     from sweep.api import run as run
     from sweep.config import load as load
     from sweep.errors import SweepError as SweepError
     from sweep.store import open_results as open_results
+    from sweep.tracing import trace as trace
 
 __version__ = "0.1.0"
 
 PUBLIC = {
     "run": "sweep.api",
+    "compare": "sweep.analysis.comparison",
     "load": "sweep.config",
     "open_results": "sweep.store",
+    "trace": "sweep.tracing",
     "SweepError": "sweep.errors",
 }
 
-__all__ = ["SweepError", "__version__", "load", "open_results", "run"]
+__all__ = ["SweepError", "__version__", "compare", "load", "open_results", "run", "trace"]
 
 
 def __getattr__(name: str) -> Any:

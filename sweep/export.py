@@ -1,10 +1,12 @@
-"""Results in other formats: netCDF, and CSV with a row a point."""
+"""Results in other formats: netCDF, CSV with a row a point, and zarr for what is not in a store."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import uuid
+import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,17 +24,23 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 2**14  # turned into text; some hundred bytes of memory a value
 
 
-def export(dataset: xr.Dataset, path: str | Path) -> Path:
+def export(
+    dataset: xr.Dataset, path: str | Path, formats: Mapping[str, Writer] | None = None
+) -> Path:
     """The results as a file, of the format that the end of its name says: .nc or .csv.
 
     A file that is there is replaced, once the new one is whole. Raises SweepError for another end
-    or a place that cannot be, MachineError if the disk is full.
+    or a place that cannot be, MachineError if the disk is full. `formats` are those to choose
+    from: FORMATS, or TRACE_FORMATS.
     """
     path = Path(path)
-    write = FORMATS.get(path.suffix.lower())
+    formats = FORMATS if formats is None else formats
+    write = formats.get(path.suffix.lower())
     if write is None:
-        known = " or ".join(FORMATS)
+        known = " or ".join(formats)
         raise SweepError(f"{str(path)!r} names no format by its end: use {known}")
+    if write is _write_zarr and os.path.lexists(path):
+        raise SweepError(f"{str(path)!r} is there already; remove it, or name another")
     if path.is_dir():
         raise SweepError(f"{str(path)!r} is a folder; name a file in it")
     with _whole(path) as scratch:
@@ -50,6 +58,8 @@ def _whole(path: Path) -> Generator[Path]:
             yield scratch
             scratch.replace(path)
         finally:
+            if scratch.is_dir():
+                shutil.rmtree(scratch, ignore_errors=True)
             scratch.unlink(missing_ok=True)
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise SweepError(f"{str(path)!r} cannot be written: {error}; name another") from error
@@ -89,7 +99,21 @@ def _write_csv(dataset: xr.Dataset, path: Path) -> None:
             _write_rows(file, columns)
 
 
-FORMATS: Mapping[str, Callable[[Any, Path], None]] = {".nc": _write_netcdf, ".csv": _write_csv}
+def _write_zarr(dataset: xr.Dataset, path: Path) -> None:
+    """A folder of zarr's format 3 that plain xarray.open_zarr opens."""
+    encoding: dict[str, dict[str, Any]] = {str(name): {"_FillValue": None} for name in dataset}
+    with warnings.catch_warnings():  # it is not yet in the standard, and readers warn without
+        warnings.filterwarnings("ignore", "Consolidated metadata")
+        dataset.drop_encoding().to_zarr(path, zarr_format=3, consolidated=True, encoding=encoding)
+
+
+Writer = Callable[[Any, Path], None]
+FORMATS: Mapping[str, Writer] = {".nc": _write_netcdf, ".csv": _write_csv}
+TRACE_FORMATS: Mapping[str, Writer] = {
+    ".nc": _write_netcdf,
+    ".zarr": _write_zarr,
+    ".csv": _write_csv,
+}
 
 
 def _comments(dataset: xr.Dataset) -> Iterator[str]:
@@ -116,7 +140,7 @@ def _described(variable: Any) -> str:
 
 def _columns(block: xr.Dataset) -> dict[str, NDArray[Any]]:
     """Every column of a block in memory, each of one value a point."""
-    like = block["status"]
+    like = max(block.data_vars.values(), key=lambda variable: variable.ndim)
     names = coordinates(block)[0]
     columns: dict[str, NDArray[Any]] = {}
     for name in (*names, *map(str, block.data_vars)):

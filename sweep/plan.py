@@ -25,7 +25,6 @@ Named = TypeVar("Named")
 
 RECIPE_FORMAT = 1
 CHUNKS_OF_A_RUN = 64  # wanted, where the least and greatest chunk allow it
-LEAST_CHUNK = 2**16  # points; fewer, and files and calls cost more than the computing
 GREATEST_CHUNK = 2**20
 MOST_CHUNKS = 10**5  # files of one array that a file system lists in a blink
 
@@ -33,8 +32,8 @@ MOST_CHUNKS = 10**5  # files of one array that a file system lists in a blink
 def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...]:
     """The shape of a sweep's chunks: whole trailing dimensions, then a part of one, then ones.
 
-    It follows from the shape of the sweep alone: 2**16 to 2**20 points (more only where 10**5
-    chunks would not do), the whole grid where that has fewer. With `chunk_points`, the smallest
+    It follows from the sweep alone: 2**16 to 2**20 points (fewer of slow methods, more only where
+    10**5 chunks would not do), the whole grid where that has fewer. With `chunk_points`, the least
     such block of at least that many points; SweepError if that is below 1 or makes more than 10**5
     chunks.
     """
@@ -42,7 +41,7 @@ def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...
         return _asked_block(sweep.shape, chunk_points)
     target = _power_of_two_below(sweep.n_points // CHUNKS_OF_A_RUN)
     # A block of at least n points has fewer than 2 n, hence half the greatest chunk.
-    target = min(max(target, LEAST_CHUNK), GREATEST_CHUNK // 2)
+    target = min(max(target, sweep.method.least_chunk), GREATEST_CHUNK // 2)
     while math.prod(chunk_counts(sweep.shape, _block(sweep.shape, target))) > MOST_CHUNKS:
         target *= 2
     return _block(sweep.shape, target)
@@ -77,7 +76,7 @@ def points(sweep: Sweep, chunk: Chunk) -> Points:
     return Points(
         n_points=chunk.n_points,
         columns={parameter.name: columns[parameter.name] for parameter in sweep.parameters},
-        variants=tuple(v.name for v in sweep.method.variants if _holds(v, columns[v.parameter])),
+        variants=tuple(v.name for v in sweep.method.variants if _holds(v, columns)),
     )
 
 
@@ -188,9 +187,12 @@ def _power_of_two_below(n: int) -> int:
     return 1 << max(0, n.bit_length() - 1)
 
 
-def _holds(variant: Variant, column: Column) -> bool:
-    value = column.values[0] if variant.value is None else variant.value
-    return bool(np.all(column.values == value))
+def _holds(variant: Variant, columns: Mapping[str, Column]) -> bool:
+    held = (columns[name].values for name in variant.parameters if name in columns)
+    return all(
+        bool(np.all(values == (values[0] if variant.value is None else variant.value)))
+        for values in held
+    )
 
 
 def _axis_recipe(axis: Axis) -> Recipe:

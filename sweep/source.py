@@ -12,11 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from sweep.arrays import array_text
 from sweep.errors import SweepError
 from sweep.shipped import kernels_folder
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Sweep
 
-Target = Literal["cpu", "gpu"]
+Target = Literal["cpu", "gpu", "trace"]
 
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
 
@@ -54,7 +55,12 @@ def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:
 
 
 def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
-    """The complete text that is compiled for `kernel`; SweepError if a header is missing."""
+    """The complete text that is compiled for `kernel`; SweepError if a header is missing.
+
+    Of a method of kind "array", which nothing is compiled for, it is the Python text.
+    """
+    if kernel.method.kind == "array":
+        return array_text(kernel.model, kernel.method)
     seen: set[str] = set()
     parts = [
         "".join(_flatten("portable.h", seen)),
@@ -62,9 +68,15 @@ def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
         "".join(_flatten(f"models/{kernel.model.name}.h", seen)),
         f"namespace method = {kernel.method.name};\n",
         _columns(kernel),
-        "".join(_flatten(f"entry_{target}.h", seen)),
+        *([_rows(kernel.model)] if target == "trace" else []),
+        "".join(_flatten(_entry(kernel, target), seen)),
     ]
     return "\n".join(parts)
+
+
+def _entry(kernel: Kernel, target: Target) -> str:
+    """The header through which a backend calls the kernel."""
+    return f"entry_{target}_items.h" if kernel.method.items else f"entry_{target}.h"
 
 
 def kernel_digest(sweep: Sweep) -> str:
@@ -110,6 +122,12 @@ def _generated(kernel: Kernel) -> str:
         _struct("Parameters", _fields(model)),
         "// What finish() returns, in SI units; status as in the table of statuses.",
         _struct("Outputs", [*(output.name for output in model.outputs), "status"]),
+        "// What a trace tells of one moment, in SI units.",
+        _struct("Observables", ["time", *_observables(model)]),
+        "// ... and of each item.",
+        _struct("ItemObservables", _observables(model, per_item=True)),
+        "// What a trace spans if nothing else is asked for, in s.",
+        _struct("Span", ["first", "last"]),
         f"enum class ParameterSet {{ {sets} }};",
         f"constexpr ParameterSet parameter_set = ParameterSet::{kernel.parameter_set.name};",
         _flags("wanted", {output.name: output.name in wanted for output in model.outputs}),
@@ -139,7 +157,35 @@ def _columns(kernel: Kernel) -> str:
         *("    " + line for line in scatters),
         "}",
     ]
+    if kernel.method.items:
+        lines.append(f"HD real items_of(Parameters const& p) {{ return p.{kernel.method.items}; }}")
     return "\n".join(lines) + "\n"
+
+
+def _rows(model: Model) -> str:
+    """The code between the named observables and the rows of a trace: the moment, then the others.
+
+    A row of items' observables is that of one lane.
+    """
+    names = ["time", *_observables(model)]
+    of_items = _observables(model, per_item=True)
+    lines = [
+        '#line 1 "generated"',
+        f"namespace model = {model.name};",
+        f"constexpr int row_size = {len(names)};",
+        f"constexpr int item_row_size = {len(of_items)};",
+        "HD void write_row(double* row, Observables const& o) {",
+        *(f"    row[{i}] = lane(o.{name}, 0);" for i, name in enumerate(names)),
+        "}",
+        "HD void write_item_row(double* row, ItemObservables const& o, int item) {",
+        *(f"    row[{i}] = lane(o.{name}, item);" for i, name in enumerate(of_items)),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _observables(model: Model, *, per_item: bool = False) -> list[str]:
+    return [each.name for each in model.observables if each.per_item == per_item]
 
 
 def _fields(model: Model) -> list[str]:

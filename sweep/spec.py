@@ -46,7 +46,9 @@ class Parameter:
     open_minimum: bool = False  # the minimum itself is excluded
     open_maximum: bool = False
     whole: bool = False  # takes whole numbers only
+    infinite: bool = False  # inf is a value it takes
     default: float | None = None  # None: has to be given
+    derived: str = ""  # how the kernel finds it where it is not given: the default then is NaN
     neutral: bool = False  # the default changes nothing, so it stays out of the fingerprint
 
 
@@ -56,6 +58,7 @@ class ParameterSet:
 
     name: str
     parameters: tuple[Parameter, ...]
+    scaled: bool = False  # has no dimensions: observables are told over their scales
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,18 +70,34 @@ class Output:
     long_name: str
     kind: Literal["real", "count", "flag"] = "real"  # stored as Sweep.dtype, int32, uint8
     flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... where kind is "flag"
+    parameter_sets: tuple[str, ...] = ()  # those it is defined for; none named: all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observable:
+    """One quantity of a point's motion that a trace tells over time."""
+
+    name: str
+    unit: str
+    long_name: str
+    flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... where it is a flag
+    scale: str = ""  # what it is told over where the parameter set has no dimensions
+    per_item: bool = False  # of each item, not of the point: told by methods that have items
+
+
+TIME = Observable(name="time", unit="s", long_name="time")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
     """A compile-time flag that may make a kernel faster and changes no bit of its result.
 
-    It holds for a chunk if every value of `parameter` there equals `value`
-    (or, with no value given, if all of them are the same).
+    It holds for a chunk if every value of each of `parameters` there equals `value` (or, with no
+    value given, if each has the same value everywhere). Those the sweep does not have count not.
     """
 
     name: str
-    parameter: str
+    parameters: tuple[str, ...]
     value: float | None = None
 
 
@@ -93,6 +112,9 @@ class Method:
     parameters: tuple[Parameter, ...] = ()  # numerical controls
     variants: tuple[Variant, ...] = ()
     pack: int = 4  # vectors a CPU has in flight, 1 to 4: fewer for methods with much state
+    least_chunk: int = 2**16  # points a chunk has at least; fewer where a point takes long
+    items: str = ""  # the parameter that says how many items (springs) a point is summed over
+    traced: bool = False  # its namespace has what entry_trace.h or entry_trace_items.h asks for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +123,14 @@ class Relation:
 
     lesser: str
     greater: str
+    reason: str  # what would be wrong else
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotAllZero:
+    """Of these parameters of one sweep, at least one is not 0."""
+
+    parameters: tuple[str, ...]
     reason: str  # what would be wrong else
 
 
@@ -116,7 +146,11 @@ class Model:
     outputs: tuple[Output, ...]
     methods: tuple[Method, ...]  # the first is the default
     sentences: Mapping[Status, str]  # what each status means here, and what to do
-    relations: tuple[Relation, ...] = ()  # checked beforehand where both are constants
+    relations: tuple[Relation | NotAllZero, ...] = ()  # checked beforehand among constants
+    observables: tuple[Observable, ...] = ()  # of a trace, time apart
+    clock: Observable = TIME  # what a trace calls time
+    samples: int = 2000  # of a trace, if nobody says otherwise
+    loop: tuple[str, str] | None = None  # two of them, drawn as a loop: to the right, upwards
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,7 +136,7 @@ def test_without_any_compiler_both_cures_are_named(
     monkeypatch.setattr(compiler, "_find", compiler._find.__wrapped__)
     cures = r"no C\+\+ compiler.*apt install g\+\+.*pip install 'tribosweep\[compiler\]'"
     with pytest.raises(CompileError, match=cures):
-        open_backend()
+        compute(random_parameters(1, seed=0))
 
 
 def test_an_unknown_backend_is_refused() -> None:

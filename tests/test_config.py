@@ -286,6 +286,15 @@ def test_parameter_that_two_sets_share_decides_nothing(toy: dict[str, object]) -
     assert load(shared, ["gravity=1"]).sweep.parameter_set.name == "material"
 
 
+def test_what_the_sets_that_fit_still_miss_is_named() -> None:
+    body = {"phase": 0, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "indentation": 1e-5}
+    body |= {"normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3}
+    (found,) = faults({"model": "mdr_contact", "parameters": body})
+    assert "sphere misses radius; profile misses profile_coefficient, profile_exponent" in found
+    (found,) = faults({"model": "mdr_contact", "parameters": body | {"beta": 1}})
+    assert "friction, beta belong to different sets; give exactly one of these sets" in found
+
+
 def test_unknown_method_blames_no_parameter_of_another(toy: dict[str, object]) -> None:
     (found,) = faults(toy, "method=steped", "springs=3")
     assert "did you mean 'stepped'?" in found

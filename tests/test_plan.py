@@ -174,7 +174,7 @@ def test_chunk_points_out_of_range_are_refused() -> None:
 
 def test_variants_hold_chunk_by_chunk() -> None:
     stiffness = Axis("stiffness", {"stiffness": np.array([0.0, 0.0, 3.0, 3.0])}, {})
-    variants = (*EXACT.variants, Variant(name="one_stiffness", parameter="stiffness"))
+    variants = (*EXACT.variants, Variant(name="one_stiffness", parameters=("stiffness",)))
     sweep = replace(sweep_over(stiffness), method=replace(EXACT, variants=variants))
     held = [set(plan.points(sweep, c).variants) for c in plan.chunks((4,), (2,))]
     always = {"no_damping", "no_shaking"}

@@ -8,3 +8,7 @@
 
 #include "elementary.h"
 #include "models/friction_oscillator/exact.h"
+#include "models/friction_oscillator/moreau.h"
+#include "models/friction_oscillator/schemes.h"
+
+#undef METHOD

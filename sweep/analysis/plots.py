@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.scales import edges, roomiest_cell, scale, spans_decades
+from sweep.analysis.scales import decades, edges, roomiest_cell, scale, spans_decades
 from sweep.analysis.slices import Slice, cut, flag_names, is_flag, quantity, unit
 from sweep.errors import SweepError
 
@@ -26,6 +26,7 @@ Values = NDArray[np.float64]
 
 MOST_LINES = 8  # an axis this short is drawn as lines rather than as columns of a map
 NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
+NO_ERROR: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
 THEORY_STYLES = ("--", "-.", ":")
 
 
@@ -40,18 +41,29 @@ def plot(
 
     See `draw` for what is on it. Folders on the way to `path` are made; a file there is replaced.
     """
+    return save(draw(dataset, output, at=at), path)
+
+
+def save(figure: Figure, path: str | Path) -> Path:
+    """Write a figure, of the kind that the end of the path says; SweepError if it cannot be."""
     path = Path(path)
-    figure = draw(dataset, output, at=at)
-    formats = figure.canvas.get_supported_filetypes()
-    if path.suffix.removeprefix(".").lower() not in formats:
-        known = ", ".join(f".{name}" for name in sorted(formats))
-        raise SweepError(f"{str(path)!r} names no kind of picture by its end: use one of {known}")
+    refuse_end(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path)
     except OSError as error:
         raise SweepError(f"the picture cannot be written to {str(path)!r}: {error}") from error
     return path
+
+
+def refuse_end(path: Path) -> None:
+    """SweepError if the end of the name is not that of a kind of picture."""
+    from matplotlib.figure import Figure
+
+    formats = Figure().canvas.get_supported_filetypes()
+    if path.suffix.removeprefix(".").lower() not in formats:
+        known = ", ".join(f".{name}" for name in sorted(formats))
+        raise SweepError(f"{str(path)!r} names no kind of picture by its end: use one of {known}")
 
 
 def draw(
@@ -65,9 +77,17 @@ def draw(
     whether the flag is the output or stands beside it; borders that theory knows for the model are
     dashed. Points without a value are hatched, and counted in the legend.
     """
+    return draw_slice(cut(dataset, output, at or {}))
+
+
+def draw_slice(shown: Slice) -> Figure:
+    """What `draw` draws, of a slice that is there: of a sweep, or of its error.
+
+    Errors are on a logarithmic scale, of a map its least part cut off; where there is none (an
+    error of 0) the map is pale, and lines stop. The legend counts those points.
+    """
     from matplotlib.figure import Figure
 
-    shown = cut(dataset, output, at or {})
     figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
     axes = figure.add_subplot()
     shape = shown.output.shape
@@ -80,13 +100,13 @@ def draw(
         _draw_map(figure, axes, shown)
     else:
         _draw_lines(axes, shown)
-    axes.set_title(_title(dataset, shown), loc="left", fontsize="medium")
+    axes.set_title(_title(shown), loc="left", fontsize="medium")
     _draw_legend(figure, axes, shown)
     return figure
 
 
-def _title(dataset: xr.Dataset, shown: Slice) -> str:
-    title = f"{dataset.attrs.get('model', 'sweep')}: {shown.name}"
+def _title(shown: Slice) -> str:
+    title = f"{shown.dataset.attrs.get('model', 'sweep')}: {shown.name}"
     cuts = ", ".join(f"{axis} = {value}" for axis, value in shown.cuts.items())
     return f"{title} at {cuts}" if cuts else title
 
@@ -95,6 +115,9 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
     from matplotlib.patches import Patch
 
     handles = axes.get_legend_handles_labels()[0]
+    none = np.count_nonzero(shown.values == 0)
+    if _is_error(shown) and none:
+        handles.append(Patch(**NO_ERROR, label=f"no error: {none} points"))
     if shown.missing:
         counts = ", ".join(f"{n} {_in_words(status.name)}" for status, n in shown.missing.items())
         handles.append(Patch(**NO_VALUE, label=f"no value: {counts}"))
@@ -115,7 +138,8 @@ def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
     for axis, name, values in zip(shown.axes, "xy", (x, y), strict=True):
         axes.set(**{f"{name}scale": scale(values), f"{name}label": _label(axis)})
     axes.patch.set(**NO_VALUE)
-    mesh = axes.pcolormesh(edges(x), edges(y), shown.values.T, rasterized=True, **_colours(shown))
+    values = _of_some_colour(shown.values) if _is_error(shown) else shown.values
+    mesh = axes.pcolormesh(edges(x), edges(y), values.T, rasterized=True, **_colours(shown))
     _colour_bar(figure, axes, mesh, shown)
     _draw_class_borders(axes, x, y, shown)
     _draw_theory_borders(axes, x, y, shown)
@@ -124,14 +148,28 @@ def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
 
 def _colours(shown: Slice) -> dict[str, Any]:
     import matplotlib
-    from matplotlib.colors import BoundaryNorm
+    from matplotlib.colors import BoundaryNorm, LogNorm
 
+    if _is_error(shown):
+        colours = matplotlib.colormaps["viridis"].with_extremes(under=NO_ERROR["facecolor"])
+        return {"cmap": colours, "norm": LogNorm(*decades(shown.values))}
     if not is_flag(shown.output):
         return {"cmap": "viridis", "norm": _norm(shown.values)}
     codes = sorted(flag_names(shown.output))
     between = [codes[0] - 0.5, *(code + 0.5 for code in codes)]
     colours = matplotlib.colormaps["viridis"].resampled(len(codes))
     return {"cmap": colours, "norm": BoundaryNorm(between, len(codes))}
+
+
+def _is_error(shown: Slice) -> bool:
+    """Whether a slice shows the relative error of what another shows."""
+    return "against" in shown.dataset.attrs and not is_flag(shown.output)
+
+
+def _of_some_colour(errors: Values) -> Values:
+    """Those below the scale at its least, those that are 0 below it: a NaN would be hatched."""
+    low, _ = decades(errors)
+    return np.where(errors == 0, 0.1 * low, np.maximum(errors, low))
 
 
 def _norm(values: Values) -> Normalize:
@@ -213,7 +251,9 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
     style = _line_style(shown, along)
     for line, label in zip(values, labels, strict=True):
         axes.plot(x, line, label=label, **style)
-    if spans_decades(values[np.isfinite(values)]):
+    if _is_error(shown):
+        axes.set_yscale("log", nonpositive="mask")
+    elif spans_decades(values[np.isfinite(values)]):
         axes.set_yscale("log")
     if is_flag(shown.output):
         names = flag_names(shown.output)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 LOG_DECADES = 3.0  # a positive output that spans more gets a logarithmic scale
+CUT_OFF = 0.01  # share of errors, the least ones, that may lie below their scale
 FINEST_GRID = 40  # cells a side on which the room for a word is sought
 
 
@@ -30,6 +31,19 @@ def spans_decades(values: Values) -> bool:
     return bool(values.size and values.min() > 0 and values.max() > 10**LOG_DECADES * values.min())
 
 
+def decades(errors: Values) -> tuple[float, float]:
+    """The ends of a logarithmic scale for errors, powers of ten; (1e-16, 1) if all are 0.
+
+    Where a signed error changes its sign there are a few of any smallness: those are left below.
+    """
+    positive = errors[np.isfinite(errors) & (errors > 0)]
+    if not positive.size:
+        return 1e-16, 1.0
+    low = np.floor(np.log10(np.quantile(positive, CUT_OFF)))
+    high = np.ceil(np.log10(positive.max()))
+    return float(10.0**low), float(10.0 ** max(high, low + 1))
+
+
 def roomiest_cell(region: NDArray[np.bool_]) -> tuple[int, int] | None:
     """The cell of a region farthest from all that is outside it, in shares of each side.
 
@@ -43,7 +57,9 @@ def roomiest_cell(region: NDArray[np.bool_]) -> tuple[int, int] | None:
         return None
     size = np.array([2.0, 1.0]) * coarse.shape
     apart = (inside[:, None, :] - outside[None, :, :]) / size
-    best = inside[np.argmax(np.min(np.sum(apart**2, axis=-1), axis=1))] - 1
+    room = np.min(np.sum(apart**2, axis=-1), axis=1)
+    roomiest = np.flatnonzero(room > 0.999 * room.max())  # of a long band there are many
+    best = inside[roomiest[roomiest.size // 2]] - 1
     return int(best[0]) * strides[0], int(best[1]) * strides[1]
 
 

@@ -14,6 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.arrays import array_method
+from sweep.backends.arrays import compute_arrays
 from sweep.backends.base import Computed, Stopped
 from sweep.backends.compiler import Compiler, compile_library, find_compiler, processor_name
 from sweep.errors import CompileError, MachineError
@@ -25,7 +27,7 @@ FIRST_BUDGET = 1000  # units of work in the first call, before their cost is kno
 
 
 class Column(ctypes.Structure):
-    """Twin of entry_cpu.h's Column."""
+    """Twin of block_cpu.h's Column."""
 
     _fields_ = (
         ("values", ctypes.c_void_p),
@@ -56,17 +58,29 @@ class CpuBackend:
     def __init__(self, target: Target | None = None, budget: int | None = None) -> None:
         """`budget` fixes the units of work of each call into the kernel, for tests."""
         self._target = target or Target()
-        self._compiler = self._target.compiler or find_compiler()
         self._budget = budget
+
+    @functools.cached_property
+    def _compiler(self) -> Compiler:
+        """Looked for when there is a kernel to compile: an array method needs none."""
+        return self._target.compiler or find_compiler()
 
     @property
     def description(self) -> str:
-        return f"{processor_name()}, {self._compiler.version}"
+        try:
+            return f"{processor_name()}, {self._compiler.version}"
+        except CompileError:  # array methods go without
+            return processor_name()
 
     def prepare(self, sweep: Sweep, points: Points) -> None:
+        if sweep.method.kind == "array":
+            array_method(sweep.model, sweep.method)
+            return
         self._library(kernel_of(sweep, points.variants))
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+        if sweep.method.kind == "array":
+            return compute_arrays(np, sweep, points, stop)
         library = self._library(kernel_of(sweep, points.variants))
         arrays = {
             output.name: np.empty(points.n_points, DTYPES[output.kind]) for output in sweep.outputs
@@ -84,7 +98,7 @@ class Library:
     """A compiled kernel, loaded."""
 
     def __init__(self, path: Path, kernel: Kernel) -> None:
-        loaded = _loaded(path)
+        loaded = load_library(path)
         self.names = tuple(parameter.name for parameter in kernel.parameters)
         self.state_bytes = _integer(loaded.tribosweep_state_bytes)
         self.lanes = _integer(loaded.tribosweep_lanes)
@@ -93,7 +107,7 @@ class Library:
         if request_bytes != ctypes.sizeof(self.request_type):
             raise CompileError(
                 f"{str(path)!r} has a request of {request_bytes} bytes, this program one of "
-                f"{ctypes.sizeof(self.request_type)}: entry_cpu.h and cpu.py differ in layout"
+                f"{ctypes.sizeof(self.request_type)}: block_cpu.h and cpu.py differ in layout"
             )
         self._run = loaded.tribosweep_run
         self._run.restype = None
@@ -139,7 +153,7 @@ class Library:
 
 
 def request_type(n_columns: int, n_outputs: int) -> type[Any]:
-    """Twin of entry_cpu.h's Request for a kernel of that many columns and outputs."""
+    """Twin of block_cpu.h's Request for a kernel of that many columns and outputs."""
     fields = [
         ("next", ctypes.c_int64),
         ("stop", ctypes.c_int64),
@@ -158,7 +172,8 @@ def _load(kernel: Kernel, compiler: Compiler, flags: tuple[str, ...]) -> Library
     return Library(compile_library(kernel_text(kernel), compiler, flags), kernel)
 
 
-def _loaded(path: Path) -> ctypes.CDLL:
+def load_library(path: Path) -> ctypes.CDLL:
+    """A compiled kernel; MachineError where this process may not run it."""
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:

@@ -12,11 +12,16 @@ from sweep.cli.app import app
 from sweep.errors import MachineError, SweepError
 
 # isort: off
-from sweep.cli import running, stores, about  # in the order of the help
+from sweep.cli import (
+    running,
+    stores,
+    tracing,
+    about,
+)  # in the order of the help
 
 # isort: on
 
-__all__ = ["about", "main", "running", "stores"]
+__all__ = ["about", "main", "running", "stores", "tracing"]
 
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
 BROKEN_PIPE = 128 + 13  # as a shell tells of SIGPIPE

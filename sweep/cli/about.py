@@ -129,6 +129,7 @@ def _described(model: Model) -> dict[str, Any]:
         "parameter_sets": sets,
         "methods": methods,
         "outputs": [asdict(each) for each in model.outputs],
+        "observables": [asdict(each) for each in model.observables],
         "statuses": statuses,
     }
 
@@ -147,6 +148,12 @@ def _print_model(model: Model) -> None:
         ("output", "unit", "meaning"),
     )
     print()
+    if model.observables:
+        print_table(
+            [(each.name, each.unit, each.long_name) for each in model.observables],
+            ("traced", "unit", "meaning"),
+        )
+        print()
     rows = [(str(int(status)), status.name, text) for status, text in model.sentences.items()]
     print_table(rows, ("status", "name", "meaning"))
 
@@ -155,7 +162,7 @@ def _print_parameters(title: str, parameters: tuple[Parameter, ...]) -> None:
     from sweep.config.quantities import requirement
 
     def row(each: Parameter) -> tuple[str, ...]:
-        default = "" if each.default is None else f"{each.default:g}"
+        default = each.derived or ("" if each.default is None else f"{each.default:g}")
         return each.name, each.symbol, each.unit, requirement(each), default, each.meaning
 
     print_table(map(row, parameters), (title, "symbol", "unit", "range", "default", "meaning"))

@@ -43,14 +43,14 @@ def print_dataset(dataset: xr.Dataset) -> None:
     print()
 
 
-def print_outputs(dataset: xr.Dataset, found: Contents) -> None:
+def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") -> None:
     """Least, mean and greatest of each output, and the shares of each flag."""
     rows = [
         (name, *(f"{value:.6g}" for value in vars(span).values()), *_described(dataset[name]))
         for name, span in found.ranges.items()
     ]
     if rows:
-        print_table(rows, ("output", "least", "mean", "greatest", "unit", "meaning"))
+        print_table(rows, (kind, "least", "mean", "greatest", "unit", "meaning"))
     for name, shares in found.shares.items():
         print(f"{name}: " + ", ".join(f"{flag} {share(part)}" for flag, part in shares.items()))
 

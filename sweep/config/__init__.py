@@ -27,14 +27,19 @@ class Request:
     name: str  # stem of the file, or the model's name where there is no file
 
 
-def load(source: str | Path | Mapping[str, object], overrides: Sequence[str] = ()) -> Request:
+def load(
+    source: str | Path | Mapping[str, object],
+    overrides: Sequence[str] = (),
+    *,
+    at: Sequence[str] = (),
+) -> Request:
     """The request in a TOML file, in a shipped one given by name, or in a mapping of that shape.
 
     `overrides` are `name=value` texts as of `--set`: a parameter's constant, or, with a table for
-    a value, its axis; `method=...` and the like; `run.workers=2`. Raises ConfigError with every
-    fault found.
+    a value, its axis; `method=...` and the like; `run.workers=2`. `at` are texts as of `--at`: they
+    give a parameter one value. Raises ConfigError with every fault found.
     """
-    draft = read(source, overrides)
+    draft = read(source, overrides, at)
     document, wrong = checked(Document, draft.document)
     for key, sentence in wrong.items():
         draft.fault("", key, sentence + _top_level_hint(draft, key))

@@ -13,7 +13,7 @@ from sweep.config.quantities import UnreadableError, first_outside, number, requ
 from sweep.config.tables import AxisTable, Document, checked
 from sweep.config.wording import listed, nearest, shown
 from sweep.models import models
-from sweep.spec import Axis, Method, Model, Output, Parameter, ParameterSet, Sweep
+from sweep.spec import Axis, Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep
 
 MOST_POINTS = 10**5 * 2**20  # chunks a store may have, times the points of the largest chunk
 
@@ -28,7 +28,7 @@ def sweep_of(draft: Draft, document: Document) -> Sweep | None:
     known = _known_parameters(model, method)
     axes = _axes(draft, document, known, model)
     constants = _constants(draft, document, known, model)
-    outputs = _outputs(draft, document, model)
+    outputs = _outputs(draft, document, model, parameter_set)
     wanted = (
         *model.parameters,
         *(parameter_set.parameters if parameter_set else ()),
@@ -73,11 +73,20 @@ def _method(draft: Draft, document: Document, model: Model) -> Method | None:
     return methods.get(document.method)
 
 
-def _outputs(draft: Draft, document: Document, model: Model) -> tuple[Output, ...]:
-    """The asked ones in the model's order; all of them if none is named."""
+def _outputs(
+    draft: Draft, document: Document, model: Model, parameter_set: ParameterSet | None
+) -> tuple[Output, ...]:
+    """The asked ones in the model's order; if none is named, all that the set defines."""
     asked = document.outputs
+    undefined = [
+        output.name
+        for output in model.outputs
+        if output.parameter_sets
+        and parameter_set is not None
+        and parameter_set.name not in output.parameter_sets
+    ]
     if asked is None:
-        return model.outputs
+        return tuple(output for output in model.outputs if output.name not in undefined)
     names = [output.name for output in model.outputs]
     if not asked:
         draft.fault("", "outputs", f"it is empty; leave it out for all, or name {listed(names)}")
@@ -88,6 +97,10 @@ def _outputs(draft: Draft, document: Document, model: Model) -> tuple[Output, ..
             draft.fault("", "outputs", f"{shown(name)} is unknown; {nearest(name, names)}")
         elif asked.count(name) > 1:
             draft.fault("", "outputs", f"{name!r} is named {asked.count(name)} times")
+        elif name in undefined:
+            owners = next(each.parameter_sets for each in model.outputs if each.name == name)
+            cure = f"give the parameters of {listed(owners)}, or leave it out"
+            draft.fault("", "outputs", f"{name!r} is not defined by the parameters given; {cure}")
     return tuple(output for output in model.outputs if output.name in asked)
 
 
@@ -110,10 +123,21 @@ def _parameter_set(draft: Draft, document: Document, model: Model) -> ParameterS
     complete = [s for s in fitting if _needed(s) <= set(given)]
     if complete or len(fitting) == 1:
         return (complete or fitting)[0]
+    if 0 < len(fitting) < len(sets):
+        missing = "; ".join(_missing(s, given) for s in fitting)
+        draft.fault("parameters", "", f"{missing}; give the rest of one of these sets")
+        return None
     choices = " or ".join(f"{listed(names)} ({name})" for name, names in sets.items())
     mixed = "" if fitting else f"{listed(given)} belong to different sets; "
     draft.fault("parameters", "", f"{mixed}give exactly one of these sets: {choices}")
     return None
+
+
+def _missing(parameter_set: ParameterSet, given: Sequence[str]) -> str:
+    """What a set still asks for, in the order of its table: "sphere misses radius"."""
+    needed = _needed(parameter_set) - set(given)
+    missing = [p.name for p in parameter_set.parameters if p.name in needed]
+    return f"{parameter_set.name} misses {listed(missing)}"
 
 
 def _needed(parameter_set: ParameterSet) -> set[str]:
@@ -204,6 +228,11 @@ def _completed(
 def _check_relations(draft: Draft, model: Model, constants: Mapping[str, float]) -> None:
     """A fault for each relation that constants alone break; along axes it is a point's status."""
     for relation in model.relations:
+        if isinstance(relation, NotAllZero):
+            if all(constants.get(name) == 0 for name in relation.parameters):
+                message = f"{listed(relation.parameters)} are all 0: {relation.reason}"
+                draft.fault("parameters", relation.parameters[0], message)
+            continue
         if not {relation.lesser, relation.greater} <= constants.keys():
             continue
         lesser, greater = constants[relation.lesser], constants[relation.greater]

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TypeGuard, cast
+from typing import Literal, TypeGuard, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from sweep.errors import ConfigError, Fault
 from sweep.shipped import shipped_configs
 
 Table = dict[str, object]
+Flag = Literal["--set", "--at"]
 
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
 TABLES = ("parameters", "axes", "run")
@@ -40,7 +41,7 @@ class Draft:
     def place(self, table: str, key: str) -> str:
         """Where the user wrote it: `[parameters] mass`, `model`, `--set friction`."""
         if option := self.overridden.get((table, key)):
-            return f"--set {option}"
+            return option
         if table:
             return f"[{table}] {key_text(key)}" if key else f"[{table}]"
         bracketed = key in TABLES or is_table(self.document.get(key))
@@ -52,10 +53,15 @@ def is_table(value: object) -> TypeGuard[Table]:
     return isinstance(value, dict)
 
 
-def read(source: str | Path | Mapping[str, object], overrides: Sequence[str] = ()) -> Draft:
+def read(
+    source: str | Path | Mapping[str, object],
+    overrides: Sequence[str] = (),
+    at: Sequence[str] = (),
+) -> Draft:
     """The draft of a TOML file, a shipped one's name, or a mapping, with `--set` overrides applied.
 
-    Raises ConfigError where there is no document at all; the faults of overrides are noted in it.
+    So are the `name=value` texts of `at`, each of which gives a parameter one value. Raises
+    ConfigError where there is no document at all; the faults of overrides are noted in it.
     """
     if isinstance(source, Mapping):
         draft = Draft("the sweep given", None, Path(), _document(source))
@@ -64,7 +70,9 @@ def read(source: str | Path | Mapping[str, object], overrides: Sequence[str] = (
         document = _parsed(_text(path, str(source)), str(source))
         draft = Draft(str(source), path.stem, path.parent, document)
     for override in [overrides] if isinstance(overrides, str) else overrides:
-        _override(draft, override)
+        _override(draft, override, "--set")
+    for override in [at] if isinstance(at, str) else at:
+        _override(draft, override, "--at")
     return draft
 
 
@@ -142,28 +150,30 @@ def _plain(value: object) -> object:
     return str(value) if isinstance(value, PurePath) else value
 
 
-def _override(draft: Draft, text: str) -> None:
+def _override(draft: Draft, text: str, flag: Flag) -> None:
     """Apply one `name=value`, or note why it cannot be."""
     option, equals, value_text = text.partition("=")
     option = option.strip()
     table, _, key = option.rpartition(".")
     if not table and key not in TOP_LEVEL_KEYS:
         table = "parameters"
-    wrong = _wrong_option(option, equals, table, key)
+    wrong = _wrong_option(flag, option, equals, table, key)
     value = None if wrong else _override_value(value_text.strip())
     if value is None:
         cure = wrong or f"{shown(value_text.strip())} is not a TOML value"
-        draft.faults.append(Fault(f"--set {text if text.isprintable() else shown(text)}", cure))
+        draft.faults.append(Fault(f"{flag} {text if text.isprintable() else shown(text)}", cure))
     elif table in ("parameters", "axes"):
-        _set_parameter(draft, option, key, value)
+        _set_parameter(draft, f"{flag} {option}", key, value)
     else:
         _set_entry(draft, table, key, value)
-        draft.overridden[table, key] = option
+        draft.overridden[table, key] = f"{flag} {option}"
 
 
-def _wrong_option(option: str, equals: str, table: str, key: str) -> str | None:
+def _wrong_option(flag: Flag, option: str, equals: str, table: str, key: str) -> str | None:
     if not equals or not key:
-        return "write --set name=value"
+        return f"write {flag} name=value"
+    if flag == "--at" and table != "parameters":
+        return f"--at gives parameters their values; write --set {option}=..."
     if option in TABLES:
         return f"this is a whole table; set one entry of it: --set {option}.name=value"
     if table.startswith("axes."):
@@ -183,14 +193,14 @@ def _override_value(text: str) -> object:
     return parsed["value"] if list(parsed) == ["value"] else None
 
 
-def _set_parameter(draft: Draft, option: str, name: str, value: object) -> None:
+def _set_parameter(draft: Draft, place: str, name: str, value: object) -> None:
     """Make the parameter an axis if the value is a table, else a constant, and not the other."""
     table, other = ("axes", "parameters") if is_table(value) else ("parameters", "axes")
     entries = draft.document.get(other)
     if is_table(entries):
         entries.pop(name, None)
     _set_entry(draft, table, name, value)
-    draft.overridden[table, name] = option
+    draft.overridden[table, name] = place
 
 
 def _set_entry(draft: Draft, table: str, key: str, value: object) -> None:

@@ -59,27 +59,30 @@ _SECONDS = {"d": 86400.0, "h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
 
 
 def number(value: object, parameter: Parameter) -> float:
-    """The finite number, in the parameter's SI unit, that a value of a sweep file stands for.
+    """The number, in the parameter's SI unit, that a value of a sweep file stands for.
 
-    Raises UnreadableError if there is none. A negative zero comes back as zero, so that equal
-    sweeps have equal bits.
+    It is finite, or inf where the parameter takes that; UnreadableError if there is none. A
+    negative zero comes back as zero, so that equal sweeps have equal bits.
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and parameter.infinite and value.strip() == "inf":
+        amount = math.inf  # as `--set name=inf` in a shell
+    elif isinstance(value, str):
         amount = _in_si(value.strip(), parameter)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         amount = _rounded(value)
     else:
         raise UnreadableError(f"{shown(value)} is not a number; {_asked(parameter)}")
-    if not math.isfinite(amount):
+    if not (math.isfinite(amount) or (parameter.infinite and amount == math.inf)):
         raise UnreadableError(f"{shown(value)} is not a finite number; {_asked(parameter)}")
     return amount + 0.0
 
 
 def first_outside(values: Values, parameter: Parameter) -> int | None:
-    """Index of the first value that is not finite or not in the parameter's range, if any is."""
+    """Index of the first value that the parameter cannot take, if any is."""
     above = values > parameter.minimum if parameter.open_minimum else values >= parameter.minimum
     below = values < parameter.maximum if parameter.open_maximum else values <= parameter.maximum
-    allowed = np.isfinite(values) & above & below
+    finite = np.isfinite(values) | (parameter.infinite & (values == np.inf))
+    allowed = finite & above & below
     if parameter.whole:
         allowed &= values == np.floor(values)
     outside = np.flatnonzero(~allowed)
@@ -96,6 +99,8 @@ def requirement(parameter: Parameter) -> str:
     if math.isfinite(parameter.maximum):
         relation = "below" if parameter.open_maximum else "at most"
         words.append(f"{relation} {parameter.maximum:g}{unit}")
+    if parameter.infinite:
+        words.append("inf is allowed" if parameter.minimum < math.inf else "inf")
     return " and ".join(words) or "finite"
 
 

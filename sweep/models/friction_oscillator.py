@@ -6,15 +6,24 @@ The plane shakes with the acceleration a0 sin(ωt); y is the displacement relati
     N(t) = m (g + a_v sin(ωt + φ)),        y(0) = ẏ(0) = 0, stuck
 
 While stuck the plane supplies F = k y + m a0 sin(ωt); the mass slips when that exceeds μN.
+Methods `euler`, `devogelaere`, `adapt_ordre2`, `rk54` and `rk32` are those of Code_Aster, under its
+penalised law: stuck, the contact is a spring K_T and a damper C_T, F = F0 − K_T (y − y0) − C_T ẏ,
+until that exceeds μN; the wear power is the trapezoid of N|ẏ| over the steps that begin in slip.
+With a finite tolerance a scheme chooses its steps, and several blocks make it run twice: the number
+of samples has to be known first. `moreau` has neither penalty nor limit of stability.
+
 All outputs are over the window [window_start, window_end]. Wear power (Archard; Code_Aster's
 PUIS_USURE) is the mean of N|ẏ| and has no μ; friction power is the mean of μN|ẏ|.
 """
 
 from __future__ import annotations
 
+import math
+
 from sweep.spec import (
     Method,
     Model,
+    Observable,
     Output,
     Parameter,
     ParameterSet,
@@ -70,15 +79,103 @@ OUTPUTS = (
            long_name="whether the mass is ever stuck, ever slips, in the window"),
 )  # fmt: skip
 
+OBSERVABLES = (
+    Observable(name="displacement", unit="m", long_name="of the mass relative to the plane"),
+    Observable(name="velocity", unit="m/s", long_name="of the mass relative to the plane"),
+    Observable(name="friction_force", unit="N", long_name="of the plane on the mass"),
+    Observable(name="normal_force", unit="N", long_name="of the plane on the mass"),
+    Observable(name="base_velocity", unit="m/s", long_name="of the plane, of mean 0"),
+    Observable(name="wear_rate", unit="W", long_name="N|v| at this moment"),
+    Observable(name="stuck", unit="1", long_name="whether the mass is stuck",
+               flags=("slipping", "stuck")),
+)  # fmt: skip
+
+NO_SPRING = Variant(name="no_spring", parameters=("stiffness",), value=0.0)
+NO_DAMPING = Variant(name="no_damping", parameters=("damping",), value=0.0)
+NO_SHAKING = Variant(name="no_shaking", parameters=("vertical_acceleration",), value=0.0)
+SHARED_CLOCK = Variant(
+    name="shared_clock",
+    parameters=("angular_frequency", "step", "window_start", "start_cycle"),
+)
+CONSTANT_STEP = Variant(name="constant_step", parameters=("tolerance",), value=math.inf)
+STEPPING_VARIANTS = (NO_SPRING, NO_DAMPING, NO_SHAKING, SHARED_CLOCK)
+
 EXACT = Method(
     name="exact", kind="kernel", revision=1,
     summary="event-driven closed-form flow, exact to rounding; no step size",
-    variants=(
-        Variant(name="no_spring", parameter="stiffness", value=0.0),
-        Variant(name="no_damping", parameter="damping", value=0.0),
-        Variant(name="no_shaking", parameter="vertical_acceleration", value=0.0),
-    ),
+    variants=(NO_SPRING, NO_DAMPING, NO_SHAKING),
     pack=3,
+    traced=True,
+)  # fmt: skip
+
+STEP = Parameter(
+    name="step",
+    symbol="h",
+    unit="s",
+    minimum=0,
+    open_minimum=True,
+    meaning="length of a time step; where the tolerance is finite, of the first one",
+)
+CONTACT = (
+    STEP,
+    Parameter(name="tangential_stiffness", symbol="K_T", unit="N/m", minimum=0, open_minimum=True,
+              meaning="penalty spring of the stuck contact"),
+    Parameter(name="tangential_damping", symbol="C_T", unit="N s/m", minimum=0, default=math.nan,
+              derived="critical: 2 sqrt(m (k + K_T))",
+              meaning="penalty damper of the stuck contact"),
+)  # fmt: skip
+LIMITS = (
+    Parameter(name="maximum_step", symbol="h_max", unit="s", minimum=0, open_minimum=True,
+              default=1e-4, meaning="longest step where the tolerance is finite"),
+    Parameter(name="blocks", symbol="B", unit="1", minimum=1, maximum=1e6, whole=True, default=1,
+              meaning="blocks of samples whose mean powers are averaged, the intervals between "
+              "two of them dropped; 1: the mean over time (Code_Aster prints 8 blocks)"),
+    Parameter(name="maximum_steps", symbol="n_max", unit="1", minimum=1, maximum=1e15, whole=True,
+              default=1e9, meaning="steps tried, from the start of the motion"),
+)  # fmt: skip
+
+
+def _tolerance(default: float, minimum: float = 0.0) -> Parameter:
+    return Parameter(
+        name="tolerance", symbol="eps", unit="1", minimum=minimum, open_minimum=minimum == 0,
+        infinite=True, default=default,
+        meaning="what step control allows: to rk54 and rk32 the relative error of a step, to "
+        "adapt_ordre2 its length in 1/50 of the apparent period (1: Code_Aster's); inf, which is "
+        "all that euler and devogelaere take: constant step",
+    )  # fmt: skip
+
+
+CONSTANT = _tolerance(math.inf, minimum=math.inf)
+SAME_PERIOD = _tolerance(math.inf)
+RELATIVE = _tolerance(1e-6)
+
+
+def _scheme(name: str, summary: str, tolerance: Parameter, pack: int) -> Method:
+    """A scheme under the penalised law."""
+    controlled = () if tolerance is CONSTANT else (CONSTANT_STEP,)
+    return Method(
+        name=name, kind="kernel", summary=summary, revision=1,
+        parameters=(*CONTACT, tolerance, *LIMITS),
+        variants=(*STEPPING_VARIANTS, *controlled),
+        pack=pack,
+        traced=True,
+    )  # fmt: skip
+
+
+SCHEMES = (
+    _scheme("euler", "penalised law, symplectic Euler (order 1)", CONSTANT, 3),
+    _scheme("devogelaere", "penalised law, De Vogelaere (order 4)", CONSTANT, 3),
+    _scheme("adapt_ordre2", "penalised law, central differences (order 2)", SAME_PERIOD, 2),
+    _scheme("rk54", "penalised law, Dormand-Prince 5(4)", RELATIVE, 3),
+    _scheme("rk32", "penalised law, Bogacki-Shampine 3(2)", RELATIVE, 3),
+)
+MOREAU = Method(
+    name="moreau", kind="kernel", revision=1,
+    summary="Moreau-Jean time stepping: friction as an implicit impulse, no penalty, any step",
+    parameters=(STEP,),
+    variants=STEPPING_VARIANTS,
+    pack=3,
+    traced=True,
 )  # fmt: skip
 
 MODEL = Model(
@@ -88,7 +185,9 @@ MODEL = Model(
     parameters=COMMON,
     parameter_sets=(WINDOW, CYCLES),
     outputs=OUTPUTS,
-    methods=(EXACT,),
+    methods=(EXACT, *SCHEMES, MOREAU),
+    observables=OBSERVABLES,
+    loop=("displacement", "friction_force"),
     relations=(
         Relation(lesser="window_start", greater="window_end", reason="the window is empty"),
         Relation(lesser="start_cycle", greater="end_cycle", reason="the window is empty"),
@@ -100,14 +199,18 @@ MODEL = Model(
     ),
     sentences={
         Status.ok: "computed",
-        Status.not_converged: "more stick and slip phases than the motion can have; "
-        "please report this point's parameters",
-        Status.diverged: "the numbers overflow or underflow; bring the parameters nearer to one "
-        "another in size",
+        Status.not_converged: "more than maximum_steps steps (1e9 for moreau): raise that limit, "
+        "take longer steps or a shorter run; of method exact, more stick and slip phases than the "
+        "motion can have: please report this point's parameters",
+        Status.diverged: "the step is beyond the scheme's stability limit with a stuck mass "
+        "(sweep.theory.stability tells it): take a shorter step, a softer tangential_stiffness, "
+        "another scheme or a finite tolerance; or the numbers overflow or underflow: bring the "
+        "parameters nearer to one another in size",
         Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
         "gravity), the window is empty (its end must come after its start) or ends after more than "
-        "1e9 cycles, or spring or damper is out of all proportion (k/m above 1e12 ω², c/m above "
-        "1e12 ω)",
+        "1e9 cycles (a method in steps: after a phase of 1e9), spring or damper is out of all "
+        "proportion (k/m above 1e12 ω², c/m above 1e12 ω), or there are more blocks than half the "
+        "samples",
         Status.failed: "the worker failed at this point's chunk; see the receipts, then run "
         "again with --retry-failed",
         Status.pending: "not computed yet; run the sweep again to go on",

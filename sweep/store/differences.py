@@ -38,7 +38,7 @@ def _parameters(stored: Sweep, asked: Sweep) -> Iterator[str]:
     units = {p.name: p.unit for s in (stored, asked) for p in s.parameters}
     for name, unit in units.items():
         there, here = _value(stored, name), _value(asked, name)
-        if there != here:
+        if canonical(there) != canonical(here):  # a value that is derived is NaN in both
             yield _sentence(name, _with_unit(there, unit), _with_unit(here, unit))
 
 
@@ -80,7 +80,8 @@ def _text(recipe: Mapping[str, Any]) -> str:
 def _same(there: Values, here: Values) -> bool:
     if there.shape != here.shape:
         return False
-    return bool(np.all(np.abs(there - here) <= SAME_VALUE * np.max(np.abs(there))))
+    greatest = np.max(np.abs(there), where=np.isfinite(there), initial=0.0)
+    return np.allclose(here, there, rtol=0, atol=SAME_VALUE * greatest, equal_nan=True)
 
 
 def _sentence(what: str, there: str, here: str) -> str:

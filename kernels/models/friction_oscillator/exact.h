@@ -319,4 +319,55 @@ HD Outputs finish(State const& s, Parameters const& p) {
     return out;
 }
 
+HD real time_of(State const& s, Parameters const& p) {
+    return fma(s.now.cycle, two_pi, s.now.phase) / p.angular_frequency;
+}
+
+// How far a slip has come `u` after now, and how fast it is there.
+struct Motion {
+    real displacement, speed;
+};
+
+HD Motion motion_after(State const& s, Scaled const& o, real u) {
+    FreeSlip slip{s.rate, s.swing, o.friction};
+    real turned = least(u, two_pi);
+    Circular at(turned);
+    Piece now = piece(o.modes, s.age, s.push, s.swing, s.speed, s.rate);
+    real x = least(u / now.length, 1.0);
+    return {select(o.free, distance(slip, turned, at), distance(now, x)),
+            greatest(0.0, select(o.free, speed(slip, at), speed(now, x)))};
+}
+
+// The motion at `time` itself: that of `before`, which is within one unit of work of it, taken on.
+// A stuck mass is held by the force asked for; the plane's velocity is that of mean 0. Where the
+// position is not kept (variant no_spring), neither is the displacement known.
+HD Observables look(State const& before, Parameters const& p, real time) {
+    Scaled o = scaled(p);
+    State s = before;
+    wait(s, o);  // to where it slips, if it is stuck and does so before the window's end
+    Moment moment = moment_of_time(p.angular_frequency, time);
+    real u = between(s.now, moment);
+    mask slipping = before.slipping | (s.slipping & (u >= 0.0));  // by rounding, u is below 0
+    Motion motion = motion_after(s, o, greatest(u, 0.0));
+
+    real sine, cosine;
+    sincos(moment.phase, sine, cosine);
+    real shake = fma(sine, o.shake_cosine, cosine * o.shake_sine);
+    real velocity_scale = p.base_acceleration / p.angular_frequency;
+    real speed = select(slipping, velocity_scale * motion.speed, 0.0);
+    real along = select(slipping, fma(-s.sign, motion.displacement, s.position), s.position);
+    Observables seen;
+    seen.time = time;
+    seen.displacement = velocity_scale / p.angular_frequency * along;
+    seen.velocity = -(s.sign * speed);
+    seen.normal_force = p.mass * fma(p.vertical_acceleration, shake, p.gravity);
+    real held = fma(p.stiffness, seen.displacement, p.mass * (p.base_acceleration * sine));
+    real limit = p.friction * seen.normal_force;
+    seen.friction_force = select(slipping, s.sign * limit, held);
+    seen.base_velocity = -(velocity_scale * cosine);
+    seen.wear_rate = seen.normal_force * speed;
+    seen.stuck = select(slipping, 0.0, 1.0);
+    return seen;
+}
+
 }  // namespace exact

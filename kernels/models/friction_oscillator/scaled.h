@@ -149,4 +149,13 @@ HD Scaled scaled(Parameters const& p) {
     return o;
 }
 
+// The window, in s.
+HD Span span(Parameters const& p) {
+    if constexpr (parameter_set == ParameterSet::cycles) {
+        real period = two_pi / p.angular_frequency;
+        return {p.start_cycle * period, p.end_cycle * period};
+    }
+    return {p.window_start, p.window_end};
+}
+
 }  // namespace friction_oscillator

@@ -1,0 +1,63 @@
+// What a CPU's entry into a kernel is called with, and blocks of a request's points.
+#pragma once
+
+struct Column {
+    double const* values;
+    int64 repeat;
+    int64 count;
+};
+
+struct Request {
+    int64 next;      // first point not yet stored
+    int64 stop;      // one past the last point
+    int64 budget;    // units of work left to this call
+    int64 resuming;  // whether `state` holds what is under way at `next`
+    void* state;
+    uint8* status;
+    Column columns[n_columns];
+    void* outputs[n_outputs];
+};
+
+// A block of neighbouring points of a request; lanes beyond the last point repeat it.
+struct Block {
+    Request const& request;
+    int64 first;
+    int count;
+    real status;
+
+    HD real gather(int i) const {
+        Column const& column = request.columns[i];
+        if (column.count == 1) return real(column.values[0]);
+        real result;
+        for (int k = 0; k < lanes; ++k) {
+            int64 point = first + (k < count ? k : count - 1);
+            set_lane(result, k, column.values[(point / column.repeat) % column.count]);
+        }
+        return result;
+    }
+
+    template <class T> HD void scatter(int output, real const& values, T missing) const {
+        T* stored = (T*)request.outputs[output] + first;
+        for (int i = 0; i < count; ++i)
+            stored[i] = lane(status, i) == 0.0 ? (T)lane(values, i) : missing;
+    }
+    HD void scatter_real(int output, real const& values) const {
+        scatter<double>(output, values, __builtin_nan(""));
+    }
+    HD void scatter_count(int output, real const& values) const {
+        scatter<int32>(output, values, -1);
+    }
+    HD void scatter_flag(int output, real const& values) const {
+        scatter<uint8>(output, values, 255);
+    }
+};
+
+// Writes a block's outputs and goes on to the next.
+HD void store(Request& request, Block& block, Outputs const& outputs) {
+    block.status = outputs.status;
+    scatter_outputs(block, outputs);
+    for (int i = 0; i < block.count; ++i)
+        request.status[block.first + i] = (uint8)lane(outputs.status, i);
+    request.next += block.count;
+    request.resuming = 0;
+}

@@ -1,0 +1,114 @@
+// Moreau and Jean's time stepping: friction as an impulse, implicit in the velocity at the step's end.
+//
+//   M v_free = M v0 + h f - h c v0 - h k (y0 + h theta v0),   M = m + h theta c + h^2 theta^2 k
+//   v1 = 0 if M |v_free| <= h mu N, else v_free - sgn(v_free) h mu N / M
+//   y1 = y0 + h (theta v1 + (1 - theta) v0)
+//
+// with f = -m a0 sin wt and N taken at both ends of the step in the parts theta and 1 - theta, so a
+// mass that sticks for good does so at any step, and exactly.
+#pragma once
+
+#include "models/friction_oscillator/stepping.h"
+
+namespace moreau_jean {
+
+using namespace friction_oscillator;
+
+// Above 1/2, so that what a slip's beginning stirs up dies, and the error falls evenly with the step;
+// not by much, so that it is small: a tenth of that at 1.
+constexpr double theta = 0.55;
+
+struct Law {
+    Shaking shaking;
+    real spring, damper;  // k / m, c / m
+};
+
+struct Motion {
+    using Law = moreau_jean::Law;
+    static constexpr int nodes = 1;
+    HD static constexpr double fraction(int) { return 1.0; }
+
+    struct Constants {
+        real h, h_theta;
+        HD Constants(real h, real) : h(h), h_theta(h * theta) {}
+    };
+
+    struct State {
+        real y, v;
+        real sine, load;  // of the phase, N / (m g)
+    };
+
+    struct Step {
+        Interval interval;
+        mask counts;
+        Sample sample;
+    };
+
+    HD static Law law(Parameters const& p) {
+        real per_mass = 1.0 / p.mass;
+        return {shaking_of(p), p.stiffness * per_mass, p.damping * per_mass};
+    }
+
+    template <class Wave> HD static State start(Law const& law, Wave const& wave,
+                                                Constants const&) {
+        real sine = wave.template sine<-1>();
+        return {0.0, 0.0, sine, load_at(law.shaking, sine, wave.template cosine<-1>())};
+    }
+
+    template <class Wave>
+    HD static Step step(State& s, Law const& law, Wave const& wave, Constants const& k) {
+        real sine = wave.template sine<0>();
+        real load = 1.0;
+        if constexpr (!variant::no_shaking)
+            load = load_at(law.shaking, sine, wave.template cosine<0>());
+        real mean_load = fma(theta, load, (1.0 - theta) * s.load);
+        real push = -(law.shaking.amplitude * fma(theta, sine, (1.0 - theta) * s.sine));
+        real inertia = 1.0;
+        if constexpr (!variant::no_spring) {
+            push -= law.spring * fma(k.h_theta, s.v, s.y);
+            inertia = fma(k.h_theta * k.h_theta, law.spring, inertia);
+        }
+        if constexpr (!variant::no_damping) {
+            push -= law.damper * s.v;
+            inertia = fma(k.h_theta, law.damper, inertia);
+        }
+        real most = k.h * law.shaking.limit * mean_load;
+        real momentum = fma(inertia, s.v, k.h * push);
+        real left = abs(momentum) - most;
+        mask sticks = left <= 0.0;
+        if constexpr (!(variant::no_spring && variant::no_damping)) left = left / inertia;
+        real v = select(sticks, 0.0, times_sign(left, momentum));
+        real mean_velocity = fma(theta, v, (1.0 - theta) * s.v);
+        s.y = fma(k.h, mean_velocity, s.y);
+        s.v = v;
+        s.sine = sine;
+        s.load = load;
+        real distance = 2.0 * abs(mean_velocity);
+        return {{distance * mean_load, distance}, distance > 0.0, {v, sticks}};
+    }
+
+    HD static State choose(mask m, State const& a, State const& b) {
+        return {select(m, a.y, b.y), select(m, a.v, b.v), select(m, a.sine, b.sine),
+                select(m, a.load, b.load)};
+    }
+
+    HD static mask stable(Law const&, real) { return true; }
+    HD static real blocks(Parameters const&) { return 1.0; }
+    HD static mask few_enough(Parameters const&, real steps) { return steps <= 1e9; }
+
+    HD static real position(State const& s) { return s.y; }
+    HD static real velocity(State const& s) { return s.v; }
+    HD static mask stuck(State const& s) { return s.v == 0.0; }
+    // Of the plane on the mass, per unit of mass.
+    HD static real friction(State const& s, Law const& law, real sine, real cosine) {
+        real limit = limit_at(law.shaking, sine, cosine);
+        real holding = fma(law.shaking.amplitude, sine, law.spring * s.y);
+        return select(stuck(s), holding, times_sign(-limit, s.v));
+    }
+};
+
+}  // namespace moreau_jean
+
+namespace moreau {
+METHOD(friction_oscillator::Constant<moreau_jean::Motion>)
+}

@@ -1,0 +1,174 @@
+// The penalised friction law of Code_Aster, as a right-hand side for the schemes.
+//
+// Stuck, the contact is a spring and a damper that start where the mass stuck,
+//   F = F_stuck - K_T (y - y_stuck) - C_T v,
+// until that exceeds the limit mu N; slipping, F = -mu N sgn v. The law has a memory, which every
+// evaluation of the force changes. All forces are per unit of mass.
+#pragma once
+
+#include "models/friction_oscillator/samples.h"
+#include "schemes/scheme.h"
+
+namespace penalised {
+
+using namespace friction_oscillator;
+
+constexpr double least_speed = 1e-6;  // m/s, below which a slip is not taken to go on
+constexpr double no_speed = 2.2e-16;  // m/s, at which a slip has no direction
+
+struct Memory {
+    mask stuck;
+    real force, position;  // since the last slip
+    real velocity;         // at the last evaluation
+};
+
+HD Memory at_rest() { return {true, 0.0, 0.0, 0.0}; }
+
+HD Memory choose(mask m, Memory const& a, Memory const& b) {
+    return {(a.stuck & m) | (b.stuck & ~m), select(m, a.force, b.force),
+            select(m, a.position, b.position), select(m, a.velocity, b.velocity)};
+}
+
+struct Law {
+    Shaking shaking;
+    real stiffness, damping;  // K_T / m, C_T / m
+    real spring, damper;      // k / m, c / m
+};
+
+HD Law law_of(Parameters const& p) {
+    Law law;
+    law.shaking = shaking_of(p);
+    real per_mass = 1.0 / p.mass;
+    law.stiffness = p.tangential_stiffness * per_mass;
+    law.spring = p.stiffness * per_mass;
+    law.damper = p.damping * per_mass;
+    // Not given: critical.
+    real critical = 2.0 * sqrt(p.mass * (p.stiffness + p.tangential_stiffness));
+    mask given = p.tangential_damping == p.tangential_damping;
+    law.damping = select(given, p.tangential_damping, critical) * per_mass;
+    return law;
+}
+
+// The friction force at a moment at which the limit is `limit`.
+HD real friction_force(Law const& law, Memory& memory, real limit, real y, real v) {
+    real speed = abs(v);
+    mask goes_on = ~memory.stuck & (v * memory.velocity >= 0.0) & (speed > least_speed);
+    real holding = fma(-law.damping, v, fma(-law.stiffness, y - memory.position, memory.force));
+    mask slips = goes_on | (abs(holding) > limit);
+    real opposing = select(speed > no_speed, times_sign(-limit, v), 0.0);
+    real force = select(slips, opposing, holding);
+    memory.stuck = ~slips;
+    memory.force = select(slips, opposing, memory.force);
+    memory.position = select(slips, y, memory.position);
+    memory.velocity = v;
+    return force;
+}
+
+// f(t, y, v) of y'' = f - (c/m) v; `Wave` tells sine and cosine of the phase at a node of the step.
+template <class Wave> struct Force {
+    static constexpr bool damped = !variant::no_damping;
+
+    Law const& law;
+    Memory& memory;
+    Wave const& wave;
+    real damping;
+
+    template <int node> HD real force(real y, real v) {
+        auto sine = wave.template sine<node>();
+        real limit = law.shaking.limit;
+        if constexpr (!variant::no_shaking)
+            limit = limit_at(law.shaking, sine, wave.template cosine<node>());
+        real f = friction_force(law, memory, limit, y, v);
+        f = fma(-law.shaking.amplitude, real(sine), f);
+        if constexpr (!variant::no_spring) f = fma(-law.spring, y, f);
+        return f;
+    }
+};
+
+template <class Wave> HD Force<Wave> force_of(Law const& law, Memory& memory, Wave const& wave) {
+    return {law, memory, wave, law.damper};
+}
+
+// The mass under that law, moved by a scheme.
+template <class AnyScheme> struct Motion {
+    using Scheme = AnyScheme;
+    using Law = penalised::Law;
+    using Constants = typename Scheme::Constants;
+    static constexpr int nodes = Scheme::nodes;
+    HD static constexpr double fraction(int node) { return Scheme::fraction(node); }
+    HD static Law law(Parameters const& p) { return law_of(p); }
+
+    struct State {
+        typename Scheme::State scheme;
+        Memory memory;
+        real rate;  // |v| N / (m g)
+    };
+
+    // What a step was like; the scheme's step control looks at its change.
+    template <class Change> struct Step {
+        Interval interval;
+        mask counts;
+        Sample sample;
+        Change change;
+    };
+
+    template <class Wave>
+    HD static State start(Law const& law, Wave const& wave, Constants const& constants) {
+        State s;
+        s.memory = at_rest();
+        auto rhs = force_of(law, s.memory, wave);
+        s.scheme = Scheme::start(rhs, 0.0, 0.0, constants);
+        s.rate = 0.0;
+        return s;
+    }
+
+    // An interval counts if the mass was not stuck where it begins.
+    template <class Wave>
+    HD static auto step(State& s, Law const& law, Wave const& wave, Constants const& constants) {
+        mask slipped = ~s.memory.stuck;
+        real speed_before = abs(s.scheme.v), rate_before = s.rate;
+        auto rhs = force_of(law, s.memory, wave);
+        auto change = Scheme::step(s.scheme, rhs, constants);
+        real speed = abs(s.scheme.v);
+        s.rate = speed;
+        if constexpr (!variant::no_shaking)
+            s.rate *= load_at(law.shaking, wave.template sine<nodes - 1>(),
+                              wave.template cosine<nodes - 1>());
+        Interval interval{rate_before + s.rate, speed_before + speed};
+        return Step<decltype(change)>{interval, slipped, {s.scheme.v, s.memory.stuck}, change};
+    }
+
+    HD static State choose(mask m, State const& a, State const& b) {
+        State s = b;
+        for (int i = 0; i < Scheme::numbers; ++i)
+            Scheme::number(s.scheme, i) =
+                select(m, Scheme::number(const_cast<typename Scheme::State&>(a.scheme), i),
+                       Scheme::number(s.scheme, i));
+        s.memory = penalised::choose(m, a.memory, b.memory);
+        s.rate = select(m, a.rate, b.rate);
+        return s;
+    }
+
+    HD static real blocks(Parameters const& p) { return p.blocks; }
+    HD static mask few_enough(Parameters const& p, real steps) { return steps <= p.maximum_steps; }
+
+    // Whether steps of length h are stable, of a stuck mass and of a slipping one.
+    HD static mask stable(Law const& law, real h) {
+        real damper = law.damper * h;
+        return schemes::stable<Scheme>((law.stiffness + law.spring) * h * h, law.damping * h,
+                                       damper) &
+               schemes::stable<Scheme>(law.spring * h * h, 0.0, damper);
+    }
+
+    HD static real position(State const& s) { return s.scheme.y; }
+    HD static real velocity(State const& s) { return s.scheme.v; }
+    HD static mask stuck(State const& s) { return s.memory.stuck; }
+    // Of the plane on the mass, per unit of mass: what the other forces leave of y''.
+    HD static real friction(State const& s, Law const& law, real sine, real) {
+        real others =
+            law.shaking.amplitude * sine + law.spring * position(s) + law.damper * velocity(s);
+        return Scheme::acceleration(s.scheme, law.damper) + others;
+    }
+};
+
+}  // namespace penalised

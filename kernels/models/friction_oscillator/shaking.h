@@ -1,0 +1,78 @@
+// The shaking in SI units and per unit of mass, and the window, for methods that step through time.
+#pragma once
+
+#include "models/friction_oscillator/scaled.h"
+
+namespace friction_oscillator {
+
+struct Shaking {
+    real amplitude;  // a0
+    real limit;      // mu g
+    // mu a_v times cosine and sine of the load's phase: the limit is limit + rise sin wt + lead cos wt.
+    real rise, lead;
+    // The same of N / (m g), which is 1 + load_rise sin wt + load_lead cos wt.
+    real load_rise, load_lead;
+};
+
+HD Shaking shaking_of(Parameters const& p) {
+    Shaking s;
+    s.amplitude = p.base_acceleration;
+    s.limit = p.friction * p.gravity;
+    real sine, cosine;
+    sincos(p.phase, sine, cosine);
+    real share = p.vertical_acceleration / p.gravity;
+    s.load_rise = share * cosine;
+    s.load_lead = share * sine;
+    s.rise = s.limit * s.load_rise;
+    s.lead = s.limit * s.load_lead;
+    return s;
+}
+
+HD real limit_at(Shaking const& s, real sine, real cosine) {
+    return fma(s.rise, sine, fma(s.lead, cosine, s.limit));
+}
+HD real load_at(Shaking const& s, real sine, real cosine) {
+    return fma(s.load_rise, sine, fma(s.load_lead, cosine, 1.0));
+}
+
+// The window in seconds.
+struct Window {
+    real start, end;
+};
+
+HD Window window_of(Parameters const& p) {
+    if constexpr (parameter_set == ParameterSet::cycles) {
+        real period = two_pi / p.angular_frequency;
+        return {p.start_cycle * period, p.end_cycle * period};
+    } else {
+        return {p.window_start, p.window_end};
+    }
+}
+
+constexpr double greatest_phase = 1e9;  // that elementary.h reduces
+
+// Sine and cosine of w t, to their own rounding: what w t rounds off is taken along.
+HD void sincos_at(Parameters const& p, real time, real& sine, real& cosine) {
+    real angle = p.angular_frequency * time;
+    real rest = fma(p.angular_frequency, time, -angle);
+    real n = quarters(angle);
+    real s, c;
+    sincos_core(past_quarters(angle, n) + rest, s, c);
+    Quadrant turn = quadrant(n);
+    sine = fma(turn.even, s, turn.odd * c);
+    cosine = fma(turn.even, c, -(turn.odd * s));
+}
+
+// The same at less cost where no cosine is used; the cosine has an absolute error.
+HD void sincos_folded_at(Parameters const& p, real time, real& sine, real& cosine) {
+    real angle = p.angular_frequency * time;
+    sincos_folded(angle, fma(p.angular_frequency, time, -angle), sine, cosine);
+}
+
+// Whether a method that steps through time can be asked for the point at all.
+HD mask valid(Parameters const& p, Window const& window) {
+    return (abs(p.vertical_acceleration) < p.gravity) & (window.end > window.start) &
+           (p.angular_frequency * window.end <= greatest_phase);
+}
+
+}  // namespace friction_oscillator

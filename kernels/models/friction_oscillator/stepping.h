@@ -1,0 +1,103 @@
+// How a motion in steps is a method of the model.
+#pragma once
+
+#include "models/friction_oscillator/constant_step.h"
+#include "models/friction_oscillator/variable_step.h"
+
+namespace friction_oscillator {
+
+template <class Motion>
+HD Observables observed(typename Motion::State const& s, Parameters const& p, real time) {
+    auto law = Motion::law(p);
+    real sine, cosine;
+    sincos_at(p, time, sine, cosine);
+    Observables o;
+    o.time = time;
+    o.displacement = Motion::position(s);
+    o.velocity = Motion::velocity(s);
+    o.normal_force = p.mass * p.gravity * load_at(law.shaking, sine, cosine);
+    o.friction_force = p.mass * Motion::friction(s, law, sine, cosine);
+    o.base_velocity = -(p.base_acceleration / p.angular_frequency * cosine);
+    o.wear_rate = select(Motion::stuck(s), 0.0, o.normal_force * abs(o.velocity));
+    o.stuck = select(Motion::stuck(s), 1.0, 0.0);
+    return o;
+}
+
+// In steps of constant length, always.
+template <class Motion> struct Constant {
+    using Steps = ConstantStep<Motion>;
+    using State = typename Steps::State;
+
+    HD static State start(Parameters const& p) { return Steps::start(p, true); }
+    HD static int64 advance(State& s, Parameters const& p, int64 budget) {
+        return Steps::advance(s, p, budget);
+    }
+    HD static bool running(State const& s) { return Steps::running(s); }
+    HD static Outputs finish(State const& s, Parameters const& p) {
+        return outputs_of(Steps::results(s, p), p);
+    }
+    HD static real time_of(State const& s, Parameters const& p) { return Steps::time_of(s, p); }
+    HD static Observables look(State const& s, Parameters const& p, real) {
+        return observed<Motion>(s.motion, p, time_of(s, p));
+    }
+};
+
+// In steps of constant length where the tolerance is infinite, else of variable length: first the
+// ones, then the others.
+template <class Motion> struct Controlled {
+    using Same = ConstantStep<Motion>;
+    using Other = VariableStep<Motion>;
+    struct State {
+        typename Same::State same;
+        typename Other::State other;
+        mask constant;
+    };
+
+    HD static State start(Parameters const& p) {
+        State s;
+        s.constant = p.tolerance >= 1e300;
+        s.same = Same::start(p, s.constant);
+        if constexpr (!variant::constant_step) s.other = Other::start(p, ~s.constant);
+        return s;
+    }
+    HD static int64 advance(State& s, Parameters const& p, int64 budget) {
+        int64 used = Same::advance(s.same, p, budget);
+        if constexpr (!variant::constant_step)
+            if (used < budget) used += Other::advance(s.other, p, budget - used);
+        return used;
+    }
+    HD static bool running(State const& s) {
+        if constexpr (variant::constant_step) return Same::running(s.same);
+        return Same::running(s.same) || Other::running(s.other);
+    }
+    HD static Outputs finish(State const& s, Parameters const& p) {
+        Results results = Same::results(s.same, p);
+        if constexpr (!variant::constant_step)
+            results = choose(s.constant, results, Other::results(s.other, p));
+        return outputs_of(results, p);
+    }
+    HD static real time_of(State const& s, Parameters const& p) {
+        if constexpr (variant::constant_step) return Same::time_of(s.same, p);
+        return select(s.constant, Same::time_of(s.same, p), Other::time_of(s.other, p));
+    }
+    HD static Observables look(State const& s, Parameters const& p, real) {
+        bool constant = any(s.constant);  // a trace is of one point
+        return observed<Motion>(constant ? s.same.motion : s.other.motion, p, time_of(s, p));
+    }
+};
+
+}  // namespace friction_oscillator
+
+#define METHOD(...)                                                                      \
+    using Run = __VA_ARGS__;                                                             \
+    using State = Run::State;                                                            \
+    HD State start(Parameters const& p) { return Run::start(p); }                        \
+    HD int64 advance(State& s, Parameters const& p, int64 budget) {                      \
+        return Run::advance(s, p, budget);                                               \
+    }                                                                                    \
+    HD bool running(State const& s) { return Run::running(s); }                          \
+    HD Outputs finish(State const& s, Parameters const& p) { return Run::finish(s, p); } \
+    HD real time_of(State const& s, Parameters const& p) { return Run::time_of(s, p); }  \
+    HD Observables look(State const& s, Parameters const& p, real time) {                \
+        return Run::look(s, p, time);                                                    \
+    }

@@ -1,0 +1,182 @@
+// A motion in steps whose length the scheme controls, from rest to the window's end.
+//
+// One unit of work is one step tried in every lane; a step that will not do is taken back, with the
+// memory of the friction law. A step that would pass the window's start or end is shortened to land
+// on it. For several blocks the number of samples has to be known: such lanes run twice.
+#pragma once
+
+#include "models/friction_oscillator/samples.h"
+
+namespace friction_oscillator {
+
+// Sine and cosine of the phase at the nodes of the step of length h from `time` on.
+template <class Motion> struct DirectWave {
+    real start_sine, start_cosine;
+    real sines[Motion::nodes], cosines[Motion::nodes];
+
+    HD DirectWave(Parameters const& p, real time, real h) {
+        sincos_folded_at(p, time, start_sine, start_cosine);
+        fill<0>(p, time, h);
+    }
+    template <int node> HD void fill(Parameters const& p, real time, real h) {
+        if constexpr (node < Motion::nodes) {
+            real then = time + Motion::fraction(node) * h;
+            sincos_folded_at(p, then, sines[node], cosines[node]);
+            fill<node + 1>(p, time, h);
+        }
+    }
+    template <int node> HD real sine() const {
+        if constexpr (node < 0)
+            return start_sine;
+        else
+            return sines[node];
+    }
+    template <int node> HD real cosine() const {
+        if constexpr (node < 0)
+            return start_cosine;
+        else
+            return cosines[node];
+    }
+};
+
+template <class Motion> struct VariableStep {
+    using Control = typename Motion::Scheme::Control;
+    using Demand = typename Control::Demand;
+
+    struct State {
+        typename Motion::State motion;
+        Control control;
+        Sums sums;
+        real time, tries;
+        real samples;    // of the window, after the one at its start
+        real per_block;  // samples; 0 while they are being counted
+        real block, block_start, power;
+        mask in_window, going, valid, few;
+    };
+
+    HD static void begin(State& s, Parameters const& p, Window const& window, mask here) {
+        real h = least(p.step, p.maximum_step);
+        DirectWave<Motion> wave(p, 0.0, h);
+        auto motion =
+            Motion::start(Motion::law(p), wave, typename Motion::Constants(h, p.damping / p.mass));
+        s.motion = Motion::choose(here, motion, s.motion);
+        s.control = Control::choose(here, Control(h), s.control);
+        s.sums = choose(here, no_sums(), s.sums);
+        mask at_once = window.start <= 0.0;
+        s.in_window = (at_once & here) | (s.in_window & ~here);
+        s.time = select(here, 0.0, s.time);
+        s.tries = select(here, 0.0, s.tries);
+        s.samples = select(here, 0.0, s.samples);
+        s.block = select(here, 0.0, s.block);
+        s.block_start = select(here, 0.0, s.block_start);
+        s.power = select(here, 0.0, s.power);
+    }
+
+    HD static State start(Parameters const& p, mask asked) {
+        Window window = window_of(p);
+        State s;
+        s.motion = {};
+        s.sums = no_sums();
+        s.control = Control(p.step);
+        s.time = s.tries = s.samples = s.block = s.block_start = s.power = 0.0;
+        s.in_window = false;
+        begin(s, p, window, true);
+        s.per_block = select(p.blocks > 1.0, 0.0, 1e300);  // one block goes on to the window's end
+        s.valid = friction_oscillator::valid(p, window);
+        s.few = true;
+        s.going = s.valid & asked;
+        return s;
+    }
+
+    HD static bool running(State const& s) { return any(s.going); }
+
+    HD static void advance_once(State& s, Parameters const& p, typename Motion::Law const& law,
+                                Demand const& demand, Window const& window) {
+        real end = select(s.in_window, window.end, window.start);
+        real h = s.control.h;
+        mask lands = s.time + h * (1.0 + 1e-9) >= end;
+        h = select(lands, end - s.time, h);
+
+        typename Motion::State after = s.motion;
+        Control control = s.control;
+        DirectWave<Motion> wave(p, s.time, h);
+        typename Motion::Constants constants(h, p.damping / p.mass);
+        auto done = Motion::step(after, law, wave, constants);
+        mask fits = control.accepts(s.motion.scheme, after.scheme, done.change, h, lands, demand);
+        s.tries = select(s.going, s.tries + 1.0, s.tries);
+        s.few = s.few & (s.tries <= p.maximum_steps);
+        s.going = s.going & s.few;
+
+        mask taken = s.going & fits;
+        if (any(~taken)) {  // seldom, and most of the state need not be looked at else
+            s.control = Control::choose(s.going, control, s.control);
+            s.motion = Motion::choose(taken, after, s.motion);
+        } else {
+            s.control = control;
+            s.motion = after;
+        }
+        add(s.sums, done.interval, done.counts, done.sample, Part{h}, Here{taken});
+        s.time = select(taken, select(lands, end, s.time + h), s.time);
+        s.samples = select(taken & s.in_window, s.samples + 1.0, s.samples);
+        mask arrives = taken & lands;
+        if (any(arrives | (p.blocks > 1.0))) mind_blocks(s, p, taken & s.in_window, arrives);
+        land(s, p, window, arrives);
+    }
+
+    // The mean wear rate of a block, at its last sample; at the next sample another begins.
+    HD static void mind_blocks(State& s, Parameters const& p, mask here, mask arrives) {
+        real within = s.samples - s.block * s.per_block;
+        mask single = s.per_block >= 1e299;
+        mask ends = here & (s.per_block > 0.0) & (s.block < p.blocks) &
+                    ((within == s.per_block - 1.0) | (single & arrives));
+        real length = select(ends, s.time - s.block_start, 1.0);
+        s.power = select(ends, s.power + s.sums.wear / length, s.power);
+        mask begins = here & (s.per_block > 0.0) & (within == s.per_block);
+        s.block = select(begins, s.block + 1.0, s.block);
+        s.block_start = select(begins, s.time, s.block_start);
+        s.sums.wear = select(begins, 0.0, s.sums.wear);
+    }
+
+    // At the window's start and at its end.
+    HD static void land(State& s, Parameters const& p, Window const& window, mask arrives) {
+        if (!any(arrives)) return;
+        mask enters = arrives & ~s.in_window;
+        mask leaves = arrives & s.in_window;
+        s.sums = choose(enters, at_window(s.sums, Motion::velocity(s.motion)), s.sums);
+        s.block_start = select(enters, s.time, s.block_start);
+        s.in_window = s.in_window | enters;
+        mask counted = leaves & (s.per_block == 0.0);
+        s.going = s.going & ~leaves;
+        if (!any(counted)) return;
+        real per_block = floor((s.samples + 1.0) / p.blocks);
+        s.valid = s.valid & ~(counted & (per_block < 2.0));
+        s.per_block = select(counted, per_block, s.per_block);
+        begin(s, p, window, counted);
+        s.going = s.going | (counted & s.valid);
+    }
+
+    HD static int64 advance(State& s, Parameters const& p, int64 budget) {
+        auto law = Motion::law(p);
+        Demand demand(p.tolerance, p.maximum_step);
+        Window window = window_of(p);
+        int64 used = 0;
+        for (; used < budget && running(s); ++used) advance_once(s, p, law, demand, window);
+        return used;
+    }
+
+    HD static Results results(State const& s, Parameters const& p) {
+        Window window = window_of(p);
+        Results r;
+        r.wear = 0.5 * (s.power / p.blocks);
+        r.distance = 0.5 * s.sums.distance;
+        r.stuck = s.sums.stuck / (window.end - window.start);
+        r.sums = s.sums;
+        r.status = select(s.few, 0.0, 1.0);
+        r.status = select(s.valid, r.status, 3.0);
+        return r;
+    }
+
+    HD static real time_of(State const& s, Parameters const&) { return s.time; }
+};
+
+}  // namespace friction_oscillator

@@ -1,0 +1,110 @@
+"""`sweep trace`: one point of a sweep, observed while it advances."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sweep.cli.app import Json, app, examples
+from sweep.cli.contents import outputs_json, print_outputs, print_statuses
+from sweep.cli.printing import print_json
+from sweep.cli.stopping import StopRequest
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from sweep.spec import Sweep
+
+
+@app.command(
+    epilog=examples(
+        "sweep trace sdnd104 --at base_acceleration=15",
+        "sweep trace wear_power --at friction=0.1 --at base_acceleration=15 -o trace.png",
+        "sweep trace my.toml --at friction=0.3 --at 'mass=2 kg' --from 0 --to 3 -o trace.nc",
+    )
+)
+def trace(
+    config: Annotated[
+        str, typer.Argument(metavar="CONFIG", help="A sweep file, or the name of a shipped one.")
+    ],
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="The point: a value for each axis of the file."),
+    ] = None,
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Its end says: .nc, .zarr, .csv, .png, .pdf or .svg.",
+            show_default=False,
+        ),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(min=2, metavar="N", help="Moments looked at.", show_default=False),
+    ] = None,
+    start: Annotated[
+        float | None, typer.Option("--from", metavar="S", help="First moment, in s.")
+    ] = None,
+    end: Annotated[
+        float | None, typer.Option("--to", metavar="S", help="Last moment, in s.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Trace the motion of one point over time.
+
+    By default over the window of the sweep. A picture shows the observables with stick shaded, and
+    the loop of force over displacement. The exit status is 1 if the point's status is not ok.
+    """  # fmt: skip
+    from sweep.config import load
+    from sweep.tracing import refuse_end, save, trace_point
+
+    dataset: xr.Dataset | None = None
+    with StopRequest() as asked:
+        if path is not None:
+            refuse_end(path)
+        sweep = load(config, overrides or (), at=at or ()).sweep
+        dataset = trace_point(sweep, samples=samples, start=start, end=end)
+        written = None if path is None else save(dataset, path)
+        raise typer.Exit(_tell(sweep, dataset, written, as_json=as_json))
+    print(f"stopped by {asked.cause}: nothing was written", file=sys.stderr)
+    raise typer.Exit(asked.exit_status)
+
+
+def _tell(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_json: bool) -> int:
+    """What was seen; the exit status."""
+    from sweep.spec import Status
+    from sweep.summary import contents
+
+    found = contents(dataset)
+    status = Status(int(dataset["status"]))
+    if as_json:
+        time = dataset["time"].values
+        told = {
+            "model": sweep.model.name,
+            "method": sweep.method.name,
+            "parameters": dict(sweep.constants),
+            "samples": time.size,
+            "from": float(time[0]),
+            "to": float(time[-1]),
+            "observables": outputs_json(dataset, found),
+            "status": {"name": status.name, "sentence": sweep.model.sentences[status]},
+            "file": None if written is None else str(written),
+        }
+        print_json(told)
+    else:
+        print_outputs(dataset, found, "observable")
+        if status is not Status.ok:
+            print_statuses(found.counts, sweep.model.sentences)
+        if written is not None:
+            print(written)
+    return 0 if status is Status.ok else 1

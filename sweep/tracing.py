@@ -1,0 +1,205 @@
+"""One point of a sweep, observed while it advances: its motion over time as a Dataset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from sweep.backends.items_tracer import ItemsTracer
+from sweep.backends.tracer import Seen, Span, Tracer
+from sweep.config import load
+from sweep.errors import SweepError
+from sweep.source import kernel_of
+from sweep.spec import DTYPES, MISSING, Axis, Model, Observable, Sweep, Values
+from sweep.store import layout
+
+PICTURES = (".png", ".pdf", ".svg")
+PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")
+SLACK = 1e-9  # of the last moment: how far beyond the ends a time may lie by rounding
+
+
+def trace(
+    source: str | Path | Mapping[str, object],
+    at: Mapping[str, float | str] | None = None,
+    overrides: Sequence[str] = (),
+    *,
+    times: ArrayLike | None = None,
+    samples: int | None = None,
+    start: float | None = None,
+    end: float | None = None,
+) -> xr.Dataset:
+    """The motion of one point of a sweep over time.
+
+    `source` and `overrides` are as in sweep.run. `at` gives a value, in SI units or as text with
+    a unit, to each parameter that has an axis there, whether or not the axis has that value, and to
+    any other that is to differ. The motion is told at `times` (s, ascending), or at `samples`
+    moments from `start` to `end` (s), which by default span the sweep's window.
+
+    The Dataset has the dimension `time`, the model's observables along it (`sweep models NAME`),
+    every parameter as a coordinate without dimension, and `status`, that of the point in the sweep.
+    `exact` methods tell the motion at the very moment; methods with a step tell the state that
+    stands there or last before, `time` saying when, each once. Where a point ends before its time,
+    what follows is missing. SweepError is raised where the request is at fault.
+    """
+    texts = [f"{name}={_in_toml(value)}" for name, value in (at or {}).items()]
+    sweep = load(source, overrides, at=texts).sweep
+    return trace_point(sweep, times=times, samples=samples, start=start, end=end)
+
+
+def trace_point(
+    sweep: Sweep,
+    *,
+    times: ArrayLike | None = None,
+    samples: int | None = None,
+    start: float | None = None,
+    end: float | None = None,
+) -> xr.Dataset:
+    """The motion of a sweep that has one point, as `trace` has it; SweepError if it has more."""
+    _refuse_axes(sweep)
+    _refuse_method(sweep)
+    traced_by = ItemsTracer if sweep.method.items else Tracer
+    tracer = traced_by(kernel_of(sweep), sweep.constants)
+    span = tracer.span()
+    if times is None:
+        count = sweep.model.samples if samples is None else samples
+        moments = _spaced(span, count, start, end)
+    else:
+        moments = np.asarray(times, np.float64)
+    moments = _checked(moments, span)
+    return _dataset(sweep, moments, tracer.look(moments))
+
+
+def save(dataset: xr.Dataset, path: str | Path) -> Path:
+    """A trace as a file of the kind that the end of its name says: see `refuse_end`.
+
+    Files are replaced, a .zarr that is there is not. Raises SweepError and MachineError.
+    """
+    path = Path(path)
+    refuse_end(path)
+    if path.suffix.lower() in PICTURES:
+        from sweep.analysis.traces import plot_trace
+
+        return plot_trace(dataset, path)
+    from sweep.export import TRACE_FORMATS, export
+
+    return export(dataset, path, TRACE_FORMATS)
+
+
+def refuse_end(path: Path) -> None:
+    """SweepError if the end of the name is not one of .nc, .zarr, .csv, .png, .pdf, .svg."""
+    from sweep.export import TRACE_FORMATS
+
+    known = (*TRACE_FORMATS, *PICTURES)
+    if path.suffix.lower() not in known:
+        choices = ", ".join(known)
+        raise SweepError(f"{str(path)!r} names no format by its end: use one of {choices}")
+
+
+def _in_toml(value: float | str) -> str:
+    return json.dumps(value) if isinstance(value, str) else repr(np.asarray(value).tolist())
+
+
+def _refuse_axes(sweep: Sweep) -> None:
+    if sweep.axes:
+        told = "; ".join(_extent(name, axis) for axis in sweep.axes for name in axis.columns)
+        names = [name for axis in sweep.axes for name in axis.columns]
+        cure = " ".join(f"--at {name}=..." for name in names)
+        raise SweepError(f"a trace is of one point, and there are several: {told}. Add {cure}")
+
+
+def _extent(name: str, axis: Axis) -> str:
+    values = axis.columns[name]
+    return f"{name} has {axis.size:,} values from {values.min():g} to {values.max():g}"
+
+
+def _refuse_method(sweep: Sweep) -> None:
+    method = sweep.method
+    if not method.traced:
+        able = ", ".join(traceable(sweep.model)) or "none"
+        raise SweepError(
+            f"method {method.name!r} of {sweep.model.name} cannot be traced; those that can are: "
+            f"{able} (--set method=...)"
+        )
+
+
+def traceable(model: Model) -> list[str]:
+    """The names of the model's methods that a trace can be taken of."""
+    return [method.name for method in model.methods if method.traced]
+
+
+def _spaced(span: Span, samples: int, start: float | None, end: float | None) -> Values:
+    first = span.first if start is None else start
+    last = span.last if end is None else end
+    if samples < 2:
+        raise SweepError(f"samples={samples!r}: a trace has at least 2")
+    if not first < last:
+        raise SweepError(f"a trace from {first!r} s to {last!r} s is empty")
+    return np.linspace(first, last, samples)
+
+
+def _checked(times: Values, span: Span) -> Values:
+    """The times where they can be looked at, what is beyond by rounding taken in."""
+    if times.ndim != 1 or not times.size or not np.all(np.diff(times) >= 0):
+        raise SweepError(f"times of shape {times.shape} are not a list of ascending numbers")
+    slack = SLACK * abs(span.last)
+    if not (span.begin - slack <= times[0] and times[-1] <= span.last + slack):
+        asked = f"from {float(times[0])!r} s to {float(times[-1])!r} s"
+        raise SweepError(
+            f"a trace {asked} is not within {span.begin!r} s to {span.last!r} s, for which the "
+            "point is computed"
+        )
+    return np.clip(times, span.begin, span.last)
+
+
+def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
+    times = np.concatenate([seen.rows[: seen.n_seen, 0], times[seen.n_seen :]])
+    told = np.diff(times, prepend=-np.inf) > 0  # a state that stood at several moments is told once
+    status = layout.results(sweep)[-1]
+    described = {key: text for key, text in status.attributes.items() if key != "coordinates"}
+    variables = {
+        each.name: _variable(sweep, each, ("time",), seen.rows[told, i])
+        for i, each in enumerate(_observables(sweep, per_item=False), start=1)
+    }
+    variables["status"] = xr.Variable((), np.uint8(seen.status), described)
+    coordinates = {
+        c.name: xr.Variable((), value, dict(c.attributes)) for c, value in layout.coordinates(sweep)
+    }
+    coordinates["time"] = _variable(sweep, sweep.model.clock, ("time",), times[told])
+    if seen.items is not None:
+        item = sweep.method.items.removesuffix("s")
+        coordinates[item] = xr.Variable(item, seen.places, _place(sweep, item))
+        for i, each in enumerate(_observables(sweep, per_item=True)):
+            variables[each.name] = _variable(sweep, each, ("time", item), seen.items[told, :, i])
+    attributes = layout.attributes(sweep, {})
+    return xr.Dataset(variables, coordinates, {key: attributes[key] for key in PROVENANCE})
+
+
+def _observables(sweep: Sweep, *, per_item: bool) -> list[Observable]:
+    return [each for each in sweep.model.observables if each.per_item == per_item]
+
+
+def _place(sweep: Sweep, item: str) -> dict[str, str]:
+    scaled = sweep.parameter_set.scaled
+    return {"long_name": f"place of the {item}", "units": "1" if scaled else "m"}
+
+
+def _variable(
+    sweep: Sweep, observable: Observable, dimensions: tuple[str, ...], values: NDArray[np.float64]
+) -> xr.Variable:
+    """An observable with its CF attributes; over its scale where the sweep has no dimensions."""
+    described: dict[str, Any] = {"long_name": observable.long_name, "units": observable.unit}
+    if observable.scale and sweep.parameter_set.scaled:
+        described = {"long_name": f"{observable.long_name}, over {observable.scale}", "units": "1"}
+    if observable.flags:
+        described.pop("units")
+        numbers = list(range(len(observable.flags)))
+        described |= {"flag_values": numbers, "flag_meanings": " ".join(observable.flags)}
+        codes = np.where(np.isnan(values), MISSING["flag"], values).astype(DTYPES["flag"])
+        return xr.Variable(dimensions, codes, described)
+    return xr.Variable(dimensions, values, described)

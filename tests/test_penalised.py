@@ -1,0 +1,363 @@
+"""The schemes under the penalised law, and Moreau's: plain Python, Code_Aster, exact values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sweep.backends.compiler import zig
+from sweep.backends.cpu import Target
+from sweep.models.friction_oscillator import MODEL
+from sweep.spec import Method, Status
+from sweep.theory.stability import longest_step
+from tests.friction_points import NAMES, SDND104, reference_cases
+from tests.oracles.penalised_schemes import run
+from tests.points import compute, differing
+
+QUICK = Target(pack=1)  # to compile
+
+Columns = dict[str, NDArray[np.float64]]
+
+PENALISED = ("euler", "devogelaere", "adapt_ordre2", "rk54", "rk32")
+CONTROLLED = ("adapt_ordre2", "rk54", "rk32")
+EVERY = (*PENALISED, "moreau")
+
+ACCELERATIONS = np.array([15.0, 1.5, 1.01, 0.99])
+REFERENCE = np.array([15.267099589372, 0.40906245101571, 2.2616412127979e-4, 0.0])  # SDND104
+
+# Code_Aster's values for EULER, h = 1e-4 s, in 8 blocks, with a spring of 3e-5 N/m.
+CODE_ASTER = np.array([15.2667964799, 0.409077335988, 2.26326449113e-4, 0.0])
+
+
+def controls(method: str, **chosen: object) -> dict[str, Any]:
+    """The numerical parameters of a method: at constant step, but for what is chosen."""
+    usual = {"step": 1e-4, "tangential_stiffness": 9e6, "blocks": 1.0, "tolerance": math.inf}
+    known = {p.name for p in method_called(method).parameters}
+    return {name: value for name, value in (usual | chosen).items() if name in known}
+
+
+def method_called(name: str) -> Method:
+    return next(method for method in MODEL.methods if method.name == name)
+
+
+def sdnd104(method: str, **chosen: object) -> dict[str, NDArray[Any]]:
+    point = SDND104 | {"base_acceleration": ACCELERATIONS} | controls(method, **chosen)
+    return compute(point, method=method)
+
+
+def random_short(n: int, seed: int) -> Columns:
+    """Points under the oracles' names: every second sprung, damped or shaken; short windows."""
+    rng = np.random.default_rng(seed)
+    return {
+        "m": rng.uniform(0.3, 3, n),
+        "g": rng.uniform(5, 10, n),
+        "mu": rng.uniform(0.05, 0.4, n),
+        "k": rng.uniform(0, 30, n) * (rng.random(n) < 0.5),
+        "c": rng.uniform(0, 1, n) * (rng.random(n) < 0.5),
+        "a0": rng.uniform(1, 12, n),
+        "w": rng.uniform(4, 9, n),
+        "av": rng.uniform(0, 4, n) * (rng.random(n) < 0.5),
+        "phi": rng.uniform(-3, 3, n),
+        "t0": rng.uniform(0, 0.5, n) * (rng.random(n) < 0.8),
+        "t1": rng.uniform(0.9, 1.4, n),
+    }
+
+
+def named(short: Mapping[str, NDArray[np.float64]]) -> Columns:
+    return {NAMES[name]: values for name, values in short.items()}
+
+
+# Against Code_Aster.
+
+
+def test_euler_gives_what_code_aster_published() -> None:
+    point = SDND104 | {"base_acceleration": ACCELERATIONS, "stiffness": 3e-5}
+    found = compute(point | controls("euler", blocks=8.0), method="euler")["wear_power"]
+    assert np.allclose(found[:3], CODE_ASTER[:3], rtol=1e-11, atol=0)
+    assert found[3] == 0
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_every_scheme_is_near_the_reference(method: str) -> None:
+    """With an exact sine and steps of at most 3e-5 s."""
+    assert_near_the_reference(sdnd104(method, step=3e-5)["wear_power"])
+
+
+@pytest.mark.parametrize(
+    ("method", "tolerance"), [("adapt_ordre2", 1.0), ("rk54", 1e-6), ("rk32", 1e-5)]
+)
+@pytest.mark.parametrize("blocks", [1.0, 8.0])
+def test_so_are_those_that_choose_their_steps(method: str, tolerance: float, blocks: float) -> None:
+    """With Code_Aster's controls, but a longest step of 3e-5 s."""
+    chosen = {"step": 1e-5, "maximum_step": 3e-5, "tolerance": tolerance, "blocks": blocks}
+    assert_near_the_reference(sdnd104(method, **chosen)["wear_power"])
+
+
+def assert_near_the_reference(found: NDArray[np.float64]) -> None:
+    error = np.abs(found - REFERENCE)
+    assert (error <= np.array([2e-4, 2e-4, 5e-3, 0.0]) * REFERENCE).all()
+
+
+# Against plain Python.
+
+
+@pytest.mark.parametrize(
+    ("method", "blocks"), [("moreau", 1), *((m, b) for m in PENALISED for b in (1, 5))]
+)
+def test_constant_steps_agree_with_plain_python(method: str, blocks: int) -> None:
+    """To 1e-12 of each output; the stick's share to 1e-12 of the window; counts and flags alike."""
+    short = random_short(8, seed=3 + blocks)
+    rng = np.random.default_rng(1)
+    step = rng.uniform(1e-4, 3e-4, 8)
+    stiffness = rng.uniform(1e5, 5e5, 8) * short["m"]
+    chosen = {"step": step, "tangential_stiffness": stiffness, "blocks": float(blocks)}
+    ours = compute(named(short) | controls(method, **chosen), method=method)
+    for i in range(8):
+        point = {name: float(values[i]) for name, values in short.items()}
+        theirs = run(
+            method,
+            point,
+            step=float(step[i]),
+            tangential_stiffness=float(stiffness[i]),
+            blocks=blocks,
+            theta=0.55,
+        )
+        assert theirs is not None
+        for output in MODEL.outputs:
+            bound = 0 if output.kind != "real" else 1e-12
+            if output.name != "stick_fraction":
+                bound *= abs(theirs[output.name])
+            assert abs(ours[output.name][i] - theirs[output.name]) <= bound, (output.name, i)
+
+
+@pytest.mark.parametrize("blocks", [1, 5])
+@pytest.mark.parametrize(
+    ("method", "tolerance"), [("adapt_ordre2", 1.0), ("rk54", 1e-5), ("rk32", 1e-4)]
+)
+def test_chosen_steps_agree_with_plain_python(method: str, tolerance: float, blocks: int) -> None:
+    """To 1e-9: the next step's length follows from rounded numbers, and the sums from it."""
+    short = random_short(6, seed=11)
+    stiffness = 2e5 * short["m"]
+    chosen = {"step": 1e-5, "maximum_step": 3e-4, "tolerance": tolerance, "blocks": float(blocks)}
+    asked = controls(method, tangential_stiffness=stiffness, **chosen)
+    ours = compute(named(short) | asked, method=method)
+    for i in range(6):
+        point = {name: float(values[i]) for name, values in short.items()}
+        theirs = run(
+            method,
+            point,
+            step=1e-5,
+            maximum_step=3e-4,
+            tolerance=tolerance,
+            tangential_stiffness=float(stiffness[i]),
+            blocks=blocks,
+        )
+        assert theirs is not None
+        assert math.isclose(ours["wear_power"][i], theirs["wear_power"], rel_tol=1e-9)
+        assert ours["regime"][i] == theirs["regime"]
+
+
+# Moreau and Jean.
+
+
+def reference_of_moreau(steps_per_period: float) -> NDArray[np.float64]:
+    parameters, _ = reference_cases()
+    step = 2 * np.pi / parameters["angular_frequency"] / steps_per_period
+    return compute(parameters | {"step": step}, method="moreau")["wear_power"]
+
+
+def test_moreau_on_the_reference_cases() -> None:
+    """At T/10⁴ within 2e-3; where there is little wear, within 3e-3 m g a0/ω."""
+    parameters, cases = reference_cases()
+    scale = (
+        parameters["mass"]
+        * parameters["gravity"]
+        * parameters["base_acceleration"]
+        / parameters["angular_frequency"]
+    )
+    exact = cases["wear_power"]
+    coarse, fine = (np.abs(reference_of_moreau(n) - exact) for n in (1e4, 2e4))
+    little = exact < 0.05 * scale
+    assert (coarse <= np.where(little, 3e-3 * scale, 2e-3 * exact)).all()
+    slips = exact > 0
+    assert 1.7 <= np.median(coarse[slips] / fine[slips]) <= 2.3
+
+
+@pytest.mark.parametrize("step", [1e-5, 1e-3, 0.05, 0.4, 7.0])
+def test_moreau_is_exactly_zero_in_permanent_stick(step: float) -> None:
+    """At any step: shaken vertically or not, whatever the phase."""
+    rng = np.random.default_rng(0)
+    n = 50
+    gravity, share = np.full(n, 9.81), rng.uniform(0, 0.9, n) * (np.arange(n) % 2)
+    friction = rng.uniform(0.1, 1, n)
+    point = {
+        "mass": rng.uniform(0.1, 3, n),
+        "gravity": gravity,
+        "friction": friction,
+        "base_acceleration": friction * gravity * (1 - share) * rng.uniform(0.5, 0.999999, n),
+        "angular_frequency": rng.uniform(1, 9, n),
+        "vertical_acceleration": gravity * share,
+        "phase": rng.uniform(-3, 3, n),
+        "window_start": np.zeros(n),
+        "window_end": np.full(n, 8.0),
+        "step": np.full(n, step),
+    }
+    found = compute(point, method="moreau")
+    assert (found["wear_power"] == 0).all()
+    assert (found["stick_fraction"] == 1).all()
+    assert (found["regime"] == 0).all()
+
+
+# Statuses.
+
+
+@pytest.mark.parametrize("method", PENALISED)
+def test_a_step_beyond_the_stability_limit_is_diverged(method: str) -> None:
+    """Decided from the parameters, within 1e-4 of theory/; the motion itself would stay bounded."""
+    rng = np.random.default_rng(5)
+    n = 20
+    mass, stiffness = rng.uniform(0.5, 2, n), 10 ** rng.uniform(4, 7, n)
+    damping = 2 * np.sqrt(mass * stiffness) * rng.uniform(0, 1.5, n)
+    longest = np.array(
+        [
+            longest_step(method, m, 0.0, k, c)
+            for m, k, c in zip(mass, stiffness, damping, strict=True)
+        ]
+    )
+    point = SDND104 | {"base_acceleration": 1.5, "mass": mass}
+    point |= {"window_start": 0.0, "window_end": 0.05}
+    chosen = {"tangential_stiffness": stiffness, "tangential_damping": damping}
+    for share, status in ((1 - 1e-4, Status.ok), (1 + 1e-4, Status.diverged)):
+        asked = controls(method, step=share * longest, **chosen)
+        asked |= {"tangential_damping": damping}
+        found = compute(point | asked, method=method)
+        assert (found["status"] == status).all()
+        assert np.isnan(found["wear_power"]).all() == (status == Status.diverged)
+
+
+def test_euler_beyond_its_limit_would_look_plausible() -> None:
+    """h = 6.6e-4 s is 2.4 times the limit of SDND104, and comes out as diverged."""
+    assert (sdnd104("euler", step=6.6e-4)["status"] == Status.diverged).all()
+
+
+@pytest.mark.parametrize("method", CONTROLLED)
+def test_a_controlled_scheme_may_begin_with_any_step(method: str) -> None:
+    found = sdnd104(method, step=1.0, tolerance=1.0 if method == "adapt_ordre2" else 1e-6)
+    assert (found["status"] == Status.ok).all()
+
+
+@pytest.mark.parametrize(("method", "tolerance"), [("euler", math.inf), ("rk54", 1e-6)])
+def test_too_many_steps_are_not_converged(method: str, tolerance: float) -> None:
+    few = controls(method, tolerance=tolerance, maximum_step=1e-4) | {"maximum_steps": 119_999.0}
+    found = compute(SDND104 | {"base_acceleration": 1.5} | few, method=method)
+    assert found["status"][0] == Status.not_converged
+    few |= {"maximum_steps": 1e6}
+    found = compute(SDND104 | {"base_acceleration": 1.5} | few, method=method)
+    assert found["status"][0] == Status.ok
+
+
+@pytest.mark.parametrize(("method", "tolerance"), [("euler", math.inf), ("rk54", 1e-6)])
+def test_more_blocks_than_samples_are_refused(method: str, tolerance: float) -> None:
+    asked = controls(method, tolerance=tolerance, blocks=np.array([1e6, 8.0]))
+    found = compute(SDND104 | {"base_acceleration": 1.5} | asked, method=method)
+    assert found["status"].tolist() == [Status.outside_validity, Status.ok]
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_what_no_scheme_can_compute_is_refused(method: str) -> None:
+    point = SDND104 | {"base_acceleration": 1.5} | controls(method)
+    point |= {"vertical_acceleration": np.array([0.0, 10.0, -10.0]), "window_end": 4.5}
+    found = compute(point, method=method)
+    refused = Status.outside_validity
+    assert found["status"].tolist() == [Status.ok, refused, refused]
+    late = compute(point | {"window_start": 4.5}, method=method)
+    assert (late["status"] == refused).all()
+
+
+# The same bits.
+
+
+def many(method: str, n: int = 70) -> dict[str, Any]:
+    """Points of every kind with steps, tolerances and blocks of every kind."""
+    short = random_short(n, seed=21)
+    rng = np.random.default_rng(2)
+    tolerance = np.where(rng.random(n) < 0.4, math.inf, 10 ** rng.uniform(-6, -3, n))
+    if method == "adapt_ordre2":
+        tolerance = np.where(np.isinf(tolerance), math.inf, tolerance * 1e4)
+    point = named(short) | controls(
+        method,
+        step=10 ** rng.uniform(-4, -3.1, n),
+        tangential_stiffness=10 ** rng.uniform(4, 6.5, n),
+        blocks=np.floor(rng.uniform(1, 6, n)),
+        tolerance=np.full(n, math.inf) if method not in CONTROLLED else tolerance,
+    )
+    point["window_end"] = point["window_start"] + 0.25
+    return point
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, dict[str, NDArray[Any]]]:
+    return {method: compute(many(method), method=method) for method in EVERY}
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_many_points_are_of_every_kind(method: str, expected: Any) -> None:
+    found = expected[method]
+    assert set(np.unique(found["regime"])) >= {1, 2}
+    assert (found["status"] == Status.ok).sum() > 40
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("target", [Target(width=1, pack=1), Target(width=4, pack=2)])
+def test_bits_do_not_depend_on_width_and_pack(method: str, target: Target, expected: Any) -> None:
+    found = compute(many(method), method=method, target=target)
+    assert differing(found, expected[method]) == []
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_bits_do_not_depend_on_the_compiler(method: str, expected: Any) -> None:
+    found = compute(many(method), method=method, target=Target(compiler=zig()))
+    assert differing(found, expected[method]) == []
+
+
+@pytest.mark.parametrize("budget", [1, 7, 100])
+@pytest.mark.parametrize("method", EVERY)
+def test_bits_do_not_depend_on_the_budget(method: str, budget: int, expected: Any) -> None:
+    n = 70 if budget > 1 else 3
+    part = {name: np.broadcast_to(v, 70)[:n] for name, v in many(method).items()}
+    found = compute(part, method=method, budget=budget)
+    assert differing(found, {name: v[:n] for name, v in expected[method].items()}) == []
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_bits_do_not_depend_on_variants(method: str) -> None:
+    """All at once, where they hold; those of Euler each by itself, too."""
+    names = [variant.name for variant in method_called(method).variants]
+    rng = np.random.default_rng(9)
+    point = SDND104 | controls(method, blocks=3.0)
+    point |= {"base_acceleration": rng.uniform(0.5, 9, 40), "window_start": 0.31}
+    point |= {"window_end": rng.uniform(0.8, 1.3, 40), "mass": rng.uniform(0.5, 2, 40)}
+    plain = compute(point, method=method, target=QUICK)
+    for variants in (*((name,) for name in names if method == "euler"), tuple(names)):
+        found = compute(point, method=method, variants=variants, target=QUICK)
+        assert differing(found, plain) == []
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_bits_do_not_depend_on_neighbours(method: str, expected: Any) -> None:
+    order = np.random.default_rng(4).permutation(70)[:33]
+    part = {name: np.broadcast_to(v, 70)[order] for name, v in many(method).items()}
+    found = compute(part, method=method)
+    assert differing(found, {name: v[order] for name, v in expected[method].items()}) == []
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_bits_do_not_depend_on_the_outputs_asked_for(method: str, expected: Any) -> None:
+    for name in ("wear_power", "regime", "slip_phases"):
+        found = compute(many(method), method=method, outputs=[name], target=QUICK)
+        assert differing({name: found[name]}, {name: expected[method][name]}) == []

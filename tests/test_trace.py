@@ -1,0 +1,563 @@
+"""A trace tells the motion as it is, whatever the calls it takes, and is read back as it was."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gmpy2
+import numpy as np
+import pytest
+import xarray as xr
+from gmpy2 import mpfr
+from numpy.typing import NDArray
+
+import sweep
+from sweep.analysis.traces import draw_trace
+from sweep.backends.tracer import Tracer
+from sweep.config import load
+from sweep.errors import ConfigError, SweepError
+from sweep.models import models
+from sweep.models.friction_oscillator import MODEL
+from sweep.shipped import configs_folder
+from sweep.source import kernel_of
+from sweep.spec import MISSING_FLAG, Method, Model, Status
+from sweep.tracing import save, trace_point
+from tests.command import MODULE, Run, environment
+from tests.friction_points import NAMES, SDND104, random_parameters, stiff_parameters
+from tests.oracles import friction_oscillator as oracle
+from tests.points import compute
+from tests.test_plan import sweep_over
+
+Values = NDArray[np.float64]
+SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
+AT = ("--at", "friction=0.1", "--at", "base_acceleration=15")
+
+# Stick and slip, spring, damper, vertical shaking.
+EVERYTHING = {
+    "friction": 0.3,
+    "base_acceleration": 5.0,
+    "stiffness": 60.0,
+    "damping": 0.5,
+    "vertical_acceleration": 3.0,
+    "phase": 0.5,
+}
+KINDS: Mapping[str, Mapping[str, float]] = {
+    "slip-slip": {"base_acceleration": 15.0},
+    "stick-slip": {"base_acceleration": 1.5},
+    "stick": {"base_acceleration": 0.9},
+    "everything": EVERYTHING,
+    "damped": {"base_acceleration": 3.0, "damping": 2.0},
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def point(kind: str, **changes: float) -> dict[str, float]:
+    return {**SDND104, **KINDS[kind], **changes}
+
+
+def traced(parameters: Mapping[str, float], **options: Any) -> xr.Dataset:
+    """The trace of a point of the friction oscillator."""
+    source = {"model": "friction_oscillator", "parameters": dict(parameters)}
+    return sweep.trace(source, **options)
+
+
+def tracer_of(**constants: float) -> Tracer:
+    point = sweep_over(outputs=tuple(output.name for output in MODEL.outputs), **constants)
+    return Tracer(kernel_of(point), point.constants)
+
+
+@pytest.fixture(scope="module")
+def everything() -> xr.Dataset:
+    return traced(point("everything"), start=0.0, samples=400)
+
+
+# What is seen: against the arbitrary-precision oracle, whose march is watched.
+
+
+class Watched(oracle.Oscillator):
+    """An oscillator that remembers what its last series was about."""
+
+    along: mpfr = mpfr(0)
+    sense: int = 0
+
+    def series(self, time: mpfr, place: mpfr, speed: mpfr, sense: int) -> list[mpfr]:
+        self.along, self.sense = place, sense
+        return super().series(time, place, speed, sense)
+
+
+class Witness(oracle.Tally):
+    """Notes place, velocity and whether stuck (all scaled) at each of the given phases."""
+
+    def watch(self, oscillator: Watched, phases: list[mpfr]) -> None:
+        self.oscillator, self.phases = oscillator, phases
+        self.seen: dict[int, tuple[float, float, float]] = {}
+        self.place = mpfr(0)
+
+    def rest(self, time: mpfr, end: mpfr) -> None:
+        for i, phase in enumerate(self.phases):
+            if time <= phase < end:
+                self.seen[i] = (float(self.place), 0.0, 1.0)
+
+    def slip(self, time: mpfr, span: mpfr, speed: list[mpfr]) -> None:
+        along, sense = self.oscillator.along, self.oscillator.sense
+        for i, phase in enumerate(self.phases):
+            if time <= phase < time + span or phase == self.end == time + span:
+                place = sense * (along + oracle.integral(speed, phase - time))
+                velocity = sense * oracle.value(speed, phase - time)
+                self.seen[i] = (float(place), float(velocity), 0.0)
+        self.place = sense * (along + oracle.integral(speed, span))
+
+
+def witnessed(parameters: Mapping[str, float], times: Values) -> Values:
+    """Displacement, velocity (SI) and whether stuck, (n_times, 3), by the oracle."""
+    full = {"stiffness": 0.0, "damping": 0.0, "vertical_acceleration": 0.0, "phase": 0.0}
+    short = {s: mpfr(float({**full, **parameters}[name])) for s, name in NAMES.items()}
+    m, g, mu, k, c, a0, w, av, phi = (
+        short[n] for n in ("m", "g", "mu", "k", "c", "a0", "w", "av", "phi")
+    )
+    with gmpy2.context(precision=220):
+        oscillator = Watched(k / (m * w**2), c / (m * w), mu * g / a0, mu * av / a0, phi)
+        witness = Witness(mpfr(0), w * short["t1"], phi, weighs=False)
+        witness.watch(oscillator, [w * mpfr(float(t)) for t in times])
+        oracle.march(oscillator, witness)
+    scale = np.array([float(a0 / w**2), float(a0 / w), 1.0])
+    return np.array([witness.seen[i] for i in range(len(times))]) * scale
+
+
+def check_against_the_oracle(parameters: Mapping[str, float], dataset: xr.Dataset) -> None:
+    t = dataset["time"].values
+    place, velocity, stuck = witnessed(parameters, t).T
+    p = {"stiffness": 0.0, "vertical_acceleration": 0.0, "phase": 0.0, **parameters}
+    a0, w = p["base_acceleration"], p["angular_frequency"]
+    load = p["mass"] * (p["gravity"] + p["vertical_acceleration"] * np.sin(w * t + p["phase"]))
+    slipping = -np.sign(velocity) * p["friction"] * load
+    held = p["stiffness"] * place + p["mass"] * a0 * np.sin(w * t)
+    # Errors grow over the slips since the start, hence not 1e-15; w t itself is rounded here.
+    np.testing.assert_array_equal(dataset["stuck"], stuck)
+    scale = max(1.0, p["stiffness"] / (p["mass"] * w**2))
+    for name, expected, size in (
+        ("displacement", place, a0 / w**2),
+        ("velocity", velocity, a0 / w),
+        ("normal_force", load, p["mass"] * p["gravity"]),
+        ("friction_force", np.where(stuck == 1, held, slipping), p["mass"] * a0 * scale),
+        ("base_velocity", -a0 / w * np.cos(w * t), a0 / w),
+        ("wear_rate", load * np.abs(velocity), p["mass"] * p["gravity"] * a0 / w),
+    ):
+        error = np.abs(dataset[name].values - expected)
+        assert error.max() <= 1e-11 * size, name
+
+
+@every_kind
+def test_the_motion_is_that_of_the_oracle(kind: str) -> None:
+    parameters = point(kind, window_end=7.3)
+    check_against_the_oracle(parameters, traced(parameters, start=0.0, samples=300))
+
+
+@pytest.mark.parametrize("kind", ["every kind", "stiff"])
+def test_the_motion_of_random_points_is_that_of_the_oracle(kind: str) -> None:
+    columns = random_parameters(40, seed=3) if kind == "every kind" else stiff_parameters(20)
+    for i in range(len(columns["mass"])):
+        parameters = {name: float(values[i]) for name, values in columns.items()}
+        if parameters["vertical_acceleration"] < 0:  # no sweep file may ask for that
+            parameters["vertical_acceleration"] *= -1
+            parameters["phase"] += np.pi
+        check_against_the_oracle(parameters, traced(parameters, start=0.0, samples=60))
+
+
+def test_cycles_span_what_seconds_do() -> None:
+    seconds = traced(point("everything", window_start=2.0, window_end=5.0), samples=50)
+    window = {"window_start", "window_end"}
+    cycles = {n: v for n, v in point("everything").items() if n not in window}
+    found = traced({**cycles, "start_cycle": 2.0, "end_cycle": 5.0}, samples=50)
+    np.testing.assert_allclose(found["time"], seconds["time"], rtol=1e-15)
+    np.testing.assert_allclose(found["displacement"], seconds["displacement"], atol=1e-13)
+
+
+# What it adds up to: the outputs of the sweep.
+
+
+@every_kind
+def test_integrals_over_the_window_are_the_outputs(kind: str) -> None:
+    """Within the error of the trapezoidal rule for a motion with kinks, which is bounded here."""
+    parameters = point(kind)
+    n = 40_001
+    seen = traced(parameters, samples=n)
+    outputs = {name: float(values[0]) for name, values in compute(parameters).items()}
+    window = parameters["window_end"] - parameters["window_start"]
+    step = window / (n - 1)
+    load = seen["normal_force"].values.max()
+    steepest = np.abs(np.diff(seen["velocity"].values)).max() / step
+    kinks = 2 * outputs["slip_phases"] + 2
+    bound = kinks * steepest * step**2 / 4 + window * step**2 * steepest * 40 / 12
+    distance = np.trapezoid(np.abs(seen["velocity"].values), dx=step)
+    wear = np.trapezoid(seen["wear_rate"].values, dx=step)
+    assert abs(distance - outputs["slip_distance"]) <= bound
+    assert abs(wear / window - outputs["wear_power"]) <= load * bound / window
+    stuck = seen["stuck"].values.mean() - outputs["stick_fraction"]
+    assert abs(stuck) <= (kinks + 1) * step / window
+    peak = np.abs(seen["velocity"].values).max()
+    assert peak <= outputs["peak_slip_speed"] * (1 + 1e-14)
+    assert peak >= outputs["peak_slip_speed"] - steepest * step
+
+
+@every_kind
+def test_the_mass_moves_where_it_is_not_stuck(kind: str) -> None:
+    seen = traced(point(kind), start=0.0)
+    stuck = seen["stuck"].values == 1
+    assert np.all(seen["velocity"].values[stuck] == 0)
+    assert np.all(seen["wear_rate"].values[stuck] == 0)
+    assert np.all(seen["velocity"].values[~stuck] != 0)
+    limit = float(seen["friction"]) * seen["normal_force"].values * (1 + 1e-12)
+    assert np.all(np.abs(seen["friction_force"].values) <= limit)
+
+
+# How it is computed changes no bit.
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3, 7, 50])
+def test_budgets_change_no_bit(budget: int) -> None:
+    times = np.linspace(4.0, 12.0, 301)
+    tracer = tracer_of(**EVERYTHING)
+    whole = tracer.look(times)
+    parts = tracer.look(times, budget)
+    assert (whole.n_seen, whole.status) == (parts.n_seen, parts.status) == (301, Status.ok)
+    assert whole.rows.tobytes() == parts.rows.tobytes()
+
+
+def test_a_moment_is_seen_alike_alone_and_among_others() -> None:
+    times = np.linspace(4.0, 12.0, 41)
+    tracer = tracer_of(**EVERYTHING)
+    whole = tracer.look(times).rows
+    for i, moment in enumerate(times):
+        assert tracer.look(np.array([moment])).rows.tobytes() == whole[i].tobytes()
+
+
+def test_a_late_moment_is_like_an_early_one() -> None:
+    """Stick-slip motion repeats from the first cycle on, but for the place: here 1e5 cycles on."""
+    tracer = tracer_of(base_acceleration=1.5, window_start=1e5, window_end=1e5 + 1)
+    late = tracer.look(np.array([1e5 + 0.3])).rows[0]
+    early = tracer_of(base_acceleration=1.5).look(np.array([7.3])).rows[0]
+    assert early[2] != 0
+    np.testing.assert_allclose(late[2:], early[2:], rtol=0, atol=1e-9)
+
+
+TRACED = [
+    pytest.param(model, method, id=f"{model.name}.{method.name}")
+    for model in models().values()
+    for method in model.methods
+    if method.traced
+]
+
+
+@pytest.mark.parametrize(("model", "method"), TRACED)
+def test_every_method_said_to_be_traced_is(model: Model, method: Method) -> None:
+    """Smoke: of the first point of a sweep file of the model, something finite is seen."""
+    shipped = (load(each).sweep for each in sorted((configs_folder() / "smoke").glob("*.toml")))
+    first = next(
+        each
+        for each in shipped
+        if each.model.name == model.name and each.method.name == model.methods[0].name
+    )
+    values = {n: float(v[0]) for axis in first.axes for n, v in axis.columns.items()}
+    defaults = {p.name: p.default for p in method.parameters}
+    needed = {"step": 1e-4, "tangential_stiffness": 9e5}
+    controls = {n: needed.get(n, 0.0) if d is None else d for n, d in defaults.items()}
+    constants = {**controls, **first.constants, **values}
+    seen = trace_point(replace(first, axes=(), method=method, constants=constants), samples=50)
+    assert seen["time"].size > 1
+    for observable in model.observables:
+        assert np.isfinite(seen[observable.name]).all()
+
+
+@pytest.mark.parametrize("model", models().values(), ids=lambda model: model.name)
+def test_observables_have_names_of_their_own(model: Model) -> None:
+    names = [observable.name for observable in model.observables]
+    sets = [p for each in (*model.parameter_sets, *model.methods) for p in each.parameters]
+    others = {p.name for p in (*model.parameters, *sets)} | {"time", "status", "item"}
+    assert len(set(names)) == len(names)
+    assert not others & set(names)
+    assert set(model.loop or ()) <= set(names)
+
+
+# What it is like, and in every format.
+
+
+def test_the_dataset_tells_all(everything: xr.Dataset) -> None:
+    assert everything.sizes == {"time": 400}
+    assert [str(n) for n in everything.data_vars] == [
+        *(observable.name for observable in MODEL.observables), "status",
+    ]  # fmt: skip
+    for observable in MODEL.observables:
+        attributes = everything[observable.name].attrs
+        assert attributes["long_name"] == observable.long_name
+        assert attributes.get("units", "1") == observable.unit
+    assert everything["time"].attrs == {"long_name": "time", "units": "s"}
+    assert everything["stuck"].attrs["flag_meanings"] == "slipping stuck"
+    for name, value in point("everything").items():
+        assert float(everything[name]) == value
+        assert everything[name].attrs["units"]
+    assert {"model": "friction_oscillator", "method": "exact"}.items() <= everything.attrs.items()
+    assert "Code_Aster" in everything.attrs["references"]
+
+
+def test_a_point_that_is_not_ok_is_told_and_has_no_values() -> None:
+    seen = traced(point("slip-slip", stiffness=1e30), samples=5)
+    assert int(seen["status"]) == Status.outside_validity
+    assert np.isnan(seen["displacement"]).all()
+    assert (seen["stuck"] == MISSING_FLAG).all()
+    assert seen["time"].values.tolist() == [4.0, 6.0, 8.0, 10.0, 12.0]
+
+
+def read_csv(path: Path) -> dict[str, list[str]]:
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+@pytest.mark.parametrize("ok", [True, False], ids=["ok", "not ok"])
+@pytest.mark.parametrize("name", ["a.nc", "a.zarr", "new/a.csv"])
+def test_every_format_is_read_back_equal(
+    tmp_path: Path, everything: xr.Dataset, name: str, ok: bool
+) -> None:
+    seen = everything if ok else traced(point("slip-slip", stiffness=1e30), samples=5)
+    path = save(seen, tmp_path / name)
+    assert path == tmp_path / name
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    if path.suffix == ".csv":
+        columns = read_csv(path)
+        for variable in ("time", *(observable.name for observable in MODEL.observables)):
+            found = np.array(columns[variable], np.float64)
+            np.testing.assert_array_equal(found, seen[variable].values.astype(np.float64))
+        assert set(columns["stuck_name"]) <= {"slipping", "stuck", ""}
+        text = path.read_text(encoding="utf-8")
+        assert "# column velocity: [m/s] of the mass relative to the plane\n" in text
+        assert "# friction = " in text
+        return
+    opened = (
+        xr.open_dataset(path, engine="h5netcdf") if path.suffix == ".nc" else xr.open_zarr(path)
+    )
+    with opened:
+        read = opened.load()
+    xr.testing.assert_equal(read, seen)
+    for variable in seen.variables:
+        assert read[variable].dtype == seen[variable].dtype
+        written = {k: np.asarray(v).tolist() for k, v in read[variable].attrs.items()}
+        assert written == seen[variable].attrs
+    assert set(seen.attrs.items()) <= set(read.attrs.items())
+
+
+def test_files_are_replaced_and_folders_are_not(tmp_path: Path, everything: xr.Dataset) -> None:
+    for name in ("a.nc", "a.csv", "a.png"):
+        (tmp_path / name).write_text("old")
+        assert save(everything, tmp_path / name).read_bytes()[:3] != b"old"
+    (tmp_path / "a.zarr").mkdir()
+    with pytest.raises(SweepError, match="is there already; remove it, or name another"):
+        save(everything, tmp_path / "a.zarr")
+    assert list((tmp_path / "a.zarr").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("suffix", "head"), [(".png", b"\x89PNG"), (".pdf", b"%PDF-"), (".svg", b"<?xml")]
+)
+def test_a_picture_is_of_the_kind_its_name_says(
+    tmp_path: Path, everything: xr.Dataset, suffix: str, head: bytes
+) -> None:
+    assert save(everything, tmp_path / f"a{suffix}").read_bytes().startswith(head)
+
+
+def test_a_picture_shows_every_observable_and_the_loop(everything: xr.Dataset) -> None:
+    figure = draw_trace(everything)
+    *panels, loop = figure.axes
+    drawn = {line.get_label(): line.get_ydata() for axes in panels for line in axes.lines}
+    assert set(drawn) == {
+        "displacement", "velocity", "base velocity", "friction force", "normal force", "wear rate",
+    }  # fmt: skip
+    for name, values in drawn.items():
+        np.testing.assert_array_equal(values, everything[str(name).replace(" ", "_")])
+    assert [axes.get_ylabel() for axes in panels] == [
+        "displacement [m]", "velocity [m/s]", "force [N]", "wear rate [W]",
+    ]  # fmt: skip
+    np.testing.assert_array_equal(loop.lines[0].get_xdata(), everything["displacement"])
+    np.testing.assert_array_equal(loop.lines[0].get_ydata(), everything["friction_force"])
+    assert (loop.get_xlabel(), loop.get_ylabel()) == ("displacement [m]", "friction force [N]")
+    title = figure.get_suptitle().replace("\N{NO-BREAK SPACE}", " ")
+    assert "friction oscillator, method exact" in title
+    assert "stiffness 60 N/m" in title
+    assert [len(axes.collections) for axes in panels] == [1, 1, 1, 1]  # where it is stuck
+
+
+def test_what_is_shaded_is_where_the_mass_is_stuck(everything: xr.Dataset) -> None:
+    (shade,) = draw_trace(everything).axes[0].collections
+    t, stuck = everything["time"].values, everything["stuck"].values == 1
+    areas = shade.get_paths()
+    covered = np.array(
+        [any(a.vertices[:, 0].min() <= x <= a.vertices[:, 0].max() for a in areas) for x in t]
+    )
+    np.testing.assert_array_equal(covered, stuck)
+    (none,) = draw_trace(traced(point("slip-slip"), samples=50)).axes[0].collections
+    assert none.get_paths() == []
+
+
+def test_parameters_at_their_neutral_value_are_not_in_the_title() -> None:
+    title = draw_trace(traced(point("slip-slip"), samples=50)).get_suptitle()
+    assert "stiffness" not in title
+
+
+def test_what_has_no_values_is_drawn_without_a_complaint(tmp_path: Path) -> None:
+    save(traced(point("slip-slip", stiffness=1e30), samples=5), tmp_path / "a.png")
+
+
+# What is asked for.
+
+
+def test_a_point_need_not_be_on_the_grid_and_may_have_units() -> None:
+    seen = sweep.trace(SMOKE, {"friction": 0.123, "base_acceleration": "150 cm/s^2", "mass": 2})
+    assert float(seen["friction"]) == 0.123
+    assert float(seen["base_acceleration"]) == 1.5
+    assert float(seen["mass"]) == 2.0
+    assert seen["time"].size == 2000
+    assert (float(seen["time"][0]), float(seen["time"][-1])) == (4.0, 12.0)
+
+
+def test_times_are_those_asked_for() -> None:
+    times = [0.0, 0.25, 0.5, 12.0]
+    assert traced(point("everything"), times=times)["time"].values.tolist() == times
+    seen = traced(point("everything"), samples=3, start=1.0, end=2.0)
+    assert seen["time"].values.tolist() == [1.0, 1.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"times": [1.0, 0.5]}, "are not a list of ascending numbers"),
+        ({"times": []}, "are not a list of ascending numbers"),
+        ({"times": [0.0, np.nan]}, "are not a list of ascending numbers"),
+        ({"times": 3.0}, "are not a list of ascending numbers"),
+        ({"times": [np.nan]}, "is not within 0.0 s to 12.0 s"),
+        ({"times": [-1.0, 2.0]}, "from -1.0 s to 2.0 s is not within 0.0 s to 12.0 s"),
+        ({"end": 13.0}, "from 4.0 s to 13.0 s is not within"),
+        ({"start": 6.0, "end": 6.0}, "from 6.0 s to 6.0 s is empty"),
+        ({"start": np.nan}, "is empty"),
+        ({"samples": 1}, "a trace has at least 2"),
+    ],
+)
+def test_times_that_cannot_be_seen_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SweepError, match=message):
+        traced(point("everything"), **options)
+
+
+def test_a_remaining_axis_is_named_with_its_values() -> None:
+    with pytest.raises(SweepError) as caught:
+        sweep.trace("wear_power", {"friction": 0.1})
+    assert "base_acceleration has 1,024 values from 0.5 to 15" in str(caught.value)
+    assert "--at base_acceleration=..." in str(caught.value)
+    assert "friction has" not in str(caught.value)
+
+
+def test_faults_of_the_point_are_all_told_with_their_place() -> None:
+    with pytest.raises(ConfigError) as caught:
+        sweep.trace(SMOKE, {"frction": 0.1, "mass": "2 m", "friction": -1})
+    told = str(caught.value)
+    assert "3 faults" in told
+    assert (
+        "--at frction: friction_oscillator has no such parameter; did you mean 'friction'" in told
+    )
+    assert "--at mass: '2 m' is of the wrong kind" in told
+    assert "--at friction: -1 is out of range" in told
+
+
+def test_a_method_that_cannot_be_traced_is_refused() -> None:
+    blind = replace(MODEL.methods[0], name="blind", traced=False)
+    able = replace(MODEL, methods=(blind, *MODEL.methods))
+    with pytest.raises(SweepError, match="method 'blind' of friction_oscillator cannot be traced"):
+        trace_point(replace(sweep_over(), model=able, method=blind))
+    with pytest.raises(SweepError, match="those that can are: exact"):
+        trace_point(replace(sweep_over(), model=able, method=blind))
+
+
+# The command.
+
+
+def test_the_command_prints_a_table_and_writes_nothing(run: Run, tmp_path: Path) -> None:
+    status, out, err = run("trace", SMOKE, *AT, "--samples", "100")
+    assert (status, err) == (0, "")
+    head, *rows = out.splitlines()
+    assert head.split() == ["observable", "least", "mean", "greatest", "unit", "meaning"]
+    assert [row.split()[0] for row in rows] == [
+        *(observable.name for observable in MODEL.observables if not observable.flags), "stuck:",
+    ]  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a.nc", "a.zarr", "a.csv", "a.png"])
+def test_the_command_writes_what_the_name_says(run: Run, tmp_path: Path, name: str) -> None:
+    status, out, err = run("trace", SMOKE, *AT, "--samples", "20", "-o", name)
+    assert (status, err) == (0, "")
+    assert out.endswith(f"\n{name}\n")
+    assert (tmp_path / name).exists()
+
+
+def test_the_command_for_programs(run: Run) -> None:
+    status, out, _ = run(
+        "trace", SMOKE, *AT, "--from", "1", "--to", "2", "--samples", "9", "--json"
+    )
+    told = json.loads(out)
+    assert status == 0
+    assert (told["from"], told["to"], told["samples"], told["file"]) == (1.0, 2.0, 9, None)
+    assert told["parameters"]["base_acceleration"] == 15.0
+    assert told["status"]["name"] == "ok"
+    units = {each["name"]: each["unit"] for each in told["observables"]}
+    assert units == {observable.name: observable.unit for observable in MODEL.observables}
+
+
+def test_the_command_tells_of_a_point_that_is_not_ok(run: Run, tmp_path: Path) -> None:
+    status, out, _ = run("trace", SMOKE, *AT, "--set", "stiffness=1e30", "-o", "a.nc")
+    assert status == 1
+    assert f"outside_validity: {MODEL.sentences[Status.outside_validity]}" in out
+    assert (tmp_path / "a.nc").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Add --at friction=... --at base_acceleration=..."),
+        ([*AT, "-o", "a.xyz"], "use one of .nc, .zarr, .csv, .png, .pdf, .svg"),
+        ([*AT, "--at", "mass"], "--at mass: write --at name=value"),
+        ([*AT, "--at", "method=exact"], "--at gives parameters their values; write --set method="),
+        ([*AT, "--at", "run.workers=2"], "--at gives parameters their values"),
+        ([*AT, "--at", "mass={ values = [1, 2] }"], "mass has 2 values from 1 to 2"),
+        ([*AT, "--set", "mass=1"], ""),
+        ([*AT, "--samples", "1"], "Invalid value for '--samples'"),
+    ],
+)
+def test_a_broken_trace_is_refused(
+    run: Run, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    status, _, err = run("trace", SMOKE, *arguments)
+    assert status == (2 if message else 0)
+    assert message in " ".join(err.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_is_heard(tmp_path: Path) -> None:
+    """A trace of 1e9 cycles, which would take many minutes."""
+    late = ("--at", "window_start=0", "--at", "window_end=9e8")
+    command = [*MODULE, "trace", SMOKE, *AT, *late, "-o", "a.nc"]
+    running = subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    time.sleep(2)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=10)
+    assert (running.returncode, out) == (130, "")
+    assert err == "stopped by Ctrl-C: nothing was written\n"
+    assert list(tmp_path.iterdir()) == []
