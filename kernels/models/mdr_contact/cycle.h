@@ -1,0 +1,179 @@
+// One half of a cycle, cut into pieces in which the work is smooth but at an end.
+//
+// At phase s of the half cycle the foot B = rb cos s of a backward slip descends (s from 0 to pi),
+// then that of a forward slip, A = ra cos(s + Omega), rises (s from pi to 2 pi - Omega); p = beta
+// cos(s - alpha) is the normal motion. At s those springs slip that are in contact and lie below
+//
+//   H = -p(-s)                          0 < s < Omega:       in contact only since -s
+//   H = (ra - rb cos s)/2               Omega < s < pi:      held since the forward slip ended
+//   H = (ra cos(s + Omega) + rb)/2      pi < s < 2 pi - Omega
+//
+// The pieces end where H reaches the load (from there on the whole contact slips), where the normal
+// motion is lowest, and where contact is lost. In each, with x from 0 to half its length,
+//
+//   r or P = least + rate sin(first + x) sin(second + x),   advance = swing sin(start +- 2x),
+//   m = linear sin(start +- 2x) + square sin^2(lag +- x).
+#pragma once
+
+#include "models/mdr_contact/scaled.h"
+
+namespace mdr_contact {
+
+struct Turn {
+    real sine, cosine;
+};
+
+HD Turn turn(real angle) {
+    Turn result;
+    sincos(angle, result.sine, result.cosine);
+    return result;
+}
+// For an angle of at most pi/2.
+HD Turn short_turn(real angle) {
+    real s, c;
+    sincos_core(0.5 * angle, s, c);
+    return {2.0 * (s * c), fma(-2.0 * s, s, 1.0)};
+}
+HD Turn twice(Turn const& a) {
+    return {2.0 * (a.sine * a.cosine), fma(-2.0 * a.sine, a.sine, 1.0)};
+}
+HD Turn backward(Turn const& a) { return {a.sine, -a.cosine}; }
+HD real sine_of_sum(Turn const& a, Turn const& b) {
+    return fma(a.sine, b.cosine, a.cosine * b.sine);
+}
+
+struct Cycle {
+    real span;   // Omega
+    real rest;   // pi - Omega
+    real alpha;  // s at which the normal motion is highest
+    real lag;    // rest - alpha: from the end back to where it is lowest
+    real lost;   // half the phase without contact, 0 if there is none
+    real fall;   // of y = pi - s where the whole contact begins to slip backward, 0 if nowhere
+    real rise;   // of z = 2 pi - Omega - s, likewise forward
+    mask early;  // the whole contact slips already before Omega
+};
+
+// 2 asin(sqrt(excess/range)), from 0 to pi.
+HD real opening(real excess, real range) {
+    return 2.0 * atan2(sqrt(greatest(excess, 0.0)), sqrt(greatest(range - excess, 0.0)));
+}
+
+HD Cycle cycle_of(Scaled const& o) {
+    Cycle c;
+    real up = 2.0 * o.beta * o.sine;
+    real across = (o.beta - 1.0) * (o.beta + 1.0);
+    c.span = atan2(up, -across);
+    c.rest = atan2(up, across);
+    c.alpha = atan2(o.sine, o.cosine + o.beta);
+    c.lag = atan2(o.sine, o.beta - o.cosine);
+    c.lost = atan2(sqrt(greatest((o.delta - 1.0) * (o.delta + 1.0), 0.0)), 1.0);
+    c.early = c.lost > c.lag;
+    real excess = select(o.core > 0.0, 0.0, 0.5 * (o.ra + o.rb) - o.load);
+    c.fall = opening(excess, o.rb);
+    c.rise = opening(excess, o.ra);
+    return c;
+}
+
+struct Piece {
+    real length;
+    real least, rate;
+    Turn first, second;
+    real swing;
+    Turn start;
+    real linear, square;
+    Turn lag;
+};
+
+// Springs that came into contact during the last half cycle; s from its end down to 0. With contact
+// lost in part of the cycle, b and all depths may be tiny near the end: a piece of its own.
+HD Piece entering(Scaled const& o, Cycle const& c, bool outer) {
+    constexpr double near_end = 1e-3;
+    mask jumps = o.delta > 1.0;
+    real from = select(c.early, (pi - c.lost) - c.alpha, c.span);
+    from = greatest(from, 0.0);
+    real split = select(jumps, near_end * from, from);
+    real begin = select(outer, 0.0, split);
+    real bend = select(c.early, c.lost, c.lag);
+    Piece q;
+    q.length = select(outer, split, from - split);
+    q.least = greatest(1.0 - o.delta, 0.0) +
+              2.0 * o.delta * turn(0.5 * (bend - c.lost)).sine * turn(0.5 * (bend + c.lost)).sine;
+    q.rate = 2.0 * o.delta;
+    q.first = turn(0.5 * begin);
+    q.second = turn(0.5 * begin + bend);
+    q.swing = o.rb;
+    q.start = backward(turn(from - begin));
+    q.linear = 2.0 * o.beta * o.sine / select(o.rb == 0.0, 1.0, o.rb);
+    q.square = 0.0;
+    q.lag = {0.0, 1.0};
+    return q;
+}
+
+// Springs held since they slipped forward; y = pi - s.
+HD Piece falling(Scaled const& o, Cycle const& c) {
+    Piece q;
+    q.length = select(c.early, 0.0, c.rest - c.fall);
+    q.least = greatest(o.core, 0.0);
+    q.rate = o.rb * o.inverse_load;
+    q.first = {0.0, 1.0};
+    q.second = turn(c.fall);
+    q.swing = o.rb;
+    q.start = q.second;
+    q.linear = 0.0;
+    q.square = o.ra;
+    q.lag = turn(0.5 * (c.rest + c.fall));
+    return q;
+}
+
+// Springs held since they slipped backward; z = 2 pi - Omega - s, before and after the lowest point.
+HD Piece rising(Scaled const& o, Cycle const& c, bool after) {
+    real from = select(after, c.rise, greatest(c.rise, c.lag));
+    real to = select(after, c.lag, c.rest);
+    Piece q;
+    q.length = to - from;
+    q.least = greatest(o.core, 0.0);
+    q.rate = o.ra * o.inverse_load;
+    q.first = turn(0.5 * (from - c.rise));
+    q.second = turn(0.5 * (from + c.rise));
+    q.swing = o.ra;
+    q.start = turn(from);
+    q.linear = 0.0;
+    q.square = o.rb;
+    q.lag = backward(turn(0.5 * (c.rest - from)));
+    return q;
+}
+
+// The whole contact slips; `lowest` is where on its way the normal motion is lowest.
+HD Piece whole(Scaled const& o, Cycle const& c, real from, real to, real lowest, real swing) {
+    Piece q;
+    q.length = to - from;
+    q.least = greatest(1.0 - o.delta, 0.0);
+    q.rate = 2.0 * o.delta;
+    q.first = turn(0.5 * (from - lowest - c.lost));
+    q.second = turn(0.5 * (from - lowest + c.lost));
+    q.swing = swing;
+    q.start = turn(from);
+    q.linear = q.square = 0.0;
+    q.lag = {0.0, 1.0};
+    return q;
+}
+
+// ... backward, in y. It may begin before Omega, and contact may be made only after s = 0.
+HD Piece whole_falling(Scaled const& o, Cycle const& c) {
+    real from = greatest(c.lost - c.alpha, 0.0);
+    real early = least(c.lost + c.alpha, pi);
+    real to = select(c.early, early, least(c.fall, c.rest));
+    real made = ((two_pi - c.lost) - c.alpha);
+    to = select(o.delta > 1.0, least(to, made), to);
+    return whole(o, c, from, to, -c.alpha, o.rb);
+}
+
+// ... forward, in z, after and before contact is lost.
+HD Piece whole_rising(Scaled const& o, Cycle const& c, bool after) {
+    real all = least(c.rise, c.rest);
+    real from = select(after, 0.0, c.lag + c.lost);
+    real to = select(after, least(all, c.lag - c.lost), all);
+    return whole(o, c, from, to, c.lag, o.ra);
+}
+
+}  // namespace mdr_contact

@@ -1,0 +1,133 @@
+// The springs of a contact, stepped through time: what both time-stepping methods share.
+//
+// In units of the tangential amplitude, over the phase t: the body is at U = cos(t + phi), and the
+// spring at X = x/a0 may be elongated up to the bound
+//
+//     b + beta cos t,    b = load (1 - X^n)
+//
+// and touches where that is above 0. Half of the contact has `springs` springs of width
+// dX = (1 + delta)^(1/n)/springs, each standing for its middle; the other half is the same. At first
+// all are relaxed; from the second cycle on the motion is steady, since a step clamps the foot
+// U - q of a spring, q its elongation, and so does a cycle. The work is that of the last cycle.
+//
+// A spring with 2 b >= ra + rb stays stuck for good: it adds nothing and is not computed. One unit
+// of work is a segment of 64 steps.
+#pragma once
+
+#include "models/mdr_contact/motion.h"
+#include "models/mdr_contact/scaled.h"
+
+namespace mdr_contact {
+
+struct Springs {
+    real depth;       // 1 - X^n
+    real elongation;  // q
+    real work;        // twice the integral of q dU
+    mask slips;       // at some time, however short the steps; the others are not computed
+    mask slipped;     // was seen to slip in the last cycle
+    Angle anchor;     // time at the beginning of the segment
+    double place;     // U where the last segment ended
+    int64 segment;    // within the cycle
+    int64 cycles;     // left to do
+};
+
+// What the springs of a point have in common.
+struct Row {
+    Scaled scaled;
+    Steps steps;
+    real load;    // 0 without friction
+    real width;   // dX
+    real lowest;  // the lowest cos t that a step ends at
+    int64 cycles;
+};
+
+HD Row row_of(Parameters const& p) {
+    Row row;
+    row.scaled = scaled(p);
+    row.steps = steps_of(p.steps_per_cycle, {lane(row.scaled.cosine, 0), lane(row.scaled.sine, 0)});
+    row.load = select(row.scaled.frictionless, 0.0, row.scaled.load);
+    row.width = row.scaled.radius / p.springs;
+    row.lowest = row.steps.count % 2 ? -row.steps.half.cosine : -1.0;
+    row.cycles = (int64)lane(p.cycles, 0);
+    return row;
+}
+
+HD Springs relaxed(Row const& row, real const& index) {
+    Scaled const& o = row.scaled;
+    Springs s;
+    s.depth = depth_at(o, (index + 0.5) * row.width);
+    s.slips = o.valid & ~o.frictionless & (2.0 * row.load * s.depth < o.ra + o.rb);
+    s.elongation = s.work = 0.0;
+    s.slipped = false;
+    s.anchor = {1.0, 0.0};
+    s.place = row.steps.lead.cosine;
+    s.segment = 0;
+    s.cycles = any(s.slips) ? row.cycles : 0;
+    return s;
+}
+
+HD bool running(Springs const& s) { return s.cycles > 0; }
+
+// A segment under way, the same for all springs but `middle`.
+struct Segment {
+    Motion now;
+    double jump;  // from where the last segment ended to where this one begins
+    int64 step;   // the next one, counted in the cycle
+    int64 left;   // steps to do
+    real beta;
+    real middle;  // b
+};
+
+HD Segment segment_of(Springs const& s, Row const& row) {
+    int64 step = s.segment * segment_steps, rest = row.steps.count - step;
+    Motion now = motion_at(row.steps, s.anchor);
+    int64 left = rest < segment_steps ? rest : segment_steps;
+    return {now, now.place - s.place, step, left, row.scaled.beta, row.load * s.depth};
+}
+
+// How far the body goes in the next step.
+HD double next_shift(Segment const& segment) { return segment.now.shift + segment.jump; }
+
+// `steps` further, where the body then is.
+HD void go_to(Segment& segment, Motion const& then, int64 steps) {
+    segment.now = then;
+    segment.jump = 0.0;
+    segment.step += steps;
+    segment.left -= steps;
+}
+
+// The bound at a moment, 0 out of contact.
+HD real bound_at(Segment const& segment, Motion const& moment) {
+    return greatest(fma(segment.beta, real(moment.cosine), segment.middle), 0.0);
+}
+
+HD real clamped(real elongation, real bound) { return greatest(-bound, least(elongation, bound)); }
+
+// On to the next segment, or to the next cycle.
+HD void end_segment(Springs& s, Segment const& segment, Steps const& steps) {
+    s.place = segment.now.place;
+    ++s.segment;
+    if (s.segment * segment_steps < steps.count) {
+        s.anchor = next_anchor(steps, s.segment, s.anchor);
+    } else {
+        s.anchor = {1.0, 0.0};
+        s.segment = 0;
+        --s.cycles;
+    }
+}
+
+// Goes through segments; Method::run<counted> does one, `counted` in the last cycle.
+template <class Method> HD int64 advance_springs(Springs& s, Row const& row, int64 budget) {
+    int64 used = 0;
+    for (; used < budget && running(s); ++used) {
+        Segment segment = segment_of(s, row);
+        if (s.cycles == 1)
+            Method::template run<true>(s, segment, row.steps);
+        else
+            Method::template run<false>(s, segment, row.steps);
+        end_segment(s, segment, row.steps);
+    }
+    return used;
+}
+
+}  // namespace mdr_contact

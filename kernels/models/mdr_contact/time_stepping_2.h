@@ -1,0 +1,177 @@
+// Method `time_stepping_2`: as `time_stepping`, but of second order in the step.
+//
+// Within a step the body and the bound go evenly with time. A step is cut where a spring enters or
+// leaves contact, at the true moment (there cos t = -b/beta, so U is known); and the elongation goes
+// with the body until it meets the bound, then with the bound: the work is that of this bent path.
+// Over a steady cycle that is the work of slip: each slip times the mean of the forces where the
+// bound is crossed and at the end.
+#pragma once
+
+#include "models/mdr_contact/observed.h"
+#include "models/mdr_contact/spring_sum.h"
+
+namespace time_stepping_2 {
+
+using namespace mdr_contact;
+using Shared = Row;
+using State = Springs;
+using Partial = Contribution;
+
+// Which springs of a block touch, told by the innermost and the outermost.
+struct Touch {
+    double beta, inner, outer;
+
+    HD bool all(double cosine) const { return fma(beta, cosine, outer) > 0.0; }
+    HD bool none(double cosine) const { return !(fma(beta, cosine, inner) > 0.0); }
+};
+
+// U where springs leave and enter contact.
+struct Edges {
+    real exit, entry;
+};
+
+HD Edges edges_of(Segment const& segment, Angle lead) {
+    real cosine = -(segment.middle / segment.beta);
+    real sine = sqrt(greatest(fma(-cosine, cosine, 1.0), 0.0));
+    real common = cosine * lead.cosine, rest = sine * lead.sine;
+    return {common - rest, common + rest};
+}
+
+// A step or a part of one: the body goes by `shift`, while the bound goes from `begin` to `end`.
+struct Path {
+    real q;        // elongation at the end
+    real doubled;  // twice the work
+    mask bends;    // the bound is met on the way
+};
+
+HD Path path(real q, real shift, real begin, real end) {
+    real trial = q + shift;
+    real reached = clamped(trial, end);
+    real inside = begin - times_sign(q, trial), outside = abs(trial) - end;
+    mask bends = (inside > 0.0) & (outside > 0.0);
+    real part = inside / select(bends, inside + outside, 1.0);
+    real bend = fma(part, shift, q);  // the elongation where the bound is met
+    real bulge = fma(1.0 - part, bend - q, part * (bend - reached));
+    return {reached, shift * ((q + reached) + select(bends, bulge, 0.0)), bends};
+}
+
+struct Cut {
+    // One step with all that may happen in it. Where it goes through the lowest point of the body,
+    // `lowest`, springs may leave contact and enter it again.
+    template <bool counted>
+    HD static void careful(Springs& s, Segment& segment, Steps const& steps, bool lowest) {
+        Motion next = after(segment.now, steps);
+        real begin = bound_at(segment, segment.now), end = bound_at(segment, next);
+        mask touched = begin > 0.0, touches = end > 0.0;
+        mask both = touched & touches;
+        mask dips = both & mask(lowest) & (segment.middle < segment.beta);
+        mask leaves = (touched & ~touches) | dips, enters = (touches & ~touched) | dips;
+        mask cut = leaves | enters;
+        real whole = next_shift(segment);
+        real q = s.elongation, shift = whole;
+        Edges edges;
+        if (any(cut)) {
+            edges = edges_of(segment, steps.lead);
+            shift = select(enters, next.place - edges.entry, shift);
+            shift = select(leaves, edges.exit - (segment.now.place - segment.jump), shift);
+        }
+        Path first = path(q, shift, begin, select(dips, 0.0, end));
+        real reached = first.q, doubled = first.doubled;
+        if (any(dips)) {
+            Path second = path(0.0, next.place - edges.entry, 0.0, end);
+            reached = select(dips, second.q, reached);
+            doubled = select(dips, doubled + second.doubled, doubled);
+        }
+        if constexpr (counted) {
+            real even = fma(reached, whole + next.shift, s.work);  // as if nothing had happened
+            real more = doubled - whole * (q + reached);
+            s.work = select(cut | first.bends, even + more, even);
+            s.slipped = s.slipped | first.bends;
+        }
+        s.elongation = reached;
+        go_to(segment, next, 1);
+    }
+
+    // At most `most` steps: as many as nothing but even sticking and even slipping happens in.
+    template <bool counted>
+    HD static void smooth(Springs& s, Segment& segment, Steps const& steps, Touch const& touch,
+                          int64 most) {
+        Motion now = segment.now;
+        bool all = touch.all(now.cosine);
+        if (!all && !touch.none(now.cosine)) return;
+        double decisive = all ? touch.outer : touch.inner;
+        real q = s.elongation, work = s.work;
+        real bound = bound_at(segment, now);
+        double shift = next_shift(segment);
+        int64 done = 0;
+        for (; done < most; ++done) {
+            Motion next = after(now, steps);
+            if ((fma(touch.beta, next.cosine, decisive) > 0.0) != all) break;
+            real end = bound_at(segment, next);
+            real trial = q + real(shift);
+            real reached = clamped(trial, end);
+            if constexpr (counted) {
+                if (any((reached != trial) & (times_sign(q, trial) < bound))) break;
+                work = fma(reached, real(shift + next.shift), work);
+                bound = end;
+            }
+            q = reached;
+            now = next;
+            shift = next.shift;
+        }
+        if (!done) return;
+        s.elongation = q;
+        s.work = work;
+        go_to(segment, now, done);
+    }
+
+    template <bool counted>
+    HD static void run(Springs& s, Segment& segment, Steps const& steps) {
+        double beta = lane(segment.beta, 0);
+        Touch touch{beta, lane(segment.middle, 0), lane(segment.middle, lanes - 1)};
+        // The step through the lowest point, where it matters; none has that number else.
+        int64 lowest = steps.count % 2 && touch.outer < beta ? steps.count / 2 : steps.count;
+        while (segment.left) {
+            int64 ahead = lowest - segment.step;
+            bool near = ahead >= 0 && ahead < segment.left;
+            smooth<counted>(s, segment, steps, touch, near ? ahead : segment.left);
+            if (segment.left) careful<counted>(s, segment, steps, segment.step == lowest);
+        }
+    }
+};
+
+HD Shared shared(Parameters const& p) { return row_of(p); }
+
+HD State start(Shared const& row, real const& spring) { return relaxed(row, spring); }
+
+HD int64 advance(State& s, Shared const& row, int64 budget) {
+    return advance_springs<Cut>(s, row, budget);
+}
+
+HD Partial partial(State const& s, Shared const& row) { return contribution(s, row); }
+
+HD Outputs finish(Partial const& sum, Shared const& row) { return outputs_of_sum(sum, row); }
+
+// For traces.
+
+using Seen = Glimpse;
+
+HD Span span(Shared const&) { return {0.0, two_pi}; }
+
+HD State start_seen(Shared const& row, real const& spring) { return all_relaxed(row, spring); }
+
+HD Seen see(State const& before, Shared const& row, double time) {
+    return glimpse<Cut>(before, row, time);
+}
+
+HD ItemObservables look_at_item(Seen const& spring) { return observed_spring(spring); }
+
+HD Observables look(Seen const& sum, Shared const& row, Parameters const& p, double time) {
+    return observed(sum, row, p, time);
+}
+
+HD real place_of(Shared const& row, Parameters const& p, real const& spring) {
+    return place_of_spring(row, p, spring);
+}
+
+}  // namespace time_stepping_2

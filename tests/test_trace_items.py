@@ -1,0 +1,202 @@
+"""Traces of points that are sums over springs: each spring's state, and the forces of them all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+import sweep
+from sweep.analysis.traces import draw_trace
+from sweep.backends.items_tracer import ItemsTracer
+from sweep.errors import SweepError
+from sweep.source import kernel_of
+from sweep.tracing import save
+from tests.points import sweep_of
+
+METHODS = ("time_stepping", "time_stepping_2")
+every_method = pytest.mark.parametrize("method", METHODS)
+STEPS, SPRINGS = 130, 77
+POINTS = {
+    "partial slip": {"beta": 4.0, "delta": 0.5, "phase": -0.3},
+    "turned phase": {"beta": 1.5, "delta": 0.4, "phase": 4.0},
+    "gross slip": {"beta": 0.1, "delta": 0.6, "phase": 1.0},
+    "jumping": {"beta": 0.7, "delta": 1.6, "phase": 2.0},
+    "no friction": {"beta": 0.0, "delta": 0.5, "phase": 1.0},
+    "infinite friction": {"beta": np.inf, "delta": 0.5, "phase": 1.0},
+}
+every_point = pytest.mark.parametrize("name", POINTS)
+SPHERE = {
+    "youngs_modulus": 2e11,
+    "poisson_ratio": 0.3,
+    "radius": 0.01,
+    "indentation": 1e-6,
+    "normal_amplitude": 4e-7,
+    "tangential_amplitude": 3e-7,
+    "friction": 0.5,
+    "phase": 0.8,
+}
+NO_CONTACT, STICK, SLIP = range(3)
+
+
+def traced(method: str, **parameters: float) -> xr.Dataset:
+    controls = {"steps_per_cycle": STEPS, "springs": SPRINGS}
+    source = {"model": "mdr_contact", "method": method, "parameters": {**controls, **parameters}}
+    return sweep.trace(source)
+
+
+def stepped(beta: float, delta: float, phase: float) -> dict[str, NDArray[Any]]:
+    """The paper's algorithm in plain NumPy: every spring at the end of each step, (steps, springs).
+
+    `sure` leaves out where rounding decides: a spring that just reaches its bound, or contact.
+    """
+    width = np.sqrt(1 + delta) / SPRINGS
+    place = (np.arange(SPRINGS) + 0.5) * width
+    u, told = np.zeros(SPRINGS), {"u": [], "depth": [], "state": [], "sure": []}
+    for k in range(1, 2 * STEPS + 1):
+        t, before = 2 * np.pi * k / STEPS, 2 * np.pi * (k - 1) / STEPS
+        depth = 1 - place**2 + delta * np.cos(t)
+        touches = depth > 0
+        bound = np.where(touches, beta / delta * np.where(touches, depth, 1.0), 0.0)
+        trial = u + np.cos(t + phase) - np.cos(before + phase)
+        u = np.clip(trial, -bound, bound)
+        beyond = np.abs(trial) - bound
+        state = np.where(touches, np.where(beyond > 0, SLIP, STICK), NO_CONTACT)
+        sure = (np.abs(beyond) > 1e-9) & (np.abs(depth) > 1e-12)
+        for name, value in (("u", u), ("depth", depth), ("state", state), ("sure", sure)):
+            told[name].append(value)
+    return {"place": place, **{name: np.array(v[STEPS:]) for name, v in told.items()}}
+
+
+@every_point
+def test_every_spring_is_seen_as_the_plain_algorithm_has_it(name: str) -> None:
+    point = POINTS[name]
+    ours, expected = traced("time_stepping", **point), stepped(**point)
+    assert ours.sizes["time"] == STEPS + 1
+    np.testing.assert_allclose(ours["time"], 2 * np.pi * np.arange(STEPS + 1) / STEPS, rtol=1e-14)
+    np.testing.assert_allclose(ours["spring"], expected["place"], rtol=1e-14)
+    assert ours["spring_state"].dims == ("time", "spring")
+    sure = expected["sure"] | (point["beta"] == 0)
+    assert sure.mean() > 0.9
+    found = ours["spring_state"].values[1:]
+    np.testing.assert_array_equal(found[sure], expected["state"][sure])
+    width = expected["place"][0] * 2
+    force = 2 * width * expected["u"].sum(axis=1)
+    np.testing.assert_allclose(ours["tangential_force"][1:], force, rtol=0, atol=1e-12)
+    pressure = 2 * width * np.maximum(expected["depth"], 0).sum(axis=1)
+    np.testing.assert_allclose(ours["normal_force"][1:], pressure, rtol=0, atol=1e-12)
+    touching = (found != NO_CONTACT).sum(axis=1)
+    sticking = (found == STICK).sum(axis=1)
+    np.testing.assert_allclose(ours["contact_radius"][1:], width * touching, rtol=1e-13)
+    np.testing.assert_allclose(ours["stick_radius"][1:], width * sticking, rtol=1e-13)
+
+
+@every_method
+@every_point
+def test_springs_that_stick_lie_within_those_that_slip(method: str, name: str) -> None:
+    """So that their number tells a radius. (A spring may enter contact and stick; none does here
+    outside of one that slips.)
+    """
+    states = traced(method, **POINTS[name])["spring_state"].values.astype(int)
+    rank = np.array([2, 0, 1])[states]  # stick, slip, no contact: outwards
+    assert (np.diff(rank, axis=1) >= 0).all()
+
+
+@every_method
+@every_point
+def test_the_loop_has_the_area_of_the_energy(method: str, name: str) -> None:
+    """The first method's energy is that trapezoid; the second's corrects it by up to 3e-4 here."""
+    point = POINTS[name]
+    ours = traced(method, **point)
+    u, force = ours["tangential_displacement"].values, ours["tangential_force"].values
+    area = np.sum(0.5 * (force[1:] + force[:-1]) * np.diff(u)) * 3 * 2 / (16 * point["delta"])
+    source = {"model": "mdr_contact", "method": method, "parameters": {**point}}
+    source["parameters"] |= {"steps_per_cycle": STEPS, "springs": SPRINGS}
+    energy = float(sweep.run(source, store=None)["normalized_energy"])
+    assert area == pytest.approx(energy, abs=1e-12 if method == "time_stepping" else 1e-3)
+
+
+def test_forces_and_radii_have_the_units_of_the_body() -> None:
+    """Hertz: F_z = 4/3 E* √(R d³), contact radius √(R d); 2000 springs are within 1e-4 of it."""
+    ours = traced("time_stepping_2", **{**SPHERE, "springs": 2000})
+    pressing = SPHERE["youngs_modulus"] / (1 - SPHERE["poisson_ratio"] ** 2)
+    t = ours["time"].values
+    depth = SPHERE["indentation"] + SPHERE["normal_amplitude"] * np.cos(t)
+    force = 4 / 3 * pressing * np.sqrt(SPHERE["radius"] * depth**3)
+    np.testing.assert_allclose(ours["normal_force"], force, rtol=1e-4)
+    radius = np.sqrt(SPHERE["radius"] * depth)
+    np.testing.assert_allclose(ours["contact_radius"], radius, rtol=1e-3)
+    np.testing.assert_allclose(ours["normal_displacement"], depth, rtol=1e-13)
+    shift = SPHERE["tangential_amplitude"] * np.cos(t + SPHERE["phase"])
+    np.testing.assert_allclose(ours["tangential_displacement"], shift, rtol=0, atol=1e-20)
+    area = np.sum(
+        0.5
+        * (ours["tangential_force"].values[1:] + ours["tangential_force"].values[:-1])
+        * np.diff(ours["tangential_displacement"].values)
+    )
+    source = {"model": "mdr_contact", "parameters": SPHERE}
+    energy = float(sweep.run(source, store=None)["dissipated_energy"])
+    assert area == pytest.approx(energy, rel=2e-3)
+    units = {name: ours[name].attrs["units"] for name in ("normal_force", "stick_radius", "time")}
+    assert units == {"normal_force": "N", "stick_radius": "m", "time": "rad"}
+
+
+def test_without_dimensions_the_scale_is_told() -> None:
+    ours = traced("time_stepping", **POINTS["jumping"])
+    assert ours["tangential_force"].attrs["units"] == "1"
+    assert ours["tangential_force"].attrs["long_name"].endswith(", over G* a0 Delta_x")
+    assert ours["spring"].attrs["units"] == "1"
+    assert ours["spring_state"].attrs["flag_meanings"] == "no_contact stick slip"
+
+
+@every_method
+def test_same_bits_for_any_budget(method: str) -> None:
+    given = {**POINTS["jumping"], "profile_exponent": 2.0, "cycles": 2.0}
+    given |= {"steps_per_cycle": float(STEPS), "springs": float(SPRINGS)}
+    tracer = ItemsTracer(kernel_of(sweep_of(given, "mdr_contact", method)), given)
+    times = np.linspace(0, 2 * np.pi, 47)
+    whole = tracer.look(times)
+    for budget in (1, 3, 50):
+        part = tracer.look(times, budget)
+        assert part.rows.tobytes() == whole.rows.tobytes()
+        assert part.items is not None
+        assert whole.items is not None
+        assert part.items.tobytes() == whole.items.tobytes()
+
+
+def test_a_point_outside_validity_shows_nothing() -> None:
+    still = {**SPHERE, "tangential_amplitude": 0.0, "normal_amplitude": 0.0}
+    given = {**still, "cycles": 2.0, "steps_per_cycle": 10.0, "springs": 5.0}
+    tracer = ItemsTracer(kernel_of(sweep_of(given, "mdr_contact", "time_stepping")), given)
+    seen = tracer.look(np.linspace(0, 6, 4))
+    assert (seen.status, seen.n_seen) == (3, 0)
+    assert np.isnan(seen.rows).all()
+
+
+def test_more_than_memory_should_hold_is_refused() -> None:
+    with pytest.raises(SweepError, match="take fewer springs or samples"):
+        traced("time_stepping", **{**POINTS["jumping"], "springs": 1e6})
+
+
+def test_a_picture_has_the_map_and_the_loop(tmp_path: Path) -> None:
+    """Smoke."""
+    ours = traced("time_stepping_2", **SPHERE)
+    figure = draw_trace(ours)
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert "place of the spring [m]" in labels
+    assert "tangential force [N]" in labels
+    assert save(ours, tmp_path / "trace.png").stat().st_size > 10_000
+    plt.close("all")
+
+
+@pytest.mark.parametrize("end", [".nc", ".zarr"])
+def test_a_file_holds_what_was_seen(end: str, tmp_path: Path) -> None:
+    ours = traced("time_stepping", **SPHERE)
+    path = save(ours, tmp_path / f"trace{end}")
+    with xr.open_dataset(path, engine="zarr" if end == ".zarr" else "netcdf4") as back:
+        xr.testing.assert_equal(back.load(), ours)
