@@ -84,9 +84,9 @@ def test_what_is_missing_is_named() -> None:
         "tests/oracles/bare.py",
         "FIXED_POINTS",
     ]
-    more = dataclasses.replace(MODEL, methods=(EXACT, dataclasses.replace(EXACT, name="euler")))
+    more = dataclasses.replace(MODEL, methods=(EXACT, dataclasses.replace(EXACT, name="heun")))
     (sentence,) = missing_pieces(more)
-    assert sentence.startswith("write method euler of friction_oscillator as namespace euler")
+    assert sentence.startswith("write method heun of friction_oscillator as namespace heun")
 
 
 @every_model
@@ -161,8 +161,8 @@ def test_names_are_unique_where_they_meet(model: Model) -> None:
             # An output and a parameter of one name would be one variable of a Dataset.
             twice = [name for name, n in Counter(names + outputs).items() if n > 1]
             assert twice == []
-            known = {p.name for p in own}
-            assert {variant.parameter for variant in method.variants} <= known
+        known = {p.name for p in parameters_of(model)}
+        assert {name for v in method.variants for name in v.parameters} <= known
     for kind in (model.methods, model.parameter_sets):
         assert len({each.name for each in kind}) == len(kind)
 
@@ -191,11 +191,14 @@ def test_every_parameter_is_told_and_its_default_is_in_its_range(model: Model) -
     for p in parameters_of(model):
         assert p.symbol, p.name
         assert p.meaning, p.name
-        assert p.minimum < p.maximum
+        assert p.minimum < p.maximum or p.infinite
         assert not (p.neutral and p.default is None), f"{p.name}: neutral, without a default"
         if p.default is not None:
-            assert not math.isnan(p.default)
+            assert math.isnan(p.default) == bool(p.derived)
+            if p.derived:
+                continue
             assert p.minimum <= p.default <= p.maximum
+            assert p.infinite or math.isfinite(p.default)
             assert not (p.open_minimum and p.default == p.minimum)
             assert not (p.open_maximum and p.default == p.maximum)
 
@@ -262,10 +265,57 @@ def _friction_oscillator() -> dict[str, NDArray[np.float64]]:
         "phase": np.where(shaken, _spread(i, 41, -3.0, 3.0), 0.0),
         "window_start": start,
         "window_end": start + _spread(i, 43, 0.0, 6.0),
+        # Of the methods that step through time; those beyond the limit of stability are among them.
+        "step": _spread(i, 47, 2e-4, 2e-3),
+        "tangential_stiffness": _spread(i, 53, 1e4, 2e6),
+        "blocks": 1.0 + np.floor(_spread(i, 59, 0.0, 5.0)),
     }
 
 
-FIXED_POINTS = {"friction_oscillator": _friction_oscillator}
+def _mdr_contact() -> dict[str, NDArray[np.float64]]:
+    """Sixty points: spheres, cones, other profiles; every regime, limit and status."""
+    i = np.arange(60.0)
+    kind = i - 6.0 * np.floor(i / 6.0)
+    rare = i - 20.0 * np.floor(i / 20.0)
+    friction = _spread(i, 13, 0.01, 0.9) * _spread(i, 17, 0.01, 1.0)
+    normal = np.where(kind == 3, _spread(i, 19, 1e-5, 4e-5), _spread(i, 19, 1e-8, 1e-5))
+    exponent = np.where(kind == 0, 1.0, np.where(kind == 4, _spread(i, 23, 0.6, 12.0), 2.0))
+    return {
+        "phase": np.where(rare == 5, 0.0, _spread(i, 41, -3.0, 7.0)),
+        "youngs_modulus": _spread(i, 7, 1e9, 2e11),
+        "poisson_ratio": _spread(i, 11, -0.3, 0.5),
+        "profile_coefficient": np.where(exponent == 1.0, 0.01, _spread(i, 29, 1.0, 100.0)),
+        "profile_exponent": exponent,
+        "indentation": _spread(i, 31, 1e-5, 2e-5),
+        "normal_amplitude": np.where(rare >= 18, 0.0, normal),
+        "tangential_amplitude": np.where(
+            (rare == 7) | (rare == 19), 0.0, _spread(i, 37, 1e-7, 6e-6)
+        ),
+        "friction": np.where(rare == 9, np.inf, np.where(rare == 11, 0.0, friction)),
+    }
+
+
+def _impact_oscillator() -> dict[str, NDArray[np.float64]]:
+    """Sixty points: below grazing and above it, without stop or gap, and outside of validity."""
+    i = np.arange(60.0)
+    kind = i - 6.0 * np.floor(i / 6.0)
+    stiffness, gap = _spread(i, 7, 0.5, 20.0), np.where(kind == 1, 0.0, _spread(i, 11, 0.01, 0.1))
+    grazing = stiffness * gap * gap / 2.0
+    wall = _spread(i, 13, 0.1, 300.0)
+    return {
+        "mass": _spread(i, 17, 0.5, 2.0),
+        "stiffness": stiffness,
+        "wall_stiffness": np.where(kind == 2, 0.0, np.where(i == 59.0, 1e14, wall)),
+        "gap": gap,
+        "energy": np.where(kind == 1, 0.01, grazing * _spread(i, 23, 0.2, 12.0)),
+    }
+
+
+FIXED_POINTS = {
+    "friction_oscillator": _friction_oscillator,
+    "mdr_contact": _mdr_contact,
+    "impact_oscillator": _impact_oscillator,
+}
 
 
 def digest_of(model: Model, method: Method) -> str:
@@ -343,4 +393,11 @@ def test_fixed_points_are_of_every_kind_and_status() -> None:
     found = compute(_friction_oscillator())
     assert set(np.unique(found["status"])) == {Status.ok, Status.outside_validity}
     assert set(np.unique(found["regime"])) == {0, 1, 2, 255}
+    assert (found["status"] == Status.ok).sum() >= 50
+
+
+def test_fixed_contacts_are_of_every_kind() -> None:
+    found = compute(_mdr_contact(), model="mdr_contact")
+    assert set(np.unique(found["status"])) == {Status.ok, Status.outside_validity}
+    assert set(np.unique(found["regime"])) == {0, 1, 2, 3, 255}
     assert (found["status"] == Status.ok).sum() >= 50

@@ -1,0 +1,152 @@
+"""Frequency–energy curves (backbones) of a sweep over energy: drawn, and read backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.analysis.plots import save
+from sweep.analysis.scales import scale
+from sweep.analysis.slices import Slice, cut, flag_names, quantity, unit
+from sweep.errors import SweepError
+from sweep.spec import Status
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Values = NDArray[np.float64]
+
+ENERGY, FREQUENCY = "energy", "frequency"
+MOST_CURVES = 8
+
+
+def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
+    """The energy [J] at which the motion has a given frequency [Hz], over the other axes.
+
+    Between two energies of the sweep log E is taken as straight over the frequency: the error is of
+    second order in their distance, and at most that distance just beyond grazing. NaN where no
+    energy of the sweep has that frequency, or more than one has: where the curve is not monotone,
+    and on its flat part below grazing.
+    SweepError without an axis of energy.
+    """
+    _check(dataset)
+    import xarray as xr
+
+    shown = dataset[[FREQUENCY, "status"]].sortby(ENERGY).transpose(..., ENERGY)
+    curves = np.where(shown["status"].values == Status.ok, shown[FREQUENCY].values, np.nan)
+    energies = _crossing(curves, np.log(shown[ENERGY].values), frequency)
+    rest = [name for name in shown[FREQUENCY].dims if name != ENERGY]
+    along = {name: dataset[name] for name in rest if name in dataset.coords}
+    described = {"long_name": f"energy at {frequency:g} Hz", "units": "J"}
+    return xr.DataArray(np.exp(energies), along, rest, attrs=described)
+
+
+def plot_backbone(
+    dataset: xr.Dataset,
+    path: str | Path,
+    *,
+    per: str | None = None,
+    at: Mapping[str, float] | None = None,
+) -> Path:
+    """Draw the backbones into a file (.png, .pdf, .svg ...) and return the file's path."""
+    return save(draw_backbone(dataset, per=per, at=at), path)
+
+
+def draw_backbone(
+    dataset: xr.Dataset, *, per: str | None = None, at: Mapping[str, float] | None = None
+) -> Figure:
+    """The backbones as a matplotlib Figure: a curve for each value of the axis `per`.
+
+    Without `per`, it is the longest other axis; of a long one some values are drawn, spread evenly.
+    Each other axis is cut at its middle, or at the value nearest to the one `at` gives. Where the
+    sweep has `stable`, unstable motions are dotted.
+    """
+    from matplotlib.figure import Figure
+
+    _check(dataset)
+    others = [str(name) for name in dataset[FREQUENCY].dims if name != ENERGY]
+    if per is not None and per not in others:
+        raise SweepError(f"this sweep has no axis {per!r} beside energy: there is {_list(others)}")
+    per = per or max(others, key=lambda name: dataset.sizes[name], default=None)
+    middles = {name: float(dataset[name][dataset.sizes[name] // 2]) for name in others}
+    cuts = {name: value for name, value in {**middles, **(at or {})}.items() if name != per}
+    shown = cut(dataset, FREQUENCY, cuts)
+    figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    _draw_curves(axes, shown, per)
+    where = ", ".join(f"{name} = {value}" for name, value in shown.cuts.items())
+    title = f"{dataset.attrs.get('model', 'sweep')}: backbone"
+    axes.set_title(f"{title} at {where}" if where else title, loc="left", fontsize="medium")
+    return figure
+
+
+def _draw_curves(axes: Axes, shown: Slice, per: str | None) -> None:
+    curves, energies = shown.dataset, shown.dataset[ENERGY].values
+    frequencies = curves[FREQUENCY].copy(data=shown.values)
+    axes.set(
+        xscale=scale(energies), xlabel=_label(curves[ENERGY]), ylabel=_label(curves[FREQUENCY])
+    )
+    if per is None or per not in frequencies.dims:
+        _draw_curve(axes, energies, frequencies.values, _unstable(curves), {})
+        return
+    count = curves.sizes[per]
+    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_CURVES)).round().astype(int))
+    for i in chosen:
+        one = curves.isel({per: int(i)})
+        label = {"label": f"{per} = {quantity(one[per])}"}
+        values = frequencies.isel({per: int(i)}).values
+        _draw_curve(axes, energies, values, _unstable(one), label)
+    axes.legend(frameon=False, fontsize="small")
+
+
+def _draw_curve(
+    axes: Axes, energies: Values, values: Values, unstable: NDArray[np.bool_], label: dict[str, Any]
+) -> None:
+    line = axes.plot(energies, np.where(unstable, np.nan, values), linewidth=1.3, **label)[0]
+    if unstable.any():
+        broken = np.where(unstable, values, np.nan)
+        axes.plot(energies, broken, linestyle=":", linewidth=1.3, color=line.get_color())
+
+
+def _unstable(curves: xr.Dataset) -> NDArray[np.bool_]:
+    if "stable" not in curves:
+        return np.zeros(curves[FREQUENCY].shape, dtype=bool)
+    codes = {name: code for code, name in flag_names(curves["stable"]).items()}
+    return curves["stable"].values == codes["unstable"]
+
+
+def _crossing(curves: Values, places: Values, level: float) -> Values:
+    """Where the only crossing of `level` lies, along the last axis, on a line between places."""
+    beyond = curves - level
+    known = np.isfinite(beyond[..., 1:]) & np.isfinite(beyond[..., :-1])
+    crosses = known & ((beyond[..., 1:] > 0) != (beyond[..., :-1] > 0))
+    left = crosses.argmax(axis=-1)[..., None]
+    before, after = (np.take_along_axis(beyond, left + i, -1)[..., 0] for i in (0, 1))
+    only = (crosses.sum(axis=-1) == 1) & (before != 0)
+    share = before / np.where(only, before - after, 1.0)
+    here, there = places[left[..., 0]], places[left[..., 0] + 1]
+    return np.where(only, here + share * (there - here), np.nan)
+
+
+def _check(dataset: xr.Dataset) -> None:
+    if FREQUENCY not in dataset or ENERGY not in dataset[FREQUENCY].dims:
+        raise SweepError(
+            "a backbone is the frequency over the energy: this sweep has no output 'frequency' "
+            "along an axis 'energy'"
+        )
+    if dataset.sizes[ENERGY] < 2:
+        raise SweepError("a backbone takes at least two energies")
+
+
+def _label(variable: xr.DataArray) -> str:
+    return f"{variable.name} [{unit(variable)}]"
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(names) or "none"

@@ -1,0 +1,66 @@
+"""Method `harmonic_balance` of the impact oscillator: u(t) = Σ a_j cos jωt.
+
+The motion is even about the time of its greatest displacement, t = 0, so that cosines are enough:
+1 + harmonics unknowns and the frequency. Inside, lengths are in √(2E/k), times in √(m/k) and
+energies in 2E. What is left then is K/k, the gap (1 at grazing, 0 for the greatest energy) and the
+regularization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sweep.arrays.impact_oscillator.balance import Array, Library, Oscillator
+from sweep.arrays.impact_oscillator.continuation import balanced
+from sweep.arrays.impact_oscillator.orbit import tell
+from sweep.spec import Status
+
+STIFFEST = 1e12  # K/k
+SMALLEST, LARGEST = 1e-140, 1e140  # parameters, so that nothing overflows or fades
+
+
+def harmonic_balance(xp: Library, parameters: Mapping[str, Array]) -> dict[str, Array]:
+    """The outputs and status of n points: every parameter of shape (n,), in SI units."""
+    status = _judged(xp, parameters)
+    found: dict[str, Array] = {}
+    for harmonics in xp.unique(parameters["harmonics"]).tolist():
+        here = xp.flatnonzero((parameters["harmonics"] == harmonics) & (status == Status.ok))
+        if not here.size:
+            continue
+        outputs = _outputs(xp, {name: p[here] for name, p in parameters.items()}, int(harmonics))
+        status[here] = xp.where(outputs.pop("converged"), status[here], Status.not_converged)
+        for name, values in outputs.items():
+            found.setdefault(name, xp.zeros(status.shape))[here] = values
+    return {**found, "status": status}
+
+
+def _judged(xp: Library, p: Mapping[str, Array]) -> Array:
+    """Which points there is a motion of, as numbers can tell it: status 0, else 2 or 3."""
+    sizes = (p["mass"], p["stiffness"], p["energy"])
+    positive = (p["mass"] > 0) & (p["stiffness"] > 0) & (p["energy"] > 0)
+    wall = (p["wall_stiffness"] >= 0) & (p["wall_stiffness"] <= STIFFEST * p["stiffness"])
+    valid = positive & wall & (p["gap"] >= 0)
+    resolved = p["gap"] <= LARGEST
+    for size in sizes:
+        resolved = resolved & (size >= SMALLEST) & (size <= LARGEST)
+    return xp.where(valid, xp.where(resolved, Status.ok, Status.diverged), Status.outside_validity)
+
+
+def _outputs(xp: Library, p: Mapping[str, Array], harmonics: int) -> dict[str, Array]:
+    amplitude = xp.sqrt(2 * p["energy"] / p["stiffness"])
+    rate = xp.sqrt(p["stiffness"] / p["mass"])
+    oscillator = Oscillator(
+        wall=p["wall_stiffness"] / p["stiffness"],
+        gap=p["gap"] / amplitude,
+        regularization=p["regularization"],
+        instant=p["energy_instant"],
+    )
+    unknowns, converged = balanced(xp, oscillator, harmonics)
+    told = tell(xp, oscillator, unknowns)
+    return {
+        **told,
+        "frequency": told["frequency"] * rate,
+        "minimum": told["minimum"] * amplitude,
+        "maximum": told["maximum"] * amplitude,
+        "converged": converged,
+    }

@@ -1,0 +1,98 @@
+"""Backbones: energies read off against theory, curves drawn of the right axis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.analysis.backbone import draw_backbone, energy_at, plot_backbone
+from sweep.errors import SweepError
+from sweep.theory import impact_oscillator as theory
+
+
+@pytest.fixture(scope="module")
+def backbones() -> xr.Dataset:
+    return sweep.run(
+        "backbone",
+        [
+            "axes.energy = { geomspace = [1e-5, 1.0, 400] }",
+            "axes.wall_stiffness = { geomspace = [0.1, 1e4, 12] }",
+            "axes.gap = { values = [0.0, 0.01, 0.02] }",
+            "outputs = ['frequency', 'stable']",
+        ],
+        store=None,
+    )
+
+
+def test_the_energy_at_a_frequency(backbones: xr.Dataset) -> None:
+    """NaN where theory has none. By a quarter of the square of the distance of ln E, 0.029, but
+    for the first steps beyond grazing, where the curve starts with a power 3/2 of the energy.
+    """
+    for frequency in (0.51, 0.646, 0.8):
+        found = energy_at(backbones, frequency)
+        assert found.dims == ("wall_stiffness", "gap")
+        walls = backbones["wall_stiffness"].to_numpy()[:, None]
+        expected = theory.energy_at(1.0, 10.0, walls, backbones["gap"].to_numpy(), frequency)
+        inside = expected < 1.0
+        np.testing.assert_array_equal(np.isfinite(found), inside)
+        assert inside.any()
+        error = np.abs(found.values / expected - 1)
+        assert error[inside].max() < 0.01
+        grazing = theory.grazing_energy(10.0, backbones["gap"].to_numpy())
+        assert error[inside & (expected > 1.1 * grazing)].max() < 0.029**2 / 4
+
+
+def test_no_energy_where_the_curve_is_flat_or_turns(backbones: xr.Dataset) -> None:
+    flat = float(backbones["frequency"].isel(energy=0, gap=2)[0])
+    assert np.isnan(energy_at(backbones, flat)).all()
+    turning = backbones.isel(gap=1, wall_stiffness=6).copy(deep=True)
+    turning["frequency"][300:] = 0.5
+    assert np.isnan(energy_at(turning, 0.6))
+    assert np.isfinite(energy_at(backbones.isel(gap=1, wall_stiffness=6), 0.6))
+
+
+def test_a_failed_point_is_not_read_across(backbones: xr.Dataset) -> None:
+    one = backbones.isel(gap=1, wall_stiffness=6).copy(deep=True)
+    place = int(np.abs(one["energy"].values - float(energy_at(one, 0.6))).argmin())
+    one["status"][place - 1 : place + 2] = 1
+    assert np.isnan(energy_at(one, 0.6))
+
+
+def test_curves_are_drawn_per_parameter(backbones: xr.Dataset, tmp_path: Path) -> None:
+    axes = draw_backbone(backbones, per="wall_stiffness", at={"gap": 0.01}).axes[0]
+    labels = [line.get_label() for line in axes.get_lines()]
+    assert labels[0] == "wall_stiffness = 0.1 N/m"
+    assert labels[-1] == "wall_stiffness = 10000 N/m"
+    assert len(labels) == 8
+    energy, frequency = axes.get_lines()[-1].get_data()
+    np.testing.assert_array_equal(energy, backbones["energy"])
+    np.testing.assert_array_equal(frequency, backbones["frequency"].isel(wall_stiffness=-1, gap=1))
+    assert axes.get_title(loc="left") == "impact_oscillator: backbone at gap = 0.01 m"
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("energy [J]", "frequency [Hz]")
+    assert len(draw_backbone(backbones, per="gap").axes[0].get_lines()) == 3
+    assert plot_backbone(backbones, tmp_path / "backbone.svg").stat().st_size > 10_000
+
+
+def test_a_single_curve_and_unstable_motions(backbones: xr.Dataset) -> None:
+    one = backbones.isel(gap=1, wall_stiffness=6).copy(deep=True)
+    assert len(draw_backbone(one).axes[0].get_lines()) == 1
+    one["stable"][350:] = 0
+    solid, dotted = draw_backbone(one).axes[0].get_lines()
+    assert dotted.get_linestyle() == ":"
+    assert np.isnan(dotted.get_ydata()[:350]).all()
+    assert np.isnan(solid.get_ydata()[350:]).all()
+
+
+def test_what_has_no_backbone_is_refused(backbones: xr.Dataset) -> None:
+    with pytest.raises(SweepError, match="no output 'frequency'"):
+        draw_backbone(backbones.drop_vars("frequency"))
+    with pytest.raises(SweepError, match="along an axis 'energy'"):
+        energy_at(backbones.isel(energy=3), 0.6)
+    with pytest.raises(SweepError, match="at least two energies"):
+        energy_at(backbones.isel(energy=[3]), 0.6)
+    with pytest.raises(SweepError, match="no axis 'mass' beside energy"):
+        draw_backbone(backbones, per="mass")

@@ -1,0 +1,266 @@
+"""Harmonic balance of the impact oscillator, and array methods in the spine."""
+
+from __future__ import annotations
+
+import dataclasses
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import sweep
+from sweep.arrays import array_method, array_text
+from sweep.arrays.impact_oscillator import balance, continuation
+from sweep.arrays.impact_oscillator.balance import Oscillator, equations
+from sweep.backends import Stopped
+from sweep.backends.arrays import compute_arrays
+from sweep.errors import SweepError
+from sweep.models import models
+from sweep.models.impact_oscillator import HARMONIC_BALANCE, MODEL
+from sweep.source import kernel_digest, kernel_of, kernel_text
+from sweep.spec import MISSING_FLAG, Column, Points, Status
+from tests.impact_points import ENERGIES, RIGHT, SDND122, found_by
+from tests.oracles import impact_oscillator as oracle
+from tests.points import differing, sweep_of
+
+CODE_ASTER = [0.646703, 0.647088, 0.646585]  # Hz, its own computed values at ENERGIES
+AS_CODE_ASTER = {"harmonics": 5, "regularization": 5e-5, "energy_instant": 0.25}
+
+
+def found(**parameters: Any) -> dict[str, NDArray[Any]]:
+    return found_by("harmonic_balance", {**SDND122, "energy": ENERGIES, **parameters})
+
+
+# Frequencies.
+
+
+def test_code_asters_own_frequencies() -> None:
+    """Five harmonics, the rounded law, the energy of one instant; it prints six digits."""
+    frequency = found(**AS_CODE_ASTER)["frequency"]
+    np.testing.assert_allclose(frequency, CODE_ASTER, rtol=0, atol=1.5e-6)
+
+
+def test_40_harmonics_have_the_exact_frequency() -> None:
+    right = [float(text) for text in RIGHT]
+    np.testing.assert_allclose(found(harmonics=40)["frequency"], right, rtol=3e-6)
+    rounded = found(harmonics=40, regularization=5e-5)
+    np.testing.assert_allclose(rounded["frequency"], right, rtol=3e-6)
+    instant = found(harmonics=40, regularization=5e-5, energy_instant=0.25)
+    np.testing.assert_allclose(instant["frequency"], right, rtol=3e-6)
+
+
+@pytest.mark.parametrize(
+    ("harmonics", "error"), [(5, 1.1e-4), (10, -7.5e-6), (20, 1.4e-5), (40, -1.2e-6)]
+)
+def test_an_instants_energy_goes_to_the_right_frequency_in_swings(
+    harmonics: int, error: float
+) -> None:
+    frequency = found(**AS_CODE_ASTER | {"harmonics": harmonics})["frequency"][2]
+    assert frequency / float(RIGHT[2]) - 1 == pytest.approx(error, rel=0.05)
+
+
+def test_the_mean_energy_is_the_better_one() -> None:
+    """By a factor of six at five harmonics, of fifty at twenty."""
+    right = np.array([float(text) for text in RIGHT])
+    for harmonics, factor in ((5, 6), (20, 50)):
+        mean, instant = (
+            np.abs(found(harmonics=harmonics, energy_instant=at)["frequency"] / right - 1)
+            for at in (np.inf, 0.25)
+        )
+        assert np.all(mean * factor < instant)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "harmonics", "bound"), [(1, 20, 1e-6), (5, 40, 3e-6), (100, 60, 2e-5)]
+)
+def test_exact_frequencies_over_all_energies(ratio: float, harmonics: int, bound: float) -> None:
+    """From below grazing to a gap of nothing. At a thousand samples the kink errs by 1e-6."""
+    energy = 5e-4 / np.linspace(0.02, 1.1, 60) ** 2
+    parameters = {**SDND122, "wall_stiffness": 10.0 * ratio, "energy": energy}
+    ours, exact = found(**parameters, harmonics=harmonics), found_by("exact", parameters)
+    assert not ours["status"].any()
+    np.testing.assert_allclose(ours["frequency"], exact["frequency"], rtol=bound)
+    np.testing.assert_allclose(ours["minimum"], exact["minimum"], rtol=10 * bound)
+    np.testing.assert_allclose(ours["contact_fraction"], exact["contact_fraction"], atol=1e-3)
+    below = energy < 5e-4
+    np.testing.assert_allclose(ours["frequency"][below], exact["frequency"][below], rtol=1e-14)
+
+
+def test_the_rounded_law_tends_to_the_true_one() -> None:
+    eta = 10.0 ** -np.arange(3, 8)
+    true = found(energy=ENERGIES[0])["frequency"]
+    error = np.abs(found(energy=ENERGIES[0], regularization=eta)["frequency"] - true)
+    assert np.all(error < 4e-3 * eta + 1e-10)
+    assert error[0] > 2e-6
+
+
+def test_the_motion_is_that_of_the_equation() -> None:
+    """The cosines summed up, against the integrated motion."""
+    amplitude = np.sqrt(2 * ENERGIES[0] / 10)
+    point = Oscillator(*(np.array([each]) for each in (5.0, 0.01 / amplitude, 0.0, np.inf)))
+    unknowns, converged = continuation.balanced(np, point, 60)
+    assert converged.all()
+    u = amplitude * balance.cosines_to_time(np, unknowns[:, :-1])[0]
+    times = np.linspace(0, 1 / float(RIGHT[0]), balance.SAMPLES + 1)
+    exact = found_by("exact", {**SDND122, "energy": ENERGIES[0]})["maximum"][0]
+    expected, _ = oracle.motion(1.0, 10.0, 50.0, 0.01, float(exact), times)
+    np.testing.assert_allclose(u, expected[:-1], rtol=0, atol=2e-6 * amplitude)
+
+
+# Newton's method.
+
+
+@pytest.mark.parametrize("instant", [np.inf, 0.0, 0.25, 0.4])
+@pytest.mark.parametrize("regularization", [0.0, 1e-3])
+def test_the_jacobian_is_that_of_the_equations(instant: float, regularization: float) -> None:
+    """Against central differences; those of the true law where no sample changes sides."""
+    rng = np.random.default_rng(3)
+    values = (rng.uniform(0.5, 9, 8), rng.uniform(0.2, 0.8, 8), regularization, instant)
+    points = Oscillator(*(np.broadcast_to(each, 8).copy() for each in values))
+    unknowns = rng.normal(size=(8, 9)) * 0.9 ** np.arange(9)
+    unknowns[:, -1] = rng.uniform(1, 3, 8)
+    matrix = equations(np, points, unknowns)[1]
+    for i in range(9):
+        step = np.zeros(9)
+        step[i] = 1e-6
+        rise = [equations(np, points, unknowns + sign * step)[0] for sign in (1, -1)]
+        slope = (rise[0] - rise[1]) / 2e-6
+        np.testing.assert_allclose(matrix[:, :, i], slope, rtol=0, atol=2e-4)
+
+
+def test_a_singular_matrix_costs_its_own_point_only() -> None:
+    matrix = np.array([np.eye(3), np.zeros((3, 3)), 2 * np.eye(3)])
+    solved = continuation._solved(np, np.ones((3, 3)), matrix)
+    np.testing.assert_array_equal(solved, [[1, 1, 1], [np.nan] * 3, [0.5, 0.5, 0.5]])
+
+
+def test_what_does_not_converge_is_said() -> None:
+    """A stop as good as rigid, which cosines cannot follow; its neighbours are not touched."""
+    ours = found(wall_stiffness=[50.0, 1e13, 1e14], energy=[1e-3, 2e-3, 1e-3])
+    np.testing.assert_array_equal(
+        ours["status"], [Status.ok, Status.not_converged, Status.outside_validity]
+    )
+    assert np.isnan(ours["frequency"][1:]).all()
+    np.testing.assert_array_equal(ours["stable"][1:], MISSING_FLAG)
+    assert "give a regularization" in models()["impact_oscillator"].sentences[Status(1)]
+
+
+@pytest.mark.parametrize("ratio", [100.0, 1e3, 1e4])
+def test_the_branch_is_never_left(ratio: float) -> None:
+    """Too few harmonics for hard impacts: the frequency is off by percents, not by factors."""
+    energy = 5e-4 / np.linspace(0.02, 1.0, 50) ** 2
+    parameters = {**SDND122, "wall_stiffness": 10 * ratio, "energy": energy}
+    ours, exact = found(**parameters, harmonics=5), found_by("exact", parameters)
+    good = ours["status"] == Status.ok
+    assert good.mean() > 0.95
+    np.testing.assert_allclose(ours["frequency"][good], exact["frequency"][good], rtol=0.05)
+
+
+# Floquet multipliers.
+
+
+def test_the_monodromy_matrix_closes_with_the_motion() -> None:
+    """Its trace is 2 but for what the cosines leave out."""
+    error = [np.abs(found(harmonics=n)["floquet_trace"] - 2).max() for n in (5, 20, 60)]
+    assert error[0] < 1e-2
+    assert error[1] < 1e-3
+    assert error[2] < 5e-5
+    assert found(harmonics=60)["stable"].all()
+
+
+# Array methods in the spine.
+
+
+def points_of(n: int, seed: int = 4) -> dict[str, NDArray[Any]]:
+    rng = np.random.default_rng(seed)
+    return {
+        "mass": rng.uniform(0.5, 2, n),
+        "stiffness": rng.uniform(5, 20, n),
+        "wall_stiffness": 10 ** rng.uniform(-1, 4, n),
+        "gap": rng.uniform(0, 0.1, n),
+        "energy": 10 ** rng.uniform(-4, 0, n),
+        "harmonics": rng.integers(1, 61, n).astype(float),
+        "regularization": np.where(rng.random(n) < 0.5, 0.0, 1e-4),
+        "energy_instant": np.where(rng.random(n) < 0.7, np.inf, 0.25),
+    }
+
+
+def test_same_bits_for_any_block_and_order() -> None:
+    points = points_of(80)
+    asked = sweep_of(points, "impact_oscillator", "harmonic_balance")
+    columns = {name: Column(values) for name, values in points.items()}
+    given = Points(n_points=80, columns={p.name: columns[p.name] for p in asked.parameters})
+    whole = compute_arrays(np, asked, given).arrays
+    assert (whole["status"] == Status.ok).sum() > 70
+    for block in (1, 7, 80):
+        assert differing(whole, compute_arrays(np, asked, given, block=block).arrays) == []
+    order = np.random.default_rng(0).permutation(80)
+    shuffled = found_by("harmonic_balance", {name: v[order] for name, v in points.items()})
+    assert differing({name: values[order] for name, values in whole.items()}, shuffled) == []
+
+
+@pytest.mark.parametrize(("chunk_points", "workers"), [(5, 1), (13, 2), (100, 2)])
+def test_same_bits_for_any_chunks_and_workers(chunk_points: int, workers: int) -> None:
+    asked = {
+        "format": 1,
+        "model": "impact_oscillator",
+        "method": "harmonic_balance",
+        "parameters": {k: v for k, v in SDND122.items() if k != "gap"} | {"harmonics": 12},
+        "axes": {
+            "energy": {"geomspace": [1e-4, 1e-1, 9]},
+            "gap": {"linspace": [0.0, 0.02, 7]},
+        },
+    }
+    whole = sweep.run(asked, store=None, workers=1)
+    parts = sweep.run({**asked, "run": {"chunk_points": chunk_points}}, store=None, workers=workers)
+    for name in whole.data_vars:
+        assert whole[name].to_numpy().tobytes() == parts[name].to_numpy().tobytes()
+
+
+def test_asked_outputs_alone_have_the_same_bits() -> None:
+    whole, alone = (
+        found(),
+        found_by(
+            "harmonic_balance", {**SDND122, "energy": ENERGIES}, outputs=["frequency", "stable"]
+        ),
+    )
+    assert list(alone) == ["frequency", "stable", "status"]
+    assert differing({name: whole[name] for name in alone}, alone) == []
+
+
+def test_a_stop_is_heard() -> None:
+    asked = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
+    stop = Event()
+    stop.set()
+    with pytest.raises(Stopped):
+        compute_arrays(np, asked, Points(n_points=1, columns={}), stop)
+
+
+def test_the_source_is_the_python_text_and_the_digest_is_of_it() -> None:
+    asked = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
+    text = kernel_text(kernel_of(asked))
+    assert text == array_text(MODEL, HARMONIC_BALANCE)
+    for line in ("# arrays/impact_oscillator/balance.py", "def harmonic_balance(", "def newton("):
+        assert line in text
+    exact = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "exact")
+    assert kernel_digest(asked) != kernel_digest(exact)
+
+
+def test_an_array_method_without_its_function_is_named() -> None:
+    absent = dataclasses.replace(HARMONIC_BALANCE, name="shooting")
+    with pytest.raises(
+        SweepError, match="write it as the function shooting in sweep/arrays/impact"
+    ):
+        array_method(MODEL, absent)
+    bare = dataclasses.replace(MODEL, name="bare")
+    with pytest.raises(SweepError, match="harmonic_balance of bare is missing"):
+        array_method(bare, HARMONIC_BALANCE)
+
+
+@pytest.mark.parametrize("model", models().values(), ids=lambda model: model.name)
+def test_every_array_method_has_its_function(model: Any) -> None:
+    for method in model.methods:
+        if method.kind == "array":
+            assert callable(array_method(model, method))
