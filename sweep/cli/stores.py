@@ -19,8 +19,11 @@ from sweep.cli.contents import (
     print_statuses,
 )
 from sweep.cli.printing import duration, print_json, rate, share
+from sweep.cli.stopping import StopRequest
 
 if TYPE_CHECKING:
+    from sweep.analysis.errors import Spread
+    from sweep.analysis.slices import Slice
     from sweep.spec import Status, Sweep
     from sweep.store import Store
     from sweep.summary import State
@@ -82,6 +85,7 @@ def show(store: StorePath, as_json: Json = False) -> None:
     epilog=examples(
         "sweep plot results/wear_power.zarr",
         "sweep plot results/wear_power.zarr wear_power -o cut.png --at friction=0.1",
+        "sweep plot results/step_size.zarr --against exact",
     )
 )
 def plot(
@@ -98,18 +102,34 @@ def plot(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Cut an axis at its value nearest to this (SI)."),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="METHOD", help="Draw the error against this method, run for it."),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Draw one output as lines or a map.
+    """Draw one output as lines or a map, or its error.
 
     The two longest axes are drawn; the others are cut at their middle, or where --at says.
+    With --against, another method of the model (exact) computes the same points, and median and
+    worst of the relative errors drawn are told; where its value is 0, they are relative to its
+    greatest.
     """
-    from sweep.analysis.plots import plot as draw
+    from sweep.analysis.comparison import compare_slice
+    from sweep.analysis.plots import draw_slice, refuse_end, save
+    from sweep.analysis.slices import cut
     from sweep.store import open_results
 
-    cuts = _cuts(at or ())
-    dataset = open_results(store)
-    name = Path(store).stem if output is None else f"{Path(store).stem}_{output}"
-    print(draw(dataset, output, path or Path(store).with_name(f"{name}.png"), at=cuts))
+    path = path or _picture_beside(store, output, against)
+    cuts = places(at or ())
+    with StopRequest() as asked:
+        refuse_end(path)
+        shown = cut(open_results(store), output, cuts)
+        if against is not None:
+            shown = compare_slice(shown, against)
+        _tell_plot(shown, save(draw_slice(shown), path), as_json=as_json)
+        return
+    raise typer.Exit(asked.exit_status)
 
 
 @app.command(epilog=examples("sweep export results/wear_power.zarr -o wear_power.csv"))
@@ -127,6 +147,41 @@ def export(
     from sweep.store import open_results
 
     print(write(open_results(store), path))
+
+
+def _picture_beside(store: str, output: str | None, against: str | None) -> Path:
+    parts = [Path(store).stem, output, against and f"against_{against}"]
+    return Path(store).with_name("_".join(part for part in parts if part) + ".png")
+
+
+def _tell_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
+    """The picture's path; of errors before it their median and worst, and what has none."""
+    from sweep.analysis.errors import spread
+
+    told: dict[str, Any] = {"output": shown.name, "file": str(written)}
+    attributes = shown.dataset.attrs
+    if "against" in attributes:
+        found = spread(shown.dataset, shown.name)
+        told |= {"method": attributes["method"], "against": attributes["against"], **vars(found)}
+        told["where"] = {name: float(value) for name, value in found.where.items()}
+        told["no_value"] = {status.name: count for status, count in shown.missing.items()}
+        if not as_json:
+            _print_spread(shown, found)
+    if as_json:
+        print_json(told)
+    else:
+        print(written)
+
+
+def _print_spread(shown: Slice, found: Spread) -> None:
+    from sweep.analysis.slices import quantity
+
+    where = (f"{name} = {quantity(value)}" for name, value in found.where.items())
+    place = f" at {', '.join(where)}" if found.where else ""
+    print(f"{shown.output.attrs['long_name']}: median {found.median:.3g}, ", end="")
+    print(f"worst {found.worst:.3g}{place}")
+    missing = (f"{count:,} {status.name}" for status, count in shown.missing.items())
+    print(f"{found.points:,} points", *missing, sep=", ")
 
 
 def _status_file(store: Store, index: Iterable[int]) -> str:
@@ -174,7 +229,8 @@ def _after(store: str, sweep: Sweep, found: State, damaged: list[str]) -> str:
     return look_command(store, sweep, found.counts)
 
 
-def _cuts(texts: Iterable[str]) -> dict[str, float]:
+def places(texts: Iterable[str]) -> dict[str, float]:
+    """What --at says: the value of each name."""
     cuts: dict[str, float] = {}
     for text in texts:
         name, _, value = text.partition("=")

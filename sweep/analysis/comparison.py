@@ -1,0 +1,153 @@
+"""The results of one method against those of another, computed at the same points."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from sweep.analysis.errors import error_name, errors
+from sweep.analysis.slices import Slice, is_flag
+from sweep.config.quantities import first_outside, requirement
+from sweep.config.wording import nearest
+from sweep.engine import run as run_engine
+from sweep.errors import SweepError
+from sweep.models import models
+from sweep.spec import Axis, Sweep, Values
+from sweep.store import MemoryResults, open_results
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Named = TypeVar("Named")
+
+CHUNKS = 64  # wanted, for all processors to take part
+LEAST_CHUNK, GREATEST_CHUNK = 64, 2**16  # points
+
+
+def compare(
+    results: xr.Dataset | str | Path,
+    method: str = "exact",
+    parameters: Mapping[str, float] | None = None,
+) -> xr.Dataset:
+    """The errors of results, a Dataset or the path of a store, against another method's.
+
+    That method of the same model is run in memory at the same points, axes that it has no parameter
+    for (a time step) but once. It takes the values of `parameters` (SI units), else those of the
+    results, else its defaults; SweepError if that leaves one without a value, or with one it does
+    not allow.
+
+    For each output `x` the Dataset has `x_error`, with the results' dimensions: the relative error
+    |x - reference| / |reference|, where the reference is 0 relative to its greatest value, of a
+    flag whether the classes differ. `status` is that of the results, or the reference's where they
+    are ok; points that are not ok have no error. What is stored as float32 is that far off besides.
+    """
+    dataset = open_results(results) if isinstance(results, str | Path) else results
+    return errors(dataset, reference(dataset, method, parameters))
+
+
+def compare_slice(shown: Slice, method: str) -> Slice:
+    """The error of what a slice shows, beside it the reference's classes, if it has flags."""
+    right = reference(shown.dataset, method)
+    found = errors(shown.dataset, right)[[error_name(shown.name), "status"]]
+    if not is_flag(shown.output):
+        flags = {str(name): right[name] for name in right.data_vars if is_flag(right[name])}
+        like = found["status"]
+        found = found.assign(
+            {n: flag.broadcast_like(like).transpose(*like.dims) for n, flag in flags.items()}
+        )
+    return replace(shown, dataset=found, name=error_name(shown.name))
+
+
+def reference(
+    dataset: xr.Dataset, method: str, parameters: Mapping[str, float] | None = None
+) -> xr.Dataset:
+    """The results of a method at a Dataset's points, over those of its axes the method knows."""
+    sweep = reference_sweep(dataset, method, parameters)
+    share = min(max(sweep.n_points // CHUNKS, LEAST_CHUNK), GREATEST_CHUNK)
+    results = MemoryResults(sweep, chunk_points=share)
+    run_engine(results)
+    return results.dataset()
+
+
+def reference_sweep(
+    dataset: xr.Dataset, method: str, parameters: Mapping[str, float] | None = None
+) -> Sweep:
+    """The sweep of a method at a Dataset's points, read off its coordinates.
+
+    Axes that the method has no parameter for are left out. SweepError as in `compare`.
+    """
+    sweep = _without_values(dataset, method)
+    known = {parameter.name: parameter for parameter in sweep.parameters}
+    given = dict(parameters or {})
+    for name in given:
+        if name not in known:
+            raise SweepError(f"method {method!r} takes no {name!r}; {nearest(name, known)}")
+    found = {name: dataset[name] for name in known if name in dataset.coords and name not in given}
+    constants = {name: each.default for name, each in known.items() if each.default is not None}
+    constants |= {name: float(value) for name, value in found.items() if not value.ndim} | given
+    axes = _axes(dataset, {name: values for name, values in found.items() if values.ndim})
+    on_axes = {name: values for axis in axes for name, values in axis.columns.items()}
+    _check(sweep, {name: np.array([value]) for name, value in constants.items()} | on_axes)
+    single = {name: constants[name] for name in known if name not in on_axes}
+    return replace(sweep, constants=single, axes=axes)
+
+
+def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
+    """The sweep's model, method, parameter set and outputs alone."""
+    if not {"model", "recipe"} <= set(dataset.attrs):
+        raise SweepError("these are no results of a sweep: they do not say of which model")
+    model = _called("model", str(dataset.attrs["model"]), models())
+    parameter_set = str(json.loads(dataset.attrs["recipe"])["parameter_set"])
+    sets = {each.name: each for each in model.parameter_sets}
+    return Sweep(
+        model=model,
+        method=_called("method", method, {each.name: each for each in model.methods}),
+        parameter_set=_called("parameter set", parameter_set, sets),
+        constants={},
+        axes=(),
+        outputs=tuple(output for output in model.outputs if output.name in dataset.data_vars),
+    )
+
+
+def _called(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
+    if name not in choices:
+        raise SweepError(f"there is no {kind} {name!r} to compare with; {nearest(name, choices)}")
+    return choices[name]
+
+
+def _axes(dataset: xr.Dataset, along: Mapping[str, xr.DataArray]) -> tuple[Axis, ...]:
+    """The Dataset's dimensions that some of these parameters lie along, in its order."""
+    columns: dict[str, dict[str, Values]] = {}
+    for name, values in along.items():
+        (dimension,) = map(str, values.dims)
+        columns.setdefault(dimension, {})[name] = values.values.astype(np.float64)
+    order = [str(name) for name in dataset["status"].dims if name in columns]
+    return tuple(
+        Axis(name, columns[name], {n: v.tolist() for n, v in columns[name].items()})
+        for name in order
+    )
+
+
+def _check(sweep: Sweep, values: Mapping[str, Values]) -> None:
+    """SweepError unless every parameter has values, all of them allowed, but for derived ones."""
+    method = sweep.method.name
+    missing = [p.name for p in sweep.parameters if p.name not in values]
+    if missing:
+        raise SweepError(
+            f"method {method!r} needs {', '.join(missing)}, of which these results know nothing: "
+            f"sweep.compare(..., {method!r}, {{{missing[0]!r}: ...}}) takes values"
+        )
+    for parameter in sweep.parameters:
+        given = values[parameter.name]
+        given = given[~np.isnan(given)] if parameter.derived else given
+        outside = first_outside(given, parameter)
+        if outside is not None:
+            raise SweepError(
+                f"method {method!r} cannot take {parameter.name} = {float(given[outside])!r} from "
+                f"these results: {requirement(parameter)}"
+            )

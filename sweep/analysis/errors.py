@@ -1,0 +1,145 @@
+"""How far results are from others at the same points, as Datasets of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.analysis.slices import is_flag
+from sweep.errors import SweepError
+from sweep.spec import MISSING_FLAG, Status
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """An error over the points that have one; NaN where none has."""
+
+    points: int
+    median: float
+    worst: float
+    where: Mapping[str, xr.DataArray]  # the parameters on axes, at the first of the worst points
+
+
+def error_name(output: str) -> str:
+    """What the error of an output is called."""
+    return f"{output}_error"
+
+
+def error(dataset: xr.Dataset, reference: xr.Dataset, output: str) -> xr.DataArray:
+    """The relative error |value - reference| / |reference| of an output, point by point.
+
+    Where the reference is 0, the difference is taken relative to the greatest |reference| of all
+    points, so a value that is 0 too has the error 0 (and any other the error inf, if the reference
+    is 0 everywhere). Of a flag it is the flag whether the two classes are the same or different.
+    A point that is not ok on both sides has none.
+
+    The reference may lack axes of the dataset: it holds for all their values. The axes of both have
+    to have the same values; SweepError otherwise, or without that output.
+    """
+    import xarray as xr
+
+    found, right, status = _alike(
+        _only(dataset, output), _only(reference, output), joint_status(dataset, reference)
+    )
+    ok = status.values == Status.ok
+    dimensions = [name for name in dataset["status"].dims if name in found.dims]
+    names = f"of {output}, {_source(dataset)} against {_source(reference)}"
+    if is_flag(dataset[output]):
+        values = np.where(ok, found.values != right.values, MISSING_FLAG).astype(np.uint8)
+        described: dict[str, Any] = {
+            "long_name": f"class {names}",
+            "flag_values": [0, 1],
+            "flag_meanings": "same different",
+        }
+    else:
+        values = _relative(found.values, right.values, ok)
+        described = {"long_name": f"relative error {names}", "units": "1"}
+    made = xr.DataArray(values, status.coords, status.dims, error_name(output), described)
+    return made.transpose(*dimensions)
+
+
+def errors(dataset: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
+    """The error of every output both have, under `error_name`, and the points' joint status.
+
+    The attributes `method` and `against` name the methods compared.
+    """
+    import xarray as xr
+
+    status = joint_status(dataset, reference)
+    outputs = [str(name) for name in dataset.data_vars if name != "status" and name in reference]
+    variables = {error_name(name): error(dataset, reference, name) for name in outputs}
+    kept = ("title", "source", "references", "model", "method", "revision")
+    attributes = {name: dataset.attrs[name] for name in kept if name in dataset.attrs}
+    attributes |= {
+        f"against{end}": reference.attrs[name]
+        for name, end in (("method", ""), ("revision", "_revision"))
+        if name in reference.attrs
+    }
+    coordinates = {str(name): dataset[name] for name in dataset.coords}
+    return xr.Dataset({**variables, "status": status}, coordinates, attributes)
+
+
+def joint_status(dataset: xr.Dataset, reference: xr.Dataset) -> xr.DataArray:
+    """The status of the dataset's points, and of the reference's where those are ok."""
+    own, other = _alike(dataset["status"], reference["status"])
+    joint = own.copy(data=np.where(own.values == Status.ok, other.values, own.values))
+    return joint.transpose(*dataset["status"].dims)
+
+
+def spread(errors: xr.Dataset, name: str) -> Spread:
+    """Median and worst of the errors under that name; of a flag, differences count as 1."""
+    found = errors[name]
+    values = np.where(errors["status"].values == Status.ok, found.values, np.nan)
+    if np.isnan(values).all():
+        return Spread(0, np.nan, np.nan, {})
+    at = np.unravel_index(np.nanargmax(values), values.shape)
+    place = errors.isel(dict(zip(found.dims, map(int, at), strict=True)))
+    return Spread(
+        points=int(np.count_nonzero(~np.isnan(values))),
+        median=float(np.nanmedian(values)),
+        worst=float(values[at]),
+        where={str(axis): place[axis] for axis in errors.coords if errors[axis].ndim},
+    )
+
+
+def _relative(values: Values, reference: Values, ok: NDArray[np.bool_]) -> Values:
+    values, reference = (np.where(ok, each, 0).astype(np.float64) for each in (values, reference))
+    apart, scale = np.abs(values - reference), np.abs(reference)
+    scale = np.where(scale > 0, scale, scale.max(initial=0.0))
+    with np.errstate(divide="ignore", over="ignore"):
+        shares = apart / np.where(apart > 0, scale, 1.0)
+    return np.where(ok, shares, np.nan)
+
+
+def _only(dataset: xr.Dataset, output: str) -> xr.DataArray:
+    if output not in dataset.data_vars:
+        known = ", ".join(str(name) for name in dataset.data_vars if name != "status")
+        raise SweepError(f"there is no output {output!r} to compare; there is {known}")
+    return dataset[output]
+
+
+def _alike(*arrays: xr.DataArray) -> tuple[xr.DataArray, ...]:
+    """The arrays over the axes of the first, in memory."""
+    import xarray as xr
+
+    more = {str(name) for array in arrays for name in array.dims} - set(map(str, arrays[0].dims))
+    if more:
+        raise SweepError(f"the reference has axes that are not compared: {', '.join(sorted(more))}")
+    try:
+        aligned = xr.align(*arrays, join="exact", copy=False)
+    except ValueError as fault:
+        raise SweepError(f"the points compared are not the same: {fault}") from fault
+    return tuple(array.compute() for array in xr.broadcast(*aligned))
+
+
+def _source(dataset: xr.Dataset) -> str:
+    return str(dataset.attrs.get("method", "these"))

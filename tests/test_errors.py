@@ -1,0 +1,312 @@
+"""Errors of results against others at the same points: by hand, through the engine, in pictures."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.analysis import plots
+from sweep.analysis.comparison import compare_slice, reference_sweep
+from sweep.analysis.errors import error, errors, spread
+from sweep.analysis.scales import decades, roomiest_cell
+from sweep.analysis.slices import cut
+from sweep.engine import run as run_engine
+from sweep.errors import SweepError
+from sweep.shipped import configs_folder
+from sweep.spec import MISSING_FLAG, Axis, Status
+from sweep.store import MemoryResults
+from tests.command import Run
+
+MOREAU = {
+    "model": "friction_oscillator",
+    "method": "moreau",
+    "outputs": ["wear_power", "regime"],
+    "parameters": {
+        "mass": 1.0, "gravity": 10.0, "friction": 0.1, "angular_frequency": 2 * math.pi,
+        "window_start": 4.0, "window_end": 6.0,
+    },
+    "axes": {"step": {"values": [1e-4, 1e-3, 1e-2]}, "base_acceleration": {"values": [0.9, 3, 9]}},
+}  # fmt: skip
+FLAG = {"flag_values": [0, 1, 2], "flag_meanings": "stick stick_slip slip_slip"}
+
+
+def dataset(
+    power: Sequence[Sequence[float]],
+    status: Sequence[Sequence[int]],
+    regime: Sequence[Sequence[int]] | None = None,
+    steps: Sequence[float] = (0.1, 0.2),
+) -> xr.Dataset:
+    """A Dataset of step × friction, or of friction where `steps` is empty."""
+    dims = ("step", "friction") if steps else ("friction",)
+    coordinates = {"step": list(steps)} if steps else {}
+    variables = {
+        "wear_power": (dims, np.asarray(power, dtype=float), {"units": "W"}),
+        "status": (dims, np.asarray(status, dtype=np.uint8)),
+    }
+    if regime is not None:
+        variables["regime"] = (dims, np.asarray(regime, dtype=np.uint8), FLAG)
+    return xr.Dataset(variables, {"friction": [1.0, 2.0, 3.0], **coordinates}, {"method": "tried"})
+
+
+FOUND = dataset(
+    [[1.5, -2.0, 0.0], [0.5, math.nan, 4.0]], [[0, 0, 0], [0, 2, 0]], [[0, 1, 2], [1, 255, 1]]
+)
+RIGHT = dataset([[1.0, -4.0, 0.0], [1.0, 7.0, 0.0]], [[0, 0, 0], [0, 0, 0]], [[0, 1, 1], [1, 2, 1]])
+
+
+def test_error_by_hand() -> None:
+    """Relative to each reference; where that is 0, to the greatest of the points that are ok: 4.
+
+    The reference of 7 is of a point that is not, so that it is no scale.
+    """
+    found = error(FOUND, RIGHT, "wear_power")
+    assert found.dims == ("step", "friction")
+    np.testing.assert_array_equal(found.values, [[0.5, 0.5, 0.0], [0.5, math.nan, 1.0]])
+    assert found.attrs["long_name"] == "relative error of wear_power, tried against tried"
+    assert found.attrs["units"] == "1"
+
+
+def test_error_of_a_flag_is_whether_it_differs() -> None:
+    found = error(FOUND, RIGHT, "regime")
+    assert found.dtype == np.uint8
+    np.testing.assert_array_equal(found.values, [[0, 0, 1], [0, MISSING_FLAG, 0]])
+    assert found.attrs["flag_meanings"] == "same different"
+
+
+@pytest.mark.parametrize("order", [("step", "friction"), ("friction", "step")])
+def test_a_reference_without_an_axis_holds_for_all_of_it(order: tuple[str, str]) -> None:
+    right = dataset([1.0, -4.0, 8.0], [0, 0, 3], steps=())  # type: ignore[list-item]
+    made = errors(FOUND.transpose(*order), right)
+    assert made["wear_power_error"].dims == made["status"].dims == order
+    made = made.transpose("step", "friction")
+    expected = [[0.5, 0.5, math.nan], [0.5, math.nan, math.nan]]
+    np.testing.assert_array_equal(made["wear_power_error"].values, expected)
+    np.testing.assert_array_equal(made["status"].values, [[0, 0, 3], [0, 2, 3]])
+
+
+def test_where_nothing_but_zeros_is_right_an_error_is_infinite() -> None:
+    found = error(dataset([[0, 1, 0], [0, 0, 0]], np.zeros((2, 3))), 0 * RIGHT, "wear_power")
+    np.testing.assert_array_equal(found.values, [[0, math.inf, 0], [0, 0, 0]])
+
+
+def test_errors_tell_what_was_compared_and_how_points_ended() -> None:
+    made = errors(FOUND, RIGHT.assign_attrs(method="exact", revision=3))
+    assert set(made.data_vars) == {"wear_power_error", "regime_error", "status"}
+    np.testing.assert_array_equal(made["status"].values, FOUND["status"].values)
+    told = {name: made.attrs[name] for name in ("method", "against", "against_revision")}
+    assert told == {"method": "tried", "against": "exact", "against_revision": 3}
+
+
+def test_spread_by_hand() -> None:
+    made = errors(FOUND, RIGHT)
+    found = spread(made, "wear_power_error")
+    assert (found.points, found.median, found.worst) == (5, 0.5, 1.0)
+    assert {name: float(value) for name, value in found.where.items()} == {
+        "step": 0.2, "friction": 3.0,
+    }  # fmt: skip
+    flags = spread(made, "regime_error")
+    assert (flags.points, flags.median, flags.worst) == (5, 0.0, 1.0)
+    nothing = spread(errors(FOUND, RIGHT.assign(status=RIGHT["status"] + 1)), "wear_power_error")
+    assert nothing.points == 0
+    assert math.isnan(nothing.worst)
+
+
+@pytest.mark.parametrize(
+    ("right", "message"),
+    [
+        (RIGHT.assign_coords(friction=[1.0, 2.0, 4.0]), "the points compared are not the same"),
+        (RIGHT.isel(friction=[0, 1]), "the points compared are not the same"),
+        (RIGHT.expand_dims(mass=[1.0, 2.0]), "the reference has axes that are not compared: mass"),
+        (RIGHT.drop_vars("wear_power"), "there is no output 'wear_power' to compare"),
+    ],
+)
+def test_other_points_are_refused(right: xr.Dataset, message: str) -> None:
+    with pytest.raises(SweepError, match=message):
+        error(FOUND, right, "wear_power")
+
+
+def test_decades() -> None:
+    assert decades(np.array([0.0, 3e-5, 2e-3, math.nan, math.inf])) == pytest.approx((1e-5, 1e-2))
+    assert decades(np.array([0.01])) == pytest.approx((1e-2, 1e-1))
+    assert decades(np.array([0.0, math.nan])) == (1e-16, 1.0)
+
+
+@pytest.fixture(scope="module")
+def moreau() -> xr.Dataset:
+    return sweep.run(MOREAU, store=None)
+
+
+def test_compare_is_the_error_against_a_run_of_the_other(moreau: xr.Dataset) -> None:
+    """With the exact method asked for by the user, who broadcasts by hand."""
+    table = dict(MOREAU, method="exact", axes={"base_acceleration": {"values": [0.9, 3, 9]}})
+    right = sweep.run(table, store=None)["wear_power"].values
+    made = sweep.compare(moreau)["wear_power_error"]
+    assert np.all(made.values[:, 0] == 0)  # stuck for good, and exactly
+    by_hand = np.abs(moreau["wear_power"].values[:, 1:] / right[1:] - 1)
+    np.testing.assert_allclose(made.values[:, 1:], by_hand, rtol=0, atol=1e-15)
+
+
+def test_the_error_falls_with_the_step(moreau: xr.Dataset) -> None:
+    """Moreau's scheme is of order 1 in slip, where a reversal lies anywhere within a step."""
+    made = sweep.compare(moreau)
+    slips = made["wear_power_error"].values[:, 1:]
+    assert np.all(np.diff(slips, axis=0) > 0)
+    assert np.all(slips[0] < 1e-3)
+    assert np.all(slips[0] < 0.05 * slips[2])
+    assert made.attrs["against"] == "exact"
+
+
+def test_a_part_of_results_is_compared_over_that_part(moreau: xr.Dataset) -> None:
+    part = moreau.isel(base_acceleration=1, step=[0, 2])
+    made, whole = (sweep.compare(each)["wear_power_error"] for each in (part, moreau))
+    assert made.dims == ("step",)
+    np.testing.assert_array_equal(made.values, whole.values[[0, 2], 1])
+
+
+def test_an_axis_of_two_parameters_is_compared(moreau: xr.Dataset) -> None:
+    """Listed points, which a sweep file cannot ask for yet."""
+    asked = reference_sweep(moreau, "moreau")
+    columns = {"friction": np.array([0.1, 0.2, 0.1]), "base_acceleration": np.array([3, 9, 0.9])}
+    constants = {name: v for name, v in asked.constants.items() if name not in columns}
+    samples = Axis("sample", columns, {"values": []})
+    listed = replace(asked, constants=constants, axes=(asked.axes[0], samples))
+    results = MemoryResults(listed)
+    run_engine(results)
+    right = reference_sweep(results.dataset(), "exact")
+    assert right.shape == (3,)
+    assert right.axes[0].columns["friction"].tolist() == [0.1, 0.2, 0.1]
+    made, grid = sweep.compare(results.dataset()), sweep.compare(moreau)
+    assert made["wear_power_error"].dims == ("step", "sample")
+    np.testing.assert_array_equal(
+        made["wear_power_error"].values[:, [2, 0]], grid["wear_power_error"].values[:, :2]
+    )
+
+
+def test_another_method_takes_what_it_is_given(moreau: xr.Dataset) -> None:
+    """Its own defaults for what nobody gives; not a number is that of a derived parameter."""
+    right = reference_sweep(moreau, "euler", {"tangential_stiffness": 1e6, "step": 1e-4})
+    assert right.dimensions == ("base_acceleration",)
+    assert right.constants["step"] == 1e-4
+    assert math.isnan(right.constants["tangential_damping"])
+    assert right.constants["blocks"] == 1
+    made = sweep.compare(moreau, "euler", {"tangential_stiffness": 1e6, "step": 1e-4})
+    assert made.attrs["against"] == "euler"
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "message"),
+    [
+        ("exakt", {}, "there is no method 'exakt' to compare with; did you mean 'exact'?"),
+        ("exact", {"step": 1.0}, "method 'exact' takes no 'step'"),
+        ("euler", {}, "method 'euler' needs tangential_stiffness"),
+        ("exact", {"mass": -1.0}, "cannot take mass = -1.0 from these results: above 0 kg"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    moreau: xr.Dataset, method: str, parameters: Mapping[str, float], message: str
+) -> None:
+    with pytest.raises(SweepError, match=re.escape(message)):
+        sweep.compare(moreau, method, parameters)
+
+
+def test_what_is_no_sweep_is_refused() -> None:
+    with pytest.raises(SweepError, match="these are no results of a sweep"):
+        sweep.compare(FOUND)
+
+
+def legend_of(figure) -> list[str]:
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+SMOKE = str(configs_folder() / "smoke" / "step_size.toml")
+
+
+@pytest.fixture(scope="module")
+def smoke() -> Callable[[str], xr.Dataset]:
+    """The smoke file of step sizes by a method, in memory."""
+
+    def made(method: str) -> xr.Dataset:
+        if method == "moreau":
+            return sweep.run(SMOKE.replace("step_size", "step_size_moreau"), store=None)
+        return sweep.run(SMOKE, [f"method={method}", "tolerance=inf"], store=None)
+
+    return made
+
+
+SLOW = [
+    pytest.param(name, marks=pytest.mark.slow)  # to compile
+    for name in ("devogelaere", "adapt_ordre2", "rk54", "rk32")
+]
+
+
+@pytest.mark.parametrize("method", ["euler", "moreau", *SLOW])
+def test_error_map_of_every_scheme_smoke(smoke: Callable[[str], xr.Dataset], method: str) -> None:
+    """In colour only where there is an error, hatched where the step is too long."""
+    made = smoke(method)
+    shown = compare_slice(cut(made, None, {}), "exact")
+    figure = plots.draw_slice(shown)
+    axes, bar = figure.axes
+    assert (axes.get_xscale(), axes.get_yscale(), bar.get_yscale()) == ("log", "log", "log")
+    assert bar.get_ylabel() == f"relative error of wear_power, {method} against exact"
+    (mesh,) = (c for c in axes.collections if hasattr(c, "get_coordinates"))
+    drawn = np.ma.filled(mesh.get_array(), math.nan).T
+    low, _ = mesh.get_clim()
+    values = shown.dataset["wear_power_error"].values
+    missing = made["status"].values != Status.ok
+    assert np.array_equal(np.isnan(drawn), missing)
+    assert np.array_equal(drawn < low, values == 0)
+    legend = legend_of(figure)
+    assert f"no error: {np.count_nonzero(values == 0)} points" in legend
+    diverged = np.count_nonzero(made["status"].values == Status.diverged)
+    assert (f"no value: {diverged} diverged" in legend) == (diverged > 0) == (method != "moreau")
+
+
+def test_the_name_of_a_long_band_stands_in_its_middle() -> None:
+    band = np.zeros((30, 12), dtype=bool)
+    band[2:29, 5:8] = True
+    assert roomiest_cell(band) == (15, 6)
+
+
+def test_errors_as_lines_are_on_a_logarithmic_scale(moreau: xr.Dataset) -> None:
+    """One line for each acceleration; where there is no error, none."""
+    figure = plots.draw_slice(compare_slice(cut(moreau, None, {}), "exact"))
+    (axes,) = figure.axes
+    assert axes.get_yscale() == "log"
+    assert "no error: 3 points" in legend_of(figure)
+
+
+def test_plot_against_tells_median_and_worst(run: Run) -> None:
+    assert run("run", SMOKE, "-o", "a.zarr")[0] == 0
+    status, out, err = run("plot", "a.zarr", "--against", "exact")
+    assert (status, err) == (0, "")
+    first, second, path = out.splitlines()
+    made = sweep.compare("a.zarr")
+    values = made["wear_power_error"].values
+    assert f"euler against exact: median {np.nanmedian(values):.3g}, worst" in first
+    assert f"worst {np.nanmax(values):.3g} at step = " in first
+    diverged = np.count_nonzero(made["step"].values > 2.76e-4) * values.shape[1]
+    assert second == f"{values.size - diverged} points, {diverged} diverged"
+    assert path == "a_against_exact.png"
+
+
+def test_plot_against_for_programs(run: Run, tmp_path) -> None:
+    assert run("run", SMOKE, "-o", "a.zarr")[0] == 0
+    arguments = ("--against", "exact", "--at", "step=0", "-o", "b.svg", "--json")
+    told = json.loads(run("plot", "a.zarr", "regime", *arguments)[1])
+    assert (told["output"], told["file"], told["points"]) == ("regime_error", "b.svg", 10)
+    assert (told["method"], told["against"], told["no_value"]) == ("euler", "exact", {})
+    assert set(told["where"]) == {"base_acceleration"}
+    assert (tmp_path / "b.svg").read_text().startswith("<?xml")
+    assert json.loads(run("plot", "a.zarr", "--json")[1]) == {
+        "output": "wear_power", "file": "a.png",
+    }  # fmt: skip
+    status, _, err = run("plot", "a.zarr", "--against", "exakt")
+    assert (status, "did you mean 'exact'?" in err) == (2, True)
