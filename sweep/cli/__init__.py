@@ -16,12 +16,13 @@ from sweep.cli import (
     running,
     stores,
     tracing,
+    verifying,
     about,
 )  # in the order of the help
 
 # isort: on
 
-__all__ = ["about", "main", "running", "stores", "tracing"]
+__all__ = ["about", "main", "running", "stores", "tracing", "verifying"]
 
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
 BROKEN_PIPE = 128 + 13  # as a shell tells of SIGPIPE

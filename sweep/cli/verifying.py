@@ -1,0 +1,70 @@
+"""`sweep verify`: the source documents' figures side by side with ours."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sweep.cli.app import Json, app, chosen, examples
+from sweep.cli.printing import print_json, print_table
+from sweep.cli.stopping import StopRequest
+
+if TYPE_CHECKING:
+    from sweep.verify.record import Record
+
+
+@app.command(
+    epilog=examples("sweep verify", "sweep verify sdnd104", "sweep verify sdnd104 --json -o /tmp")
+)
+def verify(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="One document; all of them without.", show_default=False
+        ),
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
+    ] = Path("results/verification"),
+    as_json: Json = False,
+) -> None:
+    """Compare the source documents' figures with ours.
+
+    Computes ours, prints the tables, and writes them to NAME.md and NAME.json in the folder. A
+    wrong figure of a document is shown beside ours. The exit status is 1 if a check of ours fails.
+    """
+    from sweep.verify import documents
+    from sweep.verify.writing import as_json as plain
+    from sweep.verify.writing import save
+
+    known = documents()
+    asked = list(known.values()) if name is None else [chosen("document", name, known)]
+    with StopRequest() as stopped:
+        records = [compare() for compare in asked]
+        written = [path for record in records for path in save(record, folder)]
+        if as_json:
+            told = [plain(record) for record in records]
+            print_json(told if name is None else told[0])
+        else:
+            for record in records:
+                _print(record)
+            print("\n".join(map(str, written)))
+        raise typer.Exit(0 if all(record.holds for record in records) else 1)
+    print(f"stopped by {stopped.cause}", file=sys.stderr)
+    raise typer.Exit(stopped.exit_status)
+
+
+def _print(record: Record) -> None:
+    from sweep.verify.writing import cells, check_table, heads
+
+    print(f"{record.title}\n")
+    for table in (*record.tables, check_table(record.checks)):
+        print(table.title)
+        print_table(cells(table), heads(table))
+        print()
+    for note in record.notes:
+        print(f"- {note}")
+    print(f"\n{record.verdict}\n")

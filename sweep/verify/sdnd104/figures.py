@@ -1,0 +1,155 @@
+"""Every figure of ours that the comparison needs, computed once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sweep.engine import usable_processors
+from sweep.verify.runs import computed
+from sweep.verify.sdnd104 import plain, tabulated
+from sweep.verify.sdnd104.published import (
+    AMPLITUDES,
+    BLOCKS,
+    FIRST_STEP,
+    LONGEST_STEP,
+    SPRING,
+    STEP,
+    SYSTEM,
+    TANGENTIAL_STIFFNESS,
+    USED_STIFFNESS,
+    WINDOW_ENDS,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+CONSTANT = math.inf  # tolerance of steps of one length
+SCHEMES = ("adapt_ordre2", "devogelaere", "euler", "rk54", "rk32")  # in the document's order
+TOLERANCES = {"adapt_ordre2": 1.0, "rk54": 1e-6, "rk32": 1e-5}
+TIGHT = 1e-7  # tolerance of the Runge–Kutta schemes where slips are short
+TIGHT_AT = 1.01  # m/s²
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Wear powers in W; `exact` has the friction power as well."""
+
+    exact: xr.Dataset
+    moreau: xr.DataArray
+    schemes: Mapping[str, xr.DataArray]
+    tabulated: Mapping[float, float]  # by amplitude: exact motion, the excitation from its table
+    tabulated_schemes: Mapping[tuple[str, float], float]  # by scheme and amplitude
+    drifting: Mapping[float, float]  # by amplitude: EULER plainly, time added up
+
+    def exact_power(self, a0: float, spring: float = 0.0, end: float = 12.0) -> float:
+        """By the method exact, over [4, end] s."""
+        chosen = self.exact["wear_power"].sel(base_acceleration=a0, stiffness=spring)
+        return float(chosen.sel(window_end=end))
+
+    def friction_power(self, a0: float) -> float:
+        """The same of μN|v|, without spring, over [4, 12] s."""
+        chosen = self.exact["friction_power"].sel(base_acceleration=a0, stiffness=0.0)
+        return float(chosen.sel(window_end=12.0))
+
+    def moreau_power(self, a0: float, spring: float = 0.0, end: float = 12.0) -> float:
+        """By the method moreau, h = 1e-4 s."""
+        chosen = self.moreau.sel(base_acceleration=a0, stiffness=spring)
+        return float(chosen.sel(window_end=end))
+
+    def power(
+        self,
+        scheme: str,
+        a0: float,
+        *,
+        blocks: int = BLOCKS,
+        end: float = 12.0,
+        constant_step: float | None = None,
+        contact: float = USED_STIFFNESS,
+    ) -> float:
+        """By a scheme with the steps of Code_Aster's run, or with equal ones of that length."""
+        chosen = self.schemes[scheme].sel(base_acceleration=a0, window_end=end)
+        chosen = chosen.sel(blocks=blocks, tangential_stiffness=contact)
+        return float(chosen.sel(controls(scheme, a0, constant_step)))
+
+    def shift(self, a0: float) -> float:
+        """By what the table of the excitation changes the exact wear power, relatively."""
+        power = self.exact_power(a0)
+        return self.tabulated[a0] / power - 1 if power else 0.0
+
+
+def controls(scheme: str, a0: float, constant_step: float | None = None) -> dict[str, float]:
+    """Step (s) and tolerance of Code_Aster's run of a scheme, or those of equal steps."""
+    if scheme not in TOLERANCES:
+        return {"step": constant_step or LONGEST_STEP, "tolerance": CONSTANT}
+    if constant_step is not None:
+        return {"step": constant_step, "tolerance": CONSTANT}
+    tight = scheme.startswith("rk") and a0 == TIGHT_AT
+    return {"step": FIRST_STEP, "tolerance": TIGHT if tight else TOLERANCES[scheme]}
+
+
+def compute() -> Figures:
+    """All of them: half a minute on two cores, most of it spent compiling if that is to be done."""
+    window = (SYSTEM["window_start"], WINDOW_ENDS[0])
+    sine = tabulated.sine_table()
+    plainly = {"euler": plain.euler, "devogelaere": plain.devogelaere}
+    return Figures(
+        exact=_exact(),
+        moreau=_moreau(),
+        schemes=_schemes(),
+        tabulated={a0: tabulated.wear_power(a0, window) for a0 in AMPLITUDES},
+        tabulated_schemes={
+            (name, a0): plain.wear_power(scheme, a0, sine, window)
+            for name, scheme in plainly.items()
+            for a0 in AMPLITUDES
+        },
+        drifting={
+            a0: plain.wear_power(plain.drifting_euler, a0, tabulated.true_sine, window)
+            for a0 in AMPLITUDES
+        },
+    )
+
+
+def _exact() -> xr.Dataset:
+    return _computed(
+        "exact", {"stiffness": (0.0, SPRING)}, outputs=("wear_power", "friction_power")
+    )
+
+
+def _moreau() -> xr.DataArray:
+    return _computed("moreau", {"step": (LONGEST_STEP,), "stiffness": (0.0, SPRING)})[
+        "wear_power"
+    ].squeeze("step")
+
+
+def _schemes() -> dict[str, xr.DataArray]:
+    with ThreadPoolExecutor(usable_processors()) as executor:
+        return dict(zip(SCHEMES, executor.map(_scheme, SCHEMES), strict=True))
+
+
+def _scheme(scheme: str) -> xr.DataArray:
+    axes: dict[str, Sequence[float]] = {
+        "stiffness": (SPRING,),
+        "tangential_stiffness": (USED_STIFFNESS,),
+        "tolerance": (CONSTANT,),
+        "step": (LONGEST_STEP, STEP, FIRST_STEP),
+        "blocks": (1, BLOCKS),
+    }
+    if scheme == "euler":
+        axes["tangential_stiffness"] = (USED_STIFFNESS, TANGENTIAL_STIFFNESS)
+    if scheme in TOLERANCES:
+        axes["step"] = (STEP, FIRST_STEP)
+        axes["tolerance"] = (CONSTANT, TOLERANCES[scheme])
+    if scheme.startswith("rk"):
+        axes["tolerance"] = (*axes["tolerance"], TIGHT)
+    return _computed(scheme, axes)["wear_power"].squeeze("stiffness")
+
+
+def _computed(
+    method: str, axes: Mapping[str, Sequence[float]], outputs: Sequence[str] = ("wear_power",)
+) -> xr.Dataset:
+    everywhere = {"window_end": WINDOW_ENDS, "base_acceleration": AMPLITUDES}
+    return computed("friction_oscillator", method, outputs, SYSTEM, {**axes, **everywhere})

@@ -1,0 +1,92 @@
+"""Code_Aster's EULER and DEVOGE under its penalised friction law, plainly, for any excitation.
+
+Steps are constant. Wear power as Code_Aster prints it: the mean over
+blocks of samples. It shares nothing with the kernels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate, repeat
+
+import numpy as np
+
+from sweep.verify.sdnd104.published import BLOCKS, SPRING, SYSTEM, USED_STIFFNESS
+
+Sine = Callable[[float], float]  # sin ωt of the time in s
+Samples = Iterator[tuple[float, bool]]  # velocity in m/s, whether stuck
+
+LIMIT = SYSTEM["friction"] * SYSTEM["gravity"]  # the mass is 1 kg
+LOAD = SYSTEM["mass"] * SYSTEM["gravity"]
+DAMPING = 2 * math.sqrt(SPRING + USED_STIFFNESS)  # critical
+
+
+class _Force:
+    """The acceleration of the mass; it remembers the friction law's last evaluation."""
+
+    def __init__(self, amplitude: float, sine: Sine) -> None:
+        self.amplitude, self.sine = amplitude, sine
+        self.stuck, self.friction, self.place, self.velocity = True, 0.0, 0.0, 0.0
+
+    def __call__(self, y: float, v: float, time: float) -> float:
+        holding = self.friction - USED_STIFFNESS * (y - self.place) - DAMPING * v
+        goes_on = v * self.velocity >= 0 and not self.stuck and abs(v) > 1e-6
+        self.stuck = not goes_on and abs(holding) <= LIMIT
+        self.velocity = v
+        friction = holding
+        if not self.stuck:
+            friction = -math.copysign(LIMIT, v) if abs(v) > 2.2e-16 else 0.0
+            self.friction, self.place = friction, y
+        return friction - SPRING * y - self.amplitude * self.sine(time)
+
+
+def euler(force: _Force, h: float, steps: int) -> Samples:
+    """Symplectic Euler, time counted: t = q·h."""
+    return _euler(force, h, (q * h for q in range(1, steps + 1)))
+
+
+def drifting_euler(force: _Force, h: float, steps: int) -> Samples:
+    """The same with time added up, t += h, and its rounding with it."""
+    return _euler(force, h, accumulate(repeat(h, steps)))
+
+
+def _euler(force: _Force, h: float, times: Iterable[float]) -> Samples:
+    y, v, a = 0.0, 0.0, force(0.0, 0.0, 0.0)
+    for time in times:
+        v += h * a
+        y += h * v
+        a = force(y, v, time)
+        yield v, force.stuck
+
+
+def devogelaere(force: _Force, h: float, steps: int) -> Samples:
+    """De Vogelaere's scheme of order 4, time counted."""
+    y, v, f = 0.0, 0.0, force(0.0, 0.0, 0.0)
+    before = f
+    for q in range(steps):
+        half = y + h / 2 * v + h * h / 24 * (4 * f - before)
+        middle = force(half, (half - y) / (h / 2), (q + 0.5) * h)
+        y += h * v + h * h / 6 * (f + 2 * middle)
+        end = force(y, (y - half) / (h / 2), (q + 1) * h)
+        v += h / 6 * (f + 4 * middle + end)
+        f, before = end, middle
+        yield v, force.stuck
+
+
+def wear_power(
+    scheme: Callable[[_Force, float, int], Samples],
+    amplitude: float,
+    sine: Sine,
+    window: tuple[float, float],
+    h: float = 1e-4,
+) -> float:
+    """Mean over blocks [W] of N|v| in the window (s), whose ends are whole steps from 0."""
+    first, last = (round(moment / h) for moment in window)
+    samples = list(scheme(_Force(amplitude, sine), h, last))[first - 1 :]
+    speed = np.abs([v for v, _ in samples])
+    slips = ~np.array([stuck for _, stuck in samples])
+    way = np.where(slips[:-1], (speed[:-1] + speed[1:]) / 2, 0.0)  # over h, of each interval
+    size = len(samples) // BLOCKS
+    means = [np.mean(way[i * size : (i + 1) * size - 1]) for i in range(BLOCKS)]
+    return LOAD * float(np.mean(means))

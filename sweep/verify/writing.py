@@ -1,0 +1,143 @@
+"""A record as Markdown and as JSON: numbers with the digits of their column, no times, no hosts."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sweep.errors import SweepError
+from sweep.verify.record import Cell, Check, Column, Record, Table
+
+CHECK_COLUMNS = (
+    Column("claim", "what has to hold"),
+    Column("found", "found", "1", 2),
+    Column("bound", "bound", "1", 2),
+    Column("unit", "unit"),
+    Column("holds", "holds"),
+)
+
+
+def save(record: Record, folder: Path) -> list[Path]:
+    """Write NAME.md, NAME.json and the pictures; their paths. Files there are replaced.
+
+    SweepError if the folder cannot be written to.
+    """
+    texts = {f"{record.name}.md": markdown(record), f"{record.name}.json": json_text(record)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            scratch = folder / f".{name}.{os.getpid()}"
+            scratch.write_text(text, encoding="utf-8", newline="\n")
+            scratch.replace(folder / name)
+        for picture in record.pictures:
+            picture.draw(folder / picture.name)
+    except OSError as error:
+        raise SweepError(f"cannot write to {str(folder)!r}: {error}; name another -o") from error
+    return [folder / name for name in (*texts, *(picture.name for picture in record.pictures))]
+
+
+def markdown(record: Record) -> str:
+    """The whole record, to be read."""
+    parts = [f"# {record.title}", f"Source: {record.source}.", record.verdict]
+    parts += [f"![{each.caption}]({each.name})" for each in record.pictures]
+    for table in record.tables:
+        parts += [f"## {table.title}", _markdown_table(table)]
+    parts += ["## Checks", _markdown_table(check_table(record.checks))]
+    parts += ["## Notes", "\n".join(f"- {note}" for note in record.notes)]
+    return "\n\n".join(parts) + "\n"
+
+
+def json_text(record: Record) -> str:
+    """The whole record, for programs."""
+    return json.dumps(as_json(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_json(record: Record) -> dict[str, Any]:
+    """The record of plain values; numbers rounded to the digits of their column, NaN None."""
+    return {
+        "name": record.name,
+        "title": record.title,
+        "source": record.source,
+        "holds": record.holds,
+        "verdict": record.verdict,
+        "checks": _rows(check_table(record.checks)),
+        "tables": [_table(table) for table in record.tables],
+        "notes": list(record.notes),
+        "pictures": [{"file": each.name, "caption": each.caption} for each in record.pictures],
+    }
+
+
+def check_table(checks: Iterable[Check]) -> Table:
+    """The checks as a table."""
+    rows = tuple(
+        (each.claim, each.found, each.bound, each.unit, "yes" if each.holds else "NO")
+        for each in checks
+    )
+    return Table("checks", "Checks", CHECK_COLUMNS, rows)
+
+
+def heads(table: Table) -> list[str]:
+    """The columns' titles, each with its unit."""
+    united = {column.title: column.unit not in ("", "1") for column in table.columns}
+    return [f"{c.title} ({c.unit})" if united[c.title] else c.title for c in table.columns]
+
+
+def cells(table: Table) -> list[list[str]]:
+    """The rows as texts."""
+    return [
+        [_text(cell, column) for cell, column in zip(row, table.columns, strict=True)]
+        for row in table.rows
+    ]
+
+
+def number(value: float, digits: int) -> str:
+    """A number with so many significant digits, less the zeros at its end: 2.26e-4, 15.2671."""
+    if value == 0 or not math.isfinite(value):
+        return f"{abs(value) if value == 0 else value:g}"
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    power = int(exponent)
+    if -4 < power < 7:
+        return _trimmed(f"{value:.{max(digits - 1 - power, 0)}f}")
+    return f"{_trimmed(mantissa)}e{power}"
+
+
+def _trimmed(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _text(cell: Cell, column: Column) -> str:
+    if cell is None:
+        return "–"
+    return cell if isinstance(cell, str) else number(cell, column.digits)
+
+
+def _markdown_table(table: Table) -> str:
+    rules = ["---" if column.unit == "" else "--:" for column in table.columns]
+    lines: list[Sequence[str]] = [heads(table), rules, *cells(table)]
+    return "\n".join("| " + " | ".join(map(_escaped, line)) + " |" for line in lines)
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", r"\|")
+
+
+def _table(table: Table) -> dict[str, Any]:
+    columns = [{"name": c.name, "title": c.title, "unit": c.unit} for c in table.columns]
+    return {"name": table.name, "title": table.title, "columns": columns, "rows": _rows(table)}
+
+
+def _rows(table: Table) -> list[dict[str, Cell]]:
+    return [
+        {c.name: _value(cell, c) for c, cell in zip(table.columns, row, strict=True)}
+        for row in table.rows
+    ]
+
+
+def _value(cell: Cell, column: Column) -> Cell:
+    if cell is None or isinstance(cell, str):
+        return cell
+    return float(f"{cell:.{column.digits - 1}e}") if math.isfinite(cell) else None
