@@ -15,7 +15,16 @@ from pathlib import Path
 
 from tests.benchmarks import record
 
-NAMES = ("exact_speed", "engine_share", "memory", "no_event_missed", "demo")
+NAMES = (
+    "exact_speed",
+    "schemes_speed",
+    "time_stepping_speed",
+    "impact_speed",
+    "engine_share",
+    "memory",
+    "no_event_missed",
+    "demo",
+)
 RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "cpu.json"
 
 

@@ -1,7 +1,8 @@
 """The share of the workers' time that a run into a store spends outside of the kernel.
 
 Engine share = 1 − kernel seconds/(workers × wall seconds), of SDND104's mass over friction and base
-acceleration where every point slips, in chunks of 2**19 points, the kernel compiled beforehand. The
+acceleration where every point slips, in chunks of 2**19 points, the kernel compiled beforehand, and
+of method euler in chunks of some 0.3 s. The
 wall time is that of the whole run. Where other programs take processor time from the workers, the
 kernel seems slower and the share smaller than it is: so the note says how much of the workers'
 processors was ours, which is near 100 % on a machine at rest.
@@ -25,8 +26,10 @@ from sweep.store import MemoryResults
 from tests.benchmarks.record import Figure
 
 CHUNK_POINTS = 2**19
+EULER_CHUNK = 3072  # points, of about 0.3 s
 WORKERS = (1, 2)
 MOST = 0.12  # with two outputs
+MOST_OF_EULER = 0.05  # in chunks of 0.2 s or more
 TWO = ("wear_power", "regime")
 
 
@@ -60,8 +63,27 @@ def measure(quick: bool) -> list[Figure]:
                 runs.setdefault(key, []).append(_run(here))
                 runs.setdefault(f"{key}, in memory", []).append(_run_in_memory(here))
     for name, taken in runs.items():
-        figures += _figures(name, taken)
-    return figures
+        bound = MOST if name.startswith("two outputs") and "memory" not in name else None
+        figures += _figures(name, taken, bound)
+    return [*figures, *_euler(4 if quick else 24, repeats)]
+
+
+def _euler(chunks: int, repeats: int) -> Iterator[Figure]:
+    """Time stepping over SDND104's window, 120,000 steps a point."""
+    request = load("step_size", ("step = 1e-4", f"base_acceleration = {_accelerations(chunks)}"))
+    request = with_options(request, backend="cpu", chunk_points=EULER_CHUNK)
+    for workers in WORKERS:
+        here = with_options(request, workers=workers)
+        _run(here)  # compiled before it is timed
+        runs = [_run(here) for _ in range(repeats)]
+        kernel = median(run.summary.kernel_seconds / run.summary.chunks for run in runs)
+        name = f"euler, {_counted(workers, 'worker')}"
+        yield Figure(f"{name}: kernel time of a chunk", kernel, "s", at_least=0.2)
+        yield from _figures(name, runs, MOST_OF_EULER)
+
+
+def _accelerations(chunks: int) -> str:
+    return f"{{ linspace = [1.2, 15.0, {chunks * EULER_CHUNK}] }}"
 
 
 def _request(chunks: int, outputs: tuple[str, ...]) -> Request:
@@ -100,8 +122,7 @@ def _timed(work: Callable[[], Summary]) -> Run:
     return Run(summary, time.process_time() - began)
 
 
-def _figures(name: str, runs: list[Run]) -> Iterator[Figure]:
-    bound = MOST if name.startswith("two outputs") and "memory" not in name else None
+def _figures(name: str, runs: list[Run], bound: float | None) -> Iterator[Figure]:
     shares = [run.summary.engine_share for run in runs]
     ours = median(run.ours for run in runs)
     spread = f"{min(shares):.3f} to {max(shares):.3f} in {_counted(len(shares), 'run')}"

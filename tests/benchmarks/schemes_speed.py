@@ -1,0 +1,203 @@
+"""Time steps and force evaluations a second of the schemes on one core, beside SIMD-blocked numba.
+
+All times are of one thread, in processor time, taken in turn; medians. The points are random in
+mass, friction and acceleration about SDND104, each slips; "shared": with one frequency, step and
+window, "per point": with one of its own, "shaken": with vertical shaking. Steps are counted as
+they are asked for: where neighbours have steps of different lengths, waiting is time lost. What a
+scheme that chooses its steps has tried is found by asking for fewer until that is too few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.backends.cpu import CpuBackend
+from sweep.spec import Column, Points, Sweep
+from sweep.theory.stability import SCHEMES
+from tests.benchmarks.machine_limit import limit
+from tests.benchmarks.peers import schemes_numba
+from tests.benchmarks.record import Figure
+from tests.benchmarks.timed import cpu_seconds
+from tests.points import sweep_of
+
+EVALUATIONS = {"euler": 1, "devogelaere": 2, "adapt_ordre2": 1, "rk32": 3, "rk54": 6, "moreau": 1}
+CHOOSING = {"adapt_ordre2": 1.0, "rk32": 1e-5, "rk54": 1e-6}  # their tolerances, Code_Aster's
+WEAR = ("wear_power", "regime")
+EULER_BOUNDS = {"shared": 1e9, "per point": 8e8, "shaken": 6e8}  # steps a second
+LEAST_OTHERS = 6e8  # force evaluations a second, at constant step
+LEAST_CHOOSING = 1.5e8
+AGREEMENT = 1e-11  # with numba, of the wear power
+START, END = 0.5, 4.5  # s
+STEP = 1e-4
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Points of a method to be timed."""
+
+    name: str
+    sweep: Sweep
+    points: Points
+    parameters: Mapping[str, Values]
+
+    @property
+    def steps(self) -> float:
+        return float(np.sum(np.broadcast_to(END / self.parameters["step"], self.points.n_points)))
+
+
+def measure(quick: bool) -> list[Figure]:
+    count, repeats = (96, 3) if quick else (768, 7)
+    figures = [*_euler(count, repeats)]
+    for method in ("devogelaere", "adapt_ordre2", "rk32", "rk54", "moreau"):
+        figures += _others(method, count // 2, repeats)
+    for method in CHOOSING:
+        figures += _choosing(method, count // 4, repeats)
+    return figures
+
+
+def _euler(count: int, repeats: int) -> Iterator[Figure]:
+    cases = {kind: _case("euler", kind, count) for kind in EULER_BOUNDS}
+    work: dict[str, Callable[[], object]] = {kind: _ours(case) for kind, case in cases.items()}
+    work["numba, shared"] = _numba(schemes_numba.euler_shared, cases["shared"])
+    work["numba, per point"] = _numba(schemes_numba.euler, cases["per point"])
+    seconds = cpu_seconds(work, repeats)
+    for kind, case in cases.items():
+        speed = case.steps / seconds[kind]
+        yield Figure(f"euler, {kind}", speed, "steps/s", at_least=EULER_BOUNDS[kind])
+    least = limit(cases["shared"].sweep, cases["shared"].points)
+    operations = sum(least.operations.values()) / least.vectors / (END / STEP)
+    yield Figure("euler, shared: vector operations per step", operations, "")
+    yield Figure("euler, shared: share of the limit", least.seconds / seconds["shared"], "")
+    for kind in ("shared", "per point"):
+        ratio = seconds[f"numba, {kind}"] / seconds[kind]
+        yield Figure(f"euler, {kind}: ours to SIMD-blocked numba", ratio, "times")
+        yield _agreement(f"euler, {kind}", cases[kind], work[f"numba, {kind}"]())
+
+
+def _others(method: str, count: int, repeats: int) -> Iterator[Figure]:
+    """At constant step."""
+    cases = {kind: _case(method, kind, count) for kind in EULER_BOUNDS}
+    work: dict[str, Callable[[], object]] = {kind: _ours(case) for kind, case in cases.items()}
+    if method == "rk32":
+        work["numba, shared"] = _numba(schemes_numba.rk32_shared, cases["shared"])
+    seconds = cpu_seconds(work, repeats)
+    for kind, case in cases.items():
+        speed = EVALUATIONS[method] * case.steps / seconds[kind]
+        yield Figure(f"{method}, {kind}", speed, "forces/s", at_least=LEAST_OTHERS)
+    if method == "rk32":
+        ratio = seconds["numba, shared"] / seconds["shared"]
+        yield Figure("rk32, shared: ours to SIMD-blocked numba", ratio, "times")
+        yield _agreement("rk32, shared", cases["shared"], work["numba, shared"]())
+
+
+def _choosing(method: str, count: int, repeats: int) -> Iterator[Figure]:
+    """With steps the scheme chooses, over random parameters."""
+    case = _case(method, "per point", count, tolerance=CHOOSING[method])
+    work: dict[str, Callable[[], object]] = {"ours": _ours(case)}
+    if method == "rk32":
+        extra = (CHOOSING[method], STEP)
+        work["numba"] = _numba(schemes_numba.rk32_adaptive, case, *extra)
+    seconds = cpu_seconds(work, repeats)
+    forces = EVALUATIONS[method] * _tries(case).sum()
+    name = f"{method}, choosing its steps"
+    yield Figure(name, forces / seconds["ours"], "forces/s", at_least=LEAST_CHOOSING)
+    if method == "rk32":
+        yield Figure(f"{name}: ours to numba", seconds["numba"] / seconds["ours"], "times")
+
+
+def _case(method: str, kind: str, count: int, tolerance: float = math.inf) -> Case:
+    rng = np.random.default_rng(1)
+    one = np.ones(1)
+    parameters: dict[str, Values] = {
+        "mass": rng.uniform(0.5, 2, count),
+        "gravity": 10.0 * one,
+        "friction": rng.uniform(0.05, 0.3, count),
+        "base_acceleration": rng.uniform(3.5, 15, count),
+        "angular_frequency": 2 * np.pi * one,
+        "window_start": START * one,
+        "window_end": END * one,
+        "step": STEP * one,
+    }
+    if kind == "per point":
+        parameters["angular_frequency"] = rng.uniform(5, 8, count)
+        parameters["step"] = STEP * rng.uniform(0.99, 1.0, count)
+    if kind == "shaken":
+        parameters["vertical_acceleration"] = rng.uniform(1, 5, count)
+        parameters["phase"] = rng.uniform(-3, 3, count)
+    if method != "moreau":
+        parameters["tangential_stiffness"] = 9e6 * parameters["mass"]
+        parameters["tolerance"] = tolerance * one
+        parameters["maximum_step"] = STEP * one
+    sweep = sweep_of(parameters, method=method, outputs=WEAR)
+    defaults = {p.name: np.array([p.default], np.float64) for p in sweep.parameters}
+    columns = {name: Column((defaults | parameters)[name]) for name in defaults}
+    return Case(f"{method}, {kind}", sweep, _points(sweep, columns, count), parameters)
+
+
+def _points(sweep: Sweep, columns: Mapping[str, Column], count: int) -> Points:
+    """With those variants of the method that hold."""
+
+    def holds(names: tuple[str, ...], value: float | None) -> bool:
+        held = (columns[name].values for name in names if name in columns)
+        return all(bool(np.all(v == (v[0] if value is None else value))) for v in held)
+
+    variants = (v.name for v in sweep.method.variants if holds(v.parameters, v.value))
+    return Points(n_points=count, columns=columns, variants=tuple(variants))
+
+
+def _ours(case: Case) -> Callable[[], object]:
+    backend = CpuBackend()
+    backend.prepare(case.sweep, case.points)
+    return lambda: backend.compute(case.sweep, case.points)
+
+
+def _numba(peer: Callable[..., object], case: Case, *extra: float) -> Callable[[], Values]:
+    count = case.points.n_points
+    zero = np.zeros(count)
+    mass, stiffness = case.parameters["mass"], case.parameters["tangential_stiffness"]
+    given = {
+        "stiffness": zero,
+        "damping": zero,
+        "tangential_damping": 2 * np.sqrt(mass * stiffness),
+    }
+    known = dict(case.parameters) | given
+    point = [np.broadcast_to(known[name], count).copy() for name in schemes_numba.POINT]
+    times: list[object] = []
+    for name in ("angular_frequency", "window_start", "window_end", "step"):
+        values = case.parameters[name]
+        shared = peer.__name__.endswith("shared")
+        times.append(float(values[0]) if shared else np.broadcast_to(values, count).copy())
+    few = [v[:1] if isinstance(v, np.ndarray) else v for v in times]
+    peer(*(v[:1] for v in point), *few, *extra)  # compiled before it is timed
+    return lambda: peer(*point, *times, *extra)  # pyright: ignore
+
+
+def _agreement(name: str, case: Case, theirs: object) -> Figure:
+    ours = CpuBackend().compute(case.sweep, case.points).arrays["wear_power"]
+    error = float(np.max(np.abs(ours - np.asarray(theirs)) / np.abs(ours)))
+    return Figure(f"{name}: difference from numba", error, "", at_most=AGREEMENT)
+
+
+def _tries(case: Case) -> Values:
+    """Steps tried at each point: the least maximum_steps that is enough."""
+    count = case.points.n_points
+    too_few, enough = np.zeros(count), np.full(count, 2.0**20)
+    backend = CpuBackend()
+    while np.any(enough - too_few > 1):
+        asked = np.floor((too_few + enough) / 2)
+        columns = dict(case.points.columns) | {"maximum_steps": Column(asked)}
+        found = backend.compute(case.sweep, replace(case.points, columns=columns))
+        done = found.arrays["status"] == 0
+        enough = np.where(done, asked, enough)
+        too_few = np.where(done, too_few, asked)
+    return enough
+
+
+assert set(EVALUATIONS) - {"moreau"} == set(SCHEMES)

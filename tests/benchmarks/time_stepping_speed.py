@@ -1,0 +1,141 @@
+"""Spring steps a second of the time-stepping methods on one core, beside numba.
+
+A point is 4096 springs over two cycles of 1000 steps, at a friction that makes all of them slip, so
+that none is left out; two rows leave out those that stick, once counted as done and once not. All
+times are of one thread, in processor time, taken in turn; medians. The limit is an estimate: every
+vector operation of a spring, counted, at the rate of additions and multiplications in turn, or the
+multiplier's at its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.backends.cpu import CpuBackend, Target
+from sweep.source import kernel_of
+from sweep.spec import Column, Points, Sweep
+from tests.benchmarks.machine_limit import limit
+from tests.benchmarks.peers import mdr_numba
+from tests.benchmarks.record import Figure
+from tests.benchmarks.timed import cpu_seconds
+from tests.points import sweep_of
+
+PEERS = {"time_stepping": mdr_numba.time_stepping, "time_stepping_2": mdr_numba.time_stepping_2}
+PACKS = (1, 2, 3, 4)
+STEPS, SPRINGS = 1000, 4096
+CYCLES = 2
+LEAST_SPEED = 1e9  # spring steps a second on one core
+AGREEMENT = 1e-11  # with numba, relative: the sums go in another order
+
+
+@dataclass(frozen=True)
+class Case:
+    """Points of one method; `computed` is how many of their springs are stepped."""
+
+    name: str
+    method: str
+    sweep: Sweep
+    points: Points
+    computed: int
+
+    @property
+    def spring_steps(self) -> float:
+        return float(self.computed * STEPS * CYCLES)
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        values = self.points.columns[name].values
+        return np.broadcast_to(values, self.points.n_points).copy()
+
+
+def measure(quick: bool) -> list[Figure]:
+    n, repeats = (4, 3) if quick else (60, 7)
+    figures: list[Figure] = []
+    for method in PEERS:
+        slipping = _case("all slip", method, n, (0.3, 0.6), 1.5)
+        figures += _limit_figures(slipping)
+        for case in (slipping, _case("most stick", method, n, (2.0, 6.0), 0.1)):
+            figures += _speed_figures(case, repeats)
+            figures.append(_agreement(case))
+    return figures
+
+
+def _case(name: str, method: str, n: int, betas: tuple[float, float], delta: float) -> Case:
+    beta = np.linspace(*betas, n)
+    given = {
+        "beta": beta,
+        "delta": np.array([delta]),
+        "phase": np.array([1.0]),
+        "steps_per_cycle": np.array([float(STEPS)]),
+        "springs": np.array([float(SPRINGS)]),
+    }
+    sweep = sweep_of(given, "mdr_contact", method, ("normalized_energy", "stick_radius", "regime"))
+    defaults = {p.name: np.array([p.default], np.float64) for p in sweep.parameters}
+    columns = {name: Column(given.get(name, value)) for name, value in defaults.items()}
+    points = Points(n_points=n, columns=columns)
+    computed = int(sum(_slipping(b, delta, 1.0) for b in beta))
+    return Case(f"{method}, {name}", method, sweep, points, computed)
+
+
+def _slipping(beta: float, delta: float, phase: float) -> int:
+    """How many springs slip at some time."""
+    middle = (np.arange(SPRINGS) + 0.5) * (np.sqrt(1 + delta) / SPRINGS)
+    least = abs(np.exp(1j * phase) - beta) + abs(np.exp(1j * phase) + beta)
+    return int(np.count_nonzero(2 * beta / delta * (1 - middle**2) < least))
+
+
+def _limit_figures(case: Case) -> Iterator[Figure]:
+    """What this processor could do at best, and the operations that it rests on."""
+    columns = {name: Column(c.values[:1]) for name, c in case.points.columns.items()}
+    found = limit(case.sweep, Points(n_points=1, columns=columns))
+    lanes = CpuBackend()._library(kernel_of(case.sweep)).lanes // case.sweep.method.pack
+    steps = SPRINGS * STEPS * CYCLES
+    parts = {kind: n * lanes / steps for kind, n in found.operations.items()}
+    told = ", ".join(f"{n:.2f} {kind}" for kind, n in parts.items() if n >= 0.005)
+    rates = ", ".join(f"{rate / 1e9:.2f}e9 {kind}" for kind, rate in found.rates.items())
+    name = f"{case.method}: vector operations per spring step"
+    yield Figure(name, sum(parts.values()), "", note=f"{told}; on average over both cycles")
+    yield Figure(
+        f"{case.method}: limit of one core, estimated", steps / found.seconds, "spring steps/s",
+        note=f"{rates} vectors a second measured",
+    )  # fmt: skip
+
+
+def _speed_figures(case: Case, repeats: int) -> Iterator[Figure]:
+    work = {"ours": _ours(case), "numba": _numba(case)}
+    slips = case.computed == SPRINGS * case.points.n_points
+    if slips:
+        work |= {f"pack {pack}": _ours(case, Target(pack=pack)) for pack in PACKS}
+        work["scalar build"] = _ours(case, Target(width=1, pack=1))
+    seconds = cpu_seconds(work, repeats)
+    for name, taken in seconds.items():
+        bound = LEAST_SPEED if slips and name == "ours" else None
+        speed = case.spring_steps / taken
+        yield Figure(f"{case.name}: {name}", speed, "spring steps/s", at_least=bound)
+    if not slips:
+        every = SPRINGS * case.points.n_points * STEPS * CYCLES / seconds["ours"]
+        note = f"{case.computed / (SPRINGS * case.points.n_points):.3f} of the springs are stepped"
+        yield Figure(f"{case.name}: ours, all counted", every, "spring steps/s", note=note)
+    yield Figure(f"{case.name}: ours to numba", seconds["numba"] / seconds["ours"], "times")
+
+
+def _ours(case: Case, target: Target | None = None) -> Callable[[], object]:
+    backend = CpuBackend(target)
+    backend.prepare(case.sweep, case.points)
+    return lambda: backend.compute(case.sweep, case.points)
+
+
+def _numba(case: Case) -> Callable[[], NDArray[np.float64]]:
+    peer = PEERS[case.method]
+    values = [case.column(name) for name in ("beta", "delta", "phase")]
+    peer(*(v[:1] for v in values), 8, 64)  # compiled before it is timed
+    return lambda: peer(*values, STEPS, SPRINGS)
+
+
+def _agreement(case: Case) -> Figure:
+    found = CpuBackend().compute(case.sweep, case.points).arrays["normalized_energy"]
+    error = float(np.abs(found / _numba(case)() - 1).max())
+    return Figure(f"{case.name}: difference from numba", error, "", at_most=AGREEMENT)
