@@ -127,8 +127,14 @@ def test_legend_tells_computed_borders_from_those_of_theory(surface):
 
 def test_theory_is_silent_where_it_does_not_hold():
     axes = {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}
+    damped = asymptotic_dataset(axes, damping=3.0)
+    assert legend_of(plots.draw(damped)) == ["borders of regime, computed"]
+
+
+def test_with_a_spring_it_is_den_hartogs():
+    axes = {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}
     sprung = asymptotic_dataset(axes, stiffness=3.0)
-    assert legend_of(plots.draw(sprung)) == ["borders of regime, computed"]
+    assert legend_of(plots.draw(sprung))[1:] == ["theory: motion without stops"]
 
 
 def test_theory_is_silent_about_models_it_does_not_know(surface):

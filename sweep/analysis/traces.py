@@ -142,7 +142,17 @@ def draw_item_map(axes: Axes, dataset: xr.Dataset, name: str) -> None:
     symbol = unit(dataset[item])
     place = str(dataset[item].attrs["long_name"])
     axes.set_ylabel(f"{place} [{symbol}]" if symbol else place)
+    axes.set_ylim(_where_it_changes(dataset[item].values, flag.values))
     axes.margins(x=0)
+
+
+def _where_it_changes(places: NDArray[np.float64], flags: NDArray[np.uint8]) -> tuple[float, float]:
+    """The items whose flag changes in time, and as many inward of them; all, where that is most."""
+    changes = np.flatnonzero(np.any(flags != flags[:1], axis=0))
+    last = float(places[-1])
+    if changes.size == 0:
+        return 0.0, last
+    return max(0.0, 2 * float(places[changes[0]]) - last), last
 
 
 def _draw_line(axes: Axes, dataset: xr.Dataset, name: str) -> Line2D:

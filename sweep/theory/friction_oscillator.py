@@ -19,6 +19,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sweep.theory import den_hartog
+
 Values = NDArray[np.float64]  # of the broadcast shape
 
 STICK, STICK_SLIP, SLIP_SLIP = 0, 1, 2  # the flags of the model's output `regime`
@@ -139,7 +141,7 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
 
     `parameters` are the model's, by name, broadcasting together. Empty unless friction, gravity and
     base_acceleration are among them; NaN where a spring, a damper or vertical shaking makes the
-    closed forms void.
+    closed forms void. With a spring it is Den Hartog's border of the motion without stops.
     """
     if not {"friction", "gravity", "base_acceleration"} <= parameters.keys():
         return {}
@@ -151,7 +153,8 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
         "μg/a₀ = 1": slip_threshold(friction, gravity),
         "μg/a₀ = 2/√(π²+4)": continuous_slip_threshold(friction, gravity),
     }
-    return {label: np.where(rigid, a0 - limit, np.nan) for label, limit in thresholds.items()}
+    borders = {label: np.where(rigid, a0 - limit, np.nan) for label, limit in thresholds.items()}
+    return borders | den_hartog.boundaries(parameters)
 
 
 def _float(value: ArrayLike) -> Values:
