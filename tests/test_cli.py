@@ -41,7 +41,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_the_commands_of_this_version() -> None:
     assert COMMANDS == [
-        "run", "example", "status", "show", "plot", "export", "trace", "verify", "models",
+        "run", "example", "status", "show", "plot", "export", "trace", "fit", "verify", "models",
         "source", "doctor",
     ]  # fmt: skip
 

@@ -16,13 +16,14 @@ from sweep.cli import (
     running,
     stores,
     tracing,
+    fitting,
     verifying,
     about,
 )  # in the order of the help
 
 # isort: on
 
-__all__ = ["about", "main", "running", "stores", "tracing", "verifying"]
+__all__ = ["about", "fitting", "main", "running", "stores", "tracing", "verifying"]
 
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
 BROKEN_PIPE = 128 + 13  # as a shell tells of SIGPIPE

@@ -1,0 +1,158 @@
+"""Pictures of energies and of the curves fitted to them, after Figs. 3, 4 and 5 of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sweep.analysis.master_curve.curve import MasterCurve
+from sweep.analysis.master_curve.points import Points, Values
+from sweep.analysis.plots import save
+from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Formula = tuple[str, Callable[[Values], Values]]  # label, energy over the variable
+
+MOST_CURVES = 7
+MOST_MARKS = 60  # points of a fit that are drawn
+DPI = 100
+
+
+def plot_amplitudes(points: Points, path: Path) -> Path:
+    """Fig. 3: W̄ over β, and W̄δ over ξ = β/δ, a curve for each normal amplitude."""
+    return save(draw_amplitudes(points), path)
+
+
+def plot_phases(points: Points, path: Path) -> Path:
+    """Fig. 4: W̄ over β, and W̄/sin²φ, a curve for each phase."""
+    return save(draw_phases(points), path)
+
+
+def plot_fits(
+    curves: Sequence[MasterCurve], path: Path, others: Mapping[str, Formula] | None = None
+) -> Path:
+    """Fig. 5: the fits through the points, and below each how far it is from them.
+
+    `others` are labelled formulas by variable ("beta", "xi"), drawn beside.
+    """
+    return save(draw_fits(curves, others), path)
+
+
+def draw_amplitudes(points: Points) -> Figure:
+    """As `plot_amplitudes`, a matplotlib Figure bound to no window; the lines are eqs. 19–22."""
+    figure, (left, right) = _panels()
+    right.set(xscale="log", yscale="log")
+    for delta in _chosen(points.delta):
+        some = _along_beta(points.where(points.delta == delta))
+        label = f"δ = {delta:.4g}"
+        left.plot(some.beta, some.energy, linewidth=1.2, label=label)
+        right.plot(some.beta / delta, some.energy * delta, linewidth=1.2, label=label)
+    xi = points.beta / points.delta
+    low, high = float(xi.min()), float(xi.max())
+    slip, stick = np.geomspace(low, 1.0), np.geomspace(0.2, max(high, 1.0))
+    ends = right.get_ylim()
+    right.plot(slip, complete_slip(slip, 1.0), "k:", linewidth=0.9, label="Coulomb, eq. 20")
+    right.plot(stick, partial_slip(stick), "k--", linewidth=0.9, label="Mindlin, eq. 19")
+    right.set_ylim(ends)
+    _finish(left, "β", "W̄")
+    _finish(right, "ξ = β/δ", "W̄δ")
+    return figure
+
+
+def draw_phases(points: Points) -> Figure:
+    """As `plot_phases`, a matplotlib Figure bound to no window."""
+    figure, (left, right) = _panels()
+    for i, phase in enumerate(_chosen(points.phase)):
+        some = _along_beta(points.where(points.phase == phase))
+        style: dict[str, Any] = {"label": f"φ = {np.degrees(phase):.4g}°", "color": f"C{i}"}
+        left.plot(some.beta, some.energy, linewidth=1.2, **style)
+        share = float(relaxation(phase))
+        if share > 1e-12:
+            right.plot(some.beta, some.energy / share, linewidth=1.2, **style)
+    _finish(left, "β", "W̄")
+    _finish(right, "β", "W̄/sin²φ")
+    return figure
+
+
+def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | None = None) -> Figure:
+    """As `plot_fits`, a matplotlib Figure bound to no window."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.2 * len(curves), 6.0), dpi=DPI, layout="constrained")
+    grid = figure.add_gridspec(2, len(curves), height_ratios=[3, 2])
+    for i, curve in enumerate(curves):
+        upper = figure.add_subplot(grid[0, i])
+        lower = figure.add_subplot(grid[1, i], sharex=upper)
+        _draw_curve(upper, lower, curve)
+        if curve.variable.name in (others or {}):
+            _draw_other(upper, lower, curve, (others or {})[curve.variable.name])
+        for axes in (upper, lower):
+            axes.grid(color="0.9")
+            axes.legend(frameon=False, fontsize="small")
+    return figure
+
+
+def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
+    order = np.argsort(curve.x)
+    x, energy = curve.x[order], curve.energy[order]
+    marks = np.unique(np.linspace(0, x.size - 1, min(x.size, MOST_MARKS)).round().astype(int))
+    grid: Values = np.geomspace(float(x[0]), float(x[-1]), 2001)
+    upper.plot(x[marks], energy[marks], "o", markersize=3.5, fillstyle="none", label="points")
+    upper.plot(
+        grid,
+        curve(grid),
+        linewidth=1.2,
+        color="C1",
+        label=f"fit, {curve.n_coefficients} coefficients",
+    )
+    lower.plot(x, _off(curve(x), energy), ".", color="C1", markersize=2.5, label="fit − points")
+    if curve.theory is not None:
+        right = curve.theory(grid)
+        upper.plot(grid, right, "k:", linewidth=1.0, label="closed form, δ → 0")
+        lower.plot(grid, _off(curve(grid), right), "k:", linewidth=1.0, label="fit − closed form")
+    name, scale = curve.variable.symbol, "log" if x[-1] > 100 * x[0] > 0 else "linear"
+    upper.set(xscale=scale, ylabel=curve.variable.energy)
+    lower.set(yscale="log", xlabel=name, ylabel="relative difference")
+
+
+def _draw_other(upper: Axes, lower: Axes, curve: MasterCurve, other: Formula) -> None:
+    label, formula = other
+    x, order = np.sort(curve.x), np.argsort(curve.x)
+    upper.plot(x, formula(x), "--", color="C2", linewidth=1.0, label=label)
+    lower.plot(x, _off(formula(x), curve.energy[order]), "--", color="C2", linewidth=1.0,
+               label=f"{label} − points")  # fmt: skip
+
+
+def _off(found: Values, right: Values) -> Values:
+    return np.abs(found / right - 1)
+
+
+def _panels() -> tuple[Figure, tuple[Axes, Axes]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.4, 4.4), dpi=DPI, layout="constrained")
+    return figure, (figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2))
+
+
+def _finish(axes: Axes, abscissa: str, ordinate: str) -> None:
+    axes.set(xscale="log", yscale="log", xlabel=abscissa, ylabel=ordinate)
+    axes.grid(color="0.9")
+    axes.legend(frameon=False, fontsize="small")
+
+
+def _chosen(column: Values) -> Values:
+    """Values to draw a curve for: all, or some spread evenly."""
+    found = np.unique(column)
+    some = np.linspace(0, found.size - 1, min(found.size, MOST_CURVES)).round().astype(int)
+    return found[some]
+
+
+def _along_beta(points: Points) -> Points:
+    order = np.argsort(points.beta)
+    return points.where(order)  # pyright: ignore[reportArgumentType]

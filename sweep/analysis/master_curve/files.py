@@ -1,0 +1,159 @@
+"""A master curve as JSON and as a Python function that needs nothing but NumPy."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sweep.analysis.master_curve.curve import Distance, MasterCurve, Piece
+from sweep.analysis.master_curve.rational import Barycentric, Quotient
+from sweep.errors import SweepError
+
+UNITS = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
+
+
+def write(curve: MasterCurve, folder: Path) -> list[Path]:
+    """Write fit_NAME.json and fit_NAME.py; files there are replaced. SweepError if it cannot be."""
+    stem = f"fit_{curve.variable.name}"
+    texts = {
+        f"{stem}.json": json.dumps(as_json(curve), indent=1, allow_nan=False) + "\n",
+        f"{stem}.py": python_text(curve),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            scratch = folder / f".{name}.{os.getpid()}"
+            scratch.write_text(text, encoding="utf-8", newline="\n")
+            scratch.replace(folder / name)
+    except OSError as error:
+        raise SweepError(f"cannot write to {str(folder)!r}: {error}; name another -o") from error
+    return [folder / name for name in texts]
+
+
+def as_json(curve: MasterCurve) -> dict[str, Any]:
+    """The curve as plain values: pieces with coefficients and standard errors, and how far off."""
+    return {
+        "variable": curve.variable.name,
+        "energy": UNITS[curve.variable.name],
+        "source": Path(curve.source).name,
+        "method": curve.choices.method,
+        "weights": curve.choices.weights,
+        "range": list(curve.limits),
+        "constants": {name: list(ends) for name, ends in curve.constants.items()},
+        "n_coefficients": curve.n_coefficients,
+        "pieces": [_piece(piece) for piece in curve.pieces],
+        "error": asdict(curve.error),
+        "from_theory": _distance(curve.from_theory),
+        "points_from_theory": _distance(curve.points_from_theory),
+        "points_left_out": curve.left_out,
+    }
+
+
+def python_text(curve: MasterCurve) -> str:
+    """A module with one function, `energy`."""
+    name = curve.variable.name
+    parts = [_head(curve), "import numpy as np\n\n", f"def energy({name}):"]
+    parts += [f'    """{curve.variable.energy} over {curve.variable.symbol}: {_range(curve)}; '
+              'NaN elsewhere."""']  # fmt: skip
+    parts += [f"    x = np.asarray({name}, dtype=float)", "    found = np.full(x.shape, np.nan)"]
+    for piece in curve.pieces:
+        parts += _piece_lines(piece)
+    if any(isinstance(piece.rational, Barycentric) for piece in curve.pieces):
+        parts += ["    return found[()]", BARYCENTRIC]
+    else:
+        parts += ["    return found[()]", ""]
+    return "\n".join(parts)
+
+
+BARYCENTRIC = '''
+
+def _barycentric(t, support, values, weights):
+    """The rational function with these values at its support points."""
+    away = t[..., None] - np.array(support)
+    hit = away == 0
+    share = np.array(weights) / np.where(hit, 1.0, away)
+    at_support = hit.any(axis=-1)
+    found = share @ np.array(values) / np.where(at_support, 1.0, share.sum(axis=-1))
+    return np.where(at_support, hit @ np.array(values), found)
+'''
+
+
+def _head(curve: MasterCurve) -> str:
+    lines = [
+        f'"""Energy dissipated in a rubbing contact: {curve.variable.energy} over '
+        f"{curve.variable.symbol}.",
+        "",
+        f"Fitted to {curve.error.n_points} points of {Path(curve.source).name} "
+        f"({curve.choices.method}, {curve.n_coefficients} coefficients), {_range(curve)}.",
+        f"Relative error against the points: at most {curve.error.greatest:.2e}, at "
+        f"{curve.variable.name} = {curve.error.where:.4g}; rms {curve.error.rms:.2e}.",
+    ]
+    if curve.from_theory:
+        lines.append(
+            "Against the closed form for vanishing normal amplitude, over the whole range: at most "
+            f"{curve.from_theory.greatest:.2e}."
+        )
+    for name, (least, greatest) in curve.constants.items():
+        lines.append(f"{name}: {least:.12g}" + (f" to {greatest:.12g}" if greatest > least else ""))
+    lines += ["", "W̄ is the energy per cycle over (16/3) G* a0 Δx² δ/n; β = μκΔz/Δx, δ = Δz/d0.",
+              '"""', ""]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _range(curve: MasterCurve) -> str:
+    low, high = curve.limits
+    return f"{low:.10g} <= {curve.variable.name} <= {high:.10g}"
+
+
+def _piece_lines(piece: Piece) -> list[str]:
+    prefactor = {1: "x[inside] * ", 0: "", -1: "1 / x[inside] * "}[piece.power]
+    lines = [f"    inside = (x >= {piece.low!r}) & (x <= {piece.high!r})"]
+    if piece.core_exponent is None:
+        lines.append("    t = x[inside]")
+    else:
+        lines.append("    core = np.maximum(x[inside] - 1, 0) / x[inside]")
+        lines.append(f"    t = core ** {1 / piece.core_exponent!r}")
+    rational = piece.rational
+    if isinstance(rational, Barycentric):
+        given = ", ".join(repr(getattr(rational, n)) for n in ("support", "values", "weights"))
+        return [*lines, f"    found[inside] = {prefactor}_barycentric(t, {given})"]
+    return [
+        *lines,
+        f"    above = {_horner(rational.numerator)}",
+        f"    below = {_horner(rational.denominator)}",
+        f"    found[inside] = {prefactor}(above / below)",
+    ]
+
+
+def _horner(coefficients: Sequence[float]) -> str:
+    *inner, last = map(repr, coefficients)
+    text = f"{last} + 0 * t" if not inner else last
+    for coefficient in reversed(inner):
+        text = f"{coefficient} + t * ({text})"
+    return text
+
+
+def _piece(piece: Piece) -> dict[str, Any]:
+    rational = piece.rational
+    told: dict[str, Any] = {
+        "range": [piece.low, piece.high],
+        "prefactor": f"x^{piece.power}",
+        "argument": "x" if piece.core_exponent is None else "(1 - 1/x)^(1/n)",
+        "n_coefficients": rational.n_coefficients,
+    }
+    if isinstance(rational, Quotient):
+        return {**told, "form": "quotient", **_lists(asdict(rational))}
+    columns = {n: getattr(rational, n) for n in ("support", "values", "weights")}
+    return {**told, "form": "barycentric", **_lists(columns)}
+
+
+def _lists(columns: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    return {name: list(column) for name, column in columns.items()}
+
+
+def _distance(found: Distance | None) -> dict[str, float] | None:
+    return None if found is None else asdict(found)

@@ -1,0 +1,248 @@
+"""Energies of rubbing contacts, of a sweep or measured, as columns of dimensionless numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.analysis.master_curve.table import Columns, read_table
+from sweep.config.wording import listed, nearest
+from sweep.errors import SweepError
+from sweep.spec import Status
+from sweep.store import open_results
+from sweep.theory.mdr_contact import (
+    amplitude_numbers,
+    contact_radius,
+    reference_energy,
+    shear_modulus,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Values = NDArray[np.float64]
+
+MODEL = "mdr_contact"
+BODY = (
+    "friction", "poisson_ratio", "indentation", "normal_amplitude", "tangential_amplitude",
+)  # fmt: skip
+ABSCISSAE = ("beta", "friction", "mu")
+ENERGIES = ("normalized_energy", "energy", "dissipated_energy")
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Contacts and their normalized energies, all positive and finite; arrays of (n_points,).
+
+    NaN where `delta` or `phase` is not known.
+    """
+
+    source: str
+    beta: Values
+    delta: Values
+    phase: Values
+    profile_exponent: Values
+    energy: Values  # W̄
+    sigma: Values  # standard error of W̄; NaN where not known
+    left_out: int = 0  # points without a value, or with β or W̄ at 0 or infinite
+
+    def where(self, kept: NDArray[np.bool_]) -> Points:
+        """Some of them."""
+        columns = {f.name: getattr(self, f.name)[kept] for f in fields(self)[1:-1]}
+        return replace(self, **columns)
+
+    def at(self, cuts: Mapping[str, float]) -> Points:
+        """Those whose `delta`, `phase` ... is the one nearest to each value given."""
+        chosen = self
+        for name, value in cuts.items():
+            column = _column(chosen, name)
+            if not math.isfinite(value):
+                raise SweepError(f"--at {name} takes a number, not {value!r}")
+            if np.isnan(column).all():
+                chosen = replace(chosen, **{name: np.full(column.size, value)})
+                continue
+            best = column[np.nanargmin(np.abs(column - value))]
+            chosen = chosen.where(column == best)
+        return chosen
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the columns of a file of measured points are read.
+
+    `x` names β or μ (by default beta, friction or mu), `energy` the energies, `sigma` their
+    standard errors. β = x times `scale_beta` (κΔz/Δx where x is μ), W̄ = energy over `scale_energy`
+    (W_ref, where it is in J).
+    """
+
+    x: str | None = None
+    energy: str | None = None
+    sigma: str | None = None
+    scale_beta: float | None = None
+    scale_energy: float | None = None
+
+
+def load(path: str | Path, reading: Reading | None = None) -> Points:
+    """The points of a store of this model, or of a CSV file; SweepError if it is neither."""
+    if str(path).endswith(".csv") or Path(path).is_file():
+        return read_csv(Path(path), reading or Reading())
+    if reading is not None and reading != Reading():
+        raise SweepError("columns and scales are told of CSV files; a store knows its own")
+    return from_dataset(open_results(path), str(path))
+
+
+def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
+    """The points of a sweep of this model, of any parameter set; β and δ are derived."""
+    if dataset.attrs.get("model") != MODEL:
+        raise SweepError(
+            f"{source!r} is a sweep of {dataset.attrs.get('model', 'no model')}; master curves are "
+            f"fitted to {MODEL}"
+        )
+    like = dataset["status"]
+    ok = (like.values == Status.ok).ravel()
+    outputs = [name for name in ENERGIES if name in dataset.data_vars]
+    if not outputs:
+        raise SweepError(f"{source!r} has no energy: add 'normalized_energy' to its outputs")
+    names = [*map(str, dataset.coords), *outputs]
+    numbers = [name for name in names if dataset[name].dtype.kind in "iuf"]
+    columns: Columns = {
+        name: dataset[name].broadcast_like(like).transpose(*like.dims).values.ravel()[ok]
+        .astype(np.float64)
+        for name in numbers
+    }  # fmt: skip
+    found = _points(source, columns, Reading())
+    kept = _usable(found)
+    return replace(found.where(kept), left_out=int(ok.size - kept.sum()))
+
+
+def read_csv(path: Path, reading: Reading) -> Points:
+    """Points of a CSV file: a line of names, then a row a point; lines of `#` are passed over.
+
+    The columns `delta`, `phase` and `profile_exponent` are read where they are there (`sweep
+    export` writes all, and constants in its comments); a profile is a sphere's otherwise.
+    SweepError names the line of a value that is no positive number.
+    """
+    columns, lines = read_table(path)
+    found = _points(str(path), columns, reading)
+    wrong = np.flatnonzero(~_usable(found))
+    if wrong.size:
+        i = int(wrong[0])
+        more = f" (and {wrong.size - 1} more such lines)" if wrong.size > 1 else ""
+        raise SweepError(
+            f"{str(path)!r}, line {lines[i]}: beta = {found.beta[i]:g}, energy = "
+            f"{found.energy[i]:g}; both have to be positive and finite{more}"
+        )
+    return found
+
+
+def _points(source: str, columns: Columns, reading: Reading) -> Points:
+    """All rows, checked for their columns but not for their values."""
+    size = len(next(iter(columns.values()), ()))
+    beta, delta = _ratios(source, columns, reading)
+    energy, scale = _energy(source, columns, reading)
+    unknown = np.full(size, math.nan)
+    sigma = unknown
+    if reading.sigma is not None:
+        sigma = _named(source, columns, reading.sigma) / scale
+        if not np.all(sigma > 0):
+            raise SweepError(f"{source!r}: standard errors in {reading.sigma!r} must be above 0")
+    return Points(
+        source=source,
+        beta=beta,
+        delta=delta,
+        phase=columns.get("phase", unknown),
+        profile_exponent=columns.get("profile_exponent", np.full(size, 2.0)),
+        energy=energy,
+        sigma=sigma,
+    )
+
+
+def _ratios(source: str, columns: Columns, reading: Reading) -> tuple[Values, Values]:
+    """β and δ."""
+    unknown = np.full(len(next(iter(columns.values()), ())), math.nan)
+    delta = columns.get("delta", unknown)
+    if reading.x is None and reading.scale_beta is None and set(BODY) <= columns.keys():
+        beta, delta, _ = amplitude_numbers(*(columns[name] for name in BODY))
+        return beta, delta
+    name = reading.x or next((name for name in ABSCISSAE if name in columns), None)
+    if name is None:
+        raise SweepError(
+            f"{source!r} has none of the columns {listed(ABSCISSAE)}: name one of "
+            f"{listed(columns)} with --x"
+        )
+    given = _named(source, columns, name)
+    if name != "beta" and reading.scale_beta is None:
+        raise SweepError(
+            f"{source!r}: {name!r} is no beta by itself: --scale-beta takes what it is multiplied "
+            "with, kappa times the normal over the tangential amplitude (1 if it is beta)"
+        )
+    factor = 1.0 if reading.scale_beta is None else _positive("--scale-beta", reading.scale_beta)
+    return given * factor, delta
+
+
+def _energy(source: str, columns: Columns, reading: Reading) -> tuple[Values, Values | float]:
+    """W̄, and what its column was divided by."""
+    name = reading.energy or next((name for name in ENERGIES if name in columns), None)
+    if name is None:
+        raise SweepError(
+            f"{source!r} has none of the columns {listed(ENERGIES)}: name one of "
+            f"{listed(columns)} with --y"
+        )
+    given = _named(source, columns, name)
+    scale: Values | float = 1.0
+    if reading.scale_energy is not None:
+        scale = _positive("--scale-energy", reading.scale_energy)
+    elif name == "dissipated_energy":
+        scale = _reference(source, columns)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return given / scale, scale
+
+
+def _reference(source: str, columns: Columns) -> Values:
+    """W_ref of physical contacts."""
+    needed = {*BODY, "youngs_modulus"} | ({"radius"} & columns.keys() or {"profile_coefficient"})
+    if not needed <= columns.keys():
+        raise SweepError(
+            f"{source!r}: 'dissipated_energy' is in J: --scale-energy takes the reference energy "
+            "(16/3) G* a0 delta/n Delta_x^2 it is divided by"
+        )
+    n = columns.get("profile_exponent", np.array(2.0))
+    coefficient = 0.5 / columns["radius"] if "radius" in needed else columns["profile_coefficient"]
+    depth = columns["indentation"]
+    return reference_energy(
+        shear_modulus(columns["youngs_modulus"], columns["poisson_ratio"]),
+        contact_radius(depth, coefficient, n),
+        columns["tangential_amplitude"],
+        columns["normal_amplitude"] / depth,
+        n,
+    )
+
+
+def _usable(points: Points) -> NDArray[np.bool_]:
+    columns = points.beta, points.energy
+    return np.all([np.isfinite(column) & (column > 0) for column in columns], axis=0)
+
+
+def _named(source: str, columns: Columns, name: str) -> Values:
+    if name not in columns:
+        raise SweepError(f"{source!r} has no column {name!r}; {nearest(name, columns)}")
+    return columns[name]
+
+
+def _column(points: Points, name: str) -> Values:
+    names = ("delta", "phase", "profile_exponent", "beta")
+    if name not in names:
+        raise SweepError(f"--at cuts {listed(names)}, not {name!r}; {nearest(name, names)}")
+    return getattr(points, name)
+
+
+def _positive(option: str, value: float) -> float:
+    if not (math.isfinite(value) and value > 0):
+        raise SweepError(f"{option} has to be positive and finite, not {value!r}")
+    return value

@@ -1,0 +1,87 @@
+"""Rational functions of one variable: coefficients with their errors, values, poles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Values = NDArray[np.float64]
+
+REAL = 1e-6  # a pole is real if its imaginary part is at most this share of its size
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """P(t)/Q(t) by its coefficients, the constant ones first; that of Q is 1.
+
+    The errors are standard errors of the coefficients, from the scatter of the points about the
+    curve as if they were independent; empty where there are none (the least greatest error).
+    """
+
+    numerator: tuple[float, ...]
+    denominator: tuple[float, ...]
+    numerator_errors: tuple[float, ...] = ()
+    denominator_errors: tuple[float, ...] = ()
+
+    @property
+    def n_coefficients(self) -> int:
+        """Those that are free: all but the 1 of the denominator."""
+        return len(self.numerator) + len(self.denominator) - 1
+
+    def __call__(self, t: ArrayLike) -> Values:
+        t = np.asarray(t, dtype=np.float64)
+        return _horner(self.numerator, t) / _horner(self.denominator, t)
+
+    def poles_within(self, low: float, high: float) -> list[float]:
+        """The real poles between the ends, these included."""
+        scale = max(abs(low), abs(high))
+        scaled = np.array(self.denominator) * scale ** np.arange(len(self.denominator))
+        trimmed = np.trim_zeros(np.where(abs(scaled) > 1e-300, scaled, 0.0), "b")
+        return real_within(np.polynomial.polynomial.polyroots(trimmed) * scale, low, high)
+
+
+@dataclass(frozen=True)
+class Barycentric:
+    """Σ w_j f_j/(t − t_j) over Σ w_j/(t − t_j): the form of the AAA algorithm."""
+
+    support: tuple[float, ...]
+    values: tuple[float, ...]
+    weights: tuple[float, ...]
+    poles: tuple[complex, ...] = ()
+
+    @property
+    def n_coefficients(self) -> int:
+        """Free ones of the quotient of polynomials that it is, each of a degree one less."""
+        return 2 * len(self.support) - 1
+
+    def __call__(self, t: ArrayLike) -> Values:
+        t = np.asarray(t, dtype=np.float64)
+        away = t[..., None] - np.array(self.support)
+        hit = away == 0
+        share = np.array(self.weights) / np.where(hit, 1.0, away)
+        found = share @ np.array(self.values) / np.where(hit.any(axis=-1), 1.0, share.sum(axis=-1))
+        return np.where(hit.any(axis=-1), hit @ np.array(self.values), found)
+
+    def poles_within(self, low: float, high: float) -> list[float]:
+        """The real poles between the ends, these included."""
+        return real_within(np.array(self.poles), low, high)
+
+
+Rational = Quotient | Barycentric
+
+
+def real_within(poles: NDArray[np.inexact], low: float, high: float) -> list[float]:
+    """Those on the real axis between the ends."""
+    real = np.abs(poles.imag) <= REAL * np.abs(poles)
+    inside = real & (poles.real >= low) & (poles.real <= high)
+    return sorted(poles.real[inside].tolist())
+
+
+def _horner(coefficients: Sequence[float], t: Values) -> Values:
+    total = np.zeros_like(t)
+    for coefficient in reversed(coefficients):
+        total = total * t + coefficient
+    return total

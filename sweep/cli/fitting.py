@@ -1,0 +1,222 @@
+"""`sweep fit`: master curves through the energies of rubbing contacts, written as functions."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sweep.cli.app import Json, app, examples
+from sweep.cli.printing import print_json, print_table
+from sweep.cli.stopping import StopRequest
+from sweep.cli.stores import places
+from sweep.errors import SweepError
+
+if TYPE_CHECKING:
+    from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Points
+
+
+@app.command(
+    epilog=examples(
+        "sweep fit results/hanisch_fig3.zarr --at delta=1e-4",
+        "sweep fit results/hanisch_fig4.zarr --at phase=1.57 --variable beta --range 0.1 10",
+        "sweep fit measured.csv --x mu --scale-beta 1.2 --at delta=0.01 --at phase=1.5708",
+    )
+)
+def fit(
+    source: Annotated[
+        str, typer.Argument(metavar="STORE|CSV", help="A store of mdr_contact, or measured points.")
+    ],
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="The points whose delta or phase is nearest; of a CSV without it, its value.",
+        ),
+    ] = None,
+    variable: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="beta or xi; both without.", show_default=False),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="least_squares, minimax or aaa.")
+    ] = "least_squares",
+    degrees: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P/Q", help="Of each piece, as 4/3 or 1/0,1/2 (--variable).", show_default=False
+        ),
+    ] = None,
+    limits: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            "--range", metavar="LO HI", help="Of the variable (--variable).", show_default=False
+        ),
+    ] = None,
+    weights: Annotated[
+        str, typer.Option(metavar="NAME", help="Of errors: relative, absolute or sigma.")
+    ] = "relative",
+    whole: Annotated[bool, typer.Option("--whole", help="xi in one piece across xi = 1.")] = False,
+    tolerance: Annotated[
+        float, typer.Option(metavar="SHARE", help="Of aaa, of the greatest energy.")
+    ] = 1e-6,
+    x: Annotated[
+        str | None,
+        typer.Option("--x", metavar="COLUMN", help="Of a CSV: beta or mu.", show_default=False),
+    ] = None,
+    y: Annotated[
+        str | None,
+        typer.Option("--y", metavar="COLUMN", help="Of a CSV: the energies.", show_default=False),
+    ] = None,
+    sigma: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Of a CSV: standard errors of energies.", show_default=False
+        ),
+    ] = None,
+    scale_beta: Annotated[
+        float | None,
+        typer.Option(
+            metavar="K", help="beta = K x; of mu: kappa Delta_z/Delta_x.", show_default=False
+        ),
+    ] = None,
+    scale_energy: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W", help="Energies are divided by it; of J: W_ref.", show_default=False
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Default: beside the source, NAME_fit."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Fit master curves to the energies of rubbing contacts.
+
+    The curves are rational functions. The energies are collapsed on one curve in two ways: W over
+    beta (from 0.1 on), and W times delta over xi = beta/delta (up to 4), W being the energy per
+    cycle over (16/3) G* a0 delta/n Delta_x^2. Coefficients go to fit_NAME.json, a ready function to
+    fit_NAME.py, pictures beside them. The fit over xi is in two pieces, which part where a stick
+    core appears.
+    """
+    from sweep.analysis.master_curve import Choices, Reading, load
+
+    if variable is None and (degrees or limits):
+        raise SweepError("--degrees and --range are of one --variable: name it, beta or xi")
+    choices = Choices(
+        method=method,
+        degrees=_degrees(degrees),
+        limits=limits,
+        weights=weights,
+        whole=whole,
+        tolerance=tolerance,
+    )
+    reading = Reading(x, y, sigma, scale_beta, scale_energy)
+    folder = folder or Path(source).with_name(f"{Path(source).stem}_fit")
+    with StopRequest() as asked:
+        points = load(source, reading)
+        chosen = points.at(places(at or ()))
+        curves, left = _fitted(chosen, variable, choices)
+        written = _written(points, chosen, curves, folder)
+        _tell(curves, left, written, as_json=as_json)
+        return
+    print(f"stopped by {asked.cause}", file=sys.stderr)
+    raise typer.Exit(asked.exit_status)
+
+
+def _fitted(
+    points: Points, variable: str | None, choices: Choices
+) -> tuple[list[MasterCurve], dict[str, str]]:
+    """The curves, and why there is none where a variable was not asked for by name."""
+    from sweep.analysis.master_curve import VARIABLES
+    from sweep.analysis.master_curve import fit as fit_curve
+    from sweep.cli.app import chosen
+
+    if variable is not None:
+        return [fit_curve(points, chosen("variable", variable, VARIABLES).name, choices)], {}
+    curves: list[MasterCurve] = []
+    left: dict[str, str] = {}
+    for name in VARIABLES:
+        try:
+            curves.append(fit_curve(points, name, choices))
+        except SweepError as error:
+            left[name] = str(error)
+    if not curves:
+        raise SweepError("\n".join(f"over {name}: {why}" for name, why in left.items()))
+    return curves, left
+
+
+def _written(
+    everything: Points, points: Points, curves: list[MasterCurve], folder: Path
+) -> list[Path]:
+    """The paths of what was written: coefficients, functions, pictures."""
+    import numpy as np
+
+    from sweep.analysis.master_curve import write
+    from sweep.analysis.master_curve.drawing import plot_amplitudes, plot_fits, plot_phases
+
+    written = [path for curve in curves for path in write(curve, folder)]
+    written.append(plot_fits(curves, folder / "fits.png"))
+    known = not np.isnan(everything.phase).any() and np.unique(everything.phase).size > 1
+    if known and np.unique(points.delta).size == 1:
+        same = everything.where(everything.delta == points.delta[0])
+        written.append(plot_phases(same, folder / "phases.png"))
+    if not np.isnan(points.delta).any() and np.unique(points.phase).size == 1:
+        same = everything.where(everything.phase == points.phase[0]) if known else everything
+        written.append(plot_amplitudes(same if known else points, folder / "amplitudes.png"))
+    return written
+
+
+def _tell(
+    curves: list[MasterCurve], left: dict[str, str], written: list[Path], *, as_json: bool
+) -> None:
+    from sweep.analysis.master_curve import as_json as plain
+
+    if as_json:
+        told = {"fits": [plain(curve) for curve in curves], "not_fitted": left}
+        print_json({**told, "files": list(map(str, written))})
+        return
+    for curve in curves:
+        _print(curve)
+    for name, why in left.items():
+        print(f"no fit over {name}: {why}")
+    print("\n".join(map(str, written)))
+
+
+def _print(curve: MasterCurve) -> None:
+    low, high = curve.limits
+    name = curve.variable.name
+    print(
+        f"{curve.variable.energy} over {curve.variable.symbol}, {low:g} to {high:g}: "
+        f"{curve.n_coefficients} coefficients, {curve.error.n_points:,} points"
+    )
+    from_points, grid, points = curve.error, curve.from_theory, curve.points_from_theory
+    compared = [("fit from points", from_points), ("fit from closed form", grid)]
+    rows = [
+        (label, f"{each.greatest:.3g}", f"{name} = {each.where:.4g}", f"{each.rms:.3g}")
+        for label, each in [*compared, ("points from closed form", points)]
+        if each is not None
+    ]
+    print_table(rows, ("relative", "greatest", "at", "rms"))
+    print()
+
+
+def _degrees(text: str | None) -> tuple[Degrees, ...]:
+    from sweep.analysis.master_curve import Degrees
+
+    found: list[Degrees] = []
+    for part in filter(None, (text or "").split(",")):
+        above, _, below = part.partition("/")
+        try:
+            found.append(Degrees(int(above), int(below)))
+        except ValueError:
+            raise typer.BadParameter(
+                f"{part!r} is not P/Q, the degrees of a numerator and of a denominator",
+                param_hint="--degrees",
+            ) from None
+    return tuple(found)

@@ -1,0 +1,31 @@
+"""The paper's Figs. 3, 4 and 5, of exact energies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sweep.analysis.master_curve.drawing import plot_amplitudes, plot_fits, plot_phases
+from sweep.theory import mdr_contact as theory
+from sweep.verify.hanisch2020.figures import Figures
+from sweep.verify.record import Picture
+
+
+def pictures(figures: Figures) -> tuple[Picture, ...]:
+    """Drawn when they are saved."""
+
+    def amplitudes(path: Path) -> None:
+        plot_amplitudes(figures.amplitudes, path)
+
+    def phases(path: Path) -> None:
+        plot_phases(figures.phases, path)
+
+    def fits(path: Path) -> None:
+        others = {"xi": ("eq. 25", theory.slip_transition),
+                  "beta": ("eq. 27", theory.stick_transition)}  # fmt: skip
+        plot_fits(list(figures.curves.values()), path, others)
+
+    return (
+        Picture("hanisch2020_fig3.png", "Fig. 3: W̄ over β, and W̄δ over β/δ", amplitudes),
+        Picture("hanisch2020_fig4.png", "Fig. 4: W̄ over β for phases, δ = 0.01", phases),
+        Picture("hanisch2020_fig5.png", "Fig. 5: the fits, and how far off they are", fits),
+    )

@@ -1,0 +1,461 @@
+"""Master curves: against closed forms, known rational functions, and as files and a command."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+import sweep
+from sweep.analysis.master_curve import (
+    Choices,
+    Degrees,
+    MasterCurve,
+    Points,
+    Quotient,
+    Reading,
+    fit,
+    from_dataset,
+    load,
+    read_csv,
+    write,
+)
+from sweep.analysis.master_curve.fitting import Target, adaptive, least_greatest, least_squares
+from sweep.errors import SweepError
+from tests.command import Run
+
+Values = NDArray[np.float64]
+
+DELTA = 1e-6  # stands for none: energies differ from the limit by a share of 1/(4ξ)
+TENTH_PERCENT = 1e-3
+
+
+def closed_over_xi(xi: Values) -> Values:
+    """W̄δ of a sphere under constant load, δ → 0, φ any: elementary, and nowhere in sweep/."""
+    core = np.sqrt(np.maximum(1 - 1 / np.maximum(xi, 1.0), 0.0))
+    beyond = 0.4 * (1 - core) * (1 + 3 * core + core**2) / (1 + core) ** 2
+    return np.where(xi < 1, 2 * xi - 1.6 * xi**2, beyond)
+
+
+def closed_over_beta(beta: Values) -> Values:
+    """W̄ at φ = 90°, δ → 0."""
+    return (1 + 2 * beta**2) ** 2 / (4 * beta * (1 + beta**2) ** 1.5)
+
+
+def run_in_memory(parameters: dict[str, Any], axes: dict[str, Any], **more: Any) -> Points:
+    source = {
+        "model": "mdr_contact",
+        "method": "exact",
+        "outputs": more.get("outputs", ["normalized_energy"]),
+        "parameters": parameters,
+        "axes": {name: {"values": list(values)} for name, values in axes.items()},
+    }
+    return from_dataset(sweep.run(source, store=None))
+
+
+@pytest.fixture(scope="module")
+def points() -> Points:
+    """Energies for vanishing δ at φ = 90° over both of the paper's ranges, from the kernel."""
+    xi = np.concatenate([np.geomspace(1e-3, 1, 120), np.linspace(1, 4, 150)[1:]])
+    beta = np.concatenate([xi * DELTA, np.geomspace(0.1, 1e6, 300)])
+    return run_in_memory({"delta": DELTA, "phase": math.pi / 2}, {"beta": beta})
+
+
+def written_function(curve: MasterCurve, folder: Path) -> Any:
+    """`energy` of the Python file that is written, imported from it."""
+    path = next(path for path in write(curve, folder) if path.suffix == ".py")
+    spec = importlib.util.spec_from_file_location("written", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# --- Against closed forms ---
+
+
+@pytest.mark.parametrize("method", ["least_squares", "minimax"])
+def test_better_than_a_tenth_per_cent_with_fewer_coefficients_than_the_paper(
+    points: Points, method: str
+) -> None:
+    """Eq. 25 has 5 + 5 free coefficients and eq. 27 has 4 + 3, leading ones not counted."""
+    over_xi = fit(points, "xi", Choices(method=method, limits=(0.0, 4.0)))
+    over_beta = fit(points, "beta", Choices(method=method, limits=(0.1, 1e6)))
+    xi = np.unique(np.concatenate([np.geomspace(1e-9, 4, 20_001), np.linspace(0.9, 1.1, 20_001)]))
+    beta = np.clip(np.geomspace(0.1, 1e6, 40_001), 0.1, 1e6)
+    assert np.max(np.abs(over_xi(xi) / closed_over_xi(xi) - 1)) < TENTH_PERCENT
+    assert np.max(np.abs(over_beta(beta) / closed_over_beta(beta) - 1)) < TENTH_PERCENT
+    assert over_xi.n_coefficients + over_beta.n_coefficients == 14 < 10 + 7
+
+
+def test_with_its_degrees_the_closed_form_comes_out(points: Points) -> None:
+    """Above ξ = 1 it is W̄δ = (1/ξ)(2/5)(1 + 3w + w²)/(1 + w)³ with w = √(1 − 1/ξ)."""
+    curve = fit(points, "xi", Choices(degrees=(Degrees(1, 0), Degrees(2, 3))))
+    below, above = (piece.rational for piece in curve.pieces)
+    assert isinstance(below, Quotient)
+    assert isinstance(above, Quotient)
+    assert below.numerator == pytest.approx((2.0, -1.6), rel=1e-9)
+    assert above.numerator == pytest.approx((0.4, 1.2, 0.4), rel=1e-6)
+    assert above.denominator == pytest.approx((1.0, 3.0, 3.0, 1.0), rel=1e-6)
+
+
+def test_distance_from_theory_is_that_of_the_closed_form(points: Points) -> None:
+    curve = fit(points, "xi")
+    assert curve.from_theory is not None
+    assert curve.points_from_theory is not None
+    worst = curve.from_theory
+    at_worst = np.array([worst.where])
+    off = abs(curve(at_worst) / closed_over_xi(at_worst) - 1)
+    assert worst.greatest == pytest.approx(off[0], rel=1e-9)
+    assert curve.points_from_theory.greatest < 1e-9
+
+
+def test_another_profile_and_phase_have_their_own_closed_form() -> None:
+    """A cone: W̄δ = (3/4)ξ(1 − 2ξ/3) below ξ = 1, 1/(4ξ) beyond."""
+    xi = np.concatenate([np.linspace(0.05, 1, 60), np.linspace(1, 4, 60)[1:]])
+    fixed = {"delta": 1e-8, "phase": 0.4, "profile_exponent": 1.0}
+    cone = run_in_memory(fixed, {"beta": xi * 1e-8})
+    curve = fit(cone, "xi", Choices(degrees=(Degrees(1, 0), Degrees(0, 0))))
+    assert curve.error.greatest < 1e-7
+    assert curve([2.0, 4.0]) == pytest.approx([0.125, 0.0625], rel=1e-7)
+    assert curve([0.5]) == pytest.approx([0.75 * 0.5 * (1 - 0.5 * 2 / 3)], rel=1e-7)
+    assert curve.from_theory is not None
+    assert curve.from_theory.greatest < 1e-7
+
+
+def test_aaa_meets_its_tolerance_over_beta(points: Points) -> None:
+    curve = fit(points, "beta", Choices(method="aaa", tolerance=1e-8))
+    beta = np.clip(np.geomspace(0.1, 1e6, 5001), 0.1, 1e6)
+    greatest = closed_over_beta(np.array([0.1]))[0]
+    points_off = 1 / (4 * 0.1 / DELTA)  # what the points themselves are off, relative
+    off = np.abs(curve(beta) - closed_over_beta(beta))
+    assert np.max(off) < (1e-7 + 1.1 * points_off) * greatest
+    assert 10 < curve.n_coefficients < 30
+
+
+def test_one_piece_over_xi_is_far_worse(points: Points) -> None:
+    """The curvature is infinite at ξ = 1; with eq. 25's degrees 0.94 % is the best there is."""
+    whole = fit(points, "xi", Choices(method="minimax", whole=True))
+    assert whole.n_coefficients == 10
+    assert 0.8e-2 < whole.error.greatest < 1.1e-2
+
+
+# --- Against known rational functions ---
+
+
+def rational(t: Values) -> Values:
+    return (1 + 2 * t + 0.3 * t**2) / (1 + 0.5 * t + 3 * t**2)
+
+
+def target(t: Values, g: Values, unit: Values | None = None) -> Target:
+    return Target(t, g, g if unit is None else unit)
+
+
+@pytest.mark.parametrize("fitter", [least_squares, least_greatest])
+@pytest.mark.parametrize("ends", [(0.01, 4.0), (1e-3, 1e4)])
+def test_a_rational_function_is_recovered(fitter: Any, ends: tuple[float, float]) -> None:
+    t = np.geomspace(*ends, 120)
+    found = fitter(target(t, rational(t)), Degrees(2, 2))
+    assert found.numerator == pytest.approx((1, 2, 0.3), rel=1e-10)
+    assert found.denominator == pytest.approx((1, 0.5, 3), rel=1e-10)
+    assert found.n_coefficients == 5
+
+
+def test_aaa_recovers_it_too() -> None:
+    t = np.linspace(0, 4, 200)
+    found = adaptive(target(t, rational(t)), 1e-12)
+    fresh = np.linspace(0, 4, 999)
+    assert found(fresh) == pytest.approx(rational(fresh), rel=1e-10)
+    assert len(found.support) == 3
+    assert found(t) == pytest.approx(rational(t), rel=1e-12)  # support points among them
+
+
+def test_aaa_takes_the_mean_of_points_of_one_place() -> None:
+    t = np.linspace(0, 4, 100)
+    twice = target(np.tile(t, 2), np.concatenate([rational(t) * 1.25, rational(t) * 0.75]))
+    assert adaptive(twice, 1e-12)(t) == pytest.approx(rational(t), rel=1e-10)
+
+
+def test_the_least_greatest_error_of_a_line_is_chebyshevs() -> None:
+    """For exp on [0, 1], by calculus: as steep as the chord, midway between it and its tangent."""
+    t = np.linspace(0, 1, 1001)
+    found = least_greatest(target(t, np.exp(t), np.ones(t.size)), Degrees(1, 0))
+    slope = math.e - 1
+    level = 0.5 * (1 + slope * (1 - math.log(slope)))  # the mean of the chord and the tangent
+    assert found.numerator == pytest.approx((level, slope), rel=1e-5)
+    assert np.max(np.abs(found(t) - np.exp(t))) == pytest.approx(1 - level, rel=1e-5)
+
+
+def test_the_least_greatest_error_alternates() -> None:
+    """P + Q + 2 extremes of one size and alternate signs: no such function does better."""
+    t = np.linspace(0, 1, 2001)
+    found = least_greatest(target(t, np.exp(t)), Degrees(1, 1))
+    off = found(t) / np.exp(t) - 1
+    parts = np.split(off, np.flatnonzero(np.diff(np.sign(off))) + 1)
+    extremes = [float(np.max(np.abs(part))) for part in parts]
+    assert len(extremes) == 4
+    assert min(extremes) > 0.999 * max(extremes)
+
+
+def test_least_squares_has_the_lesser_rms(points: Points) -> None:
+    squares, greatest = (
+        fit(points, "beta", Choices(method=method)).error for method in ("least_squares", "minimax")
+    )
+    assert squares.rms < greatest.rms
+    assert squares.greatest > greatest.greatest
+
+
+def test_standard_errors_are_those_of_repeated_measurements() -> None:
+    rng = np.random.default_rng(5)
+    t = np.linspace(0.05, 4, 80)
+    fits = [
+        least_squares(target(t, rational(t) * (1 + 0.01 * rng.standard_normal(t.size))),
+                      Degrees(2, 2))
+        for _ in range(300)
+    ]  # fmt: skip
+    found = np.array([each.numerator + each.denominator[1:] for each in fits])
+    told = np.array([each.numerator_errors + each.denominator_errors[1:] for each in fits])
+    scatter = np.std(found, axis=0, ddof=1)
+    assert np.median(told, axis=0) == pytest.approx(scatter, rel=0.2)
+    assert all(each.denominator_errors[0] == 0 for each in fits)
+
+
+def measured(beta: Values, energy: Values, **columns: Any) -> Points:
+    unknown = np.full(beta.size, np.nan)
+    names: dict[str, Any] = {"delta": unknown, "phase": unknown, "sigma": unknown} | columns
+    return Points(
+        source="measured", beta=beta, energy=energy, profile_exponent=np.full(beta.size, 2.0),
+        **names,
+    )  # fmt: skip
+
+
+def test_weights() -> None:
+    """A wild point counts as its standard error says; absolute errors are even."""
+    beta = np.linspace(0.2, 4, 60)
+    energy = rational(beta)
+    energy[30] *= 3
+    sigma = np.where(np.arange(60) == 30, 1e6, 1e-3)
+    points = measured(beta, energy, sigma=sigma)
+    degrees = (Degrees(3, 2),)
+    good = fit(points, "beta", Choices(weights="sigma", degrees=degrees))
+    rest = np.arange(60) != 30
+    assert good(beta)[rest] == pytest.approx(energy[rest], rel=1e-6)
+    even = fit(measured(beta, rational(beta)), "beta",
+               Choices("minimax", (Degrees(1, 1),), weights="absolute"))  # fmt: skip
+    off = even(beta) - rational(beta)
+    assert off.max() == pytest.approx(-off.min(), rel=1e-2)
+
+
+def test_a_pole_among_the_points_is_refused() -> None:
+    beta = np.linspace(0.2, 2, 50)
+    points = measured(beta, 1 / (beta - 1.003) ** 2)
+    with pytest.raises(SweepError, match=r"has a pole between 0\.2 and 2: lower --degrees"):
+        fit(points, "beta", Choices(degrees=(Degrees(1, 2),), limits=(0.2, 2.0)))
+
+
+# --- Of any parameter set ---
+
+
+def test_physical_contacts_are_the_dimensionless_ones() -> None:
+    """From energies in J as well as from normalized ones."""
+    body = {"youngs_modulus": 2e11, "poisson_ratio": 0.3, "radius": 0.01, "indentation": 1e-6,
+            "normal_amplitude": 1e-8, "tangential_amplitude": 2e-8, "phase": 1.0}  # fmt: skip
+    friction = np.geomspace(0.01, 10, 7)
+    normalized = run_in_memory(body, {"friction": friction})
+    joules = run_in_memory(body, {"friction": friction}, outputs=["dissipated_energy"])
+    kappa = 1.7 / 1.4
+    beta = friction * kappa * 0.5
+    plain = run_in_memory({"delta": 0.01, "phase": 1.0}, {"beta": beta})
+    for name in ("beta", "delta", "phase", "energy", "profile_exponent"):
+        right = getattr(plain, name)
+        assert getattr(normalized, name) == pytest.approx(right, rel=1e-12), name
+        assert getattr(joules, name) == pytest.approx(right, rel=1e-11), name
+
+
+def test_points_without_a_positive_energy_are_left_out() -> None:
+    found = run_in_memory({"delta": 0.01, "phase": 0.0}, {"beta": [0.0, 0.5, 2.0, math.inf]})
+    assert (found.beta.tolist(), found.left_out) == ([0.5], 3)
+
+
+# --- Files ---
+
+
+@pytest.mark.parametrize("method", ["least_squares", "aaa"])
+@pytest.mark.parametrize("variable", ["xi", "beta"])
+def test_the_written_function_is_the_fit(
+    points: Points, tmp_path: Path, method: str, variable: str
+) -> None:
+    curve = fit(points, variable, Choices(method=method))
+    module = written_function(curve, tmp_path)
+    low, high = curve.limits
+    x = np.linspace(low, high, 1001)[1:]
+    assert module.energy(x) == pytest.approx(curve(x), rel=1e-13)
+    assert module.energy(curve.x[7]) == pytest.approx(float(curve(curve.x[7])), rel=1e-13)
+    assert np.isnan(module.energy([2 * high, -1.0])).all()
+    assert f"{low:.10g} <= {variable} <= {high:.10g}" in module.__doc__
+    assert f"at most {curve.error.greatest:.2e}" in module.__doc__
+
+
+def test_json_has_coefficients_with_errors(points: Points, tmp_path: Path) -> None:
+    curve = fit(points, "beta")
+    told = json.loads(write(curve, tmp_path)[0].read_text(encoding="utf-8"))
+    (piece,) = told["pieces"]
+    rational = curve.pieces[0].rational
+    assert isinstance(rational, Quotient)
+    assert piece["numerator"] == list(rational.numerator)
+    assert len(piece["denominator_errors"]) == 4
+    assert (told["n_coefficients"], told["range"]) == (8, [0.1, 1e6])
+    assert told["error"]["greatest"] == curve.error.greatest
+    assert told["constants"]["phase"] == [math.pi / 2, math.pi / 2]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Fig. 3 of the paper, fewer friction coefficients."""
+    path = tmp_path_factory.mktemp("fit") / "hanisch_fig3.zarr"
+    sweep.run("hanisch_fig3", ["beta={geomspace=[1e-5, 1e3, 401]}"], store=path)
+    return path
+
+
+def test_the_command_on_figure_3(run: Run, tmp_path: Path, store: Path) -> None:
+    status, out, err = run("fit", str(store), "--at", "delta=1e-4", "-o", "there", "--json")
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    assert [each["variable"] for each in told["fits"]] == ["xi", "beta"]
+    assert told["not_fitted"] == {}
+    for each in told["fits"]:
+        assert each["from_theory"]["greatest"] < TENTH_PERCENT
+        assert each["constants"]["delta"] == [1e-4, 1e-4]
+    names = {"fit_xi.json", "fit_xi.py", "fit_beta.json", "fit_beta.py", "fits.png",
+             "amplitudes.png"}  # fmt: skip
+    assert {path.name for path in (tmp_path / "there").iterdir()} == names
+    assert {Path(path).name for path in told["files"]} == names
+
+
+def test_all_amplitudes_together_collapse_less_well(store: Path) -> None:
+    """At ξ = 4, δ = 0.01 the energy is 0.4 % off the limit; at δ = 1e-4 by nothing to speak of."""
+    whole, least = load(store), load(store).at({"delta": 1e-4})
+    both = [fit(each, "xi").points_from_theory for each in (whole, least)]
+    assert both[0] is not None
+    assert both[1] is not None
+    assert 2e-3 < both[0].greatest < 5e-3
+    assert both[1].greatest < 1e-6
+
+
+def test_exported_points_give_the_same_fit(run: Run, tmp_path: Path, store: Path) -> None:
+    assert run("export", str(store), "-o", "points.csv")[0] == 0
+    from_file, from_store = (
+        load(path).at({"delta": 1e-4}) for path in (tmp_path / "points.csv", store)
+    )
+    for variable in ("xi", "beta"):
+        ours, theirs = fit(from_file, variable), fit(from_store, variable)
+        assert [piece.rational for piece in ours.pieces] == [
+            piece.rational for piece in theirs.pieces
+        ]
+    assert from_file.phase[0] == math.pi / 2  # from the comments of the file
+
+
+def test_several_phases_are_drawn_and_one_is_fitted(run: Run, tmp_path: Path) -> None:
+    overrides = ["beta={geomspace=[1e-4, 1e3, 101]}", "phase={linspace=[0.0, 3.0, 4]}"]
+    store = tmp_path / "hanisch_fig4.zarr"
+    sweep.run("hanisch_fig4", overrides, store=store)
+    status, out, _ = run("fit", str(store))
+    assert status == 0
+    assert "no fit over beta" in out
+    assert "4 values of phase, from 0 to 3, and a curve for each" in out
+    assert (tmp_path / "hanisch_fig4_fit" / "phases.png").is_file()
+    status, out, _ = run("fit", str(store), "--at", "phase=1.1", "--variable", "beta")
+    assert status == 0
+    assert "W̄ over β" in out
+    assert json.loads((tmp_path / "hanisch_fig4_fit" / "fit_beta.json").read_text())["constants"][
+        "phase"
+    ] == [1.0, 1.0]
+
+
+def test_measured_points_over_the_friction_coefficient(run: Run, tmp_path: Path) -> None:
+    """μ and J, semicolons, a comment; scaled to β and W̄ they are the closed form."""
+    friction = np.geomspace(0.1, 50, 80)
+    energy = 3e-9 * closed_over_beta(1.2 * friction)
+    rows = [f"{mu!r};{each!r}" for mu, each in zip(friction.tolist(), energy.tolist(), strict=True)]
+    path = tmp_path / "measured.csv"
+    path.write_text("# of a rig\nmu;loss\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    options = ["--x", "mu", "--y", "loss", "--scale-beta", "1.2", "--scale-energy", "3e-9"]
+    status, out, err = run("fit", str(path), *options, "--at", "phase=1.5707963267948966", "--json")
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    assert [each["variable"] for each in told["fits"]] == ["beta"]
+    assert "tells no delta" in told["not_fitted"]["xi"]
+    assert told["fits"][0]["points_from_theory"]["greatest"] < 1e-13
+    assert told["fits"][0]["from_theory"]["greatest"] < TENTH_PERCENT
+    assert (tmp_path / "measured_fit" / "fits.png").is_file()
+
+
+# --- What is refused ---
+
+GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (f"beta,energy\n{GOOD}\n", ["--x", "bta"], "has no column 'bta'; did you mean 'beta'?"),
+        (f"beta,energy\n{GOOD}\n", ["--sigma", "enrgy"], "did you mean 'energy'?"),
+        (f"beta,energy\n{GOOD}\n1.0,nan\n", [], "line 42: beta = 1, energy = nan; both have to be"),
+        (f"beta,energy\n{GOOD}\n0.0,1.0\n-1,1\n", [], "line 42: beta = 0.*and 1 more such lines"),
+        (f"beta,energy\n{GOOD}\n1.0,-2\n", [], "line 42: beta = 1, energy = -2"),
+        (f"beta,energy\n{GOOD}\n1.0,two\n", [], "line 42: energy = 'two' is no number"),
+        (f"beta,energy\n{GOOD}\n1.0\n", [], "line 42: 1 values for 2 names"),
+        ("beta,energy\n1,2\n3,4\n", [], "2 different beta from 0.1 to 3 are too few"),
+        ("beta,energy\n", [], "has no points"),
+        (f"mu,energy\n{GOOD}\n", [], "'mu' is no beta by itself: --scale-beta takes"),
+        (f"mu,energy\n{GOOD}\n", ["--scale-beta", "0"], "--scale-beta has to be positive"),
+        (f"ratio,energy\n{GOOD}\n", [], "none of the columns beta, friction, mu"),
+        (f"beta,loss\n{GOOD}\n", [], "none of the columns normalized_energy"),
+        (f"beta,dissipated_energy\n{GOOD}\n", [], "--scale-energy takes the reference energy"),
+        (f"beta,energy\n{GOOD}\n", ["--variable", "bta"], "did you mean 'beta'?"),
+        (f"beta,energy\n{GOOD}\n", ["--variable", "xi"], "tells no delta"),
+        (f"beta,energy\n{GOOD}\n", ["--method", "minmax"], "did you mean 'minimax'?"),
+        (f"beta,energy\n{GOOD}\n", ["--weights", "abs"], "known are relative, absolute, sigma"),
+        (f"beta,energy\n{GOOD}\n", ["--weights", "sigma"], "no standard errors"),
+        (f"beta,energy\n{GOOD}\n", ["--range", "1", "2"], "name it, beta or xi"),
+        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--range", "2", "1"], "lower first"),
+        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "4"], "is not P/Q"),
+        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "-1/2"], "0 or above"),
+        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "1/0,1/2"], "in 1 piece"),
+        (f"beta,energy\n{GOOD}\n", ["--at", "phse=1"], "did you mean 'phase'?"),
+        (f"beta,energy\n{GOOD}\n", ["--at", "phase=nan"], "--at phase takes a number"),
+        (f"beta,energy\n{GOOD}\n", ["--tolerance", "0"], "tolerance has to be above 0"),
+    ],
+)  # fmt: skip
+def test_bad_requests_say_what_would_do(
+    run: Run, tmp_path: Path, text: str, options: list[str], message: str
+) -> None:
+    (tmp_path / "m.csv").write_text(text, encoding="utf-8")
+    status, out, err = run("fit", "m.csv", *options)
+    assert (status, out) == (2, "")
+    assert re.search(message.replace("?", r"\?"), err), err
+    assert [path.name for path in tmp_path.iterdir()] == ["m.csv"]
+
+
+def test_other_stores_are_refused(tmp_path: Path, store: Path) -> None:
+    with pytest.raises(SweepError, match="a store knows its own"):
+        load(store, Reading(x="beta"))
+    other = xr.Dataset(attrs={"model": "friction_oscillator"})
+    with pytest.raises(SweepError, match="of friction_oscillator; master curves are fitted to mdr"):
+        from_dataset(other)
+    with pytest.raises(SweepError, match="has no energy: add 'normalized_energy'"):
+        run_in_memory({"delta": 0.1, "phase": 1.0}, {"beta": [1.0]}, outputs=["stick_radius"])
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(SweepError, match="cannot be read"):
+        read_csv(tmp_path / "none.csv", Reading())
