@@ -29,9 +29,13 @@ struct Block {
         Column const& column = request.columns[i];
         if (column.count == 1) return real(column.values[0]);
         real result;
+        int64 index = (first / column.repeat) % column.count;
+        int64 since = first % column.repeat;  // points of this value before
         for (int k = 0; k < lanes; ++k) {
-            int64 point = first + (k < count ? k : count - 1);
-            set_lane(result, k, column.values[(point / column.repeat) % column.count]);
+            set_lane(result, k, column.values[index]);
+            if (k >= count - 1 || ++since < column.repeat) continue;
+            since = 0;
+            if (++index == column.count) index = 0;
         }
         return result;
     }

@@ -71,7 +71,7 @@ def _counting(text: str) -> str:
     """A kernel's text with counted.h in place of the backend's part of portable.h."""
     portable = flat_text("portable.h")
     counted = (HERE / "counted.h").read_text(encoding="utf-8")
-    shared = portable[portable.rindex("#endif") + len("#endif") :]
+    shared = portable.partition("#undef FOR\n")[2]
     return counted.replace("#pragma once", "") + shared + text.removeprefix(portable)
 
 
