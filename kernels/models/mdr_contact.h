@@ -10,3 +10,5 @@
 #include "models/mdr_contact/exact.h"
 #include "models/mdr_contact/time_stepping.h"
 #include "models/mdr_contact/time_stepping_2.h"
+
+#undef SPRING_METHOD

@@ -117,11 +117,12 @@ template <class Motion> struct ConstantStep {
     }
     // A number all lanes share need be there once.
     template <class Number> HD static Number number(real x) {
-        if constexpr (sizeof(Number) == sizeof(real))
-            return x;
-        else
-            return lane(x, 0);
+        Number n;
+        give(n, x);
+        return n;
     }
+    HD static void give(real& n, real x) { n = x; }
+    HD static void give(double& n, real x) { n = lane(x, 0); }
 
     HD static void anchor(State& s, Setup const& o, Parameters const& p) {
         real time = o.stretches[s.window].begin + (double)s.steps * o.h;
