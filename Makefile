@@ -33,8 +33,8 @@ lint: $(VENV)/dev.installed ## ruff, clang-format, import layers and types
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-bench: $(VENV)/dev.installed ## the speeds of this machine: a table, and JSON in results/
-	$(BIN)/python -m tests.benchmarks
+bench: $(VENV)/dev.installed ## the speeds of this machine: a table, and JSON in results/ (BACKEND=gpu: of its GPU)
+	$(BIN)/python -m tests.benchmarks$(if $(filter gpu,$(BACKEND)),.gpu)
 
 clean: ## remove the environment, caches and build products; results stay
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache

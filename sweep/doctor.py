@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 import platform
 import shutil
 import tempfile
@@ -13,12 +12,11 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from sweep import __version__
-from sweep.backends import open_backend
 from sweep.backends.cache import cache_folder
 from sweep.backends.compiler import compile_library, find_compiler, processor_name
+from sweep.backends.cupy_device import find_gpu
 from sweep.engine import usable_processors
 from sweep.errors import SweepError
 from sweep.source import flat_text
@@ -130,28 +128,19 @@ def _remove(library: Path) -> None:
 
 
 def _gpu() -> Finding:
+    """What the GPU can do, or what is missing: a problem only where there is an NVIDIA driver."""
     driver = shutil.which("nvidia-smi") or Path("/proc/driver/nvidia/version").exists()
-    if find_spec("cupy") is None:
-        cure = "an NVIDIA driver is there: pip install 'tribosweep[cuda12]', or cuda13"
-        return Finding("GPU", "CuPy is not installed", cure if driver else "")
     try:
-        found = _device(importlib.import_module("cupy"))
-    except Exception as error:  # CuPy raises many kinds where driver and toolkit do not fit
-        cure = "install the NVIDIA driver, or the CuPy that fits it (extras cuda12, cuda13)"
-        return Finding("GPU", "CuPy finds no device", f"{type(error).__name__}: {error}; {cure}")
-    try:
-        open_backend("gpu")
+        device = find_gpu()
     except SweepError as error:
-        return Finding("GPU", found, str(error))
-    return Finding("GPU", found)
-
-
-def _device(cupy: Any) -> str:
-    runtime = cupy.cuda.runtime
-    count = runtime.getDeviceCount()
-    name = runtime.getDeviceProperties(0)["name"].decode()
-    driver = runtime.driverGetVersion()
-    return f"{count} x {name}, driver for CUDA {driver // 1000}.{driver % 1000 // 10}"
+        if find_spec("cupy") is None:
+            return Finding("GPU", "CuPy is not installed", str(error) if driver else "")
+        return Finding("GPU", "CuPy finds no device", str(error))
+    try:
+        device.try_kernel()
+    except Exception as error:  # CuPy's own: NVRTC is missing, the driver is too old
+        return Finding("GPU", str(device.facts), f"{type(error).__name__}: {error}")
+    return Finding("GPU", f"{device.facts}; compiles and runs a trial kernel")
 
 
 def _other_sweeps() -> Iterator[Finding]:

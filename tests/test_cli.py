@@ -107,7 +107,6 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["run", SMOKE, "--workers", "two"], "Invalid value for '--workers'"),
     (["run", SMOKE, "--chunk-points", "-5"], "Invalid value for '--chunk-points'"),
     (["run", SMOKE, "--backend", "cuda"], "'cuda'"),
-    (["run", SMOKE, "--backend", "gpu"], "backend 'gpu' is not one of"),
     (["run", SMOKE, "--time-limit", "5x"], "'5x' is not a length of time: write seconds, or"),
     (["run", SMOKE, "--time-limit", "-3"], "is not a length of time"),
     (["run", SMOKE, "--set"], "'--set' requires an argument"),
@@ -138,7 +137,6 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
         ["source", "friction_oscillator", "exact", "--parameter-set", "cycle"],
         "there is no parameter set of friction_oscillator 'cycle'; did you mean 'cycles'?",
     ),
-    (["source", "friction_oscillator", "exact", "--backend", "gpu"], "--backend gpu; use cpu"),
     (["doctor", "--jsn"], "No such option: --jsn (Possible options: --json)"),
 )
 

@@ -10,7 +10,6 @@ import typer
 
 from sweep.cli.app import Json, app, chosen, examples
 from sweep.cli.printing import print_json, print_table
-from sweep.errors import SweepError
 
 if TYPE_CHECKING:
     from sweep.spec import Model, Parameter
@@ -77,7 +76,6 @@ def source(
         parameter_set=chosen(f"parameter set of {model}", parameter_set or next(iter(sets)), sets),
         outputs=table.outputs,
     )
-    _refuse_what_has_no_entry(backend.value)
     print(kernel_text(kernel, backend.value), end="")
 
 
@@ -101,13 +99,6 @@ def doctor(as_json: Json = False) -> None:
             print(f"\n{finding.subject}: {finding.problem}")
         print("\nthis machine can compute" if able else "\nthis machine cannot compute")
     raise typer.Exit(0 if able else 3)
-
-
-def _refuse_what_has_no_entry(backend: str) -> None:
-    from sweep.shipped import kernels_folder
-
-    if not (kernels_folder() / f"entry_{backend}.h").is_file():
-        raise SweepError(f"this version compiles nothing for --backend {backend}; use cpu")
 
 
 def _described(model: Model) -> dict[str, Any]:

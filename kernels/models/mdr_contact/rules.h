@@ -16,7 +16,7 @@ struct RulePoint {
 
 // Gauss and Legendre's own.
 HD RulePoint gauss_40(int i) {
-    constexpr RulePoint lower_half[rule_points / 2] = {
+    static constexpr RulePoint lower_half[rule_points / 2] = {
         {0.0008811451447203998, 0.0022606385492665955},
         {0.004636880650271497, 0.005249142265576406},
         {0.011370025008112869, 0.008210529190953945},

@@ -1,0 +1,87 @@
+// What a GPU's entry into a kernel is called with, and blocks of `lanes` points or items.
+#pragma once
+
+struct Column {
+    double const* values;
+    int64 repeat;
+    int64 count;
+};
+
+// A batch of points, all of which lie in the device's memory, and the threads at work on it.
+struct Request {
+    int64 first;        // place of the batch's first point in the columns
+    int64 points;       // of the batch
+    int64 budget;       // units of work of each thread in this launch
+    int64 resuming;     // whether `under_way` and `states` hold what an earlier launch has left
+    uint8* unfinished;  // set to 1 by threads that are not done
+    uint8* under_way;   // of each thread: whether its state is kept
+    void* states;       // of each thread
+    uint8* status;      // of each point
+    // Of kernels whose points are sums over items; a group is 64 items of one point.
+    int64 first_group;        // of this launch, counted through the batch
+    int64 groups;             // of this launch
+    int64 groups_of_a_point;  // as many as the point with the most items has
+    double* parts;  // what each item of the launch adds: [field][item of the group][group]
+    double* sums;   // of each group of the batch: [field][group]
+    Column columns[n_columns];
+    void* outputs[n_outputs];
+};
+
+HD int64 thread_index() { return (int64)blockIdx.x * blockDim.x + threadIdx.x; }
+
+// One point of a request, in every lane.
+struct BatchPoint {
+    Request const& request;
+    int64 index;  // in the batch
+    bool ok;
+
+    HD real gather(int i) const {
+        Column const& column = request.columns[i];
+        if (column.count == 1) return column.values[0];
+        return column.values[(request.first + index) / column.repeat % column.count];
+    }
+
+    template <class T> HD void scatter(int output, real const& values, T missing) const {
+        ((T*)request.outputs[output])[index] = ok ? (T)lane(values, 0) : missing;
+    }
+    HD void scatter_real(int output, real const& values) const {
+        scatter<double>(output, values, from_bits(0x7ff8000000000000LL));
+    }
+    HD void scatter_count(int output, real const& values) const {
+        scatter<int32>(output, values, -1);
+    }
+    HD void scatter_flag(int output, real const& values) const {
+        scatter<uint8>(output, values, 255);
+    }
+};
+
+// Writes a point's outputs.
+HD void store(BatchPoint point, Outputs const& outputs) {
+    point.ok = lane(outputs.status, 0) == 0.0;
+    scatter_outputs(point, outputs);
+    point.request.status[point.index] = (uint8)lane(outputs.status, 0);
+}
+
+// A thread's state, kept between launches only where a budget ends before the work does.
+template <class State> struct Kept {
+    Request const& request;
+    int64 thread;
+
+    HD bool done_before() const { return request.resuming && !request.under_way[thread]; }
+    HD State& state() const { return ((State*)request.states)[thread]; }
+    HD void keep(State const& now) const {
+        state() = now;
+        request.under_way[thread] = 1;
+        *request.unfinished = 1;
+    }
+    HD void forget() const { request.under_way[thread] = 0; }
+};
+
+// What the host has to know of the kernel: bytes of a state and of a request, lanes of a thread,
+// fields of a sum.
+HD void write_sizes(int64* sizes, int64 state_bytes, int64 fields) {
+    sizes[0] = state_bytes;
+    sizes[1] = sizeof(Request);
+    sizes[2] = lanes;
+    sizes[3] = fields;
+}

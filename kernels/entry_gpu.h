@@ -1,0 +1,32 @@
+// The GPU's way into a kernel: one point a thread, its state in registers.
+//
+// A launch goes on with every point of the batch that is not done, for at most `budget` units of
+// work; the state of one that is not done then is kept in the device's memory until the next launch.
+#pragma once
+
+#include "block_gpu.h"
+
+extern "C" __global__ void tribosweep_sizes(int64* sizes) {
+    write_sizes(sizes, sizeof(method::State), 0);
+}
+
+extern "C" __global__ void tribosweep_run(Request const* request) {
+    int64 thread = thread_index();
+    if (thread >= request->points) return;
+    Kept<method::State> kept{*request, thread};
+    if (kept.done_before()) return;
+    BatchPoint point{*request, thread, true};
+    Parameters p = gather_parameters(point);
+    method::State state;
+    if (request->resuming)
+        state = kept.state();
+    else
+        state = method::start(p);
+    method::advance(state, p, request->budget);
+    if (method::running(state)) {
+        kept.keep(state);
+    } else {
+        kept.forget();
+        store(point, method::finish(state, p));
+    }
+}

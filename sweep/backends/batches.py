@@ -1,0 +1,189 @@
+"""Points through a device: in batches that fit its memory, in launches that none runs long.
+
+A batch's points, or the groups of its items, advance in launches of a budget of work each until
+none is under way. Neither batches nor budgets change a bit of the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.backends.base import Stopped
+from sweep.backends.cpu import Column
+from sweep.backends.device import GROUP, Device, Memory, OutOfMemory, Program, Queue, request_type
+from sweep.errors import MachineError
+from sweep.spec import DTYPES, Output, Points
+
+LAUNCH_SECONDS = 0.25  # at most wanted: a display, Ctrl-C and a time limit wait for it
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How much of the points is on the device at once."""
+
+    points: int  # of a batch
+    groups: int  # of items under way; 0 where the kernel has none
+
+
+class Work:
+    """One call of the backend: the points of `arrays`, filled batch by batch."""
+
+    def __init__(
+        self,
+        device: Device,
+        queue: Queue,
+        program: Program,
+        points: Points,
+        outputs: tuple[Output, ...],
+        arrays: Mapping[str, NDArray[Any]],
+        stop: Event | None = None,
+        budget: int | None = None,
+    ) -> None:
+        """`budget` fixes the units of work of each launch, for tests."""
+        self._device, self._queue, self._program = device, queue, program
+        self._points, self._outputs, self._arrays = points, outputs, arrays
+        self._stop, self._budget = stop, budget
+        self._groups = self._groups_of_a_point()
+        self.seconds = 0.0  # spent in launches
+
+    def run(self, memory: int) -> int:
+        """Fill the arrays with no more than `memory` bytes at once, as far as a batch can be cut.
+
+        Where the device has less, batches are halved until they fit; returns the bytes that did.
+        MachineError where a single point does not.
+        """
+        first = 0
+        while first < self._points.n_points:
+            shares = self._shares(memory)
+            count = min(shares.points, self._points.n_points - first)
+            try:
+                self._batch(first, count, shares.groups)
+                first += count
+            except OutOfMemory as error:
+                if shares.points == 1 and shares.groups <= 1:
+                    raise MachineError(self._too_little(error)) from error
+                memory //= 2
+        return memory
+
+    def _too_little(self, error: OutOfMemory) -> str:
+        return (
+            f"the GPU has not the memory for a single point ({error}). Finished chunks are kept: "
+            "end what else uses the GPU and run the same sweep again, or use --backend cpu"
+        )
+
+    def _groups_of_a_point(self) -> int:
+        """As many as the point with the most items has; 0 where the kernel has no items."""
+        name = self._program.kernel.method.items
+        if not name:
+            return 0
+        return max(math.ceil(self._points.columns[name].values.max() / GROUP), 1)
+
+    def _shares(self, memory: int) -> Shares:
+        """Points and groups that fit `memory`, at least one of each."""
+        sizes = self._program.sizes
+        stored = 1 + sum(np.dtype(DTYPES[output.kind]).itemsize for output in self._outputs)
+        kept = sizes.state_bytes + 1
+        if not sizes.fields:
+            return Shares(max(memory // (stored + kept), 1), 0)
+        half = memory // 2  # for the points, and for the groups under way
+        points = max(half // (stored + 8 * sizes.fields * self._groups), 1)
+        of_a_group = GROUP // sizes.lanes * kept + GROUP * 8 * sizes.fields
+        return Shares(points, max(half // of_a_group, 1))
+
+    def _batch(self, first: int, count: int, groups_at_once: int) -> None:
+        """`count` points from `first` on, computed and copied into their places."""
+        queue = self._queue
+        stored = self._stored(count)
+        request, kept = self._request(first, count, stored)
+        if self._program.sizes.fields:
+            kept += self._items(request, groups_at_once)
+        else:
+            kept += self._launch_until_done(request, count)
+        for name, memory in stored.items():
+            queue.download(memory, self._arrays[name][first : first + count])
+        queue.wait()
+        del kept  # what the request points to has to live until here
+
+    def _stored(self, count: int) -> dict[str, Memory]:
+        sizes = {output.name: np.dtype(DTYPES[output.kind]).itemsize for output in self._outputs}
+        return {
+            name: self._queue.empty(count * size) for name, size in {**sizes, "status": 1}.items()
+        }
+
+    def _request(
+        self, first: int, count: int, stored: Mapping[str, Memory]
+    ) -> tuple[Any, list[Memory]]:
+        """What the kernel is called with, and the memory that it then refers to."""
+        names = [parameter.name for parameter in self._program.kernel.parameters]
+        request = request_type(len(names), len(self._outputs))()
+        request.first, request.points = first, count
+        request.status = stored["status"].address
+        kept: list[Memory] = []
+        for i, name in enumerate(names):
+            column = self._points.columns[name]
+            kept.append(self._queue.upload(np.ascontiguousarray(column.values, np.float64)))
+            request.columns[i] = Column(kept[-1].address, column.repeat, len(column.values))
+        for i, output in enumerate(self._outputs):
+            request.outputs[i] = stored[output.name].address
+        return request, kept
+
+    def _items(self, request: Any, groups_at_once: int) -> list[Memory]:
+        """Every group of the batch in its turn, their sums, then the points."""
+        sizes = self._program.sizes
+        request.groups_of_a_point = self._groups
+        total = request.points * self._groups
+        at_once = min(groups_at_once, total)
+        sums = self._queue.empty(8 * sizes.fields * total)
+        parts = self._queue.empty(8 * sizes.fields * GROUP * at_once)
+        request.sums, request.parts = sums.address, parts.address
+        for first, groups in _pieces(total, at_once):
+            request.first_group, request.groups = first, groups
+            self._launch_until_done(request, groups * (GROUP // sizes.lanes))
+            self._launch("tribosweep_sum", request, groups)
+        self._launch("tribosweep_finish", request, request.points)
+        return [sums, parts]
+
+    def _launch_until_done(self, request: Any, threads: int) -> list[Memory]:
+        """Advance every thread's work to its end; Stopped between two launches."""
+        queue, work = self._queue, self._budget or self._device.first_budget
+        unfinished, under_way = queue.empty(1), queue.empty(threads)
+        states = queue.empty(self._program.sizes.state_bytes * threads)
+        request.unfinished, request.under_way = unfinished.address, under_way.address
+        request.states, request.resuming = states.address, 0
+        some = np.ones(1, np.uint8)
+        while some[0]:
+            if self._stop is not None and self._stop.is_set():
+                raise Stopped
+            request.budget = work
+            queue.clear(unfinished)
+            seconds = self._launch("tribosweep_run", request, threads)
+            queue.download(unfinished, some)
+            queue.wait()
+            request.resuming = 1
+            work = self._budget or next_budget(work, seconds)
+        return [unfinished, under_way, states]
+
+    def _launch(self, entry: str, request: Any, threads: int) -> float:
+        argument = self._queue.upload(np.frombuffer(bytes(request), np.uint8))
+        seconds = self._queue.launch(self._program, entry, argument, threads)
+        self.seconds += seconds
+        return seconds
+
+
+def next_budget(work: int, seconds: float) -> int:
+    """Units of work for the next launch, after one that took so long."""
+    if seconds < LAUNCH_SECONDS / 4:
+        return min(work * 4, 1 << 60)
+    return max(int(work * LAUNCH_SECONDS / seconds), 1) if seconds > LAUNCH_SECONDS else work
+
+
+def _pieces(total: int, size: int) -> Iterator[tuple[int, int]]:
+    for first in range(0, total, size):
+        yield first, min(size, total - first)

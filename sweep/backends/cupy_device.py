@@ -1,0 +1,282 @@
+"""A GPU through CuPy, the only module that looks for it, and only when a GPU is asked for.
+
+Without CuPy, and without a driver, all else works.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import queue
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.backends.arrays import compute_arrays
+from sweep.backends.base import Computed
+from sweep.backends.device import OutOfMemory, Sizes
+from sweep.backends.gpu import OPTIONS, checked, options_for
+from sweep.errors import CompileError, MachineError
+from sweep.source import Kernel, flat_text, kernel_text
+from sweep.spec import Points, Sweep
+
+QUEUES = 2  # while one computes, the other copies
+LARGEST_SHARE = 1 << 32  # bytes of a queue: no batch needs more
+LARGEST_BLOCK = 256  # threads
+ARRAY_BLOCK = 4096  # points of an array method at once
+
+INSTALL = (
+    "pip install 'tribosweep[cuda12]' brings it for a driver of CUDA 12, 'tribosweep[cuda13]' for "
+    "one of CUDA 13"
+)
+# Fused multiply-adds of doubles a clock and multiprocessor, by compute capability (CUDA C++
+# Programming Guide, throughput of native arithmetic instructions).
+DOUBLES_A_CLOCK = {
+    (6, 0): 32, (6, 1): 4, (6, 2): 4, (7, 0): 32, (7, 2): 32, (7, 5): 2, (8, 0): 32, (8, 6): 2,
+    (8, 7): 2, (8, 9): 2, (9, 0): 64, (10, 0): 64, (12, 0): 2,
+}  # fmt: skip
+FAST_DOUBLES = 32  # a clock and multiprocessor
+
+TRIAL = """
+extern "C" __global__ void tribosweep_trial(double* values) {
+    values[threadIdx.x] = lane(sqrt(real(values[threadIdx.x])), 0);
+}
+"""
+
+
+def find_gpu() -> CupyDevice:
+    """The first GPU; MachineError tells what is missing to use one, and which line brings it."""
+    if importlib.util.find_spec("cupy") is None:
+        raise MachineError(f"no GPU can be used: CuPy is not installed. {INSTALL}")
+    try:
+        cupy: Any = importlib.import_module("cupy")
+    except Exception as error:  # whatever a broken installation raises
+        raise MachineError(f"CuPy does not import: {_said(error)}. {INSTALL}") from error
+    try:
+        count = int(cupy.cuda.runtime.getDeviceCount())
+    except Exception as error:  # CuPy's own, of a module that is not there to be named
+        raise MachineError(
+            f"no GPU answers: {_said(error)}. Install or update the NVIDIA driver, or the CuPy "
+            f"that fits it: {INSTALL}"
+        ) from error
+    if not count:
+        raise MachineError("no GPU answers: CuPy finds no device (CUDA_VISIBLE_DEVICES hides it?)")
+    return CupyDevice(cupy)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a GPU tells of itself."""
+
+    name: str
+    capability: tuple[int, int]
+    multiprocessors: int
+    clock: float  # Hz, 0 where it is not told
+    memory: int  # bytes
+    driver: str  # the newest CUDA that it takes
+    runtime: str  # CUDA of CuPy
+    cupy: str
+
+    @property
+    def double_rate(self) -> float:
+        """Instructions on doubles per second at the clock told; 0 where unknown."""
+        return DOUBLES_A_CLOCK.get(self.capability, 0) * self.multiprocessors * self.clock
+
+    def __str__(self) -> str:
+        rate = f"{self.double_rate:.2g} FP64 instructions/s" if self.double_rate else "FP64 unknown"
+        return (
+            f"{self.name}, compute capability {self.capability[0]}.{self.capability[1]}, "
+            f"{self.memory / 2**30:.0f} GiB, {rate}, driver for CUDA {self.driver}, "
+            f"CuPy {self.cupy} with CUDA {self.runtime}"
+        )
+
+
+class CupyDevice:
+    """A GPU behind CuPy."""
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        self._device = cupy.cuda.Device(0)
+        self._programs: dict[Kernel, CupyProgram] = {}
+        self._compiling = threading.Lock()
+        self._queues: queue.SimpleQueue[CupyQueue] = queue.SimpleQueue()
+        self.facts = self._ask()
+        with self._here():
+            for _ in range(QUEUES):
+                self._queues.put(CupyQueue(cupy, cupy.cuda.Stream(non_blocking=True)))
+
+    def _here(self) -> Any:
+        """A context of this thread, in which the device is the current one."""
+        return self._cupy.cuda.Device(self._device.id)
+
+    def _ask(self) -> Facts:
+        runtime = self._cupy.cuda.runtime
+        attributes = self._device.attributes
+        return Facts(
+            name=runtime.getDeviceProperties(0)["name"].decode(),
+            capability=(attributes["ComputeCapabilityMajor"], attributes["ComputeCapabilityMinor"]),
+            multiprocessors=attributes["MultiProcessorCount"],
+            clock=1e3 * attributes.get("ClockRate", 0),
+            memory=self._device.mem_info[1],
+            driver=_version(runtime.driverGetVersion()),
+            runtime=_version(runtime.runtimeGetVersion()),
+            cupy=self._cupy.__version__,
+        )
+
+    @property
+    def description(self) -> str:
+        return f"{self.facts.name}, CUDA {self.facts.driver}, CuPy {self.facts.cupy}"
+
+    @property
+    def memory(self) -> int:
+        free = self._device.mem_info[0]
+        return min(int(free) // (2 * QUEUES), LARGEST_SHARE)
+
+    @property
+    def first_budget(self) -> int:
+        fast = DOUBLES_A_CLOCK.get(self.facts.capability, 0) >= FAST_DOUBLES
+        return 256 if fast else 16
+
+    def load(self, kernel: Kernel) -> CupyProgram:
+        with self._compiling, self._here():
+            if kernel not in self._programs:
+                self._programs[kernel] = CupyProgram(self._cupy, kernel, self.facts.multiprocessors)
+            return self._programs[kernel]
+
+    @contextmanager
+    def queue(self) -> Generator[CupyQueue]:
+        chosen = self._queues.get()
+        try:
+            with self._here(), chosen.stream:
+                yield chosen
+        finally:
+            self._queues.put(chosen)
+
+    def host_array(self, length: int, dtype: Any) -> NDArray[Any]:
+        empty_pinned: Any = importlib.import_module("cupyx").empty_pinned
+        return empty_pinned(length, dtype)
+
+    def try_kernel(self) -> None:
+        """Compile and run the least there is; raises whatever CuPy does where it cannot."""
+        text = f"{flat_text('portable.h')}\n{TRIAL}"
+        with self._here():
+            values = self._cupy.asarray(np.array([4.0, 9.0]))
+            trial = self._cupy.RawModule(code=text, options=OPTIONS).get_function(
+                "tribosweep_trial"
+            )
+            trial((1,), (2,), (values,))
+            found = self._cupy.asnumpy(values).tolist()
+        if found != [2.0, 3.0]:
+            raise MachineError(f"the trial kernel gives {found}, not [2.0, 3.0]")
+
+    def compute_arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
+        cupy = self._cupy
+        with self._here():
+            return compute_arrays(
+                cupy, sweep, points, stop, block=ARRAY_BLOCK, to_host=cupy.asnumpy
+            )
+
+
+class CupyProgram:
+    """A kernel's text, compiled by NVRTC and loaded."""
+
+    def __init__(self, cupy: Any, kernel: Kernel, multiprocessors: int) -> None:
+        self.kernel = kernel
+        self._cupy = cupy
+        self._multiprocessors = multiprocessors
+        text = kernel_text(kernel, "gpu")
+        self._module = cupy.RawModule(code=text, options=options_for(kernel, text))
+        names = ["sizes", "run", *(["sum", "finish"] if kernel.method.items else [])]
+        try:
+            self._entries = {f"tribosweep_{name}": self._entry(name) for name in names}
+        except Exception as error:  # CuPy's CompileException, or its words on a missing NVRTC
+            raise CompileError(
+                f"the kernel does not compile for the GPU: {_said(error)}"
+            ) from error
+        self.sizes = checked(self._ask(), kernel)
+
+    def _entry(self, name: str) -> tuple[Any, int]:
+        """A function and the threads in a block that keep a multiprocessor busiest."""
+        function = self._module.get_function(f"tribosweep_{name}")
+        choose = self._cupy.cuda.driver.occupancyMaxPotentialBlockSize
+        return function, int(choose(function.kernel.ptr, 0, LARGEST_BLOCK)[1])
+
+    def _ask(self) -> Sizes:
+        told = self._cupy.zeros(4, np.int64)
+        self._entries["tribosweep_sizes"][0]((1,), (1,), (told,))
+        return Sizes(*self._cupy.asnumpy(told).tolist())
+
+    def start(self, entry: str, address: int, threads: int) -> None:
+        """Begin to run an entry on the current stream; few threads go to all multiprocessors."""
+        function, block = self._entries[entry]
+        fair = -(-threads // self._multiprocessors)
+        block = min(block, max(32, -(-fair // 32) * 32))
+        function((-(-threads // block),), (block,), (address,))
+
+
+class CupyMemory:
+    """A piece of CuPy's memory pool."""
+
+    def __init__(self, pointer: Any, n_bytes: int) -> None:
+        self.pointer = pointer
+        self.n_bytes = n_bytes
+        self.address = int(pointer.ptr)
+
+
+class CupyQueue:
+    """A stream; whoever uses it has made it the current one."""
+
+    def __init__(self, cupy: Any, stream: Any) -> None:
+        self._cupy = cupy
+        self.stream = stream
+
+    def empty(self, n_bytes: int) -> CupyMemory:
+        try:
+            return CupyMemory(self._cupy.cuda.alloc(n_bytes), n_bytes)
+        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            self._cupy.get_default_memory_pool().free_all_blocks()
+            raise OutOfMemory(str(error)) from error
+
+    def upload(self, values: NDArray[Any]) -> CupyMemory:
+        memory = self.empty(values.nbytes)
+        address = ctypes.c_void_p(values.ctypes.data)
+        memory.pointer.copy_from_host_async(address, values.nbytes, self.stream)
+        return memory
+
+    def clear(self, memory: Any) -> None:
+        memory.pointer.memset_async(0, memory.n_bytes, self.stream)
+
+    def launch(self, program: Any, entry: str, argument: Any, threads: int) -> float:
+        began, ended = (self._cupy.cuda.Event(block=True) for _ in range(2))
+        try:
+            began.record(self.stream)
+            program.start(entry, argument.address, threads)
+            ended.record(self.stream)
+            ended.synchronize()
+        except Exception as error:
+            if "OUT_OF_MEMORY" in str(error) or "MemoryAllocation" in str(error):
+                raise OutOfMemory(str(error)) from error
+            raise
+        return float(self._cupy.cuda.get_elapsed_time(began, ended)) / 1e3
+
+    def download(self, memory: Any, into: NDArray[Any]) -> None:
+        address = ctypes.c_void_p(into.ctypes.data)
+        memory.pointer.copy_to_host_async(address, into.nbytes, self.stream)
+
+    def wait(self) -> None:
+        self.stream.synchronize()
+
+
+def _version(number: int) -> str:
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".strip()

@@ -1,0 +1,81 @@
+"""The GPU backend: kernels on a device, one point a thread or a few items of one."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from sweep.arrays import array_method
+from sweep.backends.base import Computed
+from sweep.backends.batches import Work
+from sweep.backends.device import Device, Sizes, request_type
+from sweep.errors import CompileError
+from sweep.source import Kernel, kernel_of
+from sweep.spec import DTYPES, Points, Sweep
+
+OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
+ITEMS_OF_A_THREAD = 4  # they share the motion's recurrence
+
+
+class GpuBackend:
+    """The GPU backend; calls of compute() from several threads share the device."""
+
+    name = "gpu"
+
+    def __init__(self, device: Device, budget: int | None = None) -> None:
+        """`budget` fixes the units of work of each launch, for tests."""
+        self._device = device
+        self._budget = budget
+        self._memory = device.memory
+
+    @property
+    def description(self) -> str:
+        return self._device.description
+
+    def prepare(self, sweep: Sweep, points: Points) -> None:
+        if sweep.method.kind == "array":
+            array_method(sweep.model, sweep.method)
+            return
+        self._device.load(kernel_of(sweep, points.variants))
+
+    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+        if sweep.method.kind == "array":
+            return self._device.compute_arrays(sweep, points, stop)
+        program = self._device.load(kernel_of(sweep, points.variants))
+        types: dict[str, Any] = {output.name: DTYPES[output.kind] for output in sweep.outputs}
+        arrays = {
+            name: self._device.host_array(points.n_points, dtype)
+            for name, dtype in {**types, "status": np.uint8}.items()
+        }
+        with self._device.queue() as chosen:
+            work = Work(
+                self._device, chosen, program, points, sweep.outputs, arrays, stop, self._budget
+            )
+            # What one batch has found not to be there, the next need not ask for.
+            self._memory = min(self._memory, work.run(self._memory))
+        return Computed(arrays, work.seconds)
+
+
+def options_for(kernel: Kernel, text: str) -> tuple[str, ...]:
+    """What NVRTC is told beside the architecture.
+
+    A digest of the text is among it, so that no cache can take one text for another.
+    """
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
+    return (*OPTIONS, f"-DSWEEP_PACK={lanes}", f"-DSWEEP_TEXT=0x{digest}")
+
+
+def checked(sizes: Sizes, kernel: Kernel) -> Sizes:
+    """CompileError where the text and request_type() differ in layout."""
+    twin = request_type(len(kernel.parameters), len(kernel.outputs))
+    if sizes.request_bytes != ctypes.sizeof(twin):
+        raise CompileError(
+            f"the kernel has a request of {sizes.request_bytes} bytes, this program one of "
+            f"{ctypes.sizeof(twin)}: block_gpu.h and device.py differ in layout"
+        )
+    return sizes

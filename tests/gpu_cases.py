@@ -1,0 +1,68 @@
+"""Points and the CPU backend's bits for a machine that has a GPU and no compiler.
+
+python -m tests.gpu_cases [FOLDER]      # writes them, one .npz a kernel; default .gpu_cases
+python -m pytest -m gpu --require-gpu   # there, beside NumPy, CuPy and pytest
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.backends.cpu import CpuBackend
+from sweep.source import kernel_of, kernel_text
+from sweep.spec import Column, Points
+from tests.gpu_points import Case, cases
+
+FOLDER = Path(__file__).resolve().parents[1] / ".gpu_cases"
+N_POINTS = 2000
+
+Bits = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
+
+
+def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:
+    """The case's points and the CPU's bits, carried or, where nothing is, computed now."""
+    path = _place(case, folder)
+    if not path.exists():
+        return case.points, CpuBackend().compute(case.sweep, case.points).arrays
+    with np.load(path) as kept:
+        columns = {name: Column(kept[f"in {name}"]) for name in case.points.columns}
+        found = {name: kept[f"out {name}"] for name in (*_outputs(case), "status")}
+    points = Points(n_points=len(found["status"]), columns=columns, variants=case.points.variants)
+    return points, found
+
+
+def write(folder: Path = FOLDER, n_points: int = N_POINTS) -> None:
+    """Every case's points and bits."""
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.npz"):
+        old.unlink()
+    for case in cases(n_points):
+        found = CpuBackend().compute(case.sweep, case.points).arrays
+        given = {f"in {name}": column.values for name, column in case.points.columns.items()}
+        np.savez_compressed(
+            _place(case, folder), **given, **{f"out {name}": v for name, v in found.items()}
+        )
+        counts = dict(zip(*np.unique(found["status"], return_counts=True), strict=True))
+        told = ", ".join(f"status {status}: {count}" for status, count in counts.items())
+        print(f"{case.name}: {case.points.n_points} points, {told}")
+
+
+def _place(case: Case, folder: Path) -> Path:
+    """With a digest of the kernel, so that what another text gave is not taken for this one's."""
+    text = kernel_text(kernel_of(case.sweep, case.points.variants))
+    return folder / f"{case.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.npz"
+
+
+def _outputs(case: Case) -> tuple[str, ...]:
+    return tuple(output.name for output in case.sweep.outputs)
+
+
+if __name__ == "__main__":
+    write(*map(Path, sys.argv[1:2]))

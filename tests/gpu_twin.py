@@ -1,0 +1,184 @@
+"""The GPU's text compiled for this machine's processor, and a device of the backend that runs it.
+
+It has the entries, the structs and the arithmetic of the text that a GPU gets, from the CUDA branch
+of portable.h; of CUDA it lacks the machine: threads run one after another, the last first. Memory
+comes filled with garbage, and can be made to run out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.backends.base import Computed
+from sweep.backends.compiler import compile_library, find_compiler
+from sweep.backends.cpu import load_library
+from sweep.backends.device import Memory, OutOfMemory, Sizes
+from sweep.backends.gpu import checked, options_for
+from sweep.source import Kernel, kernel_text
+from sweep.spec import Points, Sweep
+
+# What NVRTC has built in, as far as the kernels may use it. A function of CUDA's library on doubles
+# would be taken before the one of elementary.h, so that calls of it must not compile.
+LIBRARY = {
+    "double": """acos acosh asin asinh atan atanh cbrt cos cosh cospi erf erfc exp exp10 exp2 expm1
+        fabs j0 j1 lgamma log log10 log1p log2 logb nearbyint rcbrt rint round rsqrt sin sinh sinpi
+        tan tanh tgamma trunc y0 y1""",
+    "double, double": "atan2 copysign fdim fmax fmin fmod hypot max min nextafter pow remainder",
+}
+DELETED = "\n".join(
+    f"double {name}({arguments}) = delete;"
+    for arguments, names in LIBRARY.items()
+    for name in names.split()
+)
+
+PRELUDE = f"""
+#define __CUDACC_RTC__
+#define __device__
+#define __global__
+#define __forceinline__ inline __attribute__((always_inline))
+struct Index {{ unsigned int x; }};
+static thread_local Index blockIdx, blockDim, threadIdx;
+static inline double __fma_rn(double a, double b, double c) {{ return __builtin_fma(a, b, c); }}
+static inline double __dsqrt_rn(double a) {{ return __builtin_sqrt(a); }}
+static inline long long __double_as_longlong(double a) {{
+    return __builtin_bit_cast(long long, a);
+}}
+static inline double __longlong_as_double(long long a) {{ return __builtin_bit_cast(double, a); }}
+static inline double fma(double a, double b, double c) {{ return __builtin_fma(a, b, c); }}
+static inline double sqrt(double a) {{ return __builtin_sqrt(a); }}
+static inline double abs(double a) {{ return __builtin_fabs(a); }}
+static inline double floor(double a) {{ return __builtin_floor(a); }}
+{DELETED}
+void sincos(double, double*, double*) = delete;
+"""
+
+LAUNCHER = """
+extern "C" void twin_{entry}({argument}* argument, long long blocks, unsigned int threads) {{
+    blockDim.x = threads;
+    for (long long block = blocks; block-- > 0;)
+        for (unsigned int thread = threads; thread-- > 0;) {{
+            blockIdx.x = (unsigned int)block;
+            threadIdx.x = thread;
+            tribosweep_{entry}(argument);
+        }}
+}}
+"""
+
+
+def twin_text(kernel: Kernel) -> str:
+    """The whole text that is compiled for the processor."""
+    entries = {"sizes": "long long", "run": "Request const"}
+    if kernel.method.items:
+        entries |= {"sum": "Request const", "finish": "Request const"}
+    launchers = [LAUNCHER.format(entry=entry, argument=what) for entry, what in entries.items()]
+    return "\n".join([PRELUDE, kernel_text(kernel, "gpu"), *launchers])
+
+
+class TwinMemory:
+    """A piece of the twin's memory, which is given back with it."""
+
+    def __init__(self, device: TwinDevice, n_bytes: int) -> None:
+        self.bytes = np.full(n_bytes, 0xA5, np.uint8)
+        self._device = device
+        device.used += n_bytes
+        device.most_used = max(device.most_used, device.used)
+
+    def __del__(self) -> None:
+        self._device.used -= self.bytes.size
+
+    @property
+    def address(self) -> int:
+        return self.bytes.ctypes.data
+
+
+class TwinProgram:
+    """A kernel, compiled and loaded."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        text = kernel_text(kernel, "gpu")
+        flags = [flag for flag in options_for(kernel, text) if flag.startswith("-D")]
+        self.library = load_library(compile_library(twin_text(kernel), find_compiler(), flags))
+        told = np.zeros(4, np.int64)
+        self.start("tribosweep_sizes", told.ctypes.data, 1)
+        self.sizes = checked(Sizes(*told.tolist()), kernel)
+
+    def start(self, entry: str, address: int, threads: int) -> None:
+        run = getattr(self.library, entry.replace("tribosweep", "twin"))
+        block = 96 if threads > 96 else 32
+        blocks = -(-threads // block)
+        run(ctypes.c_void_p(address), ctypes.c_int64(blocks), ctypes.c_uint32(block))
+
+
+class TwinDevice:
+    """As a GPU is met by the backend; its memory has a bound, if one is given."""
+
+    description = "twin"
+    first_budget = 16
+
+    def __init__(self, memory: int = 1 << 24, bound: int | None = None) -> None:
+        self.memory = memory  # what it says that a queue may use
+        self.bound = bound  # what there is
+        self.used = self.most_used = 0
+        self.launches: list[tuple[str, int]] = []
+        self.refused = 0
+        self.open = 0
+
+    def load(self, kernel: Kernel) -> TwinProgram:
+        return _program(kernel)
+
+    @contextmanager
+    def queue(self) -> Iterator[TwinDevice]:
+        self.open += 1
+        try:
+            yield self
+        finally:
+            self.open -= 1
+
+    def host_array(self, length: int, dtype: Any) -> NDArray[Any]:
+        return np.full(length * np.dtype(dtype).itemsize, 0x5A, np.uint8).view(dtype)
+
+    def compute_arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
+        raise NotImplementedError
+
+    def empty(self, n_bytes: int) -> TwinMemory:
+        if self.bound is not None and self.used + n_bytes > self.bound:
+            self.refused += 1
+            raise OutOfMemory(f"{n_bytes:,} bytes were asked for")
+        return TwinMemory(self, n_bytes)
+
+    def upload(self, values: NDArray[Any]) -> TwinMemory:
+        memory = self.empty(values.nbytes)
+        memory.bytes[:] = values.view(np.uint8)
+        return memory
+
+    def clear(self, memory: Memory) -> None:
+        assert isinstance(memory, TwinMemory)
+        memory.bytes[:] = 0
+
+    def launch(self, program: Any, entry: str, argument: Memory, threads: int) -> float:
+        self.launches.append((entry, threads))
+        began = time.perf_counter()
+        program.start(entry, argument.address, threads)
+        return time.perf_counter() - began
+
+    def download(self, memory: Memory, into: NDArray[Any]) -> None:
+        assert isinstance(memory, TwinMemory)
+        into.view(np.uint8)[:] = memory.bytes[: into.nbytes]
+
+    def wait(self) -> None:
+        pass
+
+
+@functools.cache
+def _program(kernel: Kernel) -> TwinProgram:
+    return TwinProgram(kernel)

@@ -1,0 +1,99 @@
+"""NVRTC without a driver: a text compiled for a GPU's architecture, and what ptxas says of it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+import sys
+import time
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, files
+
+NAME = re.compile(r"^(lib)?nvrtc(64_\d+_0)?\.(so\.\d+|dll)$")
+PROPERTIES = re.compile(
+    r"Function properties for (?P<entry>\w+)\n"
+    r".*?(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
+    r"(?P<loads>\d+) bytes spill loads\n"
+    r".*?Used (?P<registers>\d+) registers"
+)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one entry of a text takes of a GPU's thread."""
+
+    registers: int
+    stack: int  # bytes of local memory, spills included
+    spill_stores: int  # bytes
+    spill_loads: int
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The machine code of a text, or why there is none."""
+
+    ok: bool
+    log: str
+    cubin: bytes
+    seconds: float
+
+    @property
+    def usage(self) -> dict[str, Usage]:
+        """By entry."""
+        return {
+            found["entry"]: Usage(
+                *(int(found[k]) for k in ("registers", "stack", "stores", "loads"))
+            )
+            for found in PROPERTIES.finditer(self.log)
+        }
+
+
+def compiled(text: str, architecture: int, options: tuple[str, ...] = ()) -> Compiled:
+    """`text` compiled to machine code for sm_`architecture`, with ptxas' report in the log."""
+    library = _library()
+    program = ctypes.c_void_p()
+    name, source = b"kernel.cu", text.encode()
+    _check(library.nvrtcCreateProgram(ctypes.byref(program), source, name, 0, None, None))
+    try:
+        given = (f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", *options)
+        words = (ctypes.c_char_p * len(given))(*(option.encode() for option in given))
+        began = time.perf_counter()
+        ok = library.nvrtcCompileProgram(program, len(given), words) == 0
+        seconds = time.perf_counter() - began
+        log = _read(library, program, "ProgramLog").decode().rstrip("\0")
+        return Compiled(ok, log, _read(library, program, "CUBIN") if ok else b"", seconds)
+    finally:
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def version() -> str:
+    """Of the CUDA that NVRTC belongs to."""
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    _check(_library().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+    return f"{major.value}.{minor.value}"
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    try:
+        listed = files("nvidia-cuda-nvrtc") or []
+    except PackageNotFoundError:
+        listed = []
+    for file in listed:
+        if NAME.match(file.name):
+            return ctypes.CDLL(str(file.locate()))
+    raise RuntimeError(f"no NVRTC in this environment ({sys.platform}): pip install '.[test]'")
+
+
+def _read(library: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> bytes:
+    size = ctypes.c_size_t()
+    _check(getattr(library, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
+    text = ctypes.create_string_buffer(size.value)
+    _check(getattr(library, f"nvrtcGet{what}")(program, text))
+    return text.raw
+
+
+def _check(result: int) -> None:
+    if result:
+        raise RuntimeError(f"NVRTC returns {result}")

@@ -1,0 +1,128 @@
+"""On a GPU: every kernel method gives the CPU's bits, statuses included, and a stop is heard.
+
+They need NumPy, CuPy and pytest, and either a C++ compiler or what tests.gpu_cases has written.
+Without a GPU they are skipped, and with --require-gpu they fail.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sweep.backends import Stopped
+from sweep.backends.cupy_device import CupyDevice, find_gpu
+from sweep.backends.gpu import GpuBackend
+from sweep.errors import MachineError
+from sweep.spec import Column, Points
+from tests.gpu_cases import N_POINTS, expected
+from tests.gpu_points import cases
+from tests.points import differing, sweep_of
+
+pytestmark = pytest.mark.gpu
+
+CASES = {case.name: case for case in cases(N_POINTS)}
+
+
+@pytest.fixture(scope="session")
+def gpu(request: pytest.FixtureRequest) -> CupyDevice:
+    try:
+        return find_gpu()
+    except MachineError as error:
+        if request.config.getoption("--require-gpu"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_bits_are_those_of_the_cpu(name: str, gpu: CupyDevice) -> None:
+    case = CASES[name]
+    points, bits = expected(case)
+    assert differing(bits, dict(GpuBackend(gpu).compute(case.sweep, points).arrays)) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_bits_depend_on_neither_budget_nor_batch(name: str, gpu: CupyDevice) -> None:
+    case = CASES[name]
+    points, bits = expected(case)
+    backend = GpuBackend(gpu, budget=37)
+    backend._memory = 200_000
+    assert differing(bits, dict(backend.compute(case.sweep, points).arrays)) == []
+
+
+def test_the_bits_are_the_same_in_any_company(gpu: CupyDevice) -> None:
+    """A hundred times as many points: they fill the device, and divergence is another."""
+    case = CASES["friction_oscillator-exact"]
+    points, bits = expected(case)
+    order = np.random.default_rng(1).permutation(np.arange(100 * points.n_points)) % points.n_points
+    columns = {
+        name: Column(column.values[order] if len(column.values) > 1 else column.values)
+        for name, column in points.columns.items()
+    }
+    many = replace(points, n_points=len(order), columns=columns)
+    found = GpuBackend(gpu).compute(case.sweep, many).arrays
+    assert differing({name: values[order] for name, values in bits.items()}, dict(found)) == []
+
+
+def test_two_threads_at_once_get_their_own_results(gpu: CupyDevice) -> None:
+    chosen = [CASES["friction_oscillator-euler"], CASES["mdr_contact-time_stepping"]]
+    backend, wrong = GpuBackend(gpu), []
+
+    def repeat(i: int) -> None:
+        case = chosen[i % 2]
+        points, bits = expected(case)
+        for _ in range(5):
+            wrong.extend(differing(bits, dict(backend.compute(case.sweep, points).arrays)))
+
+    threads = [threading.Thread(target=repeat, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_stop_is_heard_within_half_a_second_of_a_point_of_hours(gpu: CupyDevice) -> None:
+    values = {"phase": 1.0, "beta": 0.5, "delta": 1.5, "springs": 1e5, "steps_per_cycle": 1e9}
+    sweep = sweep_of(values, "mdr_contact", "time_stepping")
+    columns = {p.name: Column(np.array([values.get(p.name, p.default)])) for p in sweep.parameters}
+    backend, given, stop = GpuBackend(gpu), Points(n_points=1, columns=columns), threading.Event()
+    backend.prepare(sweep, given)
+    asked: list[float] = []
+
+    def ask() -> None:
+        asked.append(time.perf_counter())
+        stop.set()
+
+    timer = threading.Timer(3.0, ask)
+    timer.start()
+    with pytest.raises(Stopped):
+        backend.compute(sweep, given, stop)
+    assert time.perf_counter() - asked[0] < 0.6  # one launch, and the host's share
+    timer.join()
+
+
+def test_where_memory_is_short_the_bits_are_the_same(gpu: CupyDevice) -> None:
+    """A bound on CuPy's own pool makes its allocations fail as a full device does."""
+    case = CASES["friction_oscillator-exact"]
+    points, bits = expected(case)
+    pool = gpu._cupy.get_default_memory_pool()
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + 400_000)
+    try:
+        backend = GpuBackend(gpu)
+        asked = backend._memory
+        assert differing(bits, dict(backend.compute(case.sweep, points).arrays)) == []
+        assert backend._memory < asked
+    finally:
+        pool.set_limit(size=0)
+
+
+def test_the_device_tells_of_itself(gpu: CupyDevice) -> None:
+    gpu.try_kernel()
+    assert gpu.facts.name in gpu.description
+    assert gpu.facts.multiprocessors > 0
+    assert gpu.facts.clock > 0
