@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import time
@@ -16,7 +17,7 @@ import pytest
 import sweep.backends.cpu
 import sweep.forecast
 from sweep.api import compile_kernels, forecast_of, open_store, run_in_store, with_options
-from sweep.backends import Computed, Stopped
+from sweep.backends import Computed, Stopped, compiler
 from sweep.config import Request, load
 from sweep.engine import failed_arrays
 from sweep.errors import MachineError, StoreError
@@ -196,6 +197,20 @@ def test_compile_fills_the_cache_with_all_that_a_run_takes(
     sweep.backends.cpu._load.cache_clear()
     assert run("run", *arguments, "-o", "a.zarr")[0] == 0
     assert sorted((tmp_path / "kernels").iterdir()) == made
+    with monkeypatch.context() as bare:  # a node without a compiler, the cache shared
+        bare.delenv("TRIBOSWEEP_CXX", raising=False)
+        bare.setenv("PATH", "")
+        bare.setattr(importlib.util, "find_spec", lambda _name: None)
+        bare.setattr(compiler, "_find", compiler._find.__wrapped__)
+        sweep.backends.cpu._load.cache_clear()
+        status, _, err = run("run", *arguments, "-o", "b.zarr")
+        assert status == 0, err
+        status, _, err = run("run", SMOKE, "-o", "c.zarr", "--set", "damping=1")
+        assert status == 3
+        assert "sweep compile" in err
+        assert sorted((tmp_path / "kernels").iterdir()) == made
+    found, other = (sweep.open_results(tmp_path / name) for name in ("a.zarr", "b.zarr"))
+    assert found["wear_power"].values.tobytes() == other["wear_power"].values.tobytes()
     told = json.loads(run("compile", *arguments, "--json")[1])
     variants = [set(kernel["variants"]) for kernel in told["kernels"]]
     assert {"no_spring"} in [extra - variants[0] for extra in variants]

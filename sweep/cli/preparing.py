@@ -37,8 +37,8 @@ def compile_kernels(
 ) -> None:
     """Compile every kernel that a sweep needs into the cache.
 
-    So that a later run finds them there: on a cluster, from the same cache folder, compiler and
-    kind of processor. What is in the cache is not compiled again.
+    A later run finds them there, also where there is no compiler: on nodes of a cluster that share
+    the cache folder and have the same kind of processor as this machine.
     """
     from sweep.api import compile_kernels as compile_all
     from sweep.api import with_options
