@@ -13,8 +13,10 @@ from sweep.backends import open_backend
 from sweep.config import Request, load
 from sweep.engine import Progress, Summary
 from sweep.engine import run as run_engine
-from sweep.plan import chunk_at, chunk_shape, points
+from sweep.forecast import Forecast, forecast
+from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
 from sweep.source import kernel_digest
+from sweep.spec import Points
 from sweep.store import MemoryResults, Store
 
 if TYPE_CHECKING:
@@ -104,6 +106,38 @@ def _compile(request: Request) -> None:
     shape = chunk_shape(sweep, request.options.chunk_points)
     first = chunk_at((0,) * len(shape), sweep.shape, shape)
     open_backend(request.options.backend).prepare(sweep, points(sweep, first))
+
+
+def compile_kernels(request: Request) -> list[tuple[str, ...]]:
+    """Compile every kernel that the chunks of a sweep need; the variants of each.
+
+    There are none of a method that nothing is compiled for. SweepError as of a run.
+    """
+    sweep = request.sweep
+    if sweep.method.kind != "kernel":
+        return []
+    variants = variant_sets(sweep, chunk_shape(sweep, request.options.chunk_points))
+    backend = open_backend(request.options.backend)
+    for names in variants:
+        backend.prepare(sweep, Points(n_points=0, columns={}, variants=names))
+    return variants
+
+
+def forecast_of(request: Request, path: str | Path) -> Forecast:
+    """What running the request into the store at `path` will take; nothing is written.
+
+    Of a store that is there, only what is still to do counts. SweepError as of a run.
+    """
+    sweep, options = request.sweep, request.options
+    if not os.path.lexists(path):
+        shape = chunk_shape(sweep, options.chunk_points)
+        pending = list(chunks(sweep.shape, shape))
+        return forecast(sweep, pending, shape, options, Path(path), is_made=False)
+    store = open_store(request, path)
+    again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
+    pending = {chunk.index: chunk for chunk in (*store.pending(), *again)}
+    shape = store.chunk_shape
+    return forecast(store.sweep, [*pending.values()], shape, options, Path(path), is_made=True)
 
 
 def provenance(request: Request) -> dict[str, object]:

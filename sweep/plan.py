@@ -80,6 +80,24 @@ def points(sweep: Sweep, chunk: Chunk) -> Points:
     )
 
 
+def variant_sets(sweep: Sweep, chunk_shape: Sequence[int]) -> list[tuple[str, ...]]:
+    """The variants that hold in a chunk, for every different set of them that some chunk has."""
+    variants = sweep.method.variants
+    constants = {name: Column(np.array([value])) for name, value in sweep.constants.items()}
+    held = [{tuple(_holds(variant, constants) for variant in variants)}]
+    for axis, step in zip(sweep.axes, chunk_shape, strict=True):
+        parts = (
+            {name: Column(values[start : start + step]) for name, values in axis.columns.items()}
+            for start in range(0, axis.size, step)
+        )
+        held.append({tuple(_holds(variant, part) for variant in variants) for part in parts})
+    sets = {tuple(map(all, zip(*each, strict=True))) for each in itertools.product(*held)}
+    return [
+        tuple(v.name for v, there in zip(variants, each, strict=True) if there)
+        for each in sorted(sets)
+    ]
+
+
 def recipe(sweep: Sweep) -> Recipe:
     """What a sweep computes, JSON-able and canonical: equal for sweeps that ask for the same.
 

@@ -41,8 +41,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_the_commands_of_this_version() -> None:
     assert COMMANDS == [
-        "run", "example", "status", "show", "plot", "export", "trace", "fit", "verify", "models",
-        "source", "doctor",
+        "run", "example", "status", "show", "plot", "export", "trace", "fit", "verify", "compile",
+        "models", "source", "doctor",
     ]  # fmt: skip
 
 

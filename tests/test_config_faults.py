@@ -58,8 +58,8 @@ BROKEN_FILES = [
     (MODEL, "stiffness = 3\n[run]",
      "stiffness: there is no such key; known are format, model, method, outputs, dtype; "
      "parameters stand under [parameters]"),
-    (MODEL, "[sample]\nsobol = 10\n[run]",
-     "[sample]: there is no such table; known are parameters, axes, run"),
+    (MODEL, "[pictures]\nsobol = 10\n[run]",
+     "[pictures]: there is no such table; known are parameters, axes, sample, run"),
     (MODEL, '[run.slurm]\nqueue = "x"\n[run]', "[run] slurm: there is no such table"),
     (RUN, "worker = 2", "[run] worker: there is no such key; did you mean 'workers'?"),
     (RUN, "workers = 0", "[run] workers: 0 is not a whole number of at least 1"),
@@ -294,7 +294,7 @@ def test_all_faults_come_at_once_each_with_its_place(tmp_path: Path) -> None:
         phase = 3
         [run]
         workers = 0
-        [sample]
+        [pictures]
         n = 3
     """)
     with pytest.raises(ConfigError) as caught:
@@ -302,8 +302,8 @@ def test_all_faults_come_at_once_each_with_its_place(tmp_path: Path) -> None:
     assert sorted(fault.place for fault in caught.value.faults) == [
         "--set damping", "--set nonsense", "[axes] friction", "[axes] phase",
         "[parameters] angular_frequency", "[parameters] base_acceleration", "[parameters] gravity",
-        "[parameters] grvity", "[parameters] mass", "[parameters] window_end", "[run] workers",
-        "[sample]", "dtype", "format", "method", "outputs",
+        "[parameters] grvity", "[parameters] mass", "[parameters] window_end", "[pictures]",
+        "[run] workers", "dtype", "format", "method", "outputs",
     ]  # fmt: skip
     assert str(caught.value).startswith(f"{path}: 16 faults, nothing was computed\n")
 

@@ -280,11 +280,70 @@ def test_a_place_that_cannot_be_written_is_an_error_of_ours(surface, tmp_path):
         plots.plot(surface, path=tmp_path / "file" / "map.png")
 
 
-def test_a_sample_is_drawn_as_dots_by_number(surface):
-    sample = surface.stack(point=["friction", "base_acceleration"]).reset_index("point")
-    line = plots.draw(sample).axes[0].get_lines()[0]
+@pytest.fixture(scope="module")
+def sample(surface):
+    points = surface.stack(point=["friction", "base_acceleration"]).reset_index("point")
+    names = ("friction", "base_acceleration")
+    return points.assign_coords(
+        {name: ("point", points[name].values, points[name].attrs) for name in names}
+    )
+
+
+def test_a_sample_is_drawn_as_dots_over_two_parameters(sample):
+    axes = plots.draw(sample, over=["base_acceleration", "friction"]).axes[0]
+    (dots,) = axes.collections
+    places = np.array([sample["base_acceleration"], sample["friction"]]).T
+    assert np.array_equal(dots.get_offsets(), places)
+    assert np.array_equal(dots.get_array(), sample["wear_power"])
+    assert axes.get_ylabel() == "Coulomb friction coefficient"
+    assert axes.get_xlabel() == "amplitude of the plane's acceleration [m/s²]"
+
+
+def test_points_of_a_sample_without_a_value_are_crosses():
+    statuses = np.zeros((5, 4), int)
+    statuses[2, 1] = Status.diverged
+    axes = {"friction": FRICTION[:5], "base_acceleration": BASE_ACCELERATION[:4]}
+    grid = asymptotic_dataset(axes, statuses)
+    points = grid.stack(point=["friction", "base_acceleration"]).reset_index("point")
+    figure = plots.draw(points)
+    dots, crosses = figure.axes[0].collections
+    assert len(dots.get_offsets()) == 19
+    assert crosses.get_offsets().tolist() == [[FRICTION[2], BASE_ACCELERATION[1]]]
+    assert "no value: 1 diverged" in legend_of(figure)
+
+
+def test_a_sample_over_one_of_its_parameters_is_dots(sample):
+    line = plots.draw(sample, over=["friction"]).axes[0].get_lines()[0]
     assert line.get_linestyle() == "None"
-    assert line.get_xdata().tolist() == list(range(4800))
+    assert sorted(line.get_xdata()) == sorted(sample["friction"].values)
+
+
+def test_a_sample_of_one_parameter_is_an_axis():
+    one = asymptotic_dataset({"friction": FRICTION[::-1]})
+    drawn = plots.draw(one.rename_dims(friction="point").reset_index("friction"))
+    expected = plots.draw(one)
+    for figure in (drawn, expected):
+        assert figure.axes[0].get_lines()[0].get_linestyle() == "-"
+    line, right = (figure.axes[0].get_lines()[0].get_xydata() for figure in (drawn, expected))
+    assert np.array_equal(line, right)
+
+
+def test_a_sample_cannot_be_cut_and_says_what_can_be_done(sample, surface):
+    with pytest.raises(SweepError, match=r"friction is sampled .*--over friction"):
+        slices.cut(sample, None, {"friction": 0.1})
+    with pytest.raises(SweepError, match="did you mean 'friction'"):
+        slices.cut(sample, None, {}, ["frction"])
+    with pytest.raises(SweepError, match="one or two parameters"):
+        slices.cut(sample, None, {}, ["friction", "friction"])
+    with pytest.raises(SweepError, match="leave out --over"):
+        slices.cut(surface, None, {}, ["friction"])
+
+
+def test_points_that_are_only_counted_are_drawn_by_number(surface):
+    line = plots.draw(surface.isel(base_acceleration=3).drop_vars("friction"))
+    line = line.axes[0].get_lines()[0]
+    assert line.get_linestyle() == "None"
+    assert line.get_xdata().tolist() == list(range(60))
 
 
 def test_long_axes_are_thinned_and_unsorted_ones_sorted():

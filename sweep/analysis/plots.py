@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +37,13 @@ def plot(
     path: str | Path = "sweep.png",
     *,
     at: Mapping[str, float] | None = None,
+    over: Sequence[str] = (),
 ) -> Path:
     """Draw one output of a sweep into a file (.png, .pdf, .svg ...) and return the file's path.
 
     See `draw` for what is on it. Folders on the way to `path` are made; a file there is replaced.
     """
-    return save(draw(dataset, output, at=at), path)
+    return save(draw(dataset, output, at=at, over=over), path)
 
 
 def save(figure: Figure, path: str | Path) -> Path:
@@ -67,7 +69,11 @@ def refuse_end(path: Path) -> None:
 
 
 def draw(
-    dataset: xr.Dataset, output: str | None = None, *, at: Mapping[str, float] | None = None
+    dataset: xr.Dataset,
+    output: str | None = None,
+    *,
+    at: Mapping[str, float] | None = None,
+    over: Sequence[str] = (),
 ) -> Figure:
     """The picture as a matplotlib Figure, bound to no window.
 
@@ -75,9 +81,10 @@ def draw(
     are drawn; each other is cut at its middle, or at the value nearest to the one `at` gives, and
     the title says where. Borders between the classes of a flag are drawn and the classes named,
     whether the flag is the output or stands beside it; borders that theory knows for the model are
-    dashed. Points without a value are hatched, and counted in the legend.
+    dashed. Points without a value are hatched, and counted in the legend. A sample is drawn as dots
+    over two of its parameters, the first ones or those of `over`; over one, as an axis is.
     """
-    return draw_slice(cut(dataset, output, at or {}))
+    return draw_slice(cut(dataset, output, at or {}, over))
 
 
 def draw_slice(shown: Slice) -> Figure:
@@ -96,7 +103,9 @@ def draw_slice(shown: Slice) -> Figure:
             f"there is nothing to draw: what is shown is a single point, {shown.name} = "
             f"{quantity(shown.output)}"
         )
-    if len(shape) == 2 and min(shape) > MOST_LINES:
+    if shown.over:
+        _draw_sample(figure, axes, shown)
+    elif len(shape) == 2 and min(shape) > MOST_LINES:
         _draw_map(figure, axes, shown)
     else:
         _draw_lines(axes, shown)
@@ -144,6 +153,32 @@ def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
     _draw_class_borders(axes, x, y, shown)
     _draw_theory_borders(axes, x, y, shown)
     _name_classes(axes, x, y, shown)
+
+
+def _draw_sample(figure: Figure, axes: Axes, shown: Slice) -> None:
+    """A dot a point over two parameters, the output in colour; a cross where it has no value."""
+    x, y = (shown.dataset[name] for name in shown.over)
+    for axis, name in ((x, "x"), (y, "y")):
+        axes.set(**{f"{name}scale": _sample_scale(shown, axis), f"{name}label": _label(axis)})
+    values = _of_some_colour(shown.values) if _is_error(shown) else shown.values
+    there = np.isfinite(values)
+    size = float(np.clip(2e4 / max(values.size, 1), 1.0, 30.0))  # points^2: together half the page
+    dots = axes.scatter(
+        x.values[there], y.values[there], s=size, c=values[there], linewidths=0,
+        rasterized=True, **_colours(shown),
+    )  # fmt: skip
+    _colour_bar(figure, axes, dots, shown)
+    if not there.all():
+        axes.scatter(x.values[~there], y.values[~there], s=20.0, c="0.6", marker="x")
+
+
+def _sample_scale(shown: Slice, parameter: xr.DataArray) -> str:
+    """Logarithmic where it was drawn so, or spans decades."""
+    recipe = str(shown.dataset.attrs.get("recipe", "{}"))
+    axes = json.loads(recipe).get("axes", [])
+    asked = next((axis["recipe"].get(parameter.name) for axis in axes), None)
+    drawn_so = isinstance(asked, dict) and "loguniform" in asked
+    return "log" if drawn_so or spans_decades(parameter.values) else "linear"
 
 
 def _colours(shown: Slice) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -29,7 +29,8 @@ class Slice:
     dataset: xr.Dataset  # of the axes shown alone; the axes cut are coordinates without dimension
     name: str  # of the output
     cuts: Mapping[str, str]  # axis cut -> "0.1 kg"
-    numbered: frozenset[str]  # axes without values of their own (samples), which are just counted
+    numbered: frozenset[str]  # axes whose neighbours are none, drawn as dots: those of samples
+    over: tuple[str, ...] = ()  # of a sample: the two parameters it is drawn over
 
     @property
     def output(self) -> xr.DataArray:
@@ -85,15 +86,25 @@ class Slice:
         return values
 
 
-def cut(dataset: xr.Dataset, output: str | None, at: Mapping[str, float]) -> Slice:
+def cut(
+    dataset: xr.Dataset, output: str | None, at: Mapping[str, float], over: Sequence[str] = ()
+) -> Slice:
     """The slice of `dataset` that is shown of `output` (the first real one if None).
 
     The two longest axes are kept; each other, and each that `at` names, is cut at the value nearest
-    to that of `at`, or at its middle. Long axes are thinned evenly (MOST_VALUES).
+    to that of `at`, or at its middle. Long axes are thinned evenly (MOST_VALUES). Of a sample,
+    `over` are one or two of its parameters, by default the first two; over one it becomes an axis.
     """
     name = _output_name(dataset, output)
+    _refuse_cut_of_sample(dataset, at)
     _check_names("axis", at, dataset.sizes)
     kept = _kept_axes(dataset[name], at)
+    over = _over(dataset, kept, over)
+    scattered: set[str] = set()
+    if len(over) == 1:
+        scattered = set(over) if len(_sampled(dataset, kept[0])) > 1 else set()
+        dataset = dataset.swap_dims({kept[0]: over[0]})
+        kept, over = [over[0]], ()
     numbered = frozenset(map(str, dataset[name].dims)) - set(map(str, dataset.coords))
     dataset = dataset.assign_coords({axis: np.arange(dataset.sizes[axis]) for axis in numbered})
     places = {
@@ -108,7 +119,8 @@ def cut(dataset: xr.Dataset, output: str | None, at: Mapping[str, float]) -> Sli
         dataset=shown.sortby(kept) if kept else shown,
         name=name,
         cuts={axis: quantity(shown[axis]) for axis in places},
-        numbered=numbered,
+        numbered=numbered | scattered,
+        over=over,
     )
 
 
@@ -159,6 +171,31 @@ def _kept_axes(output: xr.DataArray, at: Mapping[str, float]) -> list[str]:
     free = [str(axis) for axis in output.dims if axis not in at]
     longest = sorted(free, key=lambda axis: output.sizes[axis], reverse=True)[:2]
     return [axis for axis in free if axis in longest and output.sizes[axis] > 1]
+
+
+def _sampled(dataset: xr.Dataset, axis: str) -> list[str]:
+    """The parameters of a sample along an axis; none along an axis with values of its own."""
+    own = [str(name) for name in dataset.coords if dataset[name].dims == (axis,)]
+    return [] if axis in own else own
+
+
+def _over(dataset: xr.Dataset, kept: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
+    sampled = _sampled(dataset, kept[0]) if len(kept) == 1 else []
+    if asked and not sampled:
+        raise SweepError("there is no sample to be drawn over parameters: leave out --over")
+    _check_names("sampled parameter", asked, sampled)
+    if len(set(asked)) != len(asked) or len(asked) > 2:
+        raise SweepError(f"a sample is drawn over one or two parameters, not {', '.join(asked)}")
+    return tuple(asked or sampled[:2])
+
+
+def _refuse_cut_of_sample(dataset: xr.Dataset, at: Mapping[str, float]) -> None:
+    for axis in map(str, dataset.sizes):
+        for name in set(at) & set(_sampled(dataset, axis)):
+            raise SweepError(
+                f"{name} is sampled and has no axis to be cut; --over {name} draws over it, and "
+                f"--at {axis}=NUMBER shows one point"
+            )
 
 
 def _nearest(axis: xr.DataArray, value: float | None) -> int:

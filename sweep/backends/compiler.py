@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweep.backends.cache import cached, digest
+from sweep.backends.cache import cache_folder, cached, digest
 from sweep.errors import CompileError
 
 FLAGS = (
@@ -28,11 +28,17 @@ FLAGS = (
     "-shared",
 )
 
+SUFFIX = ".dll" if os.name == "nt" else ".so"
+
 CURES = (
     "Install one (Debian: apt install g++), or bring one into this environment with: "
     "pip install 'tribosweep[compiler]'"
 )
 NO_COMPILER = f"no C++ compiler: none of g++, clang++ or c++ is on PATH. {CURES}"
+
+
+class NoCompilerError(CompileError):
+    """None was named, and there is none; kernels that are in the cache can be run."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def _find(chosen: str, path: str) -> Compiler:
             return _compiler((found,), f"the compiler {found!r}")
     if importlib.util.find_spec("ziglang"):
         return zig()
-    raise CompileError(NO_COMPILER)
+    raise NoCompilerError(NO_COMPILER)
 
 
 def zig() -> Compiler:
@@ -105,7 +111,7 @@ def compile_library(text: str, compiler: Compiler, extra_flags: Sequence[str] = 
     CompileError carries the command and what the compiler printed.
     """
     flags = (*compiler.flags, *extra_flags)
-    key = digest(text, *compiler.command, compiler.version, *flags, processor())
+    made_by = digest(*compiler.command, compiler.version, *compiler.flags)
 
     def make(library: Path) -> None:
         source = library.with_suffix(".cpp")
@@ -117,7 +123,20 @@ def compile_library(text: str, compiler: Compiler, extra_flags: Sequence[str] = 
                 f"the kernel does not compile: {shlex.join(command)}\n{done.stderr.strip()}"
             )
 
-    return cached(f"{key}{'.dll' if os.name == 'nt' else '.so'}", make)
+    return cached(f"{_content(text, extra_flags)}-{made_by}{SUFFIX}", make)
+
+
+def compiled_library(text: str, extra_flags: Sequence[str] = ()) -> Path | None:
+    """A library of `text` for this processor from the cache, whatever compiler made it, if any.
+
+    For machines without a compiler; all compilers' libraries give the same bits.
+    """
+    found = cache_folder().glob(f"{_content(text, extra_flags)}-*{SUFFIX}")
+    return min(found, default=None)
+
+
+def _content(text: str, extra_flags: Sequence[str]) -> str:
+    return digest(text, *FLAGS, *extra_flags, processor())
 
 
 @functools.cache

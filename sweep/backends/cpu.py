@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from sweep.arrays import array_method
 from sweep.backends.arrays import compute_arrays
 from sweep.backends.base import Computed, Stopped
-from sweep.backends.compiler import Compiler, compile_library, find_compiler, processor_name
+from sweep.backends.compiler import (
+    Compiler,
+    NoCompilerError,
+    compile_library,
+    compiled_library,
+    find_compiler,
+    processor_name,
+)
 from sweep.errors import CompileError, MachineError
 from sweep.source import Kernel, kernel_of, kernel_text
 from sweep.spec import DTYPES, Output, Points, Sweep
@@ -91,7 +98,10 @@ class CpuBackend:
 
     def _library(self, kernel: Kernel) -> Library:
         target = replace(self._target, pack=self._target.pack or kernel.method.pack)
-        return _load(kernel, self._compiler, target.flags)
+        try:
+            return _load(kernel, self._compiler, target.flags)
+        except NoCompilerError as error:
+            return _load_ready(kernel, target.flags, str(error))
 
 
 class Library:
@@ -170,6 +180,16 @@ def request_type(n_columns: int, n_outputs: int) -> type[Any]:
 @functools.lru_cache(maxsize=64)
 def _load(kernel: Kernel, compiler: Compiler, flags: tuple[str, ...]) -> Library:
     return Library(compile_library(kernel_text(kernel), compiler, flags), kernel)
+
+
+@functools.lru_cache(maxsize=64)
+def _load_ready(kernel: Kernel, flags: tuple[str, ...], problem: str) -> Library:
+    """From the cache, where `sweep compile` has put it, whatever compiler made it."""
+    path = compiled_library(kernel_text(kernel), flags)
+    if path is None:
+        hint = "or run `sweep compile` where there is one, with a processor and cache as here"
+        raise NoCompilerError(f"{problem}; {hint}")
+    return Library(path, kernel)
 
 
 def load_library(path: Path) -> ctypes.CDLL:

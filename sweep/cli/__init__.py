@@ -18,12 +18,13 @@ from sweep.cli import (
     tracing,
     fitting,
     verifying,
+    preparing,
     about,
 )  # in the order of the help
 
 # isort: on
 
-__all__ = ["about", "fitting", "main", "running", "stores", "tracing", "verifying"]
+__all__ = ["about", "fitting", "main", "preparing", "running", "stores", "tracing", "verifying"]
 
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
 BROKEN_PIPE = 128 + 13  # as a shell tells of SIGPIPE

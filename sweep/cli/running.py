@@ -25,6 +25,7 @@ from sweep.cli.stopping import StopRequest
 from sweep.errors import SweepError
 
 if TYPE_CHECKING:
+    from sweep.config import Request
     from sweep.engine import Progress, Summary
     from sweep.store import Store
 
@@ -83,12 +84,16 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Compute what has failed before once more.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Tell what it will take, and compute nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compute a sweep, or go on where it stopped.
 
     Results go into a zarr store, chunk by chunk. What is done there is not computed again, so that
-    the same command goes on after any end. With --json, progress and summary are JSON lines.
+    the same command goes on after any end. With --json, progress and summary are JSON lines. With
+    --dry-run, the status is 3 if the disk is too small.
     """
     options = {
         "backend": backend.value if backend else None,
@@ -100,6 +105,9 @@ def run(
     }
     ended: Ended | None = None
     with StopRequest() as asked:
+        if dry_run:
+            _forecast(config, overrides or (), options, store, as_json=as_json)
+            return
         ended = _compute(config, overrides or (), options, store, asked, as_json=as_json)
     if ended is None or ended.summary.stopped:
         _tell_stopped(asked, ended, shlex.join(("sweep", *context.obj)), as_json=as_json)
@@ -125,14 +133,9 @@ def _compute(
     *,
     as_json: bool,
 ) -> Ended:
-    from sweep.api import default_store, open_store, run_in_store, with_options
-    from sweep.config import load
+    from sweep.api import open_store, run_in_store
 
-    for name, text in (("CONFIG", config), ("--store", store)):
-        if text == "":
-            raise SweepError(f"{name} is empty: an unset variable of the shell, perhaps")
-    request = with_options(load(config, overrides), **options)
-    place = store or str(default_store(request))
+    request, place = _asked(config, overrides, options, store)
     kept = open_store(request, place)
     with display(as_json=as_json) as show:
 
@@ -141,6 +144,35 @@ def _compute(
             show(progress)
 
         return Ended(kept, place, run_in_store(kept, request, report, asked.event))
+
+
+def _asked(
+    config: str, overrides: Sequence[str], options: Mapping[str, object], store: str | None
+) -> tuple[Request, str]:
+    """The request, and where its store is."""
+    from sweep.api import default_store, with_options
+    from sweep.config import load
+
+    for name, text in (("CONFIG", config), ("--store", store)):
+        if text == "":
+            raise SweepError(f"{name} is empty: an unset variable of the shell, perhaps")
+    request = with_options(load(config, overrides), **options)
+    return request, store or str(default_store(request))
+
+
+def _forecast(
+    config: str,
+    overrides: Sequence[str],
+    options: Mapping[str, object],
+    store: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    from sweep.api import forecast_of
+    from sweep.cli.preparing import tell_forecast
+
+    request, place = _asked(config, overrides, options, store)
+    tell_forecast(forecast_of(request, place), place, as_json=as_json)
 
 
 def _tell_stopped(asked: StopRequest, ended: Ended | None, again: str, *, as_json: bool) -> None:

@@ -102,6 +102,10 @@ def plot(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Cut an axis at its value nearest to this (SI)."),
     ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Of a sample: one or two parameters to draw it over."),
+    ] = None,
     against: Annotated[
         str | None,
         typer.Option(metavar="METHOD", help="Draw the error against this method, run for it."),
@@ -110,7 +114,8 @@ def plot(
 ) -> None:
     """Draw one output as lines or a map, or its error.
 
-    The two longest axes are drawn; the others are cut at their middle, or where --at says.
+    The two longest axes are drawn; the others are cut at their middle, or where --at says. A sample
+    is drawn as dots over two of its parameters.
     With --against, another method of the model (exact) computes the same points, and median and
     worst of the relative errors drawn are told; where its value is 0, they are relative to its
     greatest.
@@ -124,7 +129,7 @@ def plot(
     cuts = places(at or ())
     with StopRequest() as asked:
         refuse_end(path)
-        shown = cut(open_results(store), output, cuts)
+        shown = cut(open_results(store), output, cuts, over or ())
         if against is not None:
             shown = compare_slice(shown, against)
         _tell_plot(shown, save(draw_slice(shown), path), as_json=as_json)

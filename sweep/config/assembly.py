@@ -8,8 +8,9 @@ from typing import cast
 import numpy as np
 
 from sweep.config.axes import axis
-from sweep.config.draft import TOP_LEVEL_KEYS, Draft, is_table
+from sweep.config.draft import SAMPLE_KEYS, TOP_LEVEL_KEYS, Draft, is_table
 from sweep.config.quantities import UnreadableError, first_outside, number, requirement
+from sweep.config.sample import Sample, sample_of
 from sweep.config.tables import AxisTable, Document, checked
 from sweep.config.wording import listed, nearest, shown
 from sweep.models import models
@@ -24,9 +25,12 @@ def sweep_of(draft: Draft, document: Document) -> Sweep | None:
     if model is None:
         return None
     method = _method(draft, document, model)
-    parameter_set = _parameter_set(draft, document, model)
     known = _known_parameters(model, method)
+    sample = _sample(draft, document, known, model)
+    along = (*document.axes, *sample.names)
+    parameter_set = _parameter_set(draft, document, model, along)
     axes = _axes(draft, document, known, model)
+    axes = axes if sample.axis is None else (sample.axis,)
     constants = _constants(draft, document, known, model)
     outputs = _outputs(draft, document, model, parameter_set)
     wanted = (
@@ -34,7 +38,7 @@ def sweep_of(draft: Draft, document: Document) -> Sweep | None:
         *(parameter_set.parameters if parameter_set else ()),
         *(method.parameters if method else ()),
     )
-    constants = _completed(draft, document, wanted, constants)
+    constants = _completed(draft, document, along, wanted, constants)
     _check_relations(draft, model, constants)
     if method is None or parameter_set is None:
         return None
@@ -114,11 +118,31 @@ def _known_parameters(model: Model, method: Method | None) -> dict[str, Paramete
     return {parameter.name: parameter for parameter in parameters}
 
 
-def _parameter_set(draft: Draft, document: Document, model: Model) -> ParameterSet | None:
+def _sample(
+    draft: Draft, document: Document, known: Mapping[str, Parameter], model: Model
+) -> Sample:
+    if document.sample is None:
+        return Sample((), None)
+    if document.axes:
+        message = "points are a grid of [axes] or a [sample], not both; keep one of the two"
+        draft.fault("sample", "", message)
+    sample = sample_of(
+        draft, document.sample, known, lambda name: _unknown(name, known, model, SAMPLE_KEYS)
+    )
+    for name in sample.names:
+        if name in document.parameters:
+            message = "it also stands under [parameters]; keep one of the two"
+            draft.fault("sample", name, message)
+    return sample
+
+
+def _parameter_set(
+    draft: Draft, document: Document, model: Model, along: Sequence[str]
+) -> ParameterSet | None:
     """The one set that has all the given parameters of sets; if several have, the complete one."""
     sets = {each.name: [p.name for p in each.parameters] for each in model.parameter_sets}
     in_sets = {name for names in sets.values() for name in names}
-    given = [n for n in dict.fromkeys((*document.parameters, *document.axes)) if n in in_sets]
+    given = [n for n in dict.fromkeys((*document.parameters, *along)) if n in in_sets]
     fitting = [s for s in model.parameter_sets if set(given) <= set(sets[s.name])]
     complete = [s for s in fitting if _needed(s) <= set(given)]
     if complete or len(fitting) == 1:
@@ -205,6 +229,7 @@ def _constant(value: object, parameter: Parameter) -> float:
 def _completed(
     draft: Draft,
     document: Document,
+    along: Sequence[str],
     wanted: Sequence[Parameter],
     constants: Mapping[str, float],
 ) -> dict[str, float]:
@@ -214,7 +239,7 @@ def _completed(
         name = parameter.name
         if name in constants:
             completed[name] = constants[name]
-        elif name in document.parameters or name in document.axes:
+        elif name in document.parameters or name in along:
             continue
         elif parameter.default is not None:
             completed[name] = float(parameter.default)
@@ -241,10 +266,12 @@ def _check_relations(draft: Draft, model: Model, constants: Mapping[str, float])
             draft.fault("parameters", relation.lesser, f"{lesser!r}: {relation.reason}; {asked}")
 
 
-def _unknown(name: str, known: Mapping[str, Parameter], model: Model) -> str:
+def _unknown(
+    name: str, known: Mapping[str, Parameter], model: Model, keys: Sequence[str] = ()
+) -> str:
     if name in TOP_LEVEL_KEYS:
         return f"this is no parameter; {name} stands at the top of the file, before any [table]"
     owners = [m.name for m in model.methods if name in {p.name for p in m.parameters}]
     if owners:
         return f"this belongs to another method ({listed(owners)}); choose that, or leave it out"
-    return f"{model.name} has no such parameter; {nearest(name, known)}"
+    return f"{model.name} has no such parameter; {nearest(name, (*known, *keys))}"

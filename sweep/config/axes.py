@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
-from sweep.config.quantities import UnreadableError, first_outside, number, requirement
+from sweep.config.columns import in_range, read_csv
+from sweep.config.quantities import UnreadableError, first_outside, requirement
 from sweep.config.tables import AxisTable
-from sweep.config.wording import listed, nearest, shown
+from sweep.config.wording import listed, shown
 from sweep.spec import Axis, Parameter, Values
 
 FORMS = ("linspace", "geomspace", "values", "file")
@@ -50,7 +49,7 @@ def _values(
     if table.values is not None:
         if not table.values:
             raise UnreadableError("values is empty; give at least one")
-        values = _listed([(f"value {i}", v) for i, v in enumerate(table.values, 1)], parameter)
+        values = in_range([(f"value {i}", v) for i, v in enumerate(table.values, 1)], parameter)
         return values, {"values": values.tolist()}
     values = _from_file(table, parameter, folder)
     digest = hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()
@@ -65,7 +64,7 @@ def _spaced(
 ) -> tuple[Values, dict[str, object]]:
     if len(asked) != 3:
         raise UnreadableError(f"{form} takes [first, last, count], not {len(asked)} entries")
-    ends = _listed([("first", asked[0]), ("last", asked[1])], parameter)
+    ends = in_range([("first", asked[0]), ("last", asked[1])], parameter)
     first, last = float(ends[0]), float(ends[1])
     count = asked[2]
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_VALUES:
@@ -93,68 +92,7 @@ def _geometric(first: float, last: float, count: int) -> Values:
     return values
 
 
-def _listed(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Values:
-    """The entries (what to call it, value) as numbers in the parameter's range."""
-    values: list[float] = []
-    wrong: list[str] = []
-    for name, entry in entries:
-        try:
-            values.append(number(entry, parameter))
-        except UnreadableError as error:
-            wrong.append(f"{name}: {error}")
-    if wrong:
-        more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        raise UnreadableError("; ".join(wrong[:3]) + more)
-    numbers = np.array(values, dtype=np.float64)
-    if (index := first_outside(numbers, parameter)) is not None:
-        name, entry = entries[index]
-        asked = requirement(parameter)
-        raise UnreadableError(f"{name}: {shown(entry)} is out of range; it has to be {asked}")
-    return numbers
-
-
 def _from_file(table: AxisTable, parameter: Parameter, folder: Path) -> Values:
     if table.column is None:
         raise UnreadableError('file needs the name of a column: { file = "...", column = "..." }')
-    path = folder / str(table.file)
-    if path.exists() and not path.is_file():  # a device has no end
-        raise UnreadableError(f"file {str(path)!r} is not a file; name a CSV file")
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            cells = _cells(file, table.column)
-    except UnreadableError as error:
-        raise UnreadableError(f"file {str(path)!r}: {error}") from None
-    except UnicodeDecodeError:
-        raise UnreadableError(f"file {str(path)!r} is not UTF-8 text; save it as UTF-8") from None
-    except (OSError, ValueError, csv.Error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableError(f"file {str(path)!r} cannot be read: {reason}") from None
-    try:
-        return _listed(cells, parameter)
-    except UnreadableError as error:
-        raise UnreadableError(f"file {str(path)!r}, {error}") from None
-
-
-def _cells(file: TextIO, column: str) -> list[tuple[str, object]]:
-    """The cells of a column, each with its line; blank lines and those after a # are skipped."""
-    reader = csv.reader(file, skipinitialspace=True)
-    rows = [(reader.line_num, row) for row in reader if row and not row[0].startswith("#")]
-    if not rows:
-        raise UnreadableError("it is empty; its first line has to name the columns")
-    header = [name.strip() for name in rows[0][1]]
-    if header.count(column) != 1:
-        found = "twice" if column in header else f"not there; {nearest(column, header)}"
-        raise UnreadableError(f"column {column!r} is {found}")
-    index = header.index(column)
-    if len(rows) == 1:
-        raise UnreadableError("it has a header and no values")
-    return [(f"line {line}", _cell(row, index)) for line, row in rows[1:]]
-
-
-def _cell(row: Sequence[str], index: int) -> object:
-    """A number where the cell is one; otherwise its text, which may be one with a unit."""
-    text = row[index].strip() if index < len(row) else ""
-    try:
-        return text if "_" in text else float(text)
-    except ValueError:
-        return text
+    return read_csv(folder / str(table.file)).column(table.column, parameter)

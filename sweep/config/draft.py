@@ -19,7 +19,8 @@ Table = dict[str, object]
 Flag = Literal["--set", "--at"]
 
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
-TABLES = ("parameters", "axes", "run")
+TABLES = ("parameters", "axes", "sample", "run")
+SAMPLE_KEYS = ("method", "points", "seed", "file", "columns")  # all others are parameters
 MOST_BYTES = 2**26  # of a sweep file
 
 
@@ -162,8 +163,8 @@ def _override(draft: Draft, text: str, flag: Flag) -> None:
     if value is None:
         cure = wrong or f"{shown(value_text.strip())} is not a TOML value"
         draft.faults.append(Fault(f"{flag} {text if text.isprintable() else shown(text)}", cure))
-    elif table in ("parameters", "axes"):
-        _set_parameter(draft, f"{flag} {option}", key, value)
+    elif table in ("parameters", "axes") or (table == "sample" and key not in SAMPLE_KEYS):
+        _set_parameter(draft, f"{flag} {option}", table, key, value)
     else:
         _set_entry(draft, table, key, value)
         draft.overridden[table, key] = f"{flag} {option}"
@@ -178,6 +179,8 @@ def _wrong_option(flag: Flag, option: str, equals: str, table: str, key: str) ->
         return f"this is a whole table; set one entry of it: --set {option}.name=value"
     if table.startswith("axes."):
         return f"set an axis as a whole: --set '{table[5:]}={{ linspace = [first, last, count] }}'"
+    if table.startswith("sample."):
+        return f"set a range as a whole: --set '{table[7:]}={{ uniform = [least, greatest] }}'"
     if table not in ("", *TABLES):
         return f"there is no table {shown(table)}; {nearest(table, TABLES)}"
     return None
@@ -193,12 +196,18 @@ def _override_value(text: str) -> object:
     return parsed["value"] if list(parsed) == ["value"] else None
 
 
-def _set_parameter(draft: Draft, place: str, name: str, value: object) -> None:
-    """Make the parameter an axis if the value is a table, else a constant, and not the other."""
-    table, other = ("axes", "parameters") if is_table(value) else ("parameters", "axes")
-    entries = draft.document.get(other)
-    if is_table(entries):
-        entries.pop(name, None)
+def _set_parameter(draft: Draft, place: str, asked: str, name: str, value: object) -> None:
+    """Vary the parameter if the value is a table, else make it a constant; and not the other.
+
+    It varies along an axis, or in the sample where the document has one or that is asked for.
+    """
+    sampled = "sample" in draft.document and asked != "axes"
+    varied = "sample" if sampled or asked == "sample" else "axes"
+    table = varied if is_table(value) else "parameters"
+    for other in ("parameters", "axes", "sample"):
+        entries = draft.document.get(other)
+        if other != table and is_table(entries) and not (other == "sample" and name in SAMPLE_KEYS):
+            entries.pop(name, None)
     _set_entry(draft, table, name, value)
     draft.overridden[table, name] = place
 

@@ -30,6 +30,7 @@ class Document(Table):
     dtype: Literal["float64", "float32"] = Field("float64", description='"float64" or "float32"')
     parameters: dict[str, object] = Field({}, description="a table")
     axes: dict[str, object] = Field({}, description="a table")
+    sample: dict[str, object] | None = Field(None, description="a table")
     run: dict[str, object] = Field({}, description="a table")
 
 
@@ -41,6 +42,25 @@ class AxisTable(Table):
     values: list[object] | None = Field(None, description="a list of values")
     file: str | None = Field(None, description="the path of a CSV file, in quotes")
     column: str | None = Field(None, description="the name of a column of the file, in quotes")
+
+
+class SampleTable(Table):
+    """What stands in [sample] beside its parameters: how points are drawn, or a file of them."""
+
+    method: Literal["sobol", "random", "latin_hypercube"] | None = Field(
+        None, description='"sobol", "random" or "latin_hypercube"'
+    )
+    points: int | None = Field(None, ge=1, description="a whole number of at least 1")
+    seed: int | None = Field(None, ge=0, lt=2**53, description="a whole number from 0 to 2^53 - 1")
+    file: str | None = Field(None, description="the path of a CSV file, in quotes")
+    columns: list[str] | None = Field(None, description="a list of names of parameters")
+
+
+class MarginTable(Table):
+    """What stands behind a parameter in [sample]: one of uniform and loguniform."""
+
+    uniform: list[object] | None = Field(None, description="[least, greatest]")
+    loguniform: list[object] | None = Field(None, description="[least, greatest]")
 
 
 class RunTable(Table):

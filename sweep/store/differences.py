@@ -54,7 +54,7 @@ def _axis(there: Axis, here: Axis) -> Iterator[str]:
     if set(there.columns) != set(here.columns):
         yield _sentence(place, ", ".join(there.columns), ", ".join(here.columns))
     elif canonical(there.recipe) != canonical(here.recipe):
-        yield _sentence(place, _text(there.recipe), _text(here.recipe))
+        yield _sentence(place, *_unlike(there.recipe, here.recipe))
     else:
         for name, values in there.columns.items():
             if not _same(values, here.columns[name]):
@@ -71,6 +71,15 @@ def _value(sweep: Sweep, name: str) -> float | str:
 
 def _with_unit(value: float | str, unit: str) -> str:
     return f"{value!r} {unit}" if isinstance(value, float) and unit != "1" else str(value)
+
+
+def _unlike(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str]:
+    """What is not the same in two recipes of an axis, as text: of a sample, a seed perhaps."""
+    own, other = canonical(there), canonical(here)
+    unlike = [name for name in {**there, **here} if own.get(name) != other.get(name)]
+    none = f"no {', '.join(unlike)}"
+    there, here = ({name: r[name] for name in unlike if name in r} for r in (there, here))
+    return _text(there) or none, _text(here) or none
 
 
 def _text(recipe: Mapping[str, Any]) -> str:

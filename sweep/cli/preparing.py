@@ -1,0 +1,115 @@
+"""What is done before a run: `sweep compile`, and what `sweep run --dry-run` tells."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sweep.cli.app import Json, app, examples
+from sweep.cli.printing import duration, print_json, print_table, rate
+from sweep.cli.stopping import StopRequest
+from sweep.errors import MachineError
+
+if TYPE_CHECKING:
+    from sweep.config import Request
+    from sweep.forecast import Forecast
+
+
+@app.command(
+    "compile",
+    epilog=examples("sweep compile wear_power", "sweep compile my.toml --set method=moreau"),
+)
+def compile_kernels(
+    config: Annotated[
+        str, typer.Argument(metavar="CONFIG", help="A sweep file, or the name of a shipped one.")
+    ],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
+    ] = None,
+    chunk_points: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="As of `sweep run`.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compile every kernel that a sweep needs into the cache.
+
+    A later run finds them there, also where there is no compiler: on nodes of a cluster that share
+    the cache folder and have the same kind of processor as this machine.
+    """
+    from sweep.api import compile_kernels as compile_all
+    from sweep.api import with_options
+    from sweep.config import load
+
+    with StopRequest() as asked:
+        request = with_options(load(config, overrides or ()), chunk_points=chunk_points)
+        began = time.perf_counter()
+        variants = compile_all(request)
+        _tell_kernels(request, variants, time.perf_counter() - began, as_json=as_json)
+        return
+    raise typer.Exit(asked.exit_status)
+
+
+def _tell_kernels(
+    request: Request, variants: Sequence[Sequence[str]], seconds: float, *, as_json: bool
+) -> None:
+    from sweep.backends.cache import cache_folder
+
+    sweep, folder = request.sweep, str(cache_folder())
+    what = f"{sweep.model.name}, method {sweep.method.name}"
+    if as_json:
+        kernels = [{"variants": list(names)} for names in variants]
+        told = {"model": sweep.model.name, "method": sweep.method.name, "kernels": kernels}
+        print_json({**told, "seconds": seconds, "cache": folder})
+    elif not variants:
+        print(f"{what}: nothing is compiled for this method")
+    else:
+        count = "1 kernel" if len(variants) == 1 else f"{len(variants)} kernels"
+        print(f"{what}: {count} in {folder} ({duration(seconds)})")
+        for names in variants:
+            print(f"  {', '.join(names) or 'general'}")
+
+
+def tell_forecast(found: Forecast, store: str, *, as_json: bool) -> None:
+    """What a run will take; MachineError after that if the disk is too small for it."""
+    if as_json:
+        print_json({"store": store, **vars(found), "fits": found.fits})
+    else:
+        print_table(_rows(found, store))
+    if not found.fits:
+        raise MachineError(
+            f"the disk of {store!r} has {_bytes(found.bytes_free)} free and this run may need "
+            f"{_bytes(found.bytes_on_disk)}: name a store on another disk with -o, ask for fewer "
+            'outputs, or for dtype = "float32"'
+        )
+
+
+def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
+    pending, total = f"{found.points_pending:,}", f"{found.points_total:,}"
+    chunks = f"{found.chunks_pending:,} of up to {found.chunk_points:,} points"
+    pace = found.points_per_second
+    took = "unknown: the first points take more than 10 s"
+    if found.seconds is not None:
+        took = f"about {duration(found.seconds)}" + (f", at {rate(pace)}" if pace else "")
+    return [
+        ("store", store),
+        ("points", f"{pending} to do" if pending == total else f"{pending} to do, of {total}"),
+        ("chunks", chunks),
+        ("disk", f"at most {_bytes(found.bytes_on_disk)}, of {_bytes(found.bytes_free)} free"),
+        ("memory", f"at most {_bytes(found.bytes_of_memory)} beyond the program itself"),
+        ("time", took),
+        ("workers", f"{found.workers} on {found.backend}"),
+    ]
+
+
+def _bytes(number: int) -> str:
+    """A size with three figures: 12.6 MB."""
+    size, unit = float(number), "B"
+    for larger in ("kB", "MB", "GB", "TB", "PB"):
+        if size < 1000:
+            break
+        size, unit = size / 1000, larger
+    return f"{size:.3g} {unit}"

@@ -1,0 +1,91 @@
+"""Lists of values as numbers in a parameter's range, and the columns of CSV files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from sweep.config.quantities import UnreadableError, first_outside, number, requirement
+from sweep.config.wording import nearest, shown
+from sweep.spec import Parameter, Values
+
+
+def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Values:
+    """The entries (what to call it, value) as numbers in the parameter's range."""
+    values: list[float] = []
+    wrong: list[str] = []
+    for name, entry in entries:
+        try:
+            values.append(number(entry, parameter))
+        except UnreadableError as error:
+            wrong.append(f"{name}: {error}")
+    if wrong:
+        more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+        raise UnreadableError("; ".join(wrong[:3]) + more)
+    numbers = np.array(values, dtype=np.float64)
+    if (index := first_outside(numbers, parameter)) is not None:
+        name, entry = entries[index]
+        asked = requirement(parameter)
+        raise UnreadableError(f"{name}: {shown(entry)} is out of range; it has to be {asked}")
+    return numbers
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A CSV file with a header; blank lines and those after a # are passed over."""
+
+    path: Path
+    header: tuple[str, ...]
+    rows: tuple[tuple[int, list[str]], ...]  # each with the number of its line
+
+    def column(self, name: str, parameter: Parameter) -> Values:
+        """A column's values; UnreadableError, which names file and lines, if they are no such."""
+        if self.header.count(name) != 1:
+            found = "twice" if name in self.header else f"not there; {nearest(name, self.header)}"
+            raise UnreadableError(f"file {str(self.path)!r}: column {name!r} is {found}")
+        index = self.header.index(name)
+        if not self.rows:
+            raise UnreadableError(f"file {str(self.path)!r}: it has a header and no values")
+        cells = [(f"line {line}", _cell(row, index)) for line, row in self.rows]
+        try:
+            return in_range(cells, parameter)
+        except UnreadableError as error:
+            raise UnreadableError(f"file {str(self.path)!r}, {error}") from None
+
+
+def read_csv(path: Path) -> CsvFile:
+    """The file as text; UnreadableError, whose sentence names it, if there is no such file."""
+    if path.exists() and not path.is_file():  # a device has no end
+        raise UnreadableError(f"file {str(path)!r} is not a file; name a CSV file")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = _rows(file)
+    except UnicodeDecodeError:
+        raise UnreadableError(f"file {str(path)!r} is not UTF-8 text; save it as UTF-8") from None
+    except (OSError, ValueError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnreadableError(f"file {str(path)!r} cannot be read: {reason}") from None
+    if not rows:
+        reason = "it is empty; its first line has to name the columns"
+        raise UnreadableError(f"file {str(path)!r}: {reason}")
+    header = tuple(name.strip() for name in rows[0][1])
+    return CsvFile(path, header, tuple(rows[1:]))
+
+
+def _rows(file: TextIO) -> list[tuple[int, list[str]]]:
+    reader = csv.reader(file, skipinitialspace=True)
+    return [(reader.line_num, row) for row in reader if row and not row[0].startswith("#")]
+
+
+def _cell(row: Sequence[str], index: int) -> object:
+    """A number where the cell is one; otherwise its text, which may be one with a unit."""
+    text = row[index].strip() if index < len(row) else ""
+    try:
+        return text if "_" in text else float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,211 @@
+"""The table [sample]: points drawn in ranges of parameters, or read from the rows of a CSV file.
+
+They lie along one dimension, `point`. Parameters take the sequence's dimensions in the order of
+their names, so that the order in which a file has them changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sweep.config.columns import CsvFile, in_range, read_csv
+from sweep.config.draft import SAMPLE_KEYS, Draft, is_table
+from sweep.config.quantities import UnreadableError
+from sweep.config.sequences import METHODS, MOST_DIMENSIONS, MOST_POINTS, unit_columns
+from sweep.config.tables import MarginTable, SampleTable, checked
+from sweep.config.wording import listed, nearest, shown
+from sweep.spec import Axis, Parameter, Values
+
+DIMENSION = "point"
+SEEDED = ("random", "latin_hypercube")  # Sobol's sequence is one without a seed
+HOW = "write {name} = {{ uniform = [least, greatest] }} or {{ loguniform = [...] }}"
+
+
+@dataclass(frozen=True)
+class Margin:
+    """How one parameter is distributed: between two values, evenly or evenly in its logarithm."""
+
+    form: str
+    least: float
+    greatest: float
+    whole: bool
+
+    def values(self, unit: Values) -> Values:
+        """The values that numbers in [0, 1) stand for, all within the ends."""
+        top = self.greatest + 1 if self.whole else self.greatest
+        if self.form == "loguniform":
+            low, high = math.log(self.least), math.log(top)
+            values = np.exp(low + (high - low) * unit)
+        else:
+            values = self.least + (top - self.least) * unit
+        values = np.floor(values) if self.whole else values
+        return np.clip(values, self.least, self.greatest) + 0.0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What [sample] says: the parameters it names, faulty or not, and the axis if it has none."""
+
+    names: tuple[str, ...]
+    axis: Axis | None
+
+
+def sample_of(
+    draft: Draft,
+    raw: Mapping[str, object],
+    known: Mapping[str, Parameter],
+    unknown: Callable[[str], str],
+) -> Sample:
+    """The sample of a table; its faults are noted in the draft.
+
+    `unknown` says what to do about a name that no parameter has.
+    """
+    table, wrong = checked(SampleTable, {key: raw[key] for key in raw if key in SAMPLE_KEYS})
+    for key, sentence in wrong.items():
+        draft.fault("sample", key, sentence)
+    ranges = {key: value for key, value in raw.items() if key not in SAMPLE_KEYS}
+    before = len(draft.faults) - len(wrong)
+    for name in ranges:
+        if name not in known:
+            draft.fault("sample", name, unknown(name))
+    if "file" in raw:
+        _refuse_beside_file(draft, raw)
+        names, columns, recipe = _of_file(draft, table, known)
+    else:
+        _check_drawing(draft, table, raw)
+        margins = _margins(draft, ranges, known)
+        names = tuple(ranges)
+        recipe: dict[str, object] = _drawing(table)
+        recipe |= {name: {m.form: [m.least, m.greatest]} for name, m in margins.items()}
+        columns = None if len(draft.faults) > before else _draw(table, margins)
+    if len(draft.faults) > before or not columns:
+        return Sample(names, None)
+    return Sample(names, Axis(DIMENSION, columns, recipe))
+
+
+def _refuse_beside_file(draft: Draft, raw: Mapping[str, object]) -> None:
+    for key in raw:
+        if key not in ("file", "columns"):
+            draft.fault("sample", key, "this does not go with file, whose rows are the points")
+
+
+def _check_drawing(draft: Draft, table: SampleTable, raw: Mapping[str, object]) -> None:
+    """A fault for each thing that is missing, or too much of a thing, where points are drawn."""
+    if "method" not in raw:
+        draft.fault("sample", "method", f"it is missing; known are {listed(METHODS)}")
+    if "points" not in raw:
+        draft.fault("sample", "points", "it is missing; give how many points to draw")
+    if "columns" in raw:
+        draft.fault("sample", "columns", "this goes with file; leave it out")
+    if table.method in SEEDED and "seed" not in raw:
+        draft.fault("sample", "seed", "it is missing; give a whole number, for the same points")
+    if set(raw) <= set(SAMPLE_KEYS) and not _overridden(draft):
+        draft.fault("sample", "", f"there is no parameter; {HOW.format(name='friction')}")
+    most = MOST_POINTS.get(table.method or "", 0)
+    if table.points is not None and most and table.points > most:
+        slow = table.method == "latin_hypercube"
+        cure = '; method = "sobol" spreads more of them evenly' if slow else ""
+        message = f"{table.points:,} is too many: {table.method} has at most {most:,}{cure}"
+        draft.fault("sample", "points", message)
+    if len(raw) > MOST_DIMENSIONS:
+        draft.fault("sample", "", f"{len(raw):,} parameters are more than {MOST_DIMENSIONS:,}")
+
+
+def _drawing(table: SampleTable) -> dict[str, object]:
+    drawing: dict[str, object] = {"method": table.method, "points": table.points}
+    return drawing if table.seed is None else {**drawing, "seed": table.seed}
+
+
+def _draw(table: SampleTable, margins: Mapping[str, Margin]) -> dict[str, Values]:
+    names = sorted(margins)
+    unit = unit_columns(str(table.method), table.points or 0, max(len(names), 1), table.seed)
+    return {name: margins[name].values(unit[i]) for i, name in enumerate(names)}
+
+
+def _margins(
+    draft: Draft, ranges: Mapping[str, object], known: Mapping[str, Parameter]
+) -> dict[str, Margin]:
+    margins: dict[str, Margin] = {}
+    for name, raw in ranges.items():
+        if name not in known:
+            continue
+        try:
+            margins[name] = _margin(raw, known[name])
+        except UnreadableError as error:
+            draft.fault("sample", name, str(error))
+    return margins
+
+
+def _margin(raw: object, parameter: Parameter) -> Margin:
+    how = HOW.format(name=parameter.name)
+    if not is_table(raw):
+        raise UnreadableError(f"{shown(raw)} is not a table; {how}")
+    table, wrong = checked(MarginTable, raw)
+    if wrong:
+        raise UnreadableError("; ".join(f"{key}: {text}" for key, text in wrong.items()))
+    given = {key: ends for key, ends in table.model_dump().items() if ends is not None}
+    if len(given) != 1:
+        found = f"there are {listed(given)}" if given else "there is none"
+        raise UnreadableError(f"one of uniform, loguniform is needed and {found}: {how}")
+    ((form, ends),) = given.items()
+    if len(ends) != 2:
+        raise UnreadableError(f"{form} takes [least, greatest], not {len(ends)} entries")
+    least, greatest = in_range([("least", ends[0]), ("greatest", ends[1])], parameter).tolist()
+    if not math.isfinite(greatest - least):
+        raise UnreadableError(f"{form} from {least!r} to {greatest!r} is without bound")
+    if not least < greatest:
+        cure = "give the lesser first; one value stands under [parameters]"
+        raise UnreadableError(f"{form} from {least!r} to {greatest!r} is empty: {cure}")
+    if form == "loguniform" and least <= 0:
+        raise UnreadableError(f"loguniform from {least!r} cannot be: give ends above 0, or uniform")
+    return Margin(form, least, greatest, parameter.whole)
+
+
+def _of_file(
+    draft: Draft, table: SampleTable, known: Mapping[str, Parameter]
+) -> tuple[tuple[str, ...], dict[str, Values], dict[str, object]]:
+    """The names, columns and recipe of a CSV file; less what options have given one value."""
+    try:
+        file = read_csv(draft.folder / str(table.file)) if table.file is not None else None
+    except UnreadableError as error:
+        draft.fault("sample", "file", str(error))
+        file = None
+    if file is None:
+        return tuple(table.columns or ()), {}, {}
+    names = file.header if table.columns is None else tuple(table.columns)
+    names = tuple(name for name in names if name not in _overridden(draft))
+    if not names and not _overridden(draft):
+        draft.fault("sample", "columns", "it is empty; name at least one, or leave it out for all")
+    columns = _columns(draft, file, names, known)
+    digest = hashlib.sha256()
+    for name, values in columns.items():
+        digest.update(name.encode() + b"\0" + values.astype("<f8").tobytes())
+    recipe: dict[str, object] = {"file": {"sha256": digest.hexdigest(), "count": len(file.rows)}}
+    return names, columns, recipe
+
+
+def _columns(
+    draft: Draft, file: CsvFile, names: Sequence[str], known: Mapping[str, Parameter]
+) -> dict[str, Values]:
+    columns: dict[str, Values] = {}
+    for name in sorted(set(names)):
+        if name not in known:
+            cure = "name those that are parameters: columns = [...]"
+            message = f"the column {shown(name)} of {str(file.path)!r} is no parameter"
+            draft.fault("sample", "file", f"{message}; {nearest(name, known)}; or {cure}")
+            continue
+        try:
+            columns[name] = file.column(name, known[name])
+        except UnreadableError as error:
+            draft.fault("sample", name, str(error))
+    return columns
+
+
+def _overridden(draft: Draft) -> set[str]:
+    """The parameters that options have given one value."""
+    return {name for table, name in draft.overridden if table == "parameters"}

@@ -1,0 +1,163 @@
+"""What a sweep will take before it is run: points, disk, memory, and time by a short probe."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+
+from sweep.backends import Backend, Stopped, open_backend
+from sweep.engine import usable_processors
+from sweep.plan import chunk_at, points, variant_sets
+from sweep.spec import DTYPES, Axis, Chunk, Points, RunOptions, Sweep
+from sweep.store import layout
+
+PROBE_SECONDS = 1.0
+LONGEST_PROBE = 10.0  # s, until the first few points are done
+BLOCK = 64  # neighbouring points probed together, as they lie together in a chunk
+LARGEST_BATCH = 2**16
+FILE_BLOCK = 4096  # bytes a file may take beyond what is in it
+GOLDEN = 0.618033988749894848  # its multiples are spread evenly over the circle
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What is still to do of a sweep, and what that will take."""
+
+    points_total: int
+    points_pending: int
+    chunks_pending: int
+    chunk_points: int  # of a whole chunk
+    bytes_on_disk: int  # at most: results before compression, files filled up to whole blocks
+    bytes_free: int  # on the disk of the store
+    bytes_of_memory: int  # at most, beyond what the program takes: values of axes, chunks at work
+    workers: int
+    backend: str
+    points_per_second: float | None  # of all workers; None: no point was done in LONGEST_PROBE
+    seconds: float | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the disk is large enough."""
+        return self.bytes_on_disk <= self.bytes_free
+
+
+def forecast(
+    sweep: Sweep,
+    pending: Sequence[Chunk],
+    chunk_shape: tuple[int, ...],
+    options: RunOptions,
+    path: Path,
+    *,
+    is_made: bool,
+) -> Forecast:
+    """What computing the pending chunks into a store at `path` will take; nothing is written.
+
+    The time is that of a second's probe of the backend, on as many threads as there are workers, at
+    points from all over the sweep; writing comes on top, and what else the machine does.
+    """
+    workers = min(options.workers or usable_processors(), max(len(pending), 1))
+    backend = open_backend(options.backend)
+    left = sum(chunk.n_points for chunk in pending)
+    rate = probe(sweep, backend, workers) if pending else None
+    whole = chunk_at((0,) * len(chunk_shape), sweep.shape, chunk_shape).n_points
+    axes = sum(values.nbytes for axis in sweep.axes for values in axis.columns.values())
+    results = layout.results(sweep)
+    per_point = sum(variable.dtype.itemsize for variable in results)
+    files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.parameters) + 8)
+    return Forecast(
+        points_total=sweep.n_points,
+        points_pending=left,
+        chunks_pending=len(pending),
+        chunk_points=whole,
+        bytes_on_disk=left * per_point + files * FILE_BLOCK + (0 if is_made else axes),
+        bytes_free=_free(path),
+        bytes_of_memory=axes + workers * whole * _bytes_at_work(sweep),
+        workers=workers,
+        backend=backend.description,
+        points_per_second=rate,
+        seconds=left / rate if rate else (None if left else 0.0),
+    )
+
+
+def probe(sweep: Sweep, backend: Backend, workers: int) -> float | None:
+    """Points a second that so many workers compute together; None if the first take too long."""
+    backend.prepare(sweep, _batch(sweep, 0.0, 1))
+    with ThreadPoolExecutor(workers) as executor:
+        starts = [worker / workers for worker in range(workers)]
+        paces = [executor.submit(_pace, sweep, backend, start) for start in starts]
+        rates = [pace.result() for pace in paces]
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) if len(known) == len(rates) else None
+
+
+class _Deadline(Event):
+    """Set once it is past that time of time.perf_counter."""
+
+    def __init__(self, moment: float) -> None:
+        super().__init__()
+        self._moment = moment
+
+    def is_set(self) -> bool:
+        return time.perf_counter() > self._moment
+
+
+def _pace(sweep: Sweep, backend: Backend, start: float) -> float | None:
+    began = time.perf_counter()
+    done, size, seconds = 0, BLOCK, 0.0
+    while seconds < PROBE_SECONDS:
+        longest = 2 * PROBE_SECONDS if done else LONGEST_PROBE
+        try:
+            backend.compute(sweep, _batch(sweep, start, size), _Deadline(began + longest))
+        except Stopped:
+            break
+        done, start = done + size, start + GOLDEN * size / BLOCK
+        seconds = time.perf_counter() - began
+        size = min(2 * size, LARGEST_BATCH)
+    return done / seconds if done else None
+
+
+def _batch(sweep: Sweep, start: float, size: int) -> Points:
+    """So many points in blocks of neighbours from all over the sweep, the first at `start`.
+
+    All batches have the same variants, those that hold in the whole sweep.
+    """
+    blocks = np.arange(-(-size // BLOCK))
+    firsts = np.floor((start + GOLDEN * blocks) % 1.0 * sweep.n_points).astype(np.int64)
+    flat = (firsts[:, None] + np.arange(BLOCK)).ravel()[:size] % sweep.n_points
+    places = np.unravel_index(flat, sweep.shape) if sweep.shape else ()
+    columns = {
+        name: values[place]
+        for axis, place in zip(sweep.axes, places, strict=True)
+        for name, values in axis.columns.items()
+    }
+    if not columns:
+        return points(sweep, Chunk((), (), ()))
+    probed = replace(sweep, axes=(Axis("point", columns, {}),))
+    (variants,) = variant_sets(sweep, sweep.shape)
+    return replace(points(probed, Chunk((0,), (0,), (size,))), variants=variants)
+
+
+def _bytes_at_work(sweep: Sweep) -> int:
+    """Of a point in a worker: outputs as computed, as stored, and one of them while compressed."""
+    computed = sum(np.dtype(DTYPES[output.kind]).itemsize for output in sweep.outputs) + 1
+    stored = [variable.dtype.itemsize for variable in layout.results(sweep)]
+    converted = 0 if sweep.dtype == "float64" else sum(stored)
+    return computed + converted + 2 * max(stored)
+
+
+def _free(path: Path) -> int:
+    """Bytes free where the path is, or will be."""
+    there = next(folder for folder in _upwards(path.absolute()) if folder.exists())
+    return shutil.disk_usage(there).free
+
+
+def _upwards(path: Path) -> Iterator[Path]:
+    yield path
+    yield from path.parents

@@ -1,0 +1,244 @@
+"""What is told before a run: kernels compiled ahead, and what a dry run says against what is."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import time
+import tracemalloc
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import sweep.backends.cpu
+import sweep.forecast
+from sweep.api import compile_kernels, forecast_of, open_store, run_in_store, with_options
+from sweep.backends import Computed, Stopped, compiler
+from sweep.config import Request, load
+from sweep.engine import failed_arrays
+from sweep.errors import MachineError, StoreError
+from sweep.forecast import forecast, probe
+from sweep.plan import chunk_shape, chunks, points, variant_sets
+from sweep.shipped import configs_folder
+from sweep.spec import Points, RunOptions, Sweep
+from tests.command import Run, sweep_command
+
+SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
+
+
+class Paced:
+    """A backend that takes a fixed time a point, and keeps what it was given."""
+
+    name = description = "paced"
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.given: list[Points] = []
+
+    def prepare(self, _: Sweep, points: Points) -> None:
+        self.given.append(points)
+
+    def compute(self, _: Sweep, points: Points, stop: Event | None = None) -> Computed:
+        self.given.append(points)
+        end = time.perf_counter() + points.n_points * self.seconds
+        while time.perf_counter() < end:
+            if stop is not None and stop.is_set():
+                raise Stopped
+            time.sleep(0.001)
+        return Computed({}, 0.0)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep.forecast, "PROBE_SECONDS", 0.1)
+    monkeypatch.setattr(sweep.forecast, "LONGEST_PROBE", 0.2)
+
+
+def asked(*overrides: str, **options: object) -> Request:
+    return with_options(load("wear_power", overrides), **options)
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_probe_tells_the_pace_of_all_workers() -> None:
+    for workers in (1, 3):
+        rate = probe(asked().sweep, Paced(1e-4), workers)
+        assert rate is not None
+        assert 0.4 < rate / (workers * 1e4) < 1.05  # a sleep may be longer, never shorter
+
+
+@pytest.mark.usefixtures("quick")
+def test_points_too_slow_for_the_probe_have_no_pace() -> None:
+    began = time.perf_counter()
+    assert probe(asked().sweep, Paced(1.0), 2) is None
+    assert time.perf_counter() - began < 2
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("name", ["wear_power", "wear_power_sample", "sdnd104"])
+def test_the_probe_takes_points_of_the_sweep_from_all_over_it(name: str) -> None:
+    swept, backend = load(name).sweep, Paced(1e-6)
+    probe(swept, backend, 1)
+    for axis in swept.axes:
+        for parameter, values in axis.columns.items():
+            taken = np.concatenate([batch.columns[parameter].values for batch in backend.given])
+            assert np.isin(taken, values).all()
+            shares = np.histogram(np.searchsorted(np.sort(values), taken), 4)[0] / taken.size
+            assert shares == pytest.approx([0.25] * 4, abs=0.1)
+    assert len({batch.variants for batch in backend.given}) == 1
+
+
+def test_one_point_is_probed() -> None:
+    single = asked("friction=0.1", "base_acceleration=15").sweep
+    assert probe(single, Paced(1e-3), 1)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    "overrides", [(), ("dtype=float32",), ('outputs=["wear_power", "friction_power"]',)]
+)
+def test_disk_and_memory_are_bounds_that_a_run_keeps(
+    overrides: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.zarr"
+    request = asked(*overrides, workers=1, chunk_points=2**17)
+    told = forecast_of(request, path)
+    assert not path.exists()
+    tracemalloc.start()
+    store = open_store(request, path)
+    run_in_store(store, request)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert told.bytes_of_memory / 3 < used < 1.2 * told.bytes_of_memory + 2e6  # zarr's own objects
+    on_disk = sum(512 * file.stat().st_blocks for file in path.rglob("*") if file.is_file())
+    assert told.bytes_on_disk / 10 < on_disk <= told.bytes_on_disk
+    assert (told.points_total, told.points_pending, told.chunks_pending) == (2**19, 2**19, 4)
+    again = forecast_of(request, path)
+    assert (again.points_pending, again.bytes_on_disk, again.seconds) == (0, 0, 0.0)
+
+
+@pytest.mark.usefixtures("quick")
+def test_of_a_store_that_is_there_only_what_is_left_counts(tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    request = asked(chunk_points=2**17)
+    store = open_store(request, path)
+    chunk, other = store.pending()[:2]
+    for each in (chunk, other):
+        store.write(each, failed_arrays(store.sweep, each))
+    assert forecast_of(asked(), path).chunks_pending == 2
+    assert forecast_of(asked(retry_failed=True), path).chunks_pending == 4
+    (path / "wear_power" / "c" / "0" / "0").unlink()
+    assert forecast_of(asked(), path).chunks_pending == 3
+    with pytest.raises(StoreError, match="another sweep"):
+        forecast_of(asked("mass=2"), path)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_dry_run_tells_and_writes_nothing(run: Run, tmp_path: Path) -> None:
+    status, out, err = run("run", SMOKE, "--dry-run")
+    assert (status, err) == (0, "")
+    for piece in ("points   35 to do", "chunks   1 of up to 35", "results/wear_power.zarr", "time"):
+        assert piece in out
+    status, out, _ = run("run", SMOKE, "--dry-run", "--json")
+    told = json.loads(out)
+    assert (status, told["points_total"], told["fits"]) == (0, 35, True)
+    assert told["seconds"] == pytest.approx(35 / told["points_per_second"])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_disk_too_small_is_told_with_status_3(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = SimpleNamespace(total=10**6, used=0, free=10**6)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
+    status, out, err = run("run", "wear_power", "--dry-run")
+    assert status == MachineError.exit_status == 3
+    assert "1 MB free" in out
+    assert "results/wear_power.zarr' has 1 MB free and this run may need 5.4" in err
+    assert json.loads(run("run", "wear_power", "--dry-run", "--json")[1])["fits"] is False
+    assert run("run", SMOKE, "--dry-run")[0] == 0
+
+
+def test_a_wrong_request_is_refused_before_it_is_probed(run: Run) -> None:
+    status, out, err = run("run", SMOKE, "--dry-run", "--set", "mass=-1")
+    assert (status, out) == (2, "")
+    assert "--set mass" in err
+
+
+SPRUNG = ("stiffness={ values = [0, 0, 3] }", "vertical_acceleration={ values = [0, 1, 0, 0] }")
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 12, 100])
+@pytest.mark.parametrize("name", ["wear_power", "wear_power_sample", "sdnd104"])
+def test_variants_are_those_that_chunks_have(name: str, n: int) -> None:
+    few = {"wear_power": SPRUNG, "wear_power_sample": ("sample.points=30",), "sdnd104": SPRUNG}
+    small = ("friction={ values = [0.1, 0.2] }", "base_acceleration={ values = [15] }")
+    swept = load(name, [*few[name], *(small if name == "wear_power" else ())]).sweep
+    shape = chunk_shape(swept, n)
+    found = variant_sets(swept, shape)
+    every = {points(swept, chunk).variants for chunk in chunks(swept.shape, shape)}
+    assert len(found) == len(set(found))
+    assert set(found) == every
+
+
+def test_compile_fills_the_cache_with_all_that_a_run_takes(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep.backends.cpu._load.cache_clear()
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path / "kernels"))
+    arguments = (SMOKE, "--set", "stiffness={ values = [0, 3] }", "--chunk-points", "1")
+    status, out, err = run("compile", *arguments)
+    assert (status, err) == (0, "")
+    assert f"friction_oscillator, method exact: 2 kernels in {tmp_path / 'kernels'}" in out
+    made = sorted((tmp_path / "kernels").iterdir())
+    assert len(made) == 2
+    sweep.backends.cpu._load.cache_clear()
+    assert run("run", *arguments, "-o", "a.zarr")[0] == 0
+    assert sorted((tmp_path / "kernels").iterdir()) == made
+    with monkeypatch.context() as bare:  # a node without a compiler, the cache shared
+        bare.delenv("TRIBOSWEEP_CXX", raising=False)
+        bare.setenv("PATH", "")
+        bare.setattr(importlib.util, "find_spec", lambda _name: None)
+        bare.setattr(compiler, "_find", compiler._find.__wrapped__)
+        sweep.backends.cpu._load.cache_clear()
+        status, _, err = run("run", *arguments, "-o", "b.zarr")
+        assert status == 0, err
+        status, _, err = run("run", SMOKE, "-o", "c.zarr", "--set", "damping=1")
+        assert status == 3
+        assert "sweep compile" in err
+        assert sorted((tmp_path / "kernels").iterdir()) == made
+    found, other = (sweep.open_results(tmp_path / name) for name in ("a.zarr", "b.zarr"))
+    assert found["wear_power"].values.tobytes() == other["wear_power"].values.tobytes()
+    told = json.loads(run("compile", *arguments, "--json")[1])
+    variants = [set(kernel["variants"]) for kernel in told["kernels"]]
+    assert {"no_spring"} in [extra - variants[0] for extra in variants]
+
+
+def test_an_array_method_has_nothing_to_compile(run: Run) -> None:
+    request = load("backbone")
+    if request.sweep.method.kind != "array":
+        request = load("backbone", ["method=harmonic_balance"])
+    assert compile_kernels(request) == []
+
+
+def test_no_compiler_is_status_3(tmp_path: Path) -> None:
+    done = sweep_command(
+        "compile",
+        SMOKE,
+        folder=tmp_path,
+        TRIBOSWEEP_CXX="/none",
+        TRIBOSWEEP_CACHE_DIR=str(tmp_path),
+    )
+    assert done.returncode == 3
+    assert "TRIBOSWEEP_CXX" in done.stderr
+
+
+def test_forecast_of_a_sweep_in_memory_is_of_its_options() -> None:
+    swept = load(SMOKE).sweep
+    shape = chunk_shape(swept, 7)
+    pending = list(chunks(swept.shape, shape))
+    options = RunOptions(workers=9)
+    told = forecast(swept, pending, shape, options, Path("nowhere/a.zarr"), is_made=False)
+    assert (told.workers, told.chunk_points, told.chunks_pending) == (5, 7, 5)

@@ -1,0 +1,356 @@
+"""Samples: their points against scipy's own sequences, their ranges, their files, their stores."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.stats import kstest, qmc
+
+import sweep
+from sweep.config import load
+from sweep.config.sequences import BLOCK, unit_columns
+from sweep.errors import ConfigError, StoreError
+from sweep.plan import fingerprint, recipe
+from sweep.shipped import configs_folder
+from sweep.spec import Status, Sweep
+from sweep.store import Store
+from tests.command import Run
+
+PARAMETERS = {
+    "mass": 1, "gravity": 10, "angular_frequency": 6.25, "window_start": 4, "window_end": 12,
+}  # fmt: skip
+RANGES = {"friction": {"loguniform": [0.01, 1.0]}, "base_acceleration": {"uniform": [0.5, 15]}}
+SOBOL: Mapping[str, object] = {"method": "sobol", "points": 64, "seed": 7, **RANGES}
+
+
+def document(sample: Mapping[str, object], **changed: object) -> dict[str, object]:
+    whole = {"model": "friction_oscillator", "outputs": ["wear_power"]}
+    return whole | {"parameters": PARAMETERS, "sample": dict(sample)} | changed
+
+
+def drawn(sample: Mapping[str, object], *overrides: str) -> Sweep:
+    return load(document(sample), overrides).sweep
+
+
+def columns(sample: Mapping[str, object], *overrides: str) -> Mapping[str, np.ndarray]:
+    (axis,) = drawn(sample, *overrides).axes
+    assert axis.name == "point"
+    return axis.columns
+
+
+def faults(sample: Mapping[str, object], *overrides: str, **changed: object) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load(document(sample, **changed), overrides)
+    return [str(fault) for fault in caught.value.faults]
+
+
+@pytest.mark.parametrize("count", [1, 64, 100])
+@pytest.mark.parametrize("seed", [None, 7])
+def test_sobol_points_are_scipys_scaled_to_the_ranges(count: int, seed: int | None) -> None:
+    asked = {"method": "sobol", "points": count, **RANGES}
+    found = columns(asked if seed is None else {**asked, "seed": seed})
+    scramble = seed is not None
+    unit = qmc.Sobol(2, scramble=scramble, rng=np.random.default_rng(seed)).random_base2(7)[:count]
+    right = qmc.scale(unit, [0.5, math.log(0.01)], [15, 0.0])  # in the order of the names
+    np.testing.assert_array_equal(found["base_acceleration"], right[:, 0])
+    np.testing.assert_allclose(found["friction"], np.exp(right[:, 1]), rtol=1e-14)
+
+
+def test_blocks_are_one_sequence() -> None:
+    count = BLOCK + 1000
+    unit = qmc.Sobol(3, scramble=False).random_base2(19)[:count]
+    np.testing.assert_array_equal(unit_columns("sobol", count, 3, None), unit.T)
+    right = np.random.default_rng(5).random((count, 3))
+    np.testing.assert_array_equal(unit_columns("random", count, 3, 5), right.T)
+
+
+def test_every_slice_of_a_latin_hypercube_holds_one_point() -> None:
+    unit = unit_columns("latin_hypercube", 1000, 3, 2)
+    for side in unit:
+        assert sorted(np.floor(side * 1000)) == list(range(1000))
+
+
+@pytest.mark.parametrize("method", ["sobol", "random", "latin_hypercube"])
+def test_margins_are_even_in_the_value_or_its_logarithm(method: str) -> None:
+    found = columns({**SOBOL, "method": method, "points": 4096})
+    evenly = (found["base_acceleration"] - 0.5) / 14.5
+    in_logarithm = np.log10(found["friction"]) / 2 + 1
+    for values in (evenly, in_logarithm):
+        assert kstest(values, "uniform").pvalue > 0.01
+    assert abs(np.corrcoef(evenly, in_logarithm)[0, 1]) < 0.05
+
+
+def test_whole_parameters_take_whole_values_each_as_often() -> None:
+    asked = {
+        "model": "impact_oscillator", "method": "harmonic_balance",
+        "parameters": {"mass": 1, "stiffness": 1, "wall_stiffness": 1, "gap": 1, "energy": 1},
+        "sample": {"method": "sobol", "points": 4096, "harmonics": {"uniform": [3, 6]}},
+    }  # fmt: skip
+    (axis,) = load(asked).sweep.axes
+    values, counts = np.unique(axis.columns["harmonics"], return_counts=True)
+    assert values.tolist() == [3, 4, 5, 6]
+    assert counts.tolist() == [1024] * 4
+
+
+def test_a_seed_is_the_same_points_and_another_seed_others() -> None:
+    for method in ("sobol", "random", "latin_hypercube"):
+        asked = {**SOBOL, "method": method}
+        first, again, other = columns(asked), columns(asked), columns({**asked, "seed": 8})
+        for name in RANGES:
+            np.testing.assert_array_equal(first[name], again[name])
+            assert not np.isin(first[name], other[name]).any()
+
+
+@pytest.mark.parametrize("method", ["sobol", "random"])
+def test_fewer_points_are_the_first_of_more(method: str) -> None:
+    fewer = columns({**SOBOL, "method": method, "points": 50})
+    more = columns({**SOBOL, "method": method, "points": 500})
+    for name in RANGES:
+        np.testing.assert_array_equal(fewer[name], more[name][:50])
+
+
+def test_equal_samples_are_equal_sweeps_whatever_the_order_of_their_keys() -> None:
+    turned = dict(reversed(SOBOL.items()))
+    assert recipe(drawn(SOBOL)) == recipe(drawn(turned))
+    for name in RANGES:
+        np.testing.assert_array_equal(columns(SOBOL)[name], columns(turned)[name])
+    prints = {
+        fingerprint(recipe(drawn({**SOBOL, **change})))
+        for change in (
+            {}, {"points": 65}, {"seed": 8}, {"method": "random"},
+            {"friction": {"uniform": [0.01, 1.0]}}, {"friction": {"loguniform": [0.02, 1.0]}},
+        )
+    }  # fmt: skip
+    assert len(prints) == 6
+
+
+def test_units_stand_in_ranges() -> None:
+    found = columns({**SOBOL, "base_acceleration": {"uniform": ["50 cm/s^2", "15 m/s^2"]}})
+    np.testing.assert_array_equal(found["base_acceleration"], columns(SOBOL)["base_acceleration"])
+
+
+def csv(folder: Path, text: str) -> Mapping[str, object]:
+    (folder / "points.csv").write_text(text, encoding="utf-8")
+    return {"file": str(folder / "points.csv")}
+
+
+def test_rows_of_a_csv_are_points(tmp_path: Path) -> None:
+    asked = csv(tmp_path, "# two\nfriction, base_acceleration\n0.1, 2\n\n0.2, 300 cm/s^2\n")
+    found = columns(asked)
+    assert {name: values.tolist() for name, values in found.items()} == {
+        "friction": [0.1, 0.2], "base_acceleration": [2.0, 3.0],
+    }  # fmt: skip
+    made_from = recipe(drawn(asked))["axes"][0]["recipe"]["file"]
+    content = b"base_acceleration\0" + np.array([2.0, 3.0]).tobytes()
+    content += b"friction\0" + np.array([0.1, 0.2]).tobytes()
+    assert made_from["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+def test_columns_of_a_csv_can_be_chosen(tmp_path: Path) -> None:
+    asked = csv(tmp_path, "name,friction,base_acceleration\na,0.1,2\nb,0.2,3\n")
+    assert faults(asked) == [
+        f"[sample] file: the column 'name' of {asked['file']!r} is no parameter; known are "
+        + ", ".join(p.name for p in drawn(SOBOL).parameters if "cycle" not in p.name)
+        + ", start_cycle, end_cycle; or name those that are parameters: columns = [...]"
+    ]
+    chosen = {**asked, "columns": ["base_acceleration", "friction"]}
+    assert set(columns(chosen)) == set(RANGES)
+
+
+# fmt: off
+BROKEN = [
+    ({"method": "sobl"}, "[sample] method: 'sobl' is not \"sobol\", \"random\" or"),
+    ({"method": None}, "[sample] method: it is missing; known are sobol, random, latin_hypercube"),
+    ({"points": 0}, "[sample] points: 0 is not a whole number of at least 1"),
+    ({"points": None}, "[sample] points: it is missing"),
+    ({"points": 10**9}, "[sample] points: 1,000,000,000 is too many: sobol has at most 100,000,0"),
+    ({"points": 10**7 + 1, "method": "latin_hypercube"},
+     "10,000,001 is too many: latin_hypercube has at most 10,000,000; method = \"sobol\""),
+    ({"seed": -1}, "[sample] seed: -1 is not a whole number from 0"),
+    ({"seed": None, "method": "random"}, "[sample] seed: it is missing; give a whole number"),
+    ({"columns": ["friction"]}, "[sample] columns: this goes with file; leave it out"),
+    ({"friction": 0.1}, "[sample] friction: 0.1 is not a table; write friction = { uniform = "),
+    ({"friction": {}}, "[sample] friction: one of uniform, loguniform is needed and there is none"),
+    ({"friction": {"uniform": [1, 2], "loguniform": [1, 2]}}, "there are uniform, loguniform"),
+    ({"friction": {"linspace": [0, 1, 5]}}, "[sample] friction: linspace: there is no such key"),
+    ({"friction": {"uniform": [0.1]}}, "uniform takes [least, greatest], not 1 entries"),
+    ({"friction": {"uniform": [1, 0.1]}}, "uniform from 1.0 to 0.1 is empty: give the lesser"),
+    ({"friction": {"uniform": [0.1, 0.1]}}, "one value stands under [parameters]"),
+    ({"friction": {"uniform": [-1, 1]}}, "[sample] friction: least: -1 is out of range"),
+    ({"friction": {"uniform": [0.1, "1 m"]}}, "[sample] friction: greatest: '1 m' is of the wrong"),
+    ({"friction": {"loguniform": [0, 1]}}, "[sample] friction: loguniform from 0.0 cannot be"),
+    ({"damping": {"uniform": [0, math.inf]}}, "[sample] damping: greatest: inf is not a finite"),
+    ({"frction": {"uniform": [0.1, 1]}}, "[sample] frction: friction_oscillator has no such param"),
+    ({"point": 3}, "[sample] point: friction_oscillator has no such parameter; did you mean 'po"),
+    ({"mass": {"uniform": [1, 2]}}, "[sample] mass: it also stands under [parameters]; keep one"),
+    ({"file": "there_is_none.csv"}, "does not go with file, whose rows are the points"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("change", "said"), BROKEN)
+def test_a_broken_sample_says_what_would_do(change: Mapping[str, object], said: str) -> None:
+    asked = {key: value for key, value in {**SOBOL, **change}.items() if value is not None}
+    found = faults(asked)
+    assert any(said in fault for fault in found), found
+    assert len(found) == 1 or "file" in change
+
+
+def test_all_faults_of_a_sample_come_at_once() -> None:
+    asked = {"method": "random", "points": -1, "friction": 3, "phase": {"uniform": [2, 1]}, "x": {}}
+    found = faults(asked, axes={"damping": {"values": [1]}})
+    places = sorted(fault.split(":")[0] for fault in found)
+    assert places == [
+        "[parameters] base_acceleration", "[sample]", "[sample] friction", "[sample] phase",
+        "[sample] points", "[sample] seed", "[sample] x",
+    ]  # fmt: skip
+
+
+def test_a_sample_of_nothing_and_a_csv_with_faults(tmp_path: Path) -> None:
+    found = faults({"method": "sobol", "points": 4}, parameters={**PARAMETERS, "friction": 0.1})
+    assert "[sample]: there is no parameter; write friction = " in found[0]
+    broken = csv(tmp_path, "friction,base_acceleration\n-1,2\n0.1,x\n")
+    found = faults(broken)
+    assert [fault.split(":")[0] for fault in found] == [
+        "[sample] base_acceleration", "[sample] friction",
+    ]  # fmt: skip
+    assert "line 3: 'x' is not a number" in found[0]
+    assert "line 2: -1.0 is out of range" in found[1]
+    assert "it is empty" in faults(csv(tmp_path, ""))[0]
+    assert "cannot be read" in faults({"file": str(tmp_path / "none.csv")})[0]
+    twice = csv(tmp_path, "friction,friction,base_acceleration\n1,1,1\n")
+    assert "column 'friction' is twice" in faults(twice)[0]
+
+
+def test_options_change_a_sample(tmp_path: Path) -> None:
+    assert drawn(SOBOL, "sample.points=10").shape == (10,)
+    assert set(columns(SOBOL, "friction=0.3")) == {"base_acceleration"}
+    assert drawn(SOBOL, "friction=0.3").constants["friction"] == 0.3
+    assert set(columns(SOBOL, "mass={ uniform = [1, 2] }")) == {*RANGES, "mass"}
+    assert set(columns(SOBOL, "sample.mass={ uniform = [1, 2] }")) == {*RANGES, "mass"}
+    narrow = columns(SOBOL, "friction={ uniform = [0.1, 0.2] }")["friction"]
+    assert 0.1 <= narrow.min() < narrow.max() <= 0.2
+    asked = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,3\n")
+    assert set(columns(asked, "friction=0.3")) == {"base_acceleration"}
+    found = faults(SOBOL, "axes.mass={ values = [1, 2] }")
+    assert found == ["[sample]: points are a grid of [axes] or a [sample], not both; keep one of "
+                     "the two"]  # fmt: skip
+    assert (
+        "--set 'mass={ uniform = [least, greatest] }'" in faults(SOBOL, "sample.mass.uniform=1")[0]
+    )
+
+
+def test_one_point_of_a_sample_is_traced() -> None:
+    traced = sweep.trace(document(SOBOL), {"friction": 0.1, "base_acceleration": 15}, samples=9)
+    assert traced.sizes["time"] == 9
+    assert float(traced["friction"]) == 0.1
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sample") / "a.zarr"
+    sweep.run(document(SOBOL, run={"chunk_points": 10}), store=path)
+    return path
+
+
+def test_a_store_holds_the_points_and_what_was_asked_for(finished: Path) -> None:
+    store = Store.open(finished)
+    assert store.chunk_shape == (10,)
+    (axis,) = store.sweep.axes
+    for name, values in columns(SOBOL).items():
+        assert axis.columns[name].tobytes() == values.tobytes()
+    assert recipe(store.sweep) == recipe(drawn(SOBOL))
+    dataset = xr.open_zarr(finished)
+    assert dict(dataset.sizes) == {"point": 64}
+    assert dataset["friction"].dims == ("point",)
+    assert np.all(dataset["status"] == Status.ok)
+
+
+def test_points_have_the_bits_they_have_in_a_grid(finished: Path) -> None:
+    found = sweep.open_results(finished)
+    for i in (0, 17, 63):
+        at = {name: float(found[name][i]) for name in RANGES}
+        single = {"model": "friction_oscillator", "parameters": {**PARAMETERS, **at}}
+        right = sweep.run(single, store=None)["wear_power"]
+        assert found["wear_power"][i].values.tobytes() == right.values.tobytes()
+
+
+def test_another_sample_at_the_same_place_is_refused(finished: Path, tmp_path: Path) -> None:
+    for key, other, said in (
+        ("seed", 8, "seed = 7.0 in the store, seed = 8 in this sweep"),
+        ("points", 65, "points = 64.0 in the store, points = 65 in this sweep"),
+        ("friction", {"loguniform": [0.02, 1.0]}, "friction = {'loguniform': [0.01, 1.0]} in the"),
+    ):
+        with pytest.raises(StoreError, match=re.escape(f"another sweep:\n  axis point: {said}")):
+            sweep.run(document({**SOBOL, key: other}), store=finished)
+    unseeded = {key: value for key, value in SOBOL.items() if key != "seed"}
+    with pytest.raises(StoreError, match=r"seed = 7\.0 in the store, no seed in this sweep"):
+        sweep.run(document(unseeded), store=finished)
+    rows = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,3\n")
+    sweep.run(document(rows), store=tmp_path / "rows.zarr")
+    sweep.run(document(rows), store=tmp_path / "rows.zarr")
+    rows = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,4\n")
+    with pytest.raises(StoreError, match="axis point: file = "):
+        sweep.run(document(rows), store=tmp_path / "rows.zarr")
+
+
+def test_a_sample_goes_on_where_it_stopped(finished: Path, tmp_path: Path) -> None:
+    path, stop = tmp_path / "b.zarr", Event()
+    asked = document(SOBOL, run={"chunk_points": 10})
+
+    def report(progress: sweep.Progress) -> None:
+        if progress.chunks_done >= 2:
+            stop.set()
+
+    sweep.run(asked, store=path, workers=1, report=report, stop=stop)
+    left = len(Store.open(path).pending())
+    assert 0 < left < 7
+    sweep.run(asked, store=path)
+    for file in sorted(finished.rglob("*")):
+        if file.is_file():
+            assert (path / file.relative_to(finished)).read_bytes() == file.read_bytes()
+
+
+def test_commands_take_a_sample(run: Run, tmp_path: Path) -> None:
+    smoke = str(configs_folder() / "smoke" / "wear_power_sample.toml")
+    assert run("run", smoke, "-o", "a.zarr")[0] == 0
+    status, out, _ = run("show", "a.zarr")
+    assert status == 0
+    assert "friction" in out
+    assert run("status", "a.zarr", "--verify")[0] == 0
+    for command in (
+        ("plot", "a.zarr", "-o", "a.png"),
+        ("plot", "a.zarr", "regime", "--over", "phase", "--over", "friction", "-o", "b.png"),
+        ("plot", "a.zarr", "--over", "friction", "-o", "c.png"),
+        ("plot", "a.zarr", "--against", "exact", "-o", "d.png"),
+        ("export", "a.zarr", "-o", "a.csv"),
+        ("export", "a.zarr", "-o", "a.nc"),
+    ):
+        status, _, err = run(*command)
+        assert (status, err) == (0, ""), command
+    with xr.open_dataset(tmp_path / "a.nc", engine="h5netcdf") as written:
+        stored = sweep.open_results("a.zarr")
+        np.testing.assert_array_equal(written["wear_power"], stored["wear_power"])
+        np.testing.assert_array_equal(written["phase"], stored["phase"])
+
+
+def test_an_exported_sample_is_a_sample(run: Run, tmp_path: Path) -> None:
+    first = sweep.run(document(SOBOL), store=tmp_path / "a.zarr")
+    assert run("export", "a.zarr", "-o", "a.csv")[0] == 0
+    again = {"file": str(tmp_path / "a.csv"), "columns": list(RANGES)}
+    second = sweep.run(document(again), store=None)
+    np.testing.assert_array_equal(second["wear_power"], first["wear_power"])
+
+
+def test_comparing_goes_over_the_points_of_a_sample(finished: Path) -> None:
+    errors = sweep.compare(str(finished), "exact")
+    assert errors["wear_power_error"].shape == (64,)
+    assert np.all(errors["wear_power_error"] == 0)
