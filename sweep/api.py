@@ -83,6 +83,7 @@ def open_store(request: Request, path: str | Path) -> Store:
         chunk_points=request.options.chunk_points,
         provenance=provenance(request),
         accept_revision=request.options.accept_revision,
+        durable=request.options.durable,
     )
 
 

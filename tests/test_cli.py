@@ -328,8 +328,9 @@ def test_status_names_damaged_chunks_and_their_cure(run: Run, tmp_path: Path) ->
     assert "1 chunk is damaged:" in out
     (named,) = json.loads(run("status", "a.zarr", "--verify", "--json")[1])["damaged"]
     assert named in out
-    Path(named).unlink()  # as the message says
-    assert [chunk.index for chunk in store.pending()] == [(1, 0)]
+    assert Path(named) == store.path / "status/c/1/0"
+    assert "next: sweep run CONFIG -o a.zarr computes these chunks again" in out
+    assert [chunk.index for chunk in store.torn()] == [(1, 0)]
 
 
 def test_show_tells_what_the_dataset_holds(run: Run, finished: Store) -> None:

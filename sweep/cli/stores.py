@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,7 @@ from sweep.cli.contents import (
 )
 from sweep.cli.printing import duration, print_json, rate, share
 from sweep.cli.stopping import StopRequest
+from sweep.errors import MachineError
 
 if TYPE_CHECKING:
     from sweep.analysis.errors import Spread
@@ -40,15 +42,16 @@ def status(
     """Tell what is done, what is pending, and what to do next.
 
     Pace and time left are those of the last process that wrote to the store. The exit
-    status is 1 if points have failed or, with --verify, chunks are damaged.
+    status is 1 if points have failed or, with --verify, chunks are damaged; the next
+    `sweep run` computes those again.
     """
     from sweep.spec import Status
     from sweep.store import Store
     from sweep.summary import state
 
     opened = Store.open(store)
-    found = state(opened)
-    damaged = [_status_file(opened, chunk.index) for chunk in opened.verify()] if verify else None
+    damaged = _verified(opened) if verify else None
+    found = state(opened, damaged=bool(damaged))
     if as_json:
         print_json(_state_json(opened, found, damaged))
     else:
@@ -184,6 +187,14 @@ def _print_spread(shown: Slice, found: Spread) -> None:
     print(f"{found.points:,} points", *missing, sep=", ")
 
 
+def _verified(store: Store) -> list[str]:
+    """The status files of all damaged chunks, these noted for the next run where that may be."""
+    chunks = store.verify()
+    with suppress(MachineError):  # to look is allowed where nothing can be written
+        store.note_damage(chunks)
+    return [_status_file(store, chunk.index) for chunk in chunks]
+
+
 def _status_file(store: Store, index: Iterable[int]) -> str:
     return str(Path(store.path, "status", "c", *map(str, index)))
 
@@ -222,7 +233,8 @@ def _print_damage(damaged: list[str] | None) -> None:
 
 def _after(store: str, sweep: Sweep, found: State, damaged: list[str]) -> str:
     if damaged:
-        return "remove the files named above, then `sweep run` computes their chunks again"
+        again = next_command("run CONFIG -o", store)
+        return f"{again} computes these chunks again; CONFIG is the sweep file that made them"
     if found.points_done < found.points_total:
         again = next_command("run CONFIG -o", store)
         return f"{again} goes on; CONFIG is the sweep file that made it"

@@ -15,6 +15,7 @@ from zarr.codecs import BloscCodec, Crc32cCodec
 
 from sweep.spec import Sweep
 from sweep.store import layout
+from sweep.store.durable import sync_folder, sync_tree
 
 # Of little consequence: from 1 to 9 a smooth surface takes 2 to 3 ms per 2**19 float64, and
 # shrinks by 3 % more.
@@ -23,28 +24,44 @@ COORDINATE_CHUNK = 2**20  # values; only samples of many points have more than o
 
 
 def make(
-    path: Path, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
+    path: Path,
+    sweep: Sweep,
+    chunks: tuple[int, ...],
+    provenance: Mapping[str, object],
+    *,
+    durable: bool = False,
 ) -> None:
     """Builds the store beside its place and moves it there, unless another has been quicker."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     try:
-        attributes = layout.attributes(sweep, provenance)
-        group = zarr.create_group(  # pyright: ignore[reportUnknownMemberType]
-            scratch, zarr_format=3, attributes=attributes
-        )
-        for variable in layout.results(sweep):
-            _make_array(group, variable, sweep.shape, chunks)
-        for variable, values in layout.coordinates(sweep):
-            whole = tuple(min(size, COORDINATE_CHUNK) for size in values.shape)
-            _make_array(group, variable, values.shape, whole)[...] = values
-        _consolidate(scratch)
+        build(scratch, sweep, chunks, provenance)
+        if durable:
+            sync_tree(scratch)
         scratch.rename(path)
+        if durable:
+            sync_folder(path.parent)
     except OSError:
         if not path.exists():  # else another has been quicker
             raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def build(
+    folder: Path, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
+) -> None:
+    """All of a new store, in a folder that nobody else sees."""
+    attributes = layout.attributes(sweep, provenance)
+    group = zarr.create_group(  # pyright: ignore[reportUnknownMemberType]
+        folder, zarr_format=3, attributes=attributes
+    )
+    for variable in layout.results(sweep):
+        _make_array(group, variable, sweep.shape, chunks)
+    for variable, values in layout.coordinates(sweep):
+        whole = tuple(min(size, COORDINATE_CHUNK) for size in values.shape)
+        _make_array(group, variable, values.shape, whole)[...] = values
+    _consolidate(folder)
 
 
 def scratch_stores(path: Path) -> Iterator[Path]:

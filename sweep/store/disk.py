@@ -20,13 +20,15 @@ import numpy as np
 import xarray as xr
 import zarr
 from numpy.typing import NDArray
+from zarr.storage import LocalStore
 
 from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
 from sweep.spec import Chunk, Status, Sweep, Values
-from sweep.store import layout, receipts
+from sweep.store import damage, layout, receipts
 from sweep.store.creation import make, scratch_stores
 from sweep.store.differences import differences
+from sweep.store.durable import DurableStore
 from sweep.store.faults import (
     creating,
     local,
@@ -64,6 +66,7 @@ class Store:
         chunk_points: int | None = None,
         provenance: Mapping[str, object],
         accept_revision: bool = False,
+        durable: bool = False,
     ) -> Store:
         """A new store, whole from the moment it can be seen; or the one that is there already.
 
@@ -73,8 +76,9 @@ class Store:
         place = local(path)
         if not place.exists():
             with creating(place):
-                make(place, sweep, chunk_shape(sweep, chunk_points), provenance)
-        store = cls.open(place)
+                shape = chunk_shape(sweep, chunk_points)
+                make(place, sweep, shape, provenance, durable=durable)
+        store = cls.open(place, durable=durable)
         if found := store.differences(sweep, accept_revision=accept_revision):
             raise StoreError(
                 f"{str(place)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
@@ -83,15 +87,17 @@ class Store:
         return store
 
     @classmethod
-    def open(cls, path: str | Path) -> Store:
+    def open(cls, path: str | Path, *, durable: bool = False) -> Store:
         """The store at a path, its sweep made again from what it holds.
 
+        With `durable`, what is written is on the disk, outputs before their status, and survives a
+        power cut; a kill it survives without.
         Raises StoreError if there is none, if it is damaged, or if this version cannot compute it.
         """
         place = local(path)
         refuse_what_is_no_store(place)
         with opening(place):
-            group = _group(place)
+            group = _group(DurableStore(place) if durable else LocalStore(place))
             return cls(place, _sweep(group), group)
 
     def differences(self, sweep: Sweep, *, accept_revision: bool = False) -> list[str]:
@@ -130,12 +136,25 @@ class Store:
         return [chunk for chunk in self._chunks(done=True) if not self._is_whole(chunk)]
 
     def torn(self) -> list[Chunk]:
-        """The done chunks that lack the file of an output, from listings of names alone."""
+        """The done chunks known to be damaged: those that lack a file, and those noted.
+
+        From listings of names alone, and of the noted ones from their checksums.
+        """
         absent: set[tuple[int, ...]] = set()
         for name in self._arrays:
             files = listed(self.path / name, self._counts)
             absent.update(index for index, there in files if not there)
-        return [chunk for chunk in self._chunks(done=True) if chunk.index in absent]
+        suspect = damage.noted(self._log)
+        return [
+            chunk
+            for chunk in self._chunks(done=True)
+            if chunk.index in absent or (chunk.index in suspect and not self._is_whole(chunk))
+        ]
+
+    def note_damage(self, chunks: Iterable[Chunk]) -> None:
+        """Keeps beside the store what `verify` found, so that the next run computes it again."""
+        with writing(self._log):
+            damage.note(self._log, chunks)
 
     def failed(self) -> list[Chunk]:
         """The done chunks with a point that has the status `failed`. Reads every status."""
@@ -208,17 +227,17 @@ def open_results(path: str | Path) -> xr.Dataset:
     place = local(path)
     refuse_what_is_no_store(place)
     with opening(place):
-        _group(place)
+        _group(LocalStore(place))
         dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
             place, consolidated=False, chunks={}
         )
         return layout.ordered(dataset)
 
 
-def _group(path: Path) -> zarr.Group:
+def _group(files: LocalStore) -> zarr.Group:
     # The types of zarr.open_group, as those of xarray.open_zarr, are not complete.
     group = zarr.open_group(  # pyright: ignore[reportUnknownMemberType]
-        path, mode="r+", use_consolidated=False
+        files, mode="r+", use_consolidated=False
     )
     refuse_what_is_not_ours(group.attrs)
     return group
