@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from sweep.engine import Progress, Summary
 from sweep.engine import run as run_engine
 from sweep.plan import chunk_at, chunk_shape, points
 from sweep.source import kernel_digest
-from sweep.store import MemoryResults, Store
+from sweep.store import MemoryResults, Store, anything_at
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -75,7 +74,7 @@ def open_store(request: Request, path: str | Path) -> Store:
     StoreError if something else lies there, the differences named. What this machine cannot
     compute leaves no store behind.
     """
-    if not os.path.lexists(path):
+    if not anything_at(path):
         _compile(request)
     return Store.create(
         path,

@@ -41,8 +41,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_the_commands_of_this_version() -> None:
     assert COMMANDS == [
-        "run", "example", "status", "show", "plot", "export", "trace", "fit", "verify", "models",
-        "source", "doctor",
+        "run", "example", "extend", "status", "show", "plot", "export", "trace", "fit", "verify",
+        "models", "source", "doctor",
     ]  # fmt: skip
 
 
@@ -118,7 +118,8 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["run", SMOKE, "--set", "mass=0", "--set", "gravty=1"], "2 faults"),
     (["run", SMOKE, "--set", "method=heun"], "--set method: 'heun' is no method"),
     (["run", SMOKE, "--set", "run.workers=0"], "--set run.workers: 0 is not a whole number"),
-    (["run", SMOKE, "-o", "s3://bucket/a.zarr"], "is a URL, and stores are local paths only"),
+    (["run", SMOKE, "-o", "nowhere://a.zarr"], "'nowhere://a.zarr': Protocol not known: nowhere"),
+    (["extend", "memory://a.zarr", SMOKE], "only stores on local disks can be extended"),
     (["run", SMOKE, "-o", SMOKE], "is a file, not a store"),
     (["run", SMOKE, "-o", f"{SMOKE}/a.zarr"], "cannot make the store"),
     (["run", SMOKE, "-o", str(configs_folder())], "is a folder but no store"),

@@ -153,8 +153,9 @@ def export(
 
 
 def _picture_beside(store: str, output: str | None, against: str | None) -> Path:
-    parts = [Path(store).stem, output, against and f"against_{against}"]
-    return Path(store).with_name("_".join(part for part in parts if part) + ".png")
+    beside = Path(store.rpartition("/")[2] if "://" in store else store)
+    parts = [beside.stem, output, against and f"against_{against}"]
+    return beside.with_name("_".join(part for part in parts if part) + ".png")
 
 
 def _tell_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
@@ -192,17 +193,13 @@ def _verified(store: Store) -> list[str]:
     chunks = store.verify()
     with suppress(MachineError):  # to look is allowed where nothing can be written
         store.note_damage(chunks)
-    return [_status_file(store, chunk.index) for chunk in chunks]
-
-
-def _status_file(store: Store, index: Iterable[int]) -> str:
-    return str(Path(store.path, "status", "c", *map(str, index)))
+    return [store.status_file(chunk.index) for chunk in chunks]
 
 
 def _state_json(store: Store, found: State, damaged: list[str] | None) -> dict[str, Any]:
     statuses = counts_json(found.counts, store.sweep.model.sentences)
     figures = {key: value for key, value in vars(found).items() if key != "counts"}
-    return {"store": str(store.path), **figures, "status": statuses, "damaged": damaged}
+    return {"store": store.location, **figures, "status": statuses, "damaged": damaged}
 
 
 def _print_state(found: State) -> None:

@@ -30,8 +30,16 @@ def note(folder: Path, chunks: Iterable[Chunk]) -> None:
 def noted(folder: Path) -> set[tuple[int, ...]]:
     """The indices that were kept; none where there is no such file, or no readable one."""
     try:
-        found: object = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        return parsed((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
+        return set()
+
+
+def parsed(text: str) -> set[tuple[int, ...]]:
+    """The indices in what was kept; none if that is torn."""
+    try:
+        found: object = json.loads(text)
+    except ValueError:
         return set()
     rows = cast("list[object]", found) if isinstance(found, list) else []
     return {tuple(cast("list[int]", row)) for row in rows if isinstance(row, list)}
