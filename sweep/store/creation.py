@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import math
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,8 @@ from sweep.store.durable import sync_folder, sync_tree
 # Of little consequence: from 1 to 9 a smooth surface takes 2 to 3 ms per 2**19 float64, and
 # shrinks by 3 % more.
 COMPRESSION_LEVEL = 5
+GREATEST_PART = 2**20  # points of a file that are read at once
+LEAST_PART = 2**16
 COORDINATE_CHUNK = 2**20  # values; only samples of many points have more than one
 
 
@@ -64,6 +67,25 @@ def build(
     _consolidate(folder)
 
 
+def parts_of_file(chunk: tuple[int, ...]) -> tuple[int, ...]:
+    """What a chunk's file is divided into, as zarr's shards are, for readers of a part of it.
+
+    Files are larger than they read at ease only where there would be more than 10**5 of them. A
+    chunk that has no even parts of a fair size stays whole.
+    """
+    parts = list(chunk)
+    for dimension, size in enumerate(chunk):
+        others = math.prod(parts) // size
+        if others * size <= GREATEST_PART:
+            break
+        parts[dimension] = max(
+            n
+            for n in range(1, size + 1)
+            if size % n == 0 and (others * n <= GREATEST_PART or n == 1)
+        )
+    return tuple(parts) if LEAST_PART <= math.prod(parts) <= GREATEST_PART else chunk
+
+
 def scratch_stores(path: Path) -> Iterator[Path]:
     """What killed makers of a store have left beside its place."""
     yield from path.parent.glob(f".{glob.escape(path.name)}.*.partial")
@@ -78,10 +100,12 @@ def _make_array(
         shuffle="shuffle",
         typesize=variable.dtype.itemsize,
     )
+    parts = parts_of_file(chunks)
     return group.create_array(
         variable.name,
         shape=shape,
-        chunks=chunks,
+        chunks=parts,
+        shards=None if parts == chunks else chunks,
         dtype=variable.dtype,
         compressors=[blosc, Crc32cCodec()],
         fill_value=variable.missing,

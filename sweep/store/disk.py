@@ -42,9 +42,9 @@ class Store:
         self._attributes = dict(group.attrs)
         self._variables = layout.results(sweep)
         self._arrays = {v.name: _array(group, v.name) for v in self._variables}
-        self.chunk_shape = self._arrays["status"].chunks
+        self.chunk_shape = _file_shape(self._arrays["status"])
         for name, array in self._arrays.items():
-            if array.shape != sweep.shape or array.chunks != self.chunk_shape:
+            if array.shape != sweep.shape or _file_shape(array) != self.chunk_shape:
                 raise ValueError(f"shape or chunks of {name} are not those of the sweep")
         self._counts = chunk_counts(sweep.shape, self.chunk_shape)
         self.n_chunks = math.prod(self._counts)
@@ -140,6 +140,8 @@ class Store:
         with self._place.writing():
             self._place.remove("status", chunk.index)
             for name, part in parts.items():
+                if self._arrays[name].shards:  # zarr would read a shard, which may be damaged
+                    self._place.remove(name, chunk.index)
                 self._arrays[name][chunk.slices] = part
 
     def verify(self) -> list[Chunk]:
@@ -278,6 +280,10 @@ def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
         raise TypeError(f"{name} is no array")
     # Not stored with an array, so set on every opening: a done chunk has all of its files.
     return array.with_config({"write_empty_chunks": True})
+
+
+def _file_shape(array: zarr.Array[Any]) -> tuple[int, ...]:
+    return array.shards or array.chunks
 
 
 def _sweep(group: zarr.Group) -> Sweep:
