@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from sweep.forecast import Forecast, forecast
 from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
 from sweep.source import kernel_digest
 from sweep.spec import Points
-from sweep.store import MemoryResults, Store
+from sweep.store import MemoryResults, Store, anything_at
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -77,7 +76,7 @@ def open_store(request: Request, path: str | Path) -> Store:
     StoreError if something else lies there, the differences named. What this machine cannot
     compute leaves no store behind.
     """
-    if not os.path.lexists(path):
+    if not anything_at(path):
         _compile(request)
     return Store.create(
         path,
@@ -85,6 +84,7 @@ def open_store(request: Request, path: str | Path) -> Store:
         chunk_points=request.options.chunk_points,
         provenance=provenance(request),
         accept_revision=request.options.accept_revision,
+        durable=request.options.durable,
     )
 
 
@@ -129,15 +129,15 @@ def forecast_of(request: Request, path: str | Path) -> Forecast:
     Of a store that is there, only what is still to do counts. SweepError as of a run.
     """
     sweep, options = request.sweep, request.options
-    if not os.path.lexists(path):
+    if not anything_at(path):
         shape = chunk_shape(sweep, options.chunk_points)
         pending = list(chunks(sweep.shape, shape))
-        return forecast(sweep, pending, shape, options, Path(path), is_made=False)
+        return forecast(sweep, pending, shape, options, path, is_made=False)
     store = open_store(request, path)
     again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
     pending = {chunk.index: chunk for chunk in (*store.pending(), *again)}
     shape = store.chunk_shape
-    return forecast(store.sweep, [*pending.values()], shape, options, Path(path), is_made=True)
+    return forecast(store.sweep, [*pending.values()], shape, options, path, is_made=True)
 
 
 def provenance(request: Request) -> dict[str, object]:

@@ -16,7 +16,7 @@ from sweep.backends import Backend, Stopped, open_backend
 from sweep.engine import usable_processors
 from sweep.plan import chunk_at, points, variant_sets
 from sweep.spec import DTYPES, Axis, Chunk, Points, RunOptions, Sweep
-from sweep.store import layout
+from sweep.store import is_url, layout
 
 PROBE_SECONDS = 1.0
 LONGEST_PROBE = 10.0  # s, until the first few points are done
@@ -35,7 +35,7 @@ class Forecast:
     chunks_pending: int
     chunk_points: int  # of a whole chunk
     bytes_on_disk: int  # at most: results before compression, files filled up to whole blocks
-    bytes_free: int  # on the disk of the store
+    bytes_free: int | None  # on the disk of the store; None: it is on none of this machine's
     bytes_of_memory: int  # at most, beyond what the program takes: values of axes, chunks at work
     workers: int
     backend: str
@@ -45,7 +45,7 @@ class Forecast:
     @property
     def fits(self) -> bool:
         """Whether the disk is large enough."""
-        return self.bytes_on_disk <= self.bytes_free
+        return self.bytes_free is None or self.bytes_on_disk <= self.bytes_free
 
 
 def forecast(
@@ -53,7 +53,7 @@ def forecast(
     pending: Sequence[Chunk],
     chunk_shape: tuple[int, ...],
     options: RunOptions,
-    path: Path,
+    path: str | Path,
     *,
     is_made: bool,
 ) -> Forecast:
@@ -152,9 +152,11 @@ def _bytes_at_work(sweep: Sweep) -> int:
     return computed + converted + 2 * max(stored)
 
 
-def _free(path: Path) -> int:
-    """Bytes free where the path is, or will be."""
-    there = next(folder for folder in _upwards(path.absolute()) if folder.exists())
+def _free(path: str | Path) -> int | None:
+    """Bytes free where the path is, or will be; None for a URL."""
+    if is_url(path):
+        return None
+    there = next(folder for folder in _upwards(Path(path).absolute()) if folder.exists())
     return shutil.disk_usage(there).free
 
 

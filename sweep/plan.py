@@ -65,6 +65,16 @@ def chunk_at(index: tuple[int, ...], shape: Sequence[int], chunk_shape: Sequence
     return Chunk(index, start, tuple(min(step, size - a) for a, step, size in ends))
 
 
+def refuse_many_chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> None:
+    """SweepError if a grid has more chunks than file systems list in a blink."""
+    count = math.prod(chunk_counts(shape, chunk_shape))
+    if count > MOST_CHUNKS:
+        raise SweepError(
+            f"chunks of {math.prod(chunk_shape):,} points make {count:,} of {math.prod(shape):,} "
+            f"points, at most {MOST_CHUNKS:,} are allowed; use a store of its own"
+        )
+
+
 def points(sweep: Sweep, chunk: Chunk) -> Points:
     """Every parameter of the sweep over the points of a chunk, these in C order."""
     columns = {name: Column(np.array([value])) for name, value in sweep.constants.items()}

@@ -247,3 +247,4 @@ class RunOptions:
     accept_revision: bool = False  # go on in a store made by another revision of the method
     retry_failed: bool = False  # compute chunks with failed points again
     time_limit: float | None = None  # seconds
+    durable: bool = False  # what is written survives a power cut, not kills alone

@@ -78,8 +78,11 @@ def contents(dataset: xr.Dataset) -> Contents:
     )
 
 
-def state(store: Store) -> State:
-    """How far a store is, from a listing of its files, its status, and its receipts."""
+def state(store: Store, *, damaged: bool = False) -> State:
+    """How far a store is, from a listing of its files, its status, and its receipts.
+
+    Of a store known to be damaged, the points are not counted by status if that cannot be read.
+    """
     pending = store.pending()
     left = sum(chunk.n_points for chunk in pending)
     total = store.sweep.n_points
@@ -90,11 +93,20 @@ def state(store: Store) -> State:
         points_total=total,
         chunks_done=store.n_chunks - len(pending),
         chunks_total=store.n_chunks,
-        counts=contents(store.dataset()[["status"]]).counts,
+        counts=_counts(store, damaged=damaged),
         points_per_second=pace,
         seconds_left=left / pace if pace else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
     )
+
+
+def _counts(store: Store, *, damaged: bool) -> Mapping[Status, int]:
+    try:
+        return contents(store.dataset()[["status"]]).counts
+    except StoreError:
+        if not damaged:
+            raise
+        return {}
 
 
 def points_per_second(receipts: Sequence[Mapping[str, Any]]) -> float | None:
@@ -129,10 +141,13 @@ def blocks(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
 
 
 def refuse_damage(block: xr.Dataset) -> None:
-    """StoreError if a point that is ok has no value: a file of its chunk is missing."""
-    ok = block["status"].values == Status.ok
+    """StoreError if a chunk fails its checksum, or a point that is ok has no value.
+
+    The latter says that a file of its chunk is missing.
+    """
+    ok = _read(block, "status") == Status.ok
     for name, variable in block.data_vars.items():
-        values = variable.values[ok]
+        values = _read(block, str(name))[ok]
         if name == "status" or not values.size:
             continue
         absent = np.isnan(values) if values.dtype.kind == "f" else values == _missing(variable)
@@ -142,6 +157,16 @@ def refuse_damage(block: xr.Dataset) -> None:
                 "store is missing. Running its sweep again computes those chunks anew; "
                 "`sweep status --verify` names them"
             )
+
+
+def _read(block: xr.Dataset, name: str) -> NDArray[Any]:
+    try:
+        return block[name].values
+    except (ValueError, RuntimeError) as error:  # as zarr and blosc tell of it
+        raise StoreError(
+            f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
+            "then running its sweep computes it again"
+        ) from error
 
 
 def _missing(variable: xr.DataArray) -> float:

@@ -41,7 +41,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_the_commands_of_this_version() -> None:
     assert COMMANDS == [
-        "run", "example", "status", "show", "plot", "export", "trace", "fit", "verify", "compile",
+        "run", "example", "extend", "status", "show", "plot", "export", "trace", "fit", "verify",
+        "compile",
         "models", "source", "doctor",
     ]  # fmt: skip
 
@@ -117,7 +118,8 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["run", SMOKE, "--set", "mass=0", "--set", "gravty=1"], "2 faults"),
     (["run", SMOKE, "--set", "method=heun"], "--set method: 'heun' is no method"),
     (["run", SMOKE, "--set", "run.workers=0"], "--set run.workers: 0 is not a whole number"),
-    (["run", SMOKE, "-o", "s3://bucket/a.zarr"], "is a URL, and stores are local paths only"),
+    (["run", SMOKE, "-o", "nowhere://a.zarr"], "'nowhere://a.zarr': Protocol not known: nowhere"),
+    (["extend", "memory://a.zarr", SMOKE], "only stores on local disks can be extended"),
     (["run", SMOKE, "-o", SMOKE], "is a file, not a store"),
     (["run", SMOKE, "-o", f"{SMOKE}/a.zarr"], "cannot make the store"),
     (["run", SMOKE, "-o", str(configs_folder())], "is a folder but no store"),
@@ -326,8 +328,9 @@ def test_status_names_damaged_chunks_and_their_cure(run: Run, tmp_path: Path) ->
     assert "1 chunk is damaged:" in out
     (named,) = json.loads(run("status", "a.zarr", "--verify", "--json")[1])["damaged"]
     assert named in out
-    Path(named).unlink()  # as the message says
-    assert [chunk.index for chunk in store.pending()] == [(1, 0)]
+    assert Path(named) == store.path / "status/c/1/0"
+    assert "next: sweep run CONFIG -o a.zarr computes these chunks again" in out
+    assert [chunk.index for chunk in store.torn()] == [(1, 0)]
 
 
 def test_show_tells_what_the_dataset_holds(run: Run, finished: Store) -> None:

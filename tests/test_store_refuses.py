@@ -76,13 +76,6 @@ def test_no_store_at_all_names_the_nearest(store: Store) -> None:
         open_results(store.path / "nothing" / "here")
 
 
-@pytest.mark.parametrize("path", ["s3://bucket/map.zarr", "https://x.org/a.zarr", "file:///a.zarr"])
-def test_a_url_is_refused(path: str) -> None:
-    for refused in (Store.open, open_results, create):
-        with pytest.raises(StoreError, match="local paths only"):
-            refused(path)
-
-
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_may_not_be_written_to_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)

@@ -14,6 +14,7 @@ from sweep.errors import MachineError, SweepError
 # isort: off
 from sweep.cli import (
     running,
+    extending,
     stores,
     tracing,
     fitting,
@@ -24,7 +25,17 @@ from sweep.cli import (
 
 # isort: on
 
-__all__ = ["about", "fitting", "main", "preparing", "running", "stores", "tracing", "verifying"]
+__all__ = [
+    "about",
+    "extending",
+    "fitting",
+    "main",
+    "preparing",
+    "running",
+    "stores",
+    "tracing",
+    "verifying",
+]
 
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
 BROKEN_PIPE = 128 + 13  # as a shell tells of SIGPIPE

@@ -79,7 +79,7 @@ def tell_forecast(found: Forecast, store: str, *, as_json: bool) -> None:
         print_json({"store": store, **vars(found), "fits": found.fits})
     else:
         print_table(_rows(found, store))
-    if not found.fits:
+    if found.bytes_free is not None and not found.fits:
         raise MachineError(
             f"the disk of {store!r} has {_bytes(found.bytes_free)} free and this run may need "
             f"{_bytes(found.bytes_on_disk)}: name a store on another disk with -o, ask for fewer "
@@ -98,11 +98,15 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
         ("store", store),
         ("points", f"{pending} to do" if pending == total else f"{pending} to do, of {total}"),
         ("chunks", chunks),
-        ("disk", f"at most {_bytes(found.bytes_on_disk)}, of {_bytes(found.bytes_free)} free"),
+        ("disk", f"at most {_bytes(found.bytes_on_disk)}" + _room(found.bytes_free)),
         ("memory", f"at most {_bytes(found.bytes_of_memory)} beyond the program itself"),
         ("time", took),
         ("workers", f"{found.workers} on {found.backend}"),
     ]
+
+
+def _room(free: int | None) -> str:
+    return "" if free is None else f", of {_bytes(free)} free"
 
 
 def _bytes(number: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,7 @@ from sweep.cli.contents import (
 )
 from sweep.cli.printing import duration, print_json, rate, share
 from sweep.cli.stopping import StopRequest
+from sweep.errors import MachineError
 
 if TYPE_CHECKING:
     from sweep.analysis.errors import Spread
@@ -40,15 +42,16 @@ def status(
     """Tell what is done, what is pending, and what to do next.
 
     Pace and time left are those of the last process that wrote to the store. The exit
-    status is 1 if points have failed or, with --verify, chunks are damaged.
+    status is 1 if points have failed or, with --verify, chunks are damaged; the next
+    `sweep run` computes those again.
     """
     from sweep.spec import Status
     from sweep.store import Store
     from sweep.summary import state
 
     opened = Store.open(store)
-    found = state(opened)
-    damaged = [_status_file(opened, chunk.index) for chunk in opened.verify()] if verify else None
+    damaged = _verified(opened) if verify else None
+    found = state(opened, damaged=bool(damaged))
     if as_json:
         print_json(_state_json(opened, found, damaged))
     else:
@@ -155,8 +158,9 @@ def export(
 
 
 def _picture_beside(store: str, output: str | None, against: str | None) -> Path:
-    parts = [Path(store).stem, output, against and f"against_{against}"]
-    return Path(store).with_name("_".join(part for part in parts if part) + ".png")
+    beside = Path(store.rpartition("/")[2] if "://" in store else store)
+    parts = [beside.stem, output, against and f"against_{against}"]
+    return beside.with_name("_".join(part for part in parts if part) + ".png")
 
 
 def _tell_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
@@ -189,14 +193,18 @@ def _print_spread(shown: Slice, found: Spread) -> None:
     print(f"{found.points:,} points", *missing, sep=", ")
 
 
-def _status_file(store: Store, index: Iterable[int]) -> str:
-    return str(Path(store.path, "status", "c", *map(str, index)))
+def _verified(store: Store) -> list[str]:
+    """The status files of all damaged chunks, these noted for the next run where that may be."""
+    chunks = store.verify()
+    with suppress(MachineError):  # to look is allowed where nothing can be written
+        store.note_damage(chunks)
+    return [store.status_file(chunk.index) for chunk in chunks]
 
 
 def _state_json(store: Store, found: State, damaged: list[str] | None) -> dict[str, Any]:
     statuses = counts_json(found.counts, store.sweep.model.sentences)
     figures = {key: value for key, value in vars(found).items() if key != "counts"}
-    return {"store": str(store.path), **figures, "status": statuses, "damaged": damaged}
+    return {"store": store.location, **figures, "status": statuses, "damaged": damaged}
 
 
 def _print_state(found: State) -> None:
@@ -227,7 +235,8 @@ def _print_damage(damaged: list[str] | None) -> None:
 
 def _after(store: str, sweep: Sweep, found: State, damaged: list[str]) -> str:
     if damaged:
-        return "remove the files named above, then `sweep run` computes their chunks again"
+        again = next_command("run CONFIG -o", store)
+        return f"{again} computes these chunks again; CONFIG is the sweep file that made them"
     if found.points_done < found.points_total:
         again = next_command("run CONFIG -o", store)
         return f"{again} goes on; CONFIG is the sweep file that made it"

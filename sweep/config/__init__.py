@@ -78,4 +78,5 @@ def _run_options(draft: Draft, raw: Mapping[str, object]) -> RunOptions:
         chunk_points=table.chunk_points,
         accept_revision=table.accept_revision,
         time_limit=time_limit,
+        durable=table.durable,
     )

@@ -71,6 +71,7 @@ class RunTable(Table):
     chunk_points: int | None = Field(None, ge=1, description="a whole number of at least 1")
     accept_revision: bool = Field(False, description="true or false")
     time_limit: object = None
+    durable: bool = Field(False, description="true or false")
 
 
 AnyTable = TypeVar("AnyTable", bound=Table)

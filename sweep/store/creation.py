@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import math
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -15,36 +16,74 @@ from zarr.codecs import BloscCodec, Crc32cCodec
 
 from sweep.spec import Sweep
 from sweep.store import layout
+from sweep.store.durable import sync_folder, sync_tree
 
 # Of little consequence: from 1 to 9 a smooth surface takes 2 to 3 ms per 2**19 float64, and
 # shrinks by 3 % more.
 COMPRESSION_LEVEL = 5
+GREATEST_PART = 2**20  # points of a file that are read at once
+LEAST_PART = 2**16
 COORDINATE_CHUNK = 2**20  # values; only samples of many points have more than one
 
 
 def make(
-    path: Path, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
+    path: Path,
+    sweep: Sweep,
+    chunks: tuple[int, ...],
+    provenance: Mapping[str, object],
+    *,
+    durable: bool = False,
 ) -> None:
     """Builds the store beside its place and moves it there, unless another has been quicker."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     try:
-        attributes = layout.attributes(sweep, provenance)
-        group = zarr.create_group(  # pyright: ignore[reportUnknownMemberType]
-            scratch, zarr_format=3, attributes=attributes
-        )
-        for variable in layout.results(sweep):
-            _make_array(group, variable, sweep.shape, chunks)
-        for variable, values in layout.coordinates(sweep):
-            whole = tuple(min(size, COORDINATE_CHUNK) for size in values.shape)
-            _make_array(group, variable, values.shape, whole)[...] = values
-        _consolidate(scratch)
+        build(scratch, sweep, chunks, provenance)
+        if durable:
+            sync_tree(scratch)
         scratch.rename(path)
+        if durable:
+            sync_folder(path.parent)
     except OSError:
         if not path.exists():  # else another has been quicker
             raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def build(
+    folder: Path, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
+) -> None:
+    """All of a new store, in a folder that nobody else sees."""
+    attributes = layout.attributes(sweep, provenance)
+    group = zarr.create_group(  # pyright: ignore[reportUnknownMemberType]
+        folder, zarr_format=3, attributes=attributes
+    )
+    for variable in layout.results(sweep):
+        _make_array(group, variable, sweep.shape, chunks)
+    for variable, values in layout.coordinates(sweep):
+        whole = tuple(min(size, COORDINATE_CHUNK) for size in values.shape)
+        _make_array(group, variable, values.shape, whole)[...] = values
+    _consolidate(folder)
+
+
+def parts_of_file(chunk: tuple[int, ...]) -> tuple[int, ...]:
+    """What a chunk's file is divided into, as zarr's shards are, for readers of a part of it.
+
+    Files are larger than they read at ease only where there would be more than 10**5 of them. A
+    chunk that has no even parts of a fair size stays whole.
+    """
+    parts = list(chunk)
+    for dimension, size in enumerate(chunk):
+        others = math.prod(parts) // size
+        if others * size <= GREATEST_PART:
+            break
+        parts[dimension] = max(
+            n
+            for n in range(1, size + 1)
+            if size % n == 0 and (others * n <= GREATEST_PART or n == 1)
+        )
+    return tuple(parts) if LEAST_PART <= math.prod(parts) <= GREATEST_PART else chunk
 
 
 def scratch_stores(path: Path) -> Iterator[Path]:
@@ -61,10 +100,12 @@ def _make_array(
         shuffle="shuffle",
         typesize=variable.dtype.itemsize,
     )
+    parts = parts_of_file(chunks)
     return group.create_array(
         variable.name,
         shape=shape,
-        chunks=chunks,
+        chunks=parts,
+        shards=None if parts == chunks else chunks,
         dtype=variable.dtype,
         compressors=[blosc, Crc32cCodec()],
         fill_value=variable.missing,

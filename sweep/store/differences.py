@@ -21,6 +21,14 @@ def differences(stored: Sweep, asked: Sweep) -> list[str]:
     return [*_heads(stored, asked), *_parameters(stored, asked), *_axes(stored, asked)]
 
 
+def same(there: Values, here: Values) -> bool:
+    """Whether two columns of values are the same, but for another processor's last bits."""
+    if there.shape != here.shape:
+        return False
+    greatest = np.max(np.abs(there), where=np.isfinite(there), initial=0.0)
+    return np.allclose(here, there, rtol=0, atol=SAME_VALUE * greatest, equal_nan=True)
+
+
 def _heads(stored: Sweep, asked: Sweep) -> Iterator[str]:
     heads = {
         "method": (stored.method.name, asked.method.name),
@@ -57,7 +65,7 @@ def _axis(there: Axis, here: Axis) -> Iterator[str]:
         yield _sentence(place, *_unlike(there.recipe, here.recipe))
     else:
         for name, values in there.columns.items():
-            if not _same(values, here.columns[name]):
+            if not same(values, here.columns[name]):
                 yield f"{place}: {_text(here.recipe)} now gives other values of {name}"
 
 
@@ -84,13 +92,6 @@ def _unlike(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str
 
 def _text(recipe: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in recipe.items())
-
-
-def _same(there: Values, here: Values) -> bool:
-    if there.shape != here.shape:
-        return False
-    greatest = np.max(np.abs(there), where=np.isfinite(there), initial=0.0)
-    return np.allclose(here, there, rtol=0, atol=SAME_VALUE * greatest, equal_nan=True)
 
 
 def _sentence(what: str, there: str, here: str) -> str:

@@ -1,4 +1,4 @@
-"""A store: the results of one sweep as a zarr of format 3 on a local disk, written chunk by chunk.
+"""A store: the results of one sweep as a zarr of format 3, on disk or at a URL, chunk by chunk.
 
 Every array is made up front, with lz4, byte shuffle and crc32c. A chunk is done when the file of
 its status exists: that is written last, whole, by an atomic rename. So a run that was killed goes
@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -24,33 +23,28 @@ from numpy.typing import NDArray
 from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
 from sweep.spec import Chunk, Status, Sweep, Values
-from sweep.store import layout, receipts
-from sweep.store.creation import make, scratch_stores
+from sweep.store import extension, layout
 from sweep.store.differences import differences
-from sweep.store.faults import (
-    creating,
-    local,
-    opening,
-    refuse_what_is_no_store,
-    refuse_what_is_not_ours,
-    writing,
-)
-from sweep.store.listing import listed, scratch_files
-from sweep.store.lock import exclusive
+from sweep.store.faults import opening, refuse_what_is_no_store, refuse_what_is_not_ours
+from sweep.store.place import Place, is_url, local, place_of
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store as Files
 
 
 class Store:
-    """The results of one sweep on disk. Made by `create` or `open`, and safe in many threads."""
+    """The results of one sweep, kept. Made by `create` or `open`, and safe in many threads."""
 
-    def __init__(self, path: Path, sweep: Sweep, group: zarr.Group) -> None:
-        self.path = path
+    def __init__(self, place: Place, sweep: Sweep, group: zarr.Group) -> None:
+        self._place = place
         self.sweep = sweep
         self.revision = _integer(group.attrs["revision"])  # of the method that made it
+        self._attributes = dict(group.attrs)
         self._variables = layout.results(sweep)
         self._arrays = {v.name: _array(group, v.name) for v in self._variables}
-        self.chunk_shape = self._arrays["status"].chunks
+        self.chunk_shape = _file_shape(self._arrays["status"])
         for name, array in self._arrays.items():
-            if array.shape != sweep.shape or array.chunks != self.chunk_shape:
+            if array.shape != sweep.shape or _file_shape(array) != self.chunk_shape:
                 raise ValueError(f"shape or chunks of {name} are not those of the sweep")
         self._counts = chunk_counts(sweep.shape, self.chunk_shape)
         self.n_chunks = math.prod(self._counts)
@@ -64,17 +58,17 @@ class Store:
         chunk_points: int | None = None,
         provenance: Mapping[str, object],
         accept_revision: bool = False,
+        durable: bool = False,
     ) -> Store:
         """A new store, whole from the moment it can be seen; or the one that is there already.
 
         Provenance becomes attributes, and has to be the same for every run of the sweep. Raises
         StoreError if something else lies there, or the store of another sweep.
         """
-        place = local(path)
+        place = place_of(path, durable=durable)
         if not place.exists():
-            with creating(place):
-                make(place, sweep, chunk_shape(sweep, chunk_points), provenance)
-        store = cls.open(place)
+            place.make(sweep, chunk_shape(sweep, chunk_points), provenance)
+        store = cls._open(place)
         if found := store.differences(sweep, accept_revision=accept_revision):
             raise StoreError(
                 f"{str(place)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
@@ -83,27 +77,53 @@ class Store:
         return store
 
     @classmethod
-    def open(cls, path: str | Path) -> Store:
+    def open(cls, path: str | Path, *, durable: bool = False) -> Store:
         """The store at a path, its sweep made again from what it holds.
 
+        With `durable`, what is written is on the disk, outputs before their status, and survives a
+        power cut; a kill it survives without.
         Raises StoreError if there is none, if it is damaged, or if this version cannot compute it.
         """
-        place = local(path)
-        refuse_what_is_no_store(place)
+        return cls._open(place_of(path, durable=durable))
+
+    @classmethod
+    def _open(cls, place: Place) -> Store:
+        place.refuse_what_is_no_store()
         with opening(place):
-            group = _group(place)
+            group = _group(place.files())
             return cls(place, _sweep(group), group)
+
+    @classmethod
+    def extend(cls, path: str | Path, sweep: Sweep) -> Store:
+        """The store at a path with axes as long as those of the sweep; done chunks are kept.
+
+        Pending again are those that were cut off at an old end. Stopped at any moment, it is done
+        when it is done again. Raises StoreError if there is no store, if it is held, or if the
+        sweep differs in anything but that its axes go on where those of the store end.
+        """
+        if is_url(path):
+            raise StoreError(
+                f"{str(path)!r} is a URL, and only stores on local disks can be extended; "
+                "copy it to one, extend it there, and copy it back"
+            )
+        folder, place = local(path), place_of(path)
+        refuse_what_is_no_store(folder)
+        with place.lock(), place.writing():
+            extension.finish(folder)
+            store = cls._open(place)
+            longer = extension.grown(store.sweep, sweep)
+            if found := store._revised(sweep):
+                raise StoreError(found)
+            if longer.shape != store.sweep.shape:
+                extension.begin(folder, longer, store.chunk_shape, store._attributes)
+                extension.finish(folder)
+        return cls._open(place)
 
     def differences(self, sweep: Sweep, *, accept_revision: bool = False) -> list[str]:
         """A sentence for each thing in which another sweep is not this store's; none if it is."""
         found = differences(self.sweep, sweep)
-        revision = sweep.method.revision
-        if not found and revision != self.revision and not accept_revision:
-            return [
-                f"revision of method {sweep.method.name}: {self.revision} in the store, {revision} "
-                "in this program, whose results may have other last bits (--accept-revision goes "
-                "on regardless)"
-            ]
+        if not found and not accept_revision and (revised := self._revised(sweep)):
+            return [f"{revised} (--accept-revision goes on regardless)"]
         return found
 
     def pending(self) -> list[Chunk]:
@@ -117,9 +137,11 @@ class Store:
         full, read-only or broken.
         """
         parts = layout.parts(self._variables, arrays, chunk)
-        with writing(self.path):
-            self._file("status", chunk.index).unlink(missing_ok=True)
+        with self._place.writing():
+            self._place.remove("status", chunk.index)
             for name, part in parts.items():
+                if self._arrays[name].shards:  # zarr would read a shard, which may be damaged
+                    self._place.remove(name, chunk.index)
                 self._arrays[name][chunk.slices] = part
 
     def verify(self) -> list[Chunk]:
@@ -130,12 +152,24 @@ class Store:
         return [chunk for chunk in self._chunks(done=True) if not self._is_whole(chunk)]
 
     def torn(self) -> list[Chunk]:
-        """The done chunks that lack the file of an output, from listings of names alone."""
+        """The done chunks known to be damaged: those that lack a file, and those noted.
+
+        From listings of names alone, and of the noted ones from their checksums.
+        """
         absent: set[tuple[int, ...]] = set()
         for name in self._arrays:
-            files = listed(self.path / name, self._counts)
+            files = self._place.listed(name, self._counts)
             absent.update(index for index, there in files if not there)
-        return [chunk for chunk in self._chunks(done=True) if chunk.index in absent]
+        suspect = self._place.noted_damage()
+        return [
+            chunk
+            for chunk in self._chunks(done=True)
+            if chunk.index in absent or (chunk.index in suspect and not self._is_whole(chunk))
+        ]
+
+    def note_damage(self, chunks: Iterable[Chunk]) -> None:
+        """Keeps beside the store what `verify` found, so that the next run computes it again."""
+        self._place.note_damage(chunks)
 
     def failed(self) -> list[Chunk]:
         """The done chunks with a point that has the status `failed`. Reads every status."""
@@ -143,58 +177,73 @@ class Store:
 
     def reopen(self, chunks: Iterable[Chunk]) -> None:
         """The chunks pending again; what they hold stays until they are written anew."""
-        with writing(self.path):
+        with self._place.writing():
             for chunk in chunks:
-                self._file("status", chunk.index).unlink(missing_ok=True)
+                self._place.remove("status", chunk.index)
 
     def clean(self) -> None:
         """Removes what killed writers and makers of this store had not yet renamed.
 
         Only who holds the lock may call it: a living writer's file goes too.
         """
-        with writing(self.path):
-            for file in scratch_files(self.path):
-                file.unlink(missing_ok=True)
-            for folder in scratch_stores(self.path):
-                shutil.rmtree(folder, ignore_errors=True)
+        with self._place.writing():
+            self._place.clean()
 
     def dataset(self) -> xr.Dataset:
         """All results as they stand, lazily read; what is pending reads as missing."""
-        return open_results(self.path)
+        return open_results(self.location)
 
     def lock(self) -> AbstractContextManager[None]:
-        """Holds the store alone while within; StoreError at once, naming the holder, if held."""
-        return exclusive(self.path, self._log / "holder.json")
+        """Holds the store alone while within; StoreError at once, naming the holder, if held.
+
+        At a URL nothing is held: two runs then compute the same chunks, to the same bytes.
+        """
+        return self._place.lock()
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """One more line in this process's receipts beside the store, with time, host and pid."""
-        with writing(self._log):
-            receipts.append(self._log, receipt)
+        self._place.append_receipt(receipt)
 
     def receipts(self) -> list[dict[str, Any]]:
         """All receipts of all writers, by time; advisory, a torn line is passed over."""
-        return receipts.read(self._log)
+        return self._place.receipts()
 
     @property
-    def _log(self) -> Path:
-        return self.path.with_name(f"{self.path.name}.log")
+    def location(self) -> str:
+        """The path or URL that opens it again."""
+        return str(self._place)
+
+    @property
+    def path(self) -> Path:
+        """The folder of a store on a local disk."""
+        return local(self.location)
+
+    def status_file(self, index: tuple[int, ...]) -> str:
+        """Where the status of a chunk lies."""
+        return self._place.file("status", index)
+
+    def _revised(self, sweep: Sweep) -> str:
+        """A sentence if the sweep's method is of another revision than the store's; else ""."""
+        if sweep.method.revision == self.revision:
+            return ""
+        return (
+            f"revision of method {sweep.method.name}: {self.revision} in the store, "
+            f"{sweep.method.revision} in this program, whose results may have other last bits"
+        )
 
     def _chunks(self, *, done: bool) -> list[Chunk]:
         shape, step = self.sweep.shape, self.chunk_shape
-        status = listed(self.path / "status", self._counts)
+        status = self._place.listed("status", self._counts)
         return [chunk_at(index, shape, step) for index, there in status if there == done]
 
-    def _file(self, name: str, index: tuple[int, ...]) -> Path:
-        return Path(self.path, name, "c", *map(str, index))
-
     def _has_failed(self, chunk: Chunk) -> bool:
-        with opening(self.path):
+        with opening(self._place):
             return bool(np.any(np.asarray(self._arrays["status"][chunk.slices]) == Status.failed))
 
     def _is_whole(self, chunk: Chunk) -> bool:
         names = [variable.name for variable in self._variables]
         # zarr reads a missing file as the fill value.
-        if not all(self._file(name, chunk.index).is_file() for name in names):
+        if not all(self._place.has(name, chunk.index) for name in names):
             return False
         try:
             parts = {name: self._arrays[name][chunk.slices] for name in names}
@@ -205,20 +254,21 @@ class Store:
 
 def open_results(path: str | Path) -> xr.Dataset:
     """The results in a store as a lazy Dataset, finished or not; StoreError if there are none."""
-    place = local(path)
-    refuse_what_is_no_store(place)
+    place = place_of(path)
+    place.refuse_what_is_no_store()
     with opening(place):
-        _group(place)
+        files = place.files()
+        _group(files)
         dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
-            place, consolidated=False, chunks={}
+            files, consolidated=False, chunks={}
         )
         return layout.ordered(dataset)
 
 
-def _group(path: Path) -> zarr.Group:
+def _group(files: Files) -> zarr.Group:
     # The types of zarr.open_group, as those of xarray.open_zarr, are not complete.
     group = zarr.open_group(  # pyright: ignore[reportUnknownMemberType]
-        path, mode="r+", use_consolidated=False
+        files, mode="r+", use_consolidated=False
     )
     refuse_what_is_not_ours(group.attrs)
     return group
@@ -230,6 +280,10 @@ def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
         raise TypeError(f"{name} is no array")
     # Not stored with an array, so set on every opening: a done chunk has all of its files.
     return array.with_config({"write_empty_chunks": True})
+
+
+def _file_shape(array: zarr.Array[Any]) -> tuple[int, ...]:
+    return array.shards or array.chunks
 
 
 def _sweep(group: zarr.Group) -> Sweep:

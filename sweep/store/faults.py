@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -53,7 +52,25 @@ def creating(path: Path) -> Generator[None]:
 
 
 @contextmanager
-def opening(path: Path) -> Generator[None]:
+def reaching(url: str) -> Generator[None]:
+    """Within, whatever a URL's file system raises becomes a SweepError that says what to do."""
+    try:
+        yield
+    except SweepError:
+        raise
+    except ImportError as error:  # fsspec names the package to install
+        raise StoreError(f"{url!r}: {error}") from error
+    except ValueError as error:
+        raise StoreError(f"{url!r}: {error}; see fsspec for the URLs there are") from error
+    except Exception as error:  # each file system has kinds of its own
+        raise MachineError(
+            f"cannot reach {url!r} ({type(error).__name__}: {error}). See to its address, to the "
+            "network and to your credentials; finished chunks are kept: run the same sweep again"
+        ) from error
+
+
+@contextmanager
+def opening(path: object) -> Generator[None]:
     """Within, whatever goes wrong becomes a StoreError that says what to do."""
     try:
         yield
@@ -67,16 +84,6 @@ def opening(path: Path) -> Generator[None]:
             "program made it, it is damaged. Name another store with -o, and keep this one until "
             "that is finished"
         ) from error
-
-
-def local(path: str | Path) -> Path:
-    """The path of a store on this machine, absolute; StoreError if it is a URL."""
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:{1,2}/?/", str(path)):
-        raise StoreError(
-            f"{str(path)!r} is a URL, and stores are local paths only for now; "
-            "write to a local path and copy the finished store"
-        )
-    return Path(path).expanduser().absolute()
 
 
 def refuse_what_is_no_store(path: Path) -> None:

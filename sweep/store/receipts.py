@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,25 +16,40 @@ from typing import Any
 
 def append(folder: Path, receipt: Mapping[str, object]) -> None:
     """One more line in this process's file, with time, host and pid added."""
-    host, pid = socket.gethostname(), os.getpid()
-    time = datetime.now(UTC).isoformat(timespec="milliseconds")
-    line = json.dumps({"time": time, "host": host, "pid": pid, **receipt}) + "\n"
     folder.mkdir(exist_ok=True)
     # Unbuffered, so that the lines of two threads are each one write at the file's end.
-    with (folder / f"{host}-{pid}.jsonl").open("ab", buffering=0) as file:
-        file.write(line.encode("utf-8"))
+    with (folder / f"{writer()}.jsonl").open("ab", buffering=0) as file:
+        file.write(line(receipt).encode("utf-8"))
+
+
+def line(receipt: Mapping[str, object]) -> str:
+    """The receipt as it is kept, with time, host and pid added."""
+    time = datetime.now(UTC).isoformat(timespec="milliseconds")
+    signed = {"time": time, "host": socket.gethostname(), "pid": os.getpid(), **receipt}
+    return json.dumps(signed) + "\n"
+
+
+def writer() -> str:
+    """What names this process among all."""
+    return f"{socket.gethostname()}-{os.getpid()}"
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
     """All whole receipts of all writers, by time."""
-    found = [receipt for path in sorted(folder.glob("*.jsonl")) for receipt in _lines(path)]
+    files = sorted(folder.glob("*.jsonl"))
+    return parsed(file.read_text(encoding="utf-8", errors="replace") for file in files)
+
+
+def parsed(texts: Iterable[str]) -> list[dict[str, Any]]:
+    """All whole receipts in what the writers have written, by time."""
+    found = [receipt for text in texts for receipt in _lines(text)]
     return sorted(found, key=lambda receipt: str(receipt.get("time", "")))
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+def _lines(text: str) -> Iterator[dict[str, Any]]:
+    for each in text.splitlines():
         try:
-            receipt = json.loads(line)
+            receipt = json.loads(each)
         except ValueError:
             continue
         if isinstance(receipt, dict):

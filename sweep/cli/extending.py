@@ -1,0 +1,50 @@
+"""`sweep extend`: a store whose axes go on."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+
+from sweep.cli.app import Json, StorePath, app, examples
+from sweep.cli.printing import print_json
+
+
+@app.command(
+    epilog=examples(
+        "sweep extend results/my.zarr my.toml",
+        "sweep extend a.zarr wear_power --set 'friction={ linspace = [0.1, 2, 20] }'",
+    )
+)
+def extend(
+    store: StorePath,
+    config: Annotated[
+        str, typer.Argument(metavar="CONFIG", help="The store's sweep, an axis of it longer.")
+    ],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a store longer along its axes, and keep what is computed.
+
+    In CONFIG axes may go on behind their last value; nothing else may differ. Chunks that were cut
+    off at an old end are computed again. Stopped at any moment, the same command goes on.
+    """
+    from sweep.config import load
+    from sweep.store import Store
+
+    longer = Store.extend(store, load(config, overrides or ()).sweep)
+    total = longer.sweep.n_points
+    left = sum(chunk.n_points for chunk in longer.pending())
+    changes = (word for each in overrides or () for word in ("--set", each))
+    follow = shlex.join(["sweep", "run", config, "-o", store, *changes])
+    if as_json:
+        told = {"store": store, "shape": longer.sweep.shape, "dimensions": longer.sweep.dimensions}
+        print_json({**told, "points_total": total, "points_done": total - left, "next": follow})
+        return
+    lengths = " x ".join(f"{axis.name} {axis.size:,}" for axis in longer.sweep.axes)
+    print(f"{store}: {lengths}; {total - left:,} of {total:,} points done")
+    print(f"next: {follow}")

@@ -1,0 +1,85 @@
+"""A store in a folder of this machine: atomic renames, a lock, fsync if that is asked for."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from zarr.storage import LocalStore
+
+from sweep.spec import Chunk, Sweep
+from sweep.store import damage, extension, faults, receipts
+from sweep.store.creation import make, scratch_stores
+from sweep.store.durable import DurableStore
+from sweep.store.listing import listed, scratch_files
+from sweep.store.lock import exclusive
+
+
+class LocalPlace:
+    """A folder, and beside it the folder of its receipts, its lock and what is being made."""
+
+    def __init__(self, path: Path, *, durable: bool = False) -> None:
+        self.path = path
+        self.durable = durable
+        self._log = path.with_name(f"{path.name}.log")
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def refuse_what_is_no_store(self) -> None:
+        faults.refuse_what_is_no_store(self.path)
+        extension.refuse_if_under_way(self.path)
+
+    def make(self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]) -> None:
+        with faults.creating(self.path):
+            make(self.path, sweep, chunks, provenance, durable=self.durable)
+
+    def files(self) -> LocalStore:
+        return DurableStore(self.path) if self.durable else LocalStore(self.path)
+
+    def file(self, name: str, index: tuple[int, ...]) -> str:
+        return str(self._file(name, index))
+
+    def has(self, name: str, index: tuple[int, ...]) -> bool:
+        return self._file(name, index).is_file()
+
+    def remove(self, name: str, index: tuple[int, ...]) -> None:
+        self._file(name, index).unlink(missing_ok=True)
+
+    def listed(self, name: str, counts: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], bool]]:
+        return listed(self.path / name, counts)
+
+    def clean(self) -> None:
+        for file in scratch_files(self.path):
+            file.unlink(missing_ok=True)
+        for folder in scratch_stores(self.path):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def writing(self) -> AbstractContextManager[None]:
+        return faults.writing(self.path)
+
+    def lock(self) -> AbstractContextManager[None]:
+        return exclusive(self.path, self._log / "holder.json")
+
+    def append_receipt(self, receipt: Mapping[str, object]) -> None:
+        with faults.writing(self._log):
+            receipts.append(self._log, receipt)
+
+    def receipts(self) -> list[dict[str, Any]]:
+        return receipts.read(self._log)
+
+    def note_damage(self, chunks: Iterable[Chunk]) -> None:
+        with faults.writing(self._log):
+            damage.note(self._log, chunks)
+
+    def noted_damage(self) -> set[tuple[int, ...]]:
+        return damage.noted(self._log)
+
+    def _file(self, name: str, index: tuple[int, ...]) -> Path:
+        return Path(self.path, name, "c", *map(str, index))

@@ -1,0 +1,100 @@
+"""Where a store lies: a folder of this machine, or a URL. All that differs between the two."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sweep.spec import Chunk, Sweep
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store as Files
+
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:{1,2}/?/")
+Index = tuple[int, ...]
+
+
+class Place(Protocol):
+    """A place of a store, with its receipts beside it."""
+
+    def __str__(self) -> str:
+        """As users know it, and as it is found again from elsewhere."""
+        ...
+
+    def exists(self) -> bool: ...
+
+    def refuse_what_is_no_store(self) -> None:
+        """StoreError with the reason and the cure, unless a zarr v3 group lies here."""
+        ...
+
+    def make(self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]) -> None:
+        """A new store, whole from the moment it can be seen, unless another has been quicker."""
+        ...
+
+    def files(self) -> Files:
+        """As zarr reads and writes it."""
+        ...
+
+    def file(self, name: str, index: Index) -> str: ...
+
+    def has(self, name: str, index: Index) -> bool:
+        """Whether an array has the file of a chunk."""
+        ...
+
+    def remove(self, name: str, index: Index) -> None:
+        """Removes the file of a chunk, if there is one."""
+        ...
+
+    def listed(self, name: str, counts: tuple[int, ...]) -> Iterator[tuple[Index, bool]]:
+        """The index of every chunk of an array, in C order, and whether it has a file."""
+        ...
+
+    def clean(self) -> None:
+        """Removes what killed writers and makers have left."""
+        ...
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Within, what is wrong with the place becomes a MachineError."""
+        ...
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Held alone while within, as far as the place can."""
+        ...
+
+    def append_receipt(self, receipt: Mapping[str, object]) -> None: ...
+
+    def receipts(self) -> list[dict[str, Any]]: ...
+
+    def note_damage(self, chunks: Iterable[Chunk]) -> None: ...
+
+    def noted_damage(self) -> set[Index]: ...
+
+
+def is_url(path: str | Path) -> bool:
+    """Whether it is the URL of anything but a local file."""
+    return URL.match(str(path)) is not None and not str(path).startswith("file://")
+
+
+def place_of(path: str | Path, *, durable: bool = False) -> Place:
+    """The place at a path or URL; what is there is not looked at."""
+    if is_url(path):
+        from sweep.store.remote import RemotePlace
+
+        return RemotePlace(str(path))
+    from sweep.store.local import LocalPlace
+
+    return LocalPlace(local(path), durable=durable)
+
+
+def local(path: str | Path) -> Path:
+    """A path of this machine, absolute."""
+    return Path(str(path).removeprefix("file://")).expanduser().absolute()
+
+
+def anything_at(path: str | Path) -> bool:
+    """Whether there is a store, or anything else in its place."""
+    return place_of(path).exists() if is_url(path) else os.path.lexists(local(path))

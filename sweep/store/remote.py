@@ -1,0 +1,158 @@
+"""A store at an fsspec URL (s3://, gs://, memory://): objects, each written whole or not at all.
+
+There is no lock, and none is needed for the results: whoever writes a chunk writes the same bytes,
+and an object is replaced at once. Two runs in one store compute chunks twice, and that is all. A
+store is made by writing its group last; two sweeps that race for one URL are not told apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tempfile
+import time
+import uuid
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import fsspec
+from zarr.storage import FsspecStore
+
+from sweep.errors import StoreError
+from sweep.spec import Chunk, Sweep
+from sweep.store import damage, faults, receipts
+from sweep.store.creation import build
+
+FLUSH_SECONDS = 10.0  # receipts are kept back so long: an object cannot be appended to
+
+
+class RemotePlace:
+    """A folder of objects, and beside it that of its receipts."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        with faults.reaching(self.url):
+            # Of its own loop; zarr's makes another.
+            self._system, self._root = fsspec.url_to_fs(self.url)
+        self._kept_back: list[str] = []
+        self._flushed = time.monotonic()
+        self._guard = Lock()
+
+    def __str__(self) -> str:
+        return self.url
+
+    def exists(self) -> bool:
+        with faults.reaching(self.url):
+            self._system.invalidate_cache()
+            return bool(self._system.exists(f"{self._root}/zarr.json"))
+
+    def refuse_what_is_no_store(self) -> None:
+        if not self.exists():
+            raise StoreError(f"no store {self.url!r}; `sweep run CONFIG -o STORE` makes one")
+
+    def make(self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]) -> None:
+        with tempfile.TemporaryDirectory() as folder, faults.reaching(self.url):
+            if self._names("status/c"):
+                raise StoreError(
+                    f"{self.url!r} has chunks and is no store (no zarr.json); name another place"
+                )
+            built = Path(folder, "store.zarr")
+            build(built, sweep, chunks, provenance)
+            files = [file for file in built.rglob("*") if file.is_file()]
+            group = built / "zarr.json"
+            for file in (*(file for file in files if file != group), group):
+                self._put(file.relative_to(built).as_posix(), file.read_bytes())
+
+    def files(self) -> FsspecStore:
+        return FsspecStore.from_url(self.url)
+
+    def file(self, name: str, index: tuple[int, ...]) -> str:
+        return f"{self.url}/{_key(name, index)}"
+
+    def has(self, name: str, index: tuple[int, ...]) -> bool:
+        self._system.invalidate_cache()
+        return bool(self._system.exists(f"{self._root}/{_key(name, index)}"))
+
+    def remove(self, name: str, index: tuple[int, ...]) -> None:
+        try:
+            self._system.rm_file(f"{self._root}/{_key(name, index)}")
+        except FileNotFoundError:
+            pass
+
+    def listed(self, name: str, counts: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], bool]]:
+        with faults.reaching(self.url):
+            names = self._names(name)
+        for index in itertools.product(*map(range, counts)):
+            yield index, _key(name, index) in names
+
+    def clean(self) -> None:
+        """Nothing: an object that is not whole does not exist."""
+
+    def writing(self) -> Any:
+        return faults.reaching(self.url)
+
+    @contextmanager
+    def lock(self) -> Generator[None]:
+        try:
+            yield
+        finally:
+            self._flush()
+
+    def append_receipt(self, receipt: Mapping[str, object]) -> None:
+        with self._guard:
+            self._kept_back.append(receipts.line(receipt))
+            due = time.monotonic() - self._flushed > FLUSH_SECONDS
+        if due:
+            self._flush()
+
+    def receipts(self) -> list[dict[str, Any]]:
+        self._flush()
+        with faults.reaching(self.url):
+            names = self._found(f"{self._root}.log")
+            texts = [self._system.cat_file(name) for name in names if name.endswith(".jsonl")]
+        return receipts.parsed(text.decode("utf-8", "replace") for text in texts)
+
+    def note_damage(self, chunks: Iterable[Chunk]) -> None:
+        with faults.reaching(self.url):
+            indices = json.dumps([list(chunk.index) for chunk in chunks]) + "\n"
+            self._system.pipe_file(f"{self._root}.log/{damage.FILE}", indices.encode())
+
+    def noted_damage(self) -> set[tuple[int, ...]]:
+        with faults.reaching(self.url):
+            try:
+                text = self._system.cat_file(f"{self._root}.log/{damage.FILE}")
+            except FileNotFoundError:
+                return set()
+        return damage.parsed(text.decode("utf-8", "replace"))
+
+    def _flush(self) -> None:
+        """The receipts kept back as one more object."""
+        with self._guard:
+            lines, self._kept_back = self._kept_back, []
+            self._flushed = time.monotonic()
+        if lines:
+            with faults.reaching(self.url):
+                name = f"{receipts.writer()}-{uuid.uuid4().hex}.jsonl"
+                self._system.pipe_file(f"{self._root}.log/{name}", "".join(lines).encode())
+
+    def _put(self, key: str, content: bytes) -> None:
+        self._system.pipe_file(f"{self._root}/{key}", content)
+
+    def _names(self, folder: str) -> set[str]:
+        """The keys of all objects in a folder of the store, by one listing."""
+        root = f"{self._root}/"
+        return {name.removeprefix(root) for name in self._found(f"{self._root}/{folder}")}
+
+    def _found(self, folder: str) -> list[str]:
+        self._system.invalidate_cache()  # fsspec remembers what others have changed since
+        try:
+            return sorted(self._system.find(folder))
+        except FileNotFoundError:
+            return []
+
+
+def _key(name: str, index: tuple[int, ...]) -> str:
+    return "/".join((name, "c", *map(str, index)))

@@ -1,0 +1,176 @@
+"""What befalls a store between and during runs; after each, the next run makes it whole again."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zarr
+
+from sweep import api
+from sweep.config import load
+from sweep.errors import MachineError, StoreError
+from sweep.store import Store, lock, receipts
+from sweep.summary import contents
+from tests.command import Run
+from tests.test_store import tree
+
+CONFIG = """
+format = 1
+model = "friction_oscillator"
+outputs = ["wear_power", "regime"]
+[parameters]
+mass = 1
+gravity = 10
+angular_frequency = 6.25
+window_start = 0
+window_end = 4
+[axes]
+friction = { linspace = [0.1, 0.6, 6] }
+base_acceleration = { linspace = [5, 15, 4] }
+[run]
+workers = 2
+chunk_points = 4
+"""
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "map.toml").write_text(CONFIG)
+    api.run(folder / "map.toml", store=folder / "map.zarr")
+    return folder
+
+
+@pytest.fixture
+def whole(undisturbed: Path) -> dict[str, bytes]:
+    return tree(undisturbed / "map.zarr")
+
+
+@pytest.fixture
+def store(undisturbed: Path, tmp_path: Path) -> Store:
+    shutil.copytree(undisturbed, tmp_path, dirs_exist_ok=True)
+    return Store.open(tmp_path / "map.zarr")
+
+
+def flip_a_bit(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[-7] ^= 16
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("name", ["wear_power", "status"])
+def test_a_flipped_bit_is_named_by_verify_and_computed_again_by_the_next_run(
+    store: Store, run: Run, whole: dict[str, bytes], name: str
+) -> None:
+    flip_a_bit(store.path / name / "c/4/0")
+    with pytest.raises(StoreError, match=rf"{name} has a damaged chunk .*--verify"):
+        contents(store.dataset())
+    status, out, _ = run("status", "map.zarr", "--verify")
+    assert status == 1
+    assert f"  {store.path}/status/c/4/0\n" in out
+    assert tree(store.path) != whole  # to look changes nothing
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(store.path) == whole
+    assert [receipt["chunk"] for receipt in store.receipts()].count([4, 0]) == 2
+    assert len(store.receipts()) == 7  # and no other chunk again
+    assert run("status", "map.zarr", "--verify")[0] == 0
+
+
+def test_a_note_of_damage_is_believed_of_no_chunk_that_is_whole(store: Store) -> None:
+    """One that has been computed again since, or never was damaged; nor does a torn note count."""
+    store.note_damage(store._chunks(done=True))
+    assert store.torn() == []
+    for text in ("[[0, 0], [4", '{"0": 1}', "[1, [99, 0]]", ""):
+        (store.path.with_name("map.zarr.log") / "damaged.json").write_text(text)
+        assert store.torn() == []
+
+
+def test_verify_where_nothing_can_be_written_still_names_the_chunk(
+    store: Store, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flip_a_bit(store.path / "regime/c/0/0")
+
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "write_text", read_only)
+    status, out, _ = run("status", "map.zarr", "--verify")
+    assert status == 1
+    assert "status/c/0/0" in out
+
+
+def test_a_missing_output_file_under_a_status_is_computed_again(
+    store: Store, run: Run, whole: dict[str, bytes]
+) -> None:
+    (store.path / "regime/c/3/0").unlink()
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(store.path) == whole
+    assert len(store.receipts()) == 7
+
+
+def test_leftover_scratch_files_and_folders_go_with_the_next_run(
+    store: Store, run: Run, whole: dict[str, bytes]
+) -> None:
+    (store.path / f"wear_power/c/1/0.{'a' * 32}.partial").write_bytes(b"torn")
+    (store.path / "status/c/2/0").unlink()
+    beside = store.path.with_name(f".map.zarr.{'b' * 32}.partial")
+    shutil.copytree(store.path, beside)
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(store.path) == whole
+    assert not beside.exists()
+
+
+def test_a_clock_that_goes_backwards_changes_nothing_that_counts(
+    store: Store, run: Run, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look at it is an hour earlier than the one before."""
+    hours = iter(range(10**6))
+
+    class Backwards(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:  # noqa: ARG003 (as datetime has it)
+            return datetime(2020, 1, 1, tzinfo=UTC) - timedelta(hours=next(hours))
+
+    for module in (receipts, lock):
+        monkeypatch.setattr(module, "datetime", Backwards)
+    for index in range(6):
+        (store.path / f"status/c/{index}/0").unlink()
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(store.path) == whole
+    times = [str(receipt["time"]) for receipt in store.receipts()]
+    assert times == sorted(times)
+    status, out, _ = run("status", "map.zarr")
+    assert status == 0
+    assert "24 of 24 points done" in out
+
+
+def test_a_path_that_turns_read_only_in_a_run_keeps_what_was_done(
+    store: Store, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the third chunk's regime on; a mount that really turns is in test_faults."""
+    request = load(store.path.with_name("map.toml"))
+    for index in range(6):
+        (store.path / f"status/c/{index}/0").unlink()
+    put = zarr.storage._local._put
+    turned: list[Path] = []
+
+    def turning(path: Path, *args: Any, **options: Any) -> int:
+        if turned or path.as_posix().endswith("regime/c/2/0"):
+            turned.append(path)
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return put(path, *args, **options)
+
+    monkeypatch.setattr(zarr.storage._local, "_put", turning)
+    with pytest.raises(MachineError, match=r"file system is read-only; mount .*run the same sweep"):
+        api.run_in_store(store, api.with_options(request, workers=1))
+    assert [chunk.index[0] for chunk in store.pending()] == [2, 3, 4, 5]
+    monkeypatch.undo()
+    assert store.verify() == []
+    assert api.run_in_store(store, request).chunks == 4
+    assert tree(store.path) == whole

@@ -1,0 +1,202 @@
+"""A store at a URL is that on a disk, object for file: memory://, and S3 served on loopback."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import fsspec
+import pytest
+import xarray as xr
+
+from sweep.errors import MachineError, StoreError
+from sweep.spec import Sweep
+from sweep.store import Store, anything_at, open_results
+from tests.command import Run
+from tests.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, finish, results_of, tree
+from tests.test_store import create as create_local
+from tests.test_store_faults import CONFIG
+
+BUCKET = "sweeps"
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[None]:
+    """A server of S3's protocol in a thread of this process, which the environment points to."""
+    from moto.server import ThreadedMotoServer
+
+    with pytest.MonkeyPatch.context() as patch:
+        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+        server.start()
+        host, port = server.get_host_and_port()
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        fsspec.filesystem("s3").mkdir(BUCKET)
+        yield
+        server.stop()
+
+
+@pytest.fixture(params=["memory://", f"s3://{BUCKET}/"])
+def root(request: pytest.FixtureRequest) -> str:
+    """A URL that nothing lies under yet."""
+    if request.param.startswith("s3"):
+        request.getfixturevalue("s3")
+    return f"{request.param}{time.monotonic_ns()}"
+
+
+def create(url: str, sweep: Sweep = SWEEP) -> Store:
+    return Store.create(url, sweep, chunk_points=CHUNK_POINTS, provenance=PROVENANCE)
+
+
+def objects(url: str) -> dict[str, bytes]:
+    """Every object of a store and its bytes."""
+    system, folder = fsspec.url_to_fs(url)
+    system.invalidate_cache()
+    return {n.removeprefix(f"{folder}/"): system.cat_file(n) for n in system.find(folder)}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What a finished store on a disk holds."""
+    store = create_local(tmp_path_factory.mktemp("remote") / "map.zarr")
+    finish(store)
+    return tree(store.path)
+
+
+def test_a_remote_store_has_the_bytes_of_a_local_one(root: str, whole: dict[str, bytes]) -> None:
+    url = f"{root}/map.zarr"
+    assert not anything_at(url)
+    store = create(url)
+    assert anything_at(url)
+    assert [chunk.index for chunk in store.pending()] == [(0, 0), (1, 0), (2, 0)]
+    chunk = store.pending()[1]
+    store.write(chunk, results_of(SWEEP, chunk))
+    again = create(url)  # the one that is there
+    assert [chunk.index for chunk in again.pending()] == [(0, 0), (2, 0)]
+    finish(again)
+    assert store.pending() == store.verify() == store.torn() == []
+    assert objects(url) == whole
+
+
+@pytest.mark.parametrize("name", ["no axes", "points and axis"])
+def test_other_shapes_are_kept_too(root: str, name: str) -> None:
+    store = create(f"{root}/map.zarr", SWEEPS[name])
+    finish(store)
+    assert Store.open(store.location).pending() == store.verify() == []
+
+
+def test_xarray_opens_it_and_finds_what_a_local_one_holds(root: str, tmp_path: Path) -> None:
+    store = create(f"{root}/map.zarr")
+    finish(store)
+    local = create_local(tmp_path / "map.zarr")
+    finish(local)
+    xr.testing.assert_identical(open_results(store.location).load(), local.dataset().load())
+    xr.testing.assert_equal(xr.open_zarr(store.location).load(), local.dataset().load())
+
+
+def test_damage_is_found_noted_and_computed_again(root: str, whole: dict[str, bytes]) -> None:
+    store = create(f"{root}/map.zarr")
+    finish(store)
+    system, folder = fsspec.url_to_fs(store.location)
+    system.rm_file(f"{folder}/regime/c/2/0")
+    assert [chunk.index for chunk in store.torn()] == [(2, 0)]
+    content = bytearray(whole["wear_power/c/1/0"])
+    content[-7] ^= 16
+    system.pipe_file(f"{folder}/wear_power/c/1/0", bytes(content))
+    damaged = store.verify()
+    assert [chunk.index for chunk in damaged] == [(1, 0), (2, 0)]
+    store.note_damage(damaged)
+    reopened = Store.open(store.location)
+    assert reopened.torn() == damaged
+    reopened.reopen(damaged)
+    assert reopened.pending() == damaged
+    finish(reopened)
+    assert reopened.torn() == []
+    assert objects(store.location) == whole
+
+
+def test_many_writers_and_makers_at_once_leave_one_whole_store(
+    root: str, whole: dict[str, bytes]
+) -> None:
+    """Nobody holds it: all make it, all write every chunk, and all write the same bytes."""
+    url = f"{root}/map.zarr"
+    start = threading.Barrier(4)
+    errors: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            start.wait()
+            store = create(url)
+            with store.lock():
+                finish(store)
+        except BaseException as error:
+            errors.append(error)
+
+    writers = [threading.Thread(target=write) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert errors == []
+    assert Store.open(url).verify() == Store.open(url).pending() == []
+    assert objects(url) == whole
+
+
+def test_receipts_of_all_writers_lie_beside_it(root: str) -> None:
+    store, other = create(f"{root}/map.zarr"), create(f"{root}/map.zarr")
+    for number, writer in enumerate((store, other, store)):
+        with writer.lock():
+            writer.append_receipt({"chunk": [number, 0]})
+    chunks = [receipt["chunk"] for receipt in Store.open(store.location).receipts()]
+    assert sorted(chunks) == [[0, 0], [1, 0], [2, 0]]
+    assert not any(name.endswith("jsonl") for name in objects(store.location))
+
+
+def test_another_sweep_and_what_is_no_store_are_refused(root: str) -> None:
+    url = f"{root}/map.zarr"
+    with pytest.raises(StoreError, match=r"no store .*map\.zarr'; `sweep run CONFIG -o STORE`"):
+        Store.open(url)
+    create(url)
+    with pytest.raises(StoreError, match=r"holds another sweep:\n  dimensions: friction"):
+        create(url, SWEEPS["no axes"])
+    system, folder = fsspec.url_to_fs(f"{root}/chunks.zarr")
+    system.pipe_file(f"{folder}/status/c/0/0", b"of another store")
+    with pytest.raises(StoreError, match="has chunks and is no store"):
+        create(f"{root}/chunks.zarr")
+
+
+def test_what_cannot_be_reached_is_the_machines_fault(s3: None) -> None:
+    with pytest.raises((MachineError, StoreError), match="no-such-bucket"):
+        create("s3://no-such-bucket/map.zarr")
+    with pytest.raises(StoreError, match="Protocol not known: nowhere"):
+        create("nowhere://map.zarr")
+
+
+def test_a_run_goes_to_a_url_and_on_from_there(root: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    url = f"{root}/map.zarr"
+    status, out, _ = run("run", "map.toml", "-o", url)
+    assert status == 0
+    assert f"{url}: 24 points, 24 of them now" in out
+    system, folder = fsspec.url_to_fs(url)
+    system.rm_file(f"{folder}/status/c/3/0")
+    assert run("run", "map.toml", "-o", url)[0] == 0
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert objects(url) == tree(tmp_path / "map.zarr")
+    status, out, _ = run("status", url, "--verify")
+    assert status == 0
+    assert "24 of 24 points done" in out
+    assert len(Store.open(url).receipts()) == 7
+    assert run("plot", url)[1] == "map.png\n"
+    assert [entry.name for entry in tmp_path.iterdir() if ":" in entry.name] == []
+
+
+def test_a_file_url_is_a_local_path(tmp_path: Path) -> None:
+    """fsspec's own local files are not renamed into place."""
+    store = create(f"file://{tmp_path}/map.zarr")
+    assert store.path == tmp_path / "map.zarr"
+    assert (store.path / "zarr.json").is_file()
