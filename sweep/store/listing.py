@@ -33,9 +33,12 @@ def _walk(
     folder: str, counts: tuple[int, ...], above: tuple[int, ...]
 ) -> Iterator[tuple[tuple[int, ...], bool]]:
     names = _names(folder)
+    alone = set(counts[1:]) <= {1}  # looking for one name is faster than listing a folder of one
+    inner, zeros = "/0" * (len(counts) - 1), (0,) * (len(counts) - 1)
     for i in range(counts[0]):
-        if len(counts) == 1:
-            yield (*above, i), str(i) in names
+        if alone:
+            there = str(i) in names and (not inner or os.path.lexists(f"{folder}/{i}{inner}"))
+            yield (*above, i, *zeros), there
         else:
             yield from _walk(f"{folder}/{i}", counts[1:], (*above, i))
 
