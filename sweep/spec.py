@@ -247,3 +247,7 @@ class RunOptions:
     accept_revision: bool = False  # go on in a store made by another revision of the method
     retry_failed: bool = False  # compute chunks with failed points again
     time_limit: float | None = None  # seconds
+    fail_fast: bool = False  # stop at the first chunk given up as failed
+    shard: tuple[int, int] | None = None  # (i, n): the chunks of shard i of n only, i from 1
+    cluster: str | None = None  # None: threads; "local": processes; "slurm"; a scheduler's address
+    slurm: Mapping[str, object] | None = None  # [run.slurm]: what each of its jobs asks for
