@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
@@ -250,4 +250,4 @@ class RunOptions:
     fail_fast: bool = False  # stop at the first chunk given up as failed
     shard: tuple[int, int] | None = None  # (i, n): the chunks of shard i of n only, i from 1
     cluster: str | None = None  # None: threads; "local": processes; "slurm"; a scheduler's address
-    slurm: Mapping[str, object] | None = None  # [run.slurm]: what each of its jobs asks for
+    slurm: Mapping[str, object] = field(default_factory=dict[str, object])  # of each job

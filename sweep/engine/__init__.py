@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sweep.engine.crews import usable_processors
+from sweep.engine.crews import needs_backend_here, usable_processors
 from sweep.engine.ledger import (
     ATTEMPTS,
     TASKS_PER_WORKER,
@@ -12,7 +12,7 @@ from sweep.engine.ledger import (
     Summary,
     failed_arrays,
 )
-from sweep.engine.loop import run
+from sweep.engine.loop import own_chunks, run
 from sweep.engine.worker import Worker
 
 __all__ = [
@@ -24,6 +24,8 @@ __all__ = [
     "Summary",
     "Worker",
     "failed_arrays",
+    "needs_backend_here",
+    "own_chunks",
     "run",
     "usable_processors",
 ]

@@ -39,12 +39,16 @@ class Crew(Protocol):
 
     def submit(self, task: Task, patience: float) -> Future[list[Receipt]]: ...
 
+    def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
+        """What a task that is done reports; Lost where its worker died."""
+        ...
+
     def halt(self) -> None:
         """All of them stop soon; to be called again until they have."""
         ...
 
-    def kill(self, future: Future[list[Receipt]]) -> None:
-        """The end of the worker that a task hangs on, where that can be done."""
+    def kill(self, future: Future[list[Receipt]]) -> bool:
+        """The end of a task that hangs, and of its worker; whether that could be done."""
         ...
 
 
@@ -74,11 +78,15 @@ class Threads:
     def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
         return self._executor.submit(self._worker, task, patience)
 
+    def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
+        return future.result()
+
     def halt(self) -> None:
         self._stop.set()
 
-    def kill(self, future: Future[list[Receipt]]) -> None:
-        """Nothing: a thread ends by itself, or with its process."""
+    def kill(self, future: Future[list[Receipt]]) -> bool:  # noqa: ARG002
+        """No: a thread ends by itself, or with its process."""
+        return False
 
 
 def process_crew(
@@ -86,12 +94,11 @@ def process_crew(
     open_backend: Callable[[str], Backend],
     options: RunOptions,
     tell: Callable[[str], None],
-    stop: Event,
 ) -> Crew:
     """The crew that `--cluster` asks for; MachineError where it cannot be had."""
     from sweep.engine.clusters import open_crew
 
-    return open_crew(results, open_backend, options, tell, stop)
+    return open_crew(results, open_backend, options, tell)
 
 
 def needs_backend_here(options: RunOptions) -> bool:

@@ -7,7 +7,7 @@ the sweep. A worker writes each chunk when it is done; the loop only counts.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from threading import Event
 
@@ -15,7 +15,7 @@ from sweep.backends import open_backend
 from sweep.engine.crews import Crew, Lost, Threads, needs_backend_here, process_crew
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
 from sweep.plan import chunk_counts, chunks, points
-from sweep.spec import RunOptions, Task
+from sweep.spec import Chunk, RunOptions, Task
 
 REPORT_SECONDS = 0.25
 GRACE_SECONDS = 10.0  # beyond its patience, before a worker that says nothing is killed
@@ -52,7 +52,7 @@ def run(
         most = len(ledger.pending)  # more workers would have nothing to do
         crew: Crew = Threads(results, backend, stopping, options, most)
     else:
-        crew = process_crew(results, open_backend, options, tell or _silent, stopping)
+        crew = process_crew(results, open_backend, options, tell or _silent)
     with crew:
         ledger.workers = crew.workers()
         ledger.start()
@@ -66,14 +66,22 @@ def run(
 
 
 def _ledger(results: Results, options: RunOptions) -> Ledger:
-    pending, total = results.pending(), results.sweep.n_points
+    pending = own_chunks(results, results.pending(), options.shard)
+    total = results.sweep.n_points
     if options.shard is not None:
-        i, n = options.shard
-        counts = chunk_counts(results.sweep.shape, results.chunk_shape)
         every = chunks(results.sweep.shape, results.chunk_shape)
-        total = sum(chunk.n_points for chunk in of_shard(every, counts, i, n))
-        pending = of_shard(pending, counts, i, n)
+        total = sum(chunk.n_points for chunk in own_chunks(results, every, options.shard))
     return Ledger(results.sweep, pending, total, workers=1, fail_fast=options.fail_fast)
+
+
+def own_chunks(
+    results: Results, some: Iterable[Chunk], shard: tuple[int, int] | None
+) -> list[Chunk]:
+    """Those of some chunks of the results that a shard is in charge of; without a shard, all."""
+    if shard is None:
+        return list(some)
+    counts = chunk_counts(results.sweep.shape, results.chunk_shape)
+    return of_shard(some, counts, *shard)
 
 
 class _Stop(Event):
@@ -107,7 +115,9 @@ def _loop(
             running = watch.halted(running)
         else:
             ledger.workers = crew.workers()
-            watch.kill_what_hangs()
+            for future in watch.killed():
+                running.discard(future)
+                ledger.enter_death(watch.back(future), results, "it hung, and was killed")
             while (task := ledger.next_task(len(running))) is not None:
                 running.add(watch.submit(task))
         if report:
@@ -116,20 +126,30 @@ def _loop(
             break
         done, running = wait(running, timeout=REPORT_SECONDS, return_when=FIRST_COMPLETED)
         for future in done:
-            _enter(future, watch.back(future), results, ledger)
+            _enter(crew, future, watch.back(future), results, ledger, stop)
     if not ledger.unfinished:  # the time limit may have come when all was done
         ledger.stopped = "" if ledger.stopped != "failure" else "failure"
     elif not ledger.stopped:
         ledger.stopped = "asked"
 
 
-def _enter(future: Future[list[Receipt]], task: Task, results: Results, ledger: Ledger) -> None:
+def _enter(
+    crew: Crew,
+    future: Future[list[Receipt]],
+    task: Task,
+    results: Results,
+    ledger: Ledger,
+    stop: Event,
+) -> None:
     try:
-        receipts = future.result()
+        receipts = crew.receipts(future)
     except CancelledError:
         ledger.give_back(task)
     except Lost as error:
-        ledger.enter_death(task, results, str(error))
+        if stop.is_set():  # what stops the run stops workers too
+            ledger.give_back(task)
+        else:
+            ledger.enter_death(task, results, str(error))
     else:
         for receipt in receipts:
             ledger.enter(receipt, results)
@@ -158,12 +178,12 @@ class _Watch:
         self._ends.pop(future)
         return self._tasks.pop(future)
 
-    def kill_what_hangs(self) -> None:
-        """Ends the worker of a task that neither comes back nor hears that it should."""
-        for future, end in self._ends.items():
-            if time.monotonic() > end:
-                self._ends[future] = float("inf")
-                self._crew.kill(future)
+    def killed(self) -> list[Future[list[Receipt]]]:
+        """Tasks that neither came back nor heard that they should; their workers are ended."""
+        late = [future for future, end in self._ends.items() if time.monotonic() > end]
+        for future in late:
+            self._ends[future] = float("inf")
+        return [future for future in late if self._crew.kill(future)]
 
     def halted(self, running: set[Future[list[Receipt]]]) -> set[Future[list[Receipt]]]:
         """The tasks still waited for after a stop: none, once that has taken too long."""
@@ -175,5 +195,3 @@ class _Watch:
 
 def _silent(_line: str) -> None:
     """Nobody listens."""
-
-

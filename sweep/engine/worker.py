@@ -24,6 +24,7 @@ from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
 from sweep.plan import points
 from sweep.spec import Chunk, Status, Task
+from sweep.store import Store
 
 
 class Deadline(Event):
@@ -92,7 +93,6 @@ class Job:
 
     run: str  # a name no other run has
     store: str  # where it is, as every worker sees it
-    open_results: Callable[[str], Results]
     open_backend: Callable[[str], Backend]
     backend: str
 
@@ -125,7 +125,7 @@ def _worker(job: Job) -> Worker:
 def _opened(job: Job) -> Worker:
     stop = _STOPS.setdefault(job.run, Event())
     try:
-        return Worker(job.open_results(job.store), job.open_backend(job.backend), stop)
+        return Worker(Store.open(job.store), job.open_backend(job.backend), stop)
     except SweepError as error:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise type(error)(f"a worker ({where}) cannot begin: {error}") from None

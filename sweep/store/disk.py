@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from sweep.store.faults import (
     writing,
 )
 from sweep.store.listing import listed, scratch_files
-from sweep.store.lock import exclusive
+from sweep.store.lock import exclusive, shared
 
 
 class Store:
@@ -165,6 +165,14 @@ class Store:
     def lock(self) -> AbstractContextManager[None]:
         """Holds the store alone while within; StoreError at once, naming the holder, if held."""
         return exclusive(self.path, self._log / "holder.json")
+
+    def lock_shard(self, i: int, n: int, clean: Callable[[], None]) -> AbstractContextManager[None]:
+        """Holds shard i of n while within, beside other shards; StoreError where it is held.
+
+        So it is where a whole run holds the store. `clean` is called if no other shard is there.
+        """
+        own = self._log / f"shard-{i}-of-{n}.lock"
+        return shared(self.path, self._log / "holder.json", own, clean)
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """One more line in this process's receipts beside the store, with time, host and pid."""
