@@ -207,7 +207,7 @@ def _version() -> str:
 
 def _silence(ends: ExitStack) -> None:
     """What Dask logs of workers that come and go is told by the ledger."""
-    for name in ("distributed", "tornado"):
+    for name in ("distributed", "tornado", "asyncio"):
         log = logging.getLogger(name)
         ends.callback(log.setLevel, log.level)
         log.setLevel(logging.CRITICAL)
