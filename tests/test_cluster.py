@@ -22,7 +22,7 @@ from distributed import LocalCluster
 from sweep import api
 from sweep.config import load
 from sweep.engine import ATTEMPTS, Progress, ledger, loop, run
-from sweep.errors import MachineError, SweepError
+from sweep.errors import MachineError, StoreError, SweepError
 from sweep.spec import RunOptions, Status
 from sweep.store import MemoryResults, Store
 from tests.faulty import Faulty
@@ -154,6 +154,14 @@ def test_no_scheduler_is_the_machines_fault(store: Store, monkeypatch: pytest.Mo
 def test_a_misspelt_place_is_refused(store: Store) -> None:
     with pytest.raises(SweepError, match=r"cluster='lcal' is neither 'local' nor 'slurm' nor the"):
         run(store, RunOptions(cluster="lcal"))
+
+
+def test_a_store_that_workers_do_not_see_is_told_before_anything_is_computed(
+    address: str, store: Store
+) -> None:
+    store.path = store.path.with_name("elsewhere.zarr")  # what workers are told
+    with pytest.raises(StoreError, match=r"a worker \(process \d+ on .*\) cannot begin: no store"):
+        run(store, RunOptions(cluster=address))
 
 
 def test_results_in_memory_are_no_affair_of_processes() -> None:

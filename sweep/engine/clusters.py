@@ -26,7 +26,7 @@ from sweep.backends import Backend
 from sweep.engine.crews import LOCAL, Crew, Lost, asked_workers
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.slurm import SLURM, slurm_cluster
-from sweep.engine.worker import Job, forget_run, stop_run
+from sweep.engine.worker import Job, begin, forget_run, stop_run
 from sweep.errors import MachineError, SweepError
 from sweep.spec import RunOptions, Task
 
@@ -89,7 +89,7 @@ class Processes:
             ends.callback(self._close)
             self._executor = self._client.get_executor(pure=False, retries=0)
             self._client.register_plugin(_DeafToInterrupts())
-            _refuse_other_versions(self._client)
+            _begin(self._client, self._job)
             self._tell(f"Dask dashboard: {self._client.dashboard_link}")
             self._ends = ends.pop_all()
         return self
@@ -190,19 +190,17 @@ def _client(cluster: LocalCluster | str) -> Client:
         ) from error
 
 
-def _refuse_other_versions(client: Client) -> None:
-    """MachineError if a worker has no sweep, or another one than this."""
-    found = cast("dict[str, Any]", client.run(_version, on_error="return"))
+def _begin(client: Client, job: Job) -> None:
+    """Every worker has opened what it needs; SweepError if one cannot, or is of another version."""
+    found = cast("dict[str, Any]", client.run(begin, job, on_error="return"))
     for address, version in found.items():
+        if isinstance(version, SweepError):
+            raise version
         if version != __version__:
             raise MachineError(
                 f"the Dask worker {address} answers {version!r}, where this is tribosweep "
                 f"{__version__}: install the same version for all workers, and start them anew"
             )
-
-
-def _version() -> str:
-    return __version__
 
 
 def _silence(ends: ExitStack) -> None:

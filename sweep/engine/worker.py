@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep import __version__
 from sweep.backends import Backend, Stopped
 from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
@@ -103,6 +104,12 @@ class Job:
 
 _STOPS: dict[str, Event] = {}  # by run
 _OPENING = threading.Lock()
+
+
+def begin(job: Job) -> str:
+    """This process is ready to work for the job; the version it has."""
+    _worker(job)
+    return __version__
 
 
 def stop_run(run: str) -> None:
