@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sweep.backends import open_backend
 from sweep.config import Request, load
-from sweep.engine import Progress, Summary
+from sweep.engine import Progress, Summary, needs_backend_here, own_chunks
 from sweep.engine import run as run_engine
 from sweep.forecast import Forecast, forecast
 from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
@@ -34,6 +35,7 @@ def run(
     store: str | Path | Literal["auto"] | None = "auto",
     backend: Literal["auto", "cpu", "gpu"] | None = None,
     workers: int | None = None,
+    cluster: str | None = None,
     report: Report | None = None,
     stop: Event | None = None,
 ) -> xr.Dataset:
@@ -43,9 +45,12 @@ def run(
     "name=value" texts. `store` is where results are kept, by default results/NAME.zarr: what is
     done there is not computed again, and the Dataset is lazy. With store=None it is in memory and
     nothing is written. Points that could not be computed carry their `status`; SweepError is
-    raised where the request or the machine is at fault. Set `stop` to end early.
+    raised where the request or the machine is at fault. Set `stop` to end early. `workers` are
+    threads, or with cluster="local" processes; `cluster` may be a Dask scheduler's address, too.
     """
-    request = with_options(load(source, overrides), backend=backend, workers=workers)
+    request = with_options(
+        load(source, overrides), backend=backend, workers=workers, cluster=cluster
+    )
     if store is None:
         results = MemoryResults(
             request.sweep,
@@ -76,7 +81,7 @@ def open_store(request: Request, path: str | Path) -> Store:
     StoreError if something else lies there, the differences named. What this machine cannot
     compute leaves no store behind.
     """
-    if not anything_at(path):
+    if not anything_at(path) and needs_backend_here(request.options):
         _compile(request)
     return Store.create(
         path,
@@ -89,15 +94,35 @@ def open_store(request: Request, path: str | Path) -> Store:
 
 
 def run_in_store(
-    store: Store, request: Request, report: Report | None = None, stop: Event | None = None
+    store: Store,
+    request: Request,
+    report: Report | None = None,
+    stop: Event | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Summary:
-    """Compute what is pending in the store, holding it alone; StoreError at once if it is held."""
-    with store.lock():
-        store.clean()
-        store.reopen(store.torn())
-        if request.options.retry_failed:
-            store.reopen(store.failed())
-        return run_engine(store, request.options, report, stop)
+    """Compute what is pending in the store, or in its shard; StoreError at once if that is held.
+
+    A whole run holds the store alone; shards share it, and each holds its own.
+    """
+    options = request.options
+    with _held(store, options.shard) as alone:
+        if alone:
+            store.clean()
+        store.reopen(own_chunks(store, store.torn(), options.shard))
+        if options.retry_failed:
+            store.reopen(own_chunks(store, store.failed(), options.shard))
+        return run_engine(store, options, report, stop, tell)
+
+
+@contextmanager
+def _held(store: Store, shard: tuple[int, int] | None) -> Generator[bool]:
+    """Within, nobody else computes what this run does; whether nobody else computes at all."""
+    if shard is None:
+        with store.lock():
+            yield True
+        return
+    with store.lock_shard(*shard, clean=store.clean):
+        yield False
 
 
 def _compile(request: Request) -> None:

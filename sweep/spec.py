@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
@@ -248,3 +248,7 @@ class RunOptions:
     retry_failed: bool = False  # compute chunks with failed points again
     time_limit: float | None = None  # seconds
     durable: bool = False  # what is written survives a power cut, not kills alone
+    fail_fast: bool = False  # stop at the first chunk given up as failed
+    shard: tuple[int, int] | None = None  # (i, n): the chunks of shard i of n only, i from 1
+    cluster: str | None = None  # None: threads; "local": processes; "slurm"; a scheduler's address
+    slurm: Mapping[str, object] = field(default_factory=dict[str, object])  # of each job

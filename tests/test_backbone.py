@@ -55,6 +55,40 @@ def test_no_energy_where_the_curve_is_flat_or_turns(backbones: xr.Dataset) -> No
     assert np.isfinite(energy_at(backbones.isel(gap=1, wall_stiffness=6), 0.6))
 
 
+@pytest.mark.parametrize("direction", [1, -1], ids=["rising", "falling"])
+def test_a_frequency_of_the_sweep_has_its_energy(backbones: xr.Dataset, direction: int) -> None:
+    """Ends included; the part below grazing is flat."""
+    one = backbones.isel(gap=2, wall_stiffness=8)
+    one = one.assign(frequency=direction * one["frequency"])
+    grazing = theory.grazing_energy(10.0, 0.02)
+    below = one["energy"].values < grazing
+    assert 100 < below.sum() < 300
+    found = [float(energy_at(one, frequency)) for frequency in one["frequency"].values]
+    np.testing.assert_array_equal(found, np.where(below, np.nan, one["energy"].values))
+    beyond = one.isel(energy=slice(int(below.sum()), None))
+    ends = [float(energy_at(beyond, beyond["frequency"].values[i])) for i in (0, -1)]
+    assert ends == [beyond["energy"].values[0], beyond["energy"].values[-1]]
+
+
+def test_a_sample_that_is_not_the_only_one_is_no_energy() -> None:
+    """Met by two samples apart, or by a sample and between two others."""
+    energy = np.array([1.0, 2.0, 3.0, 4.0])
+    for curve, level, expected in (
+        ([1.0, 2.0, 3.0, 4.0], 2.0, 2.0),
+        ([1.0, 2.0, 1.5, 1.0], 2.0, 2.0),  # only touched
+        ([1.0, 2.0, 3.0, 2.0], 2.0, np.nan),
+        ([1.0, 2.0, 3.0, 1.0], 2.0, np.nan),
+        ([2.0, 2.0, 3.0, 4.0], 2.0, np.nan),
+        ([1.0, 2.0, np.nan, 4.0], 2.0, 2.0),
+        ([1.0, np.nan, 3.0, 4.0], 2.0, np.nan),
+    ):
+        status = np.zeros(4, np.uint8)
+        dataset = xr.Dataset(
+            {"frequency": ("energy", curve), "status": ("energy", status)}, {"energy": energy}
+        )
+        np.testing.assert_array_equal(energy_at(dataset, level), expected)
+
+
 def test_a_failed_point_is_not_read_across(backbones: xr.Dataset) -> None:
     one = backbones.isel(gap=1, wall_stiffness=6).copy(deep=True)
     place = int(np.abs(one["energy"].values - float(energy_at(one, 0.6))).argmin())

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sweep import engine
 from sweep.backends import open_backend
-from sweep.engine import TASKS_PER_WORKER, Progress, Summary, run
+from sweep.engine import TASKS_PER_WORKER, Progress, Summary, crews, run
 from sweep.errors import SweepError
 from sweep.models.friction_oscillator import MODEL
 from sweep.plan import points
@@ -230,7 +230,7 @@ def test_no_more_than_a_window_of_tasks_is_ever_submitted(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counting = type("Counting", (CountingExecutor,), {})
-    monkeypatch.setattr(engine, "ThreadPoolExecutor", counting)
+    monkeypatch.setattr(crews, "ThreadPoolExecutor", counting)
     run(MemoryResults(SWEEP, chunk_points=1), RunOptions(workers=workers))
     assert counting.unfinished == 0
     assert counting.greatest == TASKS_PER_WORKER * workers

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep import api, engine
+from sweep import api
 from sweep.backends import Backend, Computed, open_backend
 from sweep.backends.compiler import find_compiler
 from sweep.config import load
-from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, Summary, run
+from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, Summary, loop, run
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, RunOptions, Status, Sweep
 from sweep.store import MemoryResults, Store
@@ -377,7 +377,7 @@ FRICTIONS = SWEEP.axes[0].columns["friction"].tolist()
 def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Failing]:
     def use(fail: Callable[[Points, int], None]) -> Failing:
         backend = Failing(fail)
-        monkeypatch.setattr(engine, "open_backend", lambda _name: backend)
+        monkeypatch.setattr(loop, "open_backend", lambda _name: backend)
         return backend
 
     return use

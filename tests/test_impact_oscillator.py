@@ -255,16 +255,35 @@ def test_a_trace_conserves_the_energy_to_rounding() -> None:
         np.testing.assert_allclose(v * v / 2 + 5 * u * u + stored, 6.5e-3, rtol=1e-13)
 
 
-def test_a_trace_of_newmark_closes_and_follows_the_motion() -> None:
-    exact = trace("sdnd122", {"energy": 6.5e-3}, samples=512)
-    found = trace("sdnd122", {"energy": 6.5e-3}, ["method = 'newmark'"], samples=512)
-    times = found["time"].to_numpy()
-    u = np.interp(times, exact["time"], exact["displacement"])
-    np.testing.assert_allclose(found["displacement"], u, atol=1e-6)
-    whole = trace("sdnd122", {"energy": 6.5e-3}, ["method = 'newmark'"], samples=4000)
-    u, v = whole["displacement"].to_numpy(), whole["velocity"].to_numpy()
-    assert len(u) >= 1000  # every step is seen
-    assert (u[-1], v[-1]) == (pytest.approx(u[0], rel=1e-4), pytest.approx(0.0, abs=2e-3))
+@pytest.mark.parametrize("steps", [1000, 1001])
+def test_a_trace_of_newmark_closes_and_follows_the_motion(steps: int) -> None:
+    exact = trace("sdnd122", {"energy": 6.5e-3})
+    method = ["method = 'newmark'", f"steps_per_period = {steps}"]
+    found = trace("sdnd122", {"energy": 6.5e-3}, method)
+    assert found["time"].size == 512
+    np.testing.assert_array_equal(found["time"], exact["time"])
+    for name, size in (("displacement", 0.036), ("velocity", 0.114)):
+        error = np.abs(found[name] - exact[name]).max()
+        assert error < 1e-4 * size
+    u, v = found["displacement"].to_numpy(), found["velocity"].to_numpy()
+    assert (u[-1], v[-1]) == (pytest.approx(u[0], rel=1e-9), pytest.approx(0.0, abs=1e-9))
+
+
+def test_a_trace_of_newmark_goes_through_its_steps() -> None:
+    """The parabola of a step ends where the next begins, in place and in velocity."""
+    method = ["method = 'newmark'", "steps_per_period = 100"]
+    whole = trace("sdnd122", {"energy": 6.5e-3}, method, samples=2)
+    step = float(whole["time"][-1]) / 100
+    joints = step * np.arange(1, 100)
+    for offset in (1e-9, 0.5):
+        times = np.stack([joints - offset * step, joints + offset * step]).T
+        before, after = (trace("sdnd122", {"energy": 6.5e-3}, method, times=t) for t in times.T)
+        if offset < 0.1:
+            for name in ("displacement", "velocity"):
+                np.testing.assert_allclose(before[name], after[name], rtol=0, atol=1e-8)
+            continue
+        mean = (after["velocity"] + before["velocity"].to_numpy()).to_numpy() / 2
+        assert np.abs(mean).max() > 0.1
 
 
 # The same bits, however a point is computed.

@@ -47,10 +47,21 @@ def _time_limit(text: str) -> float:
         raise typer.BadParameter(str(error)) from None
 
 
+def _shard(text: str) -> tuple[int, int]:
+    i, _, n = text.partition("/")
+    if not (i.isdigit() and n.isdigit() and 1 <= int(i) <= int(n)):
+        raise typer.BadParameter(
+            f"{text!r} is not I/N with whole numbers, I from 1 to N", param_hint="--shard"
+        )
+    return int(i), int(n)
+
+
 @app.command(
     epilog=examples(
         "sweep run wear_power",
         "sweep run my.toml -o results/my.zarr --workers 4 --time-limit 55m",
+        "sweep run my.toml --cluster tcp://node1:8786",
+        "sweep run my.toml --shard 3/8",
         "sweep run my.toml --set friction=0.2 --set 'mass={ linspace = [1, 2, 11] }'",
     )
 )
@@ -74,6 +85,14 @@ def run(
     chunk_points: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Points a chunk of a new store.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="WHERE", help='"local" processes, "slurm", or a Dask scheduler.'),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Every N-th chunk only, I from 1 to N."),
+    ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(parser=_time_limit, metavar="TIME", help='Stop after "90s", "55m", "1h30m".'),
@@ -87,6 +106,9 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Tell what it will take, and compute nothing.")
     ] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Stop at the first chunk that fails.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compute a sweep, or go on where it stopped.
@@ -94,6 +116,10 @@ def run(
     Results go into a zarr store, chunk by chunk. What is done there is not computed again, so that
     the same command goes on after any end. With --json, progress and summary are JSON lines. With
     --dry-run, the status is 3 if the disk is too small.
+
+    Workers are threads; with --cluster, processes under Dask: here, as SLURM jobs, or where a
+    scheduler runs already ("tcp://HOST:PORT"). Shards need no scheduler: each computes its own
+    chunks of the same store, from a job array (--shard $SLURM_ARRAY_TASK_ID/8).
     """
     options = {
         "backend": backend.value if backend else None,
@@ -102,6 +128,9 @@ def run(
         "time_limit": time_limit,
         "accept_revision": accept_revision or None,
         "retry_failed": retry_failed or None,
+        "fail_fast": fail_fast or None,
+        "cluster": cluster,
+        "shard": _shard(shard) if shard is not None else None,
     }
     ended: Ended | None = None
     with StopRequest() as asked:
@@ -109,9 +138,14 @@ def run(
             _forecast(config, overrides or (), options, store, as_json=as_json)
             return
         ended = _compute(config, overrides or (), options, store, asked, as_json=as_json)
+    if ended is not None and ended.summary.stopped == "failure":
+        again = shlex.join(("sweep", *context.obj))
+        raise typer.Exit(_tell_failure(ended, again, as_json=as_json))
     if ended is None or ended.summary.stopped:
         _tell_stopped(asked, ended, shlex.join(("sweep", *context.obj)), as_json=as_json)
         raise typer.Exit(asked.exit_status)
+    if shard is not None:
+        raise typer.Exit(_tell_shard(ended, _shard(shard), as_json=as_json))
     raise typer.Exit(_tell_done(ended, as_json=as_json))
 
 
@@ -143,7 +177,12 @@ def _compute(
             asked.computing = True
             show(progress)
 
-        return Ended(kept, place, run_in_store(kept, request, report, asked.event))
+        summary = run_in_store(kept, request, report, asked.event, _tell)
+        return Ended(kept, place, summary)
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _asked(
@@ -185,6 +224,36 @@ def _tell_stopped(asked: StopRequest, ended: Ended | None, again: str, *, as_jso
         if as_json:
             print_object("summary", **_figures(ended), points_done=done, next=again)
     print(f"stopped by {asked.cause}: {words}\ngo on with: {again}", file=sys.stderr)
+
+
+def _tell_failure(ended: Ended, again: str, *, as_json: bool) -> int:
+    """What is kept of a run that stopped at its first failed chunk; the exit status."""
+    if as_json:
+        print_object("summary", **_figures(ended), next=again)
+    errors = [receipt for receipt in ended.kept.receipts() if "error" in receipt]
+    words = f": {errors[-1]['error']}" if errors else ""
+    print(
+        f"stopped by the first chunk that failed{words}\n"
+        f"finished chunks are kept in {ended.place}; go on with: {again}",
+        file=sys.stderr,
+    )
+    return 1
+
+
+def _tell_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
+    """The summary of a shard that is done; the exit status."""
+    from sweep.spec import Status
+
+    i, n = shard
+    left = sum(chunk.n_points for chunk in ended.kept.pending())
+    follow = f"sweep status {shlex.quote(ended.place)}"
+    if as_json:
+        print_object("summary", **_figures(ended), shard=[i, n], points_pending=left, next=follow)
+    else:
+        computed = f"{ended.summary.points:,} points now"
+        print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} of all are pending")
+        print(f"next: {follow}")
+    return 1 if ended.summary.counts.get(Status.failed) else 0
 
 
 def _tell_done(ended: Ended, *, as_json: bool) -> int:

@@ -37,19 +37,29 @@ def status(
     verify: Annotated[
         bool, typer.Option("--verify", help="Read every chunk, and name the damaged ones.")
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Look every 2 s, until all is done or Ctrl-C.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Tell what is done, what is pending, and what to do next.
 
-    Pace and time left are those of the last process that wrote to the store. The exit
-    status is 1 if points have failed or, with --verify, chunks are damaged; the next
-    `sweep run` computes those again.
+    Pace and time left are those of the last process that wrote to the store; with --watch those
+    of all that write now, whichever shard or cluster they are of. The exit status is 1 if points
+    have failed or, with --verify, chunks are damaged; the next `sweep run` computes those again.
     """
+    from sweep.cli.watching import watch as watch_store
     from sweep.spec import Status
     from sweep.store import Store
     from sweep.summary import state
 
     opened = Store.open(store)
+    if watch:
+        with StopRequest() as asked:
+            asked.computing = True
+            watch_store(opened, asked.event, as_json=as_json)
+        if asked.signal:
+            raise typer.Exit(asked.exit_status)
     damaged = _verified(opened) if verify else None
     found = state(opened, damaged=bool(damaged))
     if as_json:

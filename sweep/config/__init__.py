@@ -9,7 +9,7 @@ from pathlib import Path
 from sweep.config.assembly import sweep_of
 from sweep.config.draft import Draft, read
 from sweep.config.quantities import UnreadableError, seconds
-from sweep.config.tables import Document, RunTable, checked
+from sweep.config.tables import Document, RunTable, SlurmTable, checked
 from sweep.errors import ConfigError
 from sweep.spec import RunOptions, Sweep
 
@@ -72,6 +72,9 @@ def _run_options(draft: Draft, raw: Mapping[str, object]) -> RunOptions:
         wrong["time_limit"] = str(error)
     for key, sentence in wrong.items():
         draft.fault("run", key, sentence)
+    slurm, wrong = checked(SlurmTable, table.slurm)
+    for key, sentence in wrong.items():
+        draft.fault("run.slurm", key, sentence)
     return RunOptions(
         backend=table.backend,
         workers=table.workers,
@@ -79,4 +82,7 @@ def _run_options(draft: Draft, raw: Mapping[str, object]) -> RunOptions:
         accept_revision=table.accept_revision,
         time_limit=time_limit,
         durable=table.durable,
+        fail_fast=table.fail_fast,
+        cluster=table.cluster,
+        slurm=slurm.model_dump(exclude_none=True),
     )

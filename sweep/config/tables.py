@@ -70,8 +70,25 @@ class RunTable(Table):
     workers: int | None = Field(None, ge=1, description="a whole number of at least 1")
     chunk_points: int | None = Field(None, ge=1, description="a whole number of at least 1")
     accept_revision: bool = Field(False, description="true or false")
+    fail_fast: bool = Field(False, description="true or false")
+    cluster: str | None = Field(None, description='"local", "slurm" or an address, in quotes')
+    slurm: dict[str, object] = Field({}, description="a table")
     time_limit: object = None
     durable: bool = Field(False, description="true or false")
+
+
+class SlurmTable(Table):
+    """What each job of `--cluster slurm` asks for."""
+
+    queue: str | None = Field(None, description="a partition, in quotes")
+    account: str | None = Field(None, description="an account, in quotes")
+    walltime: str | None = Field(None, description='a time as SLURM has it: "02:00:00"')
+    cores: int | None = Field(None, ge=1, description="a whole number of at least 1")
+    memory: str | None = Field(None, description='an amount with its unit: "8 GB"')
+    jobs: int | None = Field(None, ge=1, description="a whole number of at least 1")
+    extra: list[str] | None = Field(None, description='a list of options: ["--constraint=avx512"]')
+    prologue: list[str] | None = Field(None, description='a list of commands: ["module load gcc"]')
+    interface: str | None = Field(None, description="the name of a network, in quotes")
 
 
 AnyTable = TypeVar("AnyTable", bound=Table)

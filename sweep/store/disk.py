@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,6 +199,13 @@ class Store:
         At a URL nothing is held: two runs then compute the same chunks, to the same bytes.
         """
         return self._place.lock()
+
+    def lock_shard(self, i: int, n: int, clean: Callable[[], None]) -> AbstractContextManager[None]:
+        """Holds shard i of n while within, beside other shards; StoreError where it is held.
+
+        So it is where a whole run holds the store. `clean` is called if no other shard is there.
+        """
+        return self._place.lock_shard(f"shard-{i}-of-{n}", clean)
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """One more line in this process's receipts beside the store, with time, host and pid."""

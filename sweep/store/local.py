@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from sweep.store import damage, extension, faults, receipts
 from sweep.store.creation import make, scratch_stores
 from sweep.store.durable import DurableStore
 from sweep.store.listing import listed, scratch_files
-from sweep.store.lock import exclusive
+from sweep.store.lock import exclusive, shared
 
 
 class LocalPlace:
@@ -66,6 +66,9 @@ class LocalPlace:
 
     def lock(self) -> AbstractContextManager[None]:
         return exclusive(self.path, self._log / "holder.json")
+
+    def lock_shard(self, name: str, clean: Callable[[], None]) -> AbstractContextManager[None]:
+        return shared(self.path, self._log / "holder.json", self._log / f"{name}.lock", clean)
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         with faults.writing(self._log):

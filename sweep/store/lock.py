@@ -1,12 +1,16 @@
-"""The lock of a store: beside it, never in it, and gone with the process that holds it."""
+"""The locks of a store: beside it, never in it, and gone with the process that holds them.
+
+Whoever begins holds the store's lock for a moment, and looks at those of its shards. A whole run
+keeps it; a shard lets go of it once it holds its own.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import socket
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,33 +19,85 @@ from filelock import FileLock, Timeout
 from sweep.errors import StoreError
 from sweep.store.faults import writing
 
+BEGINNING_SECONDS = 10.0  # shards that all start at once wait for one another
+
 
 @contextmanager
 def exclusive(store: Path, holder: Path) -> Generator[None]:
     """Within, no other process and no other Store holds the store; the file `holder` says who does.
 
-    Raises StoreError at once where it is held already. The operating system frees the lock of a
-    process that dies, however it dies.
+    Raises StoreError at once where it, or one of its shards, is held already. The operating system
+    frees the lock of a process that dies, however it dies.
     """
-    lock = FileLock(store.with_name(f"{store.name}.lock"), thread_local=False)
-    with writing(Path(lock.lock_file)):
-        acquired = _acquire(lock)
-    if not acquired:
-        raise StoreError(f"{str(store)!r} is held by {_who(holder)}")
-    try:
+    with _locked(_of_store(store), holder, repr(str(store))):
+        if held := _held_shard(holder.parent):
+            raise StoreError(f"{str(store)!r}: {held.stem} is held by {_who(_signature(held))}")
         with writing(holder):
             _sign(holder)
+        yield
+
+
+@contextmanager
+def shared(store: Path, holder: Path, own: Path, clean: Callable[[], None]) -> Generator[None]:
+    """Within, no other process holds the shard whose lock is `own`, and none the whole store.
+
+    `clean` is called where no other shard is held, while none can begin. Raises StoreError where
+    the shard is held already, or the store for longer than shards take to begin.
+    """
+    with writing(own):
+        own.parent.mkdir(exist_ok=True)
+    with ExitStack() as beginning:
+        name = repr(str(store))
+        beginning.enter_context(_locked(_of_store(store), holder, name, BEGINNING_SECONDS))
+        alone = _held_shard(own.parent) is None
+        signature = _signature(own)
+        with _locked(own, signature, f"{own.stem} of {name}"):
+            if alone:
+                clean()
+            with writing(signature):
+                _sign(signature)
+            beginning.close()
+            yield
+
+
+@contextmanager
+def _locked(path: Path, holder: Path, what: str, patience: float = 0.0) -> Generator[None]:
+    lock = FileLock(path, thread_local=False)
+    with writing(path):
+        acquired = _acquire(lock, patience)
+    if not acquired:
+        raise StoreError(f"{what} is held by {_who(holder)}")
+    try:
         yield
     finally:
         lock.release()
 
 
-def _acquire(lock: FileLock) -> bool:
+def _acquire(lock: FileLock, patience: float = 0.0) -> bool:
     try:
-        lock.acquire(blocking=False)
+        lock.acquire(timeout=patience, poll_interval=0.02)
     except Timeout:
         return False
     return True
+
+
+def _of_store(store: Path) -> Path:
+    return store.with_name(f"{store.name}.lock")
+
+
+def _signature(shard: Path) -> Path:
+    return shard.with_suffix(".json")
+
+
+def _held_shard(folder: Path) -> Path | None:
+    """The lock of a shard that another process holds now, or none."""
+    for path in sorted(folder.glob("shard-*.lock")):
+        lock = FileLock(path, thread_local=False)
+        with writing(path):
+            if not _acquire(lock):
+                return path
+        lock.release()
+    return None
 
 
 def _sign(holder: Path) -> None:

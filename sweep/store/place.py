@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -63,6 +63,10 @@ class Place(Protocol):
 
     def lock(self) -> AbstractContextManager[None]:
         """Held alone while within, as far as the place can."""
+        ...
+
+    def lock_shard(self, name: str, clean: Callable[[], None]) -> AbstractContextManager[None]:
+        """A shard held beside others; `clean` is called where no other is there."""
         ...
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None: ...

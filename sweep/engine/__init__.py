@@ -1,0 +1,31 @@
+"""What runs a sweep: a ledger, a loop over an executor, and who computes: threads or processes."""
+
+from __future__ import annotations
+
+from sweep.engine.crews import needs_backend_here, usable_processors
+from sweep.engine.ledger import (
+    ATTEMPTS,
+    TASKS_PER_WORKER,
+    Progress,
+    Receipt,
+    Results,
+    Summary,
+    failed_arrays,
+)
+from sweep.engine.loop import own_chunks, run
+from sweep.engine.worker import Worker
+
+__all__ = [
+    "ATTEMPTS",
+    "TASKS_PER_WORKER",
+    "Progress",
+    "Receipt",
+    "Results",
+    "Summary",
+    "Worker",
+    "failed_arrays",
+    "needs_backend_here",
+    "own_chunks",
+    "run",
+    "usable_processors",
+]

@@ -1,0 +1,211 @@
+"""Processes under Dask: on this machine, behind a scheduler that runs already, or as SLURM jobs.
+
+Each process opens store and backend itself and writes its own chunks; tasks and receipts are all
+that travels. Where the scheduler is ours, it re-runs nothing: the ledger knows better.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from typing import Any, cast
+
+from dask import config as dask_config
+from distributed import Client, LocalCluster
+from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.scheduler import KilledWorker
+
+from sweep import __version__
+from sweep.backends import Backend
+from sweep.engine.crews import LOCAL, Crew, Lost, asked_workers
+from sweep.engine.ledger import Receipt, Results
+from sweep.engine.slurm import SLURM, slurm_cluster
+from sweep.engine.worker import Job, begin, forget_run, stop_run
+from sweep.errors import MachineError, SweepError
+from sweep.spec import RunOptions, Task
+
+CONNECT_SECONDS = 10.0
+LOOK_SECONDS = 1.0  # between looks at how many workers there are
+OURS = {"distributed.scheduler.allowed-failures": 0}
+KEPT = "Finished chunks are kept: run the same sweep again to go on"
+
+Tell = Callable[[str], None]
+
+
+def open_crew(
+    results: Results, open_backend: Callable[[str], Backend], options: RunOptions, tell: Tell
+) -> Crew:
+    """The processes that `options.cluster` names; MachineError where nobody answers there."""
+    if options.cluster not in (LOCAL, SLURM) and ":" not in str(options.cluster):
+        raise SweepError(
+            f"cluster={options.cluster!r} is neither {LOCAL!r} nor {SLURM!r} nor the address of a "
+            "Dask scheduler, as tcp://HOST:PORT"
+        )
+    store = getattr(results, "location", None)
+    if store is None:
+        raise SweepError(
+            f"cluster={options.cluster!r} needs a store on a disk that all workers see, and these "
+            "results are kept in memory; name a store, or leave the cluster out"
+        )
+    job = Job(uuid.uuid4().hex, str(store), open_backend, options.backend, options.durable)
+    if options.cluster == LOCAL:
+        return Processes(lambda: _local(asked_workers(options)), job, "processes", tell)
+    if options.cluster == SLURM:
+        return Processes(lambda: slurm_cluster(options), job, "SLURM jobs", tell)
+    return Processes(lambda: str(options.cluster), job, f"workers of {options.cluster}", tell)
+
+
+class Processes:
+    """Worker processes behind a Dask scheduler, ours or another's."""
+
+    stop_seconds = 20.0
+
+    def __init__(
+        self, find: Callable[[], LocalCluster | str | Any], job: Job, words: str, tell: Tell
+    ) -> None:
+        self._find = find
+        self._job = job
+        self._tell = tell
+        self.description = words
+        self._ends = ExitStack()
+        self._keys: dict[Future[list[Receipt]], str] = {}
+        self._n = 0
+        self._looked_at = float("-inf")
+
+    def __enter__(self) -> Processes:
+        with ExitStack() as ends:
+            _silence(ends)
+            ends.enter_context(dask_config.set(OURS))
+            self._cluster = self._find()
+            if not isinstance(self._cluster, str):
+                ends.callback(self._cluster.close, timeout=10)
+            self._client = _client(self._cluster)
+            ends.callback(self._close)
+            self._executor = self._client.get_executor(pure=False, retries=0)
+            self._client.register_plugin(_DeafToInterrupts())
+            _begin(self._client, self._job)
+            self._tell(f"Dask dashboard: {self._client.dashboard_link}")
+            self._ends = ends.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.close()
+
+    def workers(self) -> int:
+        if self._client.status != "running":
+            raise MachineError(f"the Dask scheduler is gone. {KEPT}")
+        if time.monotonic() - self._looked_at > LOOK_SECONDS:
+            try:
+                self._n = sum(cast("dict[str, int]", self._client.nthreads()).values())
+            except (OSError, TimeoutError) as error:
+                raise MachineError(f"the Dask scheduler is gone ({error}). {KEPT}") from error
+            self._looked_at = time.monotonic()
+        return self._n
+
+    def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
+        key = f"sweep-{uuid.uuid4().hex}"
+        executor: Any = self._executor  # its types are not complete
+        future: Future[list[Receipt]] = executor.submit(self._job, task, patience, key=key)
+        self._keys[future] = key
+        return future
+
+    def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
+        self._keys.pop(future, None)
+        try:
+            return future.result()
+        except KilledWorker as error:
+            raise Lost(f"KilledWorker: process {error.last_worker.address} died") from error
+        except (ImportError, AttributeError) as error:  # in unpickling what we sent
+            raise MachineError(f"a worker cannot run our tasks: {error}. {KEPT}") from error
+
+    def halt(self) -> None:
+        self._everywhere(stop_run)
+
+    def kill(self, future: Future[list[Receipt]]) -> bool:
+        key = self._keys.pop(future, None)
+        try:
+            held = cast("dict[str, Any]", self._client.processing())
+            for address in [address for address, keys in held.items() if key in keys]:
+                self._kill_worker(address)
+        except OSError:
+            return False
+        future.cancel()
+        return True
+
+    def _kill_worker(self, address: str) -> None:
+        for nanny in getattr(self._cluster, "workers", {}).values():
+            if getattr(nanny, "worker_address", None) == address and nanny.pid:
+                os.kill(nanny.pid, signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+                return
+        self._client.run(os._exit, 1, workers=[address], wait=False)
+
+    def _everywhere(self, call: Callable[[str], None]) -> None:
+        if self._client.status == "running":  # else it would wait for the scheduler to come back
+            with suppress(Exception):  # who is gone has stopped
+                self._client.run(call, self._job.run, on_error="ignore")
+
+    def _close(self) -> None:
+        with suppress(Exception):
+            self._executor.shutdown(wait=False)
+            if isinstance(self._cluster, str):  # workers that live on
+                self._everywhere(forget_run)
+        with suppress(Exception):
+            self._client.close(timeout=5)
+
+
+class _DeafToInterrupts(WorkerPlugin):
+    """Ctrl-C in a terminal goes to every process there; the one that was started sees to it."""
+
+    name = "sweep-deaf-to-interrupts"
+
+    def setup(self, worker: object) -> None:  # noqa: ARG002
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _local(n: int) -> LocalCluster:
+    return LocalCluster(
+        n_workers=n,
+        threads_per_worker=1,
+        processes=True,
+        memory_limit=0,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=logging.CRITICAL,
+    )
+
+
+def _client(cluster: LocalCluster | str) -> Client:
+    try:
+        return Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise MachineError(
+            f"no Dask scheduler answers at {cluster!r} ({error}); start one (`dask scheduler`, and "
+            "`dask worker ADDRESS` for each worker) and give its address"
+        ) from error
+
+
+def _begin(client: Client, job: Job) -> None:
+    """Every worker has opened what it needs; SweepError if one cannot, or is of another version."""
+    found = cast("dict[str, Any]", client.run(begin, job, on_error="return"))
+    for address, version in found.items():
+        if isinstance(version, SweepError):
+            raise version
+        if version != __version__:
+            raise MachineError(
+                f"the Dask worker {address} answers {version!r}, where this is tribosweep "
+                f"{__version__}: install the same version for all workers, and start them anew"
+            )
+
+
+def _silence(ends: ExitStack) -> None:
+    """What Dask logs of workers that come and go is told by the ledger."""
+    for name in ("distributed", "tornado", "asyncio"):
+        log = logging.getLogger(name)
+        ends.callback(log.setLevel, log.level)
+        log.setLevel(logging.CRITICAL)

@@ -1,0 +1,124 @@
+"""Who computes tasks: threads of this process, or (in clusters.py) processes under Dask."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
+from typing import Protocol
+
+from sweep.backends import Backend
+from sweep.engine.ledger import Receipt, Results
+from sweep.engine.worker import Worker
+from sweep.errors import SweepError
+from sweep.spec import RunOptions, Task
+
+LOCAL = "local"  # as `--cluster` has it: processes on this machine
+
+
+class Lost(Exception):
+    """The worker of a task died, whoever is to blame; the message says what is known."""
+
+
+class Crew(Protocol):
+    """Workers behind an executor; entered and left as a context."""
+
+    stop_seconds: float  # how long after a stop tasks are waited for
+
+    def __enter__(self) -> Crew: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    @property
+    def description(self) -> str: ...
+
+    def workers(self) -> int:
+        """How many there are now. MachineError where there will never be any again."""
+        ...
+
+    def submit(self, task: Task, patience: float) -> Future[list[Receipt]]: ...
+
+    def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
+        """What a task that is done reports; Lost where its worker died."""
+        ...
+
+    def halt(self) -> None:
+        """All of them stop soon; to be called again until they have."""
+        ...
+
+    def kill(self, future: Future[list[Receipt]]) -> bool:
+        """The end of a task that hangs, and of its worker; whether that could be done."""
+        ...
+
+
+class Threads:
+    """Threads of this process, which compiled kernels keep busy: ctypes lets go of the GIL."""
+
+    stop_seconds = float("inf")
+
+    def __init__(
+        self, results: Results, backend: Backend, stop: Event, options: RunOptions, most: int
+    ) -> None:
+        self.description = backend.description
+        self._n = min(asked_workers(options), most)
+        self._stop = stop
+        self._worker = Worker(results, backend, stop)
+        self._executor = ThreadPoolExecutor(self._n, thread_name_prefix="sweep")
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.shutdown()
+
+    def workers(self) -> int:
+        return self._n
+
+    def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
+        return self._executor.submit(self._worker, task, patience)
+
+    def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
+        return future.result()
+
+    def halt(self) -> None:
+        self._stop.set()
+
+    def kill(self, future: Future[list[Receipt]]) -> bool:  # noqa: ARG002
+        """No: a thread ends by itself, or with its process."""
+        return False
+
+
+def process_crew(
+    results: Results,
+    open_backend: Callable[[str], Backend],
+    options: RunOptions,
+    tell: Callable[[str], None],
+) -> Crew:
+    """The crew that `--cluster` asks for; MachineError where it cannot be had."""
+    from sweep.engine.clusters import open_crew
+
+    return open_crew(results, open_backend, options, tell)
+
+
+def needs_backend_here(options: RunOptions) -> bool:
+    """Whether this machine compiles: elsewhere workers do it for themselves."""
+    return options.cluster in (None, LOCAL)
+
+
+def asked_workers(options: RunOptions) -> int:
+    """As asked for, or one a processor."""
+    if options.workers is None:
+        return usable_processors()
+    if options.workers < 1:
+        raise SweepError(
+            f"workers={options.workers!r}: a run has at least 1; leave it out for one a processor"
+        )
+    return options.workers
+
+
+def usable_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,197 @@
+"""The loop that runs a sweep: pending chunks, in tasks, through an executor, into the results.
+
+At most a few tasks a worker are submitted at once, so memory and what a stop costs do not grow with
+the sweep. A worker writes each chunk when it is done; the loop only counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from threading import Event
+
+from sweep.backends import open_backend
+from sweep.engine.crews import Crew, Lost, Threads, needs_backend_here, process_crew
+from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
+from sweep.plan import chunk_counts, chunks, points
+from sweep.spec import Chunk, RunOptions, Task
+
+REPORT_SECONDS = 0.25
+GRACE_SECONDS = 10.0  # beyond its patience, before a worker that says nothing is killed
+
+Report = Callable[[Progress], None]
+
+
+def run(
+    results: Results,
+    options: RunOptions | None = None,
+    report: Report | None = None,
+    stop: Event | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Summary:
+    """Compute whatever is pending and write it; returns when all is done, or soon after `stop`.
+
+    `report` is called from this thread a few times a second, `tell` with a line on workers
+    elsewhere. A chunk that fails three times gets the status `failed`, and the run goes on;
+    SweepError is raised for what the request or the machine is to blame for, with the finished
+    chunks kept. Where nothing is pending, no backend is opened: finished results need no compiler.
+    """
+    options = options or RunOptions()
+    ledger = _ledger(results, options)
+    if not ledger.pending:
+        if report:
+            report(ledger.progress())
+        return ledger.summary(backend="")
+    stopping = _Stop(stop or Event())
+    backend = None
+    if needs_backend_here(options):
+        backend = open_backend(options.backend)
+        backend.prepare(results.sweep, points(results.sweep, ledger.pending[0]))
+    if options.cluster is None and backend is not None:
+        most = len(ledger.pending)  # more workers would have nothing to do
+        crew: Crew = Threads(results, backend, stopping, options, most)
+    else:
+        crew = process_crew(results, open_backend, options, tell or _silent)
+    with crew:
+        ledger.workers = crew.workers()
+        ledger.start()
+        try:
+            _loop(crew, results, ledger, stopping, report, options.time_limit)
+        except BaseException:
+            stopping.set()
+            crew.halt()
+            raise
+    return ledger.summary(backend.description if backend else crew.description)
+
+
+def _ledger(results: Results, options: RunOptions) -> Ledger:
+    pending = own_chunks(results, results.pending(), options.shard)
+    total = results.sweep.n_points
+    if options.shard is not None:
+        every = chunks(results.sweep.shape, results.chunk_shape)
+        total = sum(chunk.n_points for chunk in own_chunks(results, every, options.shard))
+    return Ledger(results.sweep, pending, total, workers=1, fail_fast=options.fail_fast)
+
+
+def own_chunks(
+    results: Results, some: Iterable[Chunk], shard: tuple[int, int] | None
+) -> list[Chunk]:
+    """Those of some chunks of the results that a shard is in charge of; without a shard, all."""
+    if shard is None:
+        return list(some)
+    counts = chunk_counts(results.sweep.shape, results.chunk_shape)
+    return of_shard(some, counts, *shard)
+
+
+class _Stop(Event):
+    """Set by a time limit, an error, or the caller's own event, which is left as it is."""
+
+    def __init__(self, asked: Event) -> None:
+        super().__init__()
+        self._asked = asked
+
+    def is_set(self) -> bool:
+        return super().is_set() or self._asked.is_set()
+
+
+def _loop(
+    crew: Crew,
+    results: Results,
+    ledger: Ledger,
+    stop: _Stop,
+    report: Report | None,
+    time_limit: float | None,
+) -> None:
+    watch = _Watch(crew, ledger)
+    running: set[Future[list[Receipt]]] = set()
+    while True:
+        if time_limit is not None and ledger.elapsed > time_limit and not stop.is_set():
+            ledger.stopped = "time limit"
+            stop.set()
+        if ledger.stopped == "failure":
+            stop.set()
+        if stop.is_set():
+            running = watch.halted(running)
+        else:
+            ledger.workers = crew.workers()
+            for future in watch.killed():
+                running.discard(future)
+                ledger.enter_death(watch.back(future), results, "it hung, and was killed")
+            while (task := ledger.next_task(len(running))) is not None:
+                running.add(watch.submit(task))
+        if report:
+            report(ledger.progress())
+        if not running:
+            break
+        done, running = wait(running, timeout=REPORT_SECONDS, return_when=FIRST_COMPLETED)
+        for future in done:
+            _enter(crew, future, watch.back(future), results, ledger, stop)
+    if not ledger.unfinished:  # the time limit may have come when all was done
+        ledger.stopped = "" if ledger.stopped != "failure" else "failure"
+    elif not ledger.stopped:
+        ledger.stopped = "asked"
+
+
+def _enter(
+    crew: Crew,
+    future: Future[list[Receipt]],
+    task: Task,
+    results: Results,
+    ledger: Ledger,
+    stop: Event,
+) -> None:
+    try:
+        receipts = crew.receipts(future)
+    except CancelledError:
+        ledger.give_back(task)
+    except Lost as error:
+        if stop.is_set():  # what stops the run stops workers too
+            ledger.give_back(task)
+        else:
+            ledger.enter_death(task, results, str(error))
+    else:
+        for receipt in receipts:
+            ledger.enter(receipt, results)
+
+
+class _Watch:
+    """Which task each future is, since when, and for how long it may be."""
+
+    def __init__(self, crew: Crew, ledger: Ledger) -> None:
+        self._crew = crew
+        self._ledger = ledger
+        self._tasks: dict[Future[list[Receipt]], Task] = {}
+        self._ends: dict[Future[list[Receipt]], float] = {}
+        self._halted_at: float | None = None
+
+    def submit(self, task: Task) -> Future[list[Receipt]]:
+        patience = self._ledger.patience(task)
+        future = self._crew.submit(task, patience)
+        self._tasks[future] = task
+        # One task may wait for another on the same worker.
+        whole = 2 * patience * len(task.chunks)
+        self._ends[future] = time.monotonic() + whole + GRACE_SECONDS
+        return future
+
+    def back(self, future: Future[list[Receipt]]) -> Task:
+        self._ends.pop(future)
+        return self._tasks.pop(future)
+
+    def killed(self) -> list[Future[list[Receipt]]]:
+        """Tasks that neither came back nor heard that they should; their workers are ended."""
+        late = [future for future, end in self._ends.items() if time.monotonic() > end]
+        for future in late:
+            self._ends[future] = float("inf")
+        return [future for future in late if self._crew.kill(future)]
+
+    def halted(self, running: set[Future[list[Receipt]]]) -> set[Future[list[Receipt]]]:
+        """The tasks still waited for after a stop: none, once that has taken too long."""
+        self._halted_at = self._halted_at or time.monotonic()
+        if running:
+            self._crew.halt()
+        return running if time.monotonic() - self._halted_at < self._crew.stop_seconds else set()
+
+
+def _silent(_line: str) -> None:
+    """Nobody listens."""

@@ -1,0 +1,69 @@
+"""Workers as SLURM jobs, by dask-jobqueue: what [run.slurm] asks for, and the script of a job."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from sweep.errors import MachineError
+from sweep.spec import RunOptions
+
+SLURM = "slurm"  # as `--cluster` has it
+
+# Of [run.slurm]: what a job is asked, and what it is if nobody says so.
+DEFAULTS: Mapping[str, object] = {
+    "queue": None,
+    "account": None,
+    "walltime": "01:00:00",
+    "cores": 1,  # a job is one process with so many threads
+    "memory": "4 GB",
+    "jobs": 1,
+    "extra": [],  # more #SBATCH lines: "--constraint=avx512"
+    "prologue": [],  # lines of shell before the worker starts: "module load gcc"
+    "interface": None,  # network of scheduler and workers: "ib0"
+}
+
+
+def slurm_cluster(options: RunOptions) -> Any:
+    """A scheduler in this process whose workers are jobs, as many as [run.slurm] or --workers say.
+
+    MachineError where dask-jobqueue is not installed or jobs cannot be submitted.
+    """
+    table = {**DEFAULTS, **options.slurm}
+    cluster = _cluster(table)
+    jobs = options.workers if options.workers is not None else table["jobs"]
+    cluster.scale(jobs=jobs)
+    return cluster
+
+
+def job_script(options: RunOptions) -> str:
+    """The script that each job is submitted with; nothing is submitted."""
+    cluster = _cluster({**DEFAULTS, **options.slurm})
+    try:
+        return str(cluster.job_script())
+    finally:
+        cluster.close()
+
+
+def arguments(table: Mapping[str, object]) -> dict[str, Any]:
+    """What SLURMCluster is given for a [run.slurm] table."""
+    asked = {**DEFAULTS, **table}
+    given = {name: asked[name] for name in ("queue", "account", "walltime", "cores", "memory")}
+    lines = {
+        "job_extra_directives": asked["extra"],
+        "job_script_prologue": asked["prologue"],
+    }
+    return {**given, **lines, "processes": 1, "interface": asked["interface"]}
+
+
+def _cluster(table: Mapping[str, object]) -> Any:
+    given = arguments(table)
+    try:
+        jobqueue: Any = importlib.import_module("dask_jobqueue")
+    except ImportError as error:
+        raise MachineError(
+            "--cluster slurm needs dask-jobqueue, which is not installed; install the extra: "
+            "pip install 'tribosweep[slurm]', or use job arrays: sweep run CONFIG --shard i/N"
+        ) from error
+    return jobqueue.SLURMCluster(**given)

@@ -1,0 +1,166 @@
+"""What computes a task: in a thread of this process, or in another one that opens all it needs.
+
+What travels to another process is a `Job`, a path and names; that process opens store and backend
+once, and a stop reaches it as a call, not as an object.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep import __version__
+from sweep.backends import Backend, Stopped
+from sweep.engine.ledger import Receipt, Results
+from sweep.errors import MachineError, SweepError
+from sweep.plan import points
+from sweep.spec import Chunk, Status, Task
+from sweep.store import Store
+
+
+class Deadline(Event):
+    """Set by the stop of a run, or once so many seconds have gone by."""
+
+    def __init__(self, stop: Event, seconds: float) -> None:
+        super().__init__()
+        self._stop = stop
+        self._end = time.monotonic() + seconds
+
+    def is_set(self) -> bool:
+        return self._stop.is_set() or time.monotonic() > self._end
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A sweep's results and a backend, alive in this process."""
+
+    results: Results
+    backend: Backend
+    stop: Event
+
+    def __call__(self, task: Task, patience: float = float("inf")) -> list[Receipt]:
+        """Every chunk of a task computed and written; those after a stop are left out.
+
+        What the request or the machine is to blame for is raised; any other error becomes the
+        chunk's receipt, as does having taken longer than `patience`, s.
+        """
+        receipts: list[Receipt] = []
+        for chunk in task.chunks:
+            try:
+                receipts.append(self._compute(chunk, patience))
+            except Stopped:
+                if self.stop.is_set():
+                    break
+                error = f"it hung: stopped after {patience:.3g} s"
+                receipts.append(Receipt(chunk, {}, 0.0, 0.0, error))
+            except SweepError:
+                raise
+            except MemoryError as error:
+                raise MachineError(
+                    f"not enough memory for a chunk of {chunk.n_points:,} points on each worker. "
+                    "Finished chunks are kept: run the same sweep again with fewer workers "
+                    "(--workers), or anew with smaller chunks (--chunk-points)"
+                ) from error
+            except Exception as error:  # a fault of ours, whatever it is, costs one chunk only
+                receipts.append(Receipt(chunk, {}, 0.0, 0.0, f"{type(error).__name__}: {error}"))
+        return receipts
+
+    def _compute(self, chunk: Chunk, patience: float) -> Receipt:
+        began = time.perf_counter()
+        sweep = self.results.sweep
+        deadline = Deadline(self.stop, patience)
+        computed = self.backend.compute(sweep, points(sweep, chunk), deadline)
+        self.results.write(chunk, computed.arrays)
+        counts = _by_status(computed.arrays["status"])
+        seconds = time.perf_counter() - began
+        receipt = Receipt(chunk, counts, computed.kernel_seconds, seconds)
+        self.results.append_receipt(_line(receipt, computed.arrays, self.backend.description))
+        return receipt
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a process needs to work for a run, small enough to go with every task."""
+
+    run: str  # a name no other run has
+    store: str  # where it is, as every worker sees it
+    open_backend: Callable[[str], Backend]
+    backend: str
+    durable: bool = False
+
+    def __call__(self, task: Task, patience: float) -> list[Receipt]:
+        """As of a Worker, of which this process has one a run."""
+        return _worker(self)(task, patience)
+
+
+_STOPS: dict[str, Event] = {}  # by run
+_OPENING = threading.Lock()
+
+
+def begin(job: Job) -> str:
+    """This process is ready to work for the job; the version it has."""
+    _worker(job)
+    return __version__
+
+
+def stop_run(run: str) -> None:
+    """Whatever this process computes for that run stops soon, and nothing more is begun."""
+    _STOPS.setdefault(run, Event()).set()
+
+
+def forget_run(run: str) -> None:
+    """A long-lived process keeps nothing of a run that has ended."""
+    _STOPS.pop(run, None)
+    _opened.cache_clear()
+
+
+def _worker(job: Job) -> Worker:
+    with _OPENING:
+        return _opened(job)
+
+
+@lru_cache(maxsize=1)
+def _opened(job: Job) -> Worker:
+    stop = _STOPS.setdefault(job.run, Event())
+    try:
+        return Worker(
+            Store.open(job.store, durable=job.durable), job.open_backend(job.backend), stop
+        )
+    except SweepError as error:
+        where = f"process {os.getpid()} on {socket.gethostname()}"
+        raise type(error)(f"a worker ({where}) cannot begin: {error}") from None
+
+
+def _by_status(status: NDArray[Any]) -> dict[Status, int]:
+    counts = np.bincount(status, minlength=256)
+    return {Status(i): int(counts[i]) for i in np.flatnonzero(counts)}
+
+
+def _line(receipt: Receipt, arrays: Mapping[str, NDArray[Any]], device: str) -> dict[str, object]:
+    """A receipt as kept beside the store: counts by status, least and greatest of each output."""
+    ok = arrays["status"] == Status.ok
+    chosen = slice(None) if ok.all() else ok  # nearly always all, and a mask copies
+    extremes = {
+        name: [values[chosen].min().item(), values[chosen].max().item()]
+        for name, values in arrays.items()
+        if name != "status" and ok.any()
+    }
+    return {
+        "chunk": list(receipt.chunk.index),
+        "points": receipt.chunk.n_points,
+        "counts": {status.name: n for status, n in receipt.counts.items()},
+        "extremes": extremes,
+        "kernel_seconds": receipt.kernel_seconds,
+        "seconds": receipt.seconds,
+        "device": device,
+    }

@@ -1,0 +1,351 @@
+"""Processes under Dask: the same bits as threads, and whatever befalls them costs little."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import xarray as xr
+from distributed import LocalCluster
+
+from sweep import api
+from sweep.config import load
+from sweep.engine import ATTEMPTS, Progress, ledger, loop, run
+from sweep.errors import MachineError, StoreError, SweepError
+from sweep.spec import RunOptions, Status
+from sweep.store import MemoryResults, Store
+from tests.faulty import Faulty
+from tests.test_engine import (
+    LONG_SWEEP,
+    SWEEP,
+    bits_of,
+    check_what_was_done,
+    create,
+    long_results,
+)
+from tests.test_faults import REQUEST, ROOT, ROW, finish
+from tests.test_store import tree
+
+__all__ = ["long_results"]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+
+LOCAL = RunOptions(cluster="local", workers=2)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A scheduler that runs already, with two worker processes."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, bytes]:
+    results = MemoryResults(SWEEP)
+    run(results)
+    return bits_of(results.dataset())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """SWEEP, a row a chunk."""
+    return create(tmp_path / "map.zarr", SWEEP, ROW)
+
+
+@pytest.fixture
+def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Faulty]:
+    def use(fault: str, *rows: int, times: int = 10**9) -> Faulty:
+        folder = tmp_path / fault
+        folder.mkdir()
+        made = Faulty(folder, fault, rows, times)
+        monkeypatch.setattr(loop, "open_backend", made)
+        return made
+
+    return use
+
+
+def finish_undisturbed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    store.reopen(store.failed())
+    run(store)
+
+
+# Nothing happens.
+
+
+def test_a_running_scheduler_computes_the_bits_of_threads(
+    address: str, store: Store, expected: dict[str, bytes]
+) -> None:
+    seen: list[Progress] = []
+    said: list[str] = []
+    summary = run(store, RunOptions(cluster=address), seen.append, tell=said.append)
+    assert (summary.points, summary.workers, summary.stopped) == (108, 2, "")
+    assert summary.counts == {Status.ok: 108}
+    assert summary.backend == f"workers of {address}"
+    assert bits_of(store.dataset()) == expected
+    receipts = store.receipts()
+    assert sorted(receipt["chunk"] for receipt in receipts) == [[i, 0] for i in range(12)]
+    assert os.getpid() not in {receipt["pid"] for receipt in receipts}
+    assert seen[-1].points_done == 108
+    assert said == [line for line in said if line.startswith("Dask dashboard: http://")] != []
+
+
+def test_all_workers_compute(address: str, tmp_path: Path, long_results: xr.Dataset) -> None:
+    store = create(tmp_path / "long.zarr", LONG_SWEEP, 9)
+    run(store, RunOptions(cluster=address))
+    assert bits_of(store.dataset()) == bits_of(long_results)
+    assert len({receipt["pid"] for receipt in store.receipts()}) == 2
+
+
+@pytest.mark.parametrize("cause", ["asked", "time limit"])
+def test_a_stop_is_heard_in_other_processes(
+    address: str, tmp_path: Path, long_results: xr.Dataset, cause: str
+) -> None:
+    store = create(tmp_path / "long.zarr", LONG_SWEEP, 9)
+    stop = threading.Event()
+
+    def report(progress: Progress) -> None:
+        if cause == "asked" and progress.chunks_done >= 2:
+            stop.set()
+
+    options = RunOptions(cluster=address, time_limit=None if cause == "asked" else 0.3)
+    summary = run(store, options, report, stop)
+    assert summary.stopped == cause
+    assert summary.chunks == store.n_chunks - len(store.pending()) < store.n_chunks
+    check_what_was_done(store, long_results)
+    assert run(store, RunOptions(cluster=address)).stopped == ""  # and the next run is not stopped
+    assert bits_of(store.dataset()) == bits_of(long_results)
+
+
+def test_a_stop_is_heard_in_the_midst_of_a_point(
+    address: str, store: Store, faulty: Callable[..., Faulty]
+) -> None:
+    faulty("endless", *range(12))
+    began = time.monotonic()
+    summary = run(store, RunOptions(cluster=address, time_limit=0.5))
+    assert (summary.stopped, summary.points) == ("time limit", 0)
+    assert time.monotonic() - began < 5.0
+    assert len(store.pending()) == 12
+
+
+# What is refused.
+
+
+def test_no_scheduler_is_the_machines_fault(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sweep.engine.clusters.CONNECT_SECONDS", 0.5)
+    with pytest.raises(MachineError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+        run(store, RunOptions(cluster="tcp://127.0.0.1:9"))
+
+
+def test_a_misspelt_place_is_refused(store: Store) -> None:
+    with pytest.raises(SweepError, match=r"cluster='lcal' is neither 'local' nor 'slurm' nor the"):
+        run(store, RunOptions(cluster="lcal"))
+
+
+def test_a_store_that_workers_do_not_see_is_told_before_anything_is_computed(
+    address: str, store: Store
+) -> None:
+    store.path = store.path.with_name("elsewhere.zarr")  # what workers are told
+    with pytest.raises(StoreError, match=r"a worker \(process \d+ on .*\) cannot begin: no store"):
+        run(store, RunOptions(cluster=address))
+
+
+def test_results_in_memory_are_no_affair_of_processes() -> None:
+    with pytest.raises(SweepError, match="'local' needs a store on a disk that all workers see"):
+        run(MemoryResults(SWEEP), LOCAL)
+
+
+# Faults.
+
+
+def test_a_chunk_that_raises_every_time_is_given_up(
+    address: str,
+    store: Store,
+    faulty: Callable[..., Faulty],
+    expected: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = faulty("raises", 3, 11)
+    summary = run(store, RunOptions(cluster=address))
+    assert summary.counts == {Status.ok: 10 * ROW, Status.failed: 2 * ROW}
+    assert [backend.attempts(i) for i in range(12)] == [
+        ATTEMPTS if i in (3, 11) else 1 for i in range(12)
+    ]
+    finish_undisturbed(store, monkeypatch)
+    assert bits_of(store.dataset()) == expected
+
+
+def test_fail_fast_stops_at_the_first_chunk_that_is_given_up(
+    address: str,
+    store: Store,
+    faulty: Callable[..., Faulty],
+    expected: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faulty("raises", *range(12))
+    summary = run(store, RunOptions(cluster=address, fail_fast=True))
+    assert summary.stopped == "failure"
+    assert 1 <= summary.chunks < 12
+    assert len(store.pending()) == 12 - summary.chunks
+    finish_undisturbed(store, monkeypatch)
+    assert bits_of(store.dataset()) == expected
+
+
+def test_a_task_that_hangs_is_stopped_and_given_up(
+    address: str,
+    store: Store,
+    faulty: Callable[..., Faulty],
+    expected: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.2)
+    monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
+    backend = faulty("endless", 7)
+    summary = run(store, RunOptions(cluster=address))
+    assert summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
+    assert backend.attempts(7) == ATTEMPTS
+    errors = [receipt["error"] for receipt in store.receipts() if "error" in receipt]
+    assert errors == ["it hung: stopped after 0.8 s"]  # twice as long each time
+    finish_undisturbed(store, monkeypatch)
+    assert bits_of(store.dataset()) == expected
+
+
+def test_a_task_that_hears_nothing_is_killed_with_its_worker(
+    store: Store,
+    faulty: Callable[..., Faulty],
+    expected: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.2)
+    monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
+    monkeypatch.setattr(loop, "GRACE_SECONDS", 0.5)
+    backend = faulty("deaf", 7, times=1)
+    summary = run(store, LOCAL)
+    assert summary.counts == {Status.ok: 12 * ROW}
+    assert backend.attempts(7) == 2
+    assert bits_of(store.dataset()) == expected
+
+
+def test_a_killed_worker_costs_its_window(
+    store: Store, faulty: Callable[..., Faulty], expected: dict[str, bytes]
+) -> None:
+    backend = faulty("killed", 5, times=1)
+    summary = run(store, LOCAL)
+    assert (summary.counts, summary.stopped) == ({Status.ok: 12 * ROW}, "")
+    assert bits_of(store.dataset()) == expected
+    assert sum(backend.attempts(i) - 1 for i in range(12)) <= 4
+
+
+def test_who_kills_every_worker_is_found_and_neighbours_are_not_blamed(
+    store: Store,
+    faulty: Callable[..., Faulty],
+    expected: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = faulty("killed", 4)
+    summary = run(store, LOCAL)
+    assert summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
+    assert backend.attempts(4) == ATTEMPTS
+    failed = [chunk.index for chunk in store.failed()]
+    assert failed == [(4, 0)]
+    finish_undisturbed(store, monkeypatch)
+    assert bits_of(store.dataset()) == expected
+
+
+SCHEDULER = """
+import time
+from distributed import LocalCluster
+if __name__ == "__main__":
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    print(cluster.scheduler_address, flush=True)
+    time.sleep(100)
+"""
+
+
+@contextlib.contextmanager
+def scheduler_process() -> Iterator[tuple[subprocess.Popen[str], str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCHEDULER],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    try:
+        yield process, process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_scheduler_that_is_gone_ends_the_run_and_keeps_what_is_done(
+    tmp_path: Path, long_results: xr.Dataset
+) -> None:
+    store = create(tmp_path / "long.zarr", LONG_SWEEP, 9)
+    with scheduler_process() as (process, where):
+
+        def report(progress: Progress) -> None:
+            if progress.chunks_done >= 2:
+                process.kill()
+
+        with pytest.raises(MachineError, match=r"scheduler is gone.*run the same sweep again"):
+            run(store, RunOptions(cluster=where), report)
+    assert 2 <= store.n_chunks - len(store.pending()) < store.n_chunks
+    check_what_was_done(store, long_results)
+    run(store)
+    assert bits_of(store.dataset()) == bits_of(long_results)
+
+
+DRIVER = """
+import json, sys
+import sweep
+if __name__ == "__main__":
+    print("ready", flush=True)
+    sweep.run(json.loads(sys.argv[2]), store=sys.argv[1], cluster="local", workers=2)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_driver_takes_its_workers_along(tmp_path: Path, number: signal.Signals) -> None:
+    path = tmp_path / "map.zarr"
+    command = [sys.executable, "-c", DRIVER, str(path), json.dumps(REQUEST)]
+    driver = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    while not path.exists() or len(Store.open(path).pending()) > 115:
+        assert driver.poll() is None
+        time.sleep(0.02)
+    children = psutil.Process(driver.pid).children(recursive=True)
+    driver.send_signal(number)
+    driver.wait(timeout=20)
+    assert len(children) >= 2
+    _gone, alive = psutil.wait_procs(children, timeout=10)
+    assert alive == []
+    left = len(Store.open(path).pending())
+    assert 0 < left < 120
+    assert finish(path).chunks == left
+    other = tmp_path / "other.zarr"
+    finish(other)
+    assert tree(path) == tree(other)
+
+
+def test_from_python_a_sweep_runs_in_processes(address: str, tmp_path: Path) -> None:
+    dataset = api.run(REQUEST, store=tmp_path / "map.zarr", cluster=address)
+    threads: Any = api.run(REQUEST, store=None)
+    assert load(REQUEST).options.cluster is None
+    assert bits_of(dataset) == bits_of(threads)
