@@ -162,6 +162,38 @@ def test_chosen_steps_agree_with_plain_python(method: str, tolerance: float, blo
         assert ours["regime"][i] == theirs["regime"]
 
 
+# Against the exact motion.
+
+
+@pytest.mark.parametrize("steps", [2e4, 8e4])
+@pytest.mark.parametrize("method", EVERY)
+def test_regimes_are_the_exact_ones(method: str, steps: float) -> None:
+    """On the reference cases; the stuck share within 0.02, twice what is seen at these steps."""
+    parameters, _ = reference_cases()
+    exact = compute(parameters)
+    step = 2 * np.pi / parameters["angular_frequency"] / steps
+    stiffness = parameters["mass"] * (0.15 / step) ** 2  # as SDND104's at 5e-5 s
+    asked = controls(method, step=step, tangential_stiffness=stiffness)
+    found = compute(parameters | asked, method=method)
+    assert (found["regime"] == exact["regime"]).all()
+    assert (np.abs(found["stick_fraction"] - exact["stick_fraction"]) <= 0.02).all()
+    scale = parameters["base_acceleration"] / parameters["angular_frequency"]
+    peaks = np.abs(found["peak_slip_speed"] - exact["peak_slip_speed"])
+    assert (peaks <= 2e-3 * scale).all()
+
+
+@pytest.mark.parametrize("step", [1e-4, 3e-5, 1e-5])
+@pytest.mark.parametrize("method", EVERY)
+def test_slips_and_regimes_of_sdnd104(method: str, step: float) -> None:
+    """However short the steps: a penalty that holds the mass at a reversal makes no stick."""
+    accelerations = np.array([15.0, 3.0, 2.0, 1.9, 1.5, 1.01, 0.99])
+    point = SDND104 | {"base_acceleration": accelerations}
+    found = compute(point | controls(method, step=step), method=method)
+    exact = compute(point)
+    assert (found["regime"] == exact["regime"]).all()
+    assert (found["slip_phases"] == exact["slip_phases"]).all()
+
+
 # Moreau and Jean.
 
 

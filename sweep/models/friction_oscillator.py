@@ -9,6 +9,8 @@ While stuck the plane supplies F = k y + m a0 sin(ωt); the mass slips when that
 Methods `euler`, `devogelaere`, `adapt_ordre2`, `rk54` and `rk32` are those of Code_Aster, under its
 penalised law: stuck, the contact is a spring K_T and a damper C_T, F = F0 − K_T (y − y0) − C_T ẏ,
 until that exceeds μN; the wear power is the trapezoid of N|ẏ| over the steps that begin in slip.
+At a reversal the penalty holds the mass for a while, so it counts as stuck between two samples at
+which it is stuck and friction could hold it without: |k y + m a0 sin(ωt)| ≤ μN.
 With a finite tolerance a scheme chooses its steps, and several blocks make it run twice: the number
 of samples has to be known first. `moreau` has neither penalty nor limit of stability.
 
@@ -114,7 +116,7 @@ STEP = Parameter(
     unit="s",
     minimum=0,
     open_minimum=True,
-    meaning="length of a time step; where the tolerance is finite, of the first one",
+    meaning="length of a time step, short against the period; of the first one if steps are chosen",
 )
 CONTACT = (
     STEP,
@@ -126,10 +128,12 @@ CONTACT = (
 )  # fmt: skip
 LIMITS = (
     Parameter(name="maximum_step", symbol="h_max", unit="s", minimum=0, open_minimum=True,
-              default=1e-4, meaning="longest step where the tolerance is finite"),
+              default=1e-4, meaning="longest step where the tolerance is finite, 1/50 of a period at "
+              "most; slips begin and end within steps, so it bounds the error"),
     Parameter(name="blocks", symbol="B", unit="1", minimum=1, maximum=1e6, whole=True, default=1,
               meaning="blocks of samples whose mean powers are averaged, the intervals between "
-              "two of them dropped; 1: the mean over time (Code_Aster prints 8 blocks)"),
+              "two of them dropped; 1: the mean over time (Code_Aster prints 8 blocks, which with steps "
+              "of changing length is another mean, percents off if they change much)"),
     Parameter(name="maximum_steps", symbol="n_max", unit="1", minimum=1, maximum=1e15, whole=True,
               default=1e9, meaning="steps tried, from the start of the motion"),
 )  # fmt: skip
@@ -204,7 +208,7 @@ MODEL = Model(
         "motion can have: please report this point's parameters",
         Status.diverged: "the step is beyond the scheme's stability limit with a stuck mass "
         "(sweep.theory.stability tells it): take a shorter step, a softer tangential_stiffness, "
-        "another scheme or a finite tolerance; or the numbers overflow or underflow: bring the "
+        "another scheme, or a finite tolerance where the scheme takes one; or the numbers overflow or underflow: bring the "
         "parameters nearer to one another in size",
         Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
         "gravity), the window is empty (its end must come after its start) or ends after more than "

@@ -47,6 +47,8 @@ class Sample(NamedTuple):
     velocity: float  # m/s
     stuck: bool
     attempts: int  # steps so far, refused ones included
+    rests: bool  # stuck, and friction could hold the mass without the law's spring
+    heading: float  # m/s: the velocity that the law was asked with
 
 
 class Oscillator:
@@ -67,6 +69,13 @@ class Oscillator:
     def shaking(self, t: float) -> float:
         """The inertia force of the plane's acceleration, for each unit of mass."""
         return -self.point["a0"] * self.sine(self.point["w"] * t)
+
+    def sample(self, y: float, v: float, t: float, step: float, attempts: int) -> Sample:
+        """The mass after a step."""
+        asked = self.point["k"] * y - self.point["m"] * self.shaking(t)
+        held = abs(asked) <= self.point["mu"] * self.normal_force(t)
+        stuck, heading = self.memory.stuck, self.memory.velocity
+        return Sample(t, step, v, stuck, attempts, stuck and held, heading)
 
     def friction_force(self, y: float, v: float, t: float) -> float:
         """One evaluation of the law, which it remembers."""
@@ -308,7 +317,7 @@ def constant_steps(
 ) -> Iterator[Sample]:
     """Equal steps; time is counted from the stretch's beginning, or with `drift` added up."""
     state = scheme.start(oscillator, h)
-    yield Sample(0.0, 0.0, state.velocity, oscillator.memory.stuck, 0)
+    yield oscillator.sample(state.place, state.velocity, 0.0, 0.0, 0)
     time = 0.0
     for done, step in enumerate(equal_steps(h, ends)):
         if done == most:
@@ -317,7 +326,7 @@ def constant_steps(
             step = Step(time, step.length, time + step.length)
         state, _ = scheme.step(oscillator, state, step)
         time = step.end
-        yield Sample(time, step.length, state.velocity, oscillator.memory.stuck, done + 1)
+        yield oscillator.sample(state.place, state.velocity, time, step.length, done + 1)
 
 
 def controlled_steps(
@@ -325,7 +334,7 @@ def controlled_steps(
 ) -> Iterator[Sample]:
     """Steps as the control wants them, shortened to land on the ends of the stretches."""
     state, t, attempts = scheme.start(oscillator, control.step), 0.0, 0
-    yield Sample(0.0, 0.0, state.velocity, oscillator.memory.stuck, 0)
+    yield oscillator.sample(state.place, state.velocity, 0.0, 0.0, 0)
     for stop in ends:
         while t < stop:
             if attempts == most:
@@ -338,7 +347,7 @@ def controlled_steps(
             attempts += 1
             if control.accepts(h, error, shortened):
                 state, t = after, end
-                yield Sample(t, h, state.velocity, oscillator.memory.stuck, attempts)
+                yield oscillator.sample(state.place, state.velocity, t, h, attempts)
             else:
                 oscillator.memory = before
 
@@ -349,7 +358,7 @@ def moreau_steps(
     """Moreau and Jean's θ-method: the friction impulse stops the mass, or slows it down."""
     p, y, v = oscillator.point, 0.0, 0.0
     m, k, c = p["m"], p["k"], p["c"]
-    yield Sample(0.0, 0.0, v, stuck=True, attempts=0)
+    yield Sample(0.0, 0.0, v, stuck=True, attempts=0, rests=True, heading=v)
     for done, (t, step, end) in enumerate(equal_steps(h, ends)):
         if done == most:
             raise NotConvergedError
@@ -360,7 +369,7 @@ def moreau_steps(
         slack = inertia * abs(free) - p["mu"] * step * load
         after = 0.0 if slack <= 0 else math.copysign(slack / inertia, free)
         y, v = y + step * weighted(theta, v, after), after
-        yield Sample(end, step, v, stuck=v == 0, attempts=done + 1)
+        yield Sample(end, step, v, v == 0, done + 1, rests=v == 0, heading=v)
 
 
 def weighted(theta: float, before: float, after: float) -> float:
@@ -413,23 +422,23 @@ def block_mean(intervals: list[Interval], steps: list[float], blocks: int) -> fl
 def count_slips(samples: list[Sample], first: int) -> int:
     """Slips that begin after the first sample of the window: by a reversal, or out of rest.
 
-    The mass is at rest after two stuck samples running, and at time 0.
+    The mass is at rest after two samples running in which it rests, and at time 0.
     """
-    slips, resting, last, stuck_before = 0, True, 0, True
+    slips, resting, last, rested = 0, True, 0, True
     for i, sample in enumerate(samples):
         if sample.stuck:
-            resting = resting or stuck_before
+            resting = resting or (rested and sample.rests)
         else:
-            sense = (sample.velocity > 0) - (sample.velocity < 0)
+            sense = (sample.heading > 0) - (sample.heading < 0)
             slips += (resting or sense != last) and i > first
             resting, last = False, sense
-        stuck_before = sample.stuck
+        rested = sample.rests
     return slips
 
 
 def sticking(window: list[Sample], length: float) -> dict[str, float | int]:
-    """Share of the window between two stuck samples, and the regime that this makes."""
-    rests = [after.step for before, after in pairwise(window) if before.stuck and after.stuck]
+    """Share of the window between two samples at rest, and the regime that this makes."""
+    rests = [after.step for before, after in pairwise(window) if before.rests and after.rests]
     slips = any(not sample.stuck for sample in window[:-1])
     regime = 0 if not slips else 1 if rests else 2
     return {"stick_fraction": math.fsum(rests) / length, "regime": regime}

@@ -84,7 +84,7 @@ struct Motion {
         s.sine = sine;
         s.load = load;
         real distance = 2.0 * abs(mean_velocity);
-        return {{distance * mean_load, distance}, distance > 0.0, {v, sticks}};
+        return {{distance * mean_load, distance}, distance > 0.0, {v, v, sticks, sticks}};
     }
 
     HD static State choose(mask m, State const& a, State const& b) {
@@ -103,6 +103,7 @@ struct Motion {
     HD static real friction(State const& s, Law const& law, real sine, real cosine) {
         real limit = limit_at(law.shaking, sine, cosine);
         real holding = fma(law.shaking.amplitude, sine, law.spring * s.y);
+        holding = greatest(least(holding, limit), -limit);
         return select(stuck(s), holding, times_sign(-limit, s.v));
     }
 };

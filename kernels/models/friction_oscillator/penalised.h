@@ -135,7 +135,19 @@ template <class AnyScheme> struct Motion {
             s.rate *= load_at(law.shaking, wave.template sine<nodes - 1>(),
                               wave.template cosine<nodes - 1>());
         Interval interval{rate_before + s.rate, speed_before + speed};
-        return Step<decltype(change)>{interval, slipped, {s.scheme.v, s.memory.stuck}, change};
+        Sample sample{s.scheme.v, s.memory.velocity, s.memory.stuck, rests(s, law, wave)};
+        return Step<decltype(change)>{interval, slipped, sample, change};
+    }
+
+    // The penalty's spring holds the mass for a while at each reversal; it rests if friction could.
+    template <class Wave> HD static mask rests(State const& s, Law const& law, Wave const& wave) {
+        real limit = law.shaking.limit;
+        if constexpr (!variant::no_shaking)
+            limit = limit_at(law.shaking, wave.template sine<nodes - 1>(),
+                             wave.template cosine<nodes - 1>());
+        real asked = law.shaking.amplitude * real(wave.template sine<nodes - 1>());
+        if constexpr (!variant::no_spring) asked = fma(law.spring, s.scheme.y, asked);
+        return s.memory.stuck & (abs(asked) <= limit);
     }
 
     HD static State choose(mask m, State const& a, State const& b) {

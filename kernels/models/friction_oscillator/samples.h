@@ -8,7 +8,9 @@ namespace friction_oscillator {
 // A moment of the motion: the end of one step and the beginning of the next.
 struct Sample {
     real velocity;
+    real heading;  // the velocity that the friction law was asked with
     mask stuck;
+    mask rests;  // stuck, and friction can hold the mass; at a reversal it cannot
 };
 
 // What lies between two samples, per unit of its length: twice the mean of |v| N/(m g) and of |v|.
@@ -25,11 +27,12 @@ struct Sums {
     mask ever_slipped;
 
     mask was_stuck;  // at the last sample
-    mask resting;    // two stuck samples have come since the last slip
+    mask rested;     // at the last sample
+    mask resting;    // two samples running it has rested since the last slip
     real direction;  // of the last slip
 };
 
-HD Sums no_sums() { return {0.0, 0.0, 0.0, 0.0, 0.0, false, true, true, 0.0}; }
+HD Sums no_sums() { return {0.0, 0.0, 0.0, 0.0, 0.0, false, true, true, true, 0.0}; }
 
 // At the window's start only what went before is kept.
 HD Sums at_window(Sums const& before, real velocity) {
@@ -42,11 +45,11 @@ HD Sums at_window(Sums const& before, real velocity) {
 
 HD Sums choose(mask m, Sums const& a, Sums const& b) {
     auto either = [&](mask x, mask y) { return (x & m) | (y & ~m); };
-    return {select(m, a.wear, b.wear),          select(m, a.distance, b.distance),
-            select(m, a.stuck, b.stuck),        select(m, a.peak, b.peak),
-            select(m, a.slips, b.slips),        either(a.ever_slipped, b.ever_slipped),
-            either(a.was_stuck, b.was_stuck),   either(a.resting, b.resting),
-            select(m, a.direction, b.direction)};
+    return {select(m, a.wear, b.wear),        select(m, a.distance, b.distance),
+            select(m, a.stuck, b.stuck),      select(m, a.peak, b.peak),
+            select(m, a.slips, b.slips),      either(a.ever_slipped, b.ever_slipped),
+            either(a.was_stuck, b.was_stuck), either(a.rested, b.rested),
+            either(a.resting, b.resting),     select(m, a.direction, b.direction)};
 }
 
 // An interval's length, in the unit of the sums: 1, or a number.
@@ -71,7 +74,7 @@ struct Here {
     HD mask choose(mask a, mask b) const { return (a & on) | (b & ~on); }
 };
 
-// Two stuck samples running are a stick, one may be a reversal. `counts`: the interval's wear does.
+// Between two samples at rest is a stick. `counts`: the interval's wear does.
 template <class Length, class Place>
 HD void add(Sums& s, Interval const& interval, mask counts, Sample const& sample, Length length,
             Place here) {
@@ -80,7 +83,7 @@ HD void add(Sums& s, Interval const& interval, mask counts, Sample const& sample
     if constexpr (wanted::slip_distance)
         s.distance = select(worn, s.distance + length.of(interval.distance), s.distance);
     if constexpr (wanted::stick_fraction || wanted::regime) {
-        mask stick = (s.was_stuck & sample.stuck) & here;
+        mask stick = (s.rested & sample.rests) & here;
         s.stuck = select(stick, s.stuck + length.of(1.0), s.stuck);
         s.ever_slipped = s.ever_slipped | worn;
     }
@@ -89,13 +92,15 @@ HD void add(Sums& s, Interval const& interval, mask counts, Sample const& sample
         s.peak = select(slips, greatest(abs(sample.velocity), s.peak), s.peak);
     }
     if constexpr (wanted::slip_phases) {
-        real direction = times_sign(1.0, sample.velocity);
+        real direction = times_sign(1.0, sample.heading);
         mask slips = ~sample.stuck & here;
         mask begins = slips & (s.resting | (direction != s.direction));
         s.slips = select(begins, s.slips + 1.0, s.slips);
         s.direction = select(slips, direction, s.direction);
-        s.resting = here.choose(sample.stuck & (s.resting | s.was_stuck), s.resting);
+        s.resting = here.choose(sample.stuck & (s.resting | (s.rested & sample.rests)), s.resting);
     }
+    if constexpr (wanted::stick_fraction || wanted::regime || wanted::slip_phases)
+        s.rested = here.choose(sample.rests, s.rested);
     s.was_stuck = here.choose(sample.stuck, s.was_stuck);
 }
 

@@ -54,8 +54,13 @@ template <class Motion> struct VariableStep {
         mask in_window, going, valid, few;
     };
 
+    // A step that does not see the shaking would be taken for one in which nothing happens.
+    HD static real longest(Parameters const& p) {
+        return least(p.maximum_step, (two_pi / 50.0) / p.angular_frequency);
+    }
+
     HD static void begin(State& s, Parameters const& p, Window const& window, mask here) {
-        real h = least(p.step, p.maximum_step);
+        real h = least(p.step, longest(p));
         DirectWave<Motion> wave(p, 0.0, h);
         auto motion =
             Motion::start(Motion::law(p), wave, typename Motion::Constants(h, p.damping / p.mass));
@@ -157,7 +162,7 @@ template <class Motion> struct VariableStep {
 
     HD static int64 advance(State& s, Parameters const& p, int64 budget) {
         auto law = Motion::law(p);
-        Demand demand(p.tolerance, p.maximum_step);
+        Demand demand(p.tolerance, longest(p));
         Window window = window_of(p);
         int64 used = 0;
         for (; used < budget && running(s); ++used) advance_once(s, p, law, demand, window);
