@@ -128,12 +128,12 @@ CONTACT = (
 )  # fmt: skip
 LIMITS = (
     Parameter(name="maximum_step", symbol="h_max", unit="s", minimum=0, open_minimum=True,
-              default=1e-4, meaning="longest step where the tolerance is finite, 1/50 of a period at "
-              "most; slips begin and end within steps, so it bounds the error"),
+              default=1e-4, meaning="longest step where the tolerance is finite, 1/50 of a period "
+              "at most; slips begin and end within steps, so it bounds the error"),
     Parameter(name="blocks", symbol="B", unit="1", minimum=1, maximum=1e6, whole=True, default=1,
               meaning="blocks of samples whose mean powers are averaged, the intervals between "
-              "two of them dropped; 1: the mean over time (Code_Aster prints 8 blocks, which with steps "
-              "of changing length is another mean, percents off if they change much)"),
+              "two of them dropped; 1: the mean over time (Code_Aster prints 8 blocks, which with "
+              "steps of changing length is another mean, percents off if they change much)"),
     Parameter(name="maximum_steps", symbol="n_max", unit="1", minimum=1, maximum=1e15, whole=True,
               default=1e9, meaning="steps tried, from the start of the motion"),
 )  # fmt: skip
@@ -208,8 +208,8 @@ MODEL = Model(
         "motion can have: please report this point's parameters",
         Status.diverged: "the step is beyond the scheme's stability limit with a stuck mass "
         "(sweep.theory.stability tells it): take a shorter step, a softer tangential_stiffness, "
-        "another scheme, or a finite tolerance where the scheme takes one; or the numbers overflow or underflow: bring the "
-        "parameters nearer to one another in size",
+        "another scheme, or a finite tolerance where the scheme takes one; or the numbers overflow "
+        "or underflow: bring the parameters nearer to one another in size",
         Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
         "gravity), the window is empty (its end must come after its start) or ends after more than "
         "1e9 cycles (a method in steps: after a phase of 1e9), spring or damper is out of all "
