@@ -43,9 +43,10 @@ def trace(
 
     The Dataset has the dimension `time`, the model's observables along it (`sweep models NAME`),
     every parameter as a coordinate without dimension, and `status`, that of the point in the sweep.
-    `exact` methods tell the motion at the very moment; methods with a step tell the state that
-    stands there or last before, `time` saying when, each once. Where a point ends before its time,
-    what follows is missing. SweepError is raised where the request is at fault.
+    `exact` methods and `newmark` tell the motion at the very moment; other methods with a step
+    tell the state that stands there or last before, `time` saying when, each once. Where a point
+    ends before its time, what follows is missing; of one that has no motion, all is. SweepError is
+    raised where the request is at fault.
     """
     texts = [f"{name}={_in_toml(value)}" for name, value in (at or {}).items()]
     sweep = load(source, overrides, at=texts).sweep
@@ -66,6 +67,9 @@ def trace_point(
     traced_by = ItemsTracer if sweep.method.items else Tracer
     tracer = traced_by(kernel_of(sweep), sweep.constants)
     span = tracer.span()
+    if _has_none(span) and (status := tracer.look(np.empty(0)).status):
+        asked = np.zeros(1) if times is None else np.asarray(times, np.float64)
+        return _dataset(sweep, asked, _nothing(sweep, asked.size, status))
     if times is None:
         count = sweep.model.samples if samples is None else samples
         moments = _spaced(span, count, start, end)
@@ -141,6 +145,16 @@ def _spaced(span: Span, samples: int, start: float | None, end: float | None) ->
     if not first < last:
         raise SweepError(f"a trace from {first!r} s to {last!r} s is empty")
     return np.linspace(first, last, samples)
+
+
+def _has_none(span: Span) -> bool:
+    """Whether no time can be looked at: so it is of points that have no motion."""
+    return not span.begin <= span.first < span.last
+
+
+def _nothing(sweep: Sweep, moments: int, status: int) -> Seen:
+    width = 1 + len(_observables(sweep, per_item=False))
+    return Seen(np.full((moments, width), np.nan), 0, status)
 
 
 def _checked(times: Values, span: Span) -> Values:

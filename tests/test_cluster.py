@@ -157,9 +157,10 @@ def test_a_misspelt_place_is_refused(store: Store) -> None:
 
 
 def test_a_store_that_workers_do_not_see_is_told_before_anything_is_computed(
-    address: str, store: Store
+    address: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.path = store.path.with_name("elsewhere.zarr")  # what workers are told
+    elsewhere = str(store.path.with_name("elsewhere.zarr"))
+    monkeypatch.setattr(Store, "location", property(lambda _store: elsewhere))  # workers are told
     with pytest.raises(StoreError, match=r"a worker \(process \d+ on .*\) cannot begin: no store"):
         run(store, RunOptions(cluster=address))
 

@@ -29,10 +29,10 @@ MOST_CURVES = 8
 def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
     """The energy [J] at which the motion has a given frequency [Hz], over the other axes.
 
-    Between two energies of the sweep log E is taken as straight over the frequency: the error is of
-    second order in their distance, and at most that distance just beyond grazing. NaN where no
-    energy of the sweep has that frequency, or more than one has: where the curve is not monotone,
-    and on its flat part below grazing.
+    A frequency that a point of the sweep has is at that point's energy. Between two energies log E
+    is taken as straight over the frequency: the error is of second order in their distance, and at
+    most that distance just beyond grazing. NaN where no energy of the sweep has that frequency, or
+    more than one has: where the curve is not monotone, and on its flat part below grazing.
     SweepError without an axis of energy.
     """
     _check(dataset)
@@ -40,11 +40,11 @@ def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
 
     shown = dataset[[FREQUENCY, "status"]].sortby(ENERGY).transpose(..., ENERGY)
     curves = np.where(shown["status"].values == Status.ok, shown[FREQUENCY].values, np.nan)
-    energies = _crossing(curves, np.log(shown[ENERGY].values), frequency)
+    energies = _crossing(curves, shown[ENERGY].values, frequency)
     rest = [name for name in shown[FREQUENCY].dims if name != ENERGY]
     along = {name: dataset[name] for name in rest if name in dataset.coords}
     described = {"long_name": f"energy at {frequency:g} Hz", "units": "J"}
-    return xr.DataArray(np.exp(energies), along, rest, attrs=described)
+    return xr.DataArray(energies, along, rest, attrs=described)
 
 
 def plot_backbone(
@@ -121,17 +121,24 @@ def _unstable(curves: xr.Dataset) -> NDArray[np.bool_]:
     return curves["stable"].values == codes["unstable"]
 
 
-def _crossing(curves: Values, places: Values, level: float) -> Values:
-    """Where the only crossing of `level` lies, along the last axis, on a line between places."""
+def _crossing(curves: Values, energies: Values, level: float) -> Values:
+    """The only energy of each curve, along the last axis, at which it has the value `level`.
+
+    That of a sample as it is; between two, ln E is straight over the curve.
+    """
     beyond = curves - level
-    known = np.isfinite(beyond[..., 1:]) & np.isfinite(beyond[..., :-1])
-    crosses = known & ((beyond[..., 1:] > 0) != (beyond[..., :-1] > 0))
-    left = crosses.argmax(axis=-1)[..., None]
-    before, after = (np.take_along_axis(beyond, left + i, -1)[..., 0] for i in (0, 1))
-    only = (crosses.sum(axis=-1) == 1) & (before != 0)
-    share = before / np.where(only, before - after, 1.0)
-    here, there = places[left[..., 0]], places[left[..., 0] + 1]
-    return np.where(only, here + share * (there - here), np.nan)
+    before, after = beyond[..., :-1], beyond[..., 1:]
+    passes: NDArray[np.bool_] = (before < 0) & (after > 0) | (before > 0) & (after < 0)
+    met: NDArray[np.bool_] = beyond == 0
+    only = passes.sum(axis=-1) + met.sum(axis=-1) == 1
+    crosses = only & passes.any(axis=-1)
+    left = np.array(met.argmax(axis=-1), np.intp)
+    np.copyto(left, passes.argmax(axis=-1), where=crosses)
+    right: NDArray[np.intp] = left + crosses
+    low: Values = np.take_along_axis(beyond, left[..., None], -1)[..., 0]
+    high: Values = np.take_along_axis(beyond, right[..., None], -1)[..., 0]
+    share = np.where(crosses, low, 0.0) / np.where(crosses, low - high, 1.0)
+    return np.where(only, energies[left] * (energies[right] / energies[left]) ** share, np.nan)
 
 
 def _check(dataset: xr.Dataset) -> None:

@@ -11,8 +11,10 @@ size of its two eigenvalues, the Floquet multipliers. Their product is 1 (nothin
 disturbance along the motion returns as it was, and so does one to another energy but for a delay
 that grows by the same amount each period: both multipliers of the exact motion are 1, in a Jordan
 block, and the trace is 2. So they are at the very border of stability, and an error ε of the trace
-moves them by √ε: rounding alone shows as 1 + 1e-8. `stable` therefore is floquet_modulus < 1.01, as
-in Code_Aster, and says of an approximate method how well it closes its orbit.
+moves them by √|ε|: above 2 apart on the real line, so that the modulus is 1 + √ε and rounding alone
+shows as 1 + 1e-8; below 2 along the unit circle, so that the modulus is 1 whatever the error.
+`stable` is floquet_modulus < 1.01, as in Code_Aster. How well an approximate method closes its
+orbit is shown by floquet_trace, which is 2 on the exact orbit.
 """
 
 from __future__ import annotations

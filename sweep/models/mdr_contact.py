@@ -31,6 +31,12 @@ tangential motion, or infinite friction under constant load); `gross_slip` if no
 all the time; else `partial_slip`. So infinite friction is partial slip: springs at the edge let go
 of their elongation as they leave contact, though none of them slips before. `stick_radius` is the
 edge of the springs that are in contact and stuck all the time.
+
+Method `time_stepping`, the paper's algorithm, makes energy nearly in phase (φ near 0 or π, β > 1),
+where its error of first order is larger than what is lost: with β = 19.3, δ = 0.43, φ = 0.0046,
+n = 1, 400 steps and 2000 springs it gives −1.36e-5 instead of 2.01e-5. Such energies are negative
+with status ok; `time_stepping_2` and `exact` have the right ones. The regime of both time-stepping
+methods is told by which springs slip, whatever the energy.
 """
 
 from __future__ import annotations
@@ -105,7 +111,8 @@ PROFILE = ParameterSet(name="profile", parameters=(
 
 OUTPUTS = (
     Output(name="normalized_energy", unit="1",
-           long_name="energy dissipated per cycle over (16/3) G* a0 delta/n Delta_x^2"),
+           long_name="energy dissipated per cycle over (16/3) G* a0 delta/n Delta_x^2; inf where "
+           "that is 0 (no normal amplitude) and energy is dissipated"),
     Output(name="dissipated_energy", unit="J", long_name="energy dissipated per cycle",
            parameter_sets=("sphere", "profile")),
     Output(name="stick_radius", unit="1",
@@ -149,7 +156,8 @@ METHODS = (
         name="time_stepping", kind="kernel", revision=1, parameters=CONTROLS, items="springs",
         least_chunk=2**12,
         traced=True,
-        summary="the paper's own: predict, clamp, trapezoid of F du; first order in the step",
+        summary="the paper's own: predict, clamp, trapezoid of F du; first order in the step; "
+        "nearly in phase its error is above what is lost and the energy may be negative",
     ),
     Method(
         name="time_stepping_2", kind="kernel", revision=1, parameters=CONTROLS, items="springs",

@@ -225,12 +225,24 @@ HD real time_of(State const& s, Parameters const& p) {
     return select(s.shooting, 0.0, s.steps * (s.period / p.steps_per_period));
 }
 
-HD Observables look(State const& before, Parameters const& p, real) {
+// Within a step the acceleration is the mean of those at its ends. The true period, to which a trace
+// goes, may be longer than the scheme's: then on by further steps.
+HD Observables look(State const& before, Parameters const& p, real time) {
+    Scheme c(before, p);
+    State now = before, next = before;
+    real since = time - time_of(before, p);
+    move(next, c);
+    while (any(since > c.step)) {
+        now = next;
+        move(next, c);
+        since -= c.step;
+    }
+    real push = 0.5 * (now.push + next.push);
     Observables seen;
-    seen.time = time_of(before, p);
-    seen.displacement = before.place;
-    seen.velocity = before.speed;
-    seen.wall_force = p.wall_stiffness * greatest(before.place - p.gap, 0.0);
+    seen.time = time;
+    seen.displacement = fma(since, fma(0.5 * push, since, now.speed), now.place);
+    seen.velocity = fma(push, since, now.speed);
+    seen.wall_force = p.wall_stiffness * greatest(seen.displacement - p.gap, 0.0);
     return seen;
 }
 
