@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.mdr_points import Columns, oracle_energy, random_points
@@ -89,6 +91,37 @@ def test_the_second_cycle_is_periodic(method: str) -> None:
     )
     np.testing.assert_allclose(third, second, rtol=1e-12)
     np.testing.assert_allclose(tenth, second, rtol=1e-12)
+
+
+CONTACTS = {
+    "beta": st.floats(-2.0, 2.0).map(lambda x: 10**x),
+    "delta": st.floats(-3.0, 0.5).map(lambda x: 10**x),
+    "phase": st.floats(-3.2, 3.2),
+    "profile_exponent": st.sampled_from([0.7, 1.0, 2.0, 3.0]),
+}
+
+
+def rounding(beta: float) -> float:
+    """Of W̄: forces are of size β, and nearly in phase little is left of them."""
+    return 1e-12 * (1 + beta)
+
+
+@every_method
+@settings(max_examples=40, deadline=None)
+@given(**CONTACTS)
+def test_the_third_cycle_is_the_second(method: str, **contact: float) -> None:
+    steps = {"steps_per_cycle": 101, "springs": 150}
+    second, third = (energy(method, **contact, **steps, cycles=cycles)[0] for cycles in (2, 3))
+    assert third == pytest.approx(second, rel=1e-12, abs=rounding(contact["beta"]))
+
+
+@every_method
+@settings(max_examples=15, deadline=None)
+@given(first=st.integers(1, 39), **CONTACTS)
+def test_the_start_of_the_cycle_is_of_no_account(method: str, first: int, **contact: float) -> None:
+    here = PLAIN[method](*contact.values(), 40, 20)
+    there = PLAIN[method](*contact.values(), 40, 20, start=2 * math.pi * first / 40)
+    assert there == pytest.approx(here, rel=1e-10, abs=100 * rounding(contact["beta"]))
 
 
 # The kernels.

@@ -15,7 +15,7 @@ from sweep.cli.stores import places
 from sweep.errors import SweepError
 
 if TYPE_CHECKING:
-    from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Points
+    from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Piece, Points
 
 
 @app.command(
@@ -122,6 +122,11 @@ def fit(
         points = load(source, reading)
         chosen = points.at(places(at or ()))
         curves, left = _fitted(chosen, variable, choices)
+        if chosen.left_out:
+            print(f"points of {source}{chosen.told_left_out()}", file=sys.stderr)
+        for curve in curves:
+            for note in curve.notes:
+                print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
         written = _written(points, chosen, curves, folder)
         _tell(curves, left, written, as_json=as_json)
         return
@@ -196,14 +201,37 @@ def _print(curve: MasterCurve) -> None:
         f"{curve.n_coefficients} coefficients, {curve.error.n_points:,} points"
     )
     from_points, grid, points = curve.error, curve.from_theory, curve.points_from_theory
-    compared = [("fit from points", from_points), ("fit from closed form", grid)]
+    compared = [("fit from points", from_points), ("fit from closed form, δ → 0", grid)]
     rows = [
         (label, f"{each.greatest:.3g}", f"{name} = {each.where:.4g}", f"{each.rms:.3g}")
-        for label, each in [*compared, ("points from closed form", points)]
+        for label, each in [*compared, ("points from closed form, δ → 0", points)]
         if each is not None
     ]
     print_table(rows, ("relative", "greatest", "at", "rms"))
     print()
+    coefficients = [row for piece in curve.pieces for row in _coefficients(piece, name)]
+    if coefficients:
+        print_table(coefficients, ("piece", "of t to the", "coefficient", "standard error"))
+        print()
+
+
+def _coefficients(piece: Piece, name: str) -> list[tuple[str, str, str, str]]:
+    """Rows of a table; none of AAA, whose numbers are values at points."""
+    from sweep.analysis.master_curve import Quotient
+
+    rational = piece.rational
+    if not isinstance(rational, Quotient):
+        return []
+    where = f"{name} from {piece.low:.4g} to {piece.high:.4g}"
+    rows: list[tuple[str, str, str, str]] = []
+    for part, values, errors in (
+        ("above", rational.numerator, rational.numerator_errors),
+        ("below", rational.denominator, rational.denominator_errors),
+    ):
+        for k, value in enumerate(values):
+            error = f"{errors[k]:.2g}" if errors and (part, k) != ("below", 0) else ""
+            rows.append((where, f"{k}, {part}", f"{value:.8g}", error))
+    return rows
 
 
 def _degrees(text: str | None) -> tuple[Degrees, ...]:

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sweep.analysis.master_curve.choices import CORE_APPEARS, VARIABLES, Choices, Variable
-from sweep.analysis.master_curve.fitting import FITTERS, Degrees, Target, adaptive
+from sweep.analysis.master_curve.collapse import uncollapsed
+from sweep.analysis.master_curve.fitting import (
+    FITTERS,
+    Degrees,
+    Target,
+    adaptive,
+    least_squares,
+    steady,
+)
 from sweep.analysis.master_curve.points import Points, Values
-from sweep.analysis.master_curve.rational import Rational
+from sweep.analysis.master_curve.rational import Barycentric, Rational
 from sweep.config.wording import listed
 from sweep.errors import SweepError
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 
+GAP = 0.02  # of the core's radius, over that of the contact, that is bridged
+NOTHING = 0.01  # share of the upper end up to which a point stands for 0
 GRID = 4001  # points on which a curve is compared with theory
 
 
@@ -65,6 +75,7 @@ class MasterCurve:
     from_theory: Distance | None = None  # of the curve
     points_from_theory: Distance | None = None
     left_out: int = field(default=0)
+    notes: tuple[str, ...] = ()  # what to know before the curve is used
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -83,10 +94,12 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     """The curve through W̄ over β ("beta"), or through W̄δ over ξ = β/δ ("xi").
 
     Over β there is one curve for each phase, so there has to be one phase; over ξ the phase does
-    not matter for small β. The range is the paper's unless it is told: β from 0.1 on, ξ up to 4.
+    not matter for small β. The range is the paper's unless it is told, β from 0.1 on and ξ up to 4,
+    as far as there are points.
     A fit over ξ is in two pieces, below and above ξ = 1 where a stick core appears and the
     curvature is infinite, unless it is to be `whole`.
-    SweepError for too few points, a pole within the range, or what makes no single curve.
+    Degrees that the points do not determine are lowered: `notes` tell so, and whether the points
+    lie on one curve at all. SweepError for too few points, or what makes no single curve.
     """
     choices = choices or Choices()
     kind = VARIABLES[variable]
@@ -96,25 +109,34 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     x, energy, unit = _collapsed(points, kind, choices)
     low, high = _limits(kind, choices, x)
     inside = (x >= low) & (x <= high)
+    if not inside.any():
+        raise SweepError(
+            f"{points.source!r} has no points of {variable} from {low:g} to {high:g}; they are of "
+            f"{x.min():.4g} to {x.max():.4g}{points.told_left_out()}"
+        )
     x, energy, unit = x[inside], energy[inside], unit[inside]
-    pieces = tuple(
-        _piece(plan, kind, choices, (x, energy, unit))
-        for plan in _plans(kind, choices, low, high, exponent)
-    )
+    pieces: list[Piece] = []
+    plans = _plans(kind, choices, low, high, exponent)
+    for plan in plans:
+        pieces.append(_piece(plan, kind, choices, (x, energy, unit), pieces))
     theory = _theory(kind, points, exponent)
+    used = points.where(_finite_in(points, kind, low, high))
+    notes = [*_beyond(kind, choices, x), *_lowered(kind, choices, plans, pieces)]
+    notes += uncollapsed(used, kind.name, x, energy / evaluated(pieces, x))
     return MasterCurve(
         variable=kind,
         choices=choices,
-        pieces=pieces,
+        pieces=tuple(pieces),
         x=x,
         energy=energy,
         source=points.source,
-        constants=_constants(points.where(_finite_in(points, kind, low, high))),
+        constants=_constants(used),
         error=distance(evaluated(pieces, x), energy, x),
         theory=theory,
         from_theory=theory and _on_grid(pieces, theory, x, low, high),
         points_from_theory=theory and distance(energy, theory(x), x),
         left_out=points.left_out,
+        notes=tuple(notes),
     )
 
 
@@ -168,8 +190,10 @@ def _collapsed(points: Points, kind: Variable, choices: Choices) -> tuple[Values
 
 def _limits(kind: Variable, choices: Choices, x: Values) -> tuple[float, float]:
     low, high = choices.limits or kind.limits
-    greatest = float(x.max()) if x.size else 0.0
-    return low, greatest if math.isinf(high) and greatest > low else high
+    inside = x[(x >= low) & (x <= high)]
+    if choices.limits is not None or inside.size < 2:
+        return low, high if math.isfinite(high) else float(max(x.max(initial=low), 2 * low))
+    return float(inside.min()), float(inside.max())
 
 
 def _plans(
@@ -197,39 +221,102 @@ def _plans(
 
 
 def _piece(
-    plan: _Plan, kind: Variable, choices: Choices, columns: tuple[Values, Values, Values]
+    plan: _Plan,
+    kind: Variable,
+    choices: Choices,
+    columns: tuple[Values, Values, Values],
+    before: Sequence[Piece],
 ) -> Piece:
+    """Fitted; points that leave a gap where the piece before ends have its value there added."""
     x, energy, unit = columns
     inside = (x >= plan.low) & (x <= plan.high)
     x, energy, unit = x[inside], energy[inside], unit[inside]
     needed = 3 if choices.method == "aaa" else plan.degrees.n_coefficients + 1
     distinct = np.unique(x).size
     if distinct < needed:
+        advice = "widen --range" if choices.method == "aaa" else "lower --degrees, or widen --range"
         raise SweepError(
             f"{distinct} different {kind.name} from {plan.low:g} to {plan.high:g} are too few for "
-            f"a fit that takes {needed}: lower --degrees, or widen --range"
+            f"a fit that takes {needed}: {advice}"
         )
-    if choices.method == "aaa" and kind.name == "beta":  # whose tolerance is of the greatest value
-        plan = replace(plan, power=0)
-    scale = x ** -float(plan.power)
-    target = Target(inner(x, plan.core_exponent), energy * scale, unit * scale)
-    if choices.method == "aaa":
-        rational = adaptive(target, choices.tolerance)
-    else:
-        rational = FITTERS[choices.method](target, plan.degrees)
-    piece = Piece(plan.low, plan.high, plan.power, rational, plan.core_exponent)
-    _refuse_poles(piece, kind, plan)
+    if before and inner(x, plan.core_exponent).min() > GAP:
+        join = float(before[-1](plan.low))
+        share = float(unit[np.argmin(x)] / energy[np.argmin(x)])
+        x, energy = np.append(x, plan.low), np.append(energy, join)
+        unit = np.append(unit, join * share)
+    piece = _fitted(plan, kind, choices, (x, energy, unit))
+    _refuse_poles(piece, kind)
     return piece
 
 
-def _refuse_poles(piece: Piece, kind: Variable, plan: _Plan) -> None:
+def _fitted(
+    plan: _Plan, kind: Variable, choices: Choices, columns: tuple[Values, Values, Values]
+) -> Piece:
+    """By AAA if it is asked for and the points do not scatter; by the other methods if they do."""
+    x, energy, unit = columns
+    ends = inner(np.array([plan.low, plan.high]), plan.core_exponent)
+    ends = float(ends[0]), float(ends[1])
+    t = inner(x, plan.core_exponent)
+    if choices.method == "aaa":  # over β of W̄ itself: its tolerance is of the greatest value
+        power = 0 if kind.name == "beta" else plan.power
+        scale = x ** -float(power)
+        found = adaptive(Target(t, energy * scale, unit * scale), choices.tolerance, ends)
+        if found is not None:
+            return Piece(plan.low, plan.high, power, found, plan.core_exponent)
+    scale = x ** -float(plan.power)
+    target = Target(t, energy * scale, unit * scale)
+    fitter = FITTERS.get(choices.method, least_squares)
+    found = steady(fitter, target, plan.degrees, ends)
+    return Piece(plan.low, plan.high, plan.power, found, plan.core_exponent)
+
+
+def _refuse_poles(piece: Piece, kind: Variable) -> None:
     ends = inner(np.array([piece.low, piece.high]), piece.core_exponent)
     poles = piece.rational.poles_within(*map(float, ends))
     if poles:
         raise SweepError(
-            f"the fit of {plan.degrees} over {kind.name} has a pole between {piece.low:g} and "
-            f"{piece.high:g}: lower --degrees, or use --method minimax"
+            f"no fit over {kind.name} from {piece.low:g} to {piece.high:g} is without a pole: "
+            "narrow --range to where there are points"
         )
+
+
+def _beyond(kind: Variable, choices: Choices, x: Values) -> list[str]:
+    """That the range told goes beyond the points."""
+    if choices.limits is None or x.size == 0:
+        return []
+    (low, high), least, greatest = choices.limits, float(x.min()), float(x.max())
+    places = np.unique(x)
+    first, last = np.diff(places)[[0, -1]] if places.size > 1 else (0.0, 0.0)
+    from_start = low >= least - first or (low == 0 and least <= NOTHING * high)
+    if from_start and high <= greatest + last:
+        return []
+    return [
+        f"the range goes beyond the points, which are of {kind.name} = {least:.4g} to "
+        f"{greatest:.4g}: elsewhere the curve is extrapolated"
+    ]
+
+
+def _lowered(
+    kind: Variable, choices: Choices, plans: Sequence[_Plan], pieces: Sequence[Piece]
+) -> list[str]:
+    """What was not fitted as it was to be."""
+    found: list[str] = []
+    for plan, piece in zip(plans, pieces, strict=True):
+        if isinstance(piece.rational, Barycentric):
+            continue
+        where = f"{kind.name} from {plan.low:.4g} to {plan.high:.4g}"
+        used = piece.rational.degrees
+        if choices.method == "aaa":
+            found.append(
+                f"{where}: the points scatter by more than the tolerance, and aaa goes through "
+                f"some of them: least_squares of degrees {used} instead"
+            )
+        elif used != str(plan.degrees):
+            found.append(
+                f"{where}: the points do not determine a curve of degrees {plan.degrees}: it is "
+                f"of {used}"
+            )
+    return found
 
 
 def _theory(kind: Variable, points: Points, exponent: float) -> Callable[[Values], Values] | None:
@@ -255,7 +342,7 @@ def _on_grid(
 def _single(points: Points, name: str) -> float:
     found = np.unique(getattr(points, name))
     if found.size == 0:
-        raise SweepError(f"{points.source!r} has no points")
+        raise SweepError(f"{points.source!r} has no points{points.told_left_out()}")
     if found.size > 1:
         raise SweepError(
             f"{points.source!r} has {found.size} values of {name}, from {found[0]:g} to "

@@ -50,6 +50,7 @@ def as_json(curve: MasterCurve) -> dict[str, Any]:
         "from_theory": _distance(curve.from_theory),
         "points_from_theory": _distance(curve.points_from_theory),
         "points_left_out": curve.left_out,
+        "notes": list(curve.notes),
     }
 
 

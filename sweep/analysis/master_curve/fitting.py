@@ -16,12 +16,19 @@ import numpy as np
 from scipy import optimize
 from scipy.interpolate import AAA
 
-from sweep.analysis.master_curve.rational import Barycentric, Quotient, Rational, Values
+from sweep.analysis.master_curve.rational import Barycentric, Quotient, Values
 from sweep.errors import SweepError
 
 MOST_POINTS = 2000  # that linear programs are given
 MOST_TERMS = 30  # of AAA
 START_ROUNDS, CORRECTIONS = 20, 60
+HELD_ROUNDS = 5
+CLEAN = 1e-4  # scatter, of the greatest value, that is none
+STEADY = 2.0  # greatest standard error of a curve, in those of the points
+GROWN = 1.5  # scatter about a curve over that about one of higher degrees, which are then needed
+LEAST_BELOW = 1e-3  # of a held coefficient of the denominator over the last round's
+
+Ends = tuple[float, float]  # of the range of t
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +54,12 @@ class Degrees:
     @property
     def n_coefficients(self) -> int:
         return self.numerator + self.denominator + 1
+
+    def lowered(self) -> Degrees:
+        """One less of the higher of the two, the numerator's if they are equal."""
+        if self.numerator >= self.denominator:
+            return Degrees(self.numerator - 1, self.denominator)
+        return Degrees(self.numerator, self.denominator - 1)
 
     def __str__(self) -> str:
         return f"{self.numerator}/{self.denominator}"
@@ -80,12 +93,15 @@ class _Bases:
         return np.array(choices, dtype=np.float64) * self.scale ** -np.arange(float(length))
 
 
-def least_squares(target: Target, degrees: Degrees) -> Rational:
+def least_squares(target: Target, degrees: Degrees, *, held: bool = False) -> Quotient:
     """The least sum of squared errors, in units: Levenberg–Marquardt from a linearised start.
 
-    A start from the least greatest error is tried where the first one ends with a pole.
+    A start from the least greatest error is tried where the first one ends with a pole. If `held`,
+    no coefficient of the denominator is negative in the basis: there is no pole at any t ≥ 0.
     """
     bases = _bases(target, degrees)
+    if held:
+        return _held(target, bases)
     a, b = _linearised(target, bases)
     found = _refined(target, bases, a, b)
     if found.poles_within(target.t.min(), target.t.max()):
@@ -93,8 +109,8 @@ def least_squares(target: Target, degrees: Degrees) -> Rational:
     return found
 
 
-def least_greatest(target: Target, degrees: Degrees) -> Rational:
-    """The least greatest error, in units, and no pole at or between the points seen.
+def least_greatest(target: Target, degrees: Degrees, *, held: bool = False) -> Quotient:
+    """The least greatest error, in units, and no pole at the points seen; `held` as above.
 
     By differential correction, a linear program at a time (Barrodale, Powell, Roberts 1972), which
     converges from any start. Of more than MOST_POINTS points every so many are taken.
@@ -102,37 +118,123 @@ def least_greatest(target: Target, degrees: Degrees) -> Rational:
     order = np.argsort(target.t)[:: -(-target.t.size // MOST_POINTS)]
     seen = Target(target.t[order], target.g[order], target.unit[order])
     bases = _bases(seen, degrees)
-    return bases.quotient(*_corrected(seen, degrees, bases))
+    return bases.quotient(*_corrected(seen, degrees, bases, LEAST_BELOW if held else -1.0))
 
 
-def adaptive(target: Target, tolerance: float) -> Rational:
+def steady(fitter: Fitter, target: Target, degrees: Degrees, ends: Ends) -> Quotient:
+    """The fit of these degrees or, where the points do not determine it, of lower ones.
+
+    It is determined if there is no pole between the ends, nor beside them nearer than half the gap
+    between points there, and if no error of the curve is above STEADY of those of the points. The
+    degrees go down one by one, unless the scatter of the points about the curve grows by it.
+    """
+    kept: tuple[Quotient, float] | None = None
+    while True:
+        found = fitter(target, degrees)
+        if not _sound(found, target, ends):
+            found = fitter(target, degrees, held=True)
+        scatter = _scatter(found, target)
+        if kept is not None and not scatter <= GROWN * kept[1]:
+            return kept[0]
+        if degrees.n_coefficients == 1 or _sound(found, target, ends):
+            return found
+        if not found.poles_within(*ends):
+            kept = found, scatter
+        degrees = degrees.lowered()
+
+
+def _sound(found: Quotient, target: Target, ends: Ends) -> bool:
+    places = np.unique(np.clip(np.append(target.t, ends), *ends))
+    poles = found.poles()
+    nearest = np.clip(poles.real, *ends)
+    i = np.clip(np.searchsorted(places, nearest), 1, places.size - 1)
+    if np.any(np.abs(poles - nearest) <= 0.5 * (places[i] - places[i - 1])):
+        return False
+    grid = np.unique(np.concatenate([places, 0.5 * (places[1:] + places[:-1])]))
+    unit = found(grid) * np.interp(grid, *_shares(target))
+    at_points, over_range = _slopes(found, target.t, target.unit), _slopes(found, grid, unit)
+    sizes = np.linalg.norm(at_points, axis=0)
+    if not (np.all(np.isfinite(over_range)) and np.all(sizes > 0)):
+        return False
+    _, singular, right = np.linalg.svd(at_points / sizes, full_matrices=False)
+    singular = np.maximum(singular, 1e-13 * singular[0])
+    errors = np.linalg.norm((over_range / sizes) @ right.T / singular, axis=1)
+    return bool(np.max(errors) <= STEADY)
+
+
+def _shares(target: Target) -> tuple[Values, Values]:
+    """t in ascending order, and the units there over the values."""
+    order = np.argsort(target.t)
+    return target.t[order], (target.unit / target.g)[order]
+
+
+def _slopes(found: Quotient, t: Values, unit: Values) -> Values:
+    """Of the curve in its free coefficients, over the unit."""
+    n, m = len(found.numerator), len(found.denominator)
+    below = np.polynomial.polynomial.polyval(t, np.array(found.denominator))
+    above = t[:, None] ** np.arange(n) / below[:, None]
+    beneath = -(t[:, None] ** np.arange(1, m)) * (found(t) / below)[:, None]
+    return np.hstack([above, beneath]) / unit[:, None]
+
+
+def _scatter(found: Quotient, target: Target) -> float:
+    with np.errstate(all="ignore"):
+        off = (found(target.t) - target.g) / target.unit
+    free = max(target.t.size - found.n_coefficients, 1)
+    return float(np.sqrt(np.sum(off**2) / free))
+
+
+def adaptive(target: Target, tolerance: float, ends: Ends | None = None) -> Barycentric | None:
     """The AAA algorithm (Nakatsukasa, Sète, Trefethen 2018): degrees as the tolerance needs them.
 
     The tolerance is relative to the greatest g. Points of one t count with their mean. Terms are
-    taken off until there is no pole within the range.
+    taken off until there is no pole between the ends (the points', if none are told). None for
+    points that scatter by more than the tolerance: the curve goes through some of them.
     """
     t, place = np.unique(target.t, return_inverse=True)
     g = np.bincount(place, target.g) / np.bincount(place)
+    ends = ends or (float(t[0]), float(t[-1]))
+    if _foreseen(t, g, tolerance, ends) > max(tolerance, CLEAN):
+        return None
     most = min(MOST_TERMS, t.size // 2)
     while most > 0:
-        with warnings.catch_warnings():  # that the tolerance is not met: the error is told anyway
-            warnings.simplefilter("ignore", RuntimeWarning)
-            fit: Any = AAA(t, g, rtol=tolerance, max_terms=most)
-            found = Barycentric(
-                tuple(np.real(fit.support_points).tolist()),
-                tuple(np.real(fit.support_values).tolist()),
-                tuple(np.real(fit.weights).tolist()),
-                tuple(fit.poles().tolist()),
-            )
-        if not found.poles_within(t[0], t[-1]):
+        found = _adapted(t, g, tolerance, most)
+        if not found.poles_within(*ends):
             return found
         most = len(found.support) - 1
-    raise SweepError("AAA finds no rational function without a pole among the points")
+    return None
+
+
+def _adapted(t: Values, g: Values, tolerance: float, most: int) -> Barycentric:
+    with warnings.catch_warnings():  # that the tolerance is not met: the error is told anyway
+        warnings.simplefilter("ignore", RuntimeWarning)
+        fit: Any = AAA(t, g, rtol=tolerance, max_terms=most)
+        return Barycentric(
+            tuple(np.real(fit.support_points).tolist()),
+            tuple(np.real(fit.support_values).tolist()),
+            tuple(np.real(fit.weights).tolist()),
+            tuple(fit.poles().tolist()),
+        )
+
+
+def _foreseen(t: Values, g: Values, tolerance: float, ends: Ends) -> float:
+    """How well AAA on every other point tells the rest: rms, over the greatest g."""
+    shown = np.arange(t.size) % 2 == 0
+    shown[-1] = True
+    least = math.inf
+    for terms in range(1, min(MOST_TERMS, int(shown.sum()) // 2) + 1):
+        found = _adapted(t[shown], g[shown], tolerance, terms)
+        if not found.poles_within(*ends):
+            off = (found(t[~shown]) - g[~shown]) / np.max(g)
+            least = min(least, float(np.sqrt(np.mean(off**2))))
+        if least <= max(tolerance, CLEAN):
+            break
+    return least
 
 
 _SCIPY = cast("Any", optimize)  # its functions are typed too narrowly
 
-Fitter = Callable[[Target, Degrees], Rational]
+Fitter = Callable[..., Quotient]  # of a target and degrees, and `held`
 FITTERS: dict[str, Fitter] = {"least_squares": least_squares, "minimax": least_greatest}
 METHODS = (*FITTERS, "aaa")
 
@@ -171,7 +273,26 @@ def _linearised(target: Target, bases: _Bases) -> tuple[Values, Values]:
     return best
 
 
-def _refined(target: Target, bases: _Bases, a: Values, b: Values) -> Quotient:
+def _held(target: Target, bases: _Bases) -> Quotient:
+    """The least squares with no negative coefficient in the denominator."""
+    length, below = bases.above.shape[1], np.ones(target.t.size)
+    left = np.hstack([bases.above, -target.g[:, None] * bases.below[:, 1:]])
+    lowest = np.r_[np.full(length, -np.inf), np.zeros(left.shape[1] - length)]
+    a, b = np.ones(length), np.ones(bases.below.shape[1])
+    for _ in range(HELD_ROUNDS):
+        weight = 1 / (target.unit * below)
+        right = target.g * bases.below[:, 0] * weight
+        solved = _SCIPY.lsq_linear(left * weight[:, None], right, (lowest, np.inf)).x
+        a, b = _split(solved, bases)
+        below = np.maximum(bases.below @ b, 1e-300)
+    return _refined(target, bases, a, b, lowest)
+
+
+def _refined(
+    target: Target, bases: _Bases, a: Values, b: Values, lowest: Values | None = None
+) -> Quotient:
+    """From a start on; coefficients at their lowest, if these are told, have no error."""
+
     def residuals(x: Values) -> Values:
         above, below = _split(x, bases)
         return (bases.above @ above / (bases.below @ below) - target.g) / target.unit
@@ -184,13 +305,18 @@ def _refined(target: Target, bases: _Bases, a: Values, b: Values) -> Quotient:
 
     start = np.concatenate([a, b[1:] / b[0]])
     start[: len(a)] /= b[0]
+    ways: dict[str, Any] = {"method": "lm"}
+    if lowest is not None:
+        ways = {"method": "trf", "bounds": (lowest, np.inf), "x_scale": "jac"}
     with np.errstate(all="ignore"):  # a step may lead over a pole: it is not taken
         found = _SCIPY.least_squares(
-            residuals, start, slopes, method="lm", ftol=1e-15, xtol=1e-15, gtol=1e-15
+            residuals, start, slopes, ftol=1e-15, xtol=1e-15, gtol=1e-15, **ways
         )
     x, jacobian = cast("Values", found.x), cast("Values", found.jac)
-    variance = 2 * float(found.cost) / max(target.t.size - x.size, 1)
-    variances = variance * _spread(jacobian)
+    free = np.ones(x.size, dtype=bool) if lowest is None else (x > 1e-9) | (lowest < 0)
+    variance = 2 * float(found.cost) / max(target.t.size - int(free.sum()), 1)
+    variances = np.zeros(x.size)
+    variances[free] = variance * _spread(jacobian[:, free])
     return bases.quotient(*_split(x, bases), variances)
 
 
@@ -203,12 +329,17 @@ def _spread(jacobian: Values) -> Values:
     return np.sum((right[told] / singular[told, None]) ** 2, axis=0) / sizes**2
 
 
-def _corrected(target: Target, degrees: Degrees, bases: _Bases) -> tuple[Values, Values]:
-    """Differential correction: each program lowers the greatest error, or ends it."""
+def _corrected(
+    target: Target, degrees: Degrees, bases: _Bases, least_below: float = -1.0
+) -> tuple[Values, Values]:
+    """Differential correction: each program lowers the greatest error, or ends it.
+
+    The denominator's coefficients are from `least_below` to 1.
+    """
     unit = target.unit * np.max(target.g / target.unit)
     above, level = bases.above / unit[:, None], target.g / unit
     a, b = _linearised(target, bases)
-    if np.any(bases.below @ b <= 0):
+    if np.any(bases.below @ b <= 0) or least_below > 0:
         b = np.ones(degrees.denominator + 1)
         a = _solved(above, level * (bases.below @ b))
     best, least = (a, b), math.inf
@@ -221,14 +352,14 @@ def _corrected(target: Target, degrees: Degrees, bases: _Bases) -> tuple[Values,
         share = 1 / below[:, None]
         over = np.hstack([above * share, -(level + greatest)[:, None] * bases.below * share])
         under = np.hstack([-above * share, (level - greatest)[:, None] * bases.below * share])
-        step = _program(np.vstack([over, under]), np.concatenate([a, b]), len(a))
+        step = _program(np.vstack([over, under]), np.concatenate([a, b]), len(a), least_below)
         if step is None:
             break
         a, b = np.split(step, [len(a)])
     return best
 
 
-def _program(rows: Values, sizes: Values, length: int) -> Values | None:
+def _program(rows: Values, sizes: Values, length: int, least_below: float) -> Values | None:
     """The coefficients that lower all rows' values the most, those of the denominator at most 1.
 
     In units of the sizes they have: the program's tolerances are absolute. None at the optimum.
@@ -236,7 +367,7 @@ def _program(rows: Values, sizes: Values, length: int) -> Values | None:
     sizes = np.maximum(np.abs(sizes), 1e-9 * np.max(np.abs(sizes)))
     cost = np.append(np.zeros(sizes.size), 1.0)
     left = np.hstack([rows * sizes, -np.ones((len(rows), 1))])
-    bounds = [(None, None)] * length + [(-1.0, 1.0)] * (sizes.size - length) + [(None, None)]
+    bounds = [(None, None)] * length + [(least_below, 1.0)] * (sizes.size - length) + [(None, None)]
     solved = _SCIPY.linprog(cost, left, np.zeros(len(rows)), bounds=bounds, method="highs")
     if solved.x is None or solved.x[-1] > -1e-14 or np.max(np.abs(solved.x[length:-1])) < 1e-9:
         return None

@@ -50,12 +50,39 @@ class Points:
     profile_exponent: Values
     energy: Values  # W̄
     sigma: Values  # standard error of W̄; NaN where not known
-    left_out: int = 0  # points without a value, or with β or W̄ at 0 or infinite
+    dropped: Points | None = None  # those without a value, or with β or W̄ at 0 or infinite
+
+    @property
+    def left_out(self) -> int:
+        return 0 if self.dropped is None else self.dropped.beta.size
+
+    def told_left_out(self) -> str:
+        """How many are left out and why, as ": 3 of 60 points are left out (...)"; or nothing."""
+        if self.dropped is None or not self.left_out:
+            return ""
+        beta, energy = self.dropped.beta, self.dropped.energy
+        zero, infinite, load = beta == 0, np.isinf(beta), self.dropped.delta == 0
+        rest = ~zero & ~infinite
+        no_load = "beta = 0, without normal oscillation" if np.any(zero & load) else "beta = 0"
+        causes = {
+            no_load: zero,
+            "beta infinite": infinite,
+            "beta no positive number": rest & ~(beta > 0),
+            "no energy": rest & (beta > 0) & np.isnan(energy),
+            "energy 0 or below": rest & (beta > 0) & (energy <= 0),
+            "energy infinite": rest & (beta > 0) & np.isposinf(energy),
+        }
+        why = ", ".join(f"{n.sum():,} with {name}" for name, n in causes.items() if n.any())
+        return f": {self.left_out:,} of {self.left_out + self.beta.size:,} left out ({why})"
 
     def where(self, kept: NDArray[np.bool_]) -> Points:
-        """Some of them."""
+        """Some of them; those that are left out stay."""
         columns = {f.name: getattr(self, f.name)[kept] for f in fields(self)[1:-1]}
         return replace(self, **columns)
+
+    def parted(self, usable: NDArray[np.bool_]) -> Points:
+        """The others left out."""
+        return replace(self.where(usable), dropped=self.where(~usable))
 
     def at(self, cuts: Mapping[str, float]) -> Points:
         """Those whose `delta`, `phase` ... is the one nearest to each value given."""
@@ -64,11 +91,18 @@ class Points:
             column = _column(chosen, name)
             if not math.isfinite(value):
                 raise SweepError(f"--at {name} takes a number, not {value!r}")
+            if name == "delta" and not value > 0:
+                raise SweepError(f"--at delta has to be above 0, not {value:g}")
+            if column.size == 0:
+                raise SweepError(f"{self.source!r} has no points{chosen.told_left_out()}")
             if np.isnan(column).all():
                 chosen = replace(chosen, **{name: np.full(column.size, value)})
                 continue
             best = column[np.nanargmin(np.abs(column - value))]
-            chosen = chosen.where(column == best)
+            rest = chosen.dropped
+            if rest is not None:
+                rest = rest.where(getattr(rest, name) == best)
+            chosen = replace(chosen.where(column == best), dropped=rest)
         return chosen
 
 
@@ -112,13 +146,12 @@ def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
     names = [*map(str, dataset.coords), *outputs]
     numbers = [name for name in names if dataset[name].dtype.kind in "iuf"]
     columns: Columns = {
-        name: dataset[name].broadcast_like(like).transpose(*like.dims).values.ravel()[ok]
+        name: dataset[name].broadcast_like(like).transpose(*like.dims).values.ravel()
         .astype(np.float64)
         for name in numbers
     }  # fmt: skip
     found = _points(source, columns, Reading())
-    kept = _usable(found)
-    return replace(found.where(kept), left_out=int(ok.size - kept.sum()))
+    return found.parted(_usable(found) & ok)
 
 
 def read_csv(path: Path, reading: Reading) -> Points:
@@ -126,19 +159,14 @@ def read_csv(path: Path, reading: Reading) -> Points:
 
     The columns `delta`, `phase` and `profile_exponent` are read where they are there (`sweep
     export` writes all, and constants in its comments); a profile is a sphere's otherwise.
-    SweepError names the line of a value that is no positive number.
+    Rows of a `status` other than ok, or whose β or energy is no positive number, are left out.
+    SweepError names the line of what is no number.
     """
-    columns, lines = read_table(path)
+    columns, _ = read_table(path)
     found = _points(str(path), columns, reading)
-    wrong = np.flatnonzero(~_usable(found))
-    if wrong.size:
-        i = int(wrong[0])
-        more = f" (and {wrong.size - 1} more such lines)" if wrong.size > 1 else ""
-        raise SweepError(
-            f"{str(path)!r}, line {lines[i]}: beta = {found.beta[i]:g}, energy = "
-            f"{found.energy[i]:g}; both have to be positive and finite{more}"
-        )
-    return found
+    status = columns.get("status", np.zeros(found.beta.size))
+    ok = np.isnan(status) | (status == Status.ok)
+    return found.parted(_usable(found) & ok)
 
 
 def _points(source: str, columns: Columns, reading: Reading) -> Points:
@@ -150,7 +178,7 @@ def _points(source: str, columns: Columns, reading: Reading) -> Points:
     sigma = unknown
     if reading.sigma is not None:
         sigma = _named(source, columns, reading.sigma) / scale
-        if not np.all(sigma > 0):
+        if np.any(~(sigma > 0) & (energy > 0) & (beta > 0)):
             raise SweepError(f"{source!r}: standard errors in {reading.sigma!r} must be above 0")
     return Points(
         source=source,

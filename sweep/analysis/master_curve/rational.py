@@ -31,16 +31,26 @@ class Quotient:
         """Those that are free: all but the 1 of the denominator."""
         return len(self.numerator) + len(self.denominator) - 1
 
+    @property
+    def degrees(self) -> str:
+        """P/Q."""
+        return f"{len(self.numerator) - 1}/{len(self.denominator) - 1}"
+
     def __call__(self, t: ArrayLike) -> Values:
         t = np.asarray(t, dtype=np.float64)
         return _horner(self.numerator, t) / _horner(self.denominator, t)
 
     def poles_within(self, low: float, high: float) -> list[float]:
         """The real poles between the ends, these included."""
-        scale = max(abs(low), abs(high))
-        scaled = np.array(self.denominator) * scale ** np.arange(len(self.denominator))
-        trimmed = np.trim_zeros(np.where(abs(scaled) > 1e-300, scaled, 0.0), "b")
-        return real_within(np.polynomial.polynomial.polyroots(trimmed) * scale, low, high)
+        return real_within(self.poles(), low, high)
+
+    def poles(self) -> NDArray[np.inexact]:
+        """All of them, zeros of the numerator at the same place or not."""
+        sizes = np.abs(np.array(self.denominator))
+        k = np.flatnonzero(sizes)
+        scale = 1.0 if k[-1] == 0 else float(np.exp(-np.log(sizes[k[-1]] / sizes[0]) / k[-1]))
+        scaled = np.array(self.denominator) * scale ** np.arange(sizes.size)
+        return np.polynomial.polynomial.polyroots(scaled[: k[-1] + 1]) * scale
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sweep.config.wording import shown
 from sweep.errors import SweepError
+from sweep.spec import Status
 
 Values = NDArray[np.float64]
 Columns = dict[str, Values]
@@ -23,8 +24,9 @@ def read_table(path: Path) -> tuple[Columns, list[int]]:
     """The columns of a CSV file, all of numbers, and the line of each row.
 
     Lines of `#` are comments, but for the constants in them that `sweep export` writes: these are
-    columns too. Columns NAME_name, which it writes beside flags, are left out. The separator is a
-    comma, semicolon or tab. SweepError names the line of what is no number.
+    columns too. A column `status` may hold names. Columns NAME_name, which it writes beside flags,
+    are left out. The separator is a comma, semicolon or tab. SweepError names the line of what is
+    no number.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -54,7 +56,8 @@ def read_table(path: Path) -> tuple[Columns, list[int]]:
 
 
 def _numbers(path: Path, name: str, texts: Sequence[str], lines: Sequence[int]) -> Values:
-    found = [_number(text) for text in texts]
+    named = {each.name: float(each) for each in Status} if name == "status" else {}
+    found = [named.get(text.strip(), _number(text)) for text in texts]
     for line, text, number in zip(lines, texts, found, strict=True):
         if number is None:
             raise SweepError(f"{str(path)!r}, line {line}: {name} = {shown(text)} is no number")
