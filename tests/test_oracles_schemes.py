@@ -218,5 +218,5 @@ def test_blocks_by_hand() -> None:
 def test_slips_by_hand() -> None:
     """A single stuck sample is no rest; two are; what begins on the window's start is not in it."""
     speeds = [0, 1, 1, 0, 1, -1, 0, 0, -1, -1, 1]
-    samples = [Sample(i, 1, v, v == 0, i) for i, v in enumerate(speeds)]
+    samples = [Sample(i, 1, v, v == 0, i, v == 0, v) for i, v in enumerate(speeds)]
     assert [count_slips(samples, first) for first in (0, 1, 4, 5, 8, 10)] == [4, 3, 3, 2, 1, 0]
