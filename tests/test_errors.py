@@ -83,7 +83,7 @@ def test_error_of_a_flag_is_whether_it_differs() -> None:
 
 @pytest.mark.parametrize("order", [("step", "friction"), ("friction", "step")])
 def test_a_reference_without_an_axis_holds_for_all_of_it(order: tuple[str, str]) -> None:
-    right = dataset([1.0, -4.0, 8.0], [0, 0, 3], steps=())  # type: ignore[list-item]
+    right = dataset([1.0, -4.0, 8.0], [0, 0, 3], steps=())
     made = errors(FOUND.transpose(*order), right)
     assert made["wear_power_error"].dims == made["status"].dims == order
     made = made.transpose("step", "friction")

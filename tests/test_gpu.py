@@ -178,17 +178,17 @@ def test_points_that_are_done_are_left_alone_by_later_launches() -> None:
     stored = work._stored(200)
     request, kept = work._request(0, 200, stored)
     kept += work._launch_until_done(request, 200)
-    before = {name: memory.bytes.copy() for name, memory in stored.items()}  # type: ignore[attr-defined]
+    before = {name: memory.bytes.copy() for name, memory in stored.items()}
     for memory in stored.values():
-        memory.bytes[:] = 0x77  # type: ignore[attr-defined]
+        memory.bytes[:] = 0x77
     request.resuming = 1
     work._launch("tribosweep_run", request, 200)
-    assert all(np.all(memory.bytes == 0x77) for memory in stored.values())  # type: ignore[attr-defined]
+    assert all(np.all(memory.bytes == 0x77) for memory in stored.values())
     assert before["status"].max() > 0
 
 
 def device_type(kind: str) -> Any:
-    return batches.DTYPES[kind]  # type: ignore[index]
+    return batches.DTYPES[kind]
 
 
 # The layout of a request.

@@ -34,7 +34,7 @@ def gpu(request: pytest.FixtureRequest) -> CupyDevice:
     except MachineError as error:
         if request.config.getoption("--require-gpu"):
             pytest.fail(str(error))
-        pytest.skip(str(error))
+        pytest.skip(str(error))  # what a GPU alone can show; test_gpu.py has the rest
 
 
 @pytest.mark.parametrize("name", CASES)
