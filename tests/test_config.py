@@ -300,6 +300,41 @@ def test_unknown_method_blames_no_parameter_of_another(toy: dict[str, object]) -
     assert "did you mean 'stepped'?" in found
 
 
+ENDLESS = 10**5000  # more digits than Python puts in a text
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [(None, key) for key in ("format", "model", "method", "outputs", "dtype", "sample", "run")]
+    + [("parameters", "mass"), ("axes", "friction"), ("run", "task_seconds")]
+    + [("run", key) for key in ("workers", "chunk_points", "cluster", "time_limit", "durable")]
+    + [("sample", key) for key in ("method", "points", "seed", "file", "columns")]
+    + [("run.slurm", key) for key in ("queue", "cores", "jobs", "extra")],
+)
+def test_whole_numbers_without_end_are_faults(table: str | None, key: str) -> None:
+    request: dict[str, object] = {"model": "friction_oscillator"}
+    drawing: dict[str, object] = {"method": "sobol", "points": 8, "friction": {"uniform": [0, 1]}}
+    if table is None:
+        request[key] = ENDLESS
+    elif table == "sample":
+        request["sample"] = {**drawing, key: ENDLESS}
+    elif table == "run.slurm":
+        request["run"] = {"slurm": {key: ENDLESS}}
+    else:
+        request[table] = {key: ENDLESS}
+    place = f"[{table}] {key}" if table else f"[{key}]" if key in ("sample", "run") else key
+    assert any(found.startswith(f"{place}:") for found in faults(request)), faults(request)
+
+
+@pytest.mark.parametrize("form", ["linspace", "geomspace"])
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_axes_without_end_are_faults(form: str, at: int) -> None:
+    numbers = [0.5, 2.0, 4]
+    numbers[at] = ENDLESS
+    request = {"model": "friction_oscillator", "axes": {"friction": {form: numbers}}}
+    assert any("[axes] friction" in found for found in faults(request))
+
+
 KEYS = st.one_of(
     st.sampled_from(
         ["format", "model", "method", "outputs", "dtype", "parameters", "axes", "run", "sample"]

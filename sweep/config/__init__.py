@@ -10,6 +10,7 @@ from sweep.config.assembly import sweep_of
 from sweep.config.draft import Draft, read
 from sweep.config.quantities import UnreadableError, seconds
 from sweep.config.tables import Document, RunTable, SlurmTable, checked
+from sweep.config.wording import shown
 from sweep.errors import ConfigError
 from sweep.spec import RunOptions, Sweep
 
@@ -60,7 +61,9 @@ def _check_format(draft: Draft, document: Document) -> None:
     if "format" not in draft.document and draft.name is not None:
         draft.fault("", "format", f"it is missing; write format = {FORMAT}")
     elif document.format not in (None, FORMAT):
-        draft.fault("", "format", f"{document.format} is unknown; this version reads {FORMAT}")
+        draft.fault(
+            "", "format", f"{shown(document.format)} is unknown; this version reads {FORMAT}"
+        )
 
 
 def _run_options(draft: Draft, raw: Mapping[str, object]) -> RunOptions:

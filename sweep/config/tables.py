@@ -50,7 +50,9 @@ class SampleTable(Table):
     method: Literal["sobol", "random", "latin_hypercube"] | None = Field(
         None, description='"sobol", "random" or "latin_hypercube"'
     )
-    points: int | None = Field(None, ge=1, description="a whole number of at least 1")
+    points: int | None = Field(
+        None, ge=1, le=2**40, description="a whole number from 1 to 2^40, a sweep's most"
+    )
     seed: int | None = Field(None, ge=0, lt=2**53, description="a whole number from 0 to 2^53 - 1")
     file: str | None = Field(None, description="the path of a CSV file, in quotes")
     columns: list[str] | None = Field(None, description="a list of names of parameters")
@@ -67,8 +69,10 @@ class RunTable(Table):
     """How a sweep is run; changes not one bit of the result."""
 
     backend: Literal["auto", "cpu", "gpu"] = Field("auto", description='"auto", "cpu" or "gpu"')
-    workers: int | None = Field(None, ge=1, description="a whole number of at least 1")
-    chunk_points: int | None = Field(None, ge=1, description="a whole number of at least 1")
+    workers: int | None = Field(None, ge=1, le=4096, description="a whole number from 1 to 4,096")
+    chunk_points: int | None = Field(
+        None, ge=1, le=2**31, description="a whole number from 1 to 2^31"
+    )
     accept_revision: bool = Field(False, description="true or false")
     fail_fast: bool = Field(False, description="true or false")
     cluster: str | None = Field(None, description='"local", "slurm" or an address, in quotes')
@@ -83,9 +87,9 @@ class SlurmTable(Table):
     queue: str | None = Field(None, description="a partition, in quotes")
     account: str | None = Field(None, description="an account, in quotes")
     walltime: str | None = Field(None, description='a time as SLURM has it: "02:00:00"')
-    cores: int | None = Field(None, ge=1, description="a whole number of at least 1")
+    cores: int | None = Field(None, ge=1, le=4096, description="a whole number from 1 to 4,096")
     memory: str | None = Field(None, description='an amount with its unit: "8 GB"')
-    jobs: int | None = Field(None, ge=1, description="a whole number of at least 1")
+    jobs: int | None = Field(None, ge=1, le=4096, description="a whole number from 1 to 4,096")
     extra: list[str] | None = Field(None, description='a list of options: ["--constraint=avx512"]')
     prologue: list[str] | None = Field(None, description='a list of commands: ["module load gcc"]')
     interface: str | None = Field(None, description="the name of a network, in quotes")

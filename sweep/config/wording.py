@@ -16,7 +16,7 @@ def shown(value: object) -> str:
     try:
         return _SHORT.repr(value)
     except ValueError:  # an int of more digits than Python converts to text
-        return f"a {type(value).__name__} too long to show"
+        return f"something too long to show ({type(value).__name__})"
 
 
 def listed(names: Iterable[str]) -> str:
