@@ -214,6 +214,12 @@ struct real {
     vec part[SWEEP_PACK];
 
     real() = default;
+    // Written out, since g++ copies a large struct that has nothing but plain fields by memcpy.
+    HD real(real const& a) { EACH(part[i] = a.part[i]) }
+    HD real& operator=(real const& a) {
+        EACH(part[i] = a.part[i])
+        return *this;
+    }
     HD real(double value) { EACH(part[i] = vec_of(value)) }
 
     HD friend real operator-(real a) {
