@@ -248,6 +248,31 @@ def test_moreau_is_exactly_zero_in_permanent_stick(step: float) -> None:
 # Statuses.
 
 
+@pytest.mark.parametrize("method", ["moreau", *PENALISED])
+def test_steps_that_miss_the_shaking_are_outside_validity(method: str) -> None:
+    """Longer than a tenth of the period, unless friction holds the mass at every moment."""
+    share, phase = 0.5, 0.7
+    angles = np.linspace(0, np.pi, 1001)[1:-1] + np.array([[0], [np.pi]])
+    held = np.min(0.2 * 10.0 * (1 + share * np.sin(angles + phase)) / abs(np.sin(angles)))
+    least = np.array([1.0, 1.0 + 1e-12, 3.0])
+    point = {
+        "mass": 1.0,
+        "gravity": 10.0,
+        "friction": 0.2,
+        "base_acceleration": np.concatenate([2.0 * least, [held * (1 - 1e-4), held * (1 + 1e-4)]]),
+        "angular_frequency": 2 * np.pi,
+        "vertical_acceleration": np.array([0.0, 0.0, 0.0, 10.0 * share, 10.0 * share]),
+        "phase": phase,
+        "window_start": 0.0,
+        "window_end": 8.0,
+    }
+    if method != "moreau":
+        point |= {"tangential_stiffness": 4.0, "tolerance": np.inf}
+    for step, right in ((0.0999, 0), (0.1001, 3)):
+        found = compute(point | {"step": step}, method=method)["status"]
+        assert found.tolist() == [0, right, right, 0, right], step
+
+
 @pytest.mark.parametrize("method", PENALISED)
 def test_a_step_beyond_the_stability_limit_is_diverged(method: str) -> None:
     """Decided from the parameters, within 1e-4 of theory/; the motion itself would stay bounded."""

@@ -116,7 +116,8 @@ STEP = Parameter(
     unit="s",
     minimum=0,
     open_minimum=True,
-    meaning="length of a time step, short against the period; of the first one if steps are chosen",
+    meaning="length of a time step, at most a tenth of the period unless the mass never slips; "
+    "of the first one if steps are chosen",
 )
 CONTACT = (
     STEP,
@@ -213,8 +214,8 @@ MODEL = Model(
         Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
         "gravity), the window is empty (its end must come after its start) or ends after more than "
         "1e9 cycles (a method in steps: after a phase of 1e9), spring or damper is out of all "
-        "proportion (k/m above 1e12 ω², c/m above 1e12 ω), or there are more blocks than half the "
-        "samples",
+        "proportion (k/m above 1e12 ω², c/m above 1e12 ω), there are more blocks than half the "
+        "samples, or a constant step is longer than a tenth of the period of a motion that slips",
         Status.failed: "the worker failed at this point's chunk; see the receipts, then run "
         "again with --retry-failed",
         Status.pending: "not computed yet; run the sweep again to go on",

@@ -136,6 +136,8 @@ template <class Motion> struct ConstantStep {
         s.asked = asked & s.valid;
         s.stable = true;
         if (any(s.asked)) s.stable = Motion::stable(o.law, o.h);
+        s.valid = s.valid & (sees_enough(p, shaking_of(p), o.h) | ~s.stable);
+        s.asked = s.asked & s.valid;
         s.few = Motion::few_enough(p, o.stretches[0].steps + o.stretches[1].steps);
         s.going = s.asked & s.stable & s.few;
         s.steps = s.window = 0;

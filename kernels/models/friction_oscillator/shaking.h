@@ -69,6 +69,19 @@ HD void sincos_folded_at(Parameters const& p, real time, real& sine, real& cosin
     sincos_folded(angle, fma(p.angular_frequency, time, -angle), sine, cosine);
 }
 
+// Whether friction holds the mass at rest at every moment.
+HD mask holds_for_good(Shaking const& s) {
+    real pull = abs(s.amplitude) + abs(s.rise);
+    return fma(pull, pull, s.lead * s.lead) <= s.limit * s.limit;
+}
+
+constexpr double least_steps = 10.0;  // of a period, that see the shaking
+
+// Whether steps of length h see the shaking; or there is nothing to be seen.
+HD mask sees_enough(Parameters const& p, Shaking const& s, real h) {
+    return (p.angular_frequency * h <= two_pi / least_steps) | holds_for_good(s);
+}
+
 // Whether a method that steps through time can be asked for the point at all.
 HD mask valid(Parameters const& p, Window const& window) {
     return (abs(p.vertical_acceleration) < p.gravity) & (window.end > window.start) &
