@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +13,7 @@ from sweep.backends import open_backend
 from sweep.config import Request, load
 from sweep.engine import Progress, Summary, needs_backend_here, own_chunks
 from sweep.engine import run as run_engine
-from sweep.forecast import Forecast, forecast
+from sweep.forecast import Forecast, forecast, probe
 from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
 from sweep.source import kernel_digest
 from sweep.spec import Points
@@ -163,6 +163,27 @@ def forecast_of(request: Request, path: str | Path) -> Forecast:
     pending = {chunk.index: chunk for chunk in (*store.pending(), *again)}
     shape = store.chunk_shape
     return forecast(store.sweep, [*pending.values()], shape, options, path, is_made=True)
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast a machine computes points from all over a sweep, storing left out."""
+
+    name: str
+    model: str
+    method: str
+    backend: str
+    workers: int  # threads
+    points_per_second: float | None  # of all threads; None: not one point was done in 10 s
+
+
+def speed_of(request: Request, workers: int = 1) -> Speed:
+    """What a second's probe finds, after the kernels are compiled. SweepError as of a run."""
+    sweep = request.sweep
+    backend = open_backend(request.options.backend)
+    pace = probe(sweep, backend, workers)
+    names = request.name, sweep.model.name, sweep.method.name
+    return Speed(*names, backend.description, workers, pace)
 
 
 def provenance(request: Request) -> dict[str, object]:

@@ -42,8 +42,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def test_the_commands_of_this_version() -> None:
     assert COMMANDS == [
         "run", "example", "extend", "status", "show", "plot", "export", "trace", "fit", "verify",
-        "compile",
-        "models", "source", "doctor",
+        "compile", "bench", "models", "source", "doctor",
     ]  # fmt: skip
 
 
@@ -396,3 +395,16 @@ def test_quantities_in_words() -> None:
     assert [rate(pace) for pace in (0.5, 834_210, 2_977_123)] == [
         "0.50 points/s", "834,000 points/s", "2,980,000 points/s",
     ]  # fmt: skip
+
+
+def test_bench_measures_what_is_asked(run: Run) -> None:
+    """Smoke: one sweep of each kind of method, the speed below what any machine has."""
+    configs = [str(configs_folder() / "smoke" / f"{name}.toml") for name in ("sdnd104", "sdnd122")]
+    status, out, err = run("bench", *configs, "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert [each["name"] for each in found] == ["sdnd104", "sdnd122"]
+    assert all(each["workers"] == 1 and 1 < each["points_per_second"] < 1e12 for each in found)
+    status, out, err = run("bench", configs[0], "--set", "method=harmonic_balance")
+    assert (status, out) == (2, "")
+    assert "harmonic_balance" in err

@@ -20,6 +20,7 @@ from sweep.cli import (
     fitting,
     verifying,
     preparing,
+    benching,
     about,
 )  # in the order of the help
 
@@ -27,6 +28,7 @@ from sweep.cli import (
 
 __all__ = [
     "about",
+    "benching",
     "extending",
     "fitting",
     "main",

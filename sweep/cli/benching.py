@@ -1,0 +1,81 @@
+"""`sweep bench`: how fast this machine computes sweeps."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sweep.cli.app import Json, app, examples
+from sweep.cli.printing import print_json, print_table, rate
+from sweep.cli.running import BackendName
+from sweep.cli.stopping import StopRequest
+
+if TYPE_CHECKING:
+    from sweep.api import Speed
+
+
+@app.command(
+    epilog=examples(
+        "sweep bench",
+        "sweep bench wear_power --workers 2",
+        "sweep bench my.toml --set method=euler",
+    )
+)
+def bench(
+    configs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CONFIG]...",
+            help="Sweep files, or names of shipped ones; by default all of those.",
+            show_default=False,
+        ),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of every file."),
+    ] = None,
+    backend: Annotated[
+        BackendName | None, typer.Option(help="What computes.", show_default=False)
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Threads that compute.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Measure how many points a second this machine computes of sweeps.
+
+    A second each, at points from all over the sweep, on one core unless --workers says otherwise;
+    nothing is stored. Kernels are compiled before.
+    """
+    from sweep.api import speed_of, with_options
+    from sweep.config import load
+    from sweep.shipped import shipped_configs
+
+    names = configs or list(shipped_configs())
+    with StopRequest() as asked:
+        requests = [
+            with_options(load(name, overrides or ()), backend=backend and backend.value)
+            for name in names
+        ]
+        measured = [speed_of(request, workers) for request in requests]
+        if as_json:
+            print_json([asdict(speed) for speed in measured])
+        else:
+            _print(measured)
+        return
+    raise typer.Exit(asked.exit_status)
+
+
+def _print(measured: list[Speed]) -> None:
+    rows = [
+        (each.name, each.model, each.method, _pace(each.points_per_second)) for each in measured
+    ]
+    print_table(rows, ("sweep", "model", "method", "computes"))
+    workers = measured[0].workers
+    print(f"\n{workers} {'thread' if workers == 1 else 'threads'} on {measured[0].backend}")
+
+
+def _pace(points_per_second: float | None) -> str:
+    if points_per_second is None:
+        return "unknown: the first points take more than 10 s"
+    return rate(points_per_second)
