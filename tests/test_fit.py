@@ -30,6 +30,8 @@ from sweep.analysis.master_curve import (
 )
 from sweep.analysis.master_curve.fitting import Target, adaptive, least_greatest, least_squares
 from sweep.errors import SweepError
+from sweep.spec import Status
+from sweep.theory.mdr_contact import constant_load_energy
 from tests.command import Run
 
 Values = NDArray[np.float64]
@@ -232,6 +234,7 @@ def test_standard_errors_are_those_of_repeated_measurements() -> None:
 def measured(beta: Values, energy: Values, **columns: Any) -> Points:
     unknown = np.full(beta.size, np.nan)
     names: dict[str, Any] = {"delta": unknown, "phase": unknown, "sigma": unknown} | columns
+    names |= {"xi": beta / names["delta"], "xi_energy": energy * names["delta"]}
     return Points(
         source="measured", beta=beta, energy=energy, profile_exponent=np.full(beta.size, 2.0),
         **names,
@@ -244,7 +247,7 @@ def test_weights() -> None:
     energy = rational(beta)
     energy[30] *= 3
     sigma = np.where(np.arange(60) == 30, 1e6, 1e-3)
-    points = measured(beta, energy, sigma=sigma)
+    points = measured(beta, energy, sigma=sigma / energy)
     degrees = (Degrees(3, 2),)
     good = fit(points, "beta", Choices(weights="sigma", degrees=degrees))
     rest = np.arange(60) != 30
@@ -350,6 +353,172 @@ def test_physical_contacts_are_the_dimensionless_ones() -> None:
         right = getattr(plain, name)
         assert getattr(normalized, name) == pytest.approx(right, rel=1e-12), name
         assert getattr(joules, name) == pytest.approx(right, rel=1e-11), name
+
+
+CONTACT = {"youngs_modulus": 2e11, "poisson_ratio": 0.3, "indentation": 1e-6, "phase": 1.0,
+           "tangential_amplitude": 2e-8}  # fmt: skip
+SPHERE = {**CONTACT, "radius": 0.01}
+KAPPA = 1.7 / 1.4
+GRIP = KAPPA * 1e-6 / 2e-8  # xi over the friction coefficient
+
+
+@pytest.mark.parametrize("exponent", [1.0, 2.0, 4.0])
+def test_contacts_of_constant_load_are_fitted_over_xi(exponent: float) -> None:
+    """Beta and delta are 0 and W infinite, but xi and W times delta are the closed form's."""
+    profile = {**CONTACT, "profile_coefficient": 50.0, "profile_exponent": exponent}
+    xi = np.concatenate([np.linspace(0.02, 1, 50), np.linspace(1, 4, 60)[1:]])
+    found = run_in_memory(
+        {**profile, "normal_amplitude": 0.0}, {"friction": xi / GRIP},
+        outputs=["normalized_energy", "dissipated_energy"],
+    )  # fmt: skip
+    assert (found.left_out, found.delta.max()) == (0, 0)
+    assert found.xi == pytest.approx(xi, rel=1e-12)
+    closed = 3 * exponent / 16 * constant_load_energy(xi, exponent)
+    assert found.xi_energy == pytest.approx(closed, rel=1e-10)
+    curve = fit(found, "xi")
+    assert curve.points_from_theory is not None
+    assert curve.points_from_theory.greatest < 1e-10
+    assert (curve.notes, curve.constants["delta"]) == ((), (0.0, 0.0))
+    with pytest.raises(SweepError, match=r"109 of 109 left out .109 with beta = 0, without normal"):
+        fit(found, "beta")
+
+
+def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> None:
+    """Over beta the fit is that of the others alone; over xi all count, and can be chosen."""
+    friction = np.geomspace(1e-3, 100, 240)
+    outputs = {"outputs": ["dissipated_energy"]}
+    with_it, without = (
+        run_in_memory(SPHERE, {"normal_amplitude": amplitudes, "friction": friction}, **outputs)
+        for amplitudes in ([0.0, 1e-8], [1e-8])
+    )
+    both, alone = (fit(each, "beta") for each in (with_it, without))
+    assert both.pieces == alone.pieces
+    assert (both.notes, both.constants) == (alone.notes, alone.constants)
+    assert (both.left_out, alone.left_out) == (240, 0)
+    assert fit(with_it, "xi").x.size == 2 * fit(without, "xi").x.size
+    still = with_it.at({"delta": 0})
+    assert (still.beta.size, still.delta.max(), still.left_out) == (240, 0, 0)
+    axes = {"normal_amplitude": {"values": [0.0, 1e-8]}, "friction": {"values": friction.tolist()}}
+    request = {"model": "mdr_contact", "parameters": SPHERE, "axes": axes}
+    sweep.run(request, store=tmp_path / "loads.zarr")
+    status, out, err = run("fit", "loads.zarr", "--json")
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    assert [each["points_left_out"] for each in told["fits"]] == [0, 240]
+    assert "amplitudes.png" in {Path(path).name for path in told["files"]}
+    assert run("export", "loads.zarr", "-o", "points.csv")[0] == 0
+    exported = load(tmp_path / "points.csv").at({"delta": 0})
+    assert fit(exported, "xi").pieces == fit(load(tmp_path / "loads.zarr").at({"delta": 0}),
+                                             "xi").pieces  # fmt: skip
+    status, _, err = run("fit", "loads.zarr", "--at", "delta=0")
+    assert (status, err) == (0, "")
+
+
+def test_constant_load_without_joules_names_what_is_missing() -> None:
+    found = run_in_memory({**SPHERE, "normal_amplitude": 0.0}, {"friction": [0.1, 0.2, 0.3]})
+    cause = "3 of 3 left out .3 with beta = 0, without normal oscillation and without 'dissipated_e"
+    with pytest.raises(SweepError, match=cause):
+        fit(found, "xi")
+
+
+def test_standard_errors_of_constant_load_count_over_xi(tmp_path: Path) -> None:
+    """Of 60 contacts with errors in J; one is wild and says so."""
+    friction = np.linspace(0.05, 3.99, 60) / GRIP
+    energy = closed_over_xi(friction * GRIP)
+    energy[20] *= 3
+    error = np.where(np.arange(60) == 20, 1e6, 1e-3)
+    columns = np.column_stack([friction, energy, error])
+    rows = "".join(f"{mu!r},{loss!r},{off!r}\n" for mu, loss, off in columns.tolist())
+    fixed = {**SPHERE, "normal_amplitude": 0.0}
+    constants = "".join(f"# {name} = {value!r}\n" for name, value in fixed.items())
+    path = tmp_path / "rig.csv"
+    path.write_text(f"{constants}friction,dissipated_energy,error\n{rows}")
+    unit = 8 / 3 * 4e11 / (1.3 * 1.7) * 1e-4 * 4e-16  # (16/3) G* a0 Δx²/n, a0 = √(R d0)
+    scaled = read_csv(path, Reading(sigma="error")).xi_energy * unit
+    assert scaled == pytest.approx(energy, rel=1e-12)
+    curve = fit(read_csv(path, Reading(sigma="error")), "xi", Choices(weights="sigma"))
+    rest = np.arange(60) != 20
+    assert np.max(np.abs(curve(curve.x) * unit / energy - 1)[rest]) < TENTH_PERCENT
+
+
+# --- Of any store ---
+
+
+def request_of(parameters: dict[str, Any], **more: Any) -> dict[str, Any]:
+    wanted = {"model": "mdr_contact", "outputs": ["normalized_energy"]}
+    return {**wanted, "parameters": parameters, **more}
+
+
+def test_a_sample_is_fitted_as_a_grid_is(run: Run, tmp_path: Path) -> None:
+    """Over ξ points of any phase and small δ collapse; there are no curves to be drawn."""
+    sample = {"method": "sobol", "points": 256, "seed": 3, "beta": {"loguniform": [1e-9, 1e-5]},
+              "delta": {"loguniform": [1e-7, 1e-6]}, "phase": {"uniform": [0.2, 3]}}  # fmt: skip
+    sweep.run(request_of({}, sample=sample), store=tmp_path / "drawn.zarr")
+    status, out, err = run("fit", "drawn.zarr", "--variable", "xi", "--json")
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    assert told["fits"][0]["points_from_theory"]["greatest"] < 1e-5
+    assert [Path(path).name for path in told["files"]] == ["fit_xi.json", "fit_xi.py", "fits.png"]
+
+
+@pytest.mark.parametrize("method", ["least_squares", "minimax", "aaa"])
+def test_stores_of_single_precision(method: str) -> None:
+    xi = np.concatenate([np.linspace(0.02, 1, 50), np.linspace(1, 4, 60)[1:]])
+    axes = {"beta": {"values": (xi * DELTA).tolist()}}
+    request = request_of({"delta": DELTA, "phase": 1.0}, axes=axes, dtype="float32")
+    found = from_dataset(sweep.run(request, store=None))
+    assert np.max(np.abs(found.xi_energy / closed_over_xi(xi) - 1)) > 1e-9  # rounded they are
+    curve = fit(found, "xi", Choices(method=method))
+    assert np.max(np.abs(curve(xi) / closed_over_xi(xi) - 1)) < TENTH_PERCENT
+
+
+def test_pending_and_failed_points_are_left_out() -> None:
+    axes = {"beta": {"geomspace": [0.1, 100, 60]}}
+    dataset = sweep.run(request_of({"delta": 1e-6, "phase": 1.0}, axes=axes), store=None).load()
+    whole = fit(from_dataset(dataset), "beta")
+    dataset["status"][3:6] = Status.pending
+    dataset["status"][7] = Status.failed
+    dataset["normalized_energy"][[3, 4, 5, 7]] = np.nan
+    found = from_dataset(dataset)
+    assert ": 4 of 60 left out (4 with no energy)" in found.told_left_out()
+    some = fit(found, "beta")
+    assert some.left_out == 4
+    assert some(whole.x) == pytest.approx(whole(whole.x), rel=TENTH_PERCENT)
+    dataset["status"][:] = Status.pending
+    with pytest.raises(SweepError, match="has no point that is ok: `sweep status` says why"):
+        from_dataset(dataset)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "axes", "variable", "said"),
+    [
+        ({"beta": 1.0, "delta": 0.5}, {"phase": [0.3, 1.0, 2.0]}, "xi",
+         "0 different xi from 0 to 1 are too few"),
+        ({"beta": 1.0, "delta": 0.5}, {"phase": [0.3, 1.0, 2.0]}, "beta",
+         "has 3 values of phase, from 0.3 to 2, and a curve for each"),
+        ({"beta": 0.0, "phase": 1.0}, {"delta": [0.1, 0.2]}, "xi", "2 left out .2 with beta = 0.$"),
+        ({"phase": 1.0, "delta": 0.1}, {"beta": [math.inf]}, "xi", "left out .1 with beta infin"),
+        ({"beta": 1.0, "phase": 1.0, "delta": 0.1}, {}, "beta", "1 different beta .* are too few"),
+        ({**SPHERE, "normal_amplitude": 1e-8, "tangential_amplitude": 0.0},
+         {"friction": [0.1, 0.2]}, "xi", "2 left out .2 with beta infinite"),
+        ({**SPHERE, "normal_amplitude": 1e-8}, {"friction": [0.0, math.inf]}, "xi",
+         "2 left out .1 with beta = 0, 1 with beta infinite"),
+    ],
+)  # fmt: skip
+def test_stores_without_a_curve_say_why(
+    parameters: dict[str, Any], axes: dict[str, Any], variable: str, said: str
+) -> None:
+    with pytest.raises(SweepError, match=said):
+        fit(run_in_memory(parameters, axes), variable)
+
+
+def test_one_axis_of_amplitudes_is_enough_over_xi() -> None:
+    """Along δ alone ξ varies too."""
+    found = run_in_memory({"beta": 1e-7, "phase": 1.0}, {"delta": np.geomspace(2.5e-8, 1e-5, 120)})
+    curve = fit(found, "xi")
+    assert curve.points_from_theory is not None
+    assert curve.points_from_theory.greatest < 1e-4
+    assert np.max(np.abs(curve(curve.x) / closed_over_xi(curve.x) - 1)) < 2 * TENTH_PERCENT
 
 
 def test_points_without_a_positive_energy_are_left_out() -> None:
@@ -484,14 +653,6 @@ def test_rows_that_are_not_ok_are_left_out(run: Run, tmp_path: Path) -> None:
     (told,) = json.loads(out)["fits"]
     assert (told["error"]["n_points"], told["points_left_out"]) == (60, 3)
     assert told["error"]["greatest"] < TENTH_PERCENT
-
-
-def test_contacts_of_constant_load_name_the_cause() -> None:
-    body = {"youngs_modulus": 2e11, "poisson_ratio": 0.3, "radius": 0.01, "indentation": 1e-6,
-            "normal_amplitude": 0.0, "tangential_amplitude": 2e-8, "phase": 1.0}  # fmt: skip
-    found = run_in_memory(body, {"friction": np.geomspace(0.01, 1, 6)})
-    with pytest.raises(SweepError, match=r"6 of 6 left out \(6 with beta = 0, without normal"):
-        fit(found, "xi")
 
 
 def test_the_table_has_coefficients_with_errors(run: Run, store: Path) -> None:

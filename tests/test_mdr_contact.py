@@ -71,6 +71,21 @@ def test_springs_one_by_one_on_random_points(seed: int) -> None:
     np.testing.assert_allclose(computed["stick_radius"], stick, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("beta", "delta", "phase", "exponent"),
+    [(0.99639044, 0.00710284, -1.96211, 2.0), (0.13040136, 0.999, -0.0461273, 1.0),
+     (8.57983, 0.0233646, -2.22746, 281.9), (2.4897725726, 0.4187437230, 1.4696422286, 0.6)],
+)  # fmt: skip
+def test_springs_whose_law_changes_close_to_the_end_of_an_interval(
+    beta: float, delta: float, phase: float, exponent: float
+) -> None:
+    """Where no node of a quadrature over springs sees it unless the interval ends there."""
+    point = {"beta": beta, "delta": delta, "phase": phase, "profile_exponent": exponent}
+    expected = oracle_energy({name: np.array([value]) for name, value in point.items()})
+    assert expected.error[0] < 2e-11
+    assert abs(energy(**point)[0] - expected.value[0]) <= expected.error[0]
+
+
 def test_regime_of_springs_one_by_one() -> None:
     points = random_points(40, seed=9)
     points["delta"][:20] = np.minimum(points["delta"][:20], points["beta"][:20])

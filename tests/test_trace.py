@@ -219,6 +219,100 @@ def test_the_mass_moves_where_it_is_not_stuck(kind: str) -> None:
     assert np.all(np.abs(seen["friction_force"].values) <= limit)
 
 
+# Methods in steps.
+
+PENALISED = ("euler", "devogelaere", "adapt_ordre2", "rk54", "rk32")
+STEPPING = (*PENALISED, "moreau")
+LOADS_ARE_TAKEN_AT = 0.55  # share of a step's end in moreau's loads: Jean's theta
+
+
+def controls_of(method: str, step: float, stiffness: float) -> dict[str, float]:
+    """Constant steps where a scheme takes them by default, steps up to that length elsewhere."""
+    if method == "moreau":
+        return {"step": step}
+    controls = {"step": step, "tangential_stiffness": stiffness}
+    if method in ("rk54", "rk32", "adapt_ordre2"):
+        controls["maximum_step"] = step
+    return controls | ({"tolerance": 1.0} if method == "adapt_ordre2" else {})
+
+
+def traced_in_steps(
+    parameters: Mapping[str, float], method: str, samples: int
+) -> tuple[xr.Dataset, Values]:
+    """A trace by a method in steps, and the lengths of time between what it tells."""
+    source = {"model": "friction_oscillator", "method": method, "parameters": dict(parameters)}
+    seen = sweep.trace(source, samples=samples)
+    return seen, np.diff(seen["time"].values)
+
+
+def apart(seen: xr.Dataset, exact: xr.Dataset) -> tuple[Mapping[str, float], Values]:
+    """Greatest differences, scaled; and that of the friction force, by moment."""
+    size = float(exact["base_acceleration"])
+    omega = float(exact["angular_frequency"])
+    scales = {"displacement": size / omega**2, "velocity": size / omega,
+              "base_velocity": size / omega, "normal_force": float(exact["gravity"])}  # fmt: skip
+    off = {n: float(np.abs(seen[n] - exact[n]).max()) / each for n, each in scales.items()}
+    force = np.abs(seen["friction_force"] - exact["friction_force"]).values / size
+    return off, force
+
+
+def undisturbed(exact: xr.Dataset) -> NDArray[np.bool_]:
+    """Where no stick or slip has begun for 10 ms nor begins within 1 ms."""
+    time = exact["time"].values
+    kind = np.where(exact["stuck"] == 1, 0.0, np.sign(exact["velocity"]))
+    far = np.ones(time.size, bool)
+    for change in time[1:][np.diff(kind) != 0]:
+        far &= (time < change - 1e-3) | (time > change + 1e-2)
+    return far
+
+
+@pytest.mark.parametrize(
+    ("kind", "step", "stiffness"),
+    [*((kind, 4e-5, 9e6) for kind in KINDS), ("everything", 1e-5, 16 * 9e6)],
+)
+@pytest.mark.parametrize("method", STEPPING)
+def test_methods_in_steps_tell_the_motion_that_the_exact_one_does(
+    method: str, kind: str, step: float, stiffness: float
+) -> None:
+    """But for what a step and the penalty, which lets go late by 2 sqrt(m/K_T), make of it."""
+    parameters = point(kind, window_start=2.0, window_end=3.5)
+    controls = controls_of(method, step, stiffness)
+    seen, _ = traced_in_steps({**parameters, **controls}, method, 20_001)
+    exact = traced(parameters, times=seen["time"].values)
+    omega, mass = parameters["angular_frequency"], parameters["mass"]
+    late = 0.0 if method == "moreau" else 2 * np.sqrt(mass / stiffness)
+    bound = 2 * omega * step if method == "moreau" else 0.5 * omega * (late + step)
+    off, force = apart(seen, exact)
+    assert max(off["displacement"], off["velocity"]) <= bound
+    assert max(off["base_velocity"], off["normal_force"]) <= 1e-14
+    far = undisturbed(exact)
+    assert far.mean() > 0.75
+    assert force[far].max() <= (omega * late) ** 2 / 2 + 1e-13  # of the stuck mass's own speed
+    limit = float(seen["friction"]) * seen["normal_force"].values * (1 + 1e-12)
+    assert np.all(np.abs(seen["friction_force"].values) <= limit)
+    np.testing.assert_array_equal(seen["stuck"][far], exact["stuck"][far])
+
+
+@pytest.mark.parametrize("kind", ["stick-slip", "everything"])
+@pytest.mark.parametrize("method", STEPPING)
+def test_wear_over_all_steps_told_is_the_output(method: str, kind: str) -> None:
+    """Each state is told once, so their trapezoid is the method's own, which begins in slip."""
+    parameters = point(kind, window_start=1.0, window_end=1.75)
+    controls = controls_of(method, 1e-4, 9e6)
+    constant = method in ("euler", "devogelaere", "moreau")
+    samples = 7_501 if constant else 1_500_001  # a sixth of the shortest step there, or less
+    seen, steps = traced_in_steps({**parameters, **controls}, method, samples)
+    load, speed = seen["normal_force"].values, np.abs(seen["velocity"].values)
+    if method == "moreau":
+        mean = LOADS_ARE_TAKEN_AT * load[1:] + (1 - LOADS_ARE_TAKEN_AT) * load[:-1]
+        work = np.abs(np.diff(seen["displacement"].values)) * mean
+    else:
+        rate = load * speed
+        work = 0.5 * (rate[1:] + rate[:-1]) * steps * (seen["stuck"].values[:-1] == 0)
+    output = compute({**parameters, **controls}, method=method)["wear_power"][0]
+    assert work.sum() / 0.75 == pytest.approx(output, rel=1e-11)
+
+
 # How it is computed changes no bit.
 
 

@@ -16,6 +16,7 @@ from sweep.errors import SweepError
 
 if TYPE_CHECKING:
     from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Piece, Points
+    from sweep.analysis.master_curve.points import Values
 
 
 @app.command(
@@ -168,13 +169,22 @@ def _written(
     written = [path for curve in curves for path in write(curve, folder)]
     written.append(plot_fits(curves, folder / "fits.png"))
     known = not np.isnan(everything.phase).any() and np.unique(everything.phase).size > 1
-    if known and np.unique(points.delta).size == 1:
+    if known and np.unique(points.delta).size == 1 and points.delta[0] != 0:
         same = everything.where(everything.delta == points.delta[0])
-        written.append(plot_phases(same, folder / "phases.png"))
-    if not np.isnan(points.delta).any() and np.unique(points.phase).size == 1:
-        same = everything.where(everything.phase == points.phase[0]) if known else everything
-        written.append(plot_amplitudes(same if known else points, folder / "amplitudes.png"))
+        if _makes_curves(same.phase):
+            written.append(plot_phases(same, folder / "phases.png"))
+    if np.all(points.delta >= 0) and points.delta.any() and np.unique(points.phase).size == 1:
+        same = everything.where(everything.phase == points.phase[0]) if known else points
+        if _makes_curves(same.delta):
+            written.append(plot_amplitudes(same, folder / "amplitudes.png"))
     return written
+
+
+def _makes_curves(column: Values) -> bool:
+    """Whether several points share a value, as on a grid: those of a sample have one each."""
+    import numpy as np
+
+    return 0 < 2 * np.unique(column).size <= column.size
 
 
 def _tell(

@@ -66,7 +66,7 @@ def _over_xi(points: Points) -> tuple[Values, Values]:
         raise SweepError(
             f"{points.source!r} tells no delta, and xi = beta/delta takes one: --at delta=..."
         )
-    return points.beta / points.delta, points.energy * points.delta
+    return points.xi, points.xi_energy
 
 
 VARIABLES = {

@@ -19,7 +19,7 @@ from sweep.analysis.master_curve.fitting import (
     least_squares,
     steady,
 )
-from sweep.analysis.master_curve.points import Points, Values
+from sweep.analysis.master_curve.points import Points, Values, positive
 from sweep.analysis.master_curve.rational import Barycentric, Rational
 from sweep.config.wording import listed
 from sweep.errors import SweepError
@@ -103,6 +103,7 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     """
     choices = choices or Choices()
     kind = VARIABLES[variable]
+    points = _drawable(points, kind)
     exponent = _single(points, "profile_exponent")
     if variable == "beta" and not np.isnan(points.phase).all():
         _single(points, "phase")
@@ -176,6 +177,11 @@ class _Plan:
     core_exponent: float | None = None
 
 
+def _drawable(points: Points, kind: Variable) -> Points:
+    """Those with a place on this curve: contacts of constant load have none over β."""
+    return points.parted(positive(*kind.collapse(points))) if points.beta.size else points
+
+
 def _collapsed(points: Points, kind: Variable, choices: Choices) -> tuple[Values, Values, Values]:
     """x, energy, and the unit its error is measured in."""
     x, energy = kind.collapse(points)
@@ -183,15 +189,15 @@ def _collapsed(points: Points, kind: Variable, choices: Choices) -> tuple[Values
         return x, energy, energy
     if choices.weights == "absolute":
         return x, energy, np.ones(x.size)
-    if np.isnan(points.sigma).any():
+    if not np.all(points.sigma > 0):
         raise SweepError(f"{points.source!r} has no standard errors: --sigma names their column")
-    return x, energy, points.sigma * energy / points.energy
+    return x, energy, points.sigma * energy
 
 
 def _limits(kind: Variable, choices: Choices, x: Values) -> tuple[float, float]:
     low, high = choices.limits or kind.limits
     inside = x[(x >= low) & (x <= high)]
-    if choices.limits is not None or inside.size < 2:
+    if choices.limits is not None or np.unique(inside).size < 2:
         return low, high if math.isfinite(high) else float(max(x.max(initial=low), 2 * low))
     return float(inside.min()), float(inside.max())
 

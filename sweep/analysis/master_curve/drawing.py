@@ -45,16 +45,19 @@ def plot_fits(
 
 
 def draw_amplitudes(points: Points) -> Figure:
-    """As `plot_amplitudes`, a matplotlib Figure bound to no window; the lines are eqs. 19–22."""
+    """As `plot_amplitudes`, a matplotlib Figure bound to no window; the lines are eqs. 19–22.
+
+    Contacts of constant load, δ = 0, are drawn over ξ alone.
+    """
     figure, (left, right) = _panels()
     right.set(xscale="log", yscale="log")
-    for delta in _chosen(points.delta):
-        some = _along_beta(points.where(points.delta == delta))
-        label = f"δ = {delta:.4g}"
-        left.plot(some.beta, some.energy, linewidth=1.2, label=label)
-        right.plot(some.beta / delta, some.energy * delta, linewidth=1.2, label=label)
-    xi = points.beta / points.delta
-    low, high = float(xi.min()), float(xi.max())
+    for i, delta in enumerate(_chosen(points.delta)):
+        some = _along(points.where(points.delta == delta), "xi")
+        style: dict[str, Any] = {"linewidth": 1.2, "label": f"δ = {delta:.4g}", "color": f"C{i}"}
+        if delta > 0:
+            left.plot(some.beta, some.energy, **style)
+        right.plot(some.xi, some.xi_energy, **style)
+    low, high = float(points.xi.min()), float(points.xi.max())
     slip, stick = np.geomspace(low, 1.0), np.geomspace(0.2, max(high, 1.0))
     ends = right.get_ylim()
     right.plot(slip, complete_slip(slip, 1.0), "k:", linewidth=0.9, label="Coulomb, eq. 20")
@@ -69,7 +72,7 @@ def draw_phases(points: Points) -> Figure:
     """As `plot_phases`, a matplotlib Figure bound to no window."""
     figure, (left, right) = _panels()
     for i, phase in enumerate(_chosen(points.phase)):
-        some = _along_beta(points.where(points.phase == phase))
+        some = _along(points.where(points.phase == phase), "beta")
         style: dict[str, Any] = {"label": f"φ = {np.degrees(phase):.4g}°", "color": f"C{i}"}
         left.plot(some.beta, some.energy, linewidth=1.2, **style)
         share = float(relaxation(phase))
@@ -153,6 +156,6 @@ def _chosen(column: Values) -> Values:
     return found[some]
 
 
-def _along_beta(points: Points) -> Points:
-    order = np.argsort(points.beta)
+def _along(points: Points, name: str) -> Points:
+    order = np.argsort(getattr(points, name))
     return points.where(order)  # pyright: ignore[reportArgumentType]

@@ -38,9 +38,10 @@ ENERGIES = ("normalized_energy", "energy", "dissipated_energy")
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Contacts and their normalized energies, all positive and finite; arrays of (n_points,).
+    """Contacts and their energies; arrays of (n_points,).
 
-    NaN where `delta` or `phase` is not known.
+    W̄ over β or W̄δ over ξ, or both, are positive and finite: under constant load (δ = 0) ξ and W̄δ
+    alone. NaN where `delta` or `phase` is not known, and then ξ and W̄δ are not.
     """
 
     source: str
@@ -49,8 +50,10 @@ class Points:
     phase: Values
     profile_exponent: Values
     energy: Values  # W̄
-    sigma: Values  # standard error of W̄; NaN where not known
-    dropped: Points | None = None  # those without a value, or with β or W̄ at 0 or infinite
+    xi: Values  # β/δ
+    xi_energy: Values  # W̄δ
+    sigma: Values  # standard error of the energy over the energy; NaN where not known
+    dropped: Points | None = None  # those without a value, or with all of them at 0 or infinite
 
     @property
     def left_out(self) -> int:
@@ -61,11 +64,15 @@ class Points:
         if self.dropped is None or not self.left_out:
             return ""
         beta, energy = self.dropped.beta, self.dropped.energy
-        zero, infinite, load = beta == 0, np.isinf(beta), self.dropped.delta == 0
+        zero, infinite = beta == 0, np.isinf(beta)
+        still = zero & (self.dropped.delta == 0)
+        untold = still & (self.dropped.xi > 0) & np.isnan(self.dropped.xi_energy)
         rest = ~zero & ~infinite
-        no_load = "beta = 0, without normal oscillation" if np.any(zero & load) else "beta = 0"
         causes = {
-            no_load: zero,
+            "beta = 0, without normal oscillation and without 'dissipated_energy', which tells "
+            "their energy over xi": untold,
+            "beta = 0, without normal oscillation": still & ~untold,
+            "beta = 0": zero & ~still,
             "beta infinite": infinite,
             "beta no positive number": rest & ~(beta > 0),
             "no energy": rest & (beta > 0) & np.isnan(energy),
@@ -81,8 +88,13 @@ class Points:
         return replace(self, **columns)
 
     def parted(self, usable: NDArray[np.bool_]) -> Points:
-        """The others left out."""
-        return replace(self.where(usable), dropped=self.where(~usable))
+        """The others left out, besides those that are already."""
+        others, before = replace(self.where(~usable), dropped=None), self.dropped
+        if before is not None:
+            names = [f.name for f in fields(self)[1:-1]]
+            columns = {n: np.append(getattr(before, n), getattr(others, n)) for n in names}
+            others = replace(others, **columns)
+        return replace(self.where(usable), dropped=others)
 
     def at(self, cuts: Mapping[str, float]) -> Points:
         """Those whose `delta`, `phase` ... is the one nearest to each value given."""
@@ -91,12 +103,12 @@ class Points:
             column = _column(chosen, name)
             if not math.isfinite(value):
                 raise SweepError(f"--at {name} takes a number, not {value!r}")
-            if name == "delta" and not value > 0:
+            if name == "delta" and not (value > 0 or (value == 0 and np.any(column == 0))):
                 raise SweepError(f"--at delta has to be above 0, not {value:g}")
             if column.size == 0:
                 raise SweepError(f"{self.source!r} has no points{chosen.told_left_out()}")
             if np.isnan(column).all():
-                chosen = replace(chosen, **{name: np.full(column.size, value)})
+                chosen = _told(chosen, name, value)
                 continue
             best = column[np.nanargmin(np.abs(column - value))]
             rest = chosen.dropped
@@ -140,6 +152,8 @@ def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
         )
     like = dataset["status"]
     ok = (like.values == Status.ok).ravel()
+    if not ok.any():
+        raise SweepError(f"{source!r} has no point that is ok: `sweep status` says why")
     outputs = [name for name in ENERGIES if name in dataset.data_vars]
     if not outputs:
         raise SweepError(f"{source!r} has no energy: add 'normalized_energy' to its outputs")
@@ -172,14 +186,16 @@ def read_csv(path: Path, reading: Reading) -> Points:
 def _points(source: str, columns: Columns, reading: Reading) -> Points:
     """All rows, checked for their columns but not for their values."""
     size = len(next(iter(columns.values()), ()))
-    beta, delta = _ratios(source, columns, reading)
-    energy, scale = _energy(source, columns, reading)
     unknown = np.full(size, math.nan)
-    sigma = unknown
-    if reading.sigma is not None:
-        sigma = _named(source, columns, reading.sigma) / scale
-        if np.any(~(sigma > 0) & (energy > 0) & (beta > 0)):
-            raise SweepError(f"{source!r}: standard errors in {reading.sigma!r} must be above 0")
+    given, energy = _energy(source, columns, reading)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beta, delta, xi = _ratios(source, columns, reading)
+        xi_energy = np.where(delta == 0, _constant_load_energy(columns, reading), energy * delta)
+        sigma = unknown
+        if reading.sigma is not None:
+            sigma = _named(source, columns, reading.sigma) / given
+    if reading.sigma is not None and np.any(~(sigma > 0) & (energy > 0) & (beta > 0)):
+        raise SweepError(f"{source!r}: standard errors in {reading.sigma!r} must be above 0")
     return Points(
         source=source,
         beta=beta,
@@ -187,17 +203,18 @@ def _points(source: str, columns: Columns, reading: Reading) -> Points:
         phase=columns.get("phase", unknown),
         profile_exponent=columns.get("profile_exponent", np.full(size, 2.0)),
         energy=energy,
+        xi=xi,
+        xi_energy=xi_energy,
         sigma=sigma,
     )
 
 
-def _ratios(source: str, columns: Columns, reading: Reading) -> tuple[Values, Values]:
-    """β and δ."""
+def _ratios(source: str, columns: Columns, reading: Reading) -> tuple[Values, Values, Values]:
+    """β, δ and ξ."""
     unknown = np.full(len(next(iter(columns.values()), ())), math.nan)
     delta = columns.get("delta", unknown)
     if reading.x is None and reading.scale_beta is None and set(BODY) <= columns.keys():
-        beta, delta, _ = amplitude_numbers(*(columns[name] for name in BODY))
-        return beta, delta
+        return amplitude_numbers(*(columns[name] for name in BODY))
     name = reading.x or next((name for name in ABSCISSAE if name in columns), None)
     if name is None:
         raise SweepError(
@@ -211,11 +228,11 @@ def _ratios(source: str, columns: Columns, reading: Reading) -> tuple[Values, Va
             "with, kappa times the normal over the tangential amplitude (1 if it is beta)"
         )
     factor = 1.0 if reading.scale_beta is None else _positive("--scale-beta", reading.scale_beta)
-    return given * factor, delta
+    return given * factor, delta, given * factor / delta
 
 
-def _energy(source: str, columns: Columns, reading: Reading) -> tuple[Values, Values | float]:
-    """W̄, and what its column was divided by."""
+def _energy(source: str, columns: Columns, reading: Reading) -> tuple[Values, Values]:
+    """The column as it is given, and W̄."""
     name = reading.energy or next((name for name in ENERGIES if name in columns), None)
     if name is None:
         raise SweepError(
@@ -227,34 +244,59 @@ def _energy(source: str, columns: Columns, reading: Reading) -> tuple[Values, Va
     if reading.scale_energy is not None:
         scale = _positive("--scale-energy", reading.scale_energy)
     elif name == "dissipated_energy":
-        scale = _reference(source, columns)
+        if not _has_body(columns):
+            raise SweepError(
+                f"{source!r}: 'dissipated_energy' is in J: --scale-energy takes the reference "
+                "energy (16/3) G* a0 delta/n Delta_x^2 it is divided by"
+            )
+        scale = _reference(columns, columns["normal_amplitude"] / columns["indentation"])
     with np.errstate(divide="ignore", invalid="ignore"):
-        return given / scale, scale
+        return given, given / scale
 
 
-def _reference(source: str, columns: Columns) -> Values:
+def _constant_load_energy(columns: Columns, reading: Reading) -> Values | float:
+    """W̄δ from the energy in J: without normal oscillation W̄ is infinite."""
+    own = reading.energy in (None, *ENERGIES) and reading.scale_energy is None
+    if not (own and "dissipated_energy" in columns and _has_body(columns)):
+        return math.nan
+    return columns["dissipated_energy"] / _reference(columns, 1.0)
+
+
+def _has_body(columns: Columns) -> bool:
+    return {*BODY, "youngs_modulus"} <= columns.keys() and bool(
+        {"radius", "profile_coefficient"} & columns.keys()
+    )
+
+
+def _reference(columns: Columns, delta: Values | float) -> Values:
     """W_ref of physical contacts."""
-    needed = {*BODY, "youngs_modulus"} | ({"radius"} & columns.keys() or {"profile_coefficient"})
-    if not needed <= columns.keys():
-        raise SweepError(
-            f"{source!r}: 'dissipated_energy' is in J: --scale-energy takes the reference energy "
-            "(16/3) G* a0 delta/n Delta_x^2 it is divided by"
-        )
     n = columns.get("profile_exponent", np.array(2.0))
-    coefficient = 0.5 / columns["radius"] if "radius" in needed else columns["profile_coefficient"]
-    depth = columns["indentation"]
+    sphere = "radius" in columns
+    coefficient = 0.5 / columns["radius"] if sphere else columns["profile_coefficient"]
     return reference_energy(
         shear_modulus(columns["youngs_modulus"], columns["poisson_ratio"]),
-        contact_radius(depth, coefficient, n),
+        contact_radius(columns["indentation"], coefficient, n),
         columns["tangential_amplitude"],
-        columns["normal_amplitude"] / depth,
+        delta,
         n,
     )
 
 
-def _usable(points: Points) -> NDArray[np.bool_]:
-    columns = points.beta, points.energy
+def _told(points: Points, name: str, value: float) -> Points:
+    """With this value in a column that is not known."""
+    told = replace(points, **{name: np.full(points.beta.size, value)})
+    if name != "delta":
+        return told
+    return replace(told, xi=told.beta / value, xi_energy=told.energy * value)
+
+
+def positive(*columns: Values) -> NDArray[np.bool_]:
+    """Where all are positive and finite."""
     return np.all([np.isfinite(column) & (column > 0) for column in columns], axis=0)
+
+
+def _usable(points: Points) -> NDArray[np.bool_]:
+    return positive(points.beta, points.energy) | positive(points.xi, points.xi_energy)
 
 
 def _named(source: str, columns: Columns, name: str) -> Values:

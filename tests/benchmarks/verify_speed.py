@@ -1,0 +1,46 @@
+"""`sweep verify` of each source document, from the command to its files.
+
+Each is a process of its own; all kernels are in the cache but the first time. Under 60 s for
+sdnd104 is asked of two processors at rest: the note has the processor time, which other programs
+lengthen less.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from sweep.verify import documents
+from tests.benchmarks.record import Figure
+from tests.benchmarks.timed_commands import Seconds, seconds, with_cache
+
+MOST = {"sdnd104": 60.0}  # s
+QUICK = ("sdnd122",)
+
+
+def measure(quick: bool) -> list[Figure]:
+    repeats = 1 if quick else 3
+    names = QUICK if quick else tuple(documents())
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
+        for name in names:
+            first = _verify(name, Path(folder))
+            again = [_verify(name, Path(folder)) for _ in range(repeats)]
+            figures += _figures(name, first, again)
+    return figures
+
+
+def _verify(name: str, folder: Path) -> Seconds:
+    arguments = ("verify", name, "-o", str(folder / "verification"))
+    return seconds(arguments, with_cache(folder / "cache"))
+
+
+def _figures(name: str, first: Seconds, again: list[Seconds]) -> list[Figure]:
+    command = f"sweep verify {name}"
+    wall = median(each.wall for each in again)
+    note = f"{median(each.processor for each in again):.1f} s of processor time"
+    return [
+        Figure(f"{command}, first", first.wall, "s", note="the kernels compiled"),
+        Figure(command, wall, "s", at_most=MOST.get(name), note=note),
+    ]
