@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zarr
 
 from sweep import api
 from sweep.config import load
 from sweep.errors import MachineError, StoreError
-from sweep.store import Store, lock, receipts
+from sweep.store import Store, local, lock, receipts
 from sweep.summary import contents
 from tests.command import Run
 from tests.test_store import tree
@@ -157,16 +156,16 @@ def test_a_path_that_turns_read_only_in_a_run_keeps_what_was_done(
     request = load(store.path.with_name("map.toml"))
     for index in range(6):
         (store.path / f"status/c/{index}/0").unlink()
-    put = zarr.storage._local._put
+    put = local.write
     turned: list[Path] = []
 
-    def turning(path: Path, *args: Any, **options: Any) -> int:
+    def turning(path: Path, *args: Any, **options: Any) -> None:
         if turned or path.as_posix().endswith("regime/c/2/0"):
             turned.append(path)
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-        return put(path, *args, **options)
+        put(path, *args, **options)
 
-    monkeypatch.setattr(zarr.storage._local, "_put", turning)
+    monkeypatch.setattr(local, "write", turning)
     with pytest.raises(MachineError, match=r"file system is read-only; mount .*run the same sweep"):
         api.run_in_store(store, api.with_options(request, workers=1))
     assert [chunk.index[0] for chunk in store.pending()] == [2, 3, 4, 5]

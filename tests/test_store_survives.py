@@ -11,7 +11,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import zarr
 from sweep import plan
 from sweep.errors import MachineError, StoreError
 from sweep.spec import Chunk
-from sweep.store import Store
+from sweep.store import Store, local
 from tests.test_store import SWEEP, create, finish, results_of, tree
 
 
@@ -86,7 +86,7 @@ def test_a_disk_full_at_any_file_leaves_the_chunk_pending(
 ) -> None:
     """Also when the chunk was done before: its old status must not vouch for the new outputs.
 
-    The error is put in where zarr hands bytes to the system; a real one is in the next test.
+    The error is put in where bytes are handed to the system; a real one is in the next test.
     """
     whole = tree(store.path)
     chunk = Chunk((0, 0), (0, 0), (4, 7))
@@ -120,14 +120,17 @@ def test_every_failure_of_the_disk_has_its_sentence(
 
 
 def _fail_at(name: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    put = zarr.storage._local._put
+    for module, function in ((local, "write"), (zarr.storage._local, "_put")):
+        monkeypatch.setattr(module, function, _failing(getattr(module, function), name, number))
 
-    def failing(path: Path, *args: Any, **options: Any) -> int:
+
+def _failing(put: Callable[..., Any], name: str, number: int) -> Callable[..., Any]:
+    def failing(path: Path, *args: Any, **options: Any) -> Any:
         if f"/{name}/" in path.as_posix():
             raise OSError(number, os.strerror(number))
         return put(path, *args, **options)
 
-    monkeypatch.setattr(zarr.storage._local, "_put", failing)
+    return failing
 
 
 LIMITED_WRITER = """

@@ -142,6 +142,8 @@ def _opened(job: Job) -> Worker:
 
 
 def _by_status(status: NDArray[Any]) -> dict[Status, int]:
+    if not status.any():  # nearly always, and counting takes long
+        return {Status.ok: status.size}
     counts = np.bincount(status, minlength=256)
     return {Status(i): int(counts[i]) for i in np.flatnonzero(counts)}
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
 from sweep.spec import Chunk, Status, Sweep, Values
-from sweep.store import extension, layout
+from sweep.store import encoding, extension, layout
 from sweep.store.differences import differences
 from sweep.store.faults import opening, refuse_what_is_no_store, refuse_what_is_not_ours
 from sweep.store.place import Place, is_url, local, place_of
@@ -42,6 +42,7 @@ class Store:
         self._attributes = dict(group.attrs)
         self._variables = layout.results(sweep)
         self._arrays = {v.name: _array(group, v.name) for v in self._variables}
+        self._ours = {name for name, array in self._arrays.items() if encoding.is_ours(array)}
         self.chunk_shape = _file_shape(self._arrays["status"])
         for name, array in self._arrays.items():
             if array.shape != sweep.shape or _file_shape(array) != self.chunk_shape:
@@ -139,10 +140,8 @@ class Store:
         parts = layout.parts(self._variables, arrays, chunk)
         with self._place.writing():
             self._place.remove("status", chunk.index)
-            for name, part in parts.items():
-                if self._arrays[name].shards:  # zarr would read a shard, which may be damaged
-                    self._place.remove(name, chunk.index)
-                self._arrays[name][chunk.slices] = part
+            for variable in self._variables:
+                self._write(variable, chunk, parts[variable.name])
 
     def verify(self) -> list[Chunk]:
         """The chunks that count as done and are damaged. Reads the whole store.
@@ -228,6 +227,16 @@ class Store:
     def status_file(self, index: tuple[int, ...]) -> str:
         """Where the status of a chunk lies."""
         return self._place.file("status", index)
+
+    def _write(self, variable: layout.Variable, chunk: Chunk, part: NDArray[Any]) -> None:
+        name, array = variable.name, self._arrays[variable.name]
+        if name in self._ours:
+            pieces = encoding.encoded(part, self.chunk_shape, variable.missing)
+            self._place.put(name, chunk.index, pieces)
+            return
+        if array.shards:  # zarr would read a shard, which may be damaged
+            self._place.remove(name, chunk.index)
+        array[chunk.slices] = part
 
     def _revised(self, sweep: Sweep) -> str:
         """A sentence if the sweep's method is of another revision than the store's; else ""."""

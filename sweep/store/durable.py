@@ -1,4 +1,4 @@
-"""Files that outlive a power cut: each is on the disk before its name is, and so is its name."""
+"""Files that are whole or not there, and that outlive a power cut where that is asked for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,25 +31,27 @@ class DurableStore(LocalStore):
 
     def _put(self, key: str, value: Buffer) -> None:
         self._check_writable()
-        write(self.root / key, value.to_bytes())
+        write(self.root / key, [value.to_bytes()], durable=True)
 
 
-def write(path: Path, content: bytes) -> None:
-    """The file whole or not at all, whatever happens; on the disk when this returns."""
+def write(path: Path, pieces: Iterable[bytes | memoryview], *, durable: bool) -> None:
+    """The file whole or not at all, whatever happens; with `durable` on the disk on return."""
     made = _make_folder(path.parent)
     # Named as zarr's own scratch files, so that it is found among what killed writers leave.
     scratch = path.with_suffix(f".{uuid.uuid4().hex}.partial")
     try:
         with scratch.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            file.writelines(pieces)
+            if durable:  # before its name is, and that too
+                file.flush()
+                os.fsync(file.fileno())
         scratch.replace(path)
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
-    for folder in (path.parent, *made):
-        sync_folder(folder)
+    if durable:
+        for folder in (path.parent, *made):
+            sync_folder(folder)
 
 
 def sync_tree(folder: Path) -> None:
@@ -67,6 +70,8 @@ def sync_folder(folder: Path) -> None:
 
 def _make_folder(folder: Path) -> list[Path]:
     """The parents of the folders that had to be made."""
+    if folder.is_dir():
+        return []
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     return [place.parent for place in missing]

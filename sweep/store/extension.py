@@ -66,7 +66,7 @@ def finish(path: Path) -> None:
         return
     _reopen_what_grows(path, prepared)
     for file in sorted(_files(prepared), key=_order):
-        durable.write(path / file, (prepared / file).read_bytes())
+        durable.write(path / file, [(prepared / file).read_bytes()], durable=True)
     leftover = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     prepared.rename(leftover)
     durable.sync_folder(path.parent)

@@ -82,7 +82,7 @@ def parts(
 
     Raises ValueError if an array is not of the chunk's size, or a point is still pending.
     """
-    if np.any(arrays["status"] == Status.pending):
+    if arrays["status"].max(initial=0) == Status.pending:  # the greatest there is
         raise ValueError(f"chunk {chunk.index} has points that are still pending")
     return {v.name: _part(v, arrays[v.name], chunk) for v in variables}
 

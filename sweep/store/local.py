@@ -13,7 +13,8 @@ from zarr.storage import LocalStore
 from sweep.spec import Chunk, Sweep
 from sweep.store import damage, extension, faults, receipts
 from sweep.store.creation import make, scratch_stores
-from sweep.store.durable import DurableStore
+from sweep.store.durable import DurableStore, write
+from sweep.store.encoding import Piece
 from sweep.store.listing import listed, scratch_files
 from sweep.store.lock import exclusive, shared
 
@@ -48,6 +49,9 @@ class LocalPlace:
 
     def has(self, name: str, index: tuple[int, ...]) -> bool:
         return self._file(name, index).is_file()
+
+    def put(self, name: str, index: tuple[int, ...], pieces: Iterable[Piece]) -> None:
+        write(self._file(name, index), pieces, durable=self.durable)
 
     def remove(self, name: str, index: tuple[int, ...]) -> None:
         self._file(name, index).unlink(missing_ok=True)

@@ -14,6 +14,8 @@ from sweep.spec import Chunk, Sweep
 if TYPE_CHECKING:
     from zarr.abc.store import Store as Files
 
+    from sweep.store.encoding import Piece
+
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:{1,2}/?/")
 Index = tuple[int, ...]
 
@@ -43,6 +45,10 @@ class Place(Protocol):
 
     def has(self, name: str, index: Index) -> bool:
         """Whether an array has the file of a chunk."""
+        ...
+
+    def put(self, name: str, index: Index, pieces: Iterable[Piece]) -> None:
+        """The file of a chunk, whole or not at all."""
         ...
 
     def remove(self, name: str, index: Index) -> None:

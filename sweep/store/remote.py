@@ -25,6 +25,7 @@ from sweep.errors import StoreError
 from sweep.spec import Chunk, Sweep
 from sweep.store import damage, faults, receipts
 from sweep.store.creation import build
+from sweep.store.encoding import Piece
 
 FLUSH_SECONDS = 10.0  # receipts are kept back so long: an object cannot be appended to
 
@@ -75,6 +76,9 @@ class RemotePlace:
     def has(self, name: str, index: tuple[int, ...]) -> bool:
         self._system.invalidate_cache()
         return bool(self._system.exists(f"{self._root}/{_key(name, index)}"))
+
+    def put(self, name: str, index: tuple[int, ...], pieces: Iterable[Piece]) -> None:
+        self._put(_key(name, index), b"".join(pieces))
 
     def remove(self, name: str, index: tuple[int, ...]) -> None:
         try:
