@@ -25,6 +25,7 @@ NAMES = (
     "memory",
     "no_event_missed",
     "demo",
+    "chaos",
 )
 RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "cpu.json"
 
