@@ -7,8 +7,10 @@ that travels. Where the scheduler is ours, it re-runs nothing: the ledger knows 
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import signal
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from dask import config as dask_config
 from distributed import Client, LocalCluster
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.scheduler import KilledWorker
+from distributed.utils import get_mp_context
 
 from sweep import __version__
 from sweep.backends import Backend
@@ -33,6 +36,8 @@ from sweep.spec import RunOptions, Task
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
 OURS = {"distributed.scheduler.allowed-failures": 0}
+FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}  # where there are forks
+PRELOADED = ["distributed", "sweep.engine.clusters"]
 KEPT = "Finished chunks are kept: run the same sweep again to go on"
 
 Tell = Callable[[str], None]
@@ -81,7 +86,7 @@ class Processes:
     def __enter__(self) -> Processes:
         with ExitStack() as ends:
             _silence(ends)
-            ends.enter_context(dask_config.set(OURS))
+            ends.enter_context(dask_config.set(OURS | (FORKED if sys.platform == "linux" else {})))
             self._cluster = self._find()
             if not isinstance(self._cluster, str):
                 ends.callback(self._cluster.close, timeout=10)
@@ -170,6 +175,7 @@ class _DeafToInterrupts(WorkerPlugin):
 
 
 def _local(n: int) -> LocalCluster:
+    _preload()
     return LocalCluster(
         n_workers=n,
         threads_per_worker=1,
@@ -177,7 +183,18 @@ def _local(n: int) -> LocalCluster:
         memory_limit=0,
         dashboard_address="127.0.0.1:0",
         silence_logs=logging.CRITICAL,
+        env=dict(os.environ),  # the server of forks has that of its own beginning
     )
+
+
+def _preload() -> None:
+    """Workers are forks of a process that has imported what they need, if there are forks.
+
+    To import it takes each about a second of a processor, at its start as after a death.
+    """
+    if sys.platform == "linux":
+        get_mp_context()  # has Dask's own list set first, so that ours stays
+        multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
 
 
 def _client(cluster: LocalCluster | str) -> Client:

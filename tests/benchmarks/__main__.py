@@ -26,6 +26,7 @@ NAMES = (
     "no_event_missed",
     "demo",
     "verify_speed",
+    "chaos",
 )
 RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "cpu.json"
 

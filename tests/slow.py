@@ -1,0 +1,88 @@
+"""A backend that takes its time and notes what it begins, for processes that are to be killed."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sweep.backends import Backend, Computed, open_backend
+from sweep.spec import Points, Sweep
+
+# `sweep` itself, but for its backend; arguments: folder and seconds as below, then those of sweep.
+COMMAND = """
+import sys
+from pathlib import Path
+from sweep.cli import main
+from sweep.engine import loop
+from tests.slow import Slow
+loop.open_backend = Slow(Path(sys.argv[1]), float(sys.argv[2]))
+sys.exit(main(sys.argv[3:]))
+"""
+
+
+@dataclass(frozen=True)
+class Slow:
+    """In place of open_backend; it travels, and each process makes its own backend of it.
+
+    A chunk takes so many seconds at least, and leaves a file CHUNK_PROCESS_MOMENT in the folder as
+    it is begun. What tells chunks apart is the first friction in them.
+    """
+
+    HURRY = ".hurry"
+
+    folder: Path
+    seconds: float
+
+    def __call__(self, name: str) -> Backend:
+        return SlowBackend(open_backend(name), self)
+
+    def hurry(self) -> None:
+        """From now on chunks take as long as they take."""
+        (self.folder / self.HURRY).touch()
+
+    @property
+    def hurried(self) -> bool:
+        return (self.folder / self.HURRY).exists()
+
+    @property
+    def begun(self) -> Counter[str]:
+        """How often each chunk was begun."""
+        return Counter(chunk for chunk, _ in self._notes())
+
+    @property
+    def processes(self) -> set[int]:
+        """Those that have begun any."""
+        return {int(process) for _, process in self._notes()}
+
+    def _notes(self) -> Iterator[list[str]]:
+        return (note.name.split("_")[:2] for note in self.folder.glob("*_*"))
+
+
+class SlowBackend:
+    """A real backend but for the time it takes."""
+
+    name = "slow"
+
+    def __init__(self, real: Backend, asked: Slow) -> None:
+        self._real = real
+        self._asked = asked
+
+    @property
+    def description(self) -> str:
+        return self._real.description
+
+    def prepare(self, sweep: Sweep, points: Points) -> None:
+        self._real.prepare(sweep, points)
+
+    def compute(
+        self, sweep: Sweep, points: Points, stop: threading.Event | None = None
+    ) -> Computed:
+        chunk = float(points.columns["friction"].values[0]).hex()
+        (self._asked.folder / f"{chunk}_{os.getpid()}_{time.monotonic_ns()}").touch()
+        time.sleep(0.0 if self._asked.hurried else self._asked.seconds)
+        return self._real.compute(sweep, points, stop)
