@@ -10,8 +10,9 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Literal
 
 from sweep.backends import open_backend
+from sweep.backends.visible import find_gpus
 from sweep.config import Request, load
-from sweep.engine import Progress, Summary, needs_backend_here, own_chunks
+from sweep.engine import Progress, Summary, consistent, needs_backend_here, own_chunks
 from sweep.engine import run as run_engine
 from sweep.forecast import Forecast, forecast, probe
 from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
@@ -36,6 +37,7 @@ def run(
     backend: Literal["auto", "cpu", "gpu"] | None = None,
     workers: int | None = None,
     cluster: str | None = None,
+    gpus: int | Literal["all"] | None = None,
     report: Report | None = None,
     stop: Event | None = None,
 ) -> xr.Dataset:
@@ -47,9 +49,10 @@ def run(
     nothing is written. Points that could not be computed carry their `status`; SweepError is
     raised where the request or the machine is at fault. Set `stop` to end early. `workers` are
     threads, or with cluster="local" processes; `cluster` may be a Dask scheduler's address, too.
+    `gpus` is how many GPUs of this machine compute, in a process each.
     """
     request = with_options(
-        load(source, overrides), backend=backend, workers=workers, cluster=cluster
+        load(source, overrides), backend=backend, workers=workers, cluster=cluster, gpus=gpus
     )
     if store is None:
         results = MemoryResults(
@@ -65,9 +68,12 @@ def run(
 
 
 def with_options(request: Request, **options: Any) -> Request:
-    """The request with those run options that are not None."""
+    """The request with those run options that are not None.
+
+    SweepError where they exclude each other.
+    """
     given = {name: value for name, value in options.items() if value is not None}
-    return replace(request, options=replace(request.options, **given))
+    return replace(request, options=consistent(replace(request.options, **given)))
 
 
 def default_store(request: Request) -> Path:
@@ -81,8 +87,8 @@ def open_store(request: Request, path: str | Path) -> Store:
     StoreError if something else lies there, the differences named. What this machine cannot
     compute leaves no store behind.
     """
-    if not anything_at(path) and needs_backend_here(request.options):
-        _compile(request)
+    if not anything_at(path):
+        _check_machine(request)
     return Store.create(
         path,
         request.sweep,
@@ -125,9 +131,13 @@ def _held(store: Store, shard: tuple[int, int] | None) -> Generator[bool]:
         yield False
 
 
-def _compile(request: Request) -> None:
-    """What the first chunk needs, compiled; whatever is in the way of that is raised."""
+def _check_machine(request: Request) -> None:
+    """What the first chunk needs here is compiled; whatever is in the way of that is raised."""
     sweep = request.sweep
+    if request.options.gpus is not None:
+        find_gpus(request.options.gpus)
+    if not needs_backend_here(request.options):
+        return
     shape = chunk_shape(sweep, request.options.chunk_points)
     first = chunk_at((0,) * len(shape), sweep.shape, shape)
     open_backend(request.options.backend).prepare(sweep, points(sweep, first))

@@ -16,7 +16,8 @@ from pathlib import Path
 from sweep import __version__
 from sweep.backends.cache import cache_folder
 from sweep.backends.compiler import compile_library, find_compiler, processor_name
-from sweep.backends.cupy_device import find_gpu
+from sweep.backends.cupy_device import CupyDevice, find_gpus
+from sweep.backends.visible import visible_gpus
 from sweep.engine import usable_processors
 from sweep.errors import SweepError
 from sweep.source import flat_text
@@ -54,7 +55,7 @@ def examine() -> list[Finding]:
         ("trial kernel", _trial_kernel),
     )
     needed = [_look(subject, look) for subject, look in looks]
-    return [*needed, _gpu(), *_other_sweeps()]
+    return [*needed, *_gpus(), *_other_sweeps()]
 
 
 def versions() -> dict[str, str]:
@@ -127,20 +128,30 @@ def _remove(library: Path) -> None:
         pass
 
 
-def _gpu() -> Finding:
-    """What the GPU can do, or what is missing: a problem only where there is an NVIDIA driver."""
+def _gpus() -> Iterator[Finding]:
+    """What each GPU can do, or what is missing: a problem only where there is an NVIDIA driver."""
     driver = shutil.which("nvidia-smi") or Path("/proc/driver/nvidia/version").exists()
     try:
-        device = find_gpu()
+        devices = find_gpus()
     except SweepError as error:
         if find_spec("cupy") is None:
-            return Finding("GPU", "CuPy is not installed", str(error) if driver else "")
-        return Finding("GPU", "CuPy finds no device", str(error))
+            yield Finding("GPU", "CuPy is not installed", str(error) if driver else "")
+        else:
+            yield Finding("GPU", "CuPy finds no device", str(error))
+        return
+    for number, device in enumerate(devices):
+        yield _gpu(device, "GPU" if len(devices) == 1 else f"GPU {number}")
+    listed = visible_gpus()
+    if len(listed) > 1:
+        yield Finding("--gpus all", f"{len(listed)}: {', '.join(map(str, listed))}")
+
+
+def _gpu(device: CupyDevice, subject: str) -> Finding:
     try:
         device.try_kernel()
     except Exception as error:  # CuPy's own: NVRTC is missing, the driver is too old
-        return Finding("GPU", str(device.facts), f"{type(error).__name__}: {error}")
-    return Finding("GPU", f"{device.facts}; compiles and runs a trial kernel")
+        return Finding(subject, str(device.facts), f"{type(error).__name__}: {error}")
+    return Finding(subject, f"{device.facts}; compiles and runs a trial kernel")
 
 
 def _other_sweeps() -> Iterator[Finding]:

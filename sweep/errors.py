@@ -51,3 +51,7 @@ class MachineError(SweepError):
     """The machine stopped the run (disk full, read-only, no memory); finished chunks are kept."""
 
     exit_status = 3
+
+
+class DeviceError(MachineError):
+    """A GPU that cannot be used, or none to be found; where there are several, the others can."""

@@ -13,7 +13,8 @@ from threading import Event
 import numpy as np
 
 from sweep.backends import Backend, Stopped, open_backend
-from sweep.engine import usable_processors
+from sweep.backends.visible import find_gpus
+from sweep.engine import threads_of_gpu, usable_processors
 from sweep.plan import chunk_at, points, variant_sets
 from sweep.spec import DTYPES, Axis, Chunk, Points, RunOptions, Sweep
 from sweep.store import is_url, layout
@@ -60,12 +61,17 @@ def forecast(
     """What computing the pending chunks into a store at `path` will take; nothing is written.
 
     The time is that of a second's probe of the backend, on as many threads as there are workers, at
-    points from all over the sweep; writing comes on top, and what else the machine does.
+    points from all over the sweep; writing comes on top, and what else the machine does. Of several
+    GPUs one is probed, and the others are taken to be as fast.
     """
-    workers = min(options.workers or usable_processors(), max(len(pending), 1))
+    n_gpus = len(find_gpus(options.gpus)) if options.gpus is not None else 1
+    most = options.workers or usable_processors()
+    most = most if options.gpus is None else n_gpus * threads_of_gpu(n_gpus)
+    workers = min(most, max(len(pending), 1))
     backend = open_backend(options.backend)
     left = sum(chunk.n_points for chunk in pending)
-    rate = probe(sweep, backend, workers) if pending else None
+    rate = probe(sweep, backend, -(-workers // n_gpus)) if pending else None
+    rate = None if rate is None else rate * min(n_gpus, workers)
     whole = chunk_at((0,) * len(chunk_shape), sweep.shape, chunk_shape).n_points
     axes = sum(values.nbytes for axis in sweep.axes for values in axis.columns.values())
     results = layout.results(sweep)

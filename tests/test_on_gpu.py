@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,6 +120,35 @@ def test_where_memory_is_short_the_bits_are_the_same(gpu: CupyDevice) -> None:
         assert backend._memory < asked
     finally:
         pool.set_limit(size=0)
+
+
+def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: Path) -> None:
+    """Which has its own GPU and no other, gives the bits of this process', and tells which it was.
+
+    It needs all that the program needs, beyond what the other tests here do.
+    """
+    pytest.importorskip("distributed")
+    pytest.importorskip("zarr")
+    import sweep
+    from sweep.backends.visible import find_gpus
+    from sweep.store import Store
+
+    axes = {"friction": {"geomspace": [0.01, 1.0, 64]}, "base_acceleration": {"values": [2, 5, 15]}}
+    constants = {"mass": 1, "gravity": 10, "angular_frequency": 6, "window_end": 12}
+    asked = {
+        "model": "friction_oscillator",
+        "parameters": {**constants, "window_start": 4},
+        "axes": axes,
+        "run": {"chunk_points": 3},
+    }
+    expected = sweep.run(asked, store=None, backend="gpu")
+    found = sweep.run(asked, store=tmp_path / "a.zarr", gpus="all")
+    for name, values in expected.data_vars.items():
+        assert values.values.tobytes() == found[name].values.tobytes()
+    devices = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
+    names = [f"({each.identifier})" for each in find_gpus()]
+    assert all(device.endswith(tuple(names)) for device in devices)
+    assert len(devices) <= len(names)
 
 
 def test_the_device_tells_of_itself(gpu: CupyDevice) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sweep.backends.base import Stopped
 from sweep.backends.cpu import Column
 from sweep.backends.device import GROUP, Device, Memory, OutOfMemory, Program, Queue, request_type
-from sweep.errors import MachineError
+from sweep.errors import DeviceError
 from sweep.spec import DTYPES, Output, Points
 
 LAUNCH_SECONDS = 0.25  # at most wanted: a display, Ctrl-C and a time limit wait for it
@@ -57,7 +57,7 @@ class Work:
         """Fill the arrays with no more than `memory` bytes at once, as far as a batch can be cut.
 
         Where the device has less, batches are halved until they fit; returns the bytes that did.
-        MachineError where a single point does not.
+        DeviceError where a single point does not.
         """
         first = 0
         while first < self._points.n_points:
@@ -68,7 +68,7 @@ class Work:
                 first += count
             except OutOfMemory as error:
                 if shares.points == 1 and shares.groups <= 1:
-                    raise MachineError(self._too_little(error)) from error
+                    raise DeviceError(self._too_little(error)) from error
                 memory //= 2
         return memory
 

@@ -23,7 +23,7 @@ from sweep.backends.arrays import compute_arrays
 from sweep.backends.base import Computed
 from sweep.backends.device import OutOfMemory, Sizes
 from sweep.backends.gpu import OPTIONS, checked, options_for
-from sweep.errors import CompileError, MachineError
+from sweep.errors import CompileError, DeviceError, MachineError
 from sweep.source import Kernel, flat_text, kernel_text
 from sweep.spec import Points, Sweep
 
@@ -36,6 +36,7 @@ INSTALL = (
     "pip install 'tribosweep[cuda12]' brings it for a driver of CUDA 12, 'tribosweep[cuda13]' for "
     "one of CUDA 13"
 )
+NO_CUPY = f"no GPU can be used: CuPy is not installed. {INSTALL}"
 # Fused multiply-adds of doubles a clock and multiprocessor, by compute capability (CUDA C++
 # Programming Guide, throughput of native arithmetic instructions).
 DOUBLES_A_CLOCK = {
@@ -52,23 +53,43 @@ extern "C" __global__ void tribosweep_trial(double* values) {
 
 
 def find_gpu() -> CupyDevice:
-    """The first GPU; MachineError tells what is missing to use one, and which line brings it."""
+    """The first GPU; DeviceError tells what is missing to use one, and which line brings it."""
+    return CupyDevice(_cupy())
+
+
+def find_gpus() -> list[CupyDevice]:
+    """Every GPU that CuPy finds in this process; DeviceError as of find_gpu()."""
+    cupy = _cupy()
+    return [CupyDevice(cupy, number) for number in range(_count(cupy))]
+
+
+def count_gpus() -> int:
+    """How many GPUs CuPy finds; DeviceError as of find_gpu()."""
+    return _count(_cupy())
+
+
+def _cupy() -> Any:
+    """CuPy, which has a device at least."""
     if importlib.util.find_spec("cupy") is None:
-        raise MachineError(f"no GPU can be used: CuPy is not installed. {INSTALL}")
+        raise DeviceError(NO_CUPY)
     try:
         cupy: Any = importlib.import_module("cupy")
     except Exception as error:  # whatever a broken installation raises
-        raise MachineError(f"CuPy does not import: {_said(error)}. {INSTALL}") from error
+        raise DeviceError(f"CuPy does not import: {_said(error)}. {INSTALL}") from error
     try:
-        count = int(cupy.cuda.runtime.getDeviceCount())
+        count = _count(cupy)
     except Exception as error:  # CuPy's own, of a module that is not there to be named
-        raise MachineError(
+        raise DeviceError(
             f"no GPU answers: {_said(error)}. Install or update the NVIDIA driver, or the CuPy "
             f"that fits it: {INSTALL}"
         ) from error
     if not count:
-        raise MachineError("no GPU answers: CuPy finds no device (CUDA_VISIBLE_DEVICES hides it?)")
-    return CupyDevice(cupy)
+        raise DeviceError("no GPU answers: CuPy finds no device (CUDA_VISIBLE_DEVICES hides it?)")
+    return cupy
+
+
+def _count(cupy: Any) -> int:
+    return int(cupy.cuda.runtime.getDeviceCount())
 
 
 @dataclass(frozen=True)
@@ -101,9 +122,9 @@ class Facts:
 class CupyDevice:
     """A GPU behind CuPy."""
 
-    def __init__(self, cupy: Any) -> None:
+    def __init__(self, cupy: Any, number: int = 0) -> None:
         self._cupy = cupy
-        self._device = cupy.cuda.Device(0)
+        self._device = cupy.cuda.Device(number)
         self._programs: dict[Kernel, CupyProgram] = {}
         self._compiling = threading.Lock()
         self._queues: queue.SimpleQueue[CupyQueue] = queue.SimpleQueue()
@@ -120,7 +141,7 @@ class CupyDevice:
         runtime = self._cupy.cuda.runtime
         attributes = self._device.attributes
         return Facts(
-            name=runtime.getDeviceProperties(0)["name"].decode(),
+            name=runtime.getDeviceProperties(self._device.id)["name"].decode(),
             capability=(attributes["ComputeCapabilityMajor"], attributes["ComputeCapabilityMinor"]),
             multiprocessors=attributes["MultiProcessorCount"],
             clock=1e3 * attributes.get("ClockRate", 0),

@@ -47,6 +47,12 @@ def _time_limit(text: str) -> float:
         raise typer.BadParameter(str(error)) from None
 
 
+def _gpus(text: str) -> int | str:
+    if text != "all" and not (text.isdecimal() and int(text) >= 1):
+        raise typer.BadParameter(f'{text!r} is neither "all" nor a whole number from 1')
+    return text if text == "all" else int(text)
+
+
 def _shard(text: str) -> tuple[int, int]:
     i, _, n = text.partition("/")
     if not (i.isdigit() and n.isdigit() and 1 <= int(i) <= int(n)):
@@ -61,6 +67,7 @@ def _shard(text: str) -> tuple[int, int]:
         "sweep run wear_power",
         "sweep run my.toml -o results/my.zarr --workers 4 --time-limit 55m",
         "sweep run my.toml --cluster tcp://node1:8786",
+        "sweep run my.toml --gpus all",
         "sweep run my.toml --shard 3/8",
         "sweep run my.toml --set friction=0.2 --set 'mass={ linspace = [1, 2, 11] }'",
     )
@@ -88,6 +95,12 @@ def run(
     cluster: Annotated[
         str | None,
         typer.Option(metavar="WHERE", help='"local" processes, "slurm", or a Dask scheduler.'),
+    ] = None,
+    gpus: Annotated[
+        str | None,
+        typer.Option(
+            parser=_gpus, metavar="all|N", help="So many of this machine's GPUs, a process each."
+        ),
     ] = None,
     shard: Annotated[
         str | None,
@@ -118,8 +131,9 @@ def run(
     --dry-run, the status is 3 if the disk is too small.
 
     Workers are threads; with --cluster, processes under Dask: here, as SLURM jobs, or where a
-    scheduler runs already ("tcp://HOST:PORT"). Shards need no scheduler: each computes its own
-    chunks of the same store, from a job array (--shard $SLURM_ARRAY_TASK_ID/8).
+    scheduler runs already ("tcp://HOST:PORT"); with --gpus, a process for each GPU, of those that
+    CUDA_VISIBLE_DEVICES does not hide. Shards need no scheduler: each computes its own chunks of
+    the same store, from a job array (--shard $SLURM_ARRAY_TASK_ID/8).
     """
     options = {
         "backend": backend.value if backend else None,
@@ -130,6 +144,7 @@ def run(
         "retry_failed": retry_failed or None,
         "fail_fast": fail_fast or None,
         "cluster": cluster,
+        "gpus": gpus,
         "shard": _shard(shard) if shard is not None else None,
     }
     ended: Ended | None = None

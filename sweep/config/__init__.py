@@ -87,5 +87,6 @@ def _run_options(draft: Draft, raw: Mapping[str, object]) -> RunOptions:
         durable=table.durable,
         fail_fast=table.fail_fast,
         cluster=table.cluster,
+        gpus=table.gpus,
         slurm=slurm.model_dump(exclude_none=True),
     )

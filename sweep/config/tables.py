@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -76,6 +76,9 @@ class RunTable(Table):
     accept_revision: bool = Field(False, description="true or false")
     fail_fast: bool = Field(False, description="true or false")
     cluster: str | None = Field(None, description='"local", "slurm" or an address, in quotes')
+    gpus: Annotated[int, Field(ge=1)] | Literal["all"] | None = Field(
+        None, description='"all" or a whole number from 1'
+    )
     slurm: dict[str, object] = Field({}, description="a table")
     time_limit: object = None
     durable: bool = Field(False, description="true or false")

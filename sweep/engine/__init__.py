@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sweep.engine.crews import needs_backend_here, usable_processors
+from sweep.engine.crews import consistent, needs_backend_here, threads_of_gpu, usable_processors
 from sweep.engine.ledger import (
     ATTEMPTS,
     TASKS_PER_WORKER,
@@ -23,9 +23,11 @@ __all__ = [
     "Results",
     "Summary",
     "Worker",
+    "consistent",
     "failed_arrays",
     "needs_backend_here",
     "own_chunks",
     "run",
+    "threads_of_gpu",
     "usable_processors",
 ]

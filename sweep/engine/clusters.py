@@ -35,7 +35,10 @@ from sweep.spec import RunOptions, Task
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
-OURS = {"distributed.scheduler.allowed-failures": 0}
+OURS = {
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.deploy.lost-worker-timeout": "120s",  # a busy machine takes long to begin one anew
+}
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}  # where there are forks
 PRELOADED = ["distributed", "sweep.engine.clusters"]
 KEPT = "Finished chunks are kept: run the same sweep again to go on"
@@ -76,6 +79,7 @@ class Processes:
     ) -> None:
         self._find = find
         self._job = job
+        self._call: Callable[[Task, float], Any] = job
         self._tell = tell
         self.description = words
         self._ends = ExitStack()
@@ -94,7 +98,7 @@ class Processes:
             ends.callback(self._close)
             self._executor = self._client.get_executor(pure=False, retries=0)
             self._client.register_plugin(_DeafToInterrupts())
-            _begin(self._client, self._job)
+            self._begin()
             self._tell(f"Dask dashboard: {self._client.dashboard_link}")
             self._ends = ends.pop_all()
         return self
@@ -116,11 +120,14 @@ class Processes:
     def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
         key = f"sweep-{uuid.uuid4().hex}"
         executor: Any = self._executor  # its types are not complete
-        future: Future[list[Receipt]] = executor.submit(self._job, task, patience, key=key)
+        future: Future[list[Receipt]] = executor.submit(self._call, task, patience, key=key)
         self._keys[future] = key
         return future
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
+        return self._result(future)
+
+    def _result(self, future: Future[Any]) -> Any:
         self._keys.pop(future, None)
         try:
             return future.result()
@@ -142,6 +149,22 @@ class Processes:
             return False
         future.cancel()
         return True
+
+    def _begin(self) -> None:
+        """Every worker has opened what it needs; SweepError if one is of another version."""
+        found = cast("dict[str, Any]", self._client.run(begin, self._job, on_error="return"))
+        for address, version in found.items():
+            if isinstance(version, SweepError):
+                self._refused(address, version)
+            elif version != __version__:
+                raise MachineError(
+                    f"the Dask worker {address} answers {version!r}, where this is tribosweep "
+                    f"{__version__}: install the same version for all workers, and start them anew"
+                )
+
+    def _refused(self, address: str, error: SweepError) -> None:  # noqa: ARG002
+        """A worker cannot open what it needs: then none begins."""
+        raise error
 
     def _kill_worker(self, address: str) -> None:
         for nanny in getattr(self._cluster, "workers", {}).values():
@@ -205,19 +228,6 @@ def _client(cluster: LocalCluster | str) -> Client:
             f"no Dask scheduler answers at {cluster!r} ({error}); start one (`dask scheduler`, and "
             "`dask worker ADDRESS` for each worker) and give its address"
         ) from error
-
-
-def _begin(client: Client, job: Job) -> None:
-    """Every worker has opened what it needs; SweepError if one cannot, or is of another version."""
-    found = cast("dict[str, Any]", client.run(begin, job, on_error="return"))
-    for address, version in found.items():
-        if isinstance(version, SweepError):
-            raise version
-        if version != __version__:
-            raise MachineError(
-                f"the Dask worker {address} answers {version!r}, where this is tribosweep "
-                f"{__version__}: install the same version for all workers, and start them anew"
-            )
 
 
 def _silence(ends: ExitStack) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event
 from typing import Protocol
 
@@ -14,6 +15,8 @@ from sweep.engine.worker import Worker
 from sweep.errors import SweepError
 from sweep.spec import RunOptions, Task
 
+# Of a GPU's process: two keep it busy, one computing while the other copies; the rest write.
+LEAST_THREADS, MOST_THREADS = 2, 4
 LOCAL = "local"  # as `--cluster` has it: processes on this machine
 
 
@@ -95,15 +98,43 @@ def process_crew(
     options: RunOptions,
     tell: Callable[[str], None],
 ) -> Crew:
-    """The crew that `--cluster` asks for; MachineError where it cannot be had."""
+    """The crew that `--cluster` or `--gpus` asks for; MachineError where it cannot be had."""
+    if options.gpus is not None:
+        from sweep.engine.gpus import open_gpus
+
+        return open_gpus(results, open_backend, options, tell)
     from sweep.engine.clusters import open_crew
 
     return open_crew(results, open_backend, options, tell)
 
 
 def needs_backend_here(options: RunOptions) -> bool:
-    """Whether this machine compiles: elsewhere workers do it for themselves."""
-    return options.cluster in (None, LOCAL)
+    """Whether this process compiles: elsewhere workers do it for themselves."""
+    return options.gpus is None and options.cluster in (None, LOCAL)
+
+
+def consistent(options: RunOptions) -> RunOptions:
+    """The options, with the backend that others imply; SweepError where two exclude each other."""
+    if options.gpus is None:
+        return options
+    asked = f"gpus={options.gpus!r}"
+    if options.gpus != "all" and options.gpus < 1:
+        raise SweepError(f"{asked} is neither a number of GPUs, from 1, nor 'all'")
+    if options.backend == "cpu":
+        raise SweepError(f"{asked} is for the backend 'gpu' and 'cpu' is asked for; leave one out")
+    if options.workers is not None:
+        raise SweepError(
+            f"{asked} starts one process for each GPU, which workers={options.workers} does not "
+            "go with; leave out the workers (--workers)"
+        )
+    if options.cluster is not None:
+        raise SweepError(
+            f"{asked} starts processes on this machine, and cluster={options.cluster!r} has "
+            "workers of its own; leave one out. Workers elsewhere have one GPU each if they are "
+            'started so (CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS, or extra = ["--gpus=1"] '
+            "under [run.slurm], with --backend gpu); in a job array, --gpus goes with --shard"
+        )
+    return replace(options, backend="gpu")
 
 
 def asked_workers(options: RunOptions) -> int:
@@ -115,6 +146,11 @@ def asked_workers(options: RunOptions) -> int:
             f"workers={options.workers!r}: a run has at least 1; leave it out for one a processor"
         )
     return options.workers
+
+
+def threads_of_gpu(n_gpus: int) -> int:
+    """Threads of the process that each of so many GPUs has."""
+    return max(LEAST_THREADS, min(MOST_THREADS, usable_processors() // n_gpus))
 
 
 def usable_processors() -> int:

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from threading import Event
 
 from sweep.backends import open_backend
-from sweep.engine.crews import Crew, Lost, Threads, needs_backend_here, process_crew
+from sweep.engine.crews import Crew, Lost, Threads, consistent, needs_backend_here, process_crew
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
 from sweep.plan import chunk_counts, chunks, points
 from sweep.spec import Chunk, RunOptions, Task
@@ -37,7 +37,7 @@ def run(
     SweepError is raised for what the request or the machine is to blame for, with the finished
     chunks kept. Where nothing is pending, no backend is opened: finished results need no compiler.
     """
-    options = options or RunOptions()
+    options = consistent(options or RunOptions())
     ledger = _ledger(results, options)
     if not ledger.pending:
         if report:
@@ -153,6 +153,9 @@ def _enter(
     else:
         for receipt in receipts:
             ledger.enter(receipt, results)
+        left = task.chunks[len(receipts) :]
+        if left and not stop.is_set():
+            ledger.give_back(Task(left))
 
 
 class _Watch:

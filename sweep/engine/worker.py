@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sweep import __version__
 from sweep.backends import Backend, Stopped
+from sweep.backends.visible import VARIABLE
 from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
 from sweep.plan import points
@@ -47,6 +48,7 @@ class Worker:
     results: Results
     backend: Backend
     stop: Event
+    gpu: str = ""  # which of several, as receipts tell it
 
     def __call__(self, task: Task, patience: float = float("inf")) -> list[Receipt]:
         """Every chunk of a task computed and written; those after a stop are left out.
@@ -84,7 +86,8 @@ class Worker:
         counts = _by_status(computed.arrays["status"])
         seconds = time.perf_counter() - began
         receipt = Receipt(chunk, counts, computed.kernel_seconds, seconds)
-        self.results.append_receipt(_line(receipt, computed.arrays, self.backend.description))
+        device = self.backend.description + (f" ({self.gpu})" if self.gpu else "")
+        self.results.append_receipt(_line(receipt, computed.arrays, device))
         return receipt
 
 
@@ -97,10 +100,11 @@ class Job:
     open_backend: Callable[[str], Backend]
     backend: str
     durable: bool = False
+    one_gpu: bool = False  # the process sees one of several, which the environment names
 
     def __call__(self, task: Task, patience: float) -> list[Receipt]:
         """As of a Worker, of which this process has one a run."""
-        return _worker(self)(task, patience)
+        return opened(self)(task, patience)
 
 
 _STOPS: dict[str, Event] = {}  # by run
@@ -109,13 +113,18 @@ _OPENING = threading.Lock()
 
 def begin(job: Job) -> str:
     """This process is ready to work for the job; the version it has."""
-    _worker(job)
+    opened(job)
     return __version__
+
+
+def stop_of(run: str) -> Event:
+    """What is set in this process once that run is to stop."""
+    return _STOPS.setdefault(run, Event())
 
 
 def stop_run(run: str) -> None:
     """Whatever this process computes for that run stops soon, and nothing more is begun."""
-    _STOPS.setdefault(run, Event()).set()
+    stop_of(run).set()
 
 
 def forget_run(run: str) -> None:
@@ -124,18 +133,19 @@ def forget_run(run: str) -> None:
     _opened.cache_clear()
 
 
-def _worker(job: Job) -> Worker:
+def opened(job: Job) -> Worker:
+    """This process' worker for the job; SweepError if it cannot open what that needs."""
     with _OPENING:
         return _opened(job)
 
 
 @lru_cache(maxsize=1)
 def _opened(job: Job) -> Worker:
-    stop = _STOPS.setdefault(job.run, Event())
+    stop = stop_of(job.run)
+    gpu = os.environ[VARIABLE] if job.one_gpu else ""
     try:
-        return Worker(
-            Store.open(job.store, durable=job.durable), job.open_backend(job.backend), stop
-        )
+        store = Store.open(job.store, durable=job.durable)
+        return Worker(store, job.open_backend(job.backend), stop, gpu)
     except SweepError as error:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise type(error)(f"a worker ({where}) cannot begin: {error}") from None
