@@ -15,7 +15,9 @@ from sweep.config import Request, load
 from sweep.engine import Progress, Summary, consistent, needs_backend_here, own_chunks
 from sweep.engine import run as run_engine
 from sweep.forecast import Forecast, forecast, probe
+from sweep.passes import Means, first_pass, refuse_shard, run_in_memory, run_in_stores
 from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
+from sweep.refining import most_points
 from sweep.source import kernel_digest
 from sweep.spec import Points
 from sweep.store import MemoryResults, Store, anything_at
@@ -50,21 +52,51 @@ def run(
     raised where the request or the machine is at fault. Set `stop` to end early. `workers` are
     threads, or with cluster="local" processes; `cluster` may be a Dask scheduler's address, too.
     `gpus` is how many GPUs of this machine compute, in a process each.
+    Of a refined sweep that was stopped, the Dataset has the points of the pass it was in.
     """
     request = with_options(
         load(source, overrides), backend=backend, workers=workers, cluster=cluster, gpus=gpus
     )
     if store is None:
-        results = MemoryResults(
-            request.sweep,
-            chunk_points=request.options.chunk_points,
-            provenance=provenance(request),
-        )
-        run_engine(results, request.options, report, stop)
-        return results.dataset()
-    kept = open_store(request, default_store(request) if store == "auto" else store)
-    run_in_store(kept, request, report, stop)
+        return _in_memory(request, report, stop).dataset()
+    path = default_store(request) if store == "auto" else store
+    kept, _ = compute(request, path, report, stop)
     return kept.dataset()
+
+
+def compute(
+    request: Request,
+    path: str | Path,
+    report: Report | None = None,
+    stop: Event | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> tuple[Store, Summary]:
+    """Whatever of the request is not done in the store at `path`; the store, and what was done.
+
+    Of a refined sweep that was stopped in a pass, the store is that of the pass. SweepError as of
+    `run`.
+    """
+    if request.refinement is None:
+        kept = open_store(request, path)
+        return kept, run_in_store(kept, request, report, stop, tell)
+
+    def run_pass(kept: Store, asked: Request, report: Report | None) -> Summary:
+        return run_in_store(kept, asked, report, stop, tell)
+
+    means = Means(open_store, run_pass, provenance)
+    return run_in_stores(request, str(path), means, report)
+
+
+def _in_memory(request: Request, report: Report | None, stop: Event | None) -> MemoryResults:
+    if request.refinement is not None:
+        return run_in_memory(request, provenance(request), report, stop)
+    results = MemoryResults(
+        request.sweep,
+        chunk_points=request.options.chunk_points,
+        provenance=provenance(request),
+    )
+    run_engine(results, request.options, report, stop)
+    return results
 
 
 def with_options(request: Request, **options: Any) -> Request:
@@ -152,6 +184,8 @@ def compile_kernels(request: Request) -> list[tuple[str, ...]]:
     if sweep.method.kind != "kernel":
         return []
     variants = variant_sets(sweep, chunk_shape(sweep, request.options.chunk_points))
+    if request.refinement is not None:  # later passes have points from everywhere
+        variants = sorted({*variants, *variant_sets(sweep, sweep.shape)})
     backend = open_backend(request.options.backend)
     for names in variants:
         backend.prepare(sweep, Points(n_points=0, columns={}, variants=names))
@@ -161,8 +195,11 @@ def compile_kernels(request: Request) -> list[tuple[str, ...]]:
 def forecast_of(request: Request, path: str | Path) -> Forecast:
     """What running the request into the store at `path` will take; nothing is written.
 
-    Of a store that is there, only what is still to do counts. SweepError as of a run.
+    Of a store that is there, only what is still to do counts. Of a refined sweep that is not done
+    it is what the coarse grid takes: the rest is known only pass by pass. SweepError as of a run.
     """
+    if request.refinement is not None:
+        return _forecast_of_refined(request, path)
     sweep, options = request.sweep, request.options
     if not anything_at(path):
         shape = chunk_shape(sweep, options.chunk_points)
@@ -194,6 +231,17 @@ def speed_of(request: Request, workers: int = 1) -> Speed:
     pace = probe(sweep, backend, workers)
     names = request.name, sweep.model.name, sweep.method.name
     return Speed(*names, backend.description, workers, pace)
+
+
+def _forecast_of_refined(request: Request, path: str | Path) -> Forecast:
+    """Of the coarse grid alone, with the most points there may be; unless all is there."""
+    assert request.refinement is not None
+    refuse_shard(request)
+    known, place = first_pass(request, path)
+    found = forecast_of(replace(known, refinement=None), place)
+    if known is not request:
+        return found
+    return replace(found, points_at_most=most_points(request.sweep, request.refinement))
 
 
 def provenance(request: Request) -> dict[str, object]:

@@ -42,6 +42,7 @@ class Forecast:
     backend: str
     points_per_second: float | None  # of all workers; None: no point was done in LONGEST_PROBE
     seconds: float | None
+    points_at_most: int | None = None  # of a refined sweep, of which all else tells pass 0 alone
 
     @property
     def fits(self) -> bool:

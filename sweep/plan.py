@@ -138,6 +138,7 @@ def fingerprint(recipe: Mapping[str, Any]) -> str:
 def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, Values]) -> Sweep:
     """The sweep a recipe was made from, given the values of each parameter that is on an axis.
 
+    Of refined points, `level` has to be among the values.
     The method is that of today's table, whatever its revision. Raises SweepError if this version
     cannot compute the recipe.
     """
@@ -233,7 +234,8 @@ def _axis_recipe(axis: Axis) -> Recipe:
 
 def _axis(recipe: Mapping[str, Any], axis_columns: Mapping[str, Values]) -> Axis:
     columns = {name: axis_columns[name] for name in recipe["parameters"]}
-    return Axis(recipe["name"], columns, plain(recipe["recipe"]))
+    levels = axis_columns["level"].astype(np.uint8) if "refine" in recipe["recipe"] else None
+    return Axis(recipe["name"], columns, plain(recipe["recipe"]), levels)
 
 
 def _constants(

@@ -160,6 +160,7 @@ class Axis:
     name: str
     columns: Mapping[str, Values]  # parameter name -> (size,)
     recipe: Mapping[str, object]  # as asked for: {"linspace": [0.5, 15.0, 1024]}; what is compared
+    levels: NDArray[np.uint8] | None = None  # (size,) of refined points: that each belongs to
 
     @property
     def size(self) -> int:
@@ -194,6 +195,19 @@ class Sweep:
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters of the sweep, in the order of the kernel's struct."""
         return (*self.model.parameters, *self.parameter_set.parameters, *self.method.parameters)
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """Where a grid is made finer: cells at whose edge points differ are halved along every axis.
+
+    They differ in the class of a flag, in status, or in another output by more than `tolerance`
+    times what that spans, greatest less least, over the points of the grid that are ok.
+    """
+
+    outputs: tuple[str, ...]  # that are looked at, beside status
+    levels: int  # how often a cell may be halved
+    tolerance: float | None = None  # None: all outputs are flags
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ BROKEN_FILES = [
      "stiffness: there is no such key; known are format, model, method, outputs, dtype; "
      "parameters stand under [parameters]"),
     (MODEL, "[pictures]\nsobol = 10\n[run]",
-     "[pictures]: there is no such table; known are parameters, axes, sample, run"),
+     "[pictures]: there is no such table; known are parameters, axes, sample, refine, run"),
     (MODEL, '[run.slum]\nqueue = "x"\n[run]',
      "[run] slum: there is no such table; did you mean 'slurm'?"),
     (MODEL, '[run.slurm]\nquue = "x"\n[run]',

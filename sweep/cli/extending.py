@@ -9,6 +9,7 @@ import typer
 
 from sweep.cli.app import Json, StorePath, app, examples
 from sweep.cli.printing import print_json
+from sweep.errors import SweepError
 
 
 @app.command(
@@ -36,7 +37,13 @@ def extend(
     from sweep.config import load
     from sweep.store import Store
 
-    longer = Store.extend(store, load(config, overrides or ()).sweep)
+    request = load(config, overrides or ())
+    if request.refinement is not None:
+        raise SweepError(
+            "a refined sweep cannot be extended: its points follow from its whole grid; "
+            "run the larger one in a store of its own"
+        )
+    longer = Store.extend(store, request.sweep)
     total = longer.sweep.n_points
     left = sum(chunk.n_points for chunk in longer.pending())
     changes = (word for each in overrides or () for word in ("--set", each))

@@ -94,8 +94,11 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
     took = "unknown: the first points take more than 10 s"
     if found.seconds is not None:
         took = f"about {duration(found.seconds)}" + (f", at {rate(pace)}" if pace else "")
+    most = found.points_at_most
+    bound = f"all below is of the coarse grid alone; at most {most:,} points in all"
     return [
         ("store", store),
+        *([] if most is None else [("refined", bound)]),
         ("points", f"{pending} to do" if pending == total else f"{pending} to do, of {total}"),
         ("chunks", chunks),
         ("disk", f"at most {_bytes(found.bytes_on_disk)}" + _room(found.bytes_free)),

@@ -182,18 +182,18 @@ def _compute(
     *,
     as_json: bool,
 ) -> Ended:
-    from sweep.api import open_store, run_in_store
+    from sweep.api import compute
 
     request, place = _asked(config, overrides, options, store)
-    kept = open_store(request, place)
     with display(as_json=as_json) as show:
 
         def report(progress: Progress) -> None:
             asked.computing = True
             show(progress)
 
-        summary = run_in_store(kept, request, report, asked.event, _tell)
-        return Ended(kept, place, summary)
+        kept, summary = compute(request, place, report, asked.event, _tell)
+        unfinished = request.refinement is not None and summary.stopped
+        return Ended(kept, kept.location if unfinished else place, summary)
 
 
 def _tell(line: str) -> None:

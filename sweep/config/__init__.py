@@ -9,10 +9,11 @@ from pathlib import Path
 from sweep.config.assembly import sweep_of
 from sweep.config.draft import Draft, read
 from sweep.config.quantities import UnreadableError, seconds
+from sweep.config.refine import refinement_of
 from sweep.config.tables import Document, RunTable, SlurmTable, checked
 from sweep.config.wording import shown
 from sweep.errors import ConfigError
-from sweep.spec import RunOptions, Sweep
+from sweep.spec import Refinement, RunOptions, Sweep
 
 __all__ = ["Request", "load"]
 
@@ -23,9 +24,10 @@ FORMAT = 1  # of sweep files
 class Request:
     """What a user asked for: a sweep, how to run it, and what to call its results."""
 
-    sweep: Sweep
+    sweep: Sweep  # where it is refined, the coarse grid
     options: RunOptions
     name: str  # stem of the file, or the model's name where there is no file
+    refinement: Refinement | None = None
 
 
 def load(
@@ -47,9 +49,11 @@ def load(
     _check_format(draft, document)
     options = _run_options(draft, document.run)
     sweep = sweep_of(draft, document)
+    # A point that --at gives has no axes to be refined.
+    refinement = None if at else refinement_of(draft, document, sweep)
     if draft.faults or sweep is None:
         raise ConfigError(draft.source, draft.faults)
-    return Request(sweep, options, draft.name or sweep.model.name)
+    return Request(sweep, options, draft.name or sweep.model.name, refinement)
 
 
 def _top_level_hint(draft: Draft, key: str) -> str:

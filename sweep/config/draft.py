@@ -19,7 +19,7 @@ Table = dict[str, object]
 Flag = Literal["--set", "--at"]
 
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
-TABLES = ("parameters", "axes", "sample", "run")
+TABLES = ("parameters", "axes", "sample", "refine", "run")
 SAMPLE_KEYS = ("method", "points", "seed", "file", "columns")  # all others are parameters
 MOST_BYTES = 2**26  # of a sweep file
 

@@ -31,6 +31,7 @@ class Document(Table):
     parameters: dict[str, object] = Field({}, description="a table")
     axes: dict[str, object] = Field({}, description="a table")
     sample: dict[str, object] | None = Field(None, description="a table")
+    refine: dict[str, object] | None = Field(None, description="a table")
     run: dict[str, object] = Field({}, description="a table")
 
 
@@ -63,6 +64,18 @@ class MarginTable(Table):
 
     uniform: list[object] | None = Field(None, description="[least, greatest]")
     loguniform: list[object] | None = Field(None, description="[least, greatest]")
+
+
+class RefineTable(Table):
+    """What stands in [refine]: which outputs are looked at, and how fine it gets."""
+
+    output: str | list[str] | None = Field(
+        None, description="the name of an output, in quotes, or a list of them"
+    )
+    levels: int | None = Field(None, ge=1, le=20, description="a whole number from 1 to 20")
+    tolerance: float | None = Field(
+        None, gt=0, le=1, description="a number above 0 and at most 1: a share of what it spans"
+    )
 
 
 class RunTable(Table):

@@ -2,6 +2,7 @@
 
 from sweep.store.disk import Store, open_results
 from sweep.store.memory import MemoryResults
+from sweep.store.passes import PassFolder
 from sweep.store.place import anything_at, is_url
 
-__all__ = ["MemoryResults", "Store", "anything_at", "is_url", "open_results"]
+__all__ = ["MemoryResults", "PassFolder", "Store", "anything_at", "is_url", "open_results"]

@@ -307,6 +307,7 @@ def _sweep(group: zarr.Group) -> Sweep:
     if fingerprint(made_from) != group.attrs["fingerprint"]:
         raise ValueError("its recipe does not match its fingerprint")
     names = [name for axis in made_from["axes"] for name in axis["parameters"]]
+    names += [layout.LEVEL for axis in made_from["axes"] if "refine" in axis["recipe"]]
     return from_recipe(made_from, {name: _coordinate(group, name) for name in names})
 
 

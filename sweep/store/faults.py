@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shlex
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -89,6 +90,14 @@ def opening(path: object) -> Generator[None]:
 def refuse_what_is_no_store(path: Path) -> None:
     """StoreError with the reason and the cure, unless a folder with a zarr v3 group lies here."""
     if not path.exists():
+        passes = path.with_name(f"{path.name}.passes")
+        if passes.is_dir():
+            last = max(passes.glob("[0-9]*.zarr"), key=lambda each: int(each.stem), default=passes)
+            raise StoreError(
+                f"{str(path)!r} is not there yet: it is being refined, or was when that was "
+                f"stopped; `sweep status {shlex.quote(str(last))}` tells how far its last pass is, "
+                "and running the same sweep again goes on"
+            )
         near = get_close_matches(path.name, [p.name for p in path.parent.glob("*.zarr")], n=1)
         hint = f"did you mean {near[0]!r}?" if near else "`sweep run CONFIG -o STORE` makes one"
         raise StoreError(f"no store {str(path)!r}; {hint}")

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from sweep import __version__
 from sweep.plan import fingerprint, recipe
-from sweep.spec import DTYPES, MISSING, Chunk, Output, Parameter, Status, Sweep, Values
+from sweep.spec import DTYPES, MISSING, Chunk, Output, Parameter, Status, Sweep
 
 CONVENTIONS = "CF-1.11"
+LEVEL = "level"  # of refined points, 0 those of the coarse grid
+MISSING_LEVEL = 255
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,11 @@ def results(sweep: Sweep) -> list[Variable]:
     return [*(_output(output, sweep) for output in outputs), _status(sweep)]
 
 
-def coordinates(sweep: Sweep) -> list[tuple[Variable, Values]]:
-    """Every parameter of the sweep as a coordinate, with its values; those on axes come first."""
+def coordinates(sweep: Sweep) -> list[tuple[Variable, NDArray[Any]]]:
+    """Every parameter of the sweep as a coordinate, with its values; those on axes come first.
+
+    Of refined points, their levels stand beside.
+    """
     table = {parameter.name: parameter for parameter in sweep.parameters}
     along = [
         (_coordinate(table[name], (axis.name,)), values)
@@ -52,7 +57,8 @@ def coordinates(sweep: Sweep) -> list[tuple[Variable, Values]]:
     single = [
         (_coordinate(table[name], ()), np.array(value)) for name, value in sweep.constants.items()
     ]
-    return along + single
+    levels = [(_level(axis.name), axis.levels) for axis in sweep.axes if axis.levels is not None]
+    return [*along, *single, *levels]
 
 
 def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]:
@@ -133,6 +139,11 @@ def _result(
     others = [c.name for c, _ in coordinates(sweep) if c.dimensions != (c.name,)]
     named = {"coordinates": " ".join(others)} if others else {}
     return Variable(name, sweep.dimensions, np.dtype(dtype), missing, {**described, **named})
+
+
+def _level(dimension: str) -> Variable:
+    described = {"long_name": "how often the grid was halved there", "units": "1"}
+    return Variable(LEVEL, (dimension,), np.dtype(np.uint8), MISSING_LEVEL, described)
 
 
 def _coordinate(parameter: Parameter, dimensions: tuple[str, ...]) -> Variable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -55,6 +56,13 @@ class LocalPlace:
 
     def remove(self, name: str, index: tuple[int, ...]) -> None:
         self._file(name, index).unlink(missing_ok=True)
+
+    def destroy(self) -> None:
+        if self.path.exists():
+            leftover = self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex}.partial")
+            with faults.writing(self.path):
+                self.path.rename(leftover)
+            shutil.rmtree(leftover, ignore_errors=True)
 
     def listed(self, name: str, counts: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], bool]]:
         return listed(self.path / name, counts)

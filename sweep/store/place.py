@@ -55,6 +55,10 @@ class Place(Protocol):
         """Removes the file of a chunk, if there is one."""
         ...
 
+    def destroy(self) -> None:
+        """Removes all that lies here; stopped in the middle, it is as it was or no store."""
+        ...
+
     def listed(self, name: str, counts: tuple[int, ...]) -> Iterator[tuple[Index, bool]]:
         """The index of every chunk of an array, in C order, and whether it has a file."""
         ...

@@ -86,6 +86,12 @@ class RemotePlace:
         except FileNotFoundError:
             pass
 
+    def destroy(self) -> None:
+        with faults.reaching(self.url):  # its group last: what is left says what it is
+            names = self._found(f"{self._root}")
+            for name in sorted(names, key=lambda name: (name.endswith("zarr.json"), -len(name))):
+                self._system.rm_file(name)
+
     def listed(self, name: str, counts: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], bool]]:
         with faults.reaching(self.url):
             names = self._names(name)

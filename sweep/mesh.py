@@ -1,0 +1,167 @@
+"""The cells of a refined grid: boxes of its axes, halved along every axis where that is asked for.
+
+Points have positions, whole numbers on the lattice of the finest level, so that a point which cells
+share is one. Values are found from the coarse ones by + − × ÷ √ alone: the same on every machine.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.spec import Values
+
+Keys = NDArray[np.int64]  # (n,) ascending: flat indices, of points in the lattice or of cells
+Places = NDArray[np.int64]  # (n, n_axes)
+
+
+def is_geometric(recipe: Mapping[str, object]) -> bool:
+    """Whether the middle between values of an axis is their geometric mean."""
+    return "geomspace" in recipe
+
+
+def halved(values: Values, levels: int, *, geometric: bool) -> Values:
+    """(n,) values with the middle of all neighbours between them, so many times over.
+
+    The middle is the geometric mean of values of one sign, or else the arithmetic mean.
+    """
+    for _ in range(levels):
+        finer = np.empty(2 * len(values) - 1)
+        finer[::2] = values
+        left, right = values[:-1], values[1:]
+        if geometric:  # two roots: a product might be too great, or too little
+            finer[1::2] = np.sign(left) * (np.sqrt(np.abs(left)) * np.sqrt(np.abs(right)))
+        else:
+            finer[1::2] = left / 2 + right / 2
+        values = finer
+    return values
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was computed at points: numbers compared by their span, and codes by being the same."""
+
+    codes: tuple[NDArray[np.int64], ...]  # each (n_points,)
+    numbers: tuple[Values, ...]  # each (n_points,), NaN where there is none
+    spans: tuple[float, ...]  # of each of the numbers: a cell with a greater one is halved
+
+
+class Mesh:
+    """The cells that a grid of (n_1, ..., n_k) values is cut into, none of them halved at first."""
+
+    def __init__(self, counts: Sequence[int], levels: int) -> None:
+        self.levels = levels
+        self.shape = tuple(((n - 1) << levels) + 1 for n in counts)  # of the finest lattice
+        self._coarse = tuple(n - 1 for n in counts)
+        none = np.empty(0, np.int64)
+        self.cells: list[Keys] = [np.arange(math.prod(self._coarse)), *[none] * levels]
+
+    def points(self) -> Keys:
+        """Every corner of a cell."""
+        corners = [self.corners(level).ravel() for level in range(self.levels + 1)]
+        return np.unique(np.concatenate(corners))
+
+    def corners(self, level: int) -> Keys:
+        """(n_cells, 2**n_axes): the corners of the cells of a level, the last axis' first."""
+        origin = self.places(self.cells[level], level)
+        size = 1 << (self.levels - level)
+        offsets = itertools.product((0, 1), repeat=len(self.shape))
+        return np.stack([self.flat((origin + np.array(each)) * size) for each in offsets], axis=1)
+
+    def level_of(self, points: Keys) -> NDArray[np.uint8]:
+        """The coarsest level that each point is on."""
+        every: Keys = np.bitwise_or.reduce(self.positions(points), axis=1) | (1 << self.levels)
+        powers = np.array([1 << i for i in range(self.levels + 1)])
+        return (self.levels - np.searchsorted(powers, every & -every)).astype(np.uint8)
+
+    def positions(self, points: Keys) -> Places:
+        """Where points are on the finest lattice."""
+        return np.stack(np.unravel_index(points, self.shape), axis=1)
+
+    def flat(self, positions: Places) -> Keys:
+        """The keys of positions."""
+        return _raveled(positions, self.shape)
+
+    def places(self, cells: Keys, level: int) -> Places:
+        """Where cells are in the grid of all cells of their level."""
+        return np.stack(np.unravel_index(cells, self._grid(level)), axis=1)
+
+    def unlike(self, points: Keys, found: Found) -> list[Keys]:
+        """By level but the last, the cells at whose edge some known points are not alike.
+
+        A cell's points are its corners, and those of finer neighbours that lie between them.
+        """
+        sizes = [len(cells) for cells in self.cells[:-1]]
+        lows = [[np.full(n, math.inf) for n in sizes] for _ in (*found.codes, *found.numbers)]
+        highs = [[np.full(n, -math.inf) for n in sizes] for _ in (*found.codes, *found.numbers)]
+        for level, point, cell in self._holding(points):
+            for i, values in enumerate((*found.codes, *found.numbers)):
+                np.fmin.at(lows[i][level], cell, values[point].astype(np.float64))
+                np.fmax.at(highs[i][level], cell, values[point].astype(np.float64))
+        spans = (*(0.0 for _ in found.codes), *found.spans)
+        chosen: list[Keys] = []
+        for level, cells in enumerate(self.cells[:-1]):
+            wide = np.zeros(len(cells), bool)
+            for low, high, span in zip(lows, highs, spans, strict=True):
+                wide |= high[level] - low[level] > span
+            chosen.append(cells[wide])
+        return chosen
+
+    def beside(self, chosen: Sequence[Keys]) -> list[Keys]:
+        """By level but the last, the cells of these that touch one of them, at most as fine."""
+        around = [[cells] for cells in chosen]
+        for level, cells in enumerate(chosen):
+            places, grid = self.places(cells, level), np.array(self._grid(level))
+            for step in itertools.product((-1, 0, 1), repeat=len(self.shape)):
+                moved = places + np.array(step)
+                moved = moved[np.all((moved >= 0) & (moved < grid), axis=1)]
+                for coarser in range(level + 1):
+                    keys = self._cell_keys(moved >> (level - coarser), coarser)
+                    around[coarser].append(keys[_index(self.cells[coarser], keys) >= 0])
+        return [np.unique(np.concatenate(each)) for each in around]
+
+    def halve(self, chosen: Sequence[Keys]) -> None:
+        """Puts 2**n_axes cells of the next level in the place of each of these, by level."""
+        for level, cells in enumerate(chosen):
+            self.cells[level] = np.setdiff1d(self.cells[level], cells, assume_unique=True)
+            first = 2 * self.places(cells, level)
+            children = [
+                self._cell_keys(first + np.array(each), level + 1)
+                for each in itertools.product((0, 1), repeat=len(self.shape))
+            ]
+            self.cells[level + 1] = np.union1d(self.cells[level + 1], np.concatenate(children))
+
+    def _holding(self, points: Keys) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
+        """Level, and indices of points and of the cells of that level that have them at an edge."""
+        positions = self.positions(points)
+        for side in itertools.product((0, 1), repeat=len(self.shape)):
+            within = positions - np.array(side)
+            inside = np.all((within >= 0) & (within < np.array(self.shape) - 1), axis=1)
+            point = np.flatnonzero(inside)
+            for level, cells in enumerate(self.cells[:-1]):
+                keys = self._cell_keys(within[point] >> (self.levels - level), level)
+                cell = _index(cells, keys)
+                yield level, point[cell >= 0], cell[cell >= 0]
+
+    def _grid(self, level: int) -> tuple[int, ...]:
+        return tuple(n << level for n in self._coarse)
+
+    def _cell_keys(self, places: Places, level: int) -> Keys:
+        return _raveled(places, self._grid(level))
+
+
+def _raveled(places: Places, shape: tuple[int, ...]) -> Keys:
+    return np.asarray(np.ravel_multi_index(tuple(places.T), shape), np.int64)
+
+
+def _index(known: Keys, keys: Keys) -> NDArray[np.intp]:
+    """Where each key is among the known ones, -1 where it is not."""
+    if not known.size:
+        return np.full(keys.shape, -1, np.intp)
+    at = np.minimum(np.searchsorted(known, keys), known.size - 1)
+    return np.where(known[at] == keys, at, -1)

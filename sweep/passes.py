@@ -1,0 +1,196 @@
+"""A refined sweep from its coarse grid to its last pass: in stores beside its own, or in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+
+from sweep.config import Request
+from sweep.engine import Progress, Results, Summary
+from sweep.engine import run as run_engine
+from sweep.errors import SweepError
+from sweep.refining import Arrays, Refiner, as_stored, is_outdated
+from sweep.spec import RunOptions, Status, Sweep
+from sweep.store import MemoryResults, PassFolder, Store, anything_at
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Means:
+    """How stores are opened and run: as those of any sweep."""
+
+    open_store: Callable[[Request, str], Store]
+    run_in_store: Callable[[Store, Request, Report | None], Summary]
+    provenance: Callable[[Request], dict[str, object]]
+
+
+def run_in_stores(
+    request: Request, path: str, means: Means, report: Report | None = None
+) -> tuple[Store, Summary]:
+    """The store at `path` with every point of a refined sweep, and what was done for that.
+
+    Stopped in a pass, it is the store of that pass. What is there already is kept, and gone on
+    with. Raises StoreError if the store is held, or if something else lies there.
+    """
+    refuse_shard(request)
+    folder = PassFolder(path)
+    if anything_at(path):
+        found = _stored(request, path, means)
+        again = request.options.retry_failed and found.failed()
+        if not again and not (found.pending() and folder.exists()):
+            return found, means.run_in_store(found, request, report)
+    with folder.lock():
+        account = _Account(request.options, report)
+        refiner, last = _refined(request, folder, means, account)
+        if last is not None:
+            return last, account.summary()
+        return _assembled(refiner, request, path, folder, means), account.summary()
+
+
+def run_in_memory(
+    request: Request,
+    provenance: dict[str, object],
+    report: Report | None = None,
+    stop: Event | None = None,
+) -> MemoryResults:
+    """Every point of a refined sweep; stopped in a pass, the points of that one."""
+    assert request.refinement is not None
+    account = _Account(request.options, report)
+    refiner = Refiner(request.sweep, request.refinement)
+    while (sweep := refiner.sweep) is not None:
+        results = _in_memory(sweep, request, provenance)
+        summary = run_engine(results, account.options(), account.report, stop)
+        if account.enter(summary, sweep.n_points).stopped:
+            return results
+        refiner.enter(results.dataset())
+    sweep, arrays = refiner.result()
+    results = _in_memory(sweep, request, provenance)
+    _fill(results, arrays)
+    return results
+
+
+def refuse_shard(request: Request) -> None:
+    """SweepError if a shard of a refined sweep is asked for."""
+    if request.options.shard is not None:
+        raise SweepError(
+            "--shard does not go with [refine], each pass of which follows from the whole of those "
+            "before; use --workers, or --cluster for several machines"
+        )
+
+
+def first_pass(request: Request, path: str | Path) -> tuple[Request, str | Path]:
+    """What is known of a refined sweep and its place: all of it once it is there, else pass 0."""
+    if not anything_at(path):
+        return request, PassFolder(path)[0]
+    assert request.refinement is not None
+    stored = Store.open(path).sweep
+    return replace(request, sweep=as_stored(request.sweep, request.refinement, stored)), path
+
+
+def _in_memory(sweep: Sweep, request: Request, provenance: dict[str, object]) -> MemoryResults:
+    points = request.options.chunk_points
+    return MemoryResults(sweep, chunk_points=points, provenance=provenance)
+
+
+def _stored(request: Request, path: str, means: Means) -> Store:
+    """The store of the refined sweep; StoreError, the differences named, if it is another's."""
+    return means.open_store(first_pass(request, path)[0], path)
+
+
+def _refined(
+    request: Request, folder: PassFolder, means: Means, account: _Account
+) -> tuple[Refiner, Store | None]:
+    """All passes computed; with the store of the one in which the run was stopped, or None."""
+    assert request.refinement is not None
+    refiner = Refiner(request.sweep, request.refinement)
+    while (sweep := refiner.sweep) is not None:
+        kept = _pass(replace(request, sweep=sweep), refiner.number, folder, means)
+        asked = replace(request, options=account.options())
+        summary = means.run_in_store(kept, asked, account.report)
+        if account.enter(summary, sweep.n_points).stopped:
+            return refiner, kept
+        refiner.enter(kept.dataset())
+    return refiner, None
+
+
+def _pass(request: Request, number: int, folder: PassFolder, means: Means) -> Store:
+    """The store of a pass; one that followed from points since computed again is made anew."""
+    path = folder[number]
+    if number and anything_at(path) and is_outdated(Store.open(path).sweep, request.sweep):
+        folder.remove(start=number)
+    return means.open_store(request, path)
+
+
+def _assembled(
+    refiner: Refiner, request: Request, path: str, folder: PassFolder, means: Means
+) -> Store:
+    """The store with the points of all passes; these go, unless a point of them has failed."""
+    folder.remove_store()
+    sweep, arrays = refiner.result()
+    kept = Store.create(
+        path,
+        sweep,
+        chunk_points=request.options.chunk_points,
+        provenance=means.provenance(request),
+        durable=request.options.durable,
+    )
+    _fill(kept, arrays)
+    if not (arrays["status"] == Status.failed).any():
+        folder.remove()
+    return kept
+
+
+def _fill(results: Results, arrays: Arrays) -> None:
+    for chunk in results.pending():
+        (part,) = chunk.slices
+        results.write(chunk, {name: values[part] for name, values in arrays.items()})
+
+
+@dataclass
+class _Account:
+    """What the passes of a run have done together."""
+
+    asked: RunOptions
+    tell: Report | None
+    summaries: list[Summary] = field(default_factory=list[Summary])
+    points_before: int = 0  # of the passes that are done
+
+    def options(self) -> RunOptions:
+        """Those of the next pass, which has what is left of the time."""
+        if self.asked.time_limit is None:
+            return self.asked
+        spent = sum(summary.wall_seconds for summary in self.summaries)
+        return replace(self.asked, time_limit=self.asked.time_limit - spent)
+
+    def report(self, progress: Progress) -> None:
+        """Progress of a pass, the passes before counted in; what comes after is not known."""
+        if self.tell:
+            before = self.points_before
+            done, total = progress.points_done + before, progress.points_total + before
+            self.tell(replace(progress, points_done=done, points_total=total))
+
+    def enter(self, summary: Summary, points: int) -> Summary:
+        """Counts a pass of so many points in, and gives its summary back."""
+        self.summaries.append(summary)
+        self.points_before += points
+        return summary
+
+    def summary(self) -> Summary:
+        """What was done in all."""
+        counts: Counter[Status] = Counter()
+        for each in self.summaries:
+            counts.update(each.counts)
+        return Summary(
+            points=sum(each.points for each in self.summaries),
+            chunks=sum(each.chunks for each in self.summaries),
+            counts=dict(counts),
+            wall_seconds=sum(each.wall_seconds for each in self.summaries),
+            kernel_seconds=sum(each.kernel_seconds for each in self.summaries),
+            workers=max(each.workers for each in self.summaries),
+            backend=next((each.backend for each in self.summaries if each.backend), ""),
+            stopped=self.summaries[-1].stopped,
+        )
