@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from sweep.backends.compiler import zig
 from sweep.backends.cpu import Target
+from sweep.config import load
+from sweep.errors import ConfigError
 from sweep.models.friction_oscillator import MODEL
 from sweep.spec import Method, Status
 from sweep.theory.stability import longest_step
@@ -370,6 +372,26 @@ def test_a_step_beyond_the_stability_limit_is_diverged(method: str) -> None:
 def test_euler_beyond_its_limit_would_look_plausible() -> None:
     """h = 6.6e-4 s is 2.4 times the limit of SDND104, and comes out as diverged."""
     assert (sdnd104("euler", step=6.6e-4)["status"] == Status.diverged).all()
+
+
+@pytest.mark.parametrize(
+    ("method", "greatest"), [("rk54", 0.1), ("rk32", 0.1), ("adapt_ordre2", 10)]
+)
+def test_tolerances_that_control_nothing_are_refused(method: str, greatest: float) -> None:
+    """Beyond them results look plausible and are up to 200 times too large; inf is not finite."""
+    constants = {**SDND104, "base_acceleration": 1.5, "step": 1e-4, "tangential_stiffness": 9e6}
+    request = {"model": "friction_oscillator", "method": method, "parameters": constants}
+    for tolerance in (greatest, math.inf):
+        loaded = load({**request, "parameters": {**constants, "tolerance": tolerance}})
+        assert loaded.sweep.constants["tolerance"] == tolerance
+    told = f"it has to be above 0 and at most {greatest:g} and inf is allowed"
+    varied = {"tolerance": {"values": [1e-4, 1.01 * greatest, math.inf]}}
+    for asked in (
+        {"parameters": {**constants, "tolerance": 1.01 * greatest}},
+        {"parameters": constants, "axes": varied},
+    ):
+        with pytest.raises(ConfigError, match=told):
+            load({**request, **asked})
 
 
 @pytest.mark.parametrize("method", CONTROLLED)
