@@ -145,8 +145,8 @@ def _tolerance(default: float, maximum: float, minimum: float = 0.0) -> Paramete
         name="tolerance", symbol="eps", unit="1", minimum=minimum, open_minimum=minimum == 0,
         maximum=maximum, infinite=True, default=default,
         meaning="what step control allows: to rk54 and rk32 the relative error of a step, to "
-        "adapt_ordre2 its length in 1/50 of the apparent period (1: Code_Aster's; unstable above 16); "
-        "inf, which is all that euler and devogelaere take: constant step",
+        "adapt_ordre2 its length in 1/50 of the apparent period (1: Code_Aster's; above 16: "
+        "unstable); inf, which is all that euler and devogelaere take: constant step",
     )  # fmt: skip
 
 
