@@ -46,7 +46,7 @@ class Parameter:
     open_minimum: bool = False  # the minimum itself is excluded
     open_maximum: bool = False
     whole: bool = False  # takes whole numbers only
-    infinite: bool = False  # inf is a value it takes
+    infinite: bool = False  # inf is a value it takes, whatever its maximum
     default: float | None = None  # None: has to be given
     derived: str = ""  # how the kernel finds it where it is not given: the default then is NaN
     neutral: bool = False  # the default changes nothing, so it stays out of the fingerprint

@@ -127,6 +127,7 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["show", SMOKE], "is a file, not a store"),
     (["plot", "a.zarr"], "no store"),
     (["plot", "a.zarr", "--at", "friction"], "'friction' is not NAME=VALUE"),
+    (["plot", "a.zarr", "--at", "friction=1", "--at", "friction=2"], "friction is given twice"),
     (["export", "a.zarr"], "Missing option '--output'"),
     (["export", "a.zarr", "-o", "a.csv"], "no store"),
     (["example", "wear_powr"], "there is no sweep file 'wear_powr'; did you mean 'wear_power'?"),

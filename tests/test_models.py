@@ -197,7 +197,8 @@ def test_every_parameter_is_told_and_its_default_is_in_its_range(model: Model) -
             assert math.isnan(p.default) == bool(p.derived)
             if p.derived:
                 continue
-            assert p.minimum <= p.default <= p.maximum
+            assert p.minimum <= p.default
+            assert p.default <= p.maximum or (p.infinite and p.default == math.inf)
             assert p.infinite or math.isfinite(p.default)
             assert not (p.open_minimum and p.default == p.minimum)
             assert not (p.open_maximum and p.default == p.maximum)

@@ -258,6 +258,8 @@ def places(texts: Iterable[str]) -> dict[str, float]:
     cuts: dict[str, float] = {}
     for text in texts:
         name, _, value = text.partition("=")
+        if name.strip() in cuts:
+            raise typer.BadParameter(f"{name.strip()} is given twice", param_hint="--at")
         try:
             cuts[name.strip()] = float(value)
         except ValueError:

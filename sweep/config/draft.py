@@ -159,6 +159,8 @@ def _override(draft: Draft, text: str, flag: Flag) -> None:
     if not table and key not in TOP_LEVEL_KEYS:
         table = "parameters"
     wrong = _wrong_option(flag, option, equals, table, key)
+    if not wrong and flag == "--at" and _is_given(draft, key):
+        wrong = "it is given twice, and a point has one value of each parameter"
     value = None if wrong else _override_value(value_text.strip())
     if value is None:
         cure = wrong or f"{shown(value_text.strip())} is not a TOML value"
@@ -184,6 +186,12 @@ def _wrong_option(flag: Flag, option: str, equals: str, table: str, key: str) ->
     if table not in ("", *TABLES):
         return f"there is no table {shown(table)}; {nearest(table, TABLES)}"
     return None
+
+
+def _is_given(draft: Draft, name: str) -> bool:
+    """Whether an `--at` before has given the parameter a value."""
+    places = (draft.overridden.get((table, name), "") for table in ("parameters", "axes", "sample"))
+    return any(place.startswith("--at ") for place in places)
 
 
 def _override_value(text: str) -> object:

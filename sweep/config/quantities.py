@@ -81,10 +81,10 @@ def first_outside(values: Values, parameter: Parameter) -> int | None:
     """Index of the first value that the parameter cannot take, if any is."""
     above = values > parameter.minimum if parameter.open_minimum else values >= parameter.minimum
     below = values < parameter.maximum if parameter.open_maximum else values <= parameter.maximum
-    finite = np.isfinite(values) | (parameter.infinite & (values == np.inf))
-    allowed = finite & above & below
+    allowed = np.isfinite(values) & above & below
     if parameter.whole:
         allowed &= values == np.floor(values)
+    allowed |= parameter.infinite & (values == np.inf)
     outside = np.flatnonzero(~allowed)
     return int(outside[0]) if outside.size else None
 

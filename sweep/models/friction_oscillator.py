@@ -140,19 +140,20 @@ LIMITS = (
 )  # fmt: skip
 
 
-def _tolerance(default: float, minimum: float = 0.0) -> Parameter:
+def _tolerance(default: float, maximum: float, minimum: float = 0.0) -> Parameter:
+    """A finite one above the maximum would look controlled and have errors of any size."""
     return Parameter(
         name="tolerance", symbol="eps", unit="1", minimum=minimum, open_minimum=minimum == 0,
-        infinite=True, default=default,
+        maximum=maximum, infinite=True, default=default,
         meaning="what step control allows: to rk54 and rk32 the relative error of a step, to "
-        "adapt_ordre2 its length in 1/50 of the apparent period (1: Code_Aster's); inf, which is "
-        "all that euler and devogelaere take: constant step",
+        "adapt_ordre2 its length in 1/50 of the apparent period (1: Code_Aster's; above 16: "
+        "unstable); inf, which is all that euler and devogelaere take: constant step",
     )  # fmt: skip
 
 
-CONSTANT = _tolerance(math.inf, minimum=math.inf)
-SAME_PERIOD = _tolerance(math.inf)
-RELATIVE = _tolerance(1e-6)
+CONSTANT = _tolerance(math.inf, math.inf, minimum=math.inf)
+SAME_PERIOD = _tolerance(math.inf, 10.0)
+RELATIVE = _tolerance(1e-6, 0.1)
 
 
 def _scheme(name: str, summary: str, tolerance: Parameter, pack: int) -> Method:

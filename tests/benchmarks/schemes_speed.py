@@ -21,6 +21,7 @@ from sweep.spec import Column, Points, Sweep
 from sweep.theory.stability import SCHEMES
 from tests.benchmarks.machine_limit import limit
 from tests.benchmarks.peers import schemes_numba
+from tests.benchmarks.peers.schemes_numba import SHARED, euler
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds
 from tests.points import sweep_of
@@ -53,7 +54,7 @@ class Case:
 
 
 def measure(quick: bool) -> list[Figure]:
-    count, repeats = (96, 3) if quick else (768, 7)
+    count, repeats = (256, 3) if quick else (768, 7)  # blocks of 64 lanes even in quarters
     figures = [*_euler(count, repeats)]
     for method in ("devogelaere", "adapt_ordre2", "rk32", "rk54", "moreau"):
         figures += _others(method, count // 2, repeats)
@@ -65,8 +66,9 @@ def measure(quick: bool) -> list[Figure]:
 def _euler(count: int, repeats: int) -> Iterator[Figure]:
     cases = {kind: _case("euler", kind, count) for kind in EULER_BOUNDS}
     work: dict[str, Callable[[], object]] = {kind: _ours(case) for kind, case in cases.items()}
-    work["numba, shared"] = _numba(schemes_numba.euler_shared, cases["shared"])
-    work["numba, per point"] = _numba(schemes_numba.euler, cases["per point"])
+    peers = {"shared": SHARED["euler"], "per point": euler, "shaken": SHARED["shaken euler"]}
+    for kind, peer in peers.items():
+        work[f"numba, {kind}"] = _numba(peer, cases[kind], shared=kind != "per point")
     seconds = cpu_seconds(work, repeats)
     for kind, case in cases.items():
         speed = case.steps / seconds[kind]
@@ -75,41 +77,45 @@ def _euler(count: int, repeats: int) -> Iterator[Figure]:
     operations = sum(least.operations.values()) / least.vectors / (END / STEP)
     yield Figure("euler, shared: vector operations per step", operations, "")
     yield Figure("euler, shared: share of the limit", least.seconds / seconds["shared"], "")
-    for kind in ("shared", "per point"):
-        ratio = seconds[f"numba, {kind}"] / seconds[kind]
-        yield Figure(f"euler, {kind}: ours to SIMD-blocked numba", ratio, "times")
-        yield _agreement(f"euler, {kind}", cases[kind], work[f"numba, {kind}"]())
+    for kind, case in cases.items():
+        yield from _beside(f"euler, {kind}", case, work, seconds, kind)
 
 
 def _others(method: str, count: int, repeats: int) -> Iterator[Figure]:
     """At constant step."""
     cases = {kind: _case(method, kind, count) for kind in EULER_BOUNDS}
     work: dict[str, Callable[[], object]] = {kind: _ours(case) for kind, case in cases.items()}
-    if method == "rk32":
-        work["numba, shared"] = _numba(schemes_numba.rk32_shared, cases["shared"])
+    work["numba, shared"] = _numba(SHARED[method], cases["shared"], shared=True)
     seconds = cpu_seconds(work, repeats)
     for kind, case in cases.items():
         speed = EVALUATIONS[method] * case.steps / seconds[kind]
         yield Figure(f"{method}, {kind}", speed, "forces/s", at_least=LEAST_OTHERS)
-    if method == "rk32":
-        ratio = seconds["numba, shared"] / seconds["shared"]
-        yield Figure("rk32, shared: ours to SIMD-blocked numba", ratio, "times")
-        yield _agreement("rk32, shared", cases["shared"], work["numba, shared"]())
+    yield from _beside(f"{method}, shared", cases["shared"], work, seconds, "shared")
 
 
 def _choosing(method: str, count: int, repeats: int) -> Iterator[Figure]:
     """With steps the scheme chooses, over random parameters."""
     case = _case(method, "per point", count, tolerance=CHOOSING[method])
-    work: dict[str, Callable[[], object]] = {"ours": _ours(case)}
-    if method == "rk32":
-        extra = (CHOOSING[method], STEP)
-        work["numba"] = _numba(schemes_numba.rk32_adaptive, case, *extra)
-    seconds = cpu_seconds(work, repeats)
+    peer = _numba(schemes_numba.CHOOSING[method], case, CHOOSING[method], STEP, shared=False)
+    seconds = cpu_seconds({"ours": _ours(case), "numba": peer}, repeats)
     forces = EVALUATIONS[method] * _tries(case).sum()
     name = f"{method}, choosing its steps"
     yield Figure(name, forces / seconds["ours"], "forces/s", at_least=LEAST_CHOOSING)
-    if method == "rk32":
-        yield Figure(f"{name}: ours to numba", seconds["numba"] / seconds["ours"], "times")
+    ratio = seconds["numba"] / seconds["ours"]
+    yield Figure(f"{name}: ours to SIMD-blocked numba", ratio, "times")
+
+
+def _beside(
+    name: str,
+    case: Case,
+    work: Mapping[str, Callable[[], object]],
+    seconds: Mapping[str, float],
+    kind: str,
+) -> Iterator[Figure]:
+    """How many times as fast as numba, and that both compute the same."""
+    ratio = seconds[f"numba, {kind}"] / seconds[kind]
+    yield Figure(f"{name}: ours to SIMD-blocked numba", ratio, "times")
+    yield _agreement(name, case, work[f"numba, {kind}"]())
 
 
 def _case(method: str, kind: str, count: int, tolerance: float = math.inf) -> Case:
@@ -158,25 +164,13 @@ def _ours(case: Case) -> Callable[[], object]:
     return lambda: backend.compute(case.sweep, case.points)
 
 
-def _numba(peer: Callable[..., object], case: Case, *extra: float) -> Callable[[], Values]:
-    count = case.points.n_points
-    zero = np.zeros(count)
-    mass, stiffness = case.parameters["mass"], case.parameters["tangential_stiffness"]
-    given = {
-        "stiffness": zero,
-        "damping": zero,
-        "tangential_damping": 2 * np.sqrt(mass * stiffness),
-    }
-    known = dict(case.parameters) | given
-    point = [np.broadcast_to(known[name], count).copy() for name in schemes_numba.POINT]
-    times: list[object] = []
-    for name in ("angular_frequency", "window_start", "window_end", "step"):
-        values = case.parameters[name]
-        shared = peer.__name__.endswith("shared")
-        times.append(float(values[0]) if shared else np.broadcast_to(values, count).copy())
-    few = [v[:1] if isinstance(v, np.ndarray) else v for v in times]
-    peer(*(v[:1] for v in point), *few, *extra)  # compiled before it is timed
-    return lambda: peer(*point, *times, *extra)  # pyright: ignore
+def _numba(
+    peer: Callable[..., Values], case: Case, *extra: float, shared: bool
+) -> Callable[[], Values]:
+    given = schemes_numba.arguments(case.parameters, case.points.n_points, shared=shared)
+    few = [each[:1] if isinstance(each, np.ndarray) else each for each in given]
+    peer(*few, *extra)  # compiled before it is timed
+    return lambda: peer(*given, *extra)
 
 
 def _agreement(name: str, case: Case, theirs: object) -> Figure:
