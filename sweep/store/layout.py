@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sweep import __version__
 from sweep.plan import fingerprint, recipe
-from sweep.spec import DTYPES, MISSING, Chunk, Output, Parameter, Status, Sweep, Values
+from sweep.spec import DTYPES, MISSING, Chunk, LongValues, Output, Parameter, Status, Sweep, Values
 
 CONVENTIONS = "CF-1.11"
 
@@ -41,10 +41,10 @@ def results(sweep: Sweep) -> list[Variable]:
     return [*(_output(output, sweep) for output in outputs), _status(sweep)]
 
 
-def coordinates(sweep: Sweep) -> list[tuple[Variable, Values]]:
+def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | Values]]:
     """Every parameter of the sweep as a coordinate, with its values; those on axes come first."""
     table = {parameter.name: parameter for parameter in sweep.parameters}
-    along = [
+    along: list[tuple[Variable, LongValues | Values]] = [
         (_coordinate(table[name], (axis.name,)), values)
         for axis in sweep.axes
         for name, values in axis.columns.items()
@@ -52,7 +52,7 @@ def coordinates(sweep: Sweep) -> list[tuple[Variable, Values]]:
     single = [
         (_coordinate(table[name], ()), np.array(value)) for name, value in sweep.constants.items()
     ]
-    return along + single
+    return [*along, *single]
 
 
 def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]:
