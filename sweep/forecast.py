@@ -16,13 +16,14 @@ from sweep.backends import Backend, Stopped, open_backend
 from sweep.backends.visible import find_gpus
 from sweep.engine import threads_of_gpu, usable_processors
 from sweep.plan import chunk_at, points, variant_sets
-from sweep.spec import DTYPES, Axis, Chunk, Points, RunOptions, Sweep
+from sweep.spec import DTYPES, STRETCH, Axis, Chunk, Points, RunOptions, Sweep
 from sweep.store import is_url, layout
 
 PROBE_SECONDS = 1.0
 LONGEST_PROBE = 10.0  # s, until the first few points are done
 BLOCK = 64  # neighbouring points probed together, as they lie together in a chunk
 LARGEST_BATCH = 2**16
+VALUE_BYTES = 8
 FILE_BLOCK = 4096  # bytes a file may take beyond what is in it
 GOLDEN = 0.618033988749894848  # its multiples are spread evenly over the circle
 
@@ -71,10 +72,11 @@ def forecast(
     workers = min(most, max(len(pending), 1))
     backend = open_backend(options.backend)
     left = sum(chunk.n_points for chunk in pending)
-    rate = probe(sweep, backend, -(-workers // n_gpus)) if pending else None
+    rate = probe(_head(sweep), backend, -(-workers // n_gpus)) if pending else None
     rate = None if rate is None else rate * min(n_gpus, workers)
     whole = chunk_at((0,) * len(chunk_shape), sweep.shape, chunk_shape).n_points
-    axes = sum(values.nbytes for axis in sweep.axes for values in axis.columns.values())
+    axes = sum(VALUE_BYTES * axis.size * len(axis.columns) for axis in sweep.axes)
+    held = sum(VALUE_BYTES * min(axis.size, STRETCH) * len(axis.columns) for axis in sweep.axes)
     results = layout.results(sweep)
     per_point = sum(variable.dtype.itemsize for variable in results)
     files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.parameters) + 8)
@@ -85,12 +87,25 @@ def forecast(
         chunk_points=whole,
         bytes_on_disk=left * per_point + files * FILE_BLOCK + (0 if is_made else axes),
         bytes_free=_free(path),
-        bytes_of_memory=axes + workers * whole * _bytes_at_work(sweep),
+        bytes_of_memory=held + workers * whole * _bytes_at_work(sweep),
         workers=workers,
         backend=backend.description,
         points_per_second=rate,
         seconds=left / rate if rate else (None if left else 0.0),
     )
+
+
+def _head(sweep: Sweep) -> Sweep:
+    """The same sweep with its axes' values in memory, of a sample no more than the first.
+
+    Those lie as evenly as all its points do.
+    """
+    return replace(sweep, axes=tuple(_first_values(axis) for axis in sweep.axes))
+
+
+def _first_values(axis: Axis) -> Axis:
+    most = STRETCH if "method" in axis.recipe else axis.size
+    return replace(axis, columns={name: values[:most] for name, values in axis.columns.items()})
 
 
 def probe(sweep: Sweep, backend: Backend, workers: int) -> float | None:
@@ -140,7 +155,7 @@ def _batch(sweep: Sweep, start: float, size: int) -> Points:
     flat = (firsts[:, None] + np.arange(BLOCK)).ravel()[:size] % sweep.n_points
     places = np.unravel_index(flat, sweep.shape) if sweep.shape else ()
     columns = {
-        name: values[place]
+        name: np.asarray(values[:])[place]
         for axis, place in zip(sweep.axes, places, strict=True)
         for name, values in axis.columns.items()
     }

@@ -18,7 +18,7 @@ import numpy as np
 
 from sweep.errors import SweepError
 from sweep.models import models
-from sweep.spec import Axis, Chunk, Column, Parameter, Points, Sweep, Values, Variant
+from sweep.spec import Axis, Chunk, Column, LongValues, Parameter, Points, Sweep, Variant
 
 Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
 Named = TypeVar("Named")
@@ -94,10 +94,15 @@ def variant_sets(sweep: Sweep, chunk_shape: Sequence[int]) -> list[tuple[str, ..
     """The variants that hold in a chunk, for every different set of them that some chunk has."""
     variants = sweep.method.variants
     constants = {name: Column(np.array([value])) for name, value in sweep.constants.items()}
+    asked = {name for variant in variants for name in variant.parameters}
     held = [{tuple(_holds(variant, constants) for variant in variants)}]
     for axis, step in zip(sweep.axes, chunk_shape, strict=True):
         parts = (
-            {name: Column(values[start : start + step]) for name, values in axis.columns.items()}
+            {
+                name: Column(values[start : start + step])
+                for name, values in axis.columns.items()
+                if name in asked
+            }
             for start in range(0, axis.size, step)
         )
         held.append({tuple(_holds(variant, part) for variant in variants) for part in parts})
@@ -135,7 +140,7 @@ def fingerprint(recipe: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, Values]) -> Sweep:
+def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Sweep:
     """The sweep a recipe was made from, given the values of each parameter that is on an axis.
 
     Of refined points, `level` has to be among the values.
@@ -232,9 +237,9 @@ def _axis_recipe(axis: Axis) -> Recipe:
     }
 
 
-def _axis(recipe: Mapping[str, Any], axis_columns: Mapping[str, Values]) -> Axis:
+def _axis(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Axis:
     columns = {name: axis_columns[name] for name in recipe["parameters"]}
-    levels = axis_columns["level"].astype(np.uint8) if "refine" in recipe["recipe"] else None
+    levels = axis_columns["level"][:].astype(np.uint8) if "refine" in recipe["recipe"] else None
     return Axis(recipe["name"], columns, plain(recipe["recipe"]), levels)
 
 

@@ -163,7 +163,7 @@ def is_outdated(stored: Sweep, asked: Sweep) -> bool:
         return False
     (there,), (here,) = stored.axes, asked.axes
     return canonical(there.recipe) == canonical(here.recipe) and not all(
-        np.array_equal(values, there.columns[name]) for name, values in here.columns.items()
+        np.array_equal(values[:], there.columns[name][:]) for name, values in here.columns.items()
     )
 
 

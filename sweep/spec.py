@@ -6,12 +6,22 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]  # (n_values,)
+STRETCH = 2**20  # values of a parameter along an axis that are in memory at once
+
+
+class LongValues(Protocol):
+    """Values of a parameter along an axis: an array, or what draws or reads any stretch of them."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> Values: ...
+
 
 METHOD_KINDS = ("kernel", "array")
 MISSING_COUNT = -1  # int32 outputs of a point that is not ok
@@ -158,7 +168,7 @@ class Axis:
     """One dimension of a sweep, and the values that one or more parameters take along it."""
 
     name: str
-    columns: Mapping[str, Values]  # parameter name -> (size,)
+    columns: Mapping[str, LongValues]  # parameter name -> (size,)
     recipe: Mapping[str, object]  # as asked for: {"linspace": [0.5, 15.0, 1024]}; what is compared
     levels: NDArray[np.uint8] | None = None  # (size,) of refined points: that each belongs to
 

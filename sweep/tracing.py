@@ -16,7 +16,7 @@ from sweep.backends.tracer import Seen, Span, Tracer
 from sweep.config import load
 from sweep.errors import SweepError
 from sweep.source import kernel_of
-from sweep.spec import DTYPES, MISSING, Axis, Model, Observable, Sweep, Values
+from sweep.spec import DTYPES, MISSING, STRETCH, Axis, Model, Observable, Sweep, Values
 from sweep.store import layout
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -118,8 +118,9 @@ def _refuse_axes(sweep: Sweep) -> None:
 
 
 def _extent(name: str, axis: Axis) -> str:
-    values = axis.columns[name]
-    return f"{name} has {axis.size:,} values from {values.min():g} to {values.max():g}"
+    values = axis.columns[name][:STRETCH]
+    least = "" if axis.size > STRETCH else f" from {values.min():g} to {values.max():g}"
+    return f"{name} has {axis.size:,} values{least}"
 
 
 def _refuse_method(sweep: Sweep) -> None:

@@ -91,7 +91,7 @@ def reference_sweep(
     constants = {name: each.default for name, each in known.items() if each.default is not None}
     constants |= {name: float(value) for name, value in found.items() if not value.ndim} | given
     axes = _axes(dataset, {name: values for name, values in found.items() if values.ndim})
-    on_axes = {name: values for axis in axes for name, values in axis.columns.items()}
+    on_axes = {name: values[:] for axis in axes for name, values in axis.columns.items()}
     _check(sweep, {name: np.array([value]) for name, value in constants.items()} | on_axes)
     single = {name: constants[name] for name in known if name not in on_axes}
     return replace(sweep, constants=single, axes=axes)

@@ -52,7 +52,8 @@ def sweep_of(draft: Draft, document: Document) -> Sweep | None:
         dtype=document.dtype,
     )
     if sweep.n_points > MOST_POINTS:
-        draft.fault("axes", "", f"{sweep.n_points:,} points are more than {MOST_POINTS:,}")
+        table = "axes" if document.sample is None else "sample"
+        draft.fault(table, "", f"{sweep.n_points:,} points are more than {MOST_POINTS:,}")
     return sweep
 
 

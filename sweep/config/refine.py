@@ -101,7 +101,7 @@ def _check_axes(draft: Draft, sweep: Sweep, levels: int) -> None:
 
 def _axis_fault(axis: Axis, parameter: Parameter, levels: int) -> str:
     """What keeps an axis from being halved so often; "" if nothing does."""
-    values = axis.columns[parameter.name]
+    values = axis.columns[parameter.name][:]
     steps = np.diff(values)
     if not steps.size:
         return "it has one value, and [refine] halves between two; put it under [parameters]"

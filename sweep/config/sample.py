@@ -1,14 +1,16 @@
 """The table [sample]: points drawn in ranges of parameters, or read from the rows of a CSV file.
 
 They lie along one dimension, `point`. Parameters take the sequence's dimensions in the order of
-their names, so that the order in which a file has them changes nothing.
+their names, so that the order in which a file has them changes nothing. Where there are many
+points, none is drawn before it is asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +18,18 @@ import numpy as np
 from sweep.config.columns import CsvFile, in_range, read_csv
 from sweep.config.draft import SAMPLE_KEYS, Draft, is_table
 from sweep.config.quantities import UnreadableError
-from sweep.config.sequences import METHODS, MOST_DIMENSIONS, MOST_POINTS, unit_columns
+from sweep.config.sequences import (
+    BLOCK,
+    METHODS,
+    MOST_DIMENSIONS,
+    MOST_POINTS,
+    Sequence,
+    sequence,
+    unit_columns,
+)
 from sweep.config.tables import MarginTable, SampleTable, checked
 from sweep.config.wording import listed, nearest, shown
-from sweep.spec import Axis, Parameter, Values
+from sweep.spec import STRETCH, Axis, LongValues, Parameter, Values
 
 DIMENSION = "point"
 SEEDED = ("random", "latin_hypercube")  # Sobol's sequence is one without a seed
@@ -45,6 +55,48 @@ class Margin:
             values = self.least + (top - self.least) * unit
         values = np.floor(values) if self.whole else values
         return np.clip(values, self.least, self.greatest) + 0.0
+
+
+class Drawing:
+    """The columns of a sample, drawn by stretches; the last one is kept for the other columns."""
+
+    def __init__(self, unit: Sequence, margins: Mapping[str, Margin]) -> None:
+        """`margins` are in the order of the sequence's dimensions."""
+        self._unit, self._margins = unit, margins
+        self._place = (0, 0)
+        self._columns: Mapping[str, Values] = {}
+        self._lock = threading.Lock()
+
+    def column(self, name: str, start: int, stop: int) -> Values:
+        with self._lock:
+            if not self._columns or self._place != (start, stop):
+                self._columns, self._place = self._drawn(start, stop), (start, stop)
+            return self._columns[name]
+
+    def _drawn(self, start: int, stop: int) -> dict[str, Values]:
+        columns = {name: np.empty(stop - start) for name in self._margins}
+        for first in range(start, stop, BLOCK):
+            last = min(first + BLOCK, stop)
+            rows = self._unit.rows(first, last)
+            for i, (name, margin) in enumerate(self._margins.items()):
+                columns[name][first - start : last - start] = margin.values(rows[:, i])
+        return columns
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """One column of a drawing."""
+
+    drawing: Drawing
+    name: str
+    n_points: int
+
+    def __len__(self) -> int:
+        return self.n_points
+
+    def __getitem__(self, part: slice, /) -> Values:
+        start, stop, _ = part.indices(self.n_points)
+        return self.drawing.column(self.name, start, max(start, stop))
 
 
 @dataclass(frozen=True)
@@ -75,14 +127,15 @@ def sample_of(
             draft.fault("sample", name, unknown(name))
     if "file" in raw:
         _refuse_beside_file(draft, raw)
-        names, columns, recipe = _of_file(draft, table, known)
+        names, rows, recipe = _of_file(draft, table, known)
+        columns: Mapping[str, LongValues] = rows
     else:
         _check_drawing(draft, table, raw)
         margins = _margins(draft, ranges, known)
         names = tuple(ranges)
-        recipe: dict[str, object] = _drawing(table)
+        recipe = _drawing(table)
         recipe |= {name: {m.form: [m.least, m.greatest]} for name, m in margins.items()}
-        columns = None if len(draft.faults) > before else _draw(table, margins)
+        columns = {} if len(draft.faults) > before else _draw(table, margins)
     if len(draft.faults) > before or not columns:
         return Sample(names, None)
     return Sample(names, Axis(DIMENSION, columns, recipe))
@@ -121,10 +174,15 @@ def _drawing(table: SampleTable) -> dict[str, object]:
     return drawing if table.seed is None else {**drawing, "seed": table.seed}
 
 
-def _draw(table: SampleTable, margins: Mapping[str, Margin]) -> dict[str, Values]:
-    names = sorted(margins)
-    unit = unit_columns(str(table.method), table.points or 0, max(len(names), 1), table.seed)
-    return {name: margins[name].values(unit[i]) for i, name in enumerate(names)}
+def _draw(table: SampleTable, margins: Mapping[str, Margin]) -> dict[str, LongValues]:
+    """The columns; those of many points draw themselves."""
+    margins = {name: margins[name] for name in sorted(margins)}
+    method, n_points = str(table.method), table.points or 0
+    if n_points <= STRETCH or method in MOST_POINTS:
+        unit = unit_columns(method, n_points, max(len(margins), 1), table.seed)
+        return {name: each.values(unit[i]) for i, (name, each) in enumerate(margins.items())}
+    drawing = Drawing(sequence(method, n_points, max(len(margins), 1), table.seed), margins)
+    return {name: Drawn(drawing, name, n_points) for name in margins}
 
 
 def _margins(
@@ -190,7 +248,7 @@ def _of_file(
 
 
 def _columns(
-    draft: Draft, file: CsvFile, names: Sequence[str], known: Mapping[str, Parameter]
+    draft: Draft, file: CsvFile, names: Iterable[str], known: Mapping[str, Parameter]
 ) -> dict[str, Values]:
     columns: dict[str, Values] = {}
     for name in sorted(set(names)):

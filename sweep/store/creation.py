@@ -9,18 +9,17 @@ import shutil
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import zarr
 
-from sweep.spec import Sweep
+from sweep.spec import STRETCH, Sweep, Values
 from sweep.store import layout
 from sweep.store.durable import sync_folder, sync_tree
 from sweep.store.encoding import codecs
 
 GREATEST_PART = 2**20  # points of a file that are read at once
 LEAST_PART = 2**16
-COORDINATE_CHUNK = 2**20  # values; only samples of many points have more than one
 
 
 def make(
@@ -58,9 +57,15 @@ def build(
     )
     for variable in layout.results(sweep):
         _make_array(group, variable, sweep.shape, chunks)
-    for variable, values in layout.coordinates(sweep):
-        whole = tuple(min(size, COORDINATE_CHUNK) for size in values.shape)
-        _make_array(group, variable, values.shape, whole)[...] = values
+    steps = dict(zip(sweep.dimensions, chunks, strict=True))
+    made = {
+        variable.name: (_make_coordinate(group, variable, values, steps), values)
+        for variable, values in layout.coordinates(sweep)
+    }
+    for axis in sweep.axes:
+        _fill({name: made.pop(name) for name in axis.columns}, axis.size)
+    for array, value in made.values():
+        array[...] = cast("Values", value)
     _consolidate(folder)
 
 
@@ -86,6 +91,25 @@ def parts_of_file(chunk: tuple[int, ...]) -> tuple[int, ...]:
 def scratch_stores(path: Path) -> Iterator[Path]:
     """What killed makers of a store have left beside its place."""
     yield from path.parent.glob(f".{glob.escape(path.name)}.*.partial")
+
+
+def _make_coordinate(
+    group: zarr.Group, variable: layout.Variable, values: Any, steps: Mapping[str, int]
+) -> zarr.Array[Any]:
+    """In files of whole chunks of results, as many as make up a stretch."""
+    if not variable.dimensions:
+        return _make_array(group, variable, (), ())
+    (step,) = (steps[name] for name in variable.dimensions)
+    whole = max(STRETCH // step * step, min(step, STRETCH))
+    return _make_array(group, variable, (len(values),), (min(len(values), whole),))
+
+
+def _fill(columns: Mapping[str, tuple[zarr.Array[Any], Any]], size: int) -> None:
+    """The coordinates along an axis, a file of each in turn, since they are drawn together."""
+    (whole,) = {array.shards or array.chunks for array, _ in columns.values()}
+    for start in range(0, size, *whole):
+        for array, values in columns.values():
+            array[start : start + whole[0]] = values[start : min(start + whole[0], size)]
 
 
 def _make_array(

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
-from sweep.spec import Chunk, Status, Sweep, Values
+from sweep.spec import STRETCH, Chunk, LongValues, Status, Sweep, Values
 from sweep.store import encoding, extension, layout
 from sweep.store.differences import differences
 from sweep.store.faults import opening, refuse_what_is_no_store, refuse_what_is_not_ours
@@ -147,7 +147,12 @@ class Store:
         """The chunks that count as done and are damaged. Reads the whole store.
 
         To damage belong a missing file, one that fails its checksum, and a status still pending.
+        Raises StoreError where it is the coordinates that are damaged.
         """
+        for axis in self.sweep.axes:
+            for values in axis.columns.values():
+                for start in range(0, axis.size, STRETCH):
+                    values[start : start + STRETCH]
         return [chunk for chunk in self._chunks(done=True) if not self._is_whole(chunk)]
 
     def torn(self) -> list[Chunk]:
@@ -311,11 +316,35 @@ def _sweep(group: zarr.Group) -> Sweep:
     return from_recipe(made_from, {name: _coordinate(group, name) for name in names})
 
 
-def _coordinate(group: zarr.Group, name: str) -> Values:
-    values = np.asarray(_array(group, name)[...], dtype=np.float64)
-    if np.isnan(values).any():  # as zarr reads a missing file
-        raise ValueError(f"a file of the coordinate {name} is missing")
-    return values
+class Stored:
+    """A coordinate of many values, read by stretches."""
+
+    def __init__(self, array: zarr.Array[Any], name: str) -> None:
+        self._array, self._name = array, name
+
+    def __len__(self) -> int:
+        return self._array.shape[0]
+
+    def __getitem__(self, part: slice, /) -> Values:
+        try:
+            values = np.asarray(self._array[part], dtype=np.float64)
+        except (ValueError, RuntimeError) as error:  # checksum, decompression
+            raise self._damaged(f"cannot be read ({error})") from error
+        missing = self._array.fill_value
+        if np.isnan(values).any() or (values == missing).any():  # as zarr reads a missing file
+            raise self._damaged("lacks a file")
+        return values
+
+    def _damaged(self, what: str) -> StoreError:
+        return StoreError(
+            f"the coordinate {self._name} {what}: it is damaged, so that not all points of the "
+            "sweep are known any more; run it in a new store"
+        )
+
+
+def _coordinate(group: zarr.Group, name: str) -> LongValues:
+    stored = Stored(_array(group, name), name)
+    return stored if len(stored) > STRETCH else stored[:]
 
 
 def _integer(value: object) -> int:

@@ -11,7 +11,7 @@ import json
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -19,10 +19,10 @@ import numpy as np
 
 from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunks, refuse_many_chunks
-from sweep.spec import Axis, Sweep
+from sweep.spec import Axis, LongValues, Sweep, Values
 from sweep.store import durable
 from sweep.store.creation import build
-from sweep.store.differences import differences, same
+from sweep.store.differences import differences, first_unlike
 
 # The status' shape says whether its ragged end is still to be removed, the group's what it is.
 LAST = ("status/zarr.json", "zarr.json")
@@ -100,21 +100,34 @@ def _axis(there: Axis, here: Axis) -> Iterator[str]:
         yield f"axis {there.name}: {there.size:,} values in the store, {here.size:,} in this sweep"
         return
     for name, values in there.columns.items():
-        first = here.columns[name][: there.size]
-        if not same(values, first):
-            differing = int(np.argmax(~np.isclose(first, values, rtol=1e-9, atol=0)))
+        place = first_unlike(values, here.columns[name])
+        if place is not None:
+            own, other = (float(v[place : place + 1][0]) for v in (values, here.columns[name]))
             yield (
-                f"axis {there.name}: value {differing + 1} of {name} is "
-                f"{float(values[differing])!r} in the store, {float(first[differing])!r} in this "
-                "sweep; it can only go on behind its last value"
+                f"axis {there.name}: value {place + 1} of {name} is {own!r} in the store, "
+                f"{other!r} in this sweep; it can only go on behind its last value"
             )
 
 
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Values that are there already, and those that longer ones have behind them."""
+
+    there: LongValues
+    longer: LongValues
+
+    def __len__(self) -> int:
+        return len(self.longer)
+
+    def __getitem__(self, part: slice, /) -> Values:
+        start, stop, _ = part.indices(len(self))
+        end = len(self.there)
+        own = self.there[min(start, end) : min(stop, end)]
+        return np.concatenate((own, self.longer[max(start, end) : max(stop, end)]))
+
+
 def _joined(there: Axis, here: Axis) -> Axis:
-    columns = {
-        name: np.concatenate((values, here.columns[name][there.size :]))
-        for name, values in there.columns.items()
-    }
+    columns = {name: Joined(own, here.columns[name]) for name, own in there.columns.items()}
     return replace(here, columns=columns)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sweep import __version__
 from sweep.plan import fingerprint, recipe
-from sweep.spec import DTYPES, MISSING, Chunk, Output, Parameter, Status, Sweep
+from sweep.spec import DTYPES, MISSING, Chunk, LongValues, Output, Parameter, Status, Sweep
 
 CONVENTIONS = "CF-1.11"
 LEVEL = "level"  # of refined points, 0 those of the coarse grid
@@ -43,13 +43,13 @@ def results(sweep: Sweep) -> list[Variable]:
     return [*(_output(output, sweep) for output in outputs), _status(sweep)]
 
 
-def coordinates(sweep: Sweep) -> list[tuple[Variable, NDArray[Any]]]:
+def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]]:
     """Every parameter of the sweep as a coordinate, with its values; those on axes come first.
 
     Of refined points, their levels stand beside.
     """
     table = {parameter.name: parameter for parameter in sweep.parameters}
-    along = [
+    along: list[tuple[Variable, LongValues | NDArray[Any]]] = [
         (_coordinate(table[name], (axis.name,)), values)
         for axis in sweep.axes
         for name, values in axis.columns.items()

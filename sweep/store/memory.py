@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from sweep.errors import MachineError
 from sweep.plan import chunk_counts, chunk_shape, chunks
 from sweep.spec import Chunk, Sweep
 from sweep.store import layout
 
 
 class MemoryResults:
-    """The results of one sweep in memory, chunk by chunk; all missing and pending at first."""
+    """The results of one sweep in memory, chunk by chunk; all missing and pending at first.
+
+    MachineError if they need more memory than there is.
+    """
 
     def __init__(
         self,
@@ -25,11 +31,12 @@ class MemoryResults:
         chunk_points: int | None = None,
         provenance: Mapping[str, object] | None = None,
     ) -> None:
-        self.sweep = sweep
+        self._variables = layout.results(sweep)
+        _refuse_what_does_not_fit(sweep, self._variables)
+        self.sweep = _held(sweep)
         self.chunk_shape = chunk_shape(sweep, chunk_points)
         self.n_chunks = math.prod(chunk_counts(sweep.shape, self.chunk_shape))
         self._provenance = provenance or {}
-        self._variables = layout.results(sweep)
         self._arrays = {v.name: np.full(sweep.shape, v.missing, v.dtype) for v in self._variables}
         self._done: set[tuple[int, ...]] = set()
 
@@ -64,3 +71,36 @@ class MemoryResults:
 def _attributes(variable: layout.Variable) -> dict[str, Any]:
     """As xarray shows them: the names of coordinates are its own affair."""
     return {name: v for name, v in variable.attributes.items() if name != "coordinates"}
+
+
+def _held(sweep: Sweep) -> Sweep:
+    """The same sweep with all values of its axes in memory."""
+    columns = [{name: v[:] for name, v in axis.columns.items()} for axis in sweep.axes]
+    pairs = zip(sweep.axes, columns, strict=True)
+    return replace(sweep, axes=tuple(replace(axis, columns=own) for axis, own in pairs))
+
+
+def _refuse_what_does_not_fit(sweep: Sweep, variables: list[layout.Variable]) -> None:
+    values = sum(8 * axis.size * len(axis.columns) for axis in sweep.axes)
+    needed = values + sweep.n_points * sum(variable.dtype.itemsize for variable in variables)
+    there = _free_memory()
+    if there is not None and needed > there:
+        raise MachineError(
+            f"{sweep.n_points:,} points take {needed / 1e9:,.1f} GB, and {there / 1e9:,.1f} GB of "
+            "memory are free: results in memory have to fit; keep them in a store (store=PATH), "
+            "which is written and read by parts"
+        )
+
+
+def _free_memory() -> int | None:
+    """Bytes that this machine can still give, or has in all; None where it tells neither."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            told = dict(line.split(":") for line in file)
+        return 1024 * int(told["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
