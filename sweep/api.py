@@ -154,6 +154,8 @@ def forecast_of(request: Request, path: str | Path) -> Forecast:
     Of a store that is there, only what is still to do counts. SweepError as of a run.
     """
     sweep, options = request.sweep, request.options
+    if not needs_backend_here(options):
+        options = replace(options, workers=None)  # which are elsewhere; this machine is probed
     if not anything_at(path):
         shape = chunk_shape(sweep, options.chunk_points)
         pending = list(chunks(sweep.shape, shape))
