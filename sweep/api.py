@@ -201,6 +201,8 @@ def forecast_of(request: Request, path: str | Path) -> Forecast:
     if request.refinement is not None:
         return _forecast_of_refined(request, path)
     sweep, options = request.sweep, request.options
+    if not needs_backend_here(options):
+        options = replace(options, workers=None)  # which are elsewhere; this machine is probed
     if not anything_at(path):
         shape = chunk_shape(sweep, options.chunk_points)
         pending = list(chunks(sweep.shape, shape))

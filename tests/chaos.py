@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,8 +14,8 @@ import psutil
 
 from sweep.engine.ledger import TASK_SECONDS
 from sweep.store import Store
-from tests.command import environment
-from tests.slow import COMMAND, Slow
+from tests.command import environment, with_backend
+from tests.slow import Slow
 from tests.test_store import tree
 
 WORKERS = 2
@@ -139,9 +138,8 @@ class Chaos:
             driver.wait()
 
     def _start(self, store: Path, slow: Slow, *options: str) -> Driver:
-        command = [sys.executable, "-c", COMMAND, str(slow.folder), str(slow.seconds)]
         return subprocess.Popen(
-            [*command, "run", "map.toml", "-o", str(store), *options],
+            with_backend(slow, "run", "map.toml", "-o", str(store), *options),
             cwd=self._folder,
             env=environment(),
             stdout=subprocess.DEVNULL,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -14,6 +15,15 @@ import sweep
 
 CHECKOUT = Path(sweep.__file__).parents[1]
 MODULE = (sys.executable, "-m", "sweep")
+
+# `sweep` itself, but for what opens its backends.
+WITH_BACKEND = """
+import pickle, sys
+from sweep.cli import main
+from sweep.engine import loop
+loop.open_backend = pickle.loads(bytes.fromhex(sys.argv[1]))
+sys.exit(main(sys.argv[2:]))
+"""
 
 Run = Callable[..., tuple[int, str, str]]  # arguments -> status, stdout, stderr
 
@@ -35,6 +45,11 @@ def sweep_command(
         text=True,
         timeout=120,
     )
+
+
+def with_backend(open_backend: object, *arguments: str) -> list[str]:
+    """A command line of `sweep` in which that is called in place of open_backend."""
+    return [sys.executable, "-c", WITH_BACKEND, pickle.dumps(open_backend).hex(), *arguments]
 
 
 def json_lines(text: str) -> list[Mapping[str, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from tests.command import Run
 
 GPU_TESTS = "test_on_gpu.py"
+BUCKET = "sweeps"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,3 +40,30 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         return status, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[None]:
+    """A server of S3's protocol in a thread of this process, which the environment points to."""
+    import fsspec
+    from moto.server import ThreadedMotoServer
+
+    with pytest.MonkeyPatch.context() as patch:
+        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+        server.start()
+        host, port = server.get_host_and_port()
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        fsspec.filesystem("s3").mkdir(BUCKET)
+        yield
+        server.stop()
+
+
+@pytest.fixture(params=["memory://", f"s3://{BUCKET}/"])
+def root(request: pytest.FixtureRequest) -> str:
+    """A URL that nothing lies under yet."""
+    if request.param.startswith("s3"):
+        request.getfixturevalue("s3")
+    return f"{request.param}{time.monotonic_ns()}"

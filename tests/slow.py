@@ -13,17 +13,6 @@ from pathlib import Path
 from sweep.backends import Backend, Computed, open_backend
 from sweep.spec import Points, Sweep
 
-# `sweep` itself, but for its backend; arguments: folder and seconds as below, then those of sweep.
-COMMAND = """
-import sys
-from pathlib import Path
-from sweep.cli import main
-from sweep.engine import loop
-from tests.slow import Slow
-loop.open_backend = Slow(Path(sys.argv[1]), float(sys.argv[2]))
-sys.exit(main(sys.argv[3:]))
-"""
-
 
 @dataclass(frozen=True)
 class Slow:

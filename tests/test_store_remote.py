@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
@@ -18,34 +16,6 @@ from tests.command import Run
 from tests.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, finish, results_of, tree
 from tests.test_store import create as create_local
 from tests.test_store_faults import CONFIG
-
-BUCKET = "sweeps"
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[None]:
-    """A server of S3's protocol in a thread of this process, which the environment points to."""
-    from moto.server import ThreadedMotoServer
-
-    with pytest.MonkeyPatch.context() as patch:
-        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-        server.start()
-        host, port = server.get_host_and_port()
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        patch.setenv("AWS_ACCESS_KEY_ID", "nobody")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        fsspec.filesystem("s3").mkdir(BUCKET)
-        yield
-        server.stop()
-
-
-@pytest.fixture(params=["memory://", f"s3://{BUCKET}/"])
-def root(request: pytest.FixtureRequest) -> str:
-    """A URL that nothing lies under yet."""
-    if request.param.startswith("s3"):
-        request.getfixturevalue("s3")
-    return f"{request.param}{time.monotonic_ns()}"
 
 
 def create(url: str, sweep: Sweep = SWEEP) -> Store:

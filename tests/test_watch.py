@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 import threading
@@ -14,7 +16,9 @@ from sweep.config import load
 from sweep.engine import failed_arrays
 from sweep.spec import Status
 from sweep.store.flow import flow
-from tests.command import MODULE, Run, environment, json_lines
+from tests.command import MODULE, Run, environment, json_lines, with_backend
+from tests.slow import Slow
+from tests.test_cli_faults import CONFIG
 from tests.test_faults import REQUEST
 from tests.test_shards import compute_shard
 
@@ -37,7 +41,12 @@ def test_the_pace_is_that_of_all_processes_that_write_now() -> None:
     receipts = [receipt(4000, 0, pid=9), receipt(18, 1), receipt(10, 2, pid=2), receipt(0, 3)]
     found = flow(receipts, NOON)
     assert found.points_per_second == pytest.approx(300 / 20)
-    assert (found.workers, found.counts) == (2, {Status.ok: 400})
+    assert found.counts == {Status.ok: 400}
+    one, other = found.writers
+    assert (one.host, one.pid, one.seconds_ago) == ("h", 1, 0.0)
+    assert one.points_per_second == pytest.approx(200 / 20)
+    assert (other.pid, other.seconds_ago) == (2, pytest.approx(10.0))
+    assert other.points_per_second == pytest.approx(100 / 12)
 
 
 def test_slow_chunks_are_looked_back_for() -> None:
@@ -48,7 +57,7 @@ def test_slow_chunks_are_looked_back_for() -> None:
 def test_nobody_writes() -> None:
     assert flow([], NOON).points_per_second is None
     found = flow([receipt(4000, 0)], NOON)
-    assert (found.points_per_second, found.workers) == (None, 0)
+    assert (found.points_per_second, found.writers) == (None, [])
 
 
 def test_a_chunk_computed_again_counts_once_and_clocks_may_differ() -> None:
@@ -56,6 +65,17 @@ def test_a_chunk_computed_again_counts_once_and_clocks_may_differ() -> None:
     found = flow(receipts, NOON)
     assert found.counts == {Status.ok: 190, Status.diverged: 10}
     assert found.points_per_second == pytest.approx(300 / 37)
+
+
+def test_what_failed_is_told_by_what_went_wrong_until_it_is_computed_again() -> None:
+    hung, raised = "it hung: stopped after 300 s", "ValueError: a fault"
+    receipts = [
+        receipt(30, 1, failed=100) | {"error": raised},
+        receipt(29, 2, failed=100) | {"error": hung},
+        receipt(28, 3, failed=100) | {"error": raised},
+    ]
+    assert list(flow(receipts, NOON).errors.items()) == [(raised, 200), (hung, 100)]
+    assert flow([*receipts, receipt(1, 3)], NOON).errors == {raised: 100, hung: 100}
 
 
 def test_it_shows_failures_and_ends_when_all_is_done(
@@ -67,7 +87,8 @@ def test_it_shows_failures_and_ends_when_all_is_done(
     compute_shard(path, 1)
     first = store.pending()[0]
     store.write(first, failed_arrays(store.sweep, first))
-    store.append_receipt({"chunk": list(first.index), "points": 16, "counts": {"failed": 16}})
+    told = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: a fault"}
+    store.append_receipt({"chunk": list(first.index), **told})
 
     def rest() -> None:
         compute_shard(path, 2)
@@ -81,7 +102,12 @@ def test_it_shows_failures_and_ends_when_all_is_done(
     assert status == 1  # some points failed
     assert lines[0].startswith("656 of 1,920 points done (34.2 %); ")
     assert "by 1 process, " in lines[0]
-    assert any("failed" in line and "16" in line.split() for line in lines[1:3])
+    assert re.fullmatch(
+        rf"  process {os.getpid()} on .*: [\d,.]+ points/s, last chunk .* s ago", lines[1]
+    )
+    assert lines[2] == "640 of 656 points ok"
+    assert lines[3] == f"16 of 656 points failed: {store.sweep.model.sentences[Status.failed]}"
+    assert lines[4] == "  16 points: ValueError: a fault"
     assert "1,920 of 1,920 points done" in out
 
 
@@ -101,7 +127,38 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
     assert watching.stdout is not None
     (told,) = json_lines(watching.stdout.readline())
     assert (told["event"], told["points_done"], told["points_total"]) == ("status", 0, 1920)
-    assert (told["points_per_second"], told["workers"]) == (None, 0)
+    assert (told["points_per_second"], told["workers"], told["writers"]) == (None, 0, [])
+    assert (told["seconds_left"], told["status"], told["errors"]) == (None, {}, {})
     watching.send_signal(signal.SIGINT)
     watching.communicate(timeout=20)
     assert watching.returncode == 130
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM")
+def test_it_follows_a_command_that_computes(run: Run, tmp_path: Path) -> None:
+    """Chunks of 0.2 s and 9 points, by two threads: 90 points a second at most."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "map.toml").write_text(CONFIG)
+    slow = Slow(tmp_path / "notes", 0.2)
+    command = with_backend(slow, "run", "map.toml", "-o", "map.zarr")
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        while not list(tmp_path.glob("map.zarr/status/c/*/0")):
+            assert process.poll() is None
+        status, out, _ = run("status", "map.zarr", "--watch")
+    assert (status, process.returncode) == (0, 0)
+    looks = re.findall(
+        rf"^(\d+) of 108 points done .*; (.*) points/s by 1 process, (.*) s left\n"
+        rf"  process {process.pid} on ",
+        out,
+        re.MULTILINE,
+    )
+    assert looks
+    for done, pace, left in looks:
+        assert 0 < float(pace) <= 90
+        assert float(left) == pytest.approx((108 - int(done)) / float(pace), rel=0.1)

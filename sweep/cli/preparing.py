@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,7 @@ from sweep.errors import MachineError
 if TYPE_CHECKING:
     from sweep.config import Request
     from sweep.forecast import Forecast
+    from sweep.spec import RunOptions
 
 
 @app.command(
@@ -73,12 +75,33 @@ def _tell_kernels(
             print(f"  {', '.join(names) or 'general'}")
 
 
-def tell_forecast(found: Forecast, store: str, *, as_json: bool) -> None:
+@dataclass(frozen=True)
+class Jobs:
+    """What `--cluster slurm` submits: so many jobs, each with this script."""
+
+    jobs: int
+    cores: int  # of each
+    job_script: str
+
+
+def jobs_of(options: RunOptions) -> Jobs | None:
+    """The jobs that a run with these options submits, if it does."""
+    from sweep.engine.slurm import SLURM, job_script, jobs_and_cores
+
+    return Jobs(*jobs_and_cores(options), job_script(options)) if options.cluster == SLURM else None
+
+
+def tell_forecast(found: Forecast, store: str, jobs: Jobs | None, *, as_json: bool) -> None:
     """What a run will take; MachineError after that if the disk is too small for it."""
     if as_json:
-        print_json({"store": store, **vars(found), "fits": found.fits})
+        told = {"store": store, **vars(found), "fits": found.fits}
+        print_json(told | (vars(jobs) if jobs else {}))
     else:
         print_table(_rows(found, store))
+        if jobs:
+            print("\ntime and workers are those of this machine, by threads")
+            print(f"{jobs.jobs} jobs, cores of each: {jobs.cores}, are submitted with this script:")
+            print(f"\n{jobs.job_script.rstrip()}")
     if found.bytes_free is not None and not found.fits:
         raise MachineError(
             f"the disk of {store!r} has {_bytes(found.bytes_free)} free and this run may need "
@@ -95,7 +118,7 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
     if found.seconds is not None:
         took = f"about {duration(found.seconds)}" + (f", at {rate(pace)}" if pace else "")
     most = found.points_at_most
-    bound = f"all below is of the coarse grid alone; at most {most:,} points in all"
+    bound = f"all below is of the coarse grid alone; at most {most or 0:,} points in all"
     return [
         ("store", store),
         *([] if most is None else [("refined", bound)]),

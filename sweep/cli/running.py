@@ -223,10 +223,11 @@ def _forecast(
     as_json: bool,
 ) -> None:
     from sweep.api import forecast_of
-    from sweep.cli.preparing import tell_forecast
+    from sweep.cli.preparing import jobs_of, tell_forecast
 
     request, place = _asked(config, overrides, options, store)
-    tell_forecast(forecast_of(request, place), place, as_json=as_json)
+    jobs = jobs_of(request.options)
+    tell_forecast(forecast_of(request, place), place, jobs, as_json=as_json)
 
 
 def _tell_stopped(asked: StopRequest, ended: Ended | None, again: str, *, as_json: bool) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -12,50 +14,91 @@ from sweep.cli.printing import duration, rate, share
 from sweep.cli.progress import print_object
 
 if TYPE_CHECKING:
+    from sweep.spec import Status
     from sweep.store import Store
+    from sweep.store.flow import Flow, Writer
 
 SECONDS = 2.0  # between looks
 LOOKING_SHARE = 0.2  # of the time at most, where a look takes long
+LINES = 8  # of processes, and of errors
 CLEAR = "\x1b[2J\x1b[H"
 
 
 def watch(store: Store, stop: Event, *, as_json: bool) -> None:
     """Shows pace, time left, failures and workers until all is done, or `stop` is set."""
-    while store.pending() and not stop.is_set():
+    while (left := _points(store)) and not stop.is_set():
         began = time.monotonic()
-        told = _look(store)
+        look = Look.of(store, left)
         if as_json:
-            statuses = counts_json(told.pop("counts"), store.sweep.model.sentences)
-            print_object("status", **told, status=statuses)
+            print_object("status", **look.as_json(store.sweep.model.sentences))
         else:
-            _show(told, store)
+            look.show(store.sweep.model.sentences)
         stop.wait(max(SECONDS, (time.monotonic() - began) / LOOKING_SHARE))
 
 
-def _look(store: Store) -> dict[str, Any]:
-    from sweep.store.flow import flow
-
-    left = sum(chunk.n_points for chunk in store.pending())
-    now = flow(store.receipts(), time.time())
-    total, pace = store.sweep.n_points, now.points_per_second
-    return {
-        "points_done": total - left,
-        "points_total": total,
-        **vars(now),
-        "seconds_left": left / pace if pace else None,
-    }
+def _points(store: Store) -> int:
+    """Those that are pending."""
+    return sum(chunk.n_points for chunk in store.pending())
 
 
-def _show(told: dict[str, Any], store: Store) -> None:
-    if sys.stdout.isatty():
-        print(CLEAR, end="")
-    done, total = told["points_done"], told["points_total"]
-    words = "nobody writes to it now"
-    if told["points_per_second"]:
-        writers = f"{told['workers']} process" + ("es" if told["workers"] != 1 else "")
-        words = f"{rate(told['points_per_second'])} by {writers}"
-        words += f", {duration(told['seconds_left'])} left"
-    print(f"{done:,} of {total:,} points done ({share(done / total)}); {words}", flush=True)
-    if told["counts"]:
-        print_statuses(told["counts"], store.sweep.model.sentences)
-    sys.stdout.flush()
+@dataclass(frozen=True)
+class Look:
+    """A store at one moment."""
+
+    points_done: int
+    points_total: int
+    seconds_left: float | None
+    flow: Flow
+
+    @classmethod
+    def of(cls, store: Store, left: int) -> Look:
+        """As it is now, with so many points left to do."""
+        from sweep.store.flow import flow
+
+        now = flow(store.receipts(), time.time())
+        total, pace = store.sweep.n_points, now.points_per_second
+        return cls(total - left, total, left / pace if pace else None, now)
+
+    def as_json(self, sentences: Mapping[Status, str]) -> dict[str, Any]:
+        """All of it, with the sentence of each status."""
+        return {
+            "points_done": self.points_done,
+            "points_total": self.points_total,
+            "points_per_second": self.flow.points_per_second,
+            "seconds_left": self.seconds_left,
+            "workers": len(self.flow.writers),
+            "writers": [vars(writer) for writer in self.flow.writers],
+            "status": counts_json(self.flow.counts, sentences),
+            "errors": self.flow.errors,
+        }
+
+    def show(self, sentences: Mapping[Status, str]) -> None:
+        """As lines, which take the place of the last ones on a terminal."""
+        if sys.stdout.isatty():
+            print(CLEAR, end="")
+        done, total, writers = self.points_done, self.points_total, self.flow.writers
+        words = "nobody writes to it now"
+        if self.flow.points_per_second and self.seconds_left is not None:
+            many = f"{len(writers)} process" + ("es" if len(writers) != 1 else "")
+            words = f"{rate(self.flow.points_per_second)} by {many}"
+            words += f", {duration(self.seconds_left)} left"
+        print(f"{done:,} of {total:,} points done ({share(done / total)}); {words}")
+        _print_first([_writer(writer) for writer in writers], "processes")
+        if self.flow.counts:
+            print_statuses(self.flow.counts, sentences)
+        errors = [f"{points:,} points: {why}" for why, points in self.flow.errors.items()]
+        _print_first(errors, "errors")
+        sys.stdout.flush()
+
+
+def _writer(writer: Writer) -> str:
+    pace = f"{rate(writer.points_per_second)}, " if writer.points_per_second else ""
+    ago = f"last chunk {duration(writer.seconds_ago)} ago"
+    return f"process {writer.pid} on {writer.host}: {pace}{ago}"
+
+
+def _print_first(lines: Sequence[str], what: str) -> None:
+    for line in lines[:LINES]:
+        print(f"  {line}")
+    if len(lines) > LINES:
+        print(f"  and {len(lines) - LINES:,} more {what}")

@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
+from importlib.util import find_spec
 from typing import Any, cast
 
 from dask import config as dask_config
@@ -86,6 +87,7 @@ class Processes:
         self._keys: dict[Future[list[Receipt]], str] = {}
         self._n = 0
         self._looked_at = float("-inf")
+        self._waits = False
 
     def __enter__(self) -> Processes:
         with ExitStack() as ends:
@@ -99,7 +101,7 @@ class Processes:
             self._executor = self._client.get_executor(pure=False, retries=0)
             self._client.register_plugin(_DeafToInterrupts())
             self._begin()
-            self._tell(f"Dask dashboard: {self._client.dashboard_link}")
+            self._tell(f"Dask dashboard: {_dashboard(self._client, self._cluster)}")
             self._ends = ends.pop_all()
         return self
 
@@ -115,7 +117,17 @@ class Processes:
             except (OSError, TimeoutError) as error:
                 raise MachineError(f"the Dask scheduler is gone ({error}). {KEPT}") from error
             self._looked_at = time.monotonic()
+            self._replace()
         return self._n
+
+    def _replace(self) -> None:
+        """Jobs that have ended are submitted again; the run waits where none is left."""
+        cluster: Any = self._cluster
+        if not isinstance(cluster, str):
+            cluster.scale(len(cluster.worker_spec))
+        if not self._n and not self._waits:
+            self._tell("no worker is there; waiting for one")
+        self._waits = not self._n
 
     def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
         key = f"sweep-{uuid.uuid4().hex}"
@@ -228,6 +240,14 @@ def _client(cluster: LocalCluster | str) -> Client:
             f"no Dask scheduler answers at {cluster!r} ({error}); start one (`dask scheduler`, and "
             "`dask worker ADDRESS` for each worker) and give its address"
         ) from error
+
+
+def _dashboard(client: Client, cluster: LocalCluster | str) -> str:
+    """Where Dask shows what its workers do, and what is to be done if it shows nothing there."""
+    link = str(cast("str | None", client.dashboard_link))
+    if not isinstance(cluster, str) and find_spec("bokeh") is None:  # of a scheduler in here
+        return f"{link} (shows nothing without bokeh: pip install bokeh)"
+    return link
 
 
 def _silence(ends: ExitStack) -> None:

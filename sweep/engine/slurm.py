@@ -25,21 +25,46 @@ DEFAULTS: Mapping[str, object] = {
 }
 
 
+def jobs_and_cores(options: RunOptions) -> tuple[int, int]:
+    """How many jobs a run submits, and how many cores each asks for."""
+    table = {**DEFAULTS, **options.slurm}
+    jobs = options.workers if options.workers is not None else table["jobs"]
+    return int(str(jobs)), int(str(table["cores"]))
+
+
 def slurm_cluster(options: RunOptions) -> Any:
     """A scheduler in this process whose workers are jobs, as many as [run.slurm] or --workers say.
 
     MachineError where dask-jobqueue is not installed or jobs cannot be submitted.
     """
-    table = {**DEFAULTS, **options.slurm}
-    cluster = _cluster(table)
-    jobs = options.workers if options.workers is not None else table["jobs"]
-    cluster.scale(jobs=jobs)
+    cluster = _cluster(options.slurm)
+    try:
+        cluster.sync(_submit, cluster, jobs_and_cores(options)[0])
+    except (OSError, RuntimeError, ValueError) as error:
+        cluster.close()
+        why = " ".join(str(error).split())
+        raise MachineError(
+            f"cannot submit jobs to SLURM: {why}. Run this where `sbatch` works, see to "
+            "[run.slurm] (--dry-run prints the script), or use job arrays: --shard i/N"
+        ) from error
     return cluster
+
+
+async def _submit(cluster: Any, jobs: int) -> None:
+    """As cluster.scale(jobs=jobs), which does not wait, and tells nobody of its errors."""
+    while len(cluster.worker_spec) < jobs:
+        cluster.worker_spec.update(cluster.new_worker_spec())
+    try:
+        await cluster._correct_state()
+    finally:
+        for name in [name for name, job in cluster.workers.items() if job.job_id is None]:
+            del cluster.worker_spec[name]  # or closing would wait for jobs that are none
+            cluster._created.discard(cluster.workers.pop(name))
 
 
 def job_script(options: RunOptions) -> str:
     """The script that each job is submitted with; nothing is submitted."""
-    cluster = _cluster({**DEFAULTS, **options.slurm})
+    cluster = _cluster(options.slurm)
     try:
         return str(cluster.job_script())
     finally:

@@ -25,8 +25,8 @@ from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_re
 from sweep.spec import STRETCH, Chunk, LongValues, Status, Sweep, Values
 from sweep.store import encoding, extension, layout
 from sweep.store.differences import differences
-from sweep.store.faults import opening, refuse_what_is_no_store, refuse_what_is_not_ours
-from sweep.store.place import Place, is_url, local, place_of
+from sweep.store.faults import opening, refuse_what_is_not_ours
+from sweep.store.place import Place, local, place_of
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store as Files
@@ -89,7 +89,7 @@ class Store:
 
     @classmethod
     def _open(cls, place: Place) -> Store:
-        place.refuse_what_is_no_store()
+        _refuse_what_is_not_to_be_read(place)
         with opening(place):
             group = _group(place.files())
             return cls(place, _sweep(group), group)
@@ -100,24 +100,20 @@ class Store:
 
         Pending again are those that were cut off at an old end. Stopped at any moment, it is done
         when it is done again. Raises StoreError if there is no store, if it is held, or if the
-        sweep differs in anything but that its axes go on where those of the store end.
+        sweep differs in anything but that its axes go on where those of the store end. At a URL
+        nothing is held: a run that goes on there meanwhile ends with an error.
         """
-        if is_url(path):
-            raise StoreError(
-                f"{str(path)!r} is a URL, and only stores on local disks can be extended; "
-                "copy it to one, extend it there, and copy it back"
-            )
-        folder, place = local(path), place_of(path)
-        refuse_what_is_no_store(folder)
+        place = place_of(path)
+        place.refuse_what_is_no_store()
         with place.lock(), place.writing():
-            extension.finish(folder)
+            place.finish_extension()
             store = cls._open(place)
             longer = extension.grown(store.sweep, sweep)
             if found := store._revised(sweep):
                 raise StoreError(found)
             if longer.shape != store.sweep.shape:
-                extension.begin(folder, longer, store.chunk_shape, store._attributes)
-                extension.finish(folder)
+                place.begin_extension(longer, store.chunk_shape, store._attributes)
+                place.finish_extension()
         return cls._open(place)
 
     def differences(self, sweep: Sweep, *, accept_revision: bool = False) -> list[str]:
@@ -142,6 +138,12 @@ class Store:
             self._place.remove("status", chunk.index)
             for variable in self._variables:
                 self._write(variable, chunk, parts[variable.name])
+            if chunk.shape != self.chunk_shape and self._place.has_grown(self.sweep.shape):
+                self._place.remove("status", chunk.index)
+                raise StoreError(
+                    f"{self.location!r} was extended while this run went on; what is computed is "
+                    "kept, but for chunks that were cut off at its old end"
+                )
 
     def verify(self) -> list[Chunk]:
         """The chunks that count as done and are damaged. Reads the whole store.
@@ -276,7 +278,7 @@ class Store:
 def open_results(path: str | Path) -> xr.Dataset:
     """The results in a store as a lazy Dataset, finished or not; StoreError if there are none."""
     place = place_of(path)
-    place.refuse_what_is_no_store()
+    _refuse_what_is_not_to_be_read(place)
     with opening(place):
         files = place.files()
         _group(files)
@@ -284,6 +286,12 @@ def open_results(path: str | Path) -> xr.Dataset:
             files, consolidated=False, chunks={}
         )
         return layout.ordered(dataset)
+
+
+def _refuse_what_is_not_to_be_read(place: Place) -> None:
+    place.refuse_what_is_no_store()
+    if place.extension_is_under_way():
+        extension.refuse_under_way(place)
 
 
 def _group(files: Files) -> zarr.Group:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from sweep.store.creation import build
 from sweep.store.differences import differences, first_unlike
 
 # The status' shape says whether its ragged end is still to be removed, the group's what it is.
-LAST = ("status/zarr.json", "zarr.json")
+STATUS, GROUP = "status/zarr.json", "zarr.json"
+LAST = (STATUS, GROUP)
 
 
 def grown(stored: Sweep, asked: Sweep) -> Sweep:
@@ -67,21 +68,40 @@ def finish(path: Path) -> None:
     if not prepared.exists():
         return
     _reopen_what_grows(path, prepared)
-    for file in sorted(_files(prepared), key=_order):
-        durable.write(path / file, [(prepared / file).read_bytes()], durable=True)
+    files = (file.relative_to(prepared) for file in prepared.rglob("*") if file.is_file())
+    for name in in_order(files):
+        durable.write(path / name, [(prepared / name).read_bytes()], durable=True)
     leftover = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     prepared.rename(leftover)
     durable.sync_folder(path.parent)
     shutil.rmtree(leftover, ignore_errors=True)
 
 
-def refuse_if_under_way(path: Path) -> None:
-    """StoreError if the store is being extended, or was when that was stopped."""
-    if _prepared(path).exists():
-        raise StoreError(
-            f"{str(path)!r} is being extended, or was when that was stopped; "
-            "if so, run the same `sweep extend` again"
-        )
+def is_under_way(path: Path) -> bool:
+    """Whether the store is being extended, or was when that was stopped."""
+    return _prepared(path).exists()
+
+
+def refuse_under_way(place: object) -> None:
+    """StoreError: a store whose extension is under way is not to be read."""
+    raise StoreError(
+        f"{str(place)!r} is being extended, or was when that was stopped; "
+        "if so, run the same `sweep extend` again"
+    )
+
+
+def in_order(files: Iterable[Path]) -> list[str]:
+    """The files of a store, named from its root, as they are to be written: what says most last."""
+    names = sorted(file.as_posix() for file in files)
+    return sorted(names, key=lambda name: LAST.index(name) if name in LAST else -1)
+
+
+def cut_off(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[int, ...]]:
+    """The index of every chunk at an old end that goes on, by the status' metadata then and now."""
+    step = tuple(old["chunk_grid"]["configuration"]["chunk_shape"])
+    for chunk in chunks(tuple(old["shape"]), step):
+        if chunk.shape != chunk_at(chunk.index, tuple(new["shape"]), step).shape:
+            yield chunk.index
 
 
 def _differences(stored: Sweep, asked: Sweep) -> list[str]:
@@ -133,39 +153,15 @@ def _joined(there: Axis, here: Axis) -> Axis:
 
 def _reopen_what_grows(path: Path, prepared: Path) -> None:
     """Removes the status of every chunk at the old ragged end; nothing the second time."""
-    old, new = _shape(path), _shape(prepared)
-    step = _chunk_shape(path)
+    old, new = (json.loads(Path(of, STATUS).read_text(encoding="utf-8")) for of in (path, prepared))
     folders: set[Path] = set()
-    for chunk in chunks(old, step):
-        if chunk.shape != chunk_at(chunk.index, new, step).shape:
-            file = Path(path, "status", "c", *map(str, chunk.index))
-            file.unlink(missing_ok=True)
-            folders.add(file.parent)
+    for index in cut_off(old, new):
+        file = Path(path, "status", "c", *map(str, index))
+        file.unlink(missing_ok=True)
+        folders.add(file.parent)
     for folder in folders:
         if folder.exists():
             durable.sync_folder(folder)
-
-
-def _shape(store: Path) -> tuple[int, ...]:
-    return tuple(cast("list[int]", _status(store)["shape"]))
-
-
-def _chunk_shape(store: Path) -> tuple[int, ...]:
-    grid = cast("Mapping[str, Mapping[str, list[int]]]", _status(store)["chunk_grid"])
-    return tuple(grid["configuration"]["chunk_shape"])
-
-
-def _status(store: Path) -> Mapping[str, object]:
-    return json.loads((store / "status" / "zarr.json").read_text(encoding="utf-8"))
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
-
-
-def _order(file: Path) -> tuple[int, str]:
-    name = file.as_posix()
-    return LAST.index(name) if name in LAST else -1, name
 
 
 def _prepared(path: Path) -> Path:

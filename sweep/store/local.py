@@ -36,7 +36,21 @@ class LocalPlace:
 
     def refuse_what_is_no_store(self) -> None:
         faults.refuse_what_is_no_store(self.path)
-        extension.refuse_if_under_way(self.path)
+
+    def begin_extension(
+        self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
+    ) -> None:
+        extension.begin(self.path, sweep, chunks, provenance)
+
+    def finish_extension(self) -> None:
+        extension.finish(self.path)
+
+    def extension_is_under_way(self) -> bool:
+        return extension.is_under_way(self.path)
+
+    def has_grown(self, shape: tuple[int, ...]) -> bool:
+        del shape
+        return False  # nobody extends what is held
 
     def make(self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]) -> None:
         with faults.creating(self.path):

@@ -37,6 +37,24 @@ class Place(Protocol):
         """A new store, whole from the moment it can be seen, unless another has been quicker."""
         ...
 
+    def begin_extension(
+        self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
+    ) -> None:
+        """The store is being extended to that sweep; SweepError if it makes too many chunks."""
+        ...
+
+    def finish_extension(self) -> None:
+        """It is no longer: what was begun, by whomever, is done."""
+        ...
+
+    def extension_is_under_way(self) -> bool:
+        """Whether it is being extended, or was when that was stopped."""
+        ...
+
+    def has_grown(self, shape: tuple[int, ...]) -> bool:
+        """Whether the store is of that shape no more, where nothing keeps others from that."""
+        ...
+
     def files(self) -> Files:
         """As zarr reads and writes it."""
         ...

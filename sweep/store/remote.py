@@ -1,8 +1,9 @@
 """A store at an fsspec URL (s3://, gs://, memory://): objects, each written whole or not at all.
 
 There is no lock, and none is needed for the results: whoever writes a chunk writes the same bytes,
-and an object is replaced at once. Two runs in one store compute chunks twice, and that is all. A
-store is made by writing its group last; two sweeps that race for one URL are not told apart.
+and an object is replaced at once. Two runs in one store compute chunks twice, and that is all; a
+run in a store that is extended meanwhile ends. A store is made by writing its group last; two
+sweeps that race for one URL are not told apart.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from zarr.storage import FsspecStore
 
 from sweep.errors import StoreError
 from sweep.spec import Chunk, Sweep
-from sweep.store import damage, faults, receipts
+from sweep.store import damage, faults, receipts, remote_extension
 from sweep.store.creation import build
 from sweep.store.encoding import Piece
 
@@ -35,8 +36,9 @@ class RemotePlace:
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
-        with faults.reaching(self.url):
-            # Of its own loop; zarr's makes another.
+        with faults.reaching(self.url):  # of its own loop; zarr's makes another
+            self._system: Any
+            self._root: str
             self._system, self._root = fsspec.url_to_fs(self.url)
         self._kept_back: list[str] = []
         self._flushed = time.monotonic()
@@ -53,6 +55,23 @@ class RemotePlace:
     def refuse_what_is_no_store(self) -> None:
         if not self.exists():
             raise StoreError(f"no store {self.url!r}; `sweep run CONFIG -o STORE` makes one")
+
+    def begin_extension(
+        self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
+    ) -> None:
+        remote_extension.begin(self._system, self._root, sweep, chunks, provenance)
+
+    def finish_extension(self) -> None:
+        remote_extension.finish(self._system, self._root)
+
+    def extension_is_under_way(self) -> bool:
+        with faults.reaching(self.url):
+            return remote_extension.is_under_way(self._system, self._root)
+
+    def has_grown(self, shape: tuple[int, ...]) -> bool:
+        # In this order: its shape is the new one before it is under way no more.
+        under_way = self.extension_is_under_way()
+        return under_way or remote_extension.shape(self._system, self._root) != shape
 
     def make(self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]) -> None:
         with tempfile.TemporaryDirectory() as folder, faults.reaching(self.url):

@@ -1,0 +1,191 @@
+"""The command itself when something goes wrong: its exit status, and what stays in the store."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sweep.engine import ATTEMPTS
+from sweep.spec import Status
+from sweep.store import Store
+from tests.command import Run, environment, with_backend
+from tests.faulty import Faulty
+from tests.slow import Slow
+from tests.test_store import tree
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL, no SIGTERM")
+
+ROW = 9  # points a chunk: a row of friction
+CONFIG = """
+format = 1
+model = "friction_oscillator"
+outputs = ["wear_power", "slip_phases", "regime"]
+[parameters]
+mass = 1.0
+gravity = 10.0
+angular_frequency = 6.25
+window_start = 4.0
+window_end = 12.0
+[axes]
+friction = { linspace = [0.0, 1.0, 12] }  # as those of tests.faulty
+base_acceleration = { linspace = [1.0, 15.0, 9] }
+[run]
+workers = 2
+chunk_points = 9
+"""
+PROCESSES = ("--cluster", "local")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Every file of a store that one run made, with nothing amiss."""
+    from sweep.cli import main
+
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "map.toml").write_text(CONFIG)
+    assert main(["run", str(folder / "map.toml"), "-o", str(folder / "map.zarr"), "--json"]) == 0
+    return tree(folder / "map.zarr")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    (tmp_path / "notes").mkdir()
+    return tmp_path
+
+
+def sweep_run(folder: Path, backend: object, *options: str) -> subprocess.CompletedProcess[str]:
+    """`sweep run` in a process of its own, with that backend."""
+    return subprocess.run(
+        with_backend(backend, "run", "map.toml", "-o", "map.zarr", *options),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
+@contextmanager
+def computing(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """`sweep run` of chunks that take 0.2 s, the first of which is begun."""
+    slow = Slow(folder / "notes", 0.2)
+    before = slow.begun.total()
+    process = subprocess.Popen(
+        with_backend(slow, "run", "map.toml", "-o", "map.zarr", *options),
+        cwd=folder,
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        try:
+            while slow.begun.total() == before:
+                assert process.poll() is None
+                time.sleep(0.01)
+            yield process
+        finally:
+            process.kill()
+
+
+def rows(folder: Path, status: Status) -> list[int]:
+    """The chunks of the store that are of this status throughout."""
+    found = Store.open(folder / "map.zarr").dataset()["status"].to_numpy()
+    return [i for i, row in enumerate(found) if set(row.tolist()) == {status}]
+
+
+def test_a_killed_worker_is_no_failure(folder: Path, whole: dict[str, bytes]) -> None:
+    faulty = Faulty(folder / "notes", "killed", (5,), times=1)
+    done = sweep_run(folder, faulty, *PROCESSES)
+    assert done.returncode == 0, done.stderr
+    assert "108 points, 108 of them now" in done.stdout
+    assert faulty.attempts(5) == 2
+    assert tree(folder / "map.zarr") == whole
+
+
+def test_a_chunk_that_raises_every_time_is_status_1_until_it_is_retried(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    faulty = Faulty(folder / "notes", "raises", (3, 11))
+    done = sweep_run(folder, faulty)
+    assert done.returncode == 1
+    assert "18 of 108 points failed: " in done.stdout
+    assert (faulty.attempts(3), faulty.attempts(4)) == (ATTEMPTS, 1)
+    assert (rows(folder, Status.failed), len(rows(folder, Status.ok))) == ([3, 11], 10)
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 1  # they are done, and failed
+    status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--retry-failed")
+    assert (status, "108 points, 18 of them now" in out) == (0, True)
+    assert tree(folder / "map.zarr") == whole
+
+
+def test_fail_fast_stops_at_the_first_failed_chunk_and_keeps_the_rest_pending(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    done = sweep_run(folder, Faulty(folder / "notes", "raises", tuple(range(12))), "--fail-fast")
+    assert done.returncode == 1
+    assert "stopped by the first chunk that failed: ValueError: a fault\n" in done.stderr
+    assert "go on with: sweep run map.toml -o map.zarr --fail-fast\n" in done.stderr
+    failed = len(rows(folder, Status.failed))
+    assert 1 <= failed < 12
+    assert len(rows(folder, Status.pending)) == 12 - failed
+    status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--retry-failed")
+    assert (status, "108 points, 108 of them now" in out) == (0, True)
+    assert tree(folder / "map.zarr") == whole
+
+
+def test_sigterm_is_status_143_and_takes_the_workers_along(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    with computing(folder, *PROCESSES) as process:
+        family = psutil.Process(process.pid).children(recursive=True)
+        process.terminate()
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 143
+    check_stopped(folder, err, "SIGTERM")
+    assert psutil.wait_procs(family, timeout=10)[1] == []
+    assert len(family) >= 2
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(folder / "map.zarr") == whole
+
+
+def test_a_time_limit_is_status_143_and_keeps_what_is_done(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    done = sweep_run(folder, Slow(folder / "notes", 0.2), "--time-limit", "0.5s")
+    assert done.returncode == 143
+    check_stopped(folder, done.stderr, "the time limit")
+    assert 0 < len(rows(folder, Status.ok)) < 12
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(folder / "map.zarr") == whole
+
+
+def check_stopped(folder: Path, err: str, cause: str) -> None:
+    """The message tells of all that is kept, and there is no chunk that is half done."""
+    kept = len(rows(folder, Status.ok)) * ROW
+    assert f"stopped by {cause}: {kept} of 108 points are kept in map.zarr" in err
+    assert re.search(r"^go on with: sweep run map.toml -o map.zarr", err, re.MULTILINE)
+    assert "Traceback" not in err
+    assert len(rows(folder, Status.pending)) * ROW == 108 - kept
+
+
+def test_two_shards_of_one_number_are_one_too_many(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    """The second is refused, and the first goes on; so do others beside it."""
+    with computing(folder, "--shard", "1/2") as process:
+        status, _, err = run("run", "map.toml", "-o", "map.zarr", "--shard", "1/2")
+        assert status == 2
+        assert re.search(rf"shard-1-of-2 of .* is held by process {process.pid} ", err)
+        assert run("run", "map.toml", "-o", "map.zarr", "--shard", "2/2")[0] == 0
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert tree(folder / "map.zarr") == whole
