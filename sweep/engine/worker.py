@@ -11,8 +11,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from threading import Event
 from typing import Any
 
@@ -104,6 +104,7 @@ class Job:
 
 
 _STOPS: dict[str, Event] = {}  # by run
+_OPENED: dict[Job, Worker] = {}  # of the last job, and of no other
 _OPENING = threading.Lock()
 
 
@@ -119,17 +120,28 @@ def stop_run(run: str) -> None:
 
 
 def forget_run(run: str) -> None:
-    """A long-lived process keeps nothing of a run that has ended."""
+    """A process that may outlive a run that has ended keeps nothing of it."""
     _STOPS.pop(run, None)
-    _opened.cache_clear()
+    with _OPENING:
+        _close()
 
 
 def _worker(job: Job) -> Worker:
     with _OPENING:
-        return _opened(job)
+        if job not in _OPENED:
+            _close()
+            _OPENED[job] = _opened(job)
+        return _OPENED[job]
 
 
-@lru_cache(maxsize=1)
+def _close() -> None:
+    opened = list(_OPENED.values())
+    _OPENED.clear()
+    for worker in opened:
+        with suppress(SweepError):  # receipts are advisory, and this run may be over long since
+            worker.results.flush()
+
+
 def _opened(job: Job) -> Worker:
     stop = _STOPS.setdefault(job.run, Event())
     try:
