@@ -42,6 +42,7 @@ workers = 2
 chunk_points = 9
 """
 PROCESSES = ("--cluster", "local")
+CHUNK_SECONDS = 0.4  # of slow ones: twelve of them, by two workers
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +77,8 @@ def sweep_run(folder: Path, backend: object, *options: str) -> subprocess.Comple
 
 @contextmanager
 def computing(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """`sweep run` of chunks that take 0.2 s, the first of which is begun."""
-    slow = Slow(folder / "notes", 0.2)
+    """`sweep run` of slow chunks, the first of which is begun."""
+    slow = Slow(folder / "notes", CHUNK_SECONDS)
     before = slow.begun.total()
     process = subprocess.Popen(
         with_backend(slow, "run", "map.toml", "-o", "map.zarr", *options),
@@ -160,7 +161,7 @@ def test_sigterm_is_status_143_and_takes_the_workers_along(
 def test_a_time_limit_is_status_143_and_keeps_what_is_done(
     folder: Path, whole: dict[str, bytes], run: Run
 ) -> None:
-    done = sweep_run(folder, Slow(folder / "notes", 0.2), "--time-limit", "0.5s")
+    done = sweep_run(folder, Slow(folder / "notes", CHUNK_SECONDS), "--time-limit", "1s")
     assert done.returncode == 143
     check_stopped(folder, done.stderr, "the time limit")
     assert 0 < len(rows(folder, Status.ok)) < 12

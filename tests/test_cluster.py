@@ -205,7 +205,9 @@ def test_fail_fast_stops_at_the_first_chunk_that_is_given_up(
     goes_on()
 
 
+@pytest.mark.parametrize("by", ["processes", "threads"])
 def test_a_task_that_hangs_is_stopped_and_given_up(
+    by: str,
     address: str,
     store: Store,
     faulty: Callable[..., Faulty],
@@ -215,7 +217,8 @@ def test_a_task_that_hangs_is_stopped_and_given_up(
     monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.2)
     monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
     backend = faulty("endless", 7)
-    summary = run(store, RunOptions(cluster=address))
+    crew = RunOptions(cluster=address) if by == "processes" else RunOptions(workers=2)
+    summary = run(store, crew)
     assert summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     assert backend.attempts(7) == ATTEMPTS
     errors = [receipt["error"] for receipt in store.receipts() if "error" in receipt]

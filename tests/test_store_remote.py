@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -163,6 +164,18 @@ def test_a_run_goes_to_a_url_and_on_from_there(root: str, run: Run, tmp_path: Pa
     assert len(Store.open(url).receipts()) == 7
     assert run("plot", url)[1] == "map.png\n"
     assert [entry.name for entry in tmp_path.iterdir() if ":" in entry.name] == []
+
+
+@pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
+def test_processes_write_to_a_url_each_its_own_chunks(root: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    url = f"{root}/map.zarr"
+    assert run("run", "map.toml", "-o", url, "--cluster", "local")[0] == 0
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert objects(url) == tree(tmp_path / "map.zarr")
+    receipts = Store.open(url).receipts()
+    assert sorted(receipt["chunk"][0] for receipt in receipts) == [0, 1, 2, 3, 4, 5]
+    assert os.getpid() not in {receipt["pid"] for receipt in receipts}
 
 
 def test_a_file_url_is_a_local_path(tmp_path: Path) -> None:

@@ -193,8 +193,7 @@ class Processes:
     def _close(self) -> None:
         with suppress(Exception):
             self._executor.shutdown(wait=False)
-            if isinstance(self._cluster, str):  # workers that live on
-                self._everywhere(forget_run)
+            self._everywhere(forget_run)
         with suppress(Exception):
             self._client.close(timeout=5)
 

@@ -45,6 +45,10 @@ class Results(Protocol):
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None: ...
 
+    def flush(self) -> None:
+        """No receipt is kept back any more."""
+        ...
+
 
 @dataclass(frozen=True)
 class Progress:

@@ -11,8 +11,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from threading import Event
 from typing import Any
 
@@ -108,6 +108,7 @@ class Job:
 
 
 _STOPS: dict[str, Event] = {}  # by run
+_OPENED: dict[Job, Worker] = {}  # of the last job, and of no other
 _OPENING = threading.Lock()
 
 
@@ -128,18 +129,29 @@ def stop_run(run: str) -> None:
 
 
 def forget_run(run: str) -> None:
-    """A long-lived process keeps nothing of a run that has ended."""
+    """A process that may outlive a run that has ended keeps nothing of it."""
     _STOPS.pop(run, None)
-    _opened.cache_clear()
+    with _OPENING:
+        _close()
 
 
 def opened(job: Job) -> Worker:
     """This process' worker for the job; SweepError if it cannot open what that needs."""
     with _OPENING:
-        return _opened(job)
+        if job not in _OPENED:
+            _close()
+            _OPENED[job] = _opened(job)
+        return _OPENED[job]
 
 
-@lru_cache(maxsize=1)
+def _close() -> None:
+    opened = list(_OPENED.values())
+    _OPENED.clear()
+    for worker in opened:
+        with suppress(SweepError):  # receipts are advisory, and this run may be over long since
+            worker.results.flush()
+
+
 def _opened(job: Job) -> Worker:
     stop = stop_of(job.run)
     gpu = os.environ[VARIABLE] if job.one_gpu else ""

@@ -217,6 +217,10 @@ class Store:
         """One more line in this process's receipts beside the store, with time, host and pid."""
         self._place.append_receipt(receipt)
 
+    def flush(self) -> None:
+        """Writes the receipts kept back, as they are at a URL; within its lock that comes last."""
+        self._place.flush()
+
     def receipts(self) -> list[dict[str, Any]]:
         """All receipts of all writers, by time; advisory, a torn line is passed over."""
         return self._place.receipts()

@@ -100,6 +100,9 @@ class LocalPlace:
         with faults.writing(self._log):
             receipts.append(self._log, receipt)
 
+    def flush(self) -> None:
+        """Nothing: none is kept back."""
+
     def receipts(self) -> list[dict[str, Any]]:
         return receipts.read(self._log)
 

@@ -54,6 +54,9 @@ class MemoryResults:
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """Nothing: receipts are for stores, which outlive the run that fills them."""
 
+    def flush(self) -> None:
+        """Nothing, either."""
+
     def dataset(self) -> xr.Dataset:
         """All results as they stand, the arrays not copied."""
         variables = {

@@ -128,7 +128,7 @@ class RemotePlace:
         try:
             yield
         finally:
-            self._flush()
+            self.flush()
 
     def lock_shard(self, name: str, clean: Callable[[], None]) -> AbstractContextManager[None]:
         del name, clean  # nothing is held, and another shard may be writing
@@ -139,10 +139,20 @@ class RemotePlace:
             self._kept_back.append(receipts.line(receipt))
             due = time.monotonic() - self._flushed > FLUSH_SECONDS
         if due:
-            self._flush()
+            self.flush()
+
+    def flush(self) -> None:
+        """The receipts kept back as one more object."""
+        with self._guard:
+            lines, self._kept_back = self._kept_back, []
+            self._flushed = time.monotonic()
+        if lines:
+            with faults.reaching(self.url):
+                name = f"{receipts.writer()}-{uuid.uuid4().hex}.jsonl"
+                self._system.pipe_file(f"{self._root}.log/{name}", "".join(lines).encode())
 
     def receipts(self) -> list[dict[str, Any]]:
-        self._flush()
+        self.flush()
         with faults.reaching(self.url):
             names = self._found(f"{self._root}.log")
             texts = [self._system.cat_file(name) for name in names if name.endswith(".jsonl")]
@@ -160,16 +170,6 @@ class RemotePlace:
             except FileNotFoundError:
                 return set()
         return damage.parsed(text.decode("utf-8", "replace"))
-
-    def _flush(self) -> None:
-        """The receipts kept back as one more object."""
-        with self._guard:
-            lines, self._kept_back = self._kept_back, []
-            self._flushed = time.monotonic()
-        if lines:
-            with faults.reaching(self.url):
-                name = f"{receipts.writer()}-{uuid.uuid4().hex}.jsonl"
-                self._system.pipe_file(f"{self._root}.log/{name}", "".join(lines).encode())
 
     def _put(self, key: str, content: bytes) -> None:
         self._system.pipe_file(f"{self._root}/{key}", content)
