@@ -22,7 +22,10 @@ NAMES = (
     "time_stepping_speed",
     "impact_speed",
     "engine_share",
+    "processes",
+    "writing",
     "memory",
+    "billion",
     "no_event_missed",
     "demo",
 )
