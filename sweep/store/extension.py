@@ -23,6 +23,7 @@ from sweep.spec import Axis, Sweep
 from sweep.store import durable
 from sweep.store.creation import build
 from sweep.store.differences import differences, same
+from sweep.store.listing import key
 
 # The status' shape says whether its ragged end is still to be removed, the group's what it is.
 LAST = ("status/zarr.json", "zarr.json")
@@ -51,7 +52,7 @@ def begin(
     refuse_many_chunks(sweep.shape, chunk_shape)
     scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     try:
-        build(scratch, sweep, chunk_shape, provenance)
+        build(scratch, sweep, chunk_shape, provenance, _separator(path))
         durable.sync_tree(scratch)
         scratch.rename(_prepared(path))
         durable.sync_folder(path.parent)
@@ -119,11 +120,11 @@ def _joined(there: Axis, here: Axis) -> Axis:
 def _reopen_what_grows(path: Path, prepared: Path) -> None:
     """Removes the status of every chunk at the old ragged end; nothing the second time."""
     old, new = _shape(path), _shape(prepared)
-    step = _chunk_shape(path)
+    step, separator = _chunk_shape(path), _separator(path)
     folders: set[Path] = set()
     for chunk in chunks(old, step):
         if chunk.shape != chunk_at(chunk.index, new, step).shape:
-            file = Path(path, "status", "c", *map(str, chunk.index))
+            file = path / "status" / key(chunk.index, separator)
             file.unlink(missing_ok=True)
             folders.add(file.parent)
     for folder in folders:
@@ -138,6 +139,11 @@ def _shape(store: Path) -> tuple[int, ...]:
 def _chunk_shape(store: Path) -> tuple[int, ...]:
     grid = cast("Mapping[str, Mapping[str, list[int]]]", _status(store)["chunk_grid"])
     return tuple(grid["configuration"]["chunk_shape"])
+
+
+def _separator(store: Path) -> str:
+    names = cast("Mapping[str, Mapping[str, str]]", _status(store)["chunk_key_encoding"])
+    return names["configuration"]["separator"]
 
 
 def _status(store: Path) -> Mapping[str, object]:

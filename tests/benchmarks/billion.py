@@ -190,7 +190,7 @@ def _half_done(store: Store) -> None:
     for i, index in enumerate(itertools.product(*map(range, counts))):
         names = ("wear_power", "regime", "status")
         for name in names if i % 2 else names[:2]:
-            file = Path(store._place.file(name, index))
+            file = Path(store._place.file(store._key(name, index)))
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
 
