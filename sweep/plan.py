@@ -60,9 +60,9 @@ def chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> Iterator[Chunk]:
 
 def chunk_at(index: tuple[int, ...], shape: Sequence[int], chunk_shape: Sequence[int]) -> Chunk:
     """The chunk at one place in the grid of chunks; a chunk at the ragged end is smaller."""
-    start = tuple(i * step for i, step in zip(index, chunk_shape, strict=True))
+    start = tuple([i * step for i, step in zip(index, chunk_shape, strict=True)])
     ends = zip(start, chunk_shape, shape, strict=True)
-    return Chunk(index, start, tuple(min(step, size - a) for a, step, size in ends))
+    return Chunk(index, start, tuple([min(step, size - a) for a, step, size in ends]))
 
 
 def refuse_many_chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> None:

@@ -32,7 +32,7 @@ from tests.test_store import tree
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# 120 chunks of some 10 ms each.
+# 120 chunks of some 15 ms each.
 REQUEST = {
     "model": "friction_oscillator",
     "outputs": ["wear_power", "slip_phases", "regime"],
@@ -41,7 +41,7 @@ REQUEST = {
         "gravity": 10.0,
         "angular_frequency": 6.283185307179586,
         "window_start": 0.0,
-        "window_end": 6000.0,
+        "window_end": 18_000.0,
     },
     "axes": {
         "friction": {"linspace": [0.05, 0.5, 120]},

@@ -36,9 +36,18 @@ from sweep.spec import RunOptions, Task
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
-OURS = {
+KEPT_BYTES = 2**28
+OURS: dict[str, object] = {
     "distributed.scheduler.allowed-failures": 0,
     "distributed.deploy.lost-worker-timeout": "120s",  # a busy machine takes long to begin one anew
+    "distributed.scheduler.active-memory-manager.start": False,  # no results lie about
+    # Each process looks at itself many times a second, which takes from kernels.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
+    # Dask has memory given back at once, so that each chunk's arrays are mapped anew, page by page.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": KEPT_BYTES,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": KEPT_BYTES,
 }
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}  # where there are forks
 PRELOADED = ["distributed", "sweep.engine.clusters"]

@@ -124,8 +124,13 @@ class Ledger:
         self.pending_points = sum(chunk.n_points for chunk in self.pending)
 
     def start(self) -> None:
-        """Time counts from here: compiling is over."""
+        """Time counts from here: compiling is over, and workers are there."""
         self.began = time.perf_counter()
+        self.ended = float("inf")
+
+    def end(self) -> None:
+        """Time counts to here: what is left to do is to see workers off."""
+        self.ended = time.perf_counter()
 
     @property
     def window(self) -> int:
@@ -134,7 +139,7 @@ class Ledger:
 
     @property
     def elapsed(self) -> float:
-        return time.perf_counter() - self.began
+        return min(time.perf_counter(), self.ended) - self.began
 
     @property
     def unfinished(self) -> bool:

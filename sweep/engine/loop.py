@@ -62,6 +62,7 @@ def run(
             stopping.set()
             crew.halt()
             raise
+        ledger.end()
     return ledger.summary(backend.description if backend else crew.description)
 
 

@@ -13,8 +13,9 @@ from typing import Any, cast
 
 import zarr
 
+from sweep.plan import chunk_counts
 from sweep.spec import STRETCH, Sweep, Values
-from sweep.store import layout
+from sweep.store import layout, listing
 from sweep.store.durable import sync_folder, sync_tree
 from sweep.store.encoding import codecs
 
@@ -48,15 +49,21 @@ def make(
 
 
 def build(
-    folder: Path, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
+    folder: Path,
+    sweep: Sweep,
+    chunks: tuple[int, ...],
+    provenance: Mapping[str, object],
+    separator: str | None = None,
 ) -> None:
-    """All of a new store, in a folder that nobody else sees."""
+    """All of a new store, in a folder that nobody else sees; see listing.py for the separator."""
+    if separator is None:
+        separator = listing.separator(chunk_counts(sweep.shape, chunks))
     attributes = layout.attributes(sweep, provenance)
     group = zarr.create_group(  # pyright: ignore[reportUnknownMemberType]
         folder, zarr_format=3, attributes=attributes
     )
     for variable in layout.results(sweep):
-        _make_array(group, variable, sweep.shape, chunks)
+        _make_array(group, variable, sweep.shape, chunks, separator)
     steps = dict(zip(sweep.dimensions, chunks, strict=True))
     made = {
         variable.name: (_make_coordinate(group, variable, values, steps), values)
@@ -113,7 +120,11 @@ def _fill(columns: Mapping[str, tuple[zarr.Array[Any], Any]], size: int) -> None
 
 
 def _make_array(
-    group: zarr.Group, variable: layout.Variable, shape: tuple[int, ...], chunks: tuple[int, ...]
+    group: zarr.Group,
+    variable: layout.Variable,
+    shape: tuple[int, ...],
+    chunks: tuple[int, ...],
+    separator: str = "/",
 ) -> zarr.Array[Any]:
     parts = parts_of_file(chunks)
     return group.create_array(
@@ -122,6 +133,7 @@ def _make_array(
         chunks=parts,
         shards=None if parts == chunks else chunks,
         dtype=variable.dtype,
+        chunk_key_encoding={"name": "default", "separator": separator},
         compressors=codecs(variable.dtype),
         fill_value=variable.missing,
         dimension_names=variable.dimensions,

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import xarray as xr
@@ -26,7 +26,8 @@ from sweep.spec import STRETCH, Chunk, LongValues, Status, Sweep, Values
 from sweep.store import encoding, extension, layout
 from sweep.store.differences import differences
 from sweep.store.faults import opening, refuse_what_is_not_ours
-from sweep.store.place import Place, local, place_of
+from sweep.store.listing import key
+from sweep.store.place import Index, Place, local, place_of
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store as Files
@@ -47,6 +48,7 @@ class Store:
         for name, array in self._arrays.items():
             if array.shape != sweep.shape or _file_shape(array) != self.chunk_shape:
                 raise ValueError(f"shape or chunks of {name} are not those of the sweep")
+        self._separator = _separator(self._arrays["status"])
         self._counts = chunk_counts(sweep.shape, self.chunk_shape)
         self.n_chunks = math.prod(self._counts)
 
@@ -135,11 +137,11 @@ class Store:
         """
         parts = layout.parts(self._variables, arrays, chunk)
         with self._place.writing():
-            self._place.remove("status", chunk.index)
+            self._place.remove(self._key("status", chunk.index))
             for variable in self._variables:
                 self._write(variable, chunk, parts[variable.name])
             if chunk.shape != self.chunk_shape and self._place.has_grown(self.sweep.shape):
-                self._place.remove("status", chunk.index)
+                self._place.remove(self._key("status", chunk.index))
                 raise StoreError(
                     f"{self.location!r} was extended while this run went on; what is computed is "
                     "kept, but for chunks that were cut off at its old end"
@@ -162,16 +164,11 @@ class Store:
 
         From listings of names alone, and of the noted ones from their checksums.
         """
-        absent: set[tuple[int, ...]] = set()
-        for name in self._arrays:
-            files = self._place.listed(name, self._counts)
-            absent.update(index for index, there in files if not there)
         suspect = self._place.noted_damage()
-        return [
-            chunk
-            for chunk in self._chunks(done=True)
-            if chunk.index in absent or (chunk.index in suspect and not self._is_whole(chunk))
-        ]
+        done = {index for index, there in self._listed("status") if there}
+        for name in self._arrays.keys() - {"status"}:
+            suspect.update(index for index, there in self._listed(name) if not there)
+        return [c for c in self._chunks_at(sorted(done & suspect)) if not self._is_whole(c)]
 
     def note_damage(self, chunks: Iterable[Chunk]) -> None:
         """Keeps beside the store what `verify` found, so that the next run computes it again."""
@@ -185,7 +182,7 @@ class Store:
         """The chunks pending again; what they hold stays until they are written anew."""
         with self._place.writing():
             for chunk in chunks:
-                self._place.remove("status", chunk.index)
+                self._place.remove(self._key("status", chunk.index))
 
     def clean(self) -> None:
         """Removes what killed writers and makers of this store had not yet renamed.
@@ -237,16 +234,16 @@ class Store:
 
     def status_file(self, index: tuple[int, ...]) -> str:
         """Where the status of a chunk lies."""
-        return self._place.file("status", index)
+        return self._place.file(self._key("status", index))
 
     def _write(self, variable: layout.Variable, chunk: Chunk, part: NDArray[Any]) -> None:
         name, array = variable.name, self._arrays[variable.name]
         if name in self._ours:
             pieces = encoding.encoded(part, self.chunk_shape, variable.missing)
-            self._place.put(name, chunk.index, pieces)
+            self._place.put(self._key(name, chunk.index), pieces)
             return
         if array.shards:  # zarr would read a shard, which may be damaged
-            self._place.remove(name, chunk.index)
+            self._place.remove(self._key(name, chunk.index))
         array[chunk.slices] = part
 
     def _revised(self, sweep: Sweep) -> str:
@@ -259,9 +256,17 @@ class Store:
         )
 
     def _chunks(self, *, done: bool) -> list[Chunk]:
+        return self._chunks_at(index for index, there in self._listed("status") if there == done)
+
+    def _chunks_at(self, indices: Iterable[Index]) -> list[Chunk]:
         shape, step = self.sweep.shape, self.chunk_shape
-        status = self._place.listed("status", self._counts)
-        return [chunk_at(index, shape, step) for index, there in status if there == done]
+        return [chunk_at(index, shape, step) for index in indices]
+
+    def _listed(self, name: str) -> Iterator[tuple[Index, bool]]:
+        return self._place.listed(name, self._counts, self._separator)
+
+    def _key(self, name: str, index: Index) -> str:
+        return f"{name}/{key(index, self._separator)}"
 
     def _has_failed(self, chunk: Chunk) -> bool:
         with opening(self._place):
@@ -270,7 +275,7 @@ class Store:
     def _is_whole(self, chunk: Chunk) -> bool:
         names = [variable.name for variable in self._variables]
         # zarr reads a missing file as the fill value.
-        if not all(self._place.has(name, chunk.index) for name in names):
+        if not all(self._place.has(self._key(name, chunk.index)) for name in names):
             return False
         try:
             parts = {name: self._arrays[name][chunk.slices] for name in names}
@@ -317,6 +322,12 @@ def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
 
 def _file_shape(array: zarr.Array[Any]) -> tuple[int, ...]:
     return array.shards or array.chunks
+
+
+def _separator(array: zarr.Array[Any]) -> str:
+    """What parts the places in names of chunks."""
+    names = cast("dict[str, dict[str, str]]", array.metadata.to_dict()["chunk_key_encoding"])
+    return names["configuration"]["separator"]
 
 
 def _sweep(group: zarr.Group) -> Sweep:

@@ -23,6 +23,7 @@ from sweep.spec import Axis, LongValues, Sweep, Values
 from sweep.store import durable
 from sweep.store.creation import build
 from sweep.store.differences import differences, first_unlike
+from sweep.store.listing import key
 
 # The status' shape says whether its ragged end is still to be removed, the group's what it is.
 STATUS, GROUP = "status/zarr.json", "zarr.json"
@@ -54,7 +55,8 @@ def begin(
     refuse_many_chunks(sweep.shape, chunk_shape)
     scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     try:
-        build(scratch, sweep, chunk_shape, provenance)
+        status = json.loads((path / STATUS).read_text(encoding="utf-8"))
+        build(scratch, sweep, chunk_shape, provenance, separator_of(status))
         durable.sync_tree(scratch)
         scratch.rename(_prepared(path))
         durable.sync_folder(path.parent)
@@ -96,12 +98,17 @@ def in_order(files: Iterable[Path]) -> list[str]:
     return sorted(names, key=lambda name: LAST.index(name) if name in LAST else -1)
 
 
-def cut_off(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[int, ...]]:
-    """The index of every chunk at an old end that goes on, by the status' metadata then and now."""
+def separator_of(status: Mapping[str, Any]) -> str:
+    """What parts the places in the names of its chunks' files."""
+    return status["chunk_key_encoding"]["configuration"]["separator"]
+
+
+def cut_off(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """The key of every chunk at an old end that goes on, by the status' metadata then and now."""
     step = tuple(old["chunk_grid"]["configuration"]["chunk_shape"])
     for chunk in chunks(tuple(old["shape"]), step):
         if chunk.shape != chunk_at(chunk.index, tuple(new["shape"]), step).shape:
-            yield chunk.index
+            yield key(chunk.index, separator_of(old))
 
 
 def _differences(stored: Sweep, asked: Sweep) -> list[str]:
@@ -155,8 +162,8 @@ def _reopen_what_grows(path: Path, prepared: Path) -> None:
     """Removes the status of every chunk at the old ragged end; nothing the second time."""
     old, new = (json.loads(Path(of, STATUS).read_text(encoding="utf-8")) for of in (path, prepared))
     folders: set[Path] = set()
-    for index in cut_off(old, new):
-        file = Path(path, "status", "c", *map(str, index))
+    for name in cut_off(old, new):
+        file = path / "status" / name
         file.unlink(missing_ok=True)
         folders.add(file.parent)
     for folder in folders:

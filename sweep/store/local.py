@@ -59,17 +59,17 @@ class LocalPlace:
     def files(self) -> LocalStore:
         return DurableStore(self.path) if self.durable else LocalStore(self.path)
 
-    def file(self, name: str, index: tuple[int, ...]) -> str:
-        return str(self._file(name, index))
+    def file(self, key: str) -> str:
+        return str(self.path / key)
 
-    def has(self, name: str, index: tuple[int, ...]) -> bool:
-        return self._file(name, index).is_file()
+    def has(self, key: str) -> bool:
+        return (self.path / key).is_file()
 
-    def put(self, name: str, index: tuple[int, ...], pieces: Iterable[Piece]) -> None:
-        write(self._file(name, index), pieces, durable=self.durable)
+    def put(self, key: str, pieces: Iterable[Piece]) -> None:
+        write(self.path / key, pieces, durable=self.durable)
 
-    def remove(self, name: str, index: tuple[int, ...]) -> None:
-        self._file(name, index).unlink(missing_ok=True)
+    def remove(self, key: str) -> None:
+        (self.path / key).unlink(missing_ok=True)
 
     def destroy(self) -> None:
         if self.path.exists():
@@ -78,8 +78,10 @@ class LocalPlace:
                 self.path.rename(leftover)
             shutil.rmtree(leftover, ignore_errors=True)
 
-    def listed(self, name: str, counts: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], bool]]:
-        return listed(self.path / name, counts)
+    def listed(
+        self, name: str, counts: tuple[int, ...], separator: str
+    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+        return listed(self.path / name, counts, separator)
 
     def clean(self) -> None:
         for file in scratch_files(self.path):
@@ -112,6 +114,3 @@ class LocalPlace:
 
     def noted_damage(self) -> set[tuple[int, ...]]:
         return damage.noted(self._log)
-
-    def _file(self, name: str, index: tuple[int, ...]) -> Path:
-        return Path(self.path, name, "c", *map(str, index))

@@ -59,25 +59,27 @@ class Place(Protocol):
         """As zarr reads and writes it."""
         ...
 
-    def file(self, name: str, index: Index) -> str: ...
-
-    def has(self, name: str, index: Index) -> bool:
-        """Whether an array has the file of a chunk."""
+    def file(self, key: str) -> str:
+        """Where a file of the store lies."""
         ...
 
-    def put(self, name: str, index: Index, pieces: Iterable[Piece]) -> None:
-        """The file of a chunk, whole or not at all."""
+    def has(self, key: str) -> bool: ...
+
+    def put(self, key: str, pieces: Iterable[Piece]) -> None:
+        """A file whole or not at all."""
         ...
 
-    def remove(self, name: str, index: Index) -> None:
-        """Removes the file of a chunk, if there is one."""
+    def remove(self, key: str) -> None:
+        """Removes a file, if it is there."""
         ...
 
     def destroy(self) -> None:
         """Removes all that lies here; stopped in the middle, it is as it was or no store."""
         ...
 
-    def listed(self, name: str, counts: tuple[int, ...]) -> Iterator[tuple[Index, bool]]:
+    def listed(
+        self, name: str, counts: tuple[int, ...], separator: str
+    ) -> Iterator[tuple[Index, bool]]:
         """The index of every chunk of an array, in C order, and whether it has a file."""
         ...
 

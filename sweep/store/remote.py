@@ -27,6 +27,7 @@ from sweep.spec import Chunk, Sweep
 from sweep.store import damage, faults, receipts, remote_extension
 from sweep.store.creation import build
 from sweep.store.encoding import Piece
+from sweep.store.listing import key
 
 FLUSH_SECONDS = 10.0  # receipts are kept back so long: an object cannot be appended to
 
@@ -75,7 +76,7 @@ class RemotePlace:
 
     def make(self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]) -> None:
         with tempfile.TemporaryDirectory() as folder, faults.reaching(self.url):
-            if self._names("status/c"):
+            if any(name.startswith("status/c") for name in self._names("status")):
                 raise StoreError(
                     f"{self.url!r} has chunks and is no store (no zarr.json); name another place"
                 )
@@ -89,19 +90,19 @@ class RemotePlace:
     def files(self) -> FsspecStore:
         return FsspecStore.from_url(self.url)
 
-    def file(self, name: str, index: tuple[int, ...]) -> str:
-        return f"{self.url}/{_key(name, index)}"
+    def file(self, key: str) -> str:
+        return f"{self.url}/{key}"
 
-    def has(self, name: str, index: tuple[int, ...]) -> bool:
+    def has(self, key: str) -> bool:
         self._system.invalidate_cache()
-        return bool(self._system.exists(f"{self._root}/{_key(name, index)}"))
+        return bool(self._system.exists(f"{self._root}/{key}"))
 
-    def put(self, name: str, index: tuple[int, ...], pieces: Iterable[Piece]) -> None:
-        self._put(_key(name, index), b"".join(pieces))
+    def put(self, key: str, pieces: Iterable[Piece]) -> None:
+        self._put(key, b"".join(pieces))
 
-    def remove(self, name: str, index: tuple[int, ...]) -> None:
+    def remove(self, key: str) -> None:
         try:
-            self._system.rm_file(f"{self._root}/{_key(name, index)}")
+            self._system.rm_file(f"{self._root}/{key}")
         except FileNotFoundError:
             pass
 
@@ -111,11 +112,13 @@ class RemotePlace:
             for name in sorted(names, key=lambda name: (name.endswith("zarr.json"), -len(name))):
                 self._system.rm_file(name)
 
-    def listed(self, name: str, counts: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], bool]]:
+    def listed(
+        self, name: str, counts: tuple[int, ...], separator: str
+    ) -> Iterator[tuple[tuple[int, ...], bool]]:
         with faults.reaching(self.url):
             names = self._names(name)
         for index in itertools.product(*map(range, counts)):
-            yield index, _key(name, index) in names
+            yield index, f"{name}/{key(index, separator)}" in names
 
     def clean(self) -> None:
         """Nothing: an object that is not whole does not exist."""
@@ -185,7 +188,3 @@ class RemotePlace:
             return sorted(self._system.find(folder))
         except FileNotFoundError:
             return []
-
-
-def _key(name: str, index: tuple[int, ...]) -> str:
-    return "/".join((name, "c", *map(str, index)))

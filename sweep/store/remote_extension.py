@@ -17,7 +17,7 @@ from typing import Any
 from sweep.plan import refuse_many_chunks
 from sweep.spec import Sweep
 from sweep.store.creation import build
-from sweep.store.extension import GROUP, STATUS, cut_off, in_order
+from sweep.store.extension import GROUP, STATUS, cut_off, in_order, separator_of
 
 
 def begin(
@@ -32,7 +32,7 @@ def begin(
     _clear(system, root)  # of what one that never was under way has left
     with tempfile.TemporaryDirectory() as folder:
         built = Path(folder, "store.zarr")
-        build(built, sweep, chunk_shape, provenance)
+        build(built, sweep, chunk_shape, provenance, separator_of(_status(system, root)))
         files = (file.relative_to(built) for file in built.rglob("*") if file.is_file())
         for name in in_order(files):
             put(system, f"{_prepared(root)}/{name}", Path(built, name).read_bytes())
@@ -43,9 +43,8 @@ def finish(system: Any, root: str) -> None:
     if not is_under_way(system, root):
         return
     prepared = _prepared(root)
-    old, new = (json.loads(system.cat_file(f"{of}/{STATUS}")) for of in (root, prepared))
-    for index in cut_off(old, new):
-        remove(system, "/".join((f"{root}/status/c", *map(str, index))))
+    for key in cut_off(_status(system, root), _status(system, prepared)):
+        remove(system, f"{root}/status/{key}")
     for name in in_order(_names(system, prepared)):
         put(system, f"{root}/{name}", system.cat_file(f"{prepared}/{name}"))
     remove(system, f"{prepared}/{GROUP}")
@@ -60,7 +59,7 @@ def is_under_way(system: Any, root: str) -> bool:
 
 def shape(system: Any, root: str) -> tuple[int, ...]:
     """As long as the store's axes are now."""
-    return tuple(json.loads(system.cat_file(f"{root}/{STATUS}"))["shape"])
+    return tuple(_status(system, root)["shape"])
 
 
 def put(system: Any, key: str, content: bytes) -> None:
@@ -74,6 +73,10 @@ def remove(system: Any, key: str) -> None:
         system.rm_file(key)
     except FileNotFoundError:
         pass
+
+
+def _status(system: Any, root: str) -> Mapping[str, Any]:
+    return json.loads(system.cat_file(f"{root}/{STATUS}"))
 
 
 def _clear(system: Any, root: str) -> None:

@@ -1,0 +1,207 @@
+"""A sweep of 10⁹ points by two worker processes: memory, making of the store, scan of a restart.
+
+Wear power and regime of SDND104's mass over its window, as float32, in the chunks that such a sweep
+has by itself. Memory is resident memory summed over all processes of the run, read ten times a
+second, pages shared by several counted for each; taken off is the same sum for processes that
+import what driver and workers had imported as they opened their backends, and do nothing else.
+
+The scan is all that a restart does before it computes: what killed writers left, torn chunks,
+pending ones. Its time for 10⁵ chunks is measured in stores of so many, half of them done, whose
+files are empty: only names are looked at, and memory holds them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import psutil
+
+from sweep.api import open_store, run_in_store, with_options
+from sweep.backends import Backend, open_backend
+from sweep.config import Request, load
+from sweep.engine import loop
+from sweep.plan import chunk_counts
+from sweep.store import Store
+from tests.benchmarks.record import Figure
+
+SIDES, QUICK_SIDES = (31_250, 32_000), (3125, 3200)
+WORKERS = 2
+SAMPLE_SECONDS = 0.1
+MOST_MEMORY = 1000  # MB, beyond what imports take
+MOST_CREATION = 2.0  # s
+MOST_SCAN = 1.0  # s for 10**5 chunks
+SCANNED = 10**5  # chunks
+STAY_SECONDS = 3.0  # of processes that import, for all to be there at once
+
+
+def measure(quick: bool) -> list[Figure]:
+    sides = QUICK_SIDES if quick else SIDES
+    with tempfile.TemporaryDirectory(prefix="tribosweep-") as name:
+        folder = Path(name)
+        found, peak, processes = _watched("run", *map(str, sides), str(folder / "billion.zarr"))
+        size = sum(f.stat().st_size for f in (folder / "billion.zarr").rglob("*") if f.is_file())
+        scan = _scan_seconds(Store.open(folder / "billion.zarr"))
+        _, imports, _ = _watched("imports", *map(str, (folder / "modules").iterdir()))
+    n = sides[0] * sides[1]
+    chunks = found["chunks"]
+    return [
+        Figure("points", n, "points"),
+        Figure("store made", found["creation"], "s", at_most=MOST_CREATION),
+        Figure("computing", found["wall"], "s", note=f"{chunks} chunks, {WORKERS} workers"),
+        Figure("speed", n / found["wall"], "points/s"),
+        Figure("engine share", found["share"], ""),
+        Figure("resident memory at its peak", peak, "MB", note=f"{processes} processes"),
+        Figure("of that, imports", imports, "MB"),
+        Figure("beyond imports", peak - imports, "MB", at_most=MOST_MEMORY),
+        Figure("written", size / 1e6, "MB", note=f"{size / n:.2f} bytes a point"),
+        Figure("scan of the restart", scan, "s", note=f"{chunks} chunks"),
+        *_scans(quick),
+    ]
+
+
+def run(rows: str, columns: str, store: str) -> None:
+    """In a process of its own: the sweep, and what is to be told of it as JSON."""
+    request = with_options(_request((int(rows), int(columns))), cluster="local", workers=WORKERS)
+    open_store(request, Path(store).with_name("compiled.zarr"))  # nothing is compiled any more
+    modules = Path(store).with_name("modules")
+    modules.mkdir()
+    loop.open_backend = Opening(str(modules))
+    began = time.perf_counter()
+    made = open_store(request, store)
+    creation = time.perf_counter() - began
+    summary = run_in_store(made, request)
+    assert summary.points == int(rows) * int(columns)
+    told = {"creation": creation, "wall": summary.wall_seconds, "chunks": summary.chunks}
+    print(json.dumps({**told, "share": summary.engine_share}))
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Opens a backend, and notes in a folder what its process has imported."""
+
+    folder: str
+
+    def __call__(self, name: str) -> Backend:
+        backend = open_backend(name)
+        names = sorted(name for name in sys.modules if name != "__main__")
+        Path(self.folder, f"{os.getpid()}.json").write_text(json.dumps(names), encoding="utf-8")
+        return backend
+
+
+def imports(*noted: str) -> None:
+    """A process for each note, with the same modules; all stay until the last has imported them."""
+    command = [sys.executable, "-m", "tests.benchmarks.billion", "imports"]
+    others = [subprocess.Popen([*command, note], stdout=subprocess.PIPE) for note in noted[1:]]
+    for name in json.loads(Path(noted[0]).read_text(encoding="utf-8")):
+        with suppress(ImportError):
+            import_module(name)
+    print("{}", flush=True)
+    for other in others:
+        assert other.stdout is not None
+        other.stdout.readline()
+    time.sleep(STAY_SECONDS)
+    for other in others:
+        other.wait()
+
+
+def _request(sides: tuple[int, int], *more: str) -> Request:
+    overrides = (
+        f"friction = {{ geomspace = [0.01, 1.0, {sides[0]}] }}",
+        f"base_acceleration = {{ linspace = [0.5, 15.0, {sides[1]}] }}",
+        'outputs = ["wear_power", "regime"]',
+        'dtype = "float32"',
+    )
+    return with_options(load("wear_power", (*overrides, *more)), backend="cpu")
+
+
+def _watched(*arguments: str) -> tuple[dict, float, int]:
+    """What a process of this module prints, its peak in MB, and how many processes it was."""
+    command = [sys.executable, "-m", "tests.benchmarks.billion", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with _sampled(process.pid) as peak:
+        text, errors = process.communicate()
+    if process.returncode:
+        raise RuntimeError(f"{arguments[0]} exits {process.returncode}: {errors}")
+    return json.loads(text), peak["bytes"] / 1e6, int(peak["processes"])
+
+
+@contextmanager
+def _sampled(pid: int) -> Iterator[dict[str, float]]:
+    """The greatest resident memory of a process and all it has started, while within."""
+    peak = {"bytes": 0.0, "processes": 0.0}
+    ended = threading.Event()
+
+    def sample() -> None:
+        while not ended.wait(SAMPLE_SECONDS):
+            sizes = list(_resident(pid))
+            peak["bytes"] = max(peak["bytes"], sum(sizes))
+            peak["processes"] = max(peak["processes"], len(sizes))
+
+    sampler = threading.Thread(target=sample)
+    sampler.start()
+    try:
+        yield peak
+    finally:
+        ended.set()
+        sampler.join()
+
+
+def _resident(pid: int) -> Iterator[int]:
+    try:
+        first = psutil.Process(pid)
+        every = [first, *first.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return
+    for process in every:
+        try:
+            yield process.memory_info().rss
+        except psutil.NoSuchProcess:
+            pass
+
+
+def _scans(quick: bool) -> Iterator[Figure]:
+    """Of chunks in rows, as sweeps of two axes have them, and of chunks in a square."""
+    n = SCANNED // 100 if quick else SCANNED
+    side = 10 if quick else 316
+    for name, sides in (("in rows", (n, 16)), ("in a square", (side, 16 * (n // side)))):
+        with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
+            request = with_options(_request(sides), chunk_points=16)
+            store = open_store(request, Path(folder, "scan.zarr"))
+            _half_done(store)
+            seconds = _scan_seconds(store) * SCANNED / store.n_chunks
+            note = f"measured with {store.n_chunks:,} chunks"
+            yield Figure(f"scan of 1e5 chunks {name}", seconds, "s", at_most=MOST_SCAN, note=note)
+
+
+def _half_done(store: Store) -> None:
+    counts = chunk_counts(store.sweep.shape, store.chunk_shape)
+    for i, index in enumerate(itertools.product(*map(range, counts))):
+        names = ("wear_power", "regime", "status")
+        for name in names if i % 2 else names[:2]:
+            file = Path(store._place.file(store._key(name, index)))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+
+
+def _scan_seconds(store: Store) -> float:
+    began = time.perf_counter()
+    store.clean()
+    store.torn()
+    store.pending()
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    {"run": run, "imports": imports}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,100 @@
+"""Two worker processes against two bare threads that do nothing but call the kernel.
+
+Speed-up = speed of two over speed of one, in points a second: of `--cluster local` into a store,
+from the workers being there to the last receipt, and of kernel calls on the very same chunks. All
+four are taken in turn in each repetition, and the ratio of the two speed-ups is of one repetition.
+The processes' start is told apart, since it does not grow with the sweep. Where other programs take
+processor time, one worker is slowed less than two: so the load stands beside the figures.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+
+from sweep.api import open_store, run_in_store, with_options
+from sweep.backends import open_backend
+from sweep.config import Request
+from sweep.engine import Summary
+from sweep.plan import chunk_shape, chunks, points
+from sweep.spec import Chunk
+from tests.benchmarks.engine_share import CHUNK_POINTS, TWO, prepare, request_of
+from tests.benchmarks.record import Figure
+
+LEAST_RATIO = 0.95
+MOST_SHARE = 0.10
+CHUNKS, QUICK_CHUNKS = 128, 12  # 10 s for two
+
+
+def measure(quick: bool) -> list[Figure]:
+    n_chunks, repeats = (QUICK_CHUNKS, 1) if quick else (CHUNKS, 5)
+    request = request_of(n_chunks, TWO)
+    prepare(request)
+    taken: dict[str, list[float]] = {}
+    for _ in range(repeats):
+        for name, value in _once(request).items():
+            taken.setdefault(name, []).append(value)
+    return [_figure(name, values) for name, values in taken.items()]
+
+
+def _once(request: Request) -> dict[str, float]:
+    bare = {n: _bare(request, n) for n in (1, 2)}
+    runs = {n: _processes(request, n) for n in (1, 2)}
+    speed = {n: run.points / run.wall_seconds for n, (run, _) in runs.items()}
+    found = {
+        "bare threads: speed-up of 2": bare[2] / bare[1],
+        "worker processes: speed-up of 2": speed[2] / speed[1],
+    }
+    ratio = found["worker processes: speed-up of 2"] / found["bare threads: speed-up of 2"]
+    found |= {
+        "speed-up of processes to that of threads": ratio,
+        "1 worker process: engine share": runs[1][0].engine_share,
+        "2 worker processes: engine share": runs[2][0].engine_share,
+        "1 bare thread: speed": bare[1],
+        "2 bare threads: speed": bare[2],
+        "1 worker process: speed": speed[1],
+        "2 worker processes: speed": speed[2],
+        "2 worker processes: start and end": runs[2][1],
+    }
+    return found
+
+
+def _figure(name: str, values: list[float]) -> Figure:
+    unit = {"speed": "points/s", "start and end": "s"}.get(name.split(": ")[-1], "")
+    spread = f"{min(values):.4g} to {max(values):.4g} in {len(values)}"
+    at_most = MOST_SHARE if name.endswith("engine share") else None
+    at_least = LEAST_RATIO if name == "speed-up of processes to that of threads" else None
+    return Figure(name, median(values), unit, at_most=at_most, at_least=at_least, note=spread)
+
+
+def _processes(request: Request, n: int) -> tuple[Summary, float]:
+    """What a run by so many processes did, and how long it took besides."""
+    with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
+        store = open_store(request, Path(folder, "processes.zarr"))
+        began = time.perf_counter()
+        summary = run_in_store(store, with_options(request, cluster="local", workers=n))
+        return summary, time.perf_counter() - began - summary.wall_seconds
+
+
+def _bare(request: Request, n: int) -> float:
+    """Points a second of kernel calls by so many threads, each with its share of the chunks."""
+    sweep = request.sweep
+    every = list(chunks(sweep.shape, chunk_shape(sweep, CHUNK_POINTS)))
+    with ThreadPoolExecutor(n) as executor:
+        began = time.perf_counter()
+        list(executor.map(_computing(request), [every[i::n] for i in range(n)]))
+        return sweep.n_points / (time.perf_counter() - began)
+
+
+def _computing(request: Request) -> Callable[[list[Chunk]], None]:
+    backend = open_backend("cpu")
+
+    def compute(some: list[Chunk]) -> None:
+        for chunk in some:
+            backend.compute(request.sweep, points(request.sweep, chunk))
+
+    return compute

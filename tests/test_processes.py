@@ -1,0 +1,56 @@
+"""Worker processes spend their time on kernels, and what a run is said to take is computing."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from dask import config
+
+from sweep.backends import Backend, open_backend
+from sweep.engine import crews, loop, run
+from sweep.engine.clusters import KEPT_BYTES
+from sweep.spec import RunOptions
+from sweep.store import MemoryResults
+from tests.test_engine import SWEEP, create
+
+
+def test_seeing_workers_off_is_no_part_of_computing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(crew: crews.Threads, *_: object) -> None:
+        crew._executor.shutdown()
+        time.sleep(1.0)
+
+    monkeypatch.setattr(crews.Threads, "__exit__", slowly)
+    began = time.perf_counter()
+    summary = run(MemoryResults(SWEEP), RunOptions(workers=1))
+    assert time.perf_counter() - began > 1.0
+    assert 0 < summary.wall_seconds < 1.0
+
+
+class Look:
+    """Opens a backend, and notes what the process is like in which it does."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, name: str) -> Backend:
+        profiled = config.get("distributed.worker.profile.enabled")
+        trim = os.environ.get("MALLOC_TRIM_THRESHOLD_")
+        Path(self.folder, str(os.getpid())).write_text(f"{profiled} {trim}", encoding="utf-8")
+        return open_backend(name)
+
+
+def test_local_processes_keep_their_memory_and_are_not_profiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    monkeypatch.setattr(loop, "open_backend", Look(str(notes)))
+    options = RunOptions(cluster="local", workers=1)
+    assert run(create(tmp_path / "map.zarr", SWEEP), options).points == SWEEP.n_points
+    said = {file.name: file.read_text(encoding="utf-8") for file in notes.iterdir()}
+    here = said.pop(str(os.getpid()))
+    assert list(said.values()) == [f"False {KEPT_BYTES}"]
+    assert here != f"False {KEPT_BYTES}"  # Dask's settings elsewhere are left as they are
