@@ -136,6 +136,14 @@ class Mesh:
             ]
             self.cells[level + 1] = np.union1d(self.cells[level + 1], np.concatenate(children))
 
+    def halve_around(self, points: Keys) -> None:
+        """Halves every cell that has a point in its middle, which is so once it was halved."""
+        for level in range(self.levels):
+            half = 1 << (self.levels - level - 1)
+            middles = self.flat((2 * self.places(self.cells[level], level) + 1) * half)
+            none = [self.cells[level][:0]] * level
+            self.halve([*none, self.cells[level][_index(points, middles) >= 0]])
+
     def _holding(self, points: Keys) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
         """Level, and indices of points and of the cells of that level that have them at an edge."""
         positions = self.positions(points)

@@ -139,6 +139,7 @@ def _assembled(
         durable=request.options.durable,
     )
     _fill(kept, arrays)
+    kept.clean()
     if not (arrays["status"] == Status.failed).any():
         folder.remove()
     return kept

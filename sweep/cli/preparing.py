@@ -95,7 +95,7 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
     if found.seconds is not None:
         took = f"about {duration(found.seconds)}" + (f", at {rate(pace)}" if pace else "")
     most = found.points_at_most
-    bound = f"all below is of the coarse grid alone; at most {most:,} points in all"
+    bound = f"all below is of the coarse grid alone; at most {most or 0:,} points in all"
     return [
         ("store", store),
         *([] if most is None else [("refined", bound)]),

@@ -35,8 +35,10 @@ def refinement_of(draft: Draft, document: Document, sweep: Sweep | None) -> Refi
     _check_outputs(draft, document.refine, names, sweep)
     _check_grid(draft, document)
     if sweep is not None:
-        _check_tolerance(draft, document.refine, names, sweep)
-        _check_axes(draft, sweep, table.levels or 0)
+        if "tolerance" not in wrong:
+            _check_tolerance(draft, document.refine, names, sweep)
+        if document.sample is None:
+            _check_axes(draft, sweep, table.levels or 0)
     return Refinement(tuple(names), table.levels or 0, table.tolerance)
 
 
