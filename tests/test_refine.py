@@ -357,6 +357,17 @@ def test_values_between_have_to_be_allowed() -> None:
     assert "[axes] blocks: halved 2 times it takes 2.5; it has to be a whole number" in fault
 
 
+def test_nothing_lies_between_a_value_and_infinity() -> None:
+    asked = {
+        "method": "rk54",
+        "parameters": {**PARAMETERS, "friction": 0.1, "base_acceleration": 5, "step": 1e-3,
+                       "tangential_stiffness": 1e4},
+        "axes": {"tolerance": {"values": [1e-6, float("inf")]}},
+    }  # fmt: skip
+    (fault,) = faults(**asked)
+    assert "[axes] tolerance: halved 3 times, neighbours are one number" in fault
+
+
 def test_what_does_not_go_together_is_told_all_at_once() -> None:
     sampled = document({"output": "regime", "levels": 3, "tolerance": 3.0})
     del sampled["axes"]

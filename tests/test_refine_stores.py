@@ -205,6 +205,22 @@ def test_failed_points_are_a_class_and_are_tried_again(
     assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
 
 
+def test_a_second_driver_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    with (
+        PassFolder(path).lock(),
+        pytest.raises(StoreError, match=rf"a\.zarr' is held by process {os.getpid()} "),
+    ):
+        sweep.run(document(), store=path)
+
+
+def test_a_place_that_cannot_be_is_told_as_ever(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"cannot make the store .*file.*name another store"):
+        sweep.run(document(), store=tmp_path / "file" / "a.zarr")
+    assert names(tmp_path) == {"file"}
+
+
 def test_a_damaged_chunk_is_computed_again(tmp_path: Path, whole: dict[str, bytes]) -> None:
     path = tmp_path / "a.zarr"
     sweep.run(SLOW, store=path)

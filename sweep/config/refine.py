@@ -12,7 +12,7 @@ from sweep.config.quantities import first_outside, requirement
 from sweep.config.tables import Document, RefineTable, checked
 from sweep.config.wording import listed, nearest, shown
 from sweep.mesh import halved, is_geometric
-from sweep.spec import Axis, Parameter, Refinement, Sweep
+from sweep.spec import Axis, Parameter, Refinement, Sweep, Values
 
 MOST_AXES = 4  # a cell of more has too many neighbours
 MOST_VALUES = 2**24  # along an axis at the finest level
@@ -104,6 +104,11 @@ def _check_axes(draft: Draft, sweep: Sweep, levels: int) -> None:
 def _axis_fault(axis: Axis, parameter: Parameter, levels: int) -> str:
     """What keeps an axis from being halved so often; "" if nothing does."""
     values = axis.columns[parameter.name]
+    with np.errstate(over="ignore", invalid="ignore"):  # inf is a value of some
+        return _fault_of(values, axis, parameter, levels)
+
+
+def _fault_of(values: Values, axis: Axis, parameter: Parameter, levels: int) -> str:
     steps = np.diff(values)
     if not steps.size:
         return "it has one value, and [refine] halves between two; put it under [parameters]"

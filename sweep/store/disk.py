@@ -304,7 +304,8 @@ def _sweep(group: zarr.Group) -> Sweep:
 
 def _coordinate(group: zarr.Group, name: str) -> Values:
     values = np.asarray(_array(group, name)[...], dtype=np.float64)
-    if np.isnan(values).any():  # as zarr reads a missing file
+    missing = np.isnan(values) if name != layout.LEVEL else values == layout.MISSING_LEVEL
+    if missing.any():  # as zarr reads a missing file
         raise ValueError(f"a file of the coordinate {name} is missing")
     return values
 
