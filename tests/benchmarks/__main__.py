@@ -24,6 +24,7 @@ NAMES = (
     "engine_share",
     "memory",
     "no_event_missed",
+    "refinement",
     "demo",
 )
 RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "cpu.json"
