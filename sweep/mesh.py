@@ -19,6 +19,8 @@ from sweep.spec import Values
 Keys = NDArray[np.int64]  # (n,) ascending: flat indices, of points in the lattice or of cells
 Places = NDArray[np.int64]  # (n, n_axes)
 
+LEVEL = "level"  # what results call the level of a point; 0 are those of the coarse grid
+
 
 def is_geometric(recipe: Mapping[str, object]) -> bool:
     """Whether the middle between values of an axis is their geometric mean."""
@@ -28,7 +30,7 @@ def is_geometric(recipe: Mapping[str, object]) -> bool:
 def halved(values: Values, levels: int, *, geometric: bool) -> Values:
     """(n,) values with the middle of all neighbours between them, so many times over.
 
-    The middle is the geometric mean of values of one sign, or else the arithmetic mean.
+    The middle is the arithmetic mean; the geometric one if asked for, of values of one sign.
     """
     for _ in range(levels):
         finer = np.empty(2 * len(values) - 1)

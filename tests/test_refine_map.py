@@ -175,6 +175,14 @@ def test_what_is_not_refined_has_no_cells(full: xr.Dataset, refined: xr.Dataset)
         on_grid(full)
     with pytest.raises(SweepError, match="not the points of a refined sweep"):
         cells_of(refined.drop_vars("level"))
+    coarse, part = refined["level"].values == 0, refined.isel(point=slice(0, -1))
+    for less in (part, refined.isel(point=coarse).isel(point=slice(1, None))):
+        with pytest.raises(
+            SweepError, match=r"not all points of a refined sweep.*draw them `over`"
+        ):
+            plots.draw(less)
+        plots.draw(less, over=["friction", "base_acceleration"])
+    assert len(cells_of(refined.isel(point=coarse)).mesh.cells[0]) == 16 * 32
 
 
 def test_the_map_is_the_grid_with_its_cells(refined: xr.Dataset, gridded: xr.Dataset) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import fsspec
 import numpy as np
 import pytest
+import xarray as xr
 
 import sweep
 from sweep import api
@@ -66,6 +67,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     path = tmp_path_factory.mktemp("whole") / "a.zarr"
     sweep.run(SLOW, store=path)
     return tree(path)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the refined sweep of test_refine."""
+    path = tmp_path_factory.mktemp("kept") / "a.zarr"
+    sweep.run(document(), store=path)
+    return path
 
 
 def names(folder: Path) -> set[str]:
@@ -231,6 +240,10 @@ def test_a_damaged_chunk_is_computed_again(tmp_path: Path, whole: dict[str, byte
 
 def test_a_url_will_do() -> None:
     url = f"memory://refined-{os.getpid()}/a.zarr"
+    stop = Event()
+    sweep.run(document(), store=url, stop=stop, report=lambda _progress: stop.set())
+    with pytest.raises(StoreError, match=r"being refined.*a\.zarr\.passes/\d\.zarr"):
+        sweep.open_results(url)
     found = sweep.run(document(), store=url)
     assert same_bits(found, sweep.run(document(), store=None))
     beside = fsspec.filesystem("memory").ls(url.rpartition("/")[0], detail=False)
@@ -248,21 +261,25 @@ def test_a_url_will_do() -> None:
           "base_acceleration": 3}}, "axis point: base_acceleration, friction in the store"),
     ],
 )  # fmt: skip
-def test_another_sweep_is_refused(tmp_path: Path, changed: Mapping[str, object], said: str) -> None:
-    sweep.run(document(), store=tmp_path / "a.zarr")
-    before = tree(tmp_path / "a.zarr")
+def test_another_sweep_is_refused(kept: Path, changed: Mapping[str, object], said: str) -> None:
+    before = tree(kept)
     with pytest.raises(StoreError, match=said):
-        sweep.run({**document(), **changed}, store=tmp_path / "a.zarr")
-    assert tree(tmp_path / "a.zarr") == before
+        sweep.run({**document(), **changed}, store=kept)
+    assert tree(kept) == before
 
 
-def test_a_plain_grid_and_a_refined_one_are_two_sweeps(tmp_path: Path) -> None:
+def test_a_plain_grid_and_a_refined_one_are_two_sweeps(kept: Path, tmp_path: Path) -> None:
     grid = plain(document())
     sweep.run(grid, store=tmp_path / "grid.zarr")
-    sweep.run(document(), store=tmp_path / "refined.zarr")
     with pytest.raises(StoreError, match="dimensions: friction, base_acceleration in the store"):
         sweep.run(document(), store=tmp_path / "grid.zarr")
     with pytest.raises(StoreError, match="dimensions: point in the store"):
-        sweep.run(grid, store=tmp_path / "refined.zarr")
+        sweep.run(grid, store=kept)
     with pytest.raises(StoreError, match="refined, and what is refined cannot be extended"):
-        Store.extend(tmp_path / "refined.zarr", load(grid).sweep)
+        Store.extend(kept, load(grid).sweep)
+
+
+def test_results_open_without_a_warning_in_plain_xarray(kept: Path) -> None:
+    opened = xr.open_zarr(kept)
+    assert opened["regime"].dims == ("point",)
+    assert {"level", "friction", "base_acceleration"} <= set(opened.coords)

@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
-from sweep.mesh import Keys, Mesh, halved, is_geometric
+from sweep.mesh import LEVEL, Keys, Mesh, halved, is_geometric
 from sweep.plan import plain
 from sweep.spec import Values
 
 if TYPE_CHECKING:
     import xarray as xr
 
-DIMENSION = "point"
-LEVEL = "level"
 MOST_POINTS = 10**8  # of a grid, which is in memory as a whole
 BATCH = 2**22  # places in cells that are worked out together
 
@@ -69,19 +67,32 @@ def cells_of(dataset: xr.Dataset) -> Cells:
     recipe = _recipe(dataset)
     if recipe is None or LEVEL not in dataset.coords:
         raise SweepError("these are not the points of a refined sweep")
+    fine = _fine_axes(dataset, recipe)
+    levels = int(recipe["refine"]["levels"])
+    mesh = Mesh([(values.size - 1 >> levels) + 1 for values in fine.values()], levels)
+    places = [
+        np.minimum(np.searchsorted(values, dataset[name].values), values.size - 1)
+        for name, values in fine.items()
+    ]
+    points = mesh.flat(np.stack(places, axis=1))
+    mesh.halve_around(np.sort(points))
+    if not np.array_equal(np.sort(points), mesh.points()):
+        raise SweepError(
+            "these are not all points of a refined sweep, which make its cells; draw them `over` "
+            "two of its parameters"
+        )
+    return Cells(fine, mesh, points)
+
+
+def _fine_axes(dataset: xr.Dataset, recipe: Mapping[str, Any]) -> dict[str, Values]:
+    """The values of the finest grid along each axis, ascending, from those of the coarse one."""
     levels = int(recipe["refine"]["levels"])
     coarse = dataset[LEVEL].values == 0
     fine: dict[str, Values] = {}
-    counts: list[int] = []
     for axis in recipe["axes"]:
         values: Values = np.unique(np.asarray(dataset[axis["name"]].values, np.float64)[coarse])
-        counts.append(values.size)
         fine[axis["name"]] = halved(values, levels, geometric=is_geometric(axis))
-    mesh = Mesh(counts, levels)
-    places = [np.searchsorted(values, dataset[name].values) for name, values in fine.items()]
-    points = mesh.flat(np.stack(places, axis=1))
-    mesh.halve_around(np.sort(points))
-    return Cells(fine, mesh, points)
+    return fine
 
 
 def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.refined import LEVEL, axes_of, cells_of, is_refined, on_grid
+from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
 from sweep.errors import SweepError
+from sweep.mesh import LEVEL
 from sweep.spec import Status
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
+from sweep.mesh import LEVEL
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
 from sweep.spec import Chunk, Status, Sweep, Values
 from sweep.store import extension, layout
@@ -298,13 +299,13 @@ def _sweep(group: zarr.Group) -> Sweep:
     if fingerprint(made_from) != group.attrs["fingerprint"]:
         raise ValueError("its recipe does not match its fingerprint")
     names = [name for axis in made_from["axes"] for name in axis["parameters"]]
-    names += [layout.LEVEL for axis in made_from["axes"] if "refine" in axis["recipe"]]
+    names += [LEVEL for axis in made_from["axes"] if "refine" in axis["recipe"]]
     return from_recipe(made_from, {name: _coordinate(group, name) for name in names})
 
 
 def _coordinate(group: zarr.Group, name: str) -> Values:
     values = np.asarray(_array(group, name)[...], dtype=np.float64)
-    missing = np.isnan(values) if name != layout.LEVEL else values == layout.MISSING_LEVEL
+    missing = np.isnan(values) if name != LEVEL else values == layout.MISSING_LEVEL
     if missing.any():  # as zarr reads a missing file
         raise ValueError(f"a file of the coordinate {name} is missing")
     return values
