@@ -45,8 +45,11 @@ def run_in_stores(
             finished = _finished(request, path, folder, means)
             if finished is None:
                 return _run_passes(request, path, folder, means, _Account(request.options, report))
-            folder.remove()  # another process has been quicker
-    return finished, means.run_in_store(finished, request, report)
+    summary = means.run_in_store(finished, request, report)
+    if folder.exists() and not finished.failed():  # whose removal was killed, or another quicker
+        with folder.lock():
+            folder.remove()
+    return finished, summary
 
 
 def run_in_memory(

@@ -241,19 +241,21 @@ def test_the_rule_by_brute_force(counts: tuple[int, ...], levels: int) -> None:
     assert refined
 
 
-def test_a_smooth_output_is_refined_by_the_same_rule() -> None:
-    """Wear power by its whole grid, 0.1 of what it spans on the coarse one being allowed."""
-    asked = document({"output": "wear_power", "levels": 3, "tolerance": 0.1})
+@pytest.mark.parametrize(
+    ("output", "dtype"),
+    [("wear_power", "float64"), ("wear_power", "float32"), ("slip_phases", "float64")],
+)
+def test_an_output_is_refined_by_the_same_rule(output: str, dtype: str) -> None:
+    """From its whole grid, 0.1 of what it spans on the coarse one being allowed."""
+    refine = {"output": output, "levels": 3, "tolerance": 0.1}
+    asked = document(refine, outputs=[output], dtype=dtype)
     found = sweep.run(asked, store=None)
-    lattice = finest(found, 3, AXES)
-    grid = sweep.run(
-        {k: v for k, v in asked.items() if k != "refine"} | {"axes": lattice}, store=None
-    )
-    power = grid["wear_power"].values
-    coarse = power[::8, ::8]
+    grid = sweep.run({**plain(asked), "axes": finest(found, 3, AXES)}, store=None)
+    values = grid[output].values.astype(np.float64)
+    coarse = values[::8, ::8]
     span = 0.1 * (coarse.max() - coarse.min())
-    wanted = brute_force((5, 9), 3, np.zeros(power.shape), power, span)
-    assert 45 < len(wanted) < power.size
+    wanted = brute_force((5, 9), 3, np.zeros(values.shape), values, span)
+    assert 45 < len(wanted) < values.size
     columns = (np.searchsorted(grid[name].values, found[name].values) for name in AXES)
     assert set(zip(*(column.tolist() for column in columns), strict=True)) == wanted
 

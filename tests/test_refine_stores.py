@@ -103,6 +103,20 @@ def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
     assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
 
 
+def test_passes_left_by_a_kill_at_the_very_end_go_with_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.zarr"
+    with monkeypatch.context() as patched:
+        patched.setattr(PassFolder, "remove", lambda _folder: None)
+        sweep.run(document(), store=path)
+    assert "a.zarr.passes" in names(tmp_path)
+    computed = computed_again(monkeypatch)
+    sweep.run(document(), store=path)
+    assert computed == []
+    assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
+
+
 def computed_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many points each call of the backend computes from now on."""
     found: list[int] = []
