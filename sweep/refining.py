@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 DIMENSION = "point"
-MOST_POINTS = 10**8  # of a refined sweep, which is held in memory as a whole
+MOST_POINTS = 10**8  # of a refined sweep, which takes some 200 bytes of memory a point
 
 Arrays = dict[str, NDArray[Any]]  # by output and "status": (n_points,)
 

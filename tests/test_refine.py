@@ -383,6 +383,8 @@ def test_what_does_not_go_together_is_told_all_at_once() -> None:
         name: {"linspace": [0.1, 0.2, 9]} for name in ("friction", "base_acceleration", "phase")
     })  # fmt: skip
     assert "[refine] levels: the finest grid would have 5.9e+20 points; give fewer" in fault
+    (fault,) = faults(axes={name: {"linspace": [0.1, 0.2, 10_001]} for name in AXES})
+    assert "[refine]: a coarse grid of 100,020,001 points is more than 100,000,000" in fault
 
 
 def test_options_change_the_table() -> None:

@@ -12,6 +12,7 @@ from sweep.config.quantities import first_outside, requirement
 from sweep.config.tables import Document, RefineTable, checked
 from sweep.config.wording import listed, nearest, shown
 from sweep.mesh import halved, is_geometric
+from sweep.refining import MOST_POINTS
 from sweep.spec import Axis, Parameter, Refinement, Sweep, Values
 
 MOST_AXES = 4  # a cell of more has too many neighbours
@@ -96,7 +97,10 @@ def _check_axes(draft: Draft, sweep: Sweep, levels: int) -> None:
                 draft.fault("axes", name, fault)
                 fine = False
     positions = math.prod(((axis.size - 1) << levels) + 1 for axis in sweep.axes)
-    if fine and positions >= MOST_POSITIONS:
+    if sweep.n_points > MOST_POINTS:
+        message = f"a coarse grid of {sweep.n_points:,} points is more than {MOST_POINTS:,}"
+        draft.fault("refine", "", f"{message}; give shorter axes and more levels")
+    elif fine and positions >= MOST_POSITIONS:
         message = f"the finest grid would have {float(positions):.3g} points; give fewer levels"
         draft.fault("refine", "levels", message)
 
