@@ -19,6 +19,8 @@ from sweep.spec import Values
 Keys = NDArray[np.int64]  # (n,) ascending: flat indices, of points in the lattice or of cells
 Places = NDArray[np.int64]  # (n, n_axes)
 
+LEVEL = "level"  # what results call the level of a point; 0 are those of the coarse grid
+
 
 def is_geometric(recipe: Mapping[str, object]) -> bool:
     """Whether the middle between values of an axis is their geometric mean."""
@@ -28,7 +30,7 @@ def is_geometric(recipe: Mapping[str, object]) -> bool:
 def halved(values: Values, levels: int, *, geometric: bool) -> Values:
     """(n,) values with the middle of all neighbours between them, so many times over.
 
-    The middle is the geometric mean of values of one sign, or else the arithmetic mean.
+    The middle is the arithmetic mean; the geometric one if asked for, of values of one sign.
     """
     for _ in range(levels):
         finer = np.empty(2 * len(values) - 1)
@@ -135,6 +137,14 @@ class Mesh:
                 for each in itertools.product((0, 1), repeat=len(self.shape))
             ]
             self.cells[level + 1] = np.union1d(self.cells[level + 1], np.concatenate(children))
+
+    def halve_around(self, points: Keys) -> None:
+        """Halves every cell that has a point in its middle, which is so once it was halved."""
+        for level in range(self.levels):
+            half = 1 << (self.levels - level - 1)
+            middles = self.flat((2 * self.places(self.cells[level], level) + 1) * half)
+            none = [self.cells[level][:0]] * level
+            self.halve([*none, self.cells[level][_index(points, middles) >= 0]])
 
     def _holding(self, points: Keys) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
         """Level, and indices of points and of the cells of that level that have them at an edge."""

@@ -38,17 +38,18 @@ def run_in_stores(
     """
     refuse_shard(request)
     folder = PassFolder(path)
-    if anything_at(path):
-        found = _stored(request, path, means)
-        again = request.options.retry_failed and found.failed()
-        if not again and not (found.pending() and folder.exists()):
-            return found, means.run_in_store(found, request, report)
-    with folder.lock():
-        account = _Account(request.options, report)
-        refiner, last = _refined(request, folder, means, account)
-        if last is not None:
-            return last, account.summary()
-        return _assembled(refiner, request, path, folder, means), account.summary()
+    finished = _finished(request, path, folder, means)
+    if finished is None:
+        means.open_store(request, folder[0])  # tells what is wrong before anything is held
+        with folder.lock():
+            finished = _finished(request, path, folder, means)
+            if finished is None:
+                return _run_passes(request, path, folder, means, _Account(request.options, report))
+    summary = means.run_in_store(finished, request, report)
+    if folder.exists() and not finished.failed():  # whose removal was killed, or another quicker
+        with folder.lock():
+            folder.remove()
+    return finished, summary
 
 
 def run_in_memory(
@@ -96,9 +97,25 @@ def _in_memory(sweep: Sweep, request: Request, provenance: dict[str, object]) ->
     return MemoryResults(sweep, chunk_points=points, provenance=provenance)
 
 
-def _stored(request: Request, path: str, means: Means) -> Store:
-    """The store of the refined sweep; StoreError, the differences named, if it is another's."""
-    return means.open_store(first_pass(request, path)[0], path)
+def _finished(request: Request, path: str, folder: PassFolder, means: Means) -> Store | None:
+    """The store of the refined sweep, if there is one that its passes have nothing to add to.
+
+    StoreError, the differences named, if it is that of another sweep.
+    """
+    if not anything_at(path):
+        return None
+    found = means.open_store(first_pass(request, path)[0], path)
+    again = request.options.retry_failed and found.failed()
+    return None if again or (found.pending() and folder.exists()) else found
+
+
+def _run_passes(
+    request: Request, path: str, folder: PassFolder, means: Means, account: _Account
+) -> tuple[Store, Summary]:
+    refiner, last = _refined(request, folder, means, account)
+    if last is not None:
+        return last, account.summary()
+    return _assembled(refiner, request, path, folder, means), account.summary()
 
 
 def _refined(
@@ -139,6 +156,7 @@ def _assembled(
         durable=request.options.durable,
     )
     _fill(kept, arrays)
+    kept.clean()
     if not (arrays["status"] == Status.failed).any():
         folder.remove()
     return kept

@@ -17,6 +17,7 @@ from typing import Any, SupportsFloat, TypeVar, cast
 import numpy as np
 
 from sweep.errors import SweepError
+from sweep.mesh import LEVEL
 from sweep.models import models
 from sweep.spec import Axis, Chunk, Column, LongValues, Parameter, Points, Sweep, Variant
 
@@ -239,7 +240,7 @@ def _axis_recipe(axis: Axis) -> Recipe:
 
 def _axis(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Axis:
     columns = {name: axis_columns[name] for name in recipe["parameters"]}
-    levels = axis_columns["level"][:].astype(np.uint8) if "refine" in recipe["recipe"] else None
+    levels = axis_columns[LEVEL][:].astype(np.uint8) if "refine" in recipe["recipe"] else None
     return Axis(recipe["name"], columns, plain(recipe["recipe"]), levels)
 
 

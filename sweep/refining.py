@@ -4,6 +4,10 @@ The first pass is the coarse grid. Each later one halves the cells at whose edge
 (their corners, and those of finer neighbours between them), and but at the last level the cells
 around them too; it has the corners that are new. So a border is followed into cells that did not
 show it. What a pass computes follows from the sweep and from the passes before, and nothing else.
+
+What lies within one coarse cell and touches no corner or known point of it is not seen: the coarse
+grid has to be finer than the features that are sought. tests/benchmarks/refinement.py measures what
+points between corners and the cells around find.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 DIMENSION = "point"
-MOST_POINTS = 10**8  # of a refined sweep, which is held in memory as a whole
+MOST_POINTS = 10**8  # of a refined sweep, which takes some 200 bytes of memory a point
 
 Arrays = dict[str, NDArray[Any]]  # by output and "status": (n_points,)
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
+from numpy.typing import NDArray
 
 import sweep
+from sweep import forecast
 from sweep.config import load
 from sweep.errors import ConfigError
-from sweep.mesh import halved
+from sweep.mesh import Found, Mesh, halved
+from sweep.spec import Refinement, Status
+from tests.command import Run
 
 PARAMETERS = {
     "mass": 1, "gravity": 10, "angular_frequency": 6.25, "window_start": 4, "window_end": 12,
@@ -27,6 +35,11 @@ REFINE: Mapping[str, object] = {"output": "regime", "levels": 3}
 def document(refine: Mapping[str, object] = REFINE, **changed: object) -> dict[str, object]:
     whole = {"model": "friction_oscillator", "outputs": ["wear_power", "regime"]}
     return whole | {"parameters": PARAMETERS, "axes": AXES, "refine": dict(refine)} | changed
+
+
+def plain(asked: Mapping[str, object]) -> dict[str, object]:
+    """The same grid, not refined."""
+    return {key: value for key, value in asked.items() if key != "refine"}
 
 
 def faults(refine: Mapping[str, object] = REFINE, *overrides: str, **changed: object) -> list[str]:
@@ -82,8 +95,7 @@ def test_points_have_the_bits_of_the_same_points_of_a_grid(axes: Mapping[str, ob
     levels = 2 if len(axes) == 3 else 3
     asked = document({"output": "regime", "levels": levels}, axes=axes, parameters=parameters)
     refined = sweep.run(asked, store=None)
-    whole = {key: value for key, value in asked.items() if key != "refine"}
-    grid = sweep.run({**whole, "axes": finest(refined, levels, axes)}, store=None)
+    grid = sweep.run({**plain(asked), "axes": finest(refined, levels, axes)}, store=None)
     assert refined.sizes["point"] < grid["regime"].size
     found = at_points(grid, refined, list(axes))
     for name in ("wear_power", "regime", "status"):
@@ -115,13 +127,6 @@ def test_store_holds_what_memory_holds_and_is_left_alone(tmp_path: Path) -> None
     assert before == {file: file.stat().st_mtime_ns for file in path.rglob("*")}
 
 
-def test_results_open_without_a_warning_in_plain_xarray(tmp_path: Path) -> None:
-    sweep.run(document(), store=tmp_path / "a.zarr")
-    plain = xr.open_zarr(tmp_path / "a.zarr")
-    assert plain["regime"].dims == ("point",)
-    assert {"level", "friction", "base_acceleration"} <= set(plain.coords)
-
-
 def test_levels_are_those_of_the_halved_axes_in_order() -> None:
     found = sweep.run(document(), store=None)
     levels = found["level"].values
@@ -147,3 +152,311 @@ def test_middles_are_geometric_means_of_geomspace_and_arithmetic_ones_else() -> 
     assert halved(np.array([-1.7e308, 1.7e308]), 2, geometric=False).tolist() == [
         -1.7e308, -0.85e308, 0.0, 0.85e308, 1.7e308,
     ]  # fmt: skip
+
+
+# Which cells are halved.
+
+
+def brute_force(
+    counts: Sequence[int], levels: int, codes: NDArray[Any], numbers: NDArray[Any], span: float
+) -> set[tuple[int, ...]]:
+    """The points of the rule as the documents word it, cell by cell and point by point."""
+    Cell = tuple[int, tuple[int, ...]]  # level, first corner on the finest lattice
+
+    def box(cell: Cell) -> list[tuple[int, int]]:
+        size = 2 ** (levels - cell[0])
+        return [(start, start + size) for start in cell[1]]
+
+    def corners(cell: Cell) -> set[tuple[int, ...]]:
+        return set(itertools.product(*box(cell)))
+
+    def unlike(cell: Cell) -> bool:
+        edge = [
+            p for p in known if all(a <= x <= b for x, (a, b) in zip(p, box(cell), strict=True))
+        ]
+        spread = [numbers[p] for p in edge if not np.isnan(numbers[p])]
+        wide = bool(spread) and max(spread) - min(spread) > span
+        return len({codes[p] for p in edge}) > 1 or wide
+
+    def touch(one: Cell, other: Cell) -> bool:
+        pairs = zip(box(one), box(other), strict=True)
+        return all(a <= d and c <= b for (a, b), (c, d) in pairs)
+
+    whole = 2**levels
+    starts = itertools.product(*(range(0, (n - 1) * whole, whole) for n in counts))
+    cells: set[Cell] = {(0, start) for start in starts}
+    known = {point for cell in cells for point in corners(cell)}
+    while True:
+        chosen = {cell for cell in cells if cell[0] < levels and unlike(cell)}
+        if not chosen:
+            return known
+        spreading = [cell for cell in chosen if cell[0] < levels - 1]
+        chosen |= {
+            cell for cell in cells for each in spreading if cell[0] <= each[0] and touch(cell, each)
+        }
+        for cell in chosen:
+            half = 2 ** (levels - cell[0] - 1)
+            steps = itertools.product((0, half), repeat=len(counts))
+            cells |= {(cell[0] + 1, tuple(np.add(cell[1], step).tolist())) for step in steps}
+        cells -= chosen
+        known |= {point for cell in cells for point in corners(cell)}
+
+
+def refined_points(
+    counts: Sequence[int], levels: int, codes: NDArray[Any], numbers: NDArray[Any], span: float
+) -> set[tuple[int, ...]]:
+    """The points of the same rule, from the grid of the finest level, by Mesh."""
+    mesh = Mesh(counts, levels)
+    while True:
+        points = mesh.points()
+        found = Found(
+            (codes.ravel()[points].astype(np.int64),), (numbers.ravel()[points],), (span,)
+        )
+        chosen = mesh.unlike(points, found)
+        if not any(cells.size for cells in chosen):
+            return {tuple(place) for place in mesh.positions(points).tolist()}
+        around = mesh.beside([*chosen[:-1], chosen[-1][:0]])
+        mesh.halve([np.union1d(a, b) for a, b in zip(chosen, around, strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("counts", "levels"), [((4,), 4), ((2, 3), 3), ((3, 4), 2), ((2, 2, 3), 2), ((4, 2, 2, 2), 1)]
+)
+def test_the_rule_by_brute_force(counts: tuple[int, ...], levels: int) -> None:
+    """On classes with tongues and islands, and numbers that vary, some of them missing."""
+    shape = tuple(((n - 1) << levels) + 1 for n in counts)
+    random = np.random.default_rng(5)
+    refined = 0
+    for _ in range(6):
+        places = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1)
+        centre, slope = random.uniform(0, shape), random.normal(size=len(shape))
+        distance = np.linalg.norm((places - centre) / shape, axis=-1)
+        codes = (distance < 0.15) + 2 * (np.abs((places - centre) @ slope) < 0.5 / len(shape) ** 2)
+        numbers = np.sin(3 * distance + random.uniform())
+        numbers[random.uniform(size=shape) < 0.02] = np.nan
+        asked = (counts, levels, codes, numbers, 0.9 if len(counts) < 4 else 2.0)
+        by_hand = brute_force(*asked)
+        assert refined_points(*asked) == by_hand
+        refined += len(by_hand) < np.prod(shape)
+    assert refined
+
+
+@pytest.mark.parametrize(
+    ("output", "dtype"),
+    [("wear_power", "float64"), ("wear_power", "float32"), ("slip_phases", "float64")],
+)
+def test_an_output_is_refined_by_the_same_rule(output: str, dtype: str) -> None:
+    """From its whole grid, 0.1 of what it spans on the coarse one being allowed."""
+    refine = {"output": output, "levels": 3, "tolerance": 0.1}
+    asked = document(refine, outputs=[output], dtype=dtype)
+    found = sweep.run(asked, store=None)
+    grid = sweep.run({**plain(asked), "axes": finest(found, 3, AXES)}, store=None)
+    values = grid[output].values.astype(np.float64)
+    coarse = values[::8, ::8]
+    span = 0.1 * (coarse.max() - coarse.min())
+    wanted = brute_force((5, 9), 3, np.zeros(values.shape), values, span)
+    assert 45 < len(wanted) < values.size
+    columns = (np.searchsorted(grid[name].values, found[name].values) for name in AXES)
+    assert set(zip(*(column.tolist() for column in columns), strict=True)) == wanted
+
+
+def test_what_is_allowed_is_a_share_of_the_coarse_span() -> None:
+    """Along one axis the slope is known where the mass always slips: halved until it is met."""
+    axes = {"base_acceleration": {"linspace": [100.0, 200.0, 2]}}
+    parameters = {**PARAMETERS, "friction": 0.01}
+    for tolerance, points in ((0.51, 3), (0.49, 5), (0.26, 5), (0.24, 9), (0.12, 17)):
+        refine = {"output": "wear_power", "levels": 6, "tolerance": tolerance}
+        found = sweep.run(document(refine, axes=axes, parameters=parameters), store=None)
+        assert found.sizes["point"] == points  # the wear power is linear there to 1e-4
+
+
+def test_a_border_of_validity_is_a_border() -> None:
+    """The mass lifts off where the plane shakes it up by gravity or more: status tells."""
+    parameters = {**PARAMETERS, "friction": 0.001, "base_acceleration": 30.0}
+    axes = {"vertical_acceleration": {"linspace": [0.0, 20.3, 3]}}
+    found = sweep.run(document({"output": "regime", "levels": 8}, axes=axes,
+                               parameters=parameters), store=None)  # fmt: skip
+    assert set(found["regime"].values.tolist()) == {2, 255}
+    ok = found["status"].values == Status.ok
+    up = found["vertical_acceleration"].values
+    assert up[ok].max() < 10.0 <= up[~ok].min()
+    assert up[~ok].min() - up[ok].max() == pytest.approx(20.3 / 2 / 2**8, rel=1e-12)
+    assert len(up) < 25
+
+
+def test_hanging_points_lead_into_a_cell_whose_corners_are_alike() -> None:
+    """A tongue through the middle of edges: no corner of the coarse cells beyond has seen it."""
+    counts, levels = (9, 3), 4
+    shape = tuple(((n - 1) << levels) + 1 for n in counts)
+    codes = np.zeros(shape)
+    codes[:, 0] = 1  # the border that is seen
+    codes[: shape[0] - 3, 8] = 1  # the tongue: one value wide, halfway between coarse values
+    codes[2, :9] = 1  # what joins them
+    found = refined_points(counts, levels, codes, np.zeros(shape), 1.0)
+    tongue = {(i, 8) for i in range(shape[0] - 3)}
+    assert tongue <= found
+
+
+# The table.
+
+
+@pytest.mark.parametrize(
+    ("refine", "said"),
+    [
+        ({"levels": 3}, "[refine] output: it is missing; name one or more of wear_power, regime"),
+        ({"output": [], "levels": 3}, "[refine] output: it is empty; name one or more of"),
+        ({"output": "regim", "levels": 3}, "output: 'regim' is unknown; did you mean 'regime'"),
+        ({"output": "slip_phases", "levels": 3}, "'slip_phases' is not computed; add it"),
+        ({"output": "status", "levels": 3}, "'status' always counts; leave it out"),
+        ({"output": ["regime", "regime"], "levels": 3}, "'regime' is named 2 times"),
+        ({"output": 5, "levels": 3}, "[refine] output: 5 is not the name of an output"),
+        ({"output": "regime"}, "[refine] levels: it is missing; give how often"),
+        ({"output": "regime", "levels": 0}, "levels: 0 is not a whole number from 1 to 20"),
+        ({"output": "regime", "levels": 2.5}, "[refine] levels: 2.5 is not a whole number"),
+        ({"output": "wear_power", "levels": 3}, "tolerance: it is missing; give the share"),
+        ({"output": "wear_power", "levels": 3, "tolerance": 0}, "0 is not a number above 0"),
+        ({"output": "wear_power", "levels": 3, "tolerance": 1.5}, "1.5 is not a number above"),
+        ({**REFINE, "tolerance": 0.1}, "tolerance: regime is a flag, and changes or does not"),
+        ({**REFINE, "depth": 3}, "[refine] depth: there is no such key; known are output, levels"),
+    ],
+)  # fmt: skip
+def test_each_fault_of_the_table_is_told(refine: Mapping[str, object], said: str) -> None:
+    (fault,) = faults(refine)
+    assert said in fault
+
+
+@pytest.mark.parametrize(
+    ("axis", "said"),
+    [
+        ({"values": [3.0]}, "[axes] friction: it has one value, and [refine] halves between two"),
+        ({"values": [0.1, 0.3, 0.2]}, "its values go up and down; for [refine] they have to rise"),
+        ({"values": [0.1, 0.1]}, "its values go up and down"),
+        ({"values": [0.1, 0.1000000000000001]}, "neighbours are one number; give fewer levels"),
+        ({"linspace": [0.1, 0.9, 3_000_000]}, "3 levels make 23,999,993 values of it, more than"),
+    ],
+)
+def test_each_fault_of_an_axis_is_told(axis: Mapping[str, object], said: str) -> None:
+    (fault,) = faults(axes={**AXES, "friction": axis})
+    assert said in fault
+
+
+def test_values_between_have_to_be_allowed() -> None:
+    """A scheme's blocks are whole numbers: 2 and 4 can be halved once."""
+    asked = {
+        "method": "euler",
+        "parameters": {**PARAMETERS, "friction": 0.1, "base_acceleration": 5, "step": 1e-3,
+                       "tangential_stiffness": 1e4},
+        "axes": {"blocks": {"values": [2, 4]}},
+    }  # fmt: skip
+    load(document({"output": "regime", "levels": 1}, **asked))
+    (fault,) = faults({"output": "regime", "levels": 2}, **asked)
+    assert "[axes] blocks: halved 2 times it takes 2.5; it has to be a whole number" in fault
+
+
+def test_nothing_lies_between_a_value_and_infinity() -> None:
+    asked = {
+        "method": "rk54",
+        "parameters": {**PARAMETERS, "friction": 0.1, "base_acceleration": 5, "step": 1e-3,
+                       "tangential_stiffness": 1e4},
+        "axes": {"tolerance": {"values": [1e-6, float("inf")]}},
+    }  # fmt: skip
+    (fault,) = faults(**asked)
+    assert "[axes] tolerance: halved 3 times, neighbours are one number" in fault
+
+
+def test_what_does_not_go_together_is_told_all_at_once() -> None:
+    sampled = document({"output": "regime", "levels": 3, "tolerance": 3.0})
+    del sampled["axes"]
+    ranges = {"method": "sobol", "points": 8, "friction": {"uniform": [0.1, 0.2]}}
+    with pytest.raises(ConfigError) as caught:
+        load({**sampled, "sample": {**ranges, "base_acceleration": {"uniform": [1, 2]}}})
+    told = [str(fault) for fault in caught.value.faults]
+    assert [text.partition(":")[0] for text in told] == ["[refine] tolerance", "[refine]"]
+    assert "a [sample] has no cells to be halved" in told[1]
+    alone = {**PARAMETERS, "friction": 0.1, "base_acceleration": 3}
+    (fault,) = faults(axes={}, parameters=alone)
+    assert "[refine]: there is no axis; give the coarse grid" in fault
+    (fault,) = faults(axes={**AXES, **{name: {"linspace": [0.1, 0.2, 2]} for name in
+                      ("stiffness", "damping", "phase")}})  # fmt: skip
+    assert "5 axes are more than the 4 that can be refined" in fault
+    (fault,) = faults({"output": "regime", "levels": 20}, axes={
+        name: {"linspace": [0.1, 0.2, 9]} for name in ("friction", "base_acceleration", "phase")
+    })  # fmt: skip
+    assert "[refine] levels: the finest grid would have 5.9e+20 points; give fewer" in fault
+    (fault,) = faults(axes={name: {"linspace": [0.1, 0.2, 10_001]} for name in AXES})
+    assert "[refine]: a coarse grid of 100,020,001 points is more than 100,000,000" in fault
+
+
+def test_options_change_the_table() -> None:
+    asked = load(document(), ["refine.levels=2", 'refine.output="wear_power"',
+                              "refine.tolerance=0.5"])  # fmt: skip
+    assert asked.refinement == Refinement(("wear_power",), 2, 0.5)
+    (fault,) = faults(REFINE, "refine.levels=99")
+    assert fault.startswith("--set refine.levels: 99 is not a whole number")
+
+
+def test_a_trace_has_no_use_for_it() -> None:
+    found = sweep.trace(document(), {"friction": 0.1, "base_acceleration": 3}, samples=5)
+    assert found.sizes["time"] == 5
+
+
+# Commands.
+
+TOML = """
+format = 1
+model = "friction_oscillator"
+outputs = ["wear_power", "regime"]
+[parameters]
+mass = 1.0
+gravity = 10.0
+angular_frequency = 6.25
+window_start = 4.0
+window_end = 12.0
+[axes]
+friction = { geomspace = [0.01, 1.0, 3] }
+base_acceleration = { linspace = [0.5, 15.0, 5] }
+[refine]
+output = "regime"
+levels = 3
+"""
+
+
+def test_commands_take_a_refined_sweep(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forecast, "PROBE_SECONDS", 0.01)
+    (tmp_path / "a.toml").write_text(TOML)
+    status, out, err = run("run", "a.toml", "-o", "a.zarr", "--dry-run")
+    assert (status, err) == (0, "")
+    assert re.search(r"refined +all below is of the coarse grid alone; at most 561 points", out)
+    assert re.search(r"points +15 to do", out)
+    assert {entry.name for entry in tmp_path.iterdir()} == {"a.toml"}
+    status, out, _ = run("run", "a.toml", "-o", "a.zarr", "--json")
+    last = json.loads(out.splitlines()[-1])
+    assert (status, last["event"]) == (0, "summary")
+    assert last["points_total"] == sweep.open_results("a.zarr").sizes["point"]
+    assert "nothing to do" in run("run", "a.toml", "-o", "a.zarr")[1]
+    assert "0 to do, of" in run("run", "a.toml", "-o", "a.zarr", "--dry-run")[1]
+    assert "level" in run("show", "a.zarr")[1]
+    assert run("status", "a.zarr", "--verify")[0] == 0
+    for command in (
+        ("plot", "a.zarr", "-o", "a.png"),
+        ("plot", "a.zarr", "--against", "exact", "-o", "c.png"),
+        ("export", "a.zarr", "-o", "a.csv"),
+        ("export", "a.zarr", "-o", "a.nc"),
+        ("compile", "a.toml"),
+    ):
+        status, _, err = run(*command)
+        assert (status, err) == (0, ""), command
+    assert ",level," in next(x for x in Path("a.csv").read_text().splitlines() if x[0] != "#")
+
+
+def test_shards_and_extensions_are_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(TOML)
+    for more in ((), ("--dry-run",)):
+        status, _, err = run("run", "a.toml", "-o", "a.zarr", "--shard", "1/2", *more)
+        assert (status, "--shard does not go with [refine]" in err) == (2, True)
+    assert {entry.name for entry in tmp_path.iterdir()} == {"a.toml"}
+    assert run("run", "a.toml", "-o", "a.zarr")[0] == 0
+    status, _, err = run("extend", "a.zarr", "a.toml")
+    assert (status, "a refined sweep cannot be extended" in err) == (2, True)

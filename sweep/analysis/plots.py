@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.analysis.outlines import draw_outlines, legend_of_cells
+from sweep.analysis.refined import geometric_axes
 from sweep.analysis.scales import decades, edges, roomiest_cell, scale, spans_decades
 from sweep.analysis.slices import Slice, cut, flag_names, is_flag, quantity, unit
 from sweep.errors import SweepError
@@ -82,7 +84,8 @@ def draw(
     the title says where. Borders between the classes of a flag are drawn and the classes named,
     whether the flag is the output or stands beside it; borders that theory knows for the model are
     dashed. Points without a value are hatched, and counted in the legend. A sample is drawn as dots
-    over two of its parameters, the first ones or those of `over`; over one, as an axis is.
+    over two of its parameters, the first ones or those of `over`; over one, as an axis is. Refined
+    points are drawn as the grid that their cells make (`analysis.refined.on_grid`), cells outlined.
     """
     return draw_slice(cut(dataset, output, at or {}, over))
 
@@ -130,6 +133,8 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
     if shown.missing:
         counts = ", ".join(f"{n} {_in_words(status.name)}" for status, n in shown.missing.items())
         handles.append(Patch(**NO_VALUE, label=f"no value: {counts}"))
+    if shown.refined is not None:
+        handles.append(legend_of_cells(shown.refined.status.size))
     if handles:
         figure.legend(
             handles=handles, loc="outside lower center", ncols=3, fontsize="small", frameon=False
@@ -150,6 +155,8 @@ def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
     values = _of_some_colour(shown.values) if _is_error(shown) else shown.values
     mesh = axes.pcolormesh(edges(x), edges(y), values.T, rasterized=True, **_colours(shown))
     _colour_bar(figure, axes, mesh, shown)
+    if shown.refined is not None:
+        draw_outlines(axes, shown.refined.outlines, [str(axis.name) for axis in shown.axes])
     _draw_class_borders(axes, x, y, shown)
     _draw_theory_borders(axes, x, y, shown)
     _name_classes(axes, x, y, shown)
@@ -281,7 +288,9 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
     """One line over the longest axis, or one for each value of a short second axis."""
     along = max(shown.axes, key=lambda axis: axis.size)
     x = along.values.astype(np.float64)
-    axes.set(xscale=scale(x), xlabel=_label(along), ylabel=_label(shown.output))
+    refined = along.name in geometric_axes(shown.dataset)
+    axes.set(xscale="log" if refined else scale(x), xlabel=_label(along))
+    axes.set_ylabel(_label(shown.output))
     values, labels = _lines(shown, along)
     style = _line_style(shown, along)
     for line, label in zip(values, labels, strict=True):

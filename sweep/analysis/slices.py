@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
 from sweep.errors import SweepError
+from sweep.mesh import LEVEL
 from sweep.spec import Status
 
 if TYPE_CHECKING:
@@ -19,7 +21,16 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float64]
 
+MOST_GRIDDED = 2**24  # points of a grid that refined ones of three axes or more are drawn from
 MOST_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # an axis is thinned to, by how many axes are shown
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """What a slice that is shown as a grid was computed as."""
+
+    outlines: Mapping[str, NDArray[np.float64]]  # by axis: (n_cells, 2), where each begins and ends
+    status: xr.DataArray  # of the points
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +42,7 @@ class Slice:
     cuts: Mapping[str, str]  # axis cut -> "0.1 kg"
     numbered: frozenset[str]  # axes whose neighbours are none, drawn as dots: those of samples
     over: tuple[str, ...] = ()  # of a sample: the two parameters it is drawn over
+    refined: Refined | None = None  # over two axes: its cells, and the points that were computed
 
     @property
     def output(self) -> xr.DataArray:
@@ -64,7 +76,8 @@ class Slice:
         """How many of the points shown have no value, by status."""
         if "status" not in self.dataset:
             return {}
-        codes, counts = np.unique(self.dataset["status"].values, return_counts=True)
+        computed = self.dataset["status"] if self.refined is None else self.refined.status
+        codes, counts = np.unique(computed.values, return_counts=True)
         found = {Status(int(code)): int(n) for code, n in zip(codes, counts, strict=True)}
         return {status: n for status, n in found.items() if status is not Status.ok}
 
@@ -87,15 +100,25 @@ class Slice:
 
 
 def cut(
-    dataset: xr.Dataset, output: str | None, at: Mapping[str, float], over: Sequence[str] = ()
+    dataset: xr.Dataset,
+    output: str | None,
+    at: Mapping[str, float],
+    over: Sequence[str] = (),
+    *,
+    computed: bool = False,
 ) -> Slice:
     """The slice of `dataset` that is shown of `output` (the first real one if None).
 
     The two longest axes are kept; each other, and each that `at` names, is cut at the value nearest
     to that of `at`, or at its middle. Long axes are thinned evenly (MOST_VALUES). Of a sample,
     `over` are one or two of its parameters, by default the first two; over one it becomes an axis.
+    Refined points of several axes are a grid, as `on_grid` makes it; but a sample with `over`, or
+    where none but `computed` points are to be shown.
     """
     name = _output_name(dataset, output)
+    refined = None
+    if not (over or computed) and is_refined(dataset) and len(axes_of(dataset)) > 1:
+        dataset, refined = _as_grid(dataset)
     _refuse_cut_of_sample(dataset, at)
     _check_names("axis", at, dataset.sizes)
     kept = _kept_axes(dataset[name], at)
@@ -121,7 +144,21 @@ def cut(
         cuts={axis: quantity(shown[axis]) for axis in places},
         numbered=numbered | scattered,
         over=over,
+        refined=refined,
     )
+
+
+def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
+    """Refined points as a grid no finer than is shown; and if it has two axes, what they were."""
+    dataset = dataset.load()
+    cells = cells_of(dataset)
+    shape, levels = cells.mesh.shape, cells.mesh.levels
+    while levels and (max(shape) > MOST_VALUES[2] or math.prod(shape) > MOST_GRIDDED):
+        shape, levels = tuple((n - 1) // 2 + 1 for n in shape), levels - 1
+    grid = on_grid(dataset, levels)
+    if len(cells.axes) > 2:
+        return grid, None
+    return grid, Refined(cells.outlines(), dataset["status"])
 
 
 def is_flag(variable: xr.DataArray) -> bool:
@@ -176,7 +213,7 @@ def _kept_axes(output: xr.DataArray, at: Mapping[str, float]) -> list[str]:
 def _sampled(dataset: xr.Dataset, axis: str) -> list[str]:
     """The parameters of a sample along an axis; none along an axis with values of its own."""
     own = [str(name) for name in dataset.coords if dataset[name].dims == (axis,)]
-    return [] if axis in own else own
+    return [] if axis in own else [name for name in own if name != LEVEL]
 
 
 def _over(dataset: xr.Dataset, kept: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:

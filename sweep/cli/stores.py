@@ -128,7 +128,7 @@ def plot(
     """Draw one output as lines or a map, or its error.
 
     The two longest axes are drawn; the others are cut at their middle, or where --at says. A sample
-    is drawn as dots over two of its parameters.
+    is drawn as dots over two of its parameters; refined points are a map too, their cells outlined.
     With --against, another method of the model (exact) computes the same points, and median and
     worst of the relative errors drawn are told; where its value is 0, they are relative to its
     greatest.
@@ -142,7 +142,7 @@ def plot(
     cuts = places(at or ())
     with StopRequest() as asked:
         refuse_end(path)
-        shown = cut(open_results(store), output, cuts, over or ())
+        shown = cut(open_results(store), output, cuts, over or (), computed=against is not None)
         if against is not None:
             shown = compare_slice(shown, against)
         _tell_plot(shown, save(draw_slice(shown), path), as_json=as_json)

@@ -12,7 +12,8 @@ from sweep.config.quantities import first_outside, requirement
 from sweep.config.tables import Document, RefineTable, checked
 from sweep.config.wording import listed, nearest, shown
 from sweep.mesh import halved, is_geometric
-from sweep.spec import Axis, Parameter, Refinement, Sweep
+from sweep.refining import MOST_POINTS
+from sweep.spec import Axis, Parameter, Refinement, Sweep, Values
 
 MOST_AXES = 4  # a cell of more has too many neighbours
 MOST_VALUES = 2**24  # along an axis at the finest level
@@ -35,8 +36,10 @@ def refinement_of(draft: Draft, document: Document, sweep: Sweep | None) -> Refi
     _check_outputs(draft, document.refine, names, sweep)
     _check_grid(draft, document)
     if sweep is not None:
-        _check_tolerance(draft, document.refine, names, sweep)
-        _check_axes(draft, sweep, table.levels or 0)
+        if "tolerance" not in wrong:
+            _check_tolerance(draft, document.refine, names, sweep)
+        if document.sample is None:
+            _check_axes(draft, sweep, table.levels or 0)
     return Refinement(tuple(names), table.levels or 0, table.tolerance)
 
 
@@ -94,7 +97,10 @@ def _check_axes(draft: Draft, sweep: Sweep, levels: int) -> None:
                 draft.fault("axes", name, fault)
                 fine = False
     positions = math.prod(((axis.size - 1) << levels) + 1 for axis in sweep.axes)
-    if fine and positions >= MOST_POSITIONS:
+    if sweep.n_points > MOST_POINTS:
+        message = f"a coarse grid of {sweep.n_points:,} points is more than {MOST_POINTS:,}"
+        draft.fault("refine", "", f"{message}; give shorter axes and more levels")
+    elif fine and positions >= MOST_POSITIONS:
         message = f"the finest grid would have {float(positions):.3g} points; give fewer levels"
         draft.fault("refine", "levels", message)
 
@@ -102,6 +108,11 @@ def _check_axes(draft: Draft, sweep: Sweep, levels: int) -> None:
 def _axis_fault(axis: Axis, parameter: Parameter, levels: int) -> str:
     """What keeps an axis from being halved so often; "" if nothing does."""
     values = axis.columns[parameter.name][:]
+    with np.errstate(over="ignore", invalid="ignore"):  # inf is a value of some
+        return _fault_of(values, axis, parameter, levels)
+
+
+def _fault_of(values: Values, axis: Axis, parameter: Parameter, levels: int) -> str:
     steps = np.diff(values)
     if not steps.size:
         return "it has one value, and [refine] halves between two; put it under [parameters]"

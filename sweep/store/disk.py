@@ -21,6 +21,7 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
+from sweep.mesh import LEVEL
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
 from sweep.spec import STRETCH, Chunk, LongValues, Status, Sweep, Values
 from sweep.store import encoding, extension, layout
@@ -335,7 +336,7 @@ def _sweep(group: zarr.Group) -> Sweep:
     if fingerprint(made_from) != group.attrs["fingerprint"]:
         raise ValueError("its recipe does not match its fingerprint")
     names = [name for axis in made_from["axes"] for name in axis["parameters"]]
-    names += [layout.LEVEL for axis in made_from["axes"] if "refine" in axis["recipe"]]
+    names += [LEVEL for axis in made_from["axes"] if "refine" in axis["recipe"]]
     return from_recipe(made_from, {name: _coordinate(group, name) for name in names})
 
 

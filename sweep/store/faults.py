@@ -93,11 +93,7 @@ def refuse_what_is_no_store(path: Path) -> None:
         passes = path.with_name(f"{path.name}.passes")
         if passes.is_dir():
             last = max(passes.glob("[0-9]*.zarr"), key=lambda each: int(each.stem), default=passes)
-            raise StoreError(
-                f"{str(path)!r} is not there yet: it is being refined, or was when that was "
-                f"stopped; `sweep status {shlex.quote(str(last))}` tells how far its last pass is, "
-                "and running the same sweep again goes on"
-            )
+            raise being_refined(str(path), str(last))
         near = get_close_matches(path.name, [p.name for p in path.parent.glob("*.zarr")], n=1)
         hint = f"did you mean {near[0]!r}?" if near else "`sweep run CONFIG -o STORE` makes one"
         raise StoreError(f"no store {str(path)!r}; {hint}")
@@ -108,6 +104,15 @@ def refuse_what_is_no_store(path: Path) -> None:
     if any((path / name).exists() for name in (".zgroup", ".zarray", ".zmetadata")):
         raise StoreError(f"{str(path)!r} is a zarr of format 2, not a store of this program")
     raise StoreError(f"{str(path)!r} is a folder but no store (no zarr.json); name another path")
+
+
+def being_refined(store: str, last: str) -> StoreError:
+    """What to say of a store whose passes have been begun, of which `last` is the last one."""
+    return StoreError(
+        f"{store!r} is not there yet: it is being refined, or was when that was stopped; "
+        f"`sweep status {shlex.quote(last)}` tells how far its last pass is, and running the same "
+        "sweep again goes on"
+    )
 
 
 def refuse_what_is_not_ours(attributes: Mapping[str, Any]) -> None:

@@ -17,11 +17,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep import __version__
+from sweep.mesh import LEVEL
 from sweep.plan import fingerprint, recipe
 from sweep.spec import DTYPES, MISSING, Chunk, LongValues, Output, Parameter, Status, Sweep
 
 CONVENTIONS = "CF-1.11"
-LEVEL = "level"  # of refined points, 0 those of the coarse grid
 MISSING_LEVEL = 255
 
 

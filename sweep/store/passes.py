@@ -28,14 +28,15 @@ class PassFolder:
         return place_of(self._store).lock()
 
     def remove(self, *, start: int = 0) -> None:
-        """Removes the passes from one on, the last first; from 0 on, the folder too."""
+        """Removes the passes from one on, the last first; from 0 on, the whole folder at once."""
+        if start == 0:
+            place_of(self._path).destroy()
+            return
         last = start
         while place_of(self[last]).exists():
             last += 1
         for number in reversed(range(start, last)):
             place_of(self[number]).destroy()
-        if start == 0:
-            place_of(self._path).destroy()
 
     def remove_store(self) -> None:
         """Removes the store that the passes are for."""

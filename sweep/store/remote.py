@@ -55,6 +55,12 @@ class RemotePlace:
 
     def refuse_what_is_no_store(self) -> None:
         if not self.exists():
+            passes = itertools.takewhile(
+                lambda each: each.exists(),
+                (RemotePlace(f"{self.url}.passes/{i}.zarr") for i in itertools.count()),
+            )
+            if begun := list(passes):
+                raise faults.being_refined(self.url, begun[-1].url)
             raise StoreError(f"no store {self.url!r}; `sweep run CONFIG -o STORE` makes one")
 
     def begin_extension(

@@ -27,6 +27,7 @@ NAMES = (
     "memory",
     "billion",
     "no_event_missed",
+    "refinement",
     "demo",
     "verify_speed",
     "chaos",

@@ -1,0 +1,179 @@
+"""Refined points as a grid: what lies between them comes from the cell that they are corners of."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.errors import SweepError
+from sweep.mesh import LEVEL, Keys, Mesh, halved, is_geometric
+from sweep.plan import plain
+from sweep.spec import Values
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MOST_POINTS = 10**8  # of a grid, which is in memory as a whole
+BATCH = 2**22  # places in cells that are worked out together
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of a refined sweep, found again from its points."""
+
+    axes: Mapping[str, Values]  # in the order of the sweep, each with the values of the finest grid
+    mesh: Mesh
+    points: Keys  # where each point of the Dataset is
+
+    def outlines(self) -> dict[str, NDArray[np.float64]]:
+        """Least and greatest value of each cell along each axis, (n_cells, 2)."""
+        ends: list[NDArray[np.int64]] = []
+        for level, cells in enumerate(self.mesh.cells):
+            size = 1 << (self.mesh.levels - level)
+            first = self.mesh.places(cells, level) * size
+            ends.append(np.stack((first, first + size), axis=2))
+        every = np.concatenate(ends)
+        return {name: values[every[:, i]] for i, (name, values) in enumerate(self.axes.items())}
+
+
+def is_refined(dataset: xr.Dataset) -> bool:
+    """Whether a Dataset holds all points of a refined sweep."""
+    return _recipe(dataset) is not None and LEVEL in dataset.coords
+
+
+def axes_of(dataset: xr.Dataset) -> list[str]:
+    """The parameters of a refined sweep's coarse grid, in its order; none of another Dataset."""
+    recipe = _recipe(dataset)
+    return [] if recipe is None else [str(axis["name"]) for axis in recipe["axes"]]
+
+
+def geometric_axes(dataset: xr.Dataset) -> list[str]:
+    """Those of the parameters that are halved at geometric means."""
+    recipe = _recipe(dataset)
+    return [str(a["name"]) for a in recipe["axes"] if is_geometric(a)] if recipe else []
+
+
+def cells_of(dataset: xr.Dataset) -> Cells:
+    """The cells that the points of a refined sweep are the corners of.
+
+    SweepError if the Dataset is not that of a refined sweep with all its points.
+    """
+    recipe = _recipe(dataset)
+    if recipe is None or LEVEL not in dataset.coords:
+        raise SweepError("these are not the points of a refined sweep")
+    fine = _fine_axes(dataset, recipe)
+    levels = int(recipe["refine"]["levels"])
+    mesh = Mesh([(values.size - 1 >> levels) + 1 for values in fine.values()], levels)
+    places = [
+        np.minimum(np.searchsorted(values, dataset[name].values), values.size - 1)
+        for name, values in fine.items()
+    ]
+    points = mesh.flat(np.stack(places, axis=1))
+    mesh.halve_around(np.sort(points))
+    if not np.array_equal(np.sort(points), mesh.points()):
+        raise SweepError(
+            "these are not all points of a refined sweep, which make its cells; draw them `over` "
+            "two of its parameters"
+        )
+    return Cells(fine, mesh, points)
+
+
+def _fine_axes(dataset: xr.Dataset, recipe: Mapping[str, Any]) -> dict[str, Values]:
+    """The values of the finest grid along each axis, ascending, from those of the coarse one."""
+    levels = int(recipe["refine"]["levels"])
+    coarse = dataset[LEVEL].values == 0
+    fine: dict[str, Values] = {}
+    for axis in recipe["axes"]:
+        values: Values = np.unique(np.asarray(dataset[axis["name"]].values, np.float64)[coarse])
+        fine[axis["name"]] = halved(values, levels, geometric=is_geometric(axis))
+    return fine
+
+
+def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
+    """A refined sweep as a grid over its axes, halved so many times, by default to its finest.
+
+    What was computed is as it was. Between, real outputs are interpolated in their cell, linearly
+    from corner to corner along each axis; flags, counts and status are those of the nearest corner.
+    The values are in memory. SweepError if the Dataset is not that of a refined sweep, or if there
+    are too many.
+    """
+    import xarray as xr
+
+    cells = cells_of(dataset)
+    mesh = cells.mesh
+    levels = mesh.levels if levels is None else min(levels, mesh.levels)
+    step = 1 << (mesh.levels - levels)
+    axes = {name: values[::step] for name, values in cells.axes.items()}
+    shape = tuple(values.size for values in axes.values())
+    if math.prod(shape) > MOST_POINTS:
+        raise SweepError(f"the grid would have {math.prod(shape):,} points; ask for fewer levels")
+    order = np.argsort(cells.points)
+    variables = {
+        str(name): xr.Variable(
+            tuple(axes), _spread(variable.values[order], cells, order, levels), variable.attrs
+        )
+        for name, variable in dataset.data_vars.items()
+    }
+    coordinates = {name: (name, axes[name], dataset[name].attrs) for name in axes}
+    single = {str(name): dataset[name] for name in dataset.coords if not dataset[name].ndim}
+    return xr.Dataset(variables, {**coordinates, **single}, dataset.attrs)
+
+
+def _spread(
+    values: NDArray[Any], cells: Cells, order: NDArray[np.intp], levels: int
+) -> NDArray[Any]:
+    """Values of points, by their keys, over the whole grid of a level, the finest cells last."""
+    mesh, known = cells.mesh, cells.points[order]
+    step = 1 << (mesh.levels - levels)
+    grid = np.zeros(tuple((size - 1) // step + 1 for size in mesh.shape), values.dtype)
+    for level in range(levels + 1):
+        size = 1 << (levels - level)
+        first = mesh.places(mesh.cells[level], level) * size
+        corners = values[np.searchsorted(known, mesh.corners(level))]
+        batch = max(BATCH // (size + 1) ** grid.ndim, 1)
+        for start in range(0, len(first), batch):
+            part = slice(start, start + batch)
+            grid[_within(first[part], size)] = _between(corners[part], size, grid.ndim)
+    positions = mesh.positions(known)
+    there = np.all(positions % step == 0, axis=1)
+    grid[tuple(positions[there].T // step)] = values[there]
+    return grid
+
+
+def _within(first: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], ...]:
+    """Index arrays of all places in cells, by axis; of shape (n_cells, size + 1, ...) together."""
+    n_axes = first.shape[1]
+    indices: list[NDArray[np.int64]] = []
+    for axis in range(n_axes):
+        inner = tuple(size + 1 if i == axis else 1 for i in range(n_axes))
+        origin = first[:, axis].reshape(-1, *[1] * n_axes)
+        indices.append(origin + np.arange(size + 1).reshape(inner))
+    return tuple(indices)
+
+
+def _between(corners: NDArray[Any], size: int, n_axes: int) -> NDArray[Any]:
+    """(n_cells, size + 1, ...) from (n_cells, 2**n_axes): what is at all places in cells."""
+    block = corners.reshape(-1, *[2] * n_axes)
+    share = np.arange(size + 1) / size
+    for axis in range(1, n_axes + 1):
+        left, right = (block.take([side], axis) for side in (0, 1))
+        along = share.reshape([-1 if i == axis else 1 for i in range(n_axes + 1)])
+        if corners.dtype.kind == "f":
+            inside = left + along * (right - left)  # at its ends a missing value would spread
+            block = np.where(along == 0, left, np.where(along == 1, right, inside))
+        else:
+            block = np.where(along < 0.5, left, right)
+    return block
+
+
+def _recipe(dataset: xr.Dataset) -> dict[str, Any] | None:
+    """What a refined sweep asked for along its points; None of another Dataset."""
+    made_from = json.loads(str(dataset.attrs.get("recipe", "{}")))
+    recipes = [plain(axis["recipe"]) for axis in made_from.get("axes", [])]
+    return next((r for r in recipes if "refine" in r and "pass" not in r), None)
