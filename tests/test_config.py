@@ -291,8 +291,41 @@ def test_what_the_sets_that_fit_still_miss_is_named() -> None:
     body |= {"normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3}
     (found,) = faults({"model": "mdr_contact", "parameters": body})
     assert "sphere misses radius; profile misses profile_coefficient, profile_exponent" in found
-    (found,) = faults({"model": "mdr_contact", "parameters": body | {"beta": 1}})
-    assert "friction, beta belong to different sets; give exactly one of these sets" in found
+
+
+def test_of_a_mixture_of_sets_the_names_that_do_not_belong_are_told() -> None:
+    """To that set for which fewest names have to go and to come."""
+    sphere = {"phase": 0, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "indentation": 1e-5,
+              "normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3,
+              "radius": 0.01}  # fmt: skip
+    contact = {"model": "mdr_contact"}
+    (found,) = faults({**contact, "parameters": sphere | {"beta": 1}})
+    intruder = "beta: this belongs to the set dimensionless, the others to sphere: leave it out"
+    assert found == f"[parameters] {intruder}"
+    axes = {"beta": {"values": [1, 2]}, "delta": {"values": [0.1, 0.2]}}
+    first, second = faults({**contact, "parameters": sphere, "axes": axes})
+    assert first.startswith("[axes] beta: this belongs to the set dimensionless")
+    assert second.startswith("[axes] delta: this belongs to the set dimensionless")
+    (found,) = faults({**contact, "parameters": sphere | {"profile_coefficient": 2}})
+    assert found.startswith("[parameters] profile_coefficient: this belongs to the set profile")
+    other = sphere | {"profile_coefficient": 2, "profile_exponent": 2}
+    (found,) = faults({**contact, "parameters": other})
+    assert found.startswith(
+        "[parameters] radius: this belongs to the set sphere, the others to profile"
+    )
+    del sphere["radius"]
+    (found,) = faults({**contact, "parameters": sphere | {"beta": 1}})
+    assert found == f"[parameters] {intruder}, and sphere misses radius"
+    drawn = {"method": "sobol", "points": 8, "beta": {"uniform": [1, 2]}}
+    (found,) = faults({**contact, "parameters": sphere | {"radius": 1}, "sample": drawn})
+    assert found == f"[sample] {intruder}"
+
+
+def test_a_mixture_that_is_as_near_to_several_sets_names_all() -> None:
+    mass = {"mass": 1, "gravity": 10, "friction": 0.1, "base_acceleration": 1,
+            "angular_frequency": 6, "window_start": 1, "end_cycle": 2}  # fmt: skip
+    (found,) = faults({"model": "friction_oscillator", "parameters": mass})
+    assert "window_start, end_cycle belong to different sets; give exactly one of these" in found
 
 
 def test_unknown_method_blames_no_parameter_of_another(toy: dict[str, object]) -> None:

@@ -224,7 +224,7 @@ BROKEN_OVERRIDES = [
     ("method=exat", "--set method: 'exat' is no method of friction_oscillator; did you mean"),
     ("outputs=wear_power", "--set outputs: 'wear_power' is not a list of names"),
     ("format=7", "--set format: 7 is unknown; this version reads 1"),
-    ("start_cycle=3", "window_start, window_end, start_cycle belong to different sets"),
+    ("start_cycle=3", "start_cycle: this belongs to the set cycles, the others to seconds: leave"),
 ]
 # fmt: on
 

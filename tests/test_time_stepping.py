@@ -254,3 +254,24 @@ def test_stick_radius_and_regime(method: str) -> None:
     )  # fmt: skip
     assert clear.sum() > 150
     np.testing.assert_array_equal(computed["regime"][clear], exact["regime"][clear])
+
+
+@every_method
+def test_an_edge_narrower_than_a_spring_is_not_seen_to_slip(method: str) -> None:
+    """Full stick, without loss, until the outermost spring's middle is in the part that slips."""
+    springs = np.array([16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0])
+    for beta, delta, phase, exponent in ((1.0, 1e-3, 1.0, 2.0), (20.0, 3e-4, -0.7, 1.0)):
+        point = {"beta": beta, "delta": delta, "phase": phase, "profile_exponent": exponent}
+        found = compute(
+            {**point, "springs": springs, "steps_per_cycle": 400}, model="mdr_contact",
+            method=method,
+        )  # fmt: skip
+        outermost = (1 + delta) ** (1 / exponent) * (1 - 0.5 / springs)
+        core = compute(point, model="mdr_contact")["stick_radius"]
+        assert np.abs(outermost / core - 1).min() > 1e-4
+        expected = np.where(outermost < core, "full_stick", "partial_slip")
+        assert set(expected) == {"full_stick", "partial_slip"}
+        assert [REGIMES[regime] for regime in found["regime"]] == expected.tolist()
+        unseen = expected == "full_stick"
+        assert np.abs(found["normalized_energy"][unseen]).max() < 1e-12
+        assert np.all(found["normalized_energy"][~unseen] > 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,11 @@ from sweep.errors import SweepError
 if TYPE_CHECKING:
     from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Piece, Points
     from sweep.analysis.master_curve.points import Values
+
+
+def _unless_told(metavar: str, meaning: str, *names: str) -> Any:
+    """An option that is None if it is not given, which the help need not say."""
+    return typer.Option(*names, metavar=metavar, help=meaning, show_default=False)
 
 
 @app.command(
@@ -37,24 +42,16 @@ def fit(
             help="The points whose delta or phase is nearest; of a CSV without it, its value.",
         ),
     ] = None,
-    variable: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="beta or xi; both without.", show_default=False),
-    ] = None,
+    variable: Annotated[str | None, _unless_told("NAME", "beta or xi; both without.")] = None,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="least_squares, minimax or aaa.")
     ] = "least_squares",
     degrees: Annotated[
-        str | None,
-        typer.Option(
-            metavar="P/Q", help="Of each piece, as 4/3 or 1/0,1/2 (--variable).", show_default=False
-        ),
+        str | None, _unless_told("P/Q", "Of each piece, as 4/3 or 1/0,1/2 (--variable).")
     ] = None,
     limits: Annotated[
         tuple[float, float] | None,
-        typer.Option(
-            "--range", metavar="LO HI", help="Of the variable (--variable).", show_default=False
-        ),
+        _unless_told("LO HI", "Of the variable (--variable).", "--range"),
     ] = None,
     weights: Annotated[
         str, typer.Option(metavar="NAME", help="Of errors: relative, absolute or sigma.")
@@ -63,31 +60,16 @@ def fit(
     tolerance: Annotated[
         float, typer.Option(metavar="SHARE", help="Of aaa, of the greatest energy.")
     ] = 1e-6,
-    x: Annotated[
-        str | None,
-        typer.Option("--x", metavar="COLUMN", help="Of a CSV: beta or mu.", show_default=False),
-    ] = None,
-    y: Annotated[
-        str | None,
-        typer.Option("--y", metavar="COLUMN", help="Of a CSV: the energies.", show_default=False),
-    ] = None,
+    x: Annotated[str | None, _unless_told("COLUMN", "Of a CSV: beta or mu.", "--x")] = None,
+    y: Annotated[str | None, _unless_told("COLUMN", "Of a CSV: the energies.", "--y")] = None,
     sigma: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Of a CSV: standard errors of energies.", show_default=False
-        ),
+        str | None, _unless_told("COLUMN", "Of a CSV: standard errors of energies.")
     ] = None,
     scale_beta: Annotated[
-        float | None,
-        typer.Option(
-            metavar="K", help="beta = K x; of mu: kappa Delta_z/Delta_x.", show_default=False
-        ),
+        float | None, _unless_told("K", "beta = K x; of mu: kappa Delta_z/Delta_x.")
     ] = None,
     scale_energy: Annotated[
-        float | None,
-        typer.Option(
-            metavar="W", help="Energies are divided by it; of J: W_ref.", show_default=False
-        ),
+        float | None, _unless_told("W", "Energies are divided by it; of J: W_ref.")
     ] = None,
     folder: Annotated[
         Path | None,

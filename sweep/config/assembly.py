@@ -152,10 +152,42 @@ def _parameter_set(
         missing = "; ".join(_missing(s, given) for s in fitting)
         draft.fault("parameters", "", f"{missing}; give the rest of one of these sets")
         return None
+    if not fitting and (meant := _nearest_set(model, given)) is not None:
+        _tell_intruders(draft, document, model, meant, given)
+        return None
     choices = " or ".join(f"{listed(names)} ({name})" for name, names in sets.items())
     mixed = "" if fitting else f"{listed(given)} belong to different sets; "
     draft.fault("parameters", "", f"{mixed}give exactly one of these sets: {choices}")
     return None
+
+
+def _nearest_set(model: Model, given: Sequence[str]) -> ParameterSet | None:
+    """The set that fewest names have to go and to come for, if there is one."""
+    changes = {
+        each.name: len(_foreign(each, given)) + len(_needed(each) - set(given))
+        for each in model.parameter_sets
+    }
+    nearest_sets = [s for s in model.parameter_sets if changes[s.name] == min(changes.values())]
+    return nearest_sets[0] if len(nearest_sets) == 1 else None
+
+
+def _tell_intruders(
+    draft: Draft, document: Document, model: Model, meant: ParameterSet, given: Sequence[str]
+) -> None:
+    """A fault for each parameter that is not of the set meant, where it stands."""
+    rest = f", and {_missing(meant, given)}" if _needed(meant) - set(given) else ""
+    for name in _foreign(meant, given):
+        owners = [s.name for s in model.parameter_sets if name in {p.name for p in s.parameters}]
+        tables = {"parameters": document.parameters, "axes": document.axes}
+        table = next((each for each, entries in tables.items() if name in entries), "sample")
+        of = " or ".join(owners)
+        message = f"this belongs to the set {of}, the others to {meant.name}: leave it out"
+        draft.fault(table, name, message + rest)
+
+
+def _foreign(parameter_set: ParameterSet, given: Sequence[str]) -> list[str]:
+    own = {parameter.name for parameter in parameter_set.parameters}
+    return [name for name in given if name not in own]
 
 
 def _missing(parameter_set: ParameterSet, given: Sequence[str]) -> str:

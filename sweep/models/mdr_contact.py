@@ -36,7 +36,9 @@ Method `time_stepping`, the paper's algorithm, makes energy nearly in phase (φ 
 where its error of first order is larger than what is lost: with β = 19.3, δ = 0.43, φ = 0.0046,
 n = 1, 400 steps and 2000 springs it gives −1.36e-5 instead of 2.01e-5. Such energies are negative
 with status ok; `time_stepping_2` and `exact` have the right ones. The regime of both time-stepping
-methods is told by which springs slip, whatever the energy.
+methods is told by which springs slip, whatever the energy. A spring stands for its middle: where
+the edge that slips (outside of `sweep.theory.mdr_contact.stick_radius`) does not reach that of the
+outermost one, no spring slips, the energy is 0 and the regime `full_stick`.
 """
 
 from __future__ import annotations
@@ -119,7 +121,9 @@ OUTPUTS = (
            long_name="radius of the core that never slips, over the contact radius at d0"),
     Output(name="regime", unit="1", kind="flag",
            flags=("full_stick", "partial_slip", "gross_slip", "jumping"),
-           long_name="whether all of the contact sticks, some, none, or contact is lost at times"),
+           long_name="whether all of the contact sticks, some, none, or contact is lost at times; "
+           "by time_stepping methods of their springs, so full_stick, with no energy lost, also "
+           "where the edge that slips is narrower than a spring: more springs see it"),
 )  # fmt: skip
 
 OBSERVABLES = (

@@ -45,8 +45,7 @@ def amplitude(
 ) -> Values:
     """The greatest displacement X [m]; inf at resonance, NaN where the mass stops on its way."""
     ratio = _frequency_ratio(mass, stiffness, angular_frequency)
-    loss = _friction_ratio(friction, gravity, base_acceleration)
-    ratio, loss = np.broadcast_arrays(ratio, loss)
+    ratio, loss = _with_loss(ratio, friction, gravity, base_acceleration)
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.sqrt(1 - (loss * _defect(ratio)) ** 2) / np.abs((1 - ratio) * (1 + ratio))
         size = size * _float(base_acceleration) * _float(mass) / _float(stiffness)
@@ -66,8 +65,7 @@ def turning_phase(
     Without friction −π/2 below resonance and π/2 above.
     """
     ratio = _frequency_ratio(mass, stiffness, angular_frequency)
-    loss = _friction_ratio(friction, gravity, base_acceleration)
-    ratio, loss = np.broadcast_arrays(ratio, loss)
+    ratio, loss = _with_loss(ratio, friction, gravity, base_acceleration)
     with np.errstate(invalid="ignore"):
         lag = loss * _defect(ratio)
         rest = np.where(ratio < 1, -1.0, 1.0) * np.sqrt(1 - lag**2)
@@ -112,8 +110,7 @@ def is_continuous(
 ) -> NDArray[np.bool_]:
     """Whether the steady motion never stops but to reverse."""
     ratio = _frequency_ratio(mass, stiffness, angular_frequency)
-    loss = _friction_ratio(friction, gravity, base_acceleration)
-    return _continuous(*np.broadcast_arrays(ratio, loss))
+    return _continuous(*_with_loss(ratio, friction, gravity, base_acceleration))
 
 
 def continuous_limit(frequency_ratio: ArrayLike) -> Values:
@@ -162,11 +159,14 @@ def _frequency_ratio(mass: ArrayLike, stiffness: ArrayLike, angular_frequency: A
         return _float(angular_frequency) * np.sqrt(_float(mass) / _float(stiffness))
 
 
-def _friction_ratio(
-    friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike
-) -> Values:
+def _with_loss(
+    ratio: Values, friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike
+) -> tuple[Values, Values]:
+    """r and η, of one shape."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _float(friction) * _float(gravity) / _float(base_acceleration)
+        loss = _float(friction) * _float(gravity) / _float(base_acceleration)
+    ratio, loss = np.broadcast_arrays(ratio, loss)
+    return ratio, loss
 
 
 def _continuous(ratio: Values, loss: Values) -> NDArray[np.bool_]:

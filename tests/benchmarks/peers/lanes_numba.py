@@ -29,10 +29,10 @@ WEAR, QUIET, RETRIES = (LANES * row for row in range(9, 12))
 # the point, N/(m g) being 1 + LOAD_SINE sin ωt + LOAD_COSINE cos ωt;
 INVERSE, BOUND, SPRING, DAMPER, BASE = (LANES * row for row in range(12, 17))
 LAW_SPRING, LAW_DAMPER, LOAD_SINE, LOAD_COSINE = (LANES * row for row in range(17, 21))
-# its times.
+# its times;
 OMEGA, STEP, START, END, TIME = (LANES * row for row in range(21, 26))
 STEPS, LAST, SINE, COSINE, END_SINE, TURN_SINE, TURN_COSINE = (LANES * row for row in range(26, 33))
-# and what a scheme makes of the step's length.
+# what a scheme makes of the length of the step.
 OF_LENGTH, ALSO_OF_LENGTH = (LANES * row for row in range(33, 35))
 ROWS = 35
 

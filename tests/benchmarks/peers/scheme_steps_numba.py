@@ -202,9 +202,9 @@ def rk54(lanes, j, h, at):
 
 @part
 def prepare_moreau(lanes, j, h):
-    part = h * THETA
+    share = h * THETA
     c, k = lanes[DAMPER + j] * lanes[INVERSE + j], lanes[SPRING + j] * lanes[INVERSE + j]
-    lanes[OF_LENGTH + j] = 1.0 + part * c + part * part * k
+    lanes[OF_LENGTH + j] = 1.0 + share * c + share * share * k
     lanes[ALSO_OF_LENGTH + j] = 1.0 / lanes[OF_LENGTH + j]
 
 
