@@ -252,7 +252,7 @@ class _Backend:
     def _wait_for_others(self) -> None:
         """So that a GPU with a fault has time to be begun anew."""
         faulty = [gpu for gpu, fault in self._asked.faults if fault not in ("shut", self._fault)]
-        end = time.monotonic() + 15
+        end = time.monotonic() + 60
         while faulty and time.monotonic() < end:
             opened = [json.loads(text)["gpu"] for text in self._asked.noted("open")]
             if all(opened.count(gpu) >= 2 for gpu in faulty):
