@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import sweep.doctor
 from sweep.backends.compiler import find_compiler
+from sweep.backends.visible import Gpu
 from sweep.doctor import Finding, examine, versions
 
 
@@ -73,6 +75,29 @@ def test_another_package_of_the_same_module_is_noticed(
     assert finding.found == "sweep-solver 1.2"
     assert "pip uninstall sweep-solver" in finding.problem
     assert not finding.stops
+
+
+class Device:
+    """Of a GPU, what the doctor asks."""
+
+    facts = "NVIDIA H200"
+
+    def __init__(self, fault: str = "") -> None:
+        self._fault = fault
+
+    def try_kernel(self) -> None:
+        if self._fault:
+            raise RuntimeError(self._fault)
+
+
+def test_every_gpu_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep.doctor, "find_gpus", lambda: [Device(), Device("ECC")])
+    monkeypatch.setattr(sweep.doctor, "visible_gpus", lambda: (Gpu("0"), Gpu("MIG-1", "MIG 1g")))
+    assert list(sweep.doctor._gpus()) == [
+        Finding("GPU 0", "NVIDIA H200; compiles and runs a trial kernel"),
+        Finding("GPU 1", "NVIDIA H200", "RuntimeError: ECC"),
+        Finding("--gpus all", "2: 0, MIG 1g (MIG-1)"),
+    ]
 
 
 def test_versions_are_those_of_the_imported_libraries() -> None:

@@ -23,7 +23,8 @@ from sweep import api
 from sweep.backends import Backend, Computed, open_backend, visible
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.config import load
-from sweep.engine import ATTEMPTS, Summary, loop, run, threads_of_gpu
+from sweep.engine import ATTEMPTS, Summary, ledger, loop, run, threads_of_gpu
+from sweep.engine.gpus import FAULTS
 from sweep.errors import DeviceError, SweepError
 from sweep.spec import Points, RunOptions, Status, Sweep
 from sweep.store import MemoryResults, Store
@@ -196,6 +197,11 @@ def test_results_in_memory_are_no_affair_of_processes(listing: Listing) -> None:
 # Processes.
 
 
+def test_no_chunk_fails_for_one_gpu_alone() -> None:
+    """It is given up before it can use up all attempts at a chunk."""
+    assert FAULTS < ATTEMPTS
+
+
 @dataclass(frozen=True)
 class OnProcessor:
     """In place of open_backend: it computes on the processor, and does at some GPUs what it shall.
@@ -252,7 +258,7 @@ class _Backend:
     def _wait_for_others(self) -> None:
         """So that a GPU with a fault has time to be begun anew."""
         faulty = [gpu for gpu, fault in self._asked.faults if fault not in ("shut", self._fault)]
-        end = time.monotonic() + 15
+        end = time.monotonic() + 60
         while faulty and time.monotonic() < end:
             opened = [json.loads(text)["gpu"] for text in self._asked.noted("open")]
             if all(opened.count(gpu) >= 2 for gpu in faulty):
@@ -335,15 +341,16 @@ def test_a_gpu_that_fails_costs_no_chunk(
 
 
 def test_a_chunk_that_fails_wherever_it_is_tried_is_given_up_alone(
-    start: Callable[..., Ran], expected: dict[str, bytes]
+    start: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the only GPU is not."""
+    monkeypatch.setattr(ledger, "ATTEMPTS", 2)  # each takes a new process
     ran = start(poison=5, gpus=1)
     assert given_up(ran) == []
     assert ran.summary is not None
     assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     assert [chunk.index for chunk in ran.store.failed()] == [(5, 0)]
-    assert len(ran.asked.noted("poison")) == ATTEMPTS
+    assert len(ran.asked.noted("poison")) == 2
 
 
 def test_a_run_without_any_gpu_left_ends_and_keeps_what_is_done(

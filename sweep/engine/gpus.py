@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from distributed import Nanny, Scheduler, SpecCluster
+from distributed import Nanny, Scheduler, SpecCluster, get_worker
 
 from sweep.backends import Backend
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus
@@ -55,6 +55,7 @@ class Done:
     """What a process reports of a task: as many receipts as there are chunks that it has tried."""
 
     gpu: str  # its identifier
+    address: str  # of the process
     receipts: list[Receipt]
     lost: str = ""  # why this GPU cannot be used any more
 
@@ -68,26 +69,27 @@ class GpuJob:
     def __call__(self, task: Task, patience: float) -> Done:
         """The chunks of a task up to the first that fails.
 
-        Once one has, whatever else comes waits for the end of this process, so that its tasks go to
-        others and no result is on its way when it ends.
+        Once one has, a task that comes waits for the end of this process, so that it goes to others
+        and no result is on its way then.
         """
-        gpu, receipts = os.environ[VARIABLE], list[Receipt]()
+        gpu, address, receipts = os.environ[VARIABLE], get_worker().address, list[Receipt]()
         for chunk in task.chunks:
             if self.job.run in _SPOILT:
-                stop_of(self.job.run).wait()
+                if not receipts:
+                    stop_of(self.job.run).wait()
                 break
             try:
                 found = opened(self.job)(Task((chunk,)), patience)
             except DeviceError as error:
                 _SPOILT.add(self.job.run)
-                return Done(gpu, receipts, str(error))
+                return Done(gpu, address, receipts, str(error))
             receipts += [replace(each, in_doubt=each.error != "") for each in found]
             if any(receipt.error for receipt in found):
                 _SPOILT.add(self.job.run)
                 break
             if not found:  # the run is to stop
                 break
-        return Done(gpu, receipts)
+        return Done(gpu, address, receipts)
 
 
 _SPOILT: set[str] = set()  # runs whose kernels have failed in this process
@@ -127,8 +129,8 @@ class OneEach(Processes):
         failed = [receipt.error for receipt in done.receipts if receipt.error]
         if done.lost:
             self._give_up(done.gpu, done.lost)
-        elif failed and self._address(done.gpu) not in (*self._ending, *self._ended, ""):
-            self._end_soon(done.gpu)
+        elif failed and done.address not in (*self._ending, *self._ended):
+            self._end_soon(done.address)
             self._count_fault(done.gpu, failed[0])
         elif done.receipts and not failed:
             self._faults[done.gpu] = 0
@@ -146,35 +148,43 @@ class OneEach(Processes):
             return
         if not self._left:
             raise DeviceError(f"no GPU is left: {why}. {KEPT}")
-        self._end_soon(identifier)
         self._tell(f"GPU {gpu} is given up, {len(self._left)} left: {why}")
+        nanny = self._nannies().get(identifier)
+        if nanny is not None and nanny.worker_address:
+            self._end_soon(nanny.worker_address)
+        else:  # between two processes
+            self._dismiss(identifier)
 
-    def _end_soon(self, identifier: str) -> None:
-        """Results that it has still to deliver come first."""
-        address = self._address(identifier)
+    def _end_soon(self, address: str) -> None:
+        """The end of a process, once it has delivered what it has."""
         self._ending.setdefault(address, time.monotonic() + DELIVERY_SECONDS)
 
     def _end(self, address: str) -> None:
-        """The end of a process; its nanny begins another, if the GPU is not given up."""
+        """The end of a process; its nanny begins another, unless the GPU is given up."""
         self._ended.add(address)
-        cluster = cast("Any", self._cluster)
-        for identifier, nanny in list(cluster.workers.items()):
+        for identifier, nanny in list(self._nannies().items()):
             if nanny.worker_address == address and nanny.pid:
                 with suppress(OSError):  # it is over by itself
                     os.kill(nanny.pid, signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
             if identifier not in self._left:
-                cluster.sync(cluster.scale_down, [identifier])
+                self._ended.add(str(nanny.worker_address))
+                self._dismiss(identifier)
 
-    def _address(self, identifier: str) -> str:
-        """Of the process that has this GPU now; empty while there is none."""
-        nanny = cast("Any", self._cluster).workers.get(identifier)
-        return str(nanny.worker_address or "") if nanny else ""
+    def _dismiss(self, identifier: str) -> None:
+        """The end of a nanny."""
+        cluster = cast("Any", self._cluster)
+        with suppress(Exception):  # then it is closed with the cluster
+            cluster.sync(cluster.scale_down, [identifier])
+
+    def _nannies(self) -> dict[str, Any]:
+        return cast("Any", self._cluster).workers
 
     def _refused(self, address: str, error: SweepError) -> None:
         if not isinstance(error, DeviceError):
             raise error
-        workers = cast("Any", self._cluster).workers.items()
-        (identifier,) = (name for name, nanny in workers if nanny.worker_address == address)
+        (identifier,) = (
+            name for name, nanny in self._nannies().items() if nanny.worker_address == address
+        )
         self._give_up(identifier, str(error))
 
 
