@@ -60,6 +60,7 @@ def measure(quick: bool) -> list[Figure]:
         figures += _others(method, count // 2, repeats)
     for method in CHOOSING:
         figures += _choosing(method, count // 4, repeats)
+        figures += _choosing_at_random(method, count, repeats)
     return figures
 
 
@@ -105,6 +106,20 @@ def _choosing(method: str, count: int, repeats: int) -> Iterator[Figure]:
     yield Figure(f"{name}: ours to SIMD-blocked numba", ratio, "times")
 
 
+def _choosing_at_random(method: str, count: int, repeats: int) -> Iterator[Figure]:
+    """Points that take very different numbers of steps: a lane goes on with another point."""
+    for name, case in (
+        ("at random", _random_case(method, count)),
+        ("at random, of every kind", _random_case(method, count, every_kind=True)),
+    ):
+        seconds = cpu_seconds({"ours": _ours(case)}, repeats)
+        tries = _tries(case)
+        speed = EVALUATIONS[method] * tries.sum() / seconds["ours"]
+        spread = f"from {tries.min():,.0f} to {tries.max():,.0f} steps a point"
+        title = f"{method}, choosing its steps {name}"
+        yield Figure(title, speed, "forces/s", at_least=LEAST_CHOOSING, note=spread)
+
+
 def _beside(
     name: str,
     case: Case,
@@ -141,10 +156,48 @@ def _case(method: str, kind: str, count: int, tolerance: float = math.inf) -> Ca
         parameters["tangential_stiffness"] = 9e6 * parameters["mass"]
         parameters["tolerance"] = tolerance * one
         parameters["maximum_step"] = STEP * one
+    return _case_of(f"{method}, {kind}", method, parameters, count)
+
+
+def _random_case(method: str, count: int, *, every_kind: bool = False) -> Case:
+    """Five octaves of frequency; of every kind: a half sprung, damped and shaken, any penalty."""
+    rng = np.random.default_rng(3)
+    one = np.ones(1)
+    mass = rng.uniform(0.5, 2, count)
+    parameters: dict[str, Values] = {
+        "mass": mass,
+        "gravity": 10.0 * one,
+        "friction": rng.uniform(0.05, 0.3, count),
+        "base_acceleration": rng.uniform(0.5, 15, count),
+        "angular_frequency": rng.uniform(1, 31, count),
+        "window_start": START * one,
+        "window_end": END * one,
+        "step": 10 * STEP * one,
+        "maximum_step": 10 * STEP * one,
+        "tangential_stiffness": 9e6 * mass,
+        "tolerance": CHOOSING[method] * one,
+    }
+    if every_kind:
+        half = rng.random(count) < 0.5
+        longest = 10 ** rng.uniform(-4, -3, count)
+        parameters |= {
+            "friction": rng.uniform(0.05, 1, count),
+            "stiffness": np.where(half, rng.uniform(0, 100, count), 0.0),
+            "damping": np.where(half, rng.uniform(0, 2, count), 0.0),
+            "vertical_acceleration": np.where(half, rng.uniform(0, 5, count), 0.0),
+            "phase": rng.uniform(-3, 3, count),
+            "step": longest * rng.uniform(0.3, 1, count),
+            "maximum_step": longest,
+            "tangential_stiffness": 10 ** rng.uniform(5, 7, count) * mass,
+        }
+    return _case_of(f"{method}, at random", method, parameters, count)
+
+
+def _case_of(name: str, method: str, parameters: dict[str, Values], count: int) -> Case:
     sweep = sweep_of(parameters, method=method, outputs=WEAR)
     defaults = {p.name: np.array([p.default], np.float64) for p in sweep.parameters}
     columns = {name: Column((defaults | parameters)[name]) for name in defaults}
-    return Case(f"{method}, {kind}", sweep, _points(sweep, columns, count), parameters)
+    return Case(name, sweep, _points(sweep, columns, count), parameters)
 
 
 def _points(sweep: Sweep, columns: Mapping[str, Column], count: int) -> Points:

@@ -48,9 +48,21 @@ template <class Motion> struct Controlled {
     using Same = ConstantStep<Motion>;
     using Other = VariableStep<Motion>;
     struct State {
+        static constexpr bool refills = !variant::constant_step;  // see refill_cpu.h
+
         typename Same::State same;
         typename Other::State other;
         mask constant;
+
+        // At constant step all lanes go through a stretch together.
+        HD mask going() const { return other.going | (constant & mask(Same::running(same))); }
+        HD bool alike() const { return !any(constant); }
+        HD static State mix(mask m, State const& a, State const& b) {
+            State s = b;
+            s.other = Other::mix(m, a.other, b.other);
+            s.constant = (a.constant & m) | (b.constant & ~m);
+            return s;
+        }
     };
 
     HD static State start(Parameters const& p) {

@@ -54,6 +54,26 @@ template <class Motion> struct VariableStep {
         mask in_window, going, valid, few;
     };
 
+    HD static State mix(mask m, State const& a, State const& b) {
+        State s;
+        s.motion = Motion::choose(m, a.motion, b.motion);
+        s.control = Control::choose(m, a.control, b.control);
+        s.sums = friction_oscillator::choose(m, a.sums, b.sums);
+        s.time = select(m, a.time, b.time);
+        s.tries = select(m, a.tries, b.tries);
+        s.samples = select(m, a.samples, b.samples);
+        s.per_block = select(m, a.per_block, b.per_block);
+        s.block = select(m, a.block, b.block);
+        s.block_start = select(m, a.block_start, b.block_start);
+        s.power = select(m, a.power, b.power);
+        auto either = [&](mask x, mask y) { return (x & m) | (y & ~m); };
+        s.in_window = either(a.in_window, b.in_window);
+        s.going = either(a.going, b.going);
+        s.valid = either(a.valid, b.valid);
+        s.few = either(a.few, b.few);
+        return s;
+    }
+
     // A step that does not see the shaking would be taken for one in which nothing happens.
     HD static real longest(Parameters const& p) {
         return least(p.maximum_step, (two_pi / 50.0) / p.angular_frequency);

@@ -1,0 +1,155 @@
+// Lanes that take the next point as soon as theirs is done, for methods whose points take very
+// different amounts of work: a block would wait for its slowest.
+//
+// Such a method's State says `refills`, and has
+//
+//   mask going() const;                              // lanes that are not done
+//   bool alike() const;                              // whether all lanes are of a kind that mixes
+//   static State mix(mask, State const& a, State const& b);   // lanes of a, the others of b
+//
+// A request's `next` is then how many points are stored, in whatever order.
+#pragma once
+
+#include "block_cpu.h"
+
+template <class State, class = void> struct Refills {
+    static constexpr bool value = false;
+};
+template <class State> struct Refills<State, decltype((void)State::refills)> {
+    static constexpr bool value = State::refills;
+};
+
+constexpr int64 units_between_looks = 64;
+constexpr int least_idle = (lanes + 7) / 8;  // lanes, before it is worth filling them
+
+template <class State> struct Flight {
+    State state;
+    int64 points[lanes];  // in each lane; -1: none, it repeats the request's last
+    int64 upcoming;       // the next to begin
+    int64 waits;          // 1: until all are done, since those to come are of another kind
+};
+
+// The points of a flight, gathered; scattered where `lands`.
+struct Passengers {
+    Request const& request;
+    int64 const* points;
+    bool const* lands;
+    real status;
+
+    HD real gather(int i) const {
+        Column const& column = request.columns[i];
+        if (column.count == 1) return real(column.values[0]);
+        real result;
+        for (int k = 0; k < lanes; ++k) {
+            int64 point = points[k] < 0 ? request.stop - 1 : points[k];
+            set_lane(result, k, column.values[(point / column.repeat) % column.count]);
+        }
+        return result;
+    }
+
+    template <class T> HD void scatter(int output, real const& values, T missing) const {
+        T* stored = (T*)request.outputs[output];
+        for (int k = 0; k < lanes; ++k)
+            if (lands[k]) stored[points[k]] = lane(status, k) == 0.0 ? (T)lane(values, k) : missing;
+    }
+    HD void scatter_real(int output, real const& values) const {
+        scatter<double>(output, values, __builtin_nan(""));
+    }
+    HD void scatter_count(int output, real const& values) const {
+        scatter<int32>(output, values, -1);
+    }
+    HD void scatter_flag(int output, real const& values) const {
+        scatter<uint8>(output, values, 255);
+    }
+};
+
+template <class State> struct Refilled {
+    Request& request;
+    Flight<State> flight;
+    Parameters p;
+    bool lands[lanes];
+
+    HD explicit Refilled(Request& asked) : request(asked) {
+        if (request.resuming) {
+            __builtin_memcpy((void*)&flight, request.state, sizeof(flight));
+            p = gather_parameters(passengers());
+        } else {
+            flight.upcoming = request.next;
+            begin();
+        }
+    }
+
+    HD Passengers passengers() const { return {request, flight.points, lands, 0.0}; }
+    HD int64 take() { return flight.upcoming < request.stop ? flight.upcoming++ : -1; }
+
+    // All lanes anew.
+    HD void begin() {
+        for (int k = 0; k < lanes; ++k) flight.points[k] = take();
+        p = gather_parameters(passengers());
+        flight.state = method::start(p);
+        flight.waits = 0;
+    }
+
+    HD void run() {
+        while (request.next < request.stop && request.budget > 0) {
+            int64 units =
+                request.budget < units_between_looks ? request.budget : units_between_looks;
+            request.budget -= method::advance(flight.state, p, units);
+            look();
+        }
+        request.resuming = request.next < request.stop;
+        if (request.resuming) __builtin_memcpy(request.state, (void*)&flight, sizeof(flight));
+    }
+
+    // Stores what is done and fills its lanes, if they are enough.
+    HD void look() {
+        mask going = flight.state.going();
+        real on = select(going, 1.0, 0.0);
+        int idle = 0;
+        for (int k = 0; k < lanes; ++k) {
+            lands[k] = lane(on, k) == 0.0 && flight.points[k] >= 0;
+            idle += lands[k];
+        }
+        bool rest = any(going);
+        if (rest && (flight.waits || idle < least_idle || flight.upcoming == request.stop)) return;
+        store();
+        if (!rest)
+            begin();
+        else
+            refill();
+    }
+
+    HD void store() {
+        Outputs outputs = method::finish(flight.state, p);
+        Passengers landing = passengers();
+        landing.status = outputs.status;
+        scatter_outputs(landing, outputs);
+        for (int k = 0; k < lanes; ++k) {
+            if (!lands[k]) continue;
+            request.status[flight.points[k]] = (uint8)lane(outputs.status, k);
+            flight.points[k] = -1;
+            ++request.next;
+        }
+    }
+
+    HD void refill() {
+        int64 first = flight.upcoming;
+        real fresh = 0.0;
+        for (int k = 0; k < lanes; ++k)
+            if (flight.points[k] < 0) {
+                flight.points[k] = take();
+                set_lane(fresh, k, 1.0);
+            }
+        Parameters others = gather_parameters(passengers());
+        State state = method::start(others);
+        if (state.alike()) {
+            flight.state = State::mix(fresh == 1.0, state, flight.state);
+            p = others;
+            return;
+        }
+        flight.upcoming = first;
+        flight.waits = 1;
+        for (int k = 0; k < lanes; ++k)
+            if (lane(fresh, k) == 1.0) flight.points[k] = -1;
+    }
+};
