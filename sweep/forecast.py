@@ -16,7 +16,7 @@ from sweep.backends import Backend, Stopped, open_backend
 from sweep.backends.visible import find_gpus
 from sweep.engine import threads_of_gpu, usable_processors
 from sweep.plan import chunk_at, points, variant_sets
-from sweep.spec import DTYPES, STRETCH, Axis, Chunk, Points, RunOptions, Sweep
+from sweep.spec import DTYPES, STRETCH, Axis, Chunk, Points, RunOptions, Sweep, is_array
 from sweep.store import is_url, layout
 
 PROBE_SECONDS = 1.0
@@ -76,7 +76,11 @@ def forecast(
     rate = None if rate is None else rate * min(n_gpus, workers)
     whole = chunk_at((0,) * len(chunk_shape), sweep.shape, chunk_shape).n_points
     axes = sum(VALUE_BYTES * axis.size * len(axis.columns) for axis in sweep.axes)
-    held = sum(VALUE_BYTES * min(axis.size, STRETCH) * len(axis.columns) for axis in sweep.axes)
+    held = sum(
+        VALUE_BYTES * (len(values) if is_array(values) else min(len(values), STRETCH))
+        for axis in sweep.axes
+        for values in axis.columns.values()
+    )
     results = layout.results(sweep)
     per_point = sum(variable.dtype.itemsize for variable in results)
     files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.parameters) + 8)

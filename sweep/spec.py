@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,11 @@ class LongValues(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, part: slice, /) -> Values: ...
+
+
+def is_array(values: LongValues) -> bool:
+    """Whether all of the values are in memory."""
+    return isinstance(cast("object", values), np.ndarray)
 
 
 METHOD_KINDS = ("kernel", "array")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from sweep.plan import canonical
-from sweep.spec import STRETCH, Axis, LongValues, Sweep, Values
+from sweep.spec import STRETCH, Axis, LongValues, Sweep, Values, is_array
 
 # NumPy's geomspace and exp give other last bits on other processors; a changed file gives more.
 SAME_VALUE = 1e-12
@@ -32,8 +32,7 @@ def first_unlike(there: LongValues, here: LongValues) -> int | None:
     Another processor's last bits do not count. Of values that are drawn when they are asked for the
     first stretch has to do: their recipe says what the others are.
     """
-    drawn = not isinstance(cast("object", here), np.ndarray)
-    end = min(STRETCH, len(there)) if drawn else len(there)
+    end = len(there) if is_array(here) else min(STRETCH, len(there))
     for start in range(0, end, STRETCH):
         part = slice(start, min(start + STRETCH, end))
         own, other = there[part], here[part]
