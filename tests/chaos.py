@@ -14,7 +14,7 @@ import psutil
 
 from sweep.engine.ledger import TASK_SECONDS
 from sweep.store import Store
-from tests.command import environment, with_backend
+from tests.command import environment, outliving, with_backend
 from tests.slow import Slow
 from tests.test_store import tree
 
@@ -164,6 +164,5 @@ class Chaos:
         family = psutil.Process(driver.pid).children(recursive=True)
         driver.kill()
         driver.wait()
-        _, alive = psutil.wait_procs(family, timeout=10)
-        self.orphans += len(alive)
+        self.orphans += len(outliving(family))
         self.damaged += len(Store.open(self.store).verify())

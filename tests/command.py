@@ -7,9 +7,12 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 import sweep
 
@@ -50,6 +53,23 @@ def sweep_command(
 def with_backend(open_backend: object, *arguments: str) -> list[str]:
     """A command line of `sweep` in which that is called in place of open_backend."""
     return [sys.executable, "-c", WITH_BACKEND, pickle.dumps(open_backend).hex(), *arguments]
+
+
+def outliving(processes: Iterable[psutil.Process], seconds: float = 10.0) -> list[psutil.Process]:
+    """Those that still run after so long; what has ended and nobody has reaped does not."""
+    left = list(processes)
+    end = time.monotonic() + seconds
+    while left and time.monotonic() < end:
+        left = [process for process in left if _runs(process)]
+        time.sleep(0.01)
+    return left
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def json_lines(text: str) -> list[Mapping[str, Any]]:

@@ -16,7 +16,7 @@ import pytest
 from sweep.engine import ATTEMPTS
 from sweep.spec import Status
 from sweep.store import Store
-from tests.command import Run, environment, with_backend
+from tests.command import Run, environment, outliving, with_backend
 from tests.faulty import Faulty
 from tests.slow import Slow
 from tests.test_store import tree
@@ -152,7 +152,7 @@ def test_sigterm_is_status_143_and_takes_the_workers_along(
         _, err = process.communicate(timeout=30)
     assert process.returncode == 143
     check_stopped(folder, err, "SIGTERM")
-    assert psutil.wait_procs(family, timeout=10)[1] == []
+    assert outliving(family) == []
     assert len(family) >= 2
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     assert tree(folder / "map.zarr") == whole

@@ -25,6 +25,7 @@ from sweep.engine import ATTEMPTS, Progress, ledger, loop, run
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.spec import RunOptions, Status
 from sweep.store import MemoryResults, Store
+from tests.command import outliving
 from tests.faulty import Faulty
 from tests.test_engine import (
     LONG_SWEEP,
@@ -332,8 +333,7 @@ def test_an_interrupted_driver_takes_its_workers_along(tmp_path: Path) -> None:
     driver.send_signal(signal.SIGINT)
     driver.wait(timeout=20)
     assert len(children) >= 2
-    _gone, alive = psutil.wait_procs(children, timeout=10)
-    assert alive == []
+    assert outliving(children) == []
     left = len(Store.open(path).pending())
     assert 0 < left < 120
     assert finish(path).chunks == left
