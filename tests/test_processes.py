@@ -45,6 +45,8 @@ class Look:
 def test_local_processes_keep_their_memory_and_are_not_profiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"):  # Dask keeps what is set
+        monkeypatch.delenv(name, raising=False)
     notes = tmp_path / "notes"
     notes.mkdir()
     monkeypatch.setattr(loop, "open_backend", Look(str(notes)))

@@ -36,7 +36,8 @@ from sweep.spec import RunOptions, Task
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
-KEPT_BYTES = 2**28
+KEPT_BYTES = 2**28  # of memory that is free
+MAPPED_BYTES = 2**25  # and more are given back at once: the most that every glibc takes
 OURS: dict[str, object] = {
     "distributed.scheduler.allowed-failures": 0,
     "distributed.deploy.lost-worker-timeout": "120s",  # a busy machine takes long to begin one anew
@@ -47,7 +48,7 @@ OURS: dict[str, object] = {
     "distributed.admin.system-monitor.interval": "5s",
     # Dask has memory given back at once, so that each chunk's arrays are mapped anew, page by page.
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": KEPT_BYTES,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": KEPT_BYTES,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": MAPPED_BYTES,
 }
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}  # where there are forks
 PRELOADED = ["distributed", "sweep.engine.clusters"]

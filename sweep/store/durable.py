@@ -7,6 +7,7 @@ import os
 import sys
 import uuid
 from collections.abc import Iterable
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,10 +41,10 @@ def write(path: Path, pieces: Iterable[bytes | memoryview], *, durable: bool) ->
     # Named as zarr's own scratch files, so that it is found among what killed writers leave.
     scratch = path.with_suffix(f".{uuid.uuid4().hex}.partial")
     try:
-        with scratch.open("wb") as file:
-            file.writelines(pieces)
+        with scratch.open("wb", buffering=0) as file:
+            for piece in pieces:
+                _write_all(file, memoryview(piece))
             if durable:  # before its name is, and that too
-                file.flush()
                 os.fsync(file.fileno())
         scratch.replace(path)
     except BaseException:
@@ -66,6 +67,12 @@ def sync_folder(folder: Path) -> None:
     """The names in a folder on the disk; nothing on Windows, which cannot."""
     if sys.platform != "win32":
         _sync(folder)
+
+
+def _write_all(file: FileIO, left: memoryview) -> None:
+    """All of it, or OSError: the system takes less where there is little room."""
+    while left:
+        left = left[file.write(left) :]
 
 
 def _make_folder(folder: Path) -> list[Path]:

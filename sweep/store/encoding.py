@@ -57,7 +57,7 @@ def encoded(part: NDArray[Any], shape: tuple[int, ...], missing: float | int) ->
         whole[tuple(map(slice, part.shape))] = part
         part = whole
     values = np.ascontiguousarray(part, part.dtype.newbyteorder("<")).reshape(-1)
-    frame = _compressed(values) if _shrinks(values) else _stored(values)
+    frame = [LZ4.encode(values)] if _shrinks(values) else _stored(values)
     checksum = 0
     for piece in frame:
         checksum = int(cast("Any", google_crc32c).extend(checksum, piece))
@@ -70,10 +70,6 @@ def _shrinks(values: NDArray[Any]) -> bool:
     each, step = SAMPLE_BYTES // values.itemsize, values.size // SAMPLES
     samples = [values[i * step : i * step + each] for i in range(SAMPLES)]
     return sum(len(LZ4.encode(sample)) for sample in samples) < WORTH_IT * SAMPLES * SAMPLE_BYTES
-
-
-def _compressed(values: NDArray[Any]) -> list[Any]:
-    return [LZ4.encode(values)]
 
 
 def _stored(values: NDArray[Any]) -> list[Any]:

@@ -1,9 +1,11 @@
 """The rate at which a store writes chunks, to that of raw files of the same bytes.
 
-A raw file is opened, written, closed and renamed into its place; where the store is durable it is
-synced before that, and its folder after. Both are written in turn, into one folder, and removed
-after each, so that both have the same memory and disk before them: what is not durable goes to
-memory that the system has at hand, the fastest that files can be, and only processor time counts.
+A raw file is opened, written, closed and renamed into its place. Both are written in turn, into one
+folder, and removed after each, so that both have the same memory and disk before them. In three
+ways: to memory that the system has at hand, the fastest that files can be, where only processor
+time counts; a series of chunks and then all of their files synced, as the disk takes them in a long
+run; and each file synced and its folder too, as a durable store does.
+
 The store compresses and sums up besides. Its chunks are of random bits, which nothing can compress,
 of 2**19 float64 and of twice as many, the most that are one block of a file, with a status. The
 wear power of a real chunk, which shrinks, is told without a bound.
@@ -44,25 +46,42 @@ class Times:
     size: int
 
 
+@dataclass(frozen=True)
+class Way:
+    """How chunks are written: so many before any is synced, and by which clock."""
+
+    words: str
+    clock: Callable[[], float] = time.perf_counter
+    durable: bool = False
+    series: int = 0  # 0: one chunk, and nothing is synced after it
+
+
+WAYS = (
+    Way("in the system's memory", clock=time.thread_time),
+    Way("a series, then synced", series=16),
+    Way("each synced", durable=True),
+)
+
+
 def measure(quick: bool) -> list[Figure]:
     repeats = 20 if quick else 60
     figures: list[Figure] = []
-    for durable in (False, True):
-        kind = "on the disk" if durable else "in the system's memory"
+    for way in WAYS:
+        few = max(repeats // 4, 5) if way.series else repeats
         for factor in SIZES:
             size = factor * CHUNK_POINTS
-            times = list(_times(_random_bits(size), factor, durable, repeats))
-            name = f"random bits, {size * 8 // 2**20} MB, {kind}"
+            times = list(_times(_random_bits(size), factor, way, few))
+            name = f"random bits, {size * 8 // 2**20} MB, {way.words}"
             figures += _figures(name, times, LEAST_RATIO)
-        times = list(_times(_wear_power(), 1, durable, repeats))
-        figures += _figures(f"wear power, 4 MB, {kind}", times, None)
+        times = list(_times(_wear_power(), 1, way, few))
+        figures += _figures(f"wear power, 4 MB, {way.words}", times, None)
     return figures
 
 
 def _figures(name: str, times: list[Times], bound: float | None) -> Iterator[Figure]:
     ratios = [each.raw / each.store for each in times]
     low, high = np.quantile(ratios, [0.25, 0.75])
-    note = f"half of them {low:.2f} to {high:.2f}; {times[0].size / 1e6:.1f} MB a chunk"
+    note = f"half of them {low:.2f} to {high:.2f}; {times[0].size / 1e6:.1f} MB at once"
     yield Figure(f"{name}: to raw files", median(ratios), "", at_least=bound, note=note)
     for kind, seconds in (
         ("store", [t.store for t in times]),
@@ -72,10 +91,9 @@ def _figures(name: str, times: list[Times], bound: float | None) -> Iterator[Fig
         yield Figure(f"{name}: {kind}", rate, "MB/s")
 
 
-def _times(
-    values: NDArray[np.float64], factor: int, durable: bool, repeats: int
-) -> Iterator[Times]:
-    request = request_of(4 * factor, ("wear_power",))
+def _times(values: NDArray[np.float64], factor: int, way: Way, repeats: int) -> Iterator[Times]:
+    n = max(way.series, 1)
+    request = request_of(n * factor, ("wear_power",))
     arrays = {"wear_power": values, "status": np.zeros(values.size, np.uint8)}
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as name:
         folder = Path(name)
@@ -84,19 +102,28 @@ def _times(
             request.sweep,
             chunk_points=values.size,
             provenance=provenance(request),
-            durable=durable,
+            durable=way.durable,
         )
-        chunk = store.pending()[0]
-        contents = _contents(store, chunk, arrays)
+        chunks = store.pending()[:n]
+        contents = _contents(store, chunks[0], arrays) * n
         places = [folder / f"raw{i}" for i in range(len(contents))]
-        writers: dict[str, Callable[[], object]] = {
-            "store": lambda: store.write(chunk, arrays),
-            "raw": lambda: [_write(*pair, durable) for pair in zip(places, contents, strict=True)],
-        }
-        clock = time.perf_counter if durable else time.thread_time
+
+        def write_store() -> None:
+            for chunk in chunks:
+                store.write(chunk, arrays)
+            if way.series:
+                _sync(_files(store))
+
+        def write_raw() -> None:
+            for place, content in zip(places, contents, strict=True):
+                _write(place, content, way.durable)
+            if way.series:
+                _sync(places)
+
+        writers = {"store": write_store, "raw": write_raw}
         order = cycle([("store", "raw"), ("raw", "store")])
         for _ in range(repeats):
-            taken = {name: _seconds(writers[name], clock) for name in next(order)}
+            taken = {name: _seconds(writers[name], way.clock) for name in next(order)}
             yield Times(taken["store"], taken["raw"], sum(map(len, contents)))
             for file in (*_files(store), *places):
                 file.unlink()
@@ -128,9 +155,14 @@ def _write(place: Path, content: bytes, durable: bool) -> None:
             os.fsync(file.fileno())
     scratch.replace(place)
     if durable:
-        folder = os.open(place.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        _sync([place.parent])
+
+
+def _sync(paths: list[Path]) -> None:
+    for path in paths:
+        file = os.open(path, os.O_RDONLY)
+        os.fsync(file)
+        os.close(file)
 
 
 def _seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:
