@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float64]
 
+LABEL_WIDTH = 60  # characters: the least that an axis has room for
 MOST_LINES = 8  # an axis this short is drawn as lines rather than as columns of a map
 NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
 NO_ERROR: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
@@ -142,8 +145,11 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
 
 
 def _label(variable: xr.DataArray) -> str:
-    name = str(variable.attrs.get("long_name", variable.name))
-    return f"{name} [{unit(variable)}]" if unit(variable) else name
+    """What a variable means, up to the first ; or :, with its unit, on lines that fit a side."""
+    told = str(variable.attrs.get("long_name", variable.name))
+    name = re.split("[;:]", told, maxsplit=1)[0]
+    symbol = unit(variable).replace(" ", "\N{NO-BREAK SPACE}")
+    return textwrap.fill(f"{name} [{symbol}]" if symbol else name, LABEL_WIDTH)
 
 
 def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:

@@ -116,7 +116,7 @@ STEP = Parameter(
     unit="s",
     minimum=0,
     open_minimum=True,
-    meaning="length of a time step, at most a tenth of the period unless the mass never slips; "
+    meaning="length of a time step; at most a tenth of the period unless the mass never slips; "
     "of the first one if steps are chosen",
 )
 CONTACT = (
