@@ -8,7 +8,13 @@ import pytest
 import sweep
 from sweep.analysis import plots, slices
 from sweep.analysis.comparison import compare_slice
-from sweep.analysis.scales import edges, roomiest_cell, scale, spans_decades
+from sweep.analysis.scales import (
+    edges,
+    leaves_zeros_apart,
+    roomiest_cell,
+    scale,
+    spans_decades,
+)
 from sweep.errors import SweepError
 from sweep.models.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
 from sweep.shipped import configs_folder, shipped_configs
@@ -412,6 +418,44 @@ def test_logarithmic_colours_only_for_positive_values_over_decades():
     assert not spans_decades(np.array([1e-2, 1.0]))
     assert not spans_decades(np.array([0.0, 1e-9, 1.0]))
     assert not spans_decades(np.array([]))
+
+
+def test_zeros_are_apart_from_values_over_decades():
+    """Those beside a border of rest, which are of any smallness, do not count as such."""
+    over_decades = np.geomspace(1e-3, 10, 50)
+    assert leaves_zeros_apart(np.append(over_decades, [0.0, np.nan]))
+    assert not leaves_zeros_apart(over_decades)
+    assert not leaves_zeros_apart(np.append(over_decades, [0.0, -1e-9]))
+    assert not leaves_zeros_apart(np.array([0.0, 1e-12, *np.linspace(0.1, 1.0, 50)]))
+    assert not leaves_zeros_apart(np.array([0.0, np.nan]))
+
+
+def test_a_map_with_zeros_and_decades_is_on_a_logarithmic_scale_without_them():
+    friction, base_acceleration = np.linspace(0.02, 0.5, 40), np.geomspace(1e-2, 1e3, 60)
+    axes = {"friction": friction, "base_acceleration": base_acceleration}
+    statuses = np.zeros((40, 60), np.uint8)
+    statuses[3, 50] = Status.failed
+    dataset = asymptotic_dataset(axes, statuses)
+    figure = plots.draw(dataset)
+    axes, bar = figure.axes
+    assert bar.get_yscale() == "log"
+    (mesh,) = (c for c in axes.collections if hasattr(c, "get_coordinates"))
+    drawn = np.ma.filled(mesh.get_array(), np.nan).T
+    low, high = mesh.get_clim()
+    values = dataset["wear_power"].values
+    assert low <= np.quantile(values[values > 0], 0.01)
+    assert high >= np.nanmax(values)
+    assert np.array_equal(np.isnan(drawn), np.isnan(values))
+    assert np.array_equal(drawn < low, values == 0)
+    assert np.array_equal(drawn[values > low], values[values > low])
+    assert f"wear_power = 0: {np.count_nonzero(values == 0)} points" in legend_of(figure)
+
+
+def test_the_name_of_a_band_across_a_map_stands_in_its_middle():
+    band = np.zeros((40, 40), dtype=bool)
+    band[20:24, :] = True
+    assert roomiest_cell(band) in {(21, 19), (21, 20), (22, 19), (22, 20)}
+    assert roomiest_cell(band.T) in {(19, 21), (20, 21), (19, 22), (20, 22)}
 
 
 def test_the_roomiest_cell_is_the_middle_of_a_block():
