@@ -664,7 +664,8 @@ def test_the_command_tells_of_a_point_that_is_not_ok(run: Run, tmp_path: Path) -
         ([*AT, "--at", "run.workers=2"], "--at gives parameters their values"),
         ([*AT, "--at", "mass={ values = [1, 2] }"], "mass has 2 values from 1 to 2"),
         ([*AT, "--set", "mass=1"], ""),
-        ([*AT, "--set", "friction=0.2"], ""),
+        ([*AT, "--set", "friction=0.2"], "--at friction=0.1: it is given twice, and a point has"),
+        ([*AT, "--set", "axes.friction={ values = [1] }"], "--at friction=0.1: it is given twice"),
         (
             [*AT, "--at", "friction=0.1"],
             "--at friction=0.1: it is given twice, and a point has one",
@@ -672,6 +673,7 @@ def test_the_command_tells_of_a_point_that_is_not_ok(run: Run, tmp_path: Path) -
         ([*AT, "--at", "parameters.friction=1"], "--at parameters.friction=1: it is given twice"),
         ([*AT, "--at", "friction={ values = [1] }"], "= [1] }: it is given twice"),
         ([*AT, "--samples", "1"], "Invalid value for '--samples'"),
+        ([*AT, "--samples", "99999999999"], "at most 100,000,000 (--samples)"),
     ],
 )
 def test_a_broken_trace_is_refused(
