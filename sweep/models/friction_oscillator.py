@@ -211,10 +211,11 @@ MODEL = Model(
         Status.not_converged: "more than maximum_steps steps (1e9 for moreau): raise that limit, "
         "take longer steps, a looser tolerance or a shorter run; of method exact, more stick and "
         "slip phases than the motion can have: please report this point's parameters",
-        Status.diverged: "the step is beyond the scheme's stability limit with a stuck mass "
-        "(sweep.theory.stability tells it): take a shorter step, a softer tangential_stiffness, "
-        "another scheme, or a finite tolerance where the scheme takes one; or the numbers overflow "
-        "or underflow: bring the parameters nearer to one another in size",
+        Status.diverged: "the step is beyond the scheme's stability limit, of a stuck mass or of "
+        "one that slips on its spring (sweep.theory.stability tells it): take a shorter step, a "
+        "softer tangential_stiffness, another scheme, or a finite tolerance where the scheme takes "
+        "one; or the numbers overflow or underflow: bring the parameters nearer to one another in "
+        "size",
         Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
         "gravity), the window is empty (its end must come after its start) or ends after more than "
         "1e9 cycles (a method in steps: after a phase of 1e9), spring or damper is out of all "
