@@ -522,6 +522,8 @@ def test_a_picture_of_a_point_that_is_not_ok_says_why(method: str, status: Statu
     assert f"{status.name.replace('_', ' ')}: {MODEL.sentences[status]}" in told
     for axes in figure.axes[:-1]:
         assert axes.get_xlim() == pytest.approx((4.5, 6.0), abs=1e-3)
+    for axes in figure.axes:
+        assert (len(axes.get_yticks()) == 0) == (status is Status.diverged)
     figure.draw_without_rendering()
     title = figure.texts[0].get_window_extent()
     assert title.x1 <= figure.bbox.x1

@@ -105,8 +105,15 @@ def _draw_panels(
             )  # fmt: skip
         axes.set_ylabel(_label(dataset, names))
         axes.margins(x=0)
+        if not _anything(dataset, names):
+            axes.set_yticks([])
         stack.append(axes)
     return stack
+
+
+def _anything(dataset: xr.Dataset, names: list[str]) -> bool:
+    """Whether any of these has a value to be drawn; else numbers on its axis would be made up."""
+    return any(bool(np.isfinite(dataset[name].values).any()) for name in names)
 
 
 def _finish_stack(figure: Figure, stack: list[Axes], dataset: xr.Dataset) -> None:
@@ -227,6 +234,8 @@ def _draw_loop(
     axes.set_box_aspect(1.0)
     axes.grid(color="0.9")
     axes.locator_params(axis="x", nbins=LOOP_TICKS)
+    if not _anything(dataset, list(loop)):
+        axes.set(xticks=[], yticks=[])
 
 
 def _title(dataset: xr.Dataset) -> str:
