@@ -39,9 +39,7 @@ class Contents:
 
     counts: Mapping[Status, int]  # points by status, those that occur
     ranges: Mapping[str, Range]  # of each real and each count output
-    shares: Mapping[
-        str, Mapping[str, float]
-    ]  # of each flag: meaning -> share of points with one; NaN without any
+    shares: Mapping[str, Mapping[str, float]]  # of each flag: meaning -> share of points with one
 
 
 @dataclass(frozen=True)

@@ -451,6 +451,16 @@ def test_a_map_with_zeros_and_decades_is_on_a_logarithmic_scale_without_them():
     assert f"wear_power = 0: {np.count_nonzero(values == 0)} points" in legend_of(figure)
 
 
+def test_so_is_a_line():
+    dataset = asymptotic_dataset({"base_acceleration": np.geomspace(1e-2, 1e3, 200)})
+    figure = plots.draw(dataset)
+    assert figure.axes[0].get_yscale() == "log"
+    none = np.count_nonzero(dataset["wear_power"] == 0)
+    assert f"wear_power = 0: {none} points" in legend_of(figure)
+    near = asymptotic_dataset({"base_acceleration": np.linspace(0.5, 15.0, 200)})
+    assert plots.draw(near).axes[0].get_yscale() == "linear"
+
+
 def test_the_name_of_a_band_across_a_map_stands_in_its_middle():
     band = np.zeros((40, 40), dtype=bool)
     band[20:24, :] = True

@@ -9,7 +9,7 @@ Values = NDArray[np.float64]
 
 LOG_DECADES = 3.0  # a positive output that spans more gets a logarithmic scale
 CUT_OFF = 0.01  # share of values, the least ones, that may lie below their scale
-BESIDE_ZERO = 0.05  # share of positive values, the least ones, that zeros may have beside them
+BESIDE_ZERO = 0.05  # share of positive values, the least ones: on a border of rest of any smallness
 FINEST_GRID = 40  # cells a side on which the room for a word is sought
 
 
@@ -38,7 +38,7 @@ def leaves_zeros_apart(values: Values) -> bool:
     So they do if they span LOG_DECADES and more, but for the least that any continuous output has
     beside its zeros. NaN is no value.
     """
-    positive = values[values > 0]
+    positive = values[np.isfinite(values) & (values > 0)]
     if not positive.size or np.any(values < 0) or not np.any(values == 0):
         return False
     low = np.quantile(positive, BESIDE_ZERO)
