@@ -35,7 +35,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Contents:
-    """What the points of a Dataset hold, all together."""
+    """What the points of a Dataset hold, all together; shares are NaN where no point has one."""
 
     counts: Mapping[Status, int]  # points by status, those that occur
     ranges: Mapping[str, Range]  # of each real and each count output
@@ -206,7 +206,7 @@ def _shares(flag: xr.DataArray, found: Mapping[int, int]) -> dict[str, float]:
     meanings = str(flag.attrs["flag_meanings"]).split()
     codes = [int(code) for code in np.atleast_1d(flag.attrs["flag_values"])]
     named = zip(codes, meanings, strict=True)
-    return {meaning: found.get(code, 0) / total if total else 0.0 for code, meaning in named}
+    return {meaning: found.get(code, 0) / total if total else math.nan for code, meaning in named}
 
 
 def _steps(shape: Sequence[int], chunk: Sequence[int]) -> list[int]:

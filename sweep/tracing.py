@@ -21,6 +21,7 @@ from sweep.store import layout
 
 PICTURES = (".png", ".pdf", ".svg")
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")
+MOST_SAMPLES = 10**8  # moments: some gigabytes
 SLACK = 1e-9  # of the last moment: how far beyond the ends a time may lie by rounding
 
 
@@ -141,8 +142,9 @@ def traceable(model: Model) -> list[str]:
 def _spaced(span: Span, samples: int, start: float | None, end: float | None) -> Values:
     first = span.first if start is None else start
     last = span.last if end is None else end
-    if samples < 2:
-        raise SweepError(f"samples={samples!r}: a trace has at least 2")
+    if not 2 <= samples <= MOST_SAMPLES:
+        most = f"at most {MOST_SAMPLES:,} (--samples)"
+        raise SweepError(f"samples={samples!r}: a trace has at least 2, {most}")
     if not first < last:
         raise SweepError(f"a trace from {first!r} s to {last!r} s is empty")
     return np.linspace(first, last, samples)

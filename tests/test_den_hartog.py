@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import sweep
 from sweep.spec import Status
 from sweep.theory import den_hartog as theory
 from sweep.theory import friction_oscillator
@@ -138,6 +139,25 @@ def test_exact_settles_to_den_hartogs_motion() -> None:
     np.testing.assert_allclose(found["slip_distance"], slipped, rtol=STEADY)
     assert np.all(found["regime"] == friction_oscillator.SLIP_SLIP)
     assert np.all(found["slip_phases"] == 4)
+
+
+def test_response_of_the_shipped_map_is_den_hartogs_amplitude() -> None:
+    """Four amplitudes slipped a cycle, where 100 cycles are enough for transients to die."""
+    axes = (
+        "friction={ linspace = [0.1, 0.3, 9] }",
+        "angular_frequency={ geomspace = [14.4, 115.2, 41] }",
+    )
+    found = sweep.run("den_hartog", overrides=axes, store=None)
+    names = ("mass", "gravity", "stiffness", "base_acceleration")
+    given = {name: float(found[name]) for name in names}
+    friction, omega = np.meshgrid(found["friction"], found["angular_frequency"], indexing="ij")
+    ratio = omega / np.sqrt(given["stiffness"] / given["mass"])
+    response = theory.amplitude(**given, friction=friction, angular_frequency=omega)
+    known = np.isfinite(response) & (abs(ratio - 1) > 0.2) & (abs(ratio - 0.5) > 0.1)
+    assert known.sum() > 150
+    cycles = float(found["end_cycle"] - found["start_cycle"])
+    slipped = found["slip_distance"].values[known] / cycles
+    np.testing.assert_allclose(slipped, 4 * response[known], rtol=1e-8)
 
 
 def test_exact_sticks_beyond_the_limit() -> None:

@@ -5,10 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import sweep
 from sweep.analysis import plots, slices
-from sweep.analysis.scales import edges, roomiest_cell, scale, spans_decades
+from sweep.analysis.comparison import compare_slice
+from sweep.analysis.scales import (
+    edges,
+    leaves_zeros_apart,
+    roomiest_cell,
+    scale,
+    spans_decades,
+)
 from sweep.errors import SweepError
 from sweep.models.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
+from sweep.shipped import configs_folder, shipped_configs
 from sweep.spec import MISSING_FLAG, Axis, Status, Sweep
 from sweep.store import MemoryResults
 from sweep.theory import friction_oscillator as theory
@@ -27,20 +36,20 @@ def asymptotic_dataset(axes, statuses=Status.ok, **constants):
     """The Dataset of a sweep as the store shapes it, its outputs those of the steady motion."""
     columns = {name: np.asarray(values, dtype=float) for name, values in axes.items()}
     fixed = {name: v for name, v in (CONSTANTS | constants).items() if name not in columns}
-    sweep = Sweep(
+    asked = Sweep(
         model=MODEL, method=EXACT, parameter_set=WINDOW, constants=fixed, outputs=ASKED,
         axes=tuple(Axis(n, {n: v}, {"values": v.tolist()}) for n, v in columns.items()),
     )  # fmt: skip
-    results = MemoryResults(sweep)
+    results = MemoryResults(asked)
     grid = dict(zip(columns, np.meshgrid(*columns.values(), indexing="ij"), strict=True))
-    values = {name: np.broadcast_to(grid.get(name, fixed.get(name)), sweep.shape)
+    values = {name: np.broadcast_to(grid.get(name, fixed.get(name)), asked.shape)
               for name in CONSTANTS}  # fmt: skip
     power = theory.asymptotic_wear_power(
         *(values[name] for name in
           ("mass", "gravity", "friction", "base_acceleration", "angular_frequency"))
     )  # fmt: skip
     regime = theory.regime(values["friction"], values["gravity"], values["base_acceleration"])
-    status = np.broadcast_to(statuses, sweep.shape)
+    status = np.broadcast_to(statuses, asked.shape)
     ok = status == Status.ok
     for chunk in results.pending():
         arrays = {
@@ -63,6 +72,43 @@ def legend_of(figure):
 
 def contours_of(axes):
     return [artist for artist in axes.collections if hasattr(artist, "levels")]
+
+
+def within(figure):
+    """Whether every label of an axis is whole on the figure, by name."""
+    figure.draw_without_rendering()
+    page = figure.bbox
+    return {
+        label.get_text(): page.x0 <= box.x0 and box.x1 <= page.x1
+        and page.y0 <= box.y0 and box.y1 <= page.y1
+        for axes in figure.axes
+        for label in (axes.xaxis.label, axes.yaxis.label)
+        for box in [label.get_window_extent()]
+        if label.get_text()
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+def test_labels_are_whole(name):
+    """Of the output with most to say, or of its error where `exact` is another method."""
+    dataset = sweep.run(configs_folder() / "smoke" / f"{name}.toml", store=None)
+    outputs = [output for output in dataset.data_vars if output != "status"]
+    longest = max(outputs, key=lambda output: len(dataset[output].attrs["long_name"]))
+    shown = slices.cut(dataset, longest, {})
+    if dataset.attrs["method"] != "exact":
+        shown = compare_slice(shown, "exact")
+    found = within(plots.draw_slice(shown))
+    assert len(found) >= 2
+    assert all(found.values()), found
+
+
+def test_a_label_is_cut_where_its_explanation_begins(surface):
+    told = "length of a time step; at most a tenth of the period: " + 20 * "and so on, "
+    axis = surface["friction"].assign_attrs(long_name=told, units="N s/m")
+    figure = plots.draw(surface.assign_coords(friction=axis))
+    assert figure.axes[0].get_xlabel() == "length of a time step [N\N{NO-BREAK SPACE}s/m]"
+    longest = surface["friction"].assign_attrs(long_name=20 * "and so on, ")
+    assert all(within(plots.draw(surface.assign_coords(friction=longest))).values())
 
 
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
@@ -372,6 +418,54 @@ def test_logarithmic_colours_only_for_positive_values_over_decades():
     assert not spans_decades(np.array([1e-2, 1.0]))
     assert not spans_decades(np.array([0.0, 1e-9, 1.0]))
     assert not spans_decades(np.array([]))
+
+
+def test_zeros_are_apart_from_values_over_decades():
+    """Those beside a border of rest, which are of any smallness, do not count as such."""
+    over_decades = np.geomspace(1e-3, 10, 50)
+    assert leaves_zeros_apart(np.append(over_decades, [0.0, np.nan]))
+    assert not leaves_zeros_apart(over_decades)
+    assert not leaves_zeros_apart(np.append(over_decades, [0.0, -1e-9]))
+    assert not leaves_zeros_apart(np.array([0.0, 1e-12, *np.linspace(0.1, 1.0, 50)]))
+    assert not leaves_zeros_apart(np.array([0.0, np.nan]))
+
+
+def test_a_map_with_zeros_and_decades_is_on_a_logarithmic_scale_without_them():
+    friction, base_acceleration = np.linspace(0.02, 0.5, 40), np.geomspace(1e-2, 1e3, 60)
+    axes = {"friction": friction, "base_acceleration": base_acceleration}
+    statuses = np.zeros((40, 60), np.uint8)
+    statuses[3, 50] = Status.failed
+    dataset = asymptotic_dataset(axes, statuses)
+    figure = plots.draw(dataset)
+    axes, bar = figure.axes
+    assert bar.get_yscale() == "log"
+    (mesh,) = (c for c in axes.collections if hasattr(c, "get_coordinates"))
+    drawn = np.ma.filled(mesh.get_array(), np.nan).T
+    low, high = mesh.get_clim()
+    values = dataset["wear_power"].values
+    assert low <= np.quantile(values[values > 0], 0.01)
+    assert high >= np.nanmax(values)
+    assert np.array_equal(np.isnan(drawn), np.isnan(values))
+    assert np.array_equal(drawn < low, values == 0)
+    assert np.array_equal(drawn[values > low], values[values > low])
+    assert f"wear_power = 0: {np.count_nonzero(values == 0)} points" in legend_of(figure)
+
+
+def test_so_is_a_line():
+    dataset = asymptotic_dataset({"base_acceleration": np.geomspace(1e-2, 1e3, 200)})
+    figure = plots.draw(dataset)
+    assert figure.axes[0].get_yscale() == "log"
+    none = np.count_nonzero(dataset["wear_power"] == 0)
+    assert f"wear_power = 0: {none} points" in legend_of(figure)
+    near = asymptotic_dataset({"base_acceleration": np.linspace(0.5, 15.0, 200)})
+    assert plots.draw(near).axes[0].get_yscale() == "linear"
+
+
+def test_the_name_of_a_band_across_a_map_stands_in_its_middle():
+    band = np.zeros((40, 40), dtype=bool)
+    band[20:24, :] = True
+    assert roomiest_cell(band) in {(21, 19), (21, 20), (22, 19), (22, 20)}
+    assert roomiest_cell(band.T) in {(19, 21), (20, 21), (19, 22), (20, 22)}
 
 
 def test_the_roomiest_cell_is_the_middle_of_a_block():

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -505,6 +506,41 @@ def test_parameters_at_their_neutral_value_are_not_in_the_title() -> None:
     assert "stiffness" not in title
 
 
+@pytest.mark.parametrize(
+    ("method", "status"), [("euler", Status.diverged), ("rk54", Status.not_converged)]
+)
+def test_a_picture_of_a_point_that_is_not_ok_says_why(method: str, status: Status) -> None:
+    """Of one without any motion, and of one that ends on its way; over the time asked for."""
+    controls = {"step": 6.6e-4, "tangential_stiffness": 9e6, "maximum_steps": 5e4}
+    source = {"model": "friction_oscillator", "method": method}
+    parameters = {**point("stick-slip"), **controls}
+    seen = sweep.trace({**source, "parameters": parameters}, start=4.5, end=6.0, samples=40)
+    assert Status(int(seen["status"])) is status
+    assert np.isfinite(seen["velocity"]).any() == (status is Status.not_converged)
+    figure = draw_trace(seen)
+    told = " ".join(figure.get_suptitle().split())
+    assert f"{status.name.replace('_', ' ')}: {MODEL.sentences[status]}" in told
+    for axes in figure.axes[:-1]:
+        assert axes.get_xlim() == pytest.approx((4.5, 6.0), abs=1e-3)
+    for axes in figure.axes:
+        assert (len(axes.get_yticks()) == 0) == (status is Status.diverged)
+    figure.draw_without_rendering()
+    title = figure.texts[0].get_window_extent()
+    assert title.x1 <= figure.bbox.x1
+    assert title.y0 >= max(axes.get_tightbbox().y1 for axes in figure.axes)
+
+
+def test_numbers_below_the_loop_stand_apart() -> None:
+    at = {"friction": 0.2, "angular_frequency": 40}
+    figure = draw_trace(sweep.trace("den_hartog", at, start=0.0, end=1.0))
+    figure.draw_without_rendering()
+    loop = figure.axes[-1]
+    boxes = [label.get_window_extent() for label in loop.get_xticklabels() if label.get_text()]
+    seen = [box for box in boxes if loop.bbox.x0 <= (box.x0 + box.x1) / 2 <= loop.bbox.x1]
+    assert len(seen) >= 3
+    assert all(left.x1 + 5 < right.x0 for left, right in pairwise(seen))
+
+
 def test_what_has_no_values_is_drawn_without_a_complaint(tmp_path: Path) -> None:
     save(traced(point("slip-slip", stiffness=1e30), samples=5), tmp_path / "a.png")
 
@@ -616,6 +652,7 @@ def test_the_command_tells_of_a_point_that_is_not_ok(run: Run, tmp_path: Path) -
     status, out, _ = run("trace", SMOKE, *AT, "--set", "stiffness=1e30", "-o", "a.nc")
     assert status == 1
     assert f"outside_validity: {MODEL.sentences[Status.outside_validity]}" in out
+    assert "stuck:" not in out  # of no moment
     assert (tmp_path / "a.nc").exists()
 
 
@@ -629,7 +666,8 @@ def test_the_command_tells_of_a_point_that_is_not_ok(run: Run, tmp_path: Path) -
         ([*AT, "--at", "run.workers=2"], "--at gives parameters their values"),
         ([*AT, "--at", "mass={ values = [1, 2] }"], "mass has 2 values from 1 to 2"),
         ([*AT, "--set", "mass=1"], ""),
-        ([*AT, "--set", "friction=0.2"], ""),
+        ([*AT, "--set", "friction=0.2"], "--at friction=0.1: it is given twice, and a point has"),
+        ([*AT, "--set", "axes.friction={ values = [1] }"], "--at friction=0.1: it is given twice"),
         (
             [*AT, "--at", "friction=0.1"],
             "--at friction=0.1: it is given twice, and a point has one",
@@ -637,6 +675,7 @@ def test_the_command_tells_of_a_point_that_is_not_ok(run: Run, tmp_path: Path) -
         ([*AT, "--at", "parameters.friction=1"], "--at parameters.friction=1: it is given twice"),
         ([*AT, "--at", "friction={ values = [1] }"], "= [1] }: it is given twice"),
         ([*AT, "--samples", "1"], "Invalid value for '--samples'"),
+        ([*AT, "--samples", "99999999999"], "at most 100,000,000 (--samples)"),
     ],
 )
 def test_a_broken_trace_is_refused(

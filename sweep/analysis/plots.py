@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,14 @@ from numpy.typing import NDArray
 
 from sweep.analysis.outlines import draw_outlines, legend_of_cells
 from sweep.analysis.refined import geometric_axes
-from sweep.analysis.scales import decades, edges, roomiest_cell, scale, spans_decades
+from sweep.analysis.scales import (
+    decades,
+    edges,
+    leaves_zeros_apart,
+    roomiest_cell,
+    scale,
+    spans_decades,
+)
 from sweep.analysis.slices import Slice, cut, flag_names, is_flag, quantity, unit
 from sweep.errors import SweepError
 
@@ -27,9 +36,10 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float64]
 
+LABEL_WIDTH = 60  # characters: the least that an axis has room for
 MOST_LINES = 8  # an axis this short is drawn as lines rather than as columns of a map
 NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
-NO_ERROR: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
+ZERO: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
 THEORY_STYLES = ("--", "-.", ":")
 
 
@@ -94,7 +104,8 @@ def draw_slice(shown: Slice) -> Figure:
     """What `draw` draws, of a slice that is there: of a sweep, or of its error.
 
     Errors are on a logarithmic scale, of a map its least part cut off; where there is none (an
-    error of 0) the map is pale, and lines stop. The legend counts those points.
+    error of 0) the map is pale, and lines stop. The legend counts those points. So it is with other
+    outputs whose positive values span decades.
     """
     from matplotlib.figure import Figure
 
@@ -128,8 +139,9 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
 
     handles = axes.get_legend_handles_labels()[0]
     none = np.count_nonzero(shown.values == 0)
-    if _is_error(shown) and none:
-        handles.append(Patch(**NO_ERROR, label=f"no error: {none} points"))
+    if _leaves_zeros_apart(shown) and none:
+        words = "no error" if _is_error(shown) else f"{shown.name} = 0"
+        handles.append(Patch(**ZERO, label=f"{words}: {none} points"))
     if shown.missing:
         counts = ", ".join(f"{n} {_in_words(status.name)}" for status, n in shown.missing.items())
         handles.append(Patch(**NO_VALUE, label=f"no value: {counts}"))
@@ -142,8 +154,11 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
 
 
 def _label(variable: xr.DataArray) -> str:
-    name = str(variable.attrs.get("long_name", variable.name))
-    return f"{name} [{unit(variable)}]" if unit(variable) else name
+    """What a variable means, up to the first ; or :, with its unit, on lines that fit a side."""
+    told = str(variable.attrs.get("long_name", variable.name))
+    name = re.split("[;:]", told, maxsplit=1)[0]
+    symbol = unit(variable).replace(" ", "\N{NO-BREAK SPACE}")
+    return textwrap.fill(f"{name} [{symbol}]" if symbol else name, LABEL_WIDTH)
 
 
 def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
@@ -152,7 +167,7 @@ def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
     for axis, name, values in zip(shown.axes, "xy", (x, y), strict=True):
         axes.set(**{f"{name}scale": scale(values), f"{name}label": _label(axis)})
     axes.patch.set(**NO_VALUE)
-    values = _of_some_colour(shown.values) if _is_error(shown) else shown.values
+    values = _of_some_colour(shown.values) if _leaves_zeros_apart(shown) else shown.values
     mesh = axes.pcolormesh(edges(x), edges(y), values.T, rasterized=True, **_colours(shown))
     _colour_bar(figure, axes, mesh, shown)
     if shown.refined is not None:
@@ -167,7 +182,7 @@ def _draw_sample(figure: Figure, axes: Axes, shown: Slice) -> None:
     x, y = (shown.dataset[name] for name in shown.over)
     for axis, name in ((x, "x"), (y, "y")):
         axes.set(**{f"{name}scale": _sample_scale(shown, axis), f"{name}label": _label(axis)})
-    values = _of_some_colour(shown.values) if _is_error(shown) else shown.values
+    values = _of_some_colour(shown.values) if _leaves_zeros_apart(shown) else shown.values
     there = np.isfinite(values)
     size = float(np.clip(2e4 / max(values.size, 1), 1.0, 30.0))  # points^2: together half the page
     dots = axes.scatter(
@@ -192,8 +207,8 @@ def _colours(shown: Slice) -> dict[str, Any]:
     import matplotlib
     from matplotlib.colors import BoundaryNorm, LogNorm
 
-    if _is_error(shown):
-        colours = matplotlib.colormaps["viridis"].with_extremes(under=NO_ERROR["facecolor"])
+    if _leaves_zeros_apart(shown):
+        colours = matplotlib.colormaps["viridis"].with_extremes(under=ZERO["facecolor"])
         return {"cmap": colours, "norm": LogNorm(*decades(shown.values))}
     if not is_flag(shown.output):
         return {"cmap": "viridis", "norm": _norm(shown.values)}
@@ -208,10 +223,15 @@ def _is_error(shown: Slice) -> bool:
     return "against" in shown.dataset.attrs and not is_flag(shown.output)
 
 
-def _of_some_colour(errors: Values) -> Values:
+def _leaves_zeros_apart(shown: Slice) -> bool:
+    """Whether positive values are on a logarithmic scale, and zeros apart from it."""
+    return _is_error(shown) or (not is_flag(shown.output) and leaves_zeros_apart(shown.values))
+
+
+def _of_some_colour(values: Values) -> Values:
     """Those below the scale at its least, those that are 0 below it: a NaN would be hatched."""
-    low, _ = decades(errors)
-    return np.where(errors == 0, 0.1 * low, np.maximum(errors, low))
+    low, _ = decades(values)
+    return np.where(values == 0, 0.1 * low, np.maximum(values, low))
 
 
 def _norm(values: Values) -> Normalize:
@@ -295,7 +315,7 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
     style = _line_style(shown, along)
     for line, label in zip(values, labels, strict=True):
         axes.plot(x, line, label=label, **style)
-    if _is_error(shown):
+    if _leaves_zeros_apart(shown):
         axes.set_yscale("log", nonpositive="mask")
     elif spans_decades(values[np.isfinite(values)]):
         axes.set_yscale("log")

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 LOG_DECADES = 3.0  # a positive output that spans more gets a logarithmic scale
-CUT_OFF = 0.01  # share of errors, the least ones, that may lie below their scale
+CUT_OFF = 0.01  # share of values, the least ones, that may lie below their scale
+BESIDE_ZERO = 0.05  # share of positive values, the least ones: on a border of rest of any smallness
 FINEST_GRID = 40  # cells a side on which the room for a word is sought
 
 
@@ -31,12 +32,25 @@ def spans_decades(values: Values) -> bool:
     return bool(values.size and values.min() > 0 and values.max() > 10**LOG_DECADES * values.min())
 
 
-def decades(errors: Values) -> tuple[float, float]:
-    """The ends of a logarithmic scale for errors, powers of ten; (1e-16, 1) if all are 0.
+def leaves_zeros_apart(values: Values) -> bool:
+    """Whether values, some of them 0 and none below, call for a logarithmic scale of the others.
+
+    So they do if they span LOG_DECADES and more, but for the least that any continuous output has
+    beside its zeros. NaN is no value.
+    """
+    positive = values[np.isfinite(values) & (values > 0)]
+    if not positive.size or np.any(values < 0) or not np.any(values == 0):
+        return False
+    low = np.quantile(positive, BESIDE_ZERO)
+    return bool(positive.max() > 10**LOG_DECADES * low)
+
+
+def decades(values: Values) -> tuple[float, float]:
+    """The ends, powers of ten, of a logarithmic scale for those above 0; (1e-16, 1) if none is.
 
     Where a signed error changes its sign there are a few of any smallness: those are left below.
     """
-    positive = errors[np.isfinite(errors) & (errors > 0)]
+    positive = values[np.isfinite(values) & (values > 0)]
     if not positive.size:
         return 1e-16, 1.0
     low = np.floor(np.log10(np.quantile(positive, CUT_OFF)))
@@ -58,8 +72,9 @@ def roomiest_cell(region: NDArray[np.bool_]) -> tuple[int, int] | None:
     size = np.array([2.0, 1.0]) * coarse.shape
     apart = (inside[:, None, :] - outside[None, :, :]) / size
     room = np.min(np.sum(apart**2, axis=-1), axis=1)
-    roomiest = np.flatnonzero(room > 0.999 * room.max())  # of a long band there are many
-    best = inside[roomiest[roomiest.size // 2]] - 1
+    roomiest = inside[room > 0.999 * room.max()]  # of a long band there are many
+    off = (roomiest - roomiest.mean(axis=0)) / size
+    best = roomiest[np.argmin(np.sum(off**2, axis=1))] - 1
     return int(best[0]) * strides[0], int(best[1]) * strides[1]
 
 

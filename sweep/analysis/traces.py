@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sweep.analysis.plots import save
 from sweep.analysis.slices import flag_names, is_flag, quantity, unit
 from sweep.models import models
-from sweep.spec import Model
+from sweep.spec import Model, Status
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 DWARFED = 5.0  # observables of one unit share a panel unless one is this much greater than another
 TITLE_WIDTH = 110  # characters
+LOOP_TICKS = 5  # at most, below the loop: their numbers may be long
 MAP_HEIGHT = 2.0  # of a map of items, in panels
 MAP_COLOURS = ("#9ec1dd", "#c4503b", "#e0b04a", "#6b8f5e")  # beyond the first meaning
 SHADES = ("0.88", "0.76", "0.64", "0.52")  # of a flag's meanings beyond the first
@@ -42,7 +43,7 @@ def draw_trace(dataset: xr.Dataset) -> Figure:
 
     Observables of one unit share a panel where they are of one size. Stretches of time in which a
     flag holds another than its first meaning (a mass that is stuck) are shaded. The loop is that
-    of the model's table.
+    of the model's table. Of a point that is not ok the title says why, and time goes to its end.
     """
     from matplotlib.figure import Figure
 
@@ -104,8 +105,15 @@ def _draw_panels(
             )  # fmt: skip
         axes.set_ylabel(_label(dataset, names))
         axes.margins(x=0)
+        if not _anything(dataset, names):
+            axes.set_yticks([])
         stack.append(axes)
     return stack
+
+
+def _anything(dataset: xr.Dataset, names: list[str]) -> bool:
+    """Whether any of these has a value to be drawn; else numbers on its axis would be made up."""
+    return any(bool(np.isfinite(dataset[name].values).any()) for name in names)
 
 
 def _finish_stack(figure: Figure, stack: list[Axes], dataset: xr.Dataset) -> None:
@@ -114,6 +122,8 @@ def _finish_stack(figure: Figure, stack: list[Axes], dataset: xr.Dataset) -> Non
         axes.tick_params(labelbottom=False)
     time = dataset["time"]
     stack[-1].set_xlabel(f"{time.attrs['long_name']} [{unit(time)}]")
+    if _status(dataset) is not Status.ok and time.size > 1:
+        stack[-1].set_xlim(float(time[0]), float(time[-1]))
     figure.align_ylabels(stack)
 
 
@@ -223,10 +233,13 @@ def _draw_loop(
     axes.set_anchor("N")
     axes.set_box_aspect(1.0)
     axes.grid(color="0.9")
+    axes.locator_params(axis="x", nbins=LOOP_TICKS)
+    if not _anything(dataset, list(loop)):
+        axes.set(xticks=[], yticks=[])
 
 
 def _title(dataset: xr.Dataset) -> str:
-    """Model, method, and the point: every parameter that is given and not neutral."""
+    """Model, method, the point (parameters given and not neutral), and why it is not ok."""
     model = models().get(str(dataset.attrs.get("model")))
     sets = model.parameter_sets if model else ()
     methods = model.methods if model else ()
@@ -240,7 +253,16 @@ def _title(dataset: xr.Dataset) -> str:
     ]
     head = f"{_in_words(str(dataset.attrs.get('model')))}, method {dataset.attrs.get('method')}"
     whole = ", ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in told)
-    return "\n".join([head, *textwrap.wrap(whole, TITLE_WIDTH)])
+    lines = [head, *textwrap.wrap(whole, TITLE_WIDTH)]
+    status = _status(dataset)
+    if status is not Status.ok:
+        sentence = model.sentences[status] if model else "not computed"
+        lines += textwrap.wrap(f"{_in_words(status.name)}: {sentence}", TITLE_WIDTH)
+    return "\n".join(lines)
+
+
+def _status(dataset: xr.Dataset) -> Status:
+    return Status(int(dataset["status"]))
 
 
 def _in_words(name: str) -> str:

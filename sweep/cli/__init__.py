@@ -93,7 +93,8 @@ def _run(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return error.exit_status
     except MemoryError:
-        print("out of memory; free some, or ask for fewer --workers", file=sys.stderr)
+        cure = "free some, or ask for fewer --workers or, of a trace, --samples"
+        print(f"out of memory; {cure}", file=sys.stderr)
         return MachineError.exit_status
     except Exception as error:
         if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,7 +45,7 @@ def print_dataset(dataset: xr.Dataset) -> None:
 
 
 def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") -> None:
-    """Least, mean and greatest of each output, and the shares of each flag."""
+    """Least, mean and greatest of each output, and the shares of each flag; none of no points."""
     rows = [
         (name, *(f"{value:.6g}" for value in vars(span).values()), *_described(dataset[name]))
         for name, span in found.ranges.items()
@@ -52,6 +53,8 @@ def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") ->
     if rows:
         print_table(rows, (kind, "least", "mean", "greatest", "unit", "meaning"))
     for name, shares in found.shares.items():
+        if any(math.isnan(part) for part in shares.values()):
+            continue
         print(f"{name}: " + ", ".join(f"{flag} {share(part)}" for flag, part in shares.items()))
 
 

@@ -189,9 +189,8 @@ def _wrong_option(flag: Flag, option: str, equals: str, table: str, key: str) ->
 
 
 def _is_given(draft: Draft, name: str) -> bool:
-    """Whether an `--at` before has given the parameter a value."""
-    places = (draft.overridden.get((table, name), "") for table in ("parameters", "axes", "sample"))
-    return any(place.startswith("--at ") for place in places)
+    """Whether a `--set` or an `--at` before has given the parameter a value."""
+    return any((table, name) in draft.overridden for table in ("parameters", "axes", "sample"))
 
 
 def _override_value(text: str) -> object:

@@ -116,7 +116,7 @@ STEP = Parameter(
     unit="s",
     minimum=0,
     open_minimum=True,
-    meaning="length of a time step, at most a tenth of the period unless the mass never slips; "
+    meaning="length of a time step; at most a tenth of the period unless the mass never slips; "
     "of the first one if steps are chosen",
 )
 CONTACT = (
@@ -134,9 +134,11 @@ LIMITS = (
     Parameter(name="blocks", symbol="B", unit="1", minimum=1, maximum=1e6, whole=True, default=1,
               meaning="blocks of samples whose mean powers are averaged, the intervals between "
               "two of them dropped; 1: the mean over time (Code_Aster prints 8 blocks, which with "
-              "steps of changing length is another mean, percents off if they change much)"),
+              "steps of changing length is another mean, percents off if they change much); with "
+              "chosen steps more than 1 computes the motion twice, to know the number of samples"),
     Parameter(name="maximum_steps", symbol="n_max", unit="1", minimum=1, maximum=1e15, whole=True,
-              default=1e9, meaning="steps tried, from the start of the motion"),
+              default=1e9, meaning="steps tried, from the start of the motion; where blocks make "
+              "chosen steps run twice, in each of the two runs"),
 )  # fmt: skip
 
 
@@ -177,7 +179,8 @@ SCHEMES = (
 )
 MOREAU = Method(
     name="moreau", kind="kernel", revision=1,
-    summary="Moreau-Jean time stepping: friction as an implicit impulse, no penalty, any step",
+    summary="Moreau-Jean time stepping: friction as an implicit impulse, no penalty, no stability "
+    "limit",
     parameters=(STEP,),
     variants=STEPPING_VARIANTS,
     pack=3,
@@ -206,12 +209,13 @@ MODEL = Model(
     sentences={
         Status.ok: "computed",
         Status.not_converged: "more than maximum_steps steps (1e9 for moreau): raise that limit, "
-        "take longer steps or a shorter run; of method exact, more stick and slip phases than the "
-        "motion can have: please report this point's parameters",
-        Status.diverged: "the step is beyond the scheme's stability limit with a stuck mass "
-        "(sweep.theory.stability tells it): take a shorter step, a softer tangential_stiffness, "
-        "another scheme, or a finite tolerance where the scheme takes one; or the numbers overflow "
-        "or underflow: bring the parameters nearer to one another in size",
+        "take longer steps, a looser tolerance or a shorter run; of method exact, more stick and "
+        "slip phases than the motion can have: please report this point's parameters",
+        Status.diverged: "the step is beyond the scheme's stability limit, of a stuck mass or of "
+        "one that slips on its spring (sweep.theory.stability tells it): take a shorter step, a "
+        "softer tangential_stiffness, another scheme, or a finite tolerance where the scheme takes "
+        "one; or the numbers overflow or underflow: bring the parameters nearer to one another in "
+        "size",
         Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
         "gravity), the window is empty (its end must come after its start) or ends after more than "
         "1e9 cycles (a method in steps: after a phase of 1e9), spring or damper is out of all "

@@ -30,6 +30,7 @@ NAMES = (
     "refinement",
     "demo",
     "verify_speed",
+    "step_size_errors",
     "chaos",
 )
 RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "cpu.json"
