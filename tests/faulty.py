@@ -12,6 +12,7 @@ from pathlib import Path
 from sweep.backends import Backend, Computed, Stopped, open_backend
 from sweep.spec import Points, Sweep
 from tests.test_engine import SWEEP
+from tests.wrapped import WrappedBackend
 
 FRICTIONS = SWEEP.axes[0].columns["friction"].tolist()
 
@@ -35,21 +36,14 @@ class Faulty:
         return len(list(self.folder.glob(f"{row}.*")))
 
 
-class FaultyBackend:
+class FaultyBackend(WrappedBackend):
     """A real backend but for those rows of SWEEP."""
 
     name = "faulty"
 
     def __init__(self, real: Backend, asked: Faulty) -> None:
-        self._real = real
+        super().__init__(real)
         self._asked = asked
-
-    @property
-    def description(self) -> str:
-        return self._real.description
-
-    def prepare(self, sweep: Sweep, points: Points) -> None:
-        self._real.prepare(sweep, points)
 
     def compute(
         self, sweep: Sweep, points: Points, stop: threading.Event | None = None
@@ -59,7 +53,7 @@ class FaultyBackend:
         (asked.folder / f"{row}.{os.getpid()}.{time.monotonic_ns()}").touch()
         if row in asked.rows and asked.attempts(row) <= asked.times:
             self._fail(stop)
-        return self._real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop)
 
     def _fail(self, stop: threading.Event | None) -> None:
         if self._asked.fault == "killed":

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sweep.backends import Backend, Computed, open_backend
 from sweep.spec import Points, Sweep
+from tests.wrapped import WrappedBackend
 
 
 @dataclass(frozen=True)
@@ -52,21 +53,14 @@ class Slow:
         return (note.name.split("_")[:2] for note in self.folder.glob("*_*"))
 
 
-class SlowBackend:
+class SlowBackend(WrappedBackend):
     """A real backend but for the time it takes."""
 
     name = "slow"
 
     def __init__(self, real: Backend, asked: Slow) -> None:
-        self._real = real
+        super().__init__(real)
         self._asked = asked
-
-    @property
-    def description(self) -> str:
-        return self._real.description
-
-    def prepare(self, sweep: Sweep, points: Points) -> None:
-        self._real.prepare(sweep, points)
 
     def compute(
         self, sweep: Sweep, points: Points, stop: threading.Event | None = None
@@ -74,4 +68,4 @@ class SlowBackend:
         chunk = float(points.columns["friction"].values[0]).hex()
         (self._asked.folder / f"{chunk}_{os.getpid()}_{time.monotonic_ns()}").touch()
         time.sleep(0.0 if self._asked.hurried else self._asked.seconds)
-        return self._real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop)

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from sweep import api
-from sweep.backends import Backend, Computed, open_backend
+from sweep.backends import Computed, open_backend
 from sweep.backends.compiler import find_compiler
 from sweep.config import load
 from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, Summary, loop, run
@@ -29,6 +29,7 @@ from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, RunOptions, Status, 
 from sweep.store import MemoryResults, Store
 from tests.test_engine import SWEEP, bits_of, create
 from tests.test_store import tree
+from tests.wrapped import WrappedBackend
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -335,23 +336,14 @@ def _may_mount(folder: Path) -> bool:
 # A worker that fails.
 
 
-class Failing:
+class Failing(WrappedBackend):
     """A real backend, but for the points where it raises what it is told to."""
 
     def __init__(self, fail: Callable[[Points, int], None]) -> None:
-        self._real: Backend = open_backend()
+        super().__init__(open_backend())
         self._fail = fail
         self._lock = threading.Lock()
         self.calls: Counter[float] = Counter()
-
-    name = "failing"
-
-    @property
-    def description(self) -> str:
-        return self._real.description
-
-    def prepare(self, sweep: Sweep, points: Points) -> None:
-        self._real.prepare(sweep, points)
 
     def compute(
         self, sweep: Sweep, points: Points, stop: threading.Event | None = None
@@ -361,7 +353,7 @@ class Failing:
             self.calls[first] += 1
             count = self.calls[first]
         self._fail(points, count)
-        return self._real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop)
 
 
 def first_friction(points: Points) -> float:
