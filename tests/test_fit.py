@@ -28,6 +28,7 @@ from sweep.analysis.master_curve import (
     read_csv,
     write,
 )
+from sweep.analysis.master_curve.alike import merged
 from sweep.analysis.master_curve.fitting import Target, adaptive, least_greatest, least_squares
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -334,6 +335,85 @@ def test_points_that_do_not_collapse_are_told() -> None:
     (note,) = fit(large, "beta").notes
     assert note.startswith("delta is up to 0.4")
     assert fit(several.at({"delta": 1e-4}), "beta").notes == ()
+
+
+# --- Choosing points ---
+
+
+def test_the_exponent_told_of_a_file_without_one_is_that_of_its_profile(tmp_path: Path) -> None:
+    """A cone's points, against its own closed form; a sphere's without a word."""
+    xi = np.linspace(0.05, 4, 80)
+    energy = np.where(xi < 1, 0.75 * xi * (1 - 2 * xi / 3), 0.25 / np.maximum(xi, 1)) / DELTA
+    rows = "\n".join(f"{x * DELTA!r},{e!r},{DELTA}" for x, e in
+                     zip(xi.tolist(), energy.tolist(), strict=True))  # fmt: skip
+    path = tmp_path / "cone.csv"
+    path.write_text("beta,energy,delta\n" + rows, encoding="utf-8")
+    found = read_csv(path, Reading())
+    for cuts, n, off in (({"profile_exponent": 1.0}, 1.0, 1e-12), ({}, 2.0, 0.3)):
+        curve = fit(found.at(cuts), "xi")
+        assert curve.constants["profile_exponent"] == (n, n)
+        assert curve.points_from_theory is not None
+        assert (curve.points_from_theory.greatest < off) == (n == 1.0)
+    for wrong in (0.5, -1.0):
+        with pytest.raises(SweepError, match=r"profile_exponent has to be above 0\.5, not"):
+            found.at({"profile_exponent": wrong})
+    path.write_text("beta,energy,profile_exponent\n1,2,0.4\n2,3,0.4", encoding="utf-8")
+    with pytest.raises(SweepError, match=r"profile_exponent has to be above 0\.5, not 0\.4"):
+        fit(read_csv(path, Reading()), "beta")
+
+
+def test_a_store_of_spheres_has_no_other_profile() -> None:
+    body = {**SPHERE, "normal_amplitude": 1e-8}
+    found = run_in_memory(body, {"friction": np.geomspace(0.01, 10, 30)})
+    (note,) = found.at({"profile_exponent": 3.0}).notes
+    assert "--at profile_exponent=3 is not among the points: taken are those of 2" in note
+
+
+@pytest.mark.parametrize(
+    ("asked", "taken"), [(3.2, 0.2), (-0.1, 0.2), (1.0 + math.pi, 1.0), (1.1, 1.0), (-1.2, 2.0)]
+)
+def test_phases_are_taken_modulo_pi(asked: float, taken: float) -> None:
+    phases = [0.2, 1.0, 2.0, 0.2 + math.pi, 1.0 - math.pi]
+    grid = run_in_memory({"delta": 0.01}, {"phase": phases, "beta": np.geomspace(0.1, 10, 30)})
+    assert np.unique(grid.phase).tolist() == [0.2, 1.0, 2.0]
+    chosen = grid.at({"phase": asked})
+    assert np.unique(chosen.phase).tolist() == [taken]
+    assert chosen.energy.size == (30 if taken == 2.0 else 60)
+    assert chosen.notes == ()
+    fit(chosen, "beta", Choices(degrees=(Degrees(2, 2),)))
+
+
+def test_a_pick_that_is_far_off_is_told(run: Run, tmp_path: Path) -> None:
+    axes = {"delta": {"values": [1e-4, 1e-3, 1e-2]}, "beta": {"geomspace": [0.1, 10, 40]}}
+    sweep.run(request_of({"phase": 1.0}, axes=axes), store=tmp_path / "s.zarr")
+    for asked, taken, told in (("1e-3", 0.001, False), ("1.2e-3", 0.001, False),
+                               ("4e-3", 0.001, True), ("7", 0.01, True)):  # fmt: skip
+        status, out, err = run("fit", "s.zarr", "--at", f"delta={asked}", "--variable", "beta")
+        assert status == 0
+        assert f"delta = {taken:g}, phase = 1, profile_exponent = 2\n" in out
+        assert (f"is not among the points: taken are those of {taken:g}" in err) == told
+
+
+def test_what_rounding_splits_is_one() -> None:
+    """δ = Δz/d0 of many d0 and Δz, and phases: groups of 1e-9, of every column."""
+    scales = np.random.default_rng(3).uniform(0.1, 9, 60)
+    depths = (1e-6 * scales).tolist()
+    body = {key: value for key, value in SPHERE.items() if key != "indentation"}
+    parts = [
+        run_in_memory({**body, "indentation": depth, "normal_amplitude": 0.03 * depth},
+                      {"friction": [0.1, 0.7]})
+        for depth in depths
+    ]  # fmt: skip
+    delta = np.concatenate([part.delta for part in parts])
+    assert np.unique(delta).size > 1
+    assert np.unique(merged(delta)).size == 1
+    apart = np.array([0.0, 1e-300, 1e-4, 1e-4 * (1 + 1e-8), np.nan])
+    np.testing.assert_array_equal(merged(apart), apart)
+    turns = 0.3 + math.pi * np.arange(-5, 6)
+    assert np.unique(merged(turns, math.pi)).tolist() == [0.3]
+    edge = np.array([math.pi / 2, -math.pi / 2, 3 * math.pi / 2, 1.5])
+    assert np.unique(np.abs(merged(edge, math.pi))).tolist() == [1.5, math.pi / 2]
+    assert merged(np.empty(0)).size == 0
 
 
 # --- Of any parameter set ---

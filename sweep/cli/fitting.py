@@ -39,7 +39,8 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="The points whose delta or phase is nearest; of a CSV without it, its value.",
+            help="The points whose delta, phase or profile_exponent is nearest; of a CSV without "
+            "it, its value.",
         ),
     ] = None,
     variable: Annotated[str | None, _unless_told("NAME", "beta or xi; both without.")] = None,
@@ -192,6 +193,9 @@ def _print(curve: MasterCurve) -> None:
         f"{curve.variable.energy} over {curve.variable.symbol}, {low:g} to {high:g}: "
         f"{curve.n_coefficients} coefficients, {curve.error.n_points:,} points"
     )
+    constants = [f"{name} = {_ends(*ends)}" for name, ends in curve.constants.items()]
+    if constants:
+        print(", ".join(constants))
     from_points, grid, points = curve.error, curve.from_theory, curve.points_from_theory
     compared = [("fit from points", from_points), ("fit from closed form, δ → 0", grid)]
     rows = [
@@ -205,6 +209,10 @@ def _print(curve: MasterCurve) -> None:
     if coefficients:
         print_table(coefficients, ("piece", "of t to the", "coefficient", "standard error"))
         print()
+
+
+def _ends(least: float, greatest: float) -> str:
+    return f"{least:.10g}" + (f" to {greatest:.10g}" if greatest > least else "")
 
 
 def _coefficients(piece: Piece, name: str) -> list[tuple[str, str, str, str]]:

@@ -19,7 +19,7 @@ from sweep.analysis.master_curve.fitting import (
     least_squares,
     steady,
 )
-from sweep.analysis.master_curve.points import Points, Values, positive
+from sweep.analysis.master_curve.points import Points, Values, positive, refuse_exponent
 from sweep.analysis.master_curve.rational import Barycentric, Rational
 from sweep.config.wording import listed
 from sweep.errors import SweepError
@@ -103,8 +103,9 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     """
     choices = choices or Choices()
     kind = VARIABLES[variable]
-    points = _drawable(points, kind)
+    points = _drawable(points, kind).with_profile()
     exponent = _single(points, "profile_exponent")
+    refuse_exponent(exponent)
     if variable == "beta" and not np.isnan(points.phase).all():
         _single(points, "phase")
     x, energy, unit = _collapsed(points, kind, choices)
@@ -122,7 +123,7 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
         pieces.append(_piece(plan, kind, choices, (x, energy, unit), pieces))
     theory = _theory(kind, points, exponent)
     used = points.where(_finite_in(points, kind, low, high))
-    notes = [*_beyond(kind, choices, x), *_lowered(kind, choices, plans, pieces)]
+    notes = [*points.notes, *_beyond(kind, choices, x), *_lowered(kind, choices, plans, pieces)]
     notes += uncollapsed(used, kind.name, x, energy / evaluated(pieces, x))
     return MasterCurve(
         variable=kind,

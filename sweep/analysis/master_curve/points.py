@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.analysis.master_curve.alike import PERIODS, merged, nearest_of
 from sweep.analysis.master_curve.table import Columns, read_table
 from sweep.config.wording import listed, nearest
 from sweep.errors import SweepError
@@ -33,6 +34,8 @@ BODY = (
     "friction", "poisson_ratio", "indentation", "normal_amplitude", "tangential_amplitude",
 )  # fmt: skip
 ABSCISSAE = ("beta", "friction", "mu")
+LEAST_EXPONENT = 0.5  # of a profile; not itself
+SPHERE = 2.0  # exponent of its profile
 ENERGIES = ("normalized_energy", "energy", "dissipated_energy")
 
 
@@ -54,6 +57,7 @@ class Points:
     xi_energy: Values  # W̄δ
     sigma: Values  # standard error of the energy over the energy; NaN where not known
     dropped: Points | None = None  # those without a value, or with all of them at 0 or infinite
+    notes: tuple[str, ...] = ()  # on how these were chosen
 
     @property
     def left_out(self) -> int:
@@ -84,20 +88,23 @@ class Points:
 
     def where(self, kept: NDArray[np.bool_]) -> Points:
         """Some of them; those that are left out stay."""
-        columns = {f.name: getattr(self, f.name)[kept] for f in fields(self)[1:-1]}
+        columns = {name: getattr(self, name)[kept] for name in COLUMNS}
         return replace(self, **columns)
 
     def parted(self, usable: NDArray[np.bool_]) -> Points:
         """The others left out, besides those that are already."""
         others, before = replace(self.where(~usable), dropped=None), self.dropped
         if before is not None:
-            names = [f.name for f in fields(self)[1:-1]]
-            columns = {n: np.append(getattr(before, n), getattr(others, n)) for n in names}
+            columns = {n: np.append(getattr(before, n), getattr(others, n)) for n in COLUMNS}
             others = replace(others, **columns)
         return replace(self.where(usable), dropped=others)
 
     def at(self, cuts: Mapping[str, float]) -> Points:
-        """Those whose `delta`, `phase` ... is the one nearest to each value given."""
+        """Those whose `delta`, `phase` ... is the one nearest to each value given.
+
+        The distance of phases is modulo π. `notes` say where the nearest is off by more than half
+        the gap to its neighbour. What no point tells is taken to be the value.
+        """
         chosen = self
         for name, value in cuts.items():
             column = _column(chosen, name)
@@ -105,17 +112,28 @@ class Points:
                 raise SweepError(f"--at {name} takes a number, not {value!r}")
             if name == "delta" and not (value > 0 or (value == 0 and np.any(column == 0))):
                 raise SweepError(f"--at delta has to be above 0, not {value:g}")
+            if name == "profile_exponent":
+                refuse_exponent(value)
             if column.size == 0:
                 raise SweepError(f"{self.source!r} has no points{chosen.told_left_out()}")
             if np.isnan(column).all():
                 chosen = _told(chosen, name, value)
                 continue
-            best = column[np.nanargmin(np.abs(column - value))]
+            best, note = nearest_of(column, name, value)
             rest = chosen.dropped
             if rest is not None:
                 rest = rest.where(getattr(rest, name) == best)
-            chosen = replace(chosen.where(column == best), dropped=rest)
+            notes = (*chosen.notes, *filter(None, [note]))
+            chosen = replace(chosen.where(column == best), dropped=rest, notes=notes)
         return chosen
+
+    def with_profile(self) -> Points:
+        """Those of a sphere, where no exponent of a profile is known."""
+        n = self.profile_exponent
+        return replace(self, profile_exponent=np.where(np.isnan(n), SPHERE, n))
+
+
+COLUMNS = tuple(f.name for f in fields(Points) if f.name not in ("source", "dropped", "notes"))
 
 
 @dataclass(frozen=True)
@@ -172,7 +190,7 @@ def read_csv(path: Path, reading: Reading) -> Points:
     """Points of a CSV file: a line of names, then a row a point; lines of `#` are passed over.
 
     The columns `delta`, `phase` and `profile_exponent` are read where they are there (`sweep
-    export` writes all, and constants in its comments); a profile is a sphere's otherwise.
+    export` writes all, and constants in its comments).
     Rows of a `status` other than ok, or whose β or energy is no positive number, are left out.
     SweepError names the line of what is no number.
     """
@@ -196,12 +214,13 @@ def _points(source: str, columns: Columns, reading: Reading) -> Points:
             sigma = _named(source, columns, reading.sigma) / given
     if reading.sigma is not None and np.any(~(sigma > 0) & (energy > 0) & (beta > 0)):
         raise SweepError(f"{source!r}: standard errors in {reading.sigma!r} must be above 0")
+    exponent = np.full(size, SPHERE if "radius" in columns else math.nan)
     return Points(
         source=source,
         beta=beta,
-        delta=delta,
-        phase=columns.get("phase", unknown),
-        profile_exponent=columns.get("profile_exponent", np.full(size, 2.0)),
+        delta=merged(delta),
+        phase=merged(columns.get("phase", unknown), PERIODS["phase"]),
+        profile_exponent=merged(columns.get("profile_exponent", exponent)),
         energy=energy,
         xi=xi,
         xi_energy=xi_energy,
@@ -263,14 +282,14 @@ def _constant_load_energy(columns: Columns, reading: Reading) -> Values | float:
 
 
 def _has_body(columns: Columns) -> bool:
-    return {*BODY, "youngs_modulus"} <= columns.keys() and bool(
-        {"radius", "profile_coefficient"} & columns.keys()
-    )
+    known = columns.keys()
+    shaped = "radius" in known or {"profile_coefficient", "profile_exponent"} <= known
+    return shaped and {*BODY, "youngs_modulus"} <= known
 
 
 def _reference(columns: Columns, delta: Values | float) -> Values:
     """W_ref of physical contacts."""
-    n = columns.get("profile_exponent", np.array(2.0))
+    n = columns.get("profile_exponent", np.array(SPHERE))
     sphere = "radius" in columns
     coefficient = 0.5 / columns["radius"] if sphere else columns["profile_coefficient"]
     return reference_energy(
@@ -288,6 +307,12 @@ def _told(points: Points, name: str, value: float) -> Points:
     if name != "delta":
         return told
     return replace(told, xi=told.beta / value, xi_energy=told.energy * value)
+
+
+def refuse_exponent(value: float) -> None:
+    """SweepError for a profile that no contact has."""
+    if not value > LEAST_EXPONENT:
+        raise SweepError(f"profile_exponent has to be above {LEAST_EXPONENT:g}, not {value:g}")
 
 
 def positive(*columns: Values) -> NDArray[np.bool_]:
