@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import math
@@ -22,6 +23,7 @@ from sweep.analysis.master_curve import (
     Points,
     Quotient,
     Reading,
+    as_json,
     fit,
     from_dataset,
     load,
@@ -29,6 +31,7 @@ from sweep.analysis.master_curve import (
     write,
 )
 from sweep.analysis.master_curve.alike import merged
+from sweep.analysis.master_curve.drawing import draw_amplitudes
 from sweep.analysis.master_curve.fitting import Target, adaptive, least_greatest, least_squares
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -606,7 +609,67 @@ def test_points_without_a_positive_energy_are_left_out() -> None:
     assert (found.beta.tolist(), found.left_out) == ([0.5], 3)
 
 
+@pytest.mark.parametrize(("n", "off"), [(1.0, 1e-9), (1.5, 5e-4), (3.0, 5e-4), (4.0, 2e-3)])
+def test_default_degrees_suit_the_profile(n: float, off: float) -> None:
+    xi = np.concatenate([np.geomspace(1e-3, 1, 60), np.linspace(1, 4, 150)[1:]])
+    fixed = {"delta": 1e-7, "phase": 1.0, "profile_exponent": n}
+    curve = fit(run_in_memory(fixed, {"beta": xi * 1e-7}), "xi")
+    assert curve.from_theory is not None
+    assert curve.from_theory.greatest < off
+    assert curve.pieces[-1].method == curve.method == "least_squares"
+
+
+def test_points_too_far_apart_for_aaa_are_not_said_to_scatter() -> None:
+    """Of a sphere, which degrees 2/3 meet; the method told is the one that was used."""
+    xi = np.concatenate([np.linspace(0.05, 1, 20), [1.01, 1.1, 1.5, 2, 2.5, 3, 3.5, 4]])
+    sparse = measured(xi * DELTA, closed_over_xi(xi) / DELTA, delta=np.full(xi.size, DELTA))
+    curve = fit(sparse, "xi", Choices(method="aaa"))
+    (note,) = curve.notes
+    assert "too far apart for aaa" in note
+    assert "least_squares of degrees 2/3" in note
+    fine = np.linspace(0.05, 4, 2001)
+    assert np.max(np.abs(curve(fine) / closed_over_xi(fine) - 1)) < 1e-8
+    told = as_json(curve)
+    assert [piece["method"] for piece in told["pieces"]] == ["aaa", "least_squares"]
+    assert told["method"] == "aaa and least_squares"
+    noisy = closed_over_xi(xi) * (1 + 0.01 * np.cos(1e3 * np.arange(xi.size)))
+    scattered = measured(xi * DELTA, noisy / DELTA, delta=np.full(xi.size, DELTA))
+    notes = fit(scattered, "xi", Choices(method="aaa")).notes
+    assert all("the points scatter" in each for each in notes)
+    assert len(notes) == 2
+
+
+@pytest.mark.parametrize("n", [1.0, 2.0, 4.0])
+def test_the_lines_of_figure_3_are_those_of_the_profile(n: float) -> None:
+    """Complete slip meets the energies at small ξ, δ sin²φ at large β."""
+    fixed = {"phase": 0.8, "profile_exponent": n}
+    found = run_in_memory(fixed, {"delta": [1e-3, 1e-2], "beta": np.geomspace(1e-8, 1e4, 60)})
+    left, right = draw_amplitudes(found).axes
+    lines = {str(line.get_label()): line for line in right.lines}
+    coulomb = lines["Coulomb, eq. 20" if n == 2 else "Coulomb, of this profile"]
+    x, y = (np.asarray(values) for values in coulomb.get_data())
+    least = found.where(found.xi == found.xi.min())
+    np.testing.assert_allclose(y / x, float(least.xi_energy[0] / least.xi[0]), rtol=1e-4)
+    dashed = [line for line in right.lines if line.get_linestyle() == "-."]
+    levels = [np.asarray(line.get_ydata())[0] for line in dashed[:2]]
+    most = found.xi_energy[found.beta == found.beta.max()]
+    np.testing.assert_allclose(levels, most, rtol=1e-3)
+    assert lines["I | II, eq. 24"].get_xdata()[0] == pytest.approx(8**-0.5)
+    border = next(line for line in left.lines if line.get_label() == "II | III, eq. 24")
+    assert 1 / (4 * border.get_xdata()[0]) == pytest.approx(math.sin(0.8) ** 2)
+
+
 # --- Files ---
+
+
+@pytest.mark.parametrize(
+    "name", ['a"""+str(1-1)+""".csv', "b\\", 'c"', "new\nline", "π\\N{x}", "\\x4"]
+)
+def test_no_name_of_a_file_is_code(points: Points, tmp_path: Path, name: str) -> None:
+    curve = fit(dataclasses.replace(points, source=name), "beta")
+    module = written_function(curve, tmp_path)
+    assert f"points of {name} (" in module.__doc__
+    assert module.energy(1.0) == pytest.approx(float(curve(1.0)), rel=1e-13)
 
 
 @pytest.mark.parametrize("method", ["least_squares", "aaa"])

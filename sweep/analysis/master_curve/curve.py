@@ -9,15 +9,23 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sweep.analysis.master_curve.choices import CORE_APPEARS, VARIABLES, Choices, Variable
+from sweep.analysis.master_curve.choices import (
+    CORE_APPEARS,
+    OTHER_PROFILES,
+    PLAIN_PROFILES,
+    VARIABLES,
+    Choices,
+    Variable,
+)
 from sweep.analysis.master_curve.collapse import uncollapsed
 from sweep.analysis.master_curve.fitting import (
     FITTERS,
     Degrees,
     Target,
     adaptive,
-    least_squares,
+    raised,
     steady,
+    strays,
 )
 from sweep.analysis.master_curve.points import Points, Values, positive, refuse_exponent
 from sweep.analysis.master_curve.rational import Barycentric, Rational
@@ -43,6 +51,8 @@ class Piece:
     power: int
     rational: Rational
     core_exponent: float | None = None  # n; None: t is x
+    method: str = ""  # it was fitted by
+    strayed: bool = False  # the points scatter about it, by more than AAA bears
 
     def __call__(self, x: ArrayLike) -> Values:
         x = np.asarray(x, dtype=np.float64)
@@ -80,6 +90,11 @@ class MasterCurve:
     @property
     def limits(self) -> tuple[float, float]:
         return self.pieces[0].low, self.pieces[-1].high
+
+    @property
+    def method(self) -> str:
+        """What its pieces were fitted by, which may be another than was chosen."""
+        return " and ".join(dict.fromkeys(piece.method for piece in self.pieces))
 
     @property
     def n_coefficients(self) -> int:
@@ -212,6 +227,7 @@ def _plans(
         defaults = [kind.whole]
     else:
         below, above = kind.degrees
+        above = above if exponent in PLAIN_PROFILES else OTHER_PROFILES
         ends = [(low, min(high, CORE_APPEARS)), (max(low, CORE_APPEARS), high)]
         defaults = [d for d, (a, b) in zip((below, above), ends, strict=True) if a < b]
         ends = [(a, b) for a, b in ends if a < b]
@@ -259,7 +275,7 @@ def _piece(
 def _fitted(
     plan: _Plan, kind: Variable, choices: Choices, columns: tuple[Values, Values, Values]
 ) -> Piece:
-    """By AAA if it is asked for and the points do not scatter; by the other methods if they do."""
+    """By AAA if it is asked for and half of the points tells the other; else by other methods."""
     x, energy, unit = columns
     ends = inner(np.array([plan.low, plan.high]), plan.core_exponent)
     ends = float(ends[0]), float(ends[1])
@@ -269,12 +285,15 @@ def _fitted(
         scale = x ** -float(power)
         found = adaptive(Target(t, energy * scale, unit * scale), choices.tolerance, ends)
         if found is not None:
-            return Piece(plan.low, plan.high, power, found, plan.core_exponent)
+            return Piece(plan.low, plan.high, power, found, plan.core_exponent, "aaa")
     scale = x ** -float(plan.power)
     target = Target(t, energy * scale, unit * scale)
-    fitter = FITTERS.get(choices.method, least_squares)
-    found = steady(fitter, target, plan.degrees, ends)
-    return Piece(plan.low, plan.high, plan.power, found, plan.core_exponent)
+    if choices.method != "aaa":
+        found = steady(FITTERS[choices.method], target, plan.degrees, ends)
+        return Piece(plan.low, plan.high, plan.power, found, plan.core_exponent, choices.method)
+    found = raised(target, plan.degrees, ends)
+    stray = strays(found, target, choices.tolerance)
+    return Piece(plan.low, plan.high, plan.power, found, plan.core_exponent, "least_squares", stray)
 
 
 def _refuse_poles(piece: Piece, kind: Variable) -> None:
@@ -314,10 +333,12 @@ def _lowered(
         where = f"{kind.name} from {plan.low:.4g} to {plan.high:.4g}"
         used = piece.rational.degrees
         if choices.method == "aaa":
-            found.append(
-                f"{where}: the points scatter by more than the tolerance, and aaa goes through "
-                f"some of them: least_squares of degrees {used} instead"
+            why = (
+                "the points scatter by more than the tolerance, and aaa goes through points"
+                if piece.strayed
+                else "the points are too far apart for aaa, which half of them takes to the other"
             )
+            found.append(f"{where}: {why}: it is least_squares of degrees {used}")
         elif used != str(plan.degrees):
             found.append(
                 f"{where}: the points do not determine a curve of degrees {plan.degrees}: it is "

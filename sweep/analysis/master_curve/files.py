@@ -40,7 +40,7 @@ def as_json(curve: MasterCurve) -> dict[str, Any]:
         "variable": curve.variable.name,
         "energy": UNITS[curve.variable.name],
         "source": Path(curve.source).name,
-        "method": curve.choices.method,
+        "method": curve.method,
         "weights": curve.choices.weights,
         "range": list(curve.limits),
         "constants": {name: list(ends) for name, ends in curve.constants.items()},
@@ -88,8 +88,8 @@ def _head(curve: MasterCurve) -> str:
         f'"""Energy dissipated in a rubbing contact: {curve.variable.energy} over '
         f"{curve.variable.symbol}.",
         "",
-        f"Fitted to {curve.error.n_points} points of {Path(curve.source).name} "
-        f"({curve.choices.method}, {curve.n_coefficients} coefficients), {_range(curve)}.",
+        f"Fitted to {curve.error.n_points} points of {_quoted(Path(curve.source).name)} "
+        f"({curve.method}, {curve.n_coefficients} coefficients), {_range(curve)}.",
         f"Relative error against the points: at most {curve.error.greatest:.2e}, at "
         f"{curve.variable.name} = {curve.error.where:.4g}; rms {curve.error.rms:.2e}.",
     ]
@@ -103,6 +103,12 @@ def _head(curve: MasterCurve) -> str:
     lines += ["", "W̄ is the energy per cycle over (16/3) G* a0 Δx² δ/n; β = μκΔz/Δx, δ = Δz/d0.",
               '"""', ""]  # fmt: skip
     return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """As it may stand in a string of Python between any quotes."""
+    safe = text.replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in safe)
 
 
 def _range(curve: MasterCurve) -> str:
@@ -142,6 +148,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
     rational = piece.rational
     told: dict[str, Any] = {
         "range": [piece.low, piece.high],
+        "method": piece.method,
         "prefactor": f"x^{piece.power}",
         "argument": "x" if piece.core_exponent is None else "(1 - 1/x)^(1/n)",
         "n_coefficients": rational.n_coefficients,

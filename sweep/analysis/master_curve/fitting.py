@@ -26,6 +26,7 @@ HELD_ROUNDS = 5
 CLEAN = 1e-4  # scatter, of the greatest value, that is none
 STEADY = 2.0  # greatest standard error of a curve, in those of the points
 GROWN = 1.5  # scatter about a curve over that about one of higher degrees, which are then needed
+RAISED = 3  # by how much degrees may be, where AAA does not tell a curve
 LEAST_BELOW = 1e-3  # of a held coefficient of the denominator over the last round's
 
 Ends = tuple[float, float]  # of the range of t
@@ -141,6 +142,31 @@ def steady(fitter: Fitter, target: Target, degrees: Degrees, ends: Ends) -> Quot
         if not found.poles_within(*ends):
             kept = found, scatter
         degrees = degrees.lowered()
+
+
+def raised(target: Target, degrees: Degrees, ends: Ends) -> Quotient:
+    """The least squares of these degrees, or of up to RAISED higher ones.
+
+    Of higher ones if the points determine them and scatter less about the curve by it.
+    """
+    best, most = steady(least_squares, target, degrees, ends), np.unique(target.t).size - 1
+    for more in range(1, RAISED + 1):
+        higher = Degrees(degrees.numerator + more, degrees.denominator + more)
+        if higher.n_coefficients > most:
+            break
+        with np.errstate(all="ignore"):  # of a curve that is not determined
+            found = steady(least_squares, target, higher, ends)
+            better = GROWN * _scatter(found, target) < _scatter(best, target)
+        if found.degrees != str(higher) or not better:
+            break
+        best = found
+    return best
+
+
+def strays(found: Quotient, target: Target, tolerance: float) -> bool:
+    """Whether points are off the curve by more than AAA takes for none, rms of the greatest g."""
+    off = (found(target.t) - target.g) / np.max(target.g)
+    return float(np.sqrt(np.mean(off**2))) > max(tolerance, CLEAN)
 
 
 def _sound(found: Quotient, target: Target, ends: Ends) -> bool:
