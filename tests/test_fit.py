@@ -798,6 +798,25 @@ def test_rows_that_are_not_ok_are_left_out(run: Run, tmp_path: Path) -> None:
     assert told["error"]["greatest"] < TENTH_PERCENT
 
 
+def test_only_columns_that_are_used_are_read(run: Run, tmp_path: Path) -> None:
+    """Remarks and dates beside the numbers; empty cells are left out, and counted."""
+    beta = np.geomspace(0.1, 50, 60)
+    rows = [f"{x},{e},2020-01-0{k % 9},0.001,{0.01 * e}" for k, (x, e) in
+            enumerate(zip(beta, closed_over_beta(beta), strict=True))]  # fmt: skip
+    rows += ["3,,good,0.001,1", ",5,,0.001,1", "4,6,,,1", "5,7,,0.001,"]
+    text = "beta,energy,remark,delta,error\n" + "\n".join(rows)
+    (tmp_path / "m.csv").write_text(text, encoding="utf-8")
+    status, out, err = run("fit", "m.csv", "--sigma", "error", "--variable", "beta", "--json")
+    assert status == 0
+    assert "4 of 64 left out (1 with beta no positive number, 1 with no energy, 1 with no delta, " \
+        "1 with no sigma)" in err  # fmt: skip
+    (told,) = json.loads(out)["fits"]
+    assert (told["weights"], told["error"]["n_points"]) == ("sigma", 60)
+    assert told["error"]["greatest"] < TENTH_PERCENT
+    status, out, _ = run("fit", "m.csv", "--sigma", "error", "--weights", "absolute", "--json")
+    assert json.loads(out)["fits"][0]["weights"] == "absolute"
+
+
 def test_the_table_has_coefficients_with_errors(run: Run, store: Path) -> None:
     status, out, _ = run("fit", str(store), "--at", "delta=1e-4", "--variable", "xi", "-o", "t")
     assert status == 0
@@ -844,6 +863,11 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--at", "phse=1"], "did you mean 'phase'?"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phase=nan"], "--at phase takes a number"),
         (f"beta,energy\n{GOOD}\n", ["--tolerance", "0"], "tolerance has to be above 0"),
+        (f"beta,energy\n{GOOD}\n", ["--y", "beta"], "'beta' is told to be both the energy and"),
+        (f"mu,energy\n{GOOD}\n", ["--x", "energy"], "'energy' is told to be both"),
+        ("beta,energy,beta\n1,2,3\n", [], "line 1: two columns are 'beta': rename one"),
+        ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", ["--sigma", "s"], "line 4: s = 0 is no standard"),
+        ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", [], "line 3: delta = -0.1 is below 0"),
     ],
 )  # fmt: skip
 def test_bad_requests_say_what_would_do(

@@ -55,8 +55,9 @@ def fit(
         _unless_told("LO HI", "Of the variable (--variable).", "--range"),
     ] = None,
     weights: Annotated[
-        str, typer.Option(metavar="NAME", help="Of errors: relative, absolute or sigma.")
-    ] = "relative",
+        str | None,
+        _unless_told("NAME", "Of errors: relative, absolute or sigma; sigma if it is told."),
+    ] = None,
     whole: Annotated[bool, typer.Option("--whole", help="xi in one piece across xi = 1.")] = False,
     tolerance: Annotated[
         float, typer.Option(metavar="SHARE", help="Of aaa, of the greatest energy.")
@@ -96,7 +97,7 @@ def fit(
         method=method,
         degrees=_degrees(degrees),
         limits=limits,
-        weights=weights,
+        weights=weights or ("relative" if sigma is None else "sigma"),
         whole=whole,
         tolerance=tolerance,
     )

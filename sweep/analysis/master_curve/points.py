@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.analysis.master_curve.alike import PERIODS, merged, nearest_of
-from sweep.analysis.master_curve.table import Columns, read_table
+from sweep.analysis.master_curve.table import Table, read_table
 from sweep.config.wording import listed, nearest
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -83,6 +83,11 @@ class Points:
             "energy 0 or below": rest & (beta > 0) & (energy <= 0),
             "energy infinite": rest & (beta > 0) & np.isposinf(energy),
         }
+        told = np.any(list(causes.values()), axis=0)
+        for name in UNTOLD:
+            missing = ~told & np.isnan(getattr(self.dropped, name))
+            if not np.isnan(getattr(self, name)).all():
+                causes[f"no {name}"], told = missing, told | missing
         why = ", ".join(f"{n.sum():,} with {name}" for name, n in causes.items() if n.any())
         return f": {self.left_out:,} of {self.left_out + self.beta.size:,} left out ({why})"
 
@@ -133,6 +138,7 @@ class Points:
         return replace(self, profile_exponent=np.where(np.isnan(n), SPHERE, n))
 
 
+UNTOLD = ("delta", "phase", "profile_exponent", "sigma")  # may be NaN, of all points
 COLUMNS = tuple(f.name for f in fields(Points) if f.name not in ("source", "dropped", "notes"))
 
 
@@ -177,12 +183,12 @@ def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
         raise SweepError(f"{source!r} has no energy: add 'normalized_energy' to its outputs")
     names = [*map(str, dataset.coords), *outputs]
     numbers = [name for name in names if dataset[name].dtype.kind in "iuf"]
-    columns: Columns = {
+    columns = {
         name: dataset[name].broadcast_like(like).transpose(*like.dims).values.ravel()
         .astype(np.float64)
         for name in numbers
     }  # fmt: skip
-    found = _points(source, columns, Reading())
+    found = _points(source, Table(like.size, columns, source), Reading())
     return found.parted(_usable(found) & ok)
 
 
@@ -191,19 +197,29 @@ def read_csv(path: Path, reading: Reading) -> Points:
 
     The columns `delta`, `phase` and `profile_exponent` are read where they are there (`sweep
     export` writes all, and constants in its comments).
-    Rows of a `status` other than ok, or whose β or energy is no positive number, are left out.
-    SweepError names the line of what is no number.
+    Rows of a `status` other than ok, whose β or energy is no positive number, or with an empty cell
+    are left out. Only columns that are used are read. SweepError names the line of what is no
+    number, of a standard error that is not positive, and of a negative δ.
     """
-    columns, _ = read_table(path)
+    columns = read_table(path)
     found = _points(str(path), columns, reading)
     status = columns.get("status", np.zeros(found.beta.size))
+    if "delta" in columns:
+        columns.refuse(columns["delta"] < 0, "delta", "is below 0, and it is an amplitude")
     ok = np.isnan(status) | (status == Status.ok)
-    return found.parted(_usable(found) & ok)
+    known = [_told_or_unknown(getattr(found, name)) for name in UNTOLD]
+    return found.parted(_usable(found) & ok & np.all(known, axis=0))
 
 
-def _points(source: str, columns: Columns, reading: Reading) -> Points:
+def _told_or_unknown(column: Values) -> NDArray[np.bool_]:
+    """Where a column that is told at all has a value."""
+    missing = np.isnan(column)
+    return ~missing | missing.all()
+
+
+def _points(source: str, columns: Table, reading: Reading) -> Points:
     """All rows, checked for their columns but not for their values."""
-    size = len(next(iter(columns.values()), ()))
+    size = columns.size
     unknown = np.full(size, math.nan)
     given, energy = _energy(source, columns, reading)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -212,8 +228,8 @@ def _points(source: str, columns: Columns, reading: Reading) -> Points:
         sigma = unknown
         if reading.sigma is not None:
             sigma = _named(source, columns, reading.sigma) / given
-    if reading.sigma is not None and np.any(~(sigma > 0) & (energy > 0) & (beta > 0)):
-        raise SweepError(f"{source!r}: standard errors in {reading.sigma!r} must be above 0")
+    if reading.sigma is not None:
+        columns.refuse((sigma <= 0) & (energy > 0), reading.sigma, "is no standard error: above 0")
     exponent = np.full(size, SPHERE if "radius" in columns else math.nan)
     return Points(
         source=source,
@@ -228,13 +244,13 @@ def _points(source: str, columns: Columns, reading: Reading) -> Points:
     )
 
 
-def _ratios(source: str, columns: Columns, reading: Reading) -> tuple[Values, Values, Values]:
+def _ratios(source: str, columns: Table, reading: Reading) -> tuple[Values, Values, Values]:
     """β, δ and ξ."""
-    unknown = np.full(len(next(iter(columns.values()), ())), math.nan)
+    unknown = np.full(columns.size, math.nan)
     delta = columns.get("delta", unknown)
     if reading.x is None and reading.scale_beta is None and set(BODY) <= columns.keys():
         return amplitude_numbers(*(columns[name] for name in BODY))
-    name = reading.x or next((name for name in ABSCISSAE if name in columns), None)
+    name = _abscissa(columns, reading)
     if name is None:
         raise SweepError(
             f"{source!r} has none of the columns {listed(ABSCISSAE)}: name one of "
@@ -250,7 +266,11 @@ def _ratios(source: str, columns: Columns, reading: Reading) -> tuple[Values, Va
     return given * factor, delta, given * factor / delta
 
 
-def _energy(source: str, columns: Columns, reading: Reading) -> tuple[Values, Values]:
+def _abscissa(columns: Table, reading: Reading) -> str | None:
+    return reading.x or next((name for name in ABSCISSAE if name in columns), None)
+
+
+def _energy(source: str, columns: Table, reading: Reading) -> tuple[Values, Values]:
     """The column as it is given, and W̄."""
     name = reading.energy or next((name for name in ENERGIES if name in columns), None)
     if name is None:
@@ -259,6 +279,8 @@ def _energy(source: str, columns: Columns, reading: Reading) -> tuple[Values, Va
             f"{listed(columns)} with --y"
         )
     given = _named(source, columns, name)
+    if name == _abscissa(columns, reading):
+        raise SweepError(f"{source!r}: {name!r} is told to be both the energy and what is below it")
     scale: Values | float = 1.0
     if reading.scale_energy is not None:
         scale = _positive("--scale-energy", reading.scale_energy)
@@ -273,7 +295,7 @@ def _energy(source: str, columns: Columns, reading: Reading) -> tuple[Values, Va
         return given, given / scale
 
 
-def _constant_load_energy(columns: Columns, reading: Reading) -> Values | float:
+def _constant_load_energy(columns: Table, reading: Reading) -> Values | float:
     """W̄δ from the energy in J: without normal oscillation W̄ is infinite."""
     own = reading.energy in (None, *ENERGIES) and reading.scale_energy is None
     if not (own and "dissipated_energy" in columns and _has_body(columns)):
@@ -281,13 +303,13 @@ def _constant_load_energy(columns: Columns, reading: Reading) -> Values | float:
     return columns["dissipated_energy"] / _reference(columns, 1.0)
 
 
-def _has_body(columns: Columns) -> bool:
+def _has_body(columns: Table) -> bool:
     known = columns.keys()
     shaped = "radius" in known or {"profile_coefficient", "profile_exponent"} <= known
     return shaped and {*BODY, "youngs_modulus"} <= known
 
 
-def _reference(columns: Columns, delta: Values | float) -> Values:
+def _reference(columns: Table, delta: Values | float) -> Values:
     """W_ref of physical contacts."""
     n = columns.get("profile_exponent", np.array(SPHERE))
     sphere = "radius" in columns
@@ -324,7 +346,7 @@ def _usable(points: Points) -> NDArray[np.bool_]:
     return positive(points.beta, points.energy) | positive(points.xi, points.xi_energy)
 
 
-def _named(source: str, columns: Columns, name: str) -> Values:
+def _named(source: str, columns: Table, name: str) -> Values:
     if name not in columns:
         raise SweepError(f"{source!r} has no column {name!r}; {nearest(name, columns)}")
     return columns[name]
