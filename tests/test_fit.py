@@ -494,7 +494,8 @@ def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> No
     assert fit(exported, "xi").pieces == fit(load(tmp_path / "loads.zarr").at({"delta": 0}),
                                              "xi").pieces  # fmt: skip
     status, _, err = run("fit", "loads.zarr", "--at", "delta=0")
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert all(line.startswith("removed loads_fit/") for line in err.splitlines())
 
 
 def test_constant_load_without_joules_names_what_is_missing() -> None:
@@ -722,6 +723,18 @@ def test_the_command_on_figure_3(run: Run, tmp_path: Path, store: Path) -> None:
              "amplitudes.png"}  # fmt: skip
     assert {path.name for path in (tmp_path / "there").iterdir()} == names
     assert {Path(path).name for path in told["files"]} == names
+
+
+def test_files_of_an_earlier_fit_do_not_stay(run: Run, tmp_path: Path, store: Path) -> None:
+    assert run("fit", str(store), "--at", "delta=1e-4", "-o", "there")[0] == 0
+    (tmp_path / "there" / "notes.txt").write_text("mine", encoding="utf-8")
+    (tmp_path / "there" / "fit_other.json").write_text("mine", encoding="utf-8")
+    status, _, err = run("fit", str(store), "--variable", "xi", "-o", "there")
+    assert status == 0
+    assert "removed there/fit_beta.json, of an earlier fit" in err
+    kept = {path.name for path in (tmp_path / "there").iterdir()}
+    assert kept == {"fit_xi.json", "fit_xi.py", "fits.png", "amplitudes.png", "notes.txt",
+                    "fit_other.json"}  # fmt: skip
 
 
 def test_all_amplitudes_together_collapse_less_well(store: Path) -> None:

@@ -87,7 +87,7 @@ def fit(
     beta (from 0.1 on), and W times delta over xi = beta/delta (up to 4), W being the energy per
     cycle over (16/3) G* a0 delta/n Delta_x^2. Coefficients go to fit_NAME.json, a ready function to
     fit_NAME.py, pictures beside them. The fit over xi is in two pieces, which part where a stick
-    core appears.
+    core appears. Files of these names that an earlier fit has left in the folder are removed.
     """
     from sweep.analysis.master_curve import Choices, Reading, load
 
@@ -113,6 +113,8 @@ def fit(
             for note in curve.notes:
                 print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
         written = _written(points, chosen, curves, folder)
+        for path in _cleared(folder, written):
+            print(f"removed {path}, of an earlier fit", file=sys.stderr)
         _tell(curves, left, written, as_json=as_json)
         return
     print(f"stopped by {asked.cause}", file=sys.stderr)
@@ -162,6 +164,19 @@ def _written(
         if _makes_curves(same.delta):
             written.append(plot_amplitudes(same, folder / "amplitudes.png"))
     return written
+
+
+def _cleared(folder: Path, written: list[Path]) -> list[Path]:
+    """Files that a fit writes and this one did not, of an earlier one: removed."""
+    from sweep.analysis.master_curve import VARIABLES
+
+    names = [f"fit_{name}.{end}" for name in VARIABLES for end in ("json", "py")]
+    names += ["fits.png", "phases.png", "amplitudes.png"]
+    stale = [folder / name for name in names if folder / name not in written]
+    stale = [path for path in stale if path.is_file()]
+    for path in stale:
+        path.unlink()
+    return stale
 
 
 def _makes_curves(column: Values) -> bool:
