@@ -235,6 +235,37 @@ def test_standard_errors_are_those_of_repeated_measurements() -> None:
     assert all(each.denominator_errors[0] == 0 for each in fits)
 
 
+def test_the_curve_s_standard_error_is_that_of_repeated_measurements() -> None:
+    """The covariance tells more than the coefficients' own errors, which are large together."""
+    rng = np.random.default_rng(8)
+    t, fine = np.linspace(0.05, 4, 80), np.linspace(0.05, 4, 9)
+    fits = [
+        least_squares(target(t, rational(t) * (1 + 0.01 * rng.standard_normal(t.size))),
+                      Degrees(2, 2))
+        for _ in range(300)
+    ]  # fmt: skip
+    scatter = np.std([each(fine) for each in fits], axis=0, ddof=1)
+    told = np.median([np.asarray(each.standard_error(fine)) for each in fits], axis=0)
+    assert told == pytest.approx(scatter, rel=0.2)
+    for each in fits[:3]:
+        errors = np.sqrt(np.diag(each.covariance))
+        assert errors == pytest.approx(each.numerator_errors + each.denominator_errors[1:])
+
+
+@pytest.mark.parametrize("fitter", [least_squares, least_greatest])
+def test_a_denominator_without_a_constant_has_another_coefficient_of_1(fitter: Any) -> None:
+    """(1 + t)/(t + 3t²): with 1 for its constant all others would be infinite."""
+    t = np.geomspace(0.1, 10, 80)
+    found = fitter(target(t, (1 + t) / (t + 3 * t**2)), Degrees(1, 2))
+    assert found.denominator[found.pinned] == 1
+    assert found.pinned > 0
+    share = found.denominator[1]
+    assert np.array(found.numerator) / share == pytest.approx([1, 1], rel=1e-6)
+    assert np.array(found.denominator) / share == pytest.approx([0, 1, 3], rel=1e-6, abs=1e-6)
+    assert np.max(np.abs(found.numerator + found.denominator)) < 10
+    assert found.poles_within(0.05, 20) == []
+
+
 def measured(beta: Values, energy: Values, **columns: Any) -> Points:
     unknown = np.full(beta.size, np.nan)
     names: dict[str, Any] = {"delta": unknown, "phase": unknown, "sigma": unknown} | columns
@@ -697,6 +728,10 @@ def test_json_has_coefficients_with_errors(points: Points, tmp_path: Path) -> No
     assert isinstance(rational, Quotient)
     assert piece["numerator"] == list(rational.numerator)
     assert len(piece["denominator_errors"]) == 4
+    assert np.shape(piece["covariance"]) == (8, 8)
+    told_error = piece["standard_error"]
+    assert told_error["x"][0] == 0.1
+    assert 0 < max(told_error["relative"]) < TENTH_PERCENT
     assert (told["n_coefficients"], told["range"]) == (8, [0.1, 1e6])
     assert told["error"]["greatest"] == curve.error.greatest
     assert told["constants"]["phase"] == [math.pi / 2, math.pi / 2]

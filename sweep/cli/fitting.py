@@ -245,7 +245,7 @@ def _coefficients(piece: Piece, name: str) -> list[tuple[str, str, str, str]]:
         ("below", rational.denominator, rational.denominator_errors),
     ):
         for k, value in enumerate(values):
-            error = f"{errors[k]:.2g}" if errors and (part, k) != ("below", 0) else ""
+            error = f"{errors[k]:.2g}" if errors and (part, k) != ("below", rational.pinned) else ""
             rows.append((where, f"{k}, {part}", f"{value:.8g}", error))
     return rows
 

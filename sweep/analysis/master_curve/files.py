@@ -9,10 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sweep.analysis.master_curve.curve import Distance, MasterCurve, Piece
+import numpy as np
+
+from sweep.analysis.master_curve.curve import Distance, MasterCurve, Piece, inner
 from sweep.analysis.master_curve.rational import Barycentric, Quotient
 from sweep.errors import SweepError
 
+ERRORS_AT = 20  # parts of a piece's range
 UNITS = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
 
 
@@ -154,9 +157,25 @@ def _piece(piece: Piece) -> dict[str, Any]:
         "n_coefficients": rational.n_coefficients,
     }
     if isinstance(rational, Quotient):
-        return {**told, "form": "quotient", **_lists(asdict(rational))}
+        names = ("numerator", "denominator", "numerator_errors", "denominator_errors")
+        lists = _lists({name: getattr(rational, name) for name in names})
+        covariance = [list(row) for row in rational.covariance]
+        spread = {"covariance": covariance, "standard_error": _standard_error(piece)}
+        return {**told, "form": "quotient", **lists, **spread}
     columns = {n: getattr(rational, n) for n in ("support", "values", "weights")}
     return {**told, "form": "barycentric", **_lists(columns)}
+
+
+def _standard_error(piece: Piece) -> dict[str, list[float]] | None:
+    """Of the curve, relative, at some x of the piece."""
+    x = np.linspace(piece.low, piece.high, ERRORS_AT + 1)[piece.low == 0 :]
+    rational = piece.rational
+    error = rational.standard_error(inner(x, piece.core_exponent)) \
+        if isinstance(rational, Quotient) else None  # fmt: skip
+    if error is None:
+        return None
+    value = np.abs(rational(inner(x, piece.core_exponent)))
+    return {"x": x.tolist(), "relative": (error / value).tolist()}
 
 
 def _lists(columns: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
