@@ -266,6 +266,17 @@ def test_a_denominator_without_a_constant_has_another_coefficient_of_1(fitter: A
     assert found.poles_within(0.05, 20) == []
 
 
+@pytest.mark.parametrize("method", ["least_squares", "minimax", "aaa"])
+@pytest.mark.parametrize("size", [1e-45, 1e45])
+@pytest.mark.parametrize("unit", [1e-13, 1e13])
+def test_the_units_of_points_are_of_no_account(method: str, size: float, unit: float) -> None:
+    t = np.linspace(0.2, 4, 60)
+    points = measured(unit * t, size * rational(t) / t)
+    curve = fit(points, "beta", Choices(method, (Degrees(2, 2),), (0.2 * unit, 4 * unit)))
+    assert curve.error.greatest < 1e-9
+    json.dumps(as_json(curve), allow_nan=False)
+
+
 def measured(beta: Values, energy: Values, **columns: Any) -> Points:
     unknown = np.full(beta.size, np.nan)
     names: dict[str, Any] = {"delta": unknown, "phase": unknown, "sigma": unknown} | columns
@@ -911,6 +922,12 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--at", "phse=1"], "did you mean 'phase'?"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phase=nan"], "--at phase takes a number"),
         (f"beta,energy\n{GOOD}\n", ["--tolerance", "0"], "tolerance has to be above 0"),
+        (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-200"], "choose another --scale-energy"),
+        (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-307"], "choose another --scale-energy"),
+        (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e200"], "choose another --scale-energy"),
+        (f"beta,energy\n{GOOD}\n", ["--scale-beta", "1e200"], "choose another --scale-beta"),
+        (f"beta,energy\n{GOOD}\n", ["--scale-beta", "1e-200", "--variable", "beta", "--range",
+         "1e-300", "1"], "numbers from 1e-15 to 1e.15: choose another --scale-beta"),
         (f"beta,energy\n{GOOD}\n", ["--y", "beta"], "'beta' is told to be both the energy and"),
         (f"mu,energy\n{GOOD}\n", ["--x", "energy"], "'energy' is told to be both"),
         ("beta,energy,beta\n1,2,3\n", [], "line 1: two columns are 'beta': rename one"),

@@ -35,6 +35,7 @@ from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 
 GAP = 0.02  # of the core's radius, over that of the contact, that is bridged
 NOTHING = 0.01  # share of the upper end up to which a point stands for 0
+MOST_X, MOST_ENERGY = 1e15, 1e50  # and their inverses: beyond them powers overflow
 GRID = 4001  # points on which a curve is compared with theory
 
 
@@ -132,6 +133,7 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
             f"{x.min():.4g} to {x.max():.4g}{points.told_left_out()}"
         )
     x, energy, unit = x[inside], energy[inside], unit[inside]
+    _refuse_extremes(points.source, kind, x, energy)
     pieces: list[Piece] = []
     plans = _plans(kind, choices, low, high, exponent)
     for plan in plans:
@@ -210,6 +212,18 @@ def _collapsed(points: Points, kind: Variable, choices: Choices) -> tuple[Values
     return x, energy, points.sigma * energy
 
 
+def _refuse_extremes(source: str, kind: Variable, x: Values, energy: Values) -> None:
+    """SweepError for numbers whose powers overflow."""
+    for name, column, option, most in (
+        (kind.name, x, "--scale-beta", MOST_X), (kind.energy, energy, "--scale-energy", MOST_ENERGY)
+    ):  # fmt: skip
+        if column.min() < 1 / most or column.max() > most:
+            raise SweepError(
+                f"{source!r}: {name} is from {column.min():.3g} to {column.max():.3g}, and fits "
+                f"are of numbers from {1 / most:g} to {most:g}: choose another {option}, or --range"
+            )
+
+
 def _limits(kind: Variable, choices: Choices, x: Values) -> tuple[float, float]:
     low, high = choices.limits or kind.limits
     inside = x[(x >= low) & (x <= high)]
@@ -282,18 +296,26 @@ def _fitted(
     t = inner(x, plan.core_exponent)
     if choices.method == "aaa":  # over β of W̄ itself: its tolerance is of the greatest value
         power = 0 if kind.name == "beta" else plan.power
-        scale = x ** -float(power)
-        found = adaptive(Target(t, energy * scale, unit * scale), choices.tolerance, ends)
+        target, size = _scaled(t, energy, unit, x ** -float(power))
+        found = adaptive(target, choices.tolerance, ends)
         if found is not None:
+            found = found.times(size)
             return Piece(plan.low, plan.high, power, found, plan.core_exponent, "aaa")
-    scale = x ** -float(plan.power)
-    target = Target(t, energy * scale, unit * scale)
-    if choices.method != "aaa":
+    target, size = _scaled(t, energy, unit, x ** -float(plan.power))
+    if choices.method == "aaa":
+        found = raised(target, plan.degrees, ends)
+    else:
         found = steady(FITTERS[choices.method], target, plan.degrees, ends)
-        return Piece(plan.low, plan.high, plan.power, found, plan.core_exponent, choices.method)
-    found = raised(target, plan.degrees, ends)
-    stray = strays(found, target, choices.tolerance)
-    return Piece(plan.low, plan.high, plan.power, found, plan.core_exponent, "least_squares", stray)
+    stray = choices.method == "aaa" and strays(found, target, choices.tolerance)
+    method = "least_squares" if choices.method == "aaa" else choices.method
+    found = found.times(size)
+    return Piece(plan.low, plan.high, plan.power, found, plan.core_exponent, method, stray)
+
+
+def _scaled(t: Values, energy: Values, unit: Values, factor: Values) -> tuple[Target, float]:
+    """Values of about 1, and the power of two that they are to be multiplied with."""
+    size = 2.0 ** round(math.log2(float(np.median(energy * factor))))
+    return Target(t, energy * factor / size, unit * factor / size), size
 
 
 def _refuse_poles(piece: Piece, kind: Variable) -> None:

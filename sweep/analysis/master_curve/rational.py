@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,20 @@ class Quotient:
     def __call__(self, t: ArrayLike) -> Values:
         t = np.asarray(t, dtype=np.float64)
         return _horner(self.numerator, t) / _horner(self.denominator, t)
+
+    def times(self, factor: float) -> Quotient:
+        """That many times as large."""
+        above = len(self.numerator)
+        scale = np.where(np.arange(len(self.covariance)) < above, factor, 1.0)
+        return replace(
+            self,
+            numerator=tuple(factor * each for each in self.numerator),
+            numerator_errors=tuple(factor * each for each in self.numerator_errors),
+            covariance=tuple(
+                tuple((scale[i] * scale * np.array(row)).tolist())
+                for i, row in enumerate(self.covariance)
+            ),
+        )
 
     def slopes(self, t: Values) -> Values:
         """Of the value in each free coefficient, (n_points, n_coefficients)."""
@@ -92,6 +106,10 @@ class Barycentric:
         share = np.array(self.weights) / np.where(hit, 1.0, away)
         found = share @ np.array(self.values) / np.where(hit.any(axis=-1), 1.0, share.sum(axis=-1))
         return np.where(hit.any(axis=-1), hit @ np.array(self.values), found)
+
+    def times(self, factor: float) -> Barycentric:
+        """That many times as large."""
+        return replace(self, values=tuple(factor * each for each in self.values))
 
     def poles_within(self, low: float, high: float) -> list[float]:
         """The real poles between the ends, these included."""
