@@ -783,6 +783,13 @@ def test_files_of_an_earlier_fit_do_not_stay(run: Run, tmp_path: Path, store: Pa
                     "fit_other.json"}  # fmt: skip
 
 
+def test_a_store_at_a_url_is_fitted_beside_it(run: Run, tmp_path: Path, store: Path) -> None:
+    status, out, err = run("fit", f"file://{store}", "--at", "delta=1e-4", "--variable", "xi")
+    assert (status, err) == (0, "")
+    assert str(store.with_name("hanisch_fig3_fit") / "fit_xi.json") in out.splitlines()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_all_amplitudes_together_collapse_less_well(store: Path) -> None:
     """At ξ = 4, δ = 0.01 the energy is 0.4 % off the limit; at δ = 1e-4 by nothing to speak of."""
     whole, least = load(store), load(store).at({"delta": 1e-4})

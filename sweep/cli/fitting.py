@@ -102,7 +102,7 @@ def fit(
         tolerance=tolerance,
     )
     reading = Reading(x, y, sigma, scale_beta, scale_energy)
-    folder = folder or Path(source).with_name(f"{Path(source).stem}_fit")
+    folder = folder or _beside(source)
     with StopRequest() as asked:
         points = load(source, reading)
         chosen = points.at(places(at or ()))
@@ -119,6 +119,16 @@ def fit(
         return
     print(f"stopped by {asked.cause}", file=sys.stderr)
     raise typer.Exit(asked.exit_status)
+
+
+def _beside(source: str) -> Path:
+    """The folder NAME_fit beside a file or store, of a URL in the working directory."""
+    from sweep.store.place import is_url, local
+
+    if is_url(source):
+        return Path(f"{Path(source).stem}_fit")
+    path = local(source) if source.startswith("file://") else Path(source)
+    return path.with_name(f"{path.stem}_fit")
 
 
 def _fitted(
