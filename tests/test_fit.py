@@ -266,6 +266,18 @@ def test_a_denominator_without_a_constant_has_another_coefficient_of_1(fitter: A
     assert found.poles_within(0.05, 20) == []
 
 
+def test_coefficients_of_scattered_points_are_of_their_size() -> None:
+    """Seed 80 made them 1e12: a constant of next to nothing goes through one point apart."""
+    for seed in (0, 1, 80):
+        rng = np.random.default_rng(seed)
+        xi = np.linspace(0.1, 3.9, 20)
+        noisy = closed_over_xi(xi) / DELTA * (1 + 0.2 * rng.standard_normal(20))
+        curve = fit(measured(xi * DELTA, noisy, delta=np.full(20, DELTA)), "xi")
+        for piece in curve.pieces:
+            assert isinstance(piece.rational, Quotient)
+            assert np.max(np.abs(piece.rational.numerator + piece.rational.denominator)) < 1e5
+
+
 @pytest.mark.parametrize("method", ["least_squares", "minimax", "aaa"])
 @pytest.mark.parametrize("size", [1e-45, 1e45])
 @pytest.mark.parametrize("unit", [1e-13, 1e13])

@@ -26,9 +26,7 @@ HELD_ROUNDS = 5
 CLEAN = 1e-4  # scatter, of the greatest value, that is none
 STEADY = 2.0  # greatest standard error of a curve, in those of the points
 GROWN = 1.5  # scatter about a curve over that about one of higher degrees, which are then needed
-VANISHES = (
-    1e6  # a term of a denominator over its constant, at the least t, if that is of no account
-)
+VANISHES = 1e6  # a term of a denominator over its constant, at the least t > 0, of no account then
 RAISED = 3  # by how much degrees may be, where AAA does not tell a curve
 LEAST_BELOW = 1e-3  # of a held coefficient of the denominator over the last round's
 
@@ -368,7 +366,8 @@ def _refined(
 
 def _pinned(target: Target, bases: _Bases, b: Values) -> int:
     """Which coefficient of the denominator is to be 1: the first, if it is anywhere of account."""
-    shares = np.abs(bases.powers(b)) * target.t.min() ** np.arange(float(b.size))
+    least = np.min(target.t[target.t > 0], initial=bases.scale)
+    shares = np.abs(bases.powers(b)) * least ** np.arange(float(b.size))
     return int(np.argmax(np.abs(b))) if shares.max() > VANISHES * shares[0] else 0
 
 
