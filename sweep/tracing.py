@@ -73,10 +73,10 @@ def trace_point(
         return _dataset(sweep, asked, _nothing(sweep, asked.size, status))
     if times is None:
         count = sweep.model.samples if samples is None else samples
-        moments = _spaced(span, count, start, end)
+        moments = _spaced(span, count, start, end, sweep.model.clock.unit)
     else:
         moments = np.asarray(times, np.float64)
-    moments = _checked(moments, span)
+    moments = _checked(moments, span, sweep.model.clock.unit)
     return _dataset(sweep, moments, tracer.look(moments))
 
 
@@ -139,14 +139,14 @@ def traceable(model: Model) -> list[str]:
     return [method.name for method in model.methods if method.traced]
 
 
-def _spaced(span: Span, samples: int, start: float | None, end: float | None) -> Values:
+def _spaced(span: Span, samples: int, start: float | None, end: float | None, unit: str) -> Values:
     first = span.first if start is None else start
     last = span.last if end is None else end
     if not 2 <= samples <= MOST_SAMPLES:
         most = f"at most {MOST_SAMPLES:,} (--samples)"
         raise SweepError(f"samples={samples!r}: a trace has at least 2, {most}")
     if not first < last:
-        raise SweepError(f"a trace from {first!r} s to {last!r} s is empty")
+        raise SweepError(f"a trace from {first!r} {unit} to {last!r} {unit} is empty")
     return np.linspace(first, last, samples)
 
 
@@ -160,16 +160,16 @@ def _nothing(sweep: Sweep, moments: int, status: int) -> Seen:
     return Seen(np.full((moments, width), np.nan), 0, status)
 
 
-def _checked(times: Values, span: Span) -> Values:
+def _checked(times: Values, span: Span, unit: str) -> Values:
     """The times where they can be looked at, what is beyond by rounding taken in."""
     if times.ndim != 1 or not times.size or not np.all(np.diff(times) >= 0):
         raise SweepError(f"times of shape {times.shape} are not a list of ascending numbers")
     slack = SLACK * abs(span.last)
     if not (span.begin - slack <= times[0] and times[-1] <= span.last + slack):
-        asked = f"from {float(times[0])!r} s to {float(times[-1])!r} s"
+        asked = f"from {float(times[0])!r} {unit} to {float(times[-1])!r} {unit}"
         raise SweepError(
-            f"a trace {asked} is not within {span.begin!r} s to {span.last!r} s, for which the "
-            "point is computed"
+            f"a trace {asked} is not within {span.begin!r} {unit} to {span.last!r} {unit}, for "
+            "which the point is computed"
         )
     return np.clip(times, span.begin, span.last)
 

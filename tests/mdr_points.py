@@ -39,6 +39,22 @@ def reference_cases() -> tuple[Columns, Columns]:
     return {name: columns.pop(name) for name in names}, columns
 
 
+def slipping_share(points: Columns) -> NDArray[np.float64]:
+    """The share of the contact that does not stick for good, by the closed form of its edge."""
+    beta, delta = (np.asarray(points[name], np.float64) for name in ("beta", "delta"))
+    turn = np.exp(1j * np.asarray(points["phase"]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        depth = 0.5 * (np.abs(turn - beta) + np.abs(turn + beta)) * delta / beta
+    depth = np.where(np.isinf(beta), delta, depth)
+    exponent = 1 / np.asarray(points["profile_exponent"])
+    return 1 - (np.maximum(1 - depth, 0) / (1 + delta)) ** exponent
+
+
+def enough_springs(points: Columns, least: float) -> NDArray[np.float64]:
+    """As many that some more can slip than a time-stepping method asks for, and at least these."""
+    return np.maximum(least, np.ceil(25 / slipping_share(points)))
+
+
 def oracle_energy(points: Columns, tolerance: float = 1e-12) -> oracle.Energy:
     """The oracle's W̄ and its error."""
     return oracle.normalized_energy(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import math
@@ -22,12 +23,15 @@ from sweep.analysis.master_curve import (
     Points,
     Quotient,
     Reading,
+    as_json,
     fit,
     from_dataset,
     load,
     read_csv,
     write,
 )
+from sweep.analysis.master_curve.alike import merged
+from sweep.analysis.master_curve.drawing import draw_amplitudes
 from sweep.analysis.master_curve.fitting import Target, adaptive, least_greatest, least_squares
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -231,6 +235,60 @@ def test_standard_errors_are_those_of_repeated_measurements() -> None:
     assert all(each.denominator_errors[0] == 0 for each in fits)
 
 
+def test_the_curve_s_standard_error_is_that_of_repeated_measurements() -> None:
+    """The covariance tells more than the coefficients' own errors, which are large together."""
+    rng = np.random.default_rng(8)
+    t, fine = np.linspace(0.05, 4, 80), np.linspace(0.05, 4, 9)
+    fits = [
+        least_squares(target(t, rational(t) * (1 + 0.01 * rng.standard_normal(t.size))),
+                      Degrees(2, 2))
+        for _ in range(300)
+    ]  # fmt: skip
+    scatter = np.std([each(fine) for each in fits], axis=0, ddof=1)
+    told = np.median([np.asarray(each.standard_error(fine)) for each in fits], axis=0)
+    assert told == pytest.approx(scatter, rel=0.2)
+    for each in fits[:3]:
+        errors = np.sqrt(np.diag(each.covariance))
+        assert errors == pytest.approx(each.numerator_errors + each.denominator_errors[1:])
+
+
+@pytest.mark.parametrize("fitter", [least_squares, least_greatest])
+def test_a_denominator_without_a_constant_has_another_coefficient_of_1(fitter: Any) -> None:
+    """(1 + t)/(t + 3t²): with 1 for its constant all others would be infinite."""
+    t = np.geomspace(0.1, 10, 80)
+    found = fitter(target(t, (1 + t) / (t + 3 * t**2)), Degrees(1, 2))
+    assert found.denominator[found.pinned] == 1
+    assert found.pinned > 0
+    share = found.denominator[1]
+    assert np.array(found.numerator) / share == pytest.approx([1, 1], rel=1e-6)
+    assert np.array(found.denominator) / share == pytest.approx([0, 1, 3], rel=1e-6, abs=1e-6)
+    assert np.max(np.abs(found.numerator + found.denominator)) < 10
+    assert found.poles_within(0.05, 20) == []
+
+
+def test_coefficients_of_scattered_points_are_of_their_size() -> None:
+    """Seed 80 made them 1e12: a constant of next to nothing goes through one point apart."""
+    for seed in (0, 1, 80):
+        rng = np.random.default_rng(seed)
+        xi = np.linspace(0.1, 3.9, 20)
+        noisy = closed_over_xi(xi) / DELTA * (1 + 0.2 * rng.standard_normal(20))
+        curve = fit(measured(xi * DELTA, noisy, delta=np.full(20, DELTA)), "xi")
+        for piece in curve.pieces:
+            assert isinstance(piece.rational, Quotient)
+            assert np.max(np.abs(piece.rational.numerator + piece.rational.denominator)) < 1e5
+
+
+@pytest.mark.parametrize("method", ["least_squares", "minimax", "aaa"])
+@pytest.mark.parametrize("size", [1e-45, 1e45])
+@pytest.mark.parametrize("unit", [1e-13, 1e13])
+def test_the_units_of_points_are_of_no_account(method: str, size: float, unit: float) -> None:
+    t = np.linspace(0.2, 4, 60)
+    points = measured(unit * t, size * rational(t) / t)
+    curve = fit(points, "beta", Choices(method, (Degrees(2, 2),), (0.2 * unit, 4 * unit)))
+    assert curve.error.greatest < 1e-9
+    json.dumps(as_json(curve), allow_nan=False)
+
+
 def measured(beta: Values, energy: Values, **columns: Any) -> Points:
     unknown = np.full(beta.size, np.nan)
     names: dict[str, Any] = {"delta": unknown, "phase": unknown, "sigma": unknown} | columns
@@ -336,6 +394,85 @@ def test_points_that_do_not_collapse_are_told() -> None:
     assert fit(several.at({"delta": 1e-4}), "beta").notes == ()
 
 
+# --- Choosing points ---
+
+
+def test_the_exponent_told_of_a_file_without_one_is_that_of_its_profile(tmp_path: Path) -> None:
+    """A cone's points, against its own closed form; a sphere's without a word."""
+    xi = np.linspace(0.05, 4, 80)
+    energy = np.where(xi < 1, 0.75 * xi * (1 - 2 * xi / 3), 0.25 / np.maximum(xi, 1)) / DELTA
+    rows = "\n".join(f"{x * DELTA!r},{e!r},{DELTA}" for x, e in
+                     zip(xi.tolist(), energy.tolist(), strict=True))  # fmt: skip
+    path = tmp_path / "cone.csv"
+    path.write_text("beta,energy,delta\n" + rows, encoding="utf-8")
+    found = read_csv(path, Reading())
+    for cuts, n, off in (({"profile_exponent": 1.0}, 1.0, 1e-12), ({}, 2.0, 0.3)):
+        curve = fit(found.at(cuts), "xi")
+        assert curve.constants["profile_exponent"] == (n, n)
+        assert curve.points_from_theory is not None
+        assert (curve.points_from_theory.greatest < off) == (n == 1.0)
+    for wrong in (0.5, -1.0):
+        with pytest.raises(SweepError, match=r"profile_exponent has to be above 0\.5, not"):
+            found.at({"profile_exponent": wrong})
+    path.write_text("beta,energy,profile_exponent\n1,2,0.4\n2,3,0.4", encoding="utf-8")
+    with pytest.raises(SweepError, match=r"profile_exponent has to be above 0\.5, not 0\.4"):
+        fit(read_csv(path, Reading()), "beta")
+
+
+def test_a_store_of_spheres_has_no_other_profile() -> None:
+    body = {**SPHERE, "normal_amplitude": 1e-8}
+    found = run_in_memory(body, {"friction": np.geomspace(0.01, 10, 30)})
+    (note,) = found.at({"profile_exponent": 3.0}).notes
+    assert "--at profile_exponent=3 is not among the points: taken are those of 2" in note
+
+
+@pytest.mark.parametrize(
+    ("asked", "taken"), [(3.2, 0.2), (-0.1, 0.2), (1.0 + math.pi, 1.0), (1.1, 1.0), (-1.2, 2.0)]
+)
+def test_phases_are_taken_modulo_pi(asked: float, taken: float) -> None:
+    phases = [0.2, 1.0, 2.0, 0.2 + math.pi, 1.0 - math.pi]
+    grid = run_in_memory({"delta": 0.01}, {"phase": phases, "beta": np.geomspace(0.1, 10, 30)})
+    assert np.unique(grid.phase).tolist() == [0.2, 1.0, 2.0]
+    chosen = grid.at({"phase": asked})
+    assert np.unique(chosen.phase).tolist() == [taken]
+    assert chosen.energy.size == (30 if taken == 2.0 else 60)
+    assert chosen.notes == ()
+    fit(chosen, "beta", Choices(degrees=(Degrees(2, 2),)))
+
+
+def test_a_pick_that_is_far_off_is_told(run: Run, tmp_path: Path) -> None:
+    axes = {"delta": {"values": [1e-4, 1e-3, 1e-2]}, "beta": {"geomspace": [0.1, 10, 40]}}
+    sweep.run(request_of({"phase": 1.0}, axes=axes), store=tmp_path / "s.zarr")
+    for asked, taken, told in (("1e-3", 0.001, False), ("1.2e-3", 0.001, False),
+                               ("4e-3", 0.001, True), ("7", 0.01, True)):  # fmt: skip
+        status, out, err = run("fit", "s.zarr", "--at", f"delta={asked}", "--variable", "beta")
+        assert status == 0
+        assert f"delta = {taken:g}, phase = 1, profile_exponent = 2\n" in out
+        assert (f"is not among the points: taken are those of {taken:g}" in err) == told
+
+
+def test_what_rounding_splits_is_one() -> None:
+    """δ = Δz/d0 of many d0 and Δz, and phases: groups of 1e-9, of every column."""
+    scales = np.random.default_rng(3).uniform(0.1, 9, 60)
+    depths = (1e-6 * scales).tolist()
+    body = {key: value for key, value in SPHERE.items() if key != "indentation"}
+    parts = [
+        run_in_memory({**body, "indentation": depth, "normal_amplitude": 0.03 * depth},
+                      {"friction": [0.1, 0.7]})
+        for depth in depths
+    ]  # fmt: skip
+    delta = np.concatenate([part.delta for part in parts])
+    assert np.unique(delta).size > 1
+    assert np.unique(merged(delta)).size == 1
+    apart = np.array([0.0, 1e-300, 1e-4, 1e-4 * (1 + 1e-8), np.nan])
+    np.testing.assert_array_equal(merged(apart), apart)
+    turns = 0.3 + math.pi * np.arange(-5, 6)
+    assert np.unique(merged(turns, math.pi)).tolist() == [0.3]
+    edge = np.array([math.pi / 2, -math.pi / 2, 3 * math.pi / 2, 1.5])
+    assert np.unique(np.abs(merged(edge, math.pi))).tolist() == [1.5, math.pi / 2]
+    assert merged(np.empty(0)).size == 0
+
+
 # --- Of any parameter set ---
 
 
@@ -411,7 +548,8 @@ def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> No
     assert fit(exported, "xi").pieces == fit(load(tmp_path / "loads.zarr").at({"delta": 0}),
                                              "xi").pieces  # fmt: skip
     status, _, err = run("fit", "loads.zarr", "--at", "delta=0")
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert all(line.startswith("removed loads_fit/") for line in err.splitlines())
 
 
 def test_constant_load_without_joules_names_what_is_missing() -> None:
@@ -526,7 +664,67 @@ def test_points_without_a_positive_energy_are_left_out() -> None:
     assert (found.beta.tolist(), found.left_out) == ([0.5], 3)
 
 
+@pytest.mark.parametrize(("n", "off"), [(1.0, 1e-9), (1.5, 5e-4), (3.0, 5e-4), (4.0, 2e-3)])
+def test_default_degrees_suit_the_profile(n: float, off: float) -> None:
+    xi = np.concatenate([np.geomspace(1e-3, 1, 60), np.linspace(1, 4, 150)[1:]])
+    fixed = {"delta": 1e-7, "phase": 1.0, "profile_exponent": n}
+    curve = fit(run_in_memory(fixed, {"beta": xi * 1e-7}), "xi")
+    assert curve.from_theory is not None
+    assert curve.from_theory.greatest < off
+    assert curve.pieces[-1].method == curve.method == "least_squares"
+
+
+def test_points_too_far_apart_for_aaa_are_not_said_to_scatter() -> None:
+    """Of a sphere, which degrees 2/3 meet; the method told is the one that was used."""
+    xi = np.concatenate([np.linspace(0.05, 1, 20), [1.01, 1.1, 1.5, 2, 2.5, 3, 3.5, 4]])
+    sparse = measured(xi * DELTA, closed_over_xi(xi) / DELTA, delta=np.full(xi.size, DELTA))
+    curve = fit(sparse, "xi", Choices(method="aaa"))
+    (note,) = curve.notes
+    assert "too far apart for aaa" in note
+    assert "least_squares of degrees 2/3" in note
+    fine = np.linspace(0.05, 4, 2001)
+    assert np.max(np.abs(curve(fine) / closed_over_xi(fine) - 1)) < 1e-8
+    told = as_json(curve)
+    assert [piece["method"] for piece in told["pieces"]] == ["aaa", "least_squares"]
+    assert told["method"] == "aaa and least_squares"
+    noisy = closed_over_xi(xi) * (1 + 0.01 * np.cos(1e3 * np.arange(xi.size)))
+    scattered = measured(xi * DELTA, noisy / DELTA, delta=np.full(xi.size, DELTA))
+    notes = fit(scattered, "xi", Choices(method="aaa")).notes
+    assert all("the points scatter" in each for each in notes)
+    assert len(notes) == 2
+
+
+@pytest.mark.parametrize("n", [1.0, 2.0, 4.0])
+def test_the_lines_of_figure_3_are_those_of_the_profile(n: float) -> None:
+    """Complete slip meets the energies at small ξ, δ sin²φ at large β."""
+    fixed = {"phase": 0.8, "profile_exponent": n}
+    found = run_in_memory(fixed, {"delta": [1e-3, 1e-2], "beta": np.geomspace(1e-8, 1e4, 60)})
+    left, right = draw_amplitudes(found).axes
+    lines = {str(line.get_label()): line for line in right.lines}
+    coulomb = lines["Coulomb, eq. 20" if n == 2 else "Coulomb, of this profile"]
+    x, y = (np.asarray(values) for values in coulomb.get_data())
+    least = found.where(found.xi == found.xi.min())
+    np.testing.assert_allclose(y / x, float(least.xi_energy[0] / least.xi[0]), rtol=1e-4)
+    dashed = [line for line in right.lines if line.get_linestyle() == "-."]
+    levels = [np.asarray(line.get_ydata())[0] for line in dashed[:2]]
+    most = found.xi_energy[found.beta == found.beta.max()]
+    np.testing.assert_allclose(levels, most, rtol=1e-3)
+    assert lines["I | II, eq. 24"].get_xdata()[0] == pytest.approx(8**-0.5)
+    border = next(line for line in left.lines if line.get_label() == "II | III, eq. 24")
+    assert 1 / (4 * border.get_xdata()[0]) == pytest.approx(math.sin(0.8) ** 2)
+
+
 # --- Files ---
+
+
+@pytest.mark.parametrize(
+    "name", ['a"""+str(1-1)+""".csv', "b\\", 'c"', "new\nline", "π\\N{x}", "\\x4"]
+)
+def test_no_name_of_a_file_is_code(points: Points, tmp_path: Path, name: str) -> None:
+    curve = fit(dataclasses.replace(points, source=name), "beta")
+    module = written_function(curve, tmp_path)
+    assert f"points of {name} (" in module.__doc__
+    assert module.energy(1.0) == pytest.approx(float(curve(1.0)), rel=1e-13)
 
 
 @pytest.mark.parametrize("method", ["least_squares", "aaa"])
@@ -553,6 +751,10 @@ def test_json_has_coefficients_with_errors(points: Points, tmp_path: Path) -> No
     assert isinstance(rational, Quotient)
     assert piece["numerator"] == list(rational.numerator)
     assert len(piece["denominator_errors"]) == 4
+    assert np.shape(piece["covariance"]) == (8, 8)
+    told_error = piece["standard_error"]
+    assert told_error["x"][0] == 0.1
+    assert 0 < max(told_error["relative"]) < TENTH_PERCENT
     assert (told["n_coefficients"], told["range"]) == (8, [0.1, 1e6])
     assert told["error"]["greatest"] == curve.error.greatest
     assert told["constants"]["phase"] == [math.pi / 2, math.pi / 2]
@@ -579,6 +781,25 @@ def test_the_command_on_figure_3(run: Run, tmp_path: Path, store: Path) -> None:
              "amplitudes.png"}  # fmt: skip
     assert {path.name for path in (tmp_path / "there").iterdir()} == names
     assert {Path(path).name for path in told["files"]} == names
+
+
+def test_files_of_an_earlier_fit_do_not_stay(run: Run, tmp_path: Path, store: Path) -> None:
+    assert run("fit", str(store), "--at", "delta=1e-4", "-o", "there")[0] == 0
+    (tmp_path / "there" / "notes.txt").write_text("mine", encoding="utf-8")
+    (tmp_path / "there" / "fit_other.json").write_text("mine", encoding="utf-8")
+    status, _, err = run("fit", str(store), "--variable", "xi", "-o", "there")
+    assert status == 0
+    assert "removed there/fit_beta.json, of an earlier fit" in err
+    kept = {path.name for path in (tmp_path / "there").iterdir()}
+    assert kept == {"fit_xi.json", "fit_xi.py", "fits.png", "amplitudes.png", "notes.txt",
+                    "fit_other.json"}  # fmt: skip
+
+
+def test_a_store_at_a_url_is_fitted_beside_it(run: Run, tmp_path: Path, store: Path) -> None:
+    status, out, err = run("fit", f"file://{store}", "--at", "delta=1e-4", "--variable", "xi")
+    assert (status, err) == (0, "")
+    assert str(store.with_name("hanisch_fig3_fit") / "fit_xi.json") in out.splitlines()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_all_amplitudes_together_collapse_less_well(store: Path) -> None:
@@ -655,6 +876,25 @@ def test_rows_that_are_not_ok_are_left_out(run: Run, tmp_path: Path) -> None:
     assert told["error"]["greatest"] < TENTH_PERCENT
 
 
+def test_only_columns_that_are_used_are_read(run: Run, tmp_path: Path) -> None:
+    """Remarks and dates beside the numbers; empty cells are left out, and counted."""
+    beta = np.geomspace(0.1, 50, 60)
+    rows = [f"{x},{e},2020-01-0{k % 9},0.001,{0.01 * e}" for k, (x, e) in
+            enumerate(zip(beta, closed_over_beta(beta), strict=True))]  # fmt: skip
+    rows += ["3,,good,0.001,1", ",5,,0.001,1", "4,6,,,1", "5,7,,0.001,"]
+    text = "beta,energy,remark,delta,error\n" + "\n".join(rows)
+    (tmp_path / "m.csv").write_text(text, encoding="utf-8")
+    status, out, err = run("fit", "m.csv", "--sigma", "error", "--variable", "beta", "--json")
+    assert status == 0
+    assert "4 of 64 left out (1 with beta no positive number, 1 with no energy, 1 with no delta, " \
+        "1 with no sigma)" in err  # fmt: skip
+    (told,) = json.loads(out)["fits"]
+    assert (told["weights"], told["error"]["n_points"]) == ("sigma", 60)
+    assert told["error"]["greatest"] < TENTH_PERCENT
+    status, out, _ = run("fit", "m.csv", "--sigma", "error", "--weights", "absolute", "--json")
+    assert json.loads(out)["fits"][0]["weights"] == "absolute"
+
+
 def test_the_table_has_coefficients_with_errors(run: Run, store: Path) -> None:
     status, out, _ = run("fit", str(store), "--at", "delta=1e-4", "--variable", "xi", "-o", "t")
     assert status == 0
@@ -701,6 +941,17 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--at", "phse=1"], "did you mean 'phase'?"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phase=nan"], "--at phase takes a number"),
         (f"beta,energy\n{GOOD}\n", ["--tolerance", "0"], "tolerance has to be above 0"),
+        (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-200"], "choose another --scale-energy"),
+        (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-307"], "choose another --scale-energy"),
+        (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e200"], "choose another --scale-energy"),
+        (f"beta,energy\n{GOOD}\n", ["--scale-beta", "1e200"], "choose another --scale-beta"),
+        (f"beta,energy\n{GOOD}\n", ["--scale-beta", "1e-200", "--variable", "beta", "--range",
+         "1e-300", "1"], "numbers from 1e-15 to 1e.15: choose another --scale-beta"),
+        (f"beta,energy\n{GOOD}\n", ["--y", "beta"], "'beta' is told to be both the energy and"),
+        (f"mu,energy\n{GOOD}\n", ["--x", "energy"], "'energy' is told to be both"),
+        ("beta,energy,beta\n1,2,3\n", [], "line 1: two columns are 'beta': rename one"),
+        ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", ["--sigma", "s"], "line 4: s = 0 is no standard"),
+        ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", [], "line 3: delta = -0.1 is below 0"),
     ],
 )  # fmt: skip
 def test_bad_requests_say_what_would_do(

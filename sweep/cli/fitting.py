@@ -39,7 +39,8 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="The points whose delta or phase is nearest; of a CSV without it, its value.",
+            help="The points whose delta, phase or profile_exponent is nearest; of a CSV without "
+            "it, its value.",
         ),
     ] = None,
     variable: Annotated[str | None, _unless_told("NAME", "beta or xi; both without.")] = None,
@@ -54,8 +55,9 @@ def fit(
         _unless_told("LO HI", "Of the variable (--variable).", "--range"),
     ] = None,
     weights: Annotated[
-        str, typer.Option(metavar="NAME", help="Of errors: relative, absolute or sigma.")
-    ] = "relative",
+        str | None,
+        _unless_told("NAME", "Of errors: relative, absolute or sigma; sigma if it is told."),
+    ] = None,
     whole: Annotated[bool, typer.Option("--whole", help="xi in one piece across xi = 1.")] = False,
     tolerance: Annotated[
         float, typer.Option(metavar="SHARE", help="Of aaa, of the greatest energy.")
@@ -85,7 +87,7 @@ def fit(
     beta (from 0.1 on), and W times delta over xi = beta/delta (up to 4), W being the energy per
     cycle over (16/3) G* a0 delta/n Delta_x^2. Coefficients go to fit_NAME.json, a ready function to
     fit_NAME.py, pictures beside them. The fit over xi is in two pieces, which part where a stick
-    core appears.
+    core appears. Files of these names that an earlier fit has left in the folder are removed.
     """
     from sweep.analysis.master_curve import Choices, Reading, load
 
@@ -95,12 +97,12 @@ def fit(
         method=method,
         degrees=_degrees(degrees),
         limits=limits,
-        weights=weights,
+        weights=weights or ("relative" if sigma is None else "sigma"),
         whole=whole,
         tolerance=tolerance,
     )
     reading = Reading(x, y, sigma, scale_beta, scale_energy)
-    folder = folder or Path(source).with_name(f"{Path(source).stem}_fit")
+    folder = folder or _beside(source)
     with StopRequest() as asked:
         points = load(source, reading)
         chosen = points.at(places(at or ()))
@@ -111,10 +113,22 @@ def fit(
             for note in curve.notes:
                 print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
         written = _written(points, chosen, curves, folder)
+        for path in _cleared(folder, written):
+            print(f"removed {path}, of an earlier fit", file=sys.stderr)
         _tell(curves, left, written, as_json=as_json)
         return
     print(f"stopped by {asked.cause}", file=sys.stderr)
     raise typer.Exit(asked.exit_status)
+
+
+def _beside(source: str) -> Path:
+    """The folder NAME_fit beside a file or store, of a URL in the working directory."""
+    from sweep.store.place import is_url, local
+
+    if is_url(source):
+        return Path(f"{Path(source).stem}_fit")
+    path = local(source) if source.startswith("file://") else Path(source)
+    return path.with_name(f"{path.stem}_fit")
 
 
 def _fitted(
@@ -162,6 +176,19 @@ def _written(
     return written
 
 
+def _cleared(folder: Path, written: list[Path]) -> list[Path]:
+    """Files that a fit writes and this one did not, of an earlier one: removed."""
+    from sweep.analysis.master_curve import VARIABLES
+
+    names = [f"fit_{name}.{end}" for name in VARIABLES for end in ("json", "py")]
+    names += ["fits.png", "phases.png", "amplitudes.png"]
+    stale = [folder / name for name in names if folder / name not in written]
+    stale = [path for path in stale if path.is_file()]
+    for path in stale:
+        path.unlink()
+    return stale
+
+
 def _makes_curves(column: Values) -> bool:
     """Whether several points share a value, as on a grid: those of a sample have one each."""
     import numpy as np
@@ -192,6 +219,9 @@ def _print(curve: MasterCurve) -> None:
         f"{curve.variable.energy} over {curve.variable.symbol}, {low:g} to {high:g}: "
         f"{curve.n_coefficients} coefficients, {curve.error.n_points:,} points"
     )
+    constants = [f"{name} = {_ends(*ends)}" for name, ends in curve.constants.items()]
+    if constants:
+        print(", ".join(constants))
     from_points, grid, points = curve.error, curve.from_theory, curve.points_from_theory
     compared = [("fit from points", from_points), ("fit from closed form, δ → 0", grid)]
     rows = [
@@ -205,6 +235,10 @@ def _print(curve: MasterCurve) -> None:
     if coefficients:
         print_table(coefficients, ("piece", "of t to the", "coefficient", "standard error"))
         print()
+
+
+def _ends(least: float, greatest: float) -> str:
+    return f"{least:.10g}" + (f" to {greatest:.10g}" if greatest > least else "")
 
 
 def _coefficients(piece: Piece, name: str) -> list[tuple[str, str, str, str]]:
@@ -221,7 +255,7 @@ def _coefficients(piece: Piece, name: str) -> list[tuple[str, str, str, str]]:
         ("below", rational.denominator, rational.denominator_errors),
     ):
         for k, value in enumerate(values):
-            error = f"{errors[k]:.2g}" if errors and (part, k) != ("below", 0) else ""
+            error = f"{errors[k]:.2g}" if errors and (part, k) != ("below", rational.pinned) else ""
             rows.append((where, f"{k}, {part}", f"{value:.8g}", error))
     return rows
 

@@ -53,10 +53,12 @@ def trace(
         typer.Option(min=2, metavar="N", help="Moments looked at.", show_default=False),
     ] = None,
     start: Annotated[
-        float | None, typer.Option("--from", metavar="S", help="First moment, in s.")
+        float | None,
+        typer.Option("--from", metavar="T", help="First moment, in s (mdr_contact: rad)."),
     ] = None,
     end: Annotated[
-        float | None, typer.Option("--to", metavar="S", help="Last moment, in s.")
+        float | None,
+        typer.Option("--to", metavar="T", help="Last moment, in s (mdr_contact: rad)."),
     ] = None,
     as_json: Json = False,
 ) -> None:

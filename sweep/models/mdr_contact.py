@@ -36,9 +36,13 @@ Method `time_stepping`, the paper's algorithm, makes energy nearly in phase (φ 
 where its error of first order is larger than what is lost: with β = 19.3, δ = 0.43, φ = 0.0046,
 n = 1, 400 steps and 2000 springs it gives −1.36e-5 instead of 2.01e-5. Such energies are negative
 with status ok; `time_stepping_2` and `exact` have the right ones. The regime of both time-stepping
-methods is told by which springs slip, whatever the energy. A spring stands for its middle: where
-the edge that slips (outside of `sweep.theory.mdr_contact.stick_radius`) does not reach that of the
-outermost one, no spring slips, the energy is 0 and the regime `full_stick`.
+methods is told by which springs slip, whatever the energy.
+
+Both sum over springs of even width, all over the contact, of which only those outside of the core
+that sticks for good can slip: for small δ about the share δ/n of them. Where that are fewer than
+20, though something slips, the point is `not_converged`. With 20 the sum is within 0.4 % of the
+energy in 99 of 100 contacts, and within 3 % in all (worst for β near 1 nearly in phase); the error
+falls with the second power of their number. About 20 n/δ springs do.
 """
 
 from __future__ import annotations
@@ -122,8 +126,7 @@ OUTPUTS = (
     Output(name="regime", unit="1", kind="flag",
            flags=("full_stick", "partial_slip", "gross_slip", "jumping"),
            long_name="whether all of the contact sticks, some, none, or contact is lost at times; "
-           "by time_stepping methods of their springs, so full_stick, with no energy lost, also "
-           "where the edge that slips is narrower than a spring: more springs see it"),
+           "by time_stepping methods of their springs"),
 )  # fmt: skip
 
 OBSERVABLES = (
@@ -188,8 +191,8 @@ MODEL = Model(
     ),
     sentences={
         Status.ok: "computed",
-        Status.not_converged: "cannot happen, every point takes a fixed number of evaluations; "
-        "please report this point's parameters",
+        Status.not_converged: "fewer than 20 springs can slip: raise springs, to about 20 n/delta "
+        "for a small delta, or take method exact, which needs none",
         Status.diverged: "the numbers overflow or underflow; bring the parameters nearer to one "
         "another in size",
         Status.outside_validity: "nothing moves (normal_amplitude or tangential_amplitude must be "

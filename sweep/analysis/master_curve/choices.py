@@ -69,6 +69,11 @@ def _over_xi(points: Points) -> tuple[Values, Values]:
     return points.xi, points.xi_energy
 
 
+# Above ξ = 1 the curves of cone and sphere are quotients, of degrees 0/0 and 2/3 in the core; those
+# of other profiles are none.
+OTHER_PROFILES = Degrees(3, 4)
+PLAIN_PROFILES = (1.0, 2.0)  # exponents
+
 VARIABLES = {
     "xi": Variable(
         "xi", "ξ = β/δ", "W̄δ", _over_xi, (0.0, 4.0), 1, (Degrees(1, 0), Degrees(1, 2)),

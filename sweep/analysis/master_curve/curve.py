@@ -9,17 +9,25 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sweep.analysis.master_curve.choices import CORE_APPEARS, VARIABLES, Choices, Variable
+from sweep.analysis.master_curve.choices import (
+    CORE_APPEARS,
+    OTHER_PROFILES,
+    PLAIN_PROFILES,
+    VARIABLES,
+    Choices,
+    Variable,
+)
 from sweep.analysis.master_curve.collapse import uncollapsed
 from sweep.analysis.master_curve.fitting import (
     FITTERS,
     Degrees,
     Target,
     adaptive,
-    least_squares,
+    raised,
     steady,
+    strays,
 )
-from sweep.analysis.master_curve.points import Points, Values, positive
+from sweep.analysis.master_curve.points import Points, Values, positive, refuse_exponent
 from sweep.analysis.master_curve.rational import Barycentric, Rational
 from sweep.config.wording import listed
 from sweep.errors import SweepError
@@ -27,6 +35,7 @@ from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 
 GAP = 0.02  # of the core's radius, over that of the contact, that is bridged
 NOTHING = 0.01  # share of the upper end up to which a point stands for 0
+MOST_X, MOST_ENERGY = 1e15, 1e50  # and their inverses: beyond them powers overflow
 GRID = 4001  # points on which a curve is compared with theory
 
 
@@ -43,6 +52,8 @@ class Piece:
     power: int
     rational: Rational
     core_exponent: float | None = None  # n; None: t is x
+    method: str = ""  # it was fitted by
+    strayed: bool = False  # the points scatter about it, by more than AAA bears
 
     def __call__(self, x: ArrayLike) -> Values:
         x = np.asarray(x, dtype=np.float64)
@@ -82,6 +93,11 @@ class MasterCurve:
         return self.pieces[0].low, self.pieces[-1].high
 
     @property
+    def method(self) -> str:
+        """What its pieces were fitted by, which may be another than was chosen."""
+        return " and ".join(dict.fromkeys(piece.method for piece in self.pieces))
+
+    @property
     def n_coefficients(self) -> int:
         """Free numbers of all pieces; where they meet is none."""
         return sum(piece.rational.n_coefficients for piece in self.pieces)
@@ -103,8 +119,9 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     """
     choices = choices or Choices()
     kind = VARIABLES[variable]
-    points = _drawable(points, kind)
+    points = _drawable(points, kind).with_profile()
     exponent = _single(points, "profile_exponent")
+    refuse_exponent(exponent)
     if variable == "beta" and not np.isnan(points.phase).all():
         _single(points, "phase")
     x, energy, unit = _collapsed(points, kind, choices)
@@ -116,13 +133,14 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
             f"{x.min():.4g} to {x.max():.4g}{points.told_left_out()}"
         )
     x, energy, unit = x[inside], energy[inside], unit[inside]
+    _refuse_extremes(points.source, kind, x, energy)
     pieces: list[Piece] = []
     plans = _plans(kind, choices, low, high, exponent)
     for plan in plans:
         pieces.append(_piece(plan, kind, choices, (x, energy, unit), pieces))
     theory = _theory(kind, points, exponent)
     used = points.where(_finite_in(points, kind, low, high))
-    notes = [*_beyond(kind, choices, x), *_lowered(kind, choices, plans, pieces)]
+    notes = [*points.notes, *_beyond(kind, choices, x), *_lowered(kind, choices, plans, pieces)]
     notes += uncollapsed(used, kind.name, x, energy / evaluated(pieces, x))
     return MasterCurve(
         variable=kind,
@@ -194,6 +212,18 @@ def _collapsed(points: Points, kind: Variable, choices: Choices) -> tuple[Values
     return x, energy, points.sigma * energy
 
 
+def _refuse_extremes(source: str, kind: Variable, x: Values, energy: Values) -> None:
+    """SweepError for numbers whose powers overflow."""
+    for name, column, option, most in (
+        (kind.name, x, "--scale-beta", MOST_X), (kind.energy, energy, "--scale-energy", MOST_ENERGY)
+    ):  # fmt: skip
+        if column.min() < 1 / most or column.max() > most:
+            raise SweepError(
+                f"{source!r}: {name} is from {column.min():.3g} to {column.max():.3g}, and fits "
+                f"are of numbers from {1 / most:g} to {most:g}: choose another {option}, or --range"
+            )
+
+
 def _limits(kind: Variable, choices: Choices, x: Values) -> tuple[float, float]:
     low, high = choices.limits or kind.limits
     inside = x[(x >= low) & (x <= high)]
@@ -211,6 +241,7 @@ def _plans(
         defaults = [kind.whole]
     else:
         below, above = kind.degrees
+        above = above if exponent in PLAIN_PROFILES else OTHER_PROFILES
         ends = [(low, min(high, CORE_APPEARS)), (max(low, CORE_APPEARS), high)]
         defaults = [d for d, (a, b) in zip((below, above), ends, strict=True) if a < b]
         ends = [(a, b) for a, b in ends if a < b]
@@ -258,22 +289,33 @@ def _piece(
 def _fitted(
     plan: _Plan, kind: Variable, choices: Choices, columns: tuple[Values, Values, Values]
 ) -> Piece:
-    """By AAA if it is asked for and the points do not scatter; by the other methods if they do."""
+    """By AAA if it is asked for and half of the points tells the other; else by other methods."""
     x, energy, unit = columns
     ends = inner(np.array([plan.low, plan.high]), plan.core_exponent)
     ends = float(ends[0]), float(ends[1])
     t = inner(x, plan.core_exponent)
     if choices.method == "aaa":  # over β of W̄ itself: its tolerance is of the greatest value
         power = 0 if kind.name == "beta" else plan.power
-        scale = x ** -float(power)
-        found = adaptive(Target(t, energy * scale, unit * scale), choices.tolerance, ends)
+        target, size = _scaled(t, energy, unit, x ** -float(power))
+        found = adaptive(target, choices.tolerance, ends)
         if found is not None:
-            return Piece(plan.low, plan.high, power, found, plan.core_exponent)
-    scale = x ** -float(plan.power)
-    target = Target(t, energy * scale, unit * scale)
-    fitter = FITTERS.get(choices.method, least_squares)
-    found = steady(fitter, target, plan.degrees, ends)
-    return Piece(plan.low, plan.high, plan.power, found, plan.core_exponent)
+            found = found.times(size)
+            return Piece(plan.low, plan.high, power, found, plan.core_exponent, "aaa")
+    target, size = _scaled(t, energy, unit, x ** -float(plan.power))
+    if choices.method == "aaa":
+        found = raised(target, plan.degrees, ends)
+    else:
+        found = steady(FITTERS[choices.method], target, plan.degrees, ends)
+    stray = choices.method == "aaa" and strays(found, target, choices.tolerance)
+    method = "least_squares" if choices.method == "aaa" else choices.method
+    found = found.times(size)
+    return Piece(plan.low, plan.high, plan.power, found, plan.core_exponent, method, stray)
+
+
+def _scaled(t: Values, energy: Values, unit: Values, factor: Values) -> tuple[Target, float]:
+    """Values of about 1, and the power of two that they are to be multiplied with."""
+    size = 2.0 ** round(math.log2(float(np.median(energy * factor))))
+    return Target(t, energy * factor / size, unit * factor / size), size
 
 
 def _refuse_poles(piece: Piece, kind: Variable) -> None:
@@ -313,10 +355,12 @@ def _lowered(
         where = f"{kind.name} from {plan.low:.4g} to {plan.high:.4g}"
         used = piece.rational.degrees
         if choices.method == "aaa":
-            found.append(
-                f"{where}: the points scatter by more than the tolerance, and aaa goes through "
-                f"some of them: least_squares of degrees {used} instead"
+            why = (
+                "the points scatter by more than the tolerance, and aaa goes through points"
+                if piece.strayed
+                else "the points are too far apart for aaa, which half of them takes to the other"
             )
+            found.append(f"{where}: {why}: it is least_squares of degrees {used}")
         elif used != str(plan.degrees):
             found.append(
                 f"{where}: the points do not determine a curve of degrees {plan.degrees}: it is "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ Formula = tuple[str, Callable[[Values], Values]]  # label, energy over the varia
 MOST_CURVES = 7
 MOST_MARKS = 60  # points of a fit that are drawn
 DPI = 100
+VANISHES = 1e-12  # sin²φ that is none
+COULOMB = ("Coulomb, of this profile", "Coulomb, eq. 20")
 
 
 def plot_amplitudes(points: Points, path: Path) -> Path:
@@ -45,27 +48,47 @@ def plot_fits(
 
 
 def draw_amplitudes(points: Points) -> Figure:
-    """As `plot_amplitudes`, a matplotlib Figure bound to no window; the lines are eqs. 19–22.
+    """As `plot_amplitudes`, a matplotlib Figure bound to no window.
 
-    Contacts of constant load, δ = 0, are drawn over ξ alone.
+    Lines are the energies of complete and partial slip, eqs. 20 and 19, and of complete stick,
+    eq. 22: over ξ a level δ sin²φ for each amplitude. Complete slip is that of the points' profile,
+    W̄δ = 3n²ξ/(2(n + 1)), which for a sphere is eq. 20. Regions I and II part at ξ = 1/√8, II and
+    III at β = 1/(4 sin²φ) (eq. 24). Contacts of constant load, δ = 0, are drawn over ξ alone.
     """
     figure, (left, right) = _panels()
     right.set(xscale="log", yscale="log")
+    points = points.with_profile()
+    level = float(relaxation(points.phase[0])) if np.unique(points.phase).size == 1 else math.nan
     for i, delta in enumerate(_chosen(points.delta)):
         some = _along(points.where(points.delta == delta), "xi")
         style: dict[str, Any] = {"linewidth": 1.2, "label": f"δ = {delta:.4g}", "color": f"C{i}"}
         if delta > 0:
             left.plot(some.beta, some.energy, **style)
+            if level > VANISHES:
+                right.axhline(level * delta, color=f"C{i}", linewidth=0.7, linestyle="-.")
         right.plot(some.xi, some.xi_energy, **style)
     low, high = float(points.xi.min()), float(points.xi.max())
     slip, stick = np.geomspace(low, 1.0), np.geomspace(0.2, max(high, 1.0))
     ends = right.get_ylim()
-    right.plot(slip, complete_slip(slip, 1.0), "k:", linewidth=0.9, label="Coulomb, eq. 20")
+    share = coulomb_share(float(np.median(points.profile_exponent)))
+    right.plot(
+        slip, share * complete_slip(slip, 1.0), "k:", linewidth=0.9, label=COULOMB[share == 1]
+    )
     right.plot(stick, partial_slip(stick), "k--", linewidth=0.9, label="Mindlin, eq. 19")
+    right.axvline(1 / math.sqrt(8), color="0.6", linewidth=0.8, label="I | II, eq. 24")
+    if level > VANISHES:
+        right.plot([], [], "k-.", linewidth=0.7, label="δ sin²φ, eq. 22")
+        left.axhline(level, color="k", linewidth=0.7, linestyle="-.", label="sin²φ, eq. 22")
+        left.axvline(0.25 / level, color="0.6", linewidth=0.8, label="II | III, eq. 24")
     right.set_ylim(ends)
     _finish(left, "β", "W̄")
     _finish(right, "ξ = β/δ", "W̄δ")
     return figure
+
+
+def coulomb_share(profile_exponent: float) -> float:
+    """W̄δ of complete slip of a profile over a sphere's: W = 4μF_nΔx, F_n = 2E*a0d0 n/(n+1)."""
+    return 0.75 * profile_exponent**2 / (profile_exponent + 1)
 
 
 def draw_phases(points: Points) -> Figure:
@@ -76,7 +99,7 @@ def draw_phases(points: Points) -> Figure:
         style: dict[str, Any] = {"label": f"φ = {np.degrees(phase):.4g}°", "color": f"C{i}"}
         left.plot(some.beta, some.energy, linewidth=1.2, **style)
         share = float(relaxation(phase))
-        if share > 1e-12:
+        if share > VANISHES:
             right.plot(some.beta, some.energy / share, linewidth=1.2, **style)
     _finish(left, "β", "W̄")
     _finish(right, "β", "W̄/sin²φ")

@@ -9,10 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sweep.analysis.master_curve.curve import Distance, MasterCurve, Piece
+import numpy as np
+
+from sweep.analysis.master_curve.curve import Distance, MasterCurve, Piece, inner
 from sweep.analysis.master_curve.rational import Barycentric, Quotient
 from sweep.errors import SweepError
 
+ERRORS_AT = 20  # parts of a piece's range
 UNITS = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
 
 
@@ -40,7 +43,7 @@ def as_json(curve: MasterCurve) -> dict[str, Any]:
         "variable": curve.variable.name,
         "energy": UNITS[curve.variable.name],
         "source": Path(curve.source).name,
-        "method": curve.choices.method,
+        "method": curve.method,
         "weights": curve.choices.weights,
         "range": list(curve.limits),
         "constants": {name: list(ends) for name, ends in curve.constants.items()},
@@ -88,8 +91,8 @@ def _head(curve: MasterCurve) -> str:
         f'"""Energy dissipated in a rubbing contact: {curve.variable.energy} over '
         f"{curve.variable.symbol}.",
         "",
-        f"Fitted to {curve.error.n_points} points of {Path(curve.source).name} "
-        f"({curve.choices.method}, {curve.n_coefficients} coefficients), {_range(curve)}.",
+        f"Fitted to {curve.error.n_points} points of {_quoted(Path(curve.source).name)} "
+        f"({curve.method}, {curve.n_coefficients} coefficients), {_range(curve)}.",
         f"Relative error against the points: at most {curve.error.greatest:.2e}, at "
         f"{curve.variable.name} = {curve.error.where:.4g}; rms {curve.error.rms:.2e}.",
     ]
@@ -103,6 +106,12 @@ def _head(curve: MasterCurve) -> str:
     lines += ["", "W̄ is the energy per cycle over (16/3) G* a0 Δx² δ/n; β = μκΔz/Δx, δ = Δz/d0.",
               '"""', ""]  # fmt: skip
     return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """As it may stand in a string of Python between any quotes."""
+    safe = text.replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in safe)
 
 
 def _range(curve: MasterCurve) -> str:
@@ -142,14 +151,31 @@ def _piece(piece: Piece) -> dict[str, Any]:
     rational = piece.rational
     told: dict[str, Any] = {
         "range": [piece.low, piece.high],
+        "method": piece.method,
         "prefactor": f"x^{piece.power}",
         "argument": "x" if piece.core_exponent is None else "(1 - 1/x)^(1/n)",
         "n_coefficients": rational.n_coefficients,
     }
     if isinstance(rational, Quotient):
-        return {**told, "form": "quotient", **_lists(asdict(rational))}
+        names = ("numerator", "denominator", "numerator_errors", "denominator_errors")
+        lists = _lists({name: getattr(rational, name) for name in names})
+        covariance = [list(row) for row in rational.covariance]
+        spread = {"covariance": covariance, "standard_error": _standard_error(piece)}
+        return {**told, "form": "quotient", **lists, **spread}
     columns = {n: getattr(rational, n) for n in ("support", "values", "weights")}
     return {**told, "form": "barycentric", **_lists(columns)}
+
+
+def _standard_error(piece: Piece) -> dict[str, list[float]] | None:
+    """Of the curve, relative, at some x of the piece."""
+    x = np.linspace(piece.low, piece.high, ERRORS_AT + 1)[piece.low == 0 :]
+    rational = piece.rational
+    error = rational.standard_error(inner(x, piece.core_exponent)) \
+        if isinstance(rational, Quotient) else None  # fmt: skip
+    if error is None:
+        return None
+    value = np.abs(rational(inner(x, piece.core_exponent)))
+    return {"x": x.tolist(), "relative": (error / value).tolist()}
 
 
 def _lists(columns: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:

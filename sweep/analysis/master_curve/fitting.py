@@ -26,6 +26,8 @@ HELD_ROUNDS = 5
 CLEAN = 1e-4  # scatter, of the greatest value, that is none
 STEADY = 2.0  # greatest standard error of a curve, in those of the points
 GROWN = 1.5  # scatter about a curve over that about one of higher degrees, which are then needed
+VANISHES = 1e6  # a term of a denominator over its constant, at the least t > 0, of no account then
+RAISED = 3  # by how much degrees may be, where AAA does not tell a curve
 LEAST_BELOW = 1e-3  # of a held coefficient of the denominator over the last round's
 
 Ends = tuple[float, float]  # of the range of t
@@ -73,20 +75,35 @@ class _Bases:
     below: Values  # (n_points, denominator + 1)
     scale: float  # c
 
-    def quotient(self, a: Values, b: Values, variances: Values | None = None) -> Quotient:
-        """In powers of t, the denominator's constant made 1."""
-        units = [self._units(len(each)) for each in (a, b)]
-        numerator, denominator = (tuple((x / b[0] * u).tolist())
-                                  for x, u in zip((a, b), units, strict=True))  # fmt: skip
-        if variances is None:
-            return Quotient(numerator, denominator)
-        errors = np.sqrt(variances)
+    def quotient(
+        self, a: Values, b: Values, pinned: int = 0, covariance: Values | None = None
+    ) -> Quotient:
+        """In powers of t, one coefficient of the denominator made 1.
+
+        `covariance` is that of the others, where b of that one is 1.
+        """
+        above, below = (self._units(len(each)) for each in (a, b))
+        unit = below[pinned]
+        numerator = tuple((a / b[pinned] * above / unit).tolist())
+        denominator = (b / b[pinned] * below / unit).tolist()
+        denominator[pinned] = 1.0
+        if covariance is None:
+            return Quotient(numerator, tuple(denominator), pinned=pinned)
+        units = np.concatenate([above, np.delete(below, pinned)]) / unit
+        spread: Values = covariance * units[:, None] * units
+        errors: Values = np.sqrt(np.diag(spread))
         return Quotient(
             numerator,
-            denominator,
-            tuple((errors[: len(a)] * units[0]).tolist()),
-            (0.0, *(errors[len(a) :] * units[1][1:]).tolist()),
+            tuple(denominator),
+            tuple(errors[: len(a)].tolist()),
+            tuple(np.insert(errors[len(a) :], pinned, 0.0).tolist()),
+            tuple(map(tuple, spread.tolist())),
+            pinned,
         )
+
+    def powers(self, b: Values) -> Values:
+        """A polynomial's coefficients in powers of t, but for the factor that both have."""
+        return b * self._units(len(b))
 
     def _units(self, length: int) -> Values:
         choices = [math.comb(length - 1, k) for k in range(length)]
@@ -118,7 +135,8 @@ def least_greatest(target: Target, degrees: Degrees, *, held: bool = False) -> Q
     order = np.argsort(target.t)[:: -(-target.t.size // MOST_POINTS)]
     seen = Target(target.t[order], target.g[order], target.unit[order])
     bases = _bases(seen, degrees)
-    return bases.quotient(*_corrected(seen, degrees, bases, LEAST_BELOW if held else -1.0))
+    a, b = _corrected(seen, degrees, bases, LEAST_BELOW if held else -1.0)
+    return bases.quotient(a, b, _pinned(seen, bases, b))
 
 
 def steady(fitter: Fitter, target: Target, degrees: Degrees, ends: Ends) -> Quotient:
@@ -141,6 +159,31 @@ def steady(fitter: Fitter, target: Target, degrees: Degrees, ends: Ends) -> Quot
         if not found.poles_within(*ends):
             kept = found, scatter
         degrees = degrees.lowered()
+
+
+def raised(target: Target, degrees: Degrees, ends: Ends) -> Quotient:
+    """The least squares of these degrees, or of up to RAISED higher ones.
+
+    Of higher ones if the points determine them and scatter less about the curve by it.
+    """
+    best, most = steady(least_squares, target, degrees, ends), np.unique(target.t).size - 1
+    for more in range(1, RAISED + 1):
+        higher = Degrees(degrees.numerator + more, degrees.denominator + more)
+        if higher.n_coefficients > most:
+            break
+        with np.errstate(all="ignore"):  # of a curve that is not determined
+            found = steady(least_squares, target, higher, ends)
+            better = GROWN * _scatter(found, target) < _scatter(best, target)
+        if found.degrees != str(higher) or not better:
+            break
+        best = found
+    return best
+
+
+def strays(found: Quotient, target: Target, tolerance: float) -> bool:
+    """Whether points are off the curve by more than AAA takes for none, rms of the greatest g."""
+    off = (found(target.t) - target.g) / np.max(target.g)
+    return float(np.sqrt(np.mean(off**2))) > max(tolerance, CLEAN)
 
 
 def _sound(found: Quotient, target: Target, ends: Ends) -> bool:
@@ -170,11 +213,7 @@ def _shares(target: Target) -> tuple[Values, Values]:
 
 def _slopes(found: Quotient, t: Values, unit: Values) -> Values:
     """Of the curve in its free coefficients, over the unit."""
-    n, m = len(found.numerator), len(found.denominator)
-    below = np.polynomial.polynomial.polyval(t, np.array(found.denominator))
-    above = t[:, None] ** np.arange(n) / below[:, None]
-    beneath = -(t[:, None] ** np.arange(1, m)) * (found(t) / below)[:, None]
-    return np.hstack([above, beneath]) / unit[:, None]
+    return found.slopes(t) / unit[:, None]
 
 
 def _scatter(found: Quotient, target: Target) -> float:
@@ -313,20 +352,40 @@ def _refined(
             residuals, start, slopes, ftol=1e-15, xtol=1e-15, gtol=1e-15, **ways
         )
     x, jacobian = cast("Values", found.x), cast("Values", found.jac)
+    a, b = _split(x, bases)
+    pinned = _pinned(target, bases, b)
+    if pinned:
+        a, b = a / b[pinned], b / b[pinned]
+        jacobian = _pinned_slopes(target, bases, a, b, pinned)
     free = np.ones(x.size, dtype=bool) if lowest is None else (x > 1e-9) | (lowest < 0)
     variance = 2 * float(found.cost) / max(target.t.size - int(free.sum()), 1)
-    variances = np.zeros(x.size)
-    variances[free] = variance * _spread(jacobian[:, free])
-    return bases.quotient(*_split(x, bases), variances)
+    covariance = np.zeros((x.size, x.size))
+    covariance[np.ix_(free, free)] = variance * _spread(jacobian[:, free])
+    return bases.quotient(a, b, pinned, covariance)
+
+
+def _pinned(target: Target, bases: _Bases, b: Values) -> int:
+    """Which coefficient of the denominator is to be 1: the first, if it is anywhere of account."""
+    least = np.min(target.t[target.t > 0], initial=bases.scale)
+    shares = np.abs(bases.powers(b)) * least ** np.arange(float(b.size))
+    return int(np.argmax(np.abs(b))) if shares.max() > VANISHES * shares[0] else 0
+
+
+def _pinned_slopes(target: Target, bases: _Bases, a: Values, b: Values, pinned: int) -> Values:
+    below = bases.below @ b
+    share = 1 / (below * target.unit)[:, None]
+    beneath = -np.delete(bases.below, pinned, axis=1) * (bases.above @ a / below)[:, None]
+    return np.hstack([bases.above * share, beneath * share])
 
 
 def _spread(jacobian: Values) -> Values:
-    """The diagonal of (JᵀJ)⁻¹; of what the points do not tell at all, 0."""
+    """(JᵀJ)⁻¹; of what the points do not tell at all, 0."""
     sizes = np.linalg.norm(jacobian, axis=0)
     sizes = np.where(sizes > 0, sizes, 1.0)
     _, singular, right = np.linalg.svd(jacobian / sizes, full_matrices=False)
     told = singular > singular[0] * 1e-14
-    return np.sum((right[told] / singular[told, None]) ** 2, axis=0) / sizes**2
+    parts = right[told] / singular[told, None]
+    return parts.T @ parts / (sizes[:, None] * sizes)
 
 
 def _corrected(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.master_curve.table import Columns, read_table
+from sweep.analysis.master_curve.alike import PERIODS, merged, nearest_of
+from sweep.analysis.master_curve.table import Table, read_table
 from sweep.config.wording import listed, nearest
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -33,6 +34,8 @@ BODY = (
     "friction", "poisson_ratio", "indentation", "normal_amplitude", "tangential_amplitude",
 )  # fmt: skip
 ABSCISSAE = ("beta", "friction", "mu")
+LEAST_EXPONENT = 0.5  # of a profile; not itself
+SPHERE = 2.0  # exponent of its profile
 ENERGIES = ("normalized_energy", "energy", "dissipated_energy")
 
 
@@ -54,6 +57,7 @@ class Points:
     xi_energy: Values  # W̄δ
     sigma: Values  # standard error of the energy over the energy; NaN where not known
     dropped: Points | None = None  # those without a value, or with all of them at 0 or infinite
+    notes: tuple[str, ...] = ()  # on how these were chosen
 
     @property
     def left_out(self) -> int:
@@ -79,25 +83,33 @@ class Points:
             "energy 0 or below": rest & (beta > 0) & (energy <= 0),
             "energy infinite": rest & (beta > 0) & np.isposinf(energy),
         }
+        told = np.any(list(causes.values()), axis=0)
+        for name in UNTOLD:
+            missing = ~told & np.isnan(getattr(self.dropped, name))
+            if not np.isnan(getattr(self, name)).all():
+                causes[f"no {name}"], told = missing, told | missing
         why = ", ".join(f"{n.sum():,} with {name}" for name, n in causes.items() if n.any())
         return f": {self.left_out:,} of {self.left_out + self.beta.size:,} left out ({why})"
 
     def where(self, kept: NDArray[np.bool_]) -> Points:
         """Some of them; those that are left out stay."""
-        columns = {f.name: getattr(self, f.name)[kept] for f in fields(self)[1:-1]}
+        columns = {name: getattr(self, name)[kept] for name in COLUMNS}
         return replace(self, **columns)
 
     def parted(self, usable: NDArray[np.bool_]) -> Points:
         """The others left out, besides those that are already."""
         others, before = replace(self.where(~usable), dropped=None), self.dropped
         if before is not None:
-            names = [f.name for f in fields(self)[1:-1]]
-            columns = {n: np.append(getattr(before, n), getattr(others, n)) for n in names}
+            columns = {n: np.append(getattr(before, n), getattr(others, n)) for n in COLUMNS}
             others = replace(others, **columns)
         return replace(self.where(usable), dropped=others)
 
     def at(self, cuts: Mapping[str, float]) -> Points:
-        """Those whose `delta`, `phase` ... is the one nearest to each value given."""
+        """Those whose `delta`, `phase` ... is the one nearest to each value given.
+
+        The distance of phases is modulo π. `notes` say where the nearest is off by more than half
+        the gap to its neighbour. What no point tells is taken to be the value.
+        """
         chosen = self
         for name, value in cuts.items():
             column = _column(chosen, name)
@@ -105,17 +117,29 @@ class Points:
                 raise SweepError(f"--at {name} takes a number, not {value!r}")
             if name == "delta" and not (value > 0 or (value == 0 and np.any(column == 0))):
                 raise SweepError(f"--at delta has to be above 0, not {value:g}")
+            if name == "profile_exponent":
+                refuse_exponent(value)
             if column.size == 0:
                 raise SweepError(f"{self.source!r} has no points{chosen.told_left_out()}")
             if np.isnan(column).all():
                 chosen = _told(chosen, name, value)
                 continue
-            best = column[np.nanargmin(np.abs(column - value))]
+            best, note = nearest_of(column, name, value)
             rest = chosen.dropped
             if rest is not None:
                 rest = rest.where(getattr(rest, name) == best)
-            chosen = replace(chosen.where(column == best), dropped=rest)
+            notes = (*chosen.notes, *filter(None, [note]))
+            chosen = replace(chosen.where(column == best), dropped=rest, notes=notes)
         return chosen
+
+    def with_profile(self) -> Points:
+        """Those of a sphere, where no exponent of a profile is known."""
+        n = self.profile_exponent
+        return replace(self, profile_exponent=np.where(np.isnan(n), SPHERE, n))
+
+
+UNTOLD = ("delta", "phase", "profile_exponent", "sigma")  # may be NaN, of all points
+COLUMNS = tuple(f.name for f in fields(Points) if f.name not in ("source", "dropped", "notes"))
 
 
 @dataclass(frozen=True)
@@ -159,12 +183,12 @@ def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
         raise SweepError(f"{source!r} has no energy: add 'normalized_energy' to its outputs")
     names = [*map(str, dataset.coords), *outputs]
     numbers = [name for name in names if dataset[name].dtype.kind in "iuf"]
-    columns: Columns = {
+    columns = {
         name: dataset[name].broadcast_like(like).transpose(*like.dims).values.ravel()
         .astype(np.float64)
         for name in numbers
     }  # fmt: skip
-    found = _points(source, columns, Reading())
+    found = _points(source, Table(like.size, columns, source), Reading())
     return found.parted(_usable(found) & ok)
 
 
@@ -172,20 +196,30 @@ def read_csv(path: Path, reading: Reading) -> Points:
     """Points of a CSV file: a line of names, then a row a point; lines of `#` are passed over.
 
     The columns `delta`, `phase` and `profile_exponent` are read where they are there (`sweep
-    export` writes all, and constants in its comments); a profile is a sphere's otherwise.
-    Rows of a `status` other than ok, or whose β or energy is no positive number, are left out.
-    SweepError names the line of what is no number.
+    export` writes all, and constants in its comments).
+    Rows of a `status` other than ok, whose β or energy is no positive number, or with an empty cell
+    are left out. Only columns that are used are read. SweepError names the line of what is no
+    number, of a standard error that is not positive, and of a negative δ.
     """
-    columns, _ = read_table(path)
+    columns = read_table(path)
     found = _points(str(path), columns, reading)
     status = columns.get("status", np.zeros(found.beta.size))
+    if "delta" in columns:
+        columns.refuse(columns["delta"] < 0, "delta", "is below 0, and it is an amplitude")
     ok = np.isnan(status) | (status == Status.ok)
-    return found.parted(_usable(found) & ok)
+    known = [_told_or_unknown(getattr(found, name)) for name in UNTOLD]
+    return found.parted(_usable(found) & ok & np.all(known, axis=0))
 
 
-def _points(source: str, columns: Columns, reading: Reading) -> Points:
+def _told_or_unknown(column: Values) -> NDArray[np.bool_]:
+    """Where a column that is told at all has a value."""
+    missing = np.isnan(column)
+    return ~missing | missing.all()
+
+
+def _points(source: str, columns: Table, reading: Reading) -> Points:
     """All rows, checked for their columns but not for their values."""
-    size = len(next(iter(columns.values()), ()))
+    size = columns.size
     unknown = np.full(size, math.nan)
     given, energy = _energy(source, columns, reading)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -194,14 +228,15 @@ def _points(source: str, columns: Columns, reading: Reading) -> Points:
         sigma = unknown
         if reading.sigma is not None:
             sigma = _named(source, columns, reading.sigma) / given
-    if reading.sigma is not None and np.any(~(sigma > 0) & (energy > 0) & (beta > 0)):
-        raise SweepError(f"{source!r}: standard errors in {reading.sigma!r} must be above 0")
+    if reading.sigma is not None:
+        columns.refuse((sigma <= 0) & (energy > 0), reading.sigma, "is no standard error: above 0")
+    exponent = np.full(size, SPHERE if "radius" in columns else math.nan)
     return Points(
         source=source,
         beta=beta,
-        delta=delta,
-        phase=columns.get("phase", unknown),
-        profile_exponent=columns.get("profile_exponent", np.full(size, 2.0)),
+        delta=merged(delta),
+        phase=merged(columns.get("phase", unknown), PERIODS["phase"]),
+        profile_exponent=merged(columns.get("profile_exponent", exponent)),
         energy=energy,
         xi=xi,
         xi_energy=xi_energy,
@@ -209,13 +244,13 @@ def _points(source: str, columns: Columns, reading: Reading) -> Points:
     )
 
 
-def _ratios(source: str, columns: Columns, reading: Reading) -> tuple[Values, Values, Values]:
+def _ratios(source: str, columns: Table, reading: Reading) -> tuple[Values, Values, Values]:
     """β, δ and ξ."""
-    unknown = np.full(len(next(iter(columns.values()), ())), math.nan)
+    unknown = np.full(columns.size, math.nan)
     delta = columns.get("delta", unknown)
     if reading.x is None and reading.scale_beta is None and set(BODY) <= columns.keys():
         return amplitude_numbers(*(columns[name] for name in BODY))
-    name = reading.x or next((name for name in ABSCISSAE if name in columns), None)
+    name = _abscissa(columns, reading)
     if name is None:
         raise SweepError(
             f"{source!r} has none of the columns {listed(ABSCISSAE)}: name one of "
@@ -231,7 +266,11 @@ def _ratios(source: str, columns: Columns, reading: Reading) -> tuple[Values, Va
     return given * factor, delta, given * factor / delta
 
 
-def _energy(source: str, columns: Columns, reading: Reading) -> tuple[Values, Values]:
+def _abscissa(columns: Table, reading: Reading) -> str | None:
+    return reading.x or next((name for name in ABSCISSAE if name in columns), None)
+
+
+def _energy(source: str, columns: Table, reading: Reading) -> tuple[Values, Values]:
     """The column as it is given, and W̄."""
     name = reading.energy or next((name for name in ENERGIES if name in columns), None)
     if name is None:
@@ -240,6 +279,8 @@ def _energy(source: str, columns: Columns, reading: Reading) -> tuple[Values, Va
             f"{listed(columns)} with --y"
         )
     given = _named(source, columns, name)
+    if name == _abscissa(columns, reading):
+        raise SweepError(f"{source!r}: {name!r} is told to be both the energy and what is below it")
     scale: Values | float = 1.0
     if reading.scale_energy is not None:
         scale = _positive("--scale-energy", reading.scale_energy)
@@ -254,7 +295,7 @@ def _energy(source: str, columns: Columns, reading: Reading) -> tuple[Values, Va
         return given, given / scale
 
 
-def _constant_load_energy(columns: Columns, reading: Reading) -> Values | float:
+def _constant_load_energy(columns: Table, reading: Reading) -> Values | float:
     """W̄δ from the energy in J: without normal oscillation W̄ is infinite."""
     own = reading.energy in (None, *ENERGIES) and reading.scale_energy is None
     if not (own and "dissipated_energy" in columns and _has_body(columns)):
@@ -262,15 +303,15 @@ def _constant_load_energy(columns: Columns, reading: Reading) -> Values | float:
     return columns["dissipated_energy"] / _reference(columns, 1.0)
 
 
-def _has_body(columns: Columns) -> bool:
-    return {*BODY, "youngs_modulus"} <= columns.keys() and bool(
-        {"radius", "profile_coefficient"} & columns.keys()
-    )
+def _has_body(columns: Table) -> bool:
+    known = columns.keys()
+    shaped = "radius" in known or {"profile_coefficient", "profile_exponent"} <= known
+    return shaped and {*BODY, "youngs_modulus"} <= known
 
 
-def _reference(columns: Columns, delta: Values | float) -> Values:
+def _reference(columns: Table, delta: Values | float) -> Values:
     """W_ref of physical contacts."""
-    n = columns.get("profile_exponent", np.array(2.0))
+    n = columns.get("profile_exponent", np.array(SPHERE))
     sphere = "radius" in columns
     coefficient = 0.5 / columns["radius"] if sphere else columns["profile_coefficient"]
     return reference_energy(
@@ -290,6 +331,12 @@ def _told(points: Points, name: str, value: float) -> Points:
     return replace(told, xi=told.beta / value, xi_energy=told.energy * value)
 
 
+def refuse_exponent(value: float) -> None:
+    """SweepError for a profile that no contact has."""
+    if not value > LEAST_EXPONENT:
+        raise SweepError(f"profile_exponent has to be above {LEAST_EXPONENT:g}, not {value:g}")
+
+
 def positive(*columns: Values) -> NDArray[np.bool_]:
     """Where all are positive and finite."""
     return np.all([np.isfinite(column) & (column > 0) for column in columns], axis=0)
@@ -299,7 +346,7 @@ def _usable(points: Points) -> NDArray[np.bool_]:
     return positive(points.beta, points.energy) | positive(points.xi, points.xi_energy)
 
 
-def _named(source: str, columns: Columns, name: str) -> Values:
+def _named(source: str, columns: Table, name: str) -> Values:
     if name not in columns:
         raise SweepError(f"{source!r} has no column {name!r}; {nearest(name, columns)}")
     return columns[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,16 +15,19 @@ REAL = 1e-6  # a pole is real if its imaginary part is at most this share of its
 
 @dataclass(frozen=True)
 class Quotient:
-    """P(t)/Q(t) by its coefficients, the constant ones first; that of Q is 1.
+    """P(t)/Q(t) by its coefficients, the constant ones first; one of Q, by rule the first, is 1.
 
     The errors are standard errors of the coefficients, from the scatter of the points about the
-    curve as if they were independent; empty where there are none (the least greatest error).
+    curve as if they were independent; empty where there are none (the least greatest error). The
+    covariance is that of the free coefficients, those of the numerator first.
     """
 
     numerator: tuple[float, ...]
     denominator: tuple[float, ...]
     numerator_errors: tuple[float, ...] = ()
     denominator_errors: tuple[float, ...] = ()
+    covariance: tuple[tuple[float, ...], ...] = ()
+    pinned: int = 0  # which of Q is 1
 
     @property
     def n_coefficients(self) -> int:
@@ -39,6 +42,35 @@ class Quotient:
     def __call__(self, t: ArrayLike) -> Values:
         t = np.asarray(t, dtype=np.float64)
         return _horner(self.numerator, t) / _horner(self.denominator, t)
+
+    def times(self, factor: float) -> Quotient:
+        """That many times as large."""
+        above = len(self.numerator)
+        scale = np.where(np.arange(len(self.covariance)) < above, factor, 1.0)
+        return replace(
+            self,
+            numerator=tuple(factor * each for each in self.numerator),
+            numerator_errors=tuple(factor * each for each in self.numerator_errors),
+            covariance=tuple(
+                tuple((scale[i] * scale * np.array(row)).tolist())
+                for i, row in enumerate(self.covariance)
+            ),
+        )
+
+    def slopes(self, t: Values) -> Values:
+        """Of the value in each free coefficient, (n_points, n_coefficients)."""
+        below = _horner(self.denominator, t)
+        above = t[:, None] ** np.arange(len(self.numerator)) / below[:, None]
+        powers = np.delete(np.arange(len(self.denominator)), self.pinned)
+        return np.hstack([above, -(t[:, None] ** powers) * (self(t) / below)[:, None]])
+
+    def standard_error(self, t: Values) -> Values | None:
+        """Of the value, from the covariance; None without one."""
+        if not self.covariance:
+            return None
+        slopes = self.slopes(t)
+        square = np.sum(slopes @ np.array(self.covariance) * slopes, axis=1)
+        return np.sqrt(np.maximum(square, 0.0))
 
     def poles_within(self, low: float, high: float) -> list[float]:
         """The real poles between the ends, these included."""
@@ -74,6 +106,10 @@ class Barycentric:
         share = np.array(self.weights) / np.where(hit, 1.0, away)
         found = share @ np.array(self.values) / np.where(hit.any(axis=-1), 1.0, share.sum(axis=-1))
         return np.where(hit.any(axis=-1), hit @ np.array(self.values), found)
+
+    def times(self, factor: float) -> Barycentric:
+        """That many times as large."""
+        return replace(self, values=tuple(factor * each for each in self.values))
 
     def poles_within(self, low: float, high: float) -> list[float]:
         """The real poles between the ends, these included."""
