@@ -86,6 +86,7 @@ def test_units(written: object, parameter: Parameter, si: float) -> None:
         ("", METRE, "'' is not a number with a unit"),
         (math.nan, METRE, "nan is not a finite number"),
         (10**400, METRE, "is not a finite number"),
+        ("0A²0", METRE, "cannot be worked out"),
         (True, METRE, "True is not a number"),
         (None, METRE, "None is not a number"),
         (datetime.date(2020, 1, 2), METRE, "is not a number"),

@@ -155,7 +155,9 @@ def _converted(text: str, amount: str, unit: str, parameter: Parameter) -> float
         name = error.unit_names if isinstance(error.unit_names, str) else listed(error.unit_names)
         cure = f"known are {listed(_unit_names())}, also with n, u, m, c, k, M, G before them"
         raise UnreadableError(f"{shown(text)} has the unknown unit {name!r}; {cure}") from None
-    except (pint.PintError, ArithmeticError, LookupError) as error:
+    except UnreadableError:
+        raise
+    except Exception as error:  # of its parser, of any kind: TypeError, ValueError, tokenize's
         message = f"{shown(text)} cannot be worked out; {_asked(parameter)}"
         raise UnreadableError(message) from error
 
