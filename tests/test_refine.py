@@ -136,7 +136,7 @@ def test_levels_are_those_of_the_halved_axes_in_order() -> None:
         coarser = finest(found, level - 1, AXES)
         on_coarser = np.ones(levels.size, bool)
         for name, axis in coarser.items():
-            on_coarser &= np.isin(found[name].values, axis["values"])  # type: ignore[index]
+            on_coarser &= np.isin(found[name].values, axis["values"])
         np.testing.assert_array_equal(on_coarser, levels < level)
 
 
