@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
@@ -40,7 +40,6 @@ KEPT_BYTES = 2**28  # of memory that is free
 MAPPED_BYTES = 2**25  # and more are given back at once: the most that every glibc takes
 OURS: dict[str, object] = {
     "distributed.scheduler.allowed-failures": 0,
-    "distributed.deploy.lost-worker-timeout": "120s",  # a busy machine takes long to begin one anew
     "distributed.scheduler.active-memory-manager.start": False,  # no results lie about
     # Each process looks at itself many times a second, which takes from kernels.
     "distributed.worker.profile.enabled": False,
@@ -84,6 +83,7 @@ class Processes:
     """Worker processes behind a Dask scheduler, ours or another's."""
 
     stop_seconds = 20.0
+    settings: Mapping[str, object] = OURS
 
     def __init__(
         self, find: Callable[[], LocalCluster | str | Any], job: Job, words: str, tell: Tell
@@ -102,7 +102,8 @@ class Processes:
     def __enter__(self) -> Processes:
         with ExitStack() as ends:
             _silence(ends)
-            ends.enter_context(dask_config.set(OURS | (FORKED if sys.platform == "linux" else {})))
+            forked = FORKED if sys.platform == "linux" else {}
+            ends.enter_context(dask_config.set({**self.settings, **forked}))
             self._cluster = self._find()
             if not isinstance(self._cluster, str):
                 ends.callback(self._cluster.close, timeout=10)

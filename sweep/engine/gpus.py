@@ -23,7 +23,7 @@ from distributed import Nanny, Scheduler, SpecCluster, get_worker
 
 from sweep.backends import Backend
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus
-from sweep.engine.clusters import KEPT, Processes, Tell
+from sweep.engine.clusters import KEPT, OURS, Processes, Tell
 from sweep.engine.crews import Crew, Lost, threads_of_gpu
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.worker import Job, opened, stop_of
@@ -31,6 +31,8 @@ from sweep.errors import DeviceError, SweepError
 from sweep.spec import RunOptions, Task
 
 FAULTS = 2  # running, before a GPU is given up: fewer than the attempts that a chunk has
+# A nanny begins a process anew itself, which takes long on a busy machine.
+SETTINGS = {**OURS, "distributed.deploy.lost-worker-timeout": "120s"}
 DELIVERY_SECONDS = 0.5  # beyond the last result of a process that is ended
 
 
@@ -97,6 +99,8 @@ _SPOILT: set[str] = set()  # runs whose kernels have failed in this process
 
 class OneEach(Processes):
     """A process for each GPU; those that fail are begun anew, or given up."""
+
+    settings = SETTINGS
 
     def __init__(self, gpus: tuple[Gpu, ...], job: Job, tell: Tell) -> None:
         what = "1 GPU" if len(gpus) == 1 else f"{len(gpus)} GPUs"
