@@ -199,6 +199,7 @@ FULL_DISK = """
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 // Room for so many bytes in regular files; then, as on a full disk, a short write, then ENOSPC.
@@ -225,6 +226,16 @@ extern "C" ssize_t pwrite64(int file, void const* bytes, size_t asked, off64_t a
     auto real = (ssize_t(*)(int, void const*, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
     long size = granted(file, asked);
     return size < 0 ? -1 : real(file, bytes, size, at);
+}
+extern "C" ssize_t writev(int file, iovec const* pieces, int count) {
+    ssize_t written = 0;
+    for (int i = 0; i < count; i++) {
+        ssize_t size = write(file, pieces[i].iov_base, pieces[i].iov_len);
+        if (size < 0) return written > 0 ? written : -1;
+        written += size;
+        if (size < (ssize_t)pieces[i].iov_len) break;
+    }
+    return written;
 }
 """
 

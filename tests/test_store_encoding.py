@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ SMOOTH = np.sqrt(np.arange(N) + 0.1)
 BITS = NUMBERS.integers(0, 2**64, N, dtype=np.uint64).view(np.float64)
 
 
-def whole(pieces: Any) -> bytes:
-    return b"".join(bytes(piece) for piece in pieces)
+def whole(pieces: Sequence[encoding.Piece]) -> bytes:
+    return b"".join(pieces)
 
 
 def written_by_zarr(folder: Path, values: NDArray[Any], shape: tuple[int, ...]) -> bytes:
@@ -61,7 +62,7 @@ def test_a_file_has_the_bytes_that_zarr_writes(
     assert whole(encoding.encoded(values, shape, 0)) == written_by_zarr(tmp_path, values, shape)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, np.int32])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
 def test_what_does_not_shrink_is_stored_as_it_is(dtype: type[np.generic]) -> None:
     """In the frame of Blosc at level 0, which every reader of Blosc reads."""
     values = BITS.view(dtype)

@@ -24,12 +24,12 @@ Piece = bytes | memoryview
 LEVEL = 5
 LZ4 = cast("Any", numcodecs).Blosc(cname="lz4", clevel=LEVEL, shuffle=1)
 
-# What shrinks by less than a tenth in samples of it is stored as it is: trying costs as long as
-# writing it does.
+# What shrinks by less than a tenth in a sample of it is stored as it is: trying costs as long as
+# writing it does. The sample is of so many places, and reading those is what it costs.
 WORTH_IT = 0.9
-SAMPLES = 4
-SAMPLE_BYTES = 2**13
-LEAST_SAMPLED = 2**17  # bytes; less is compressed unseen
+PLACES = 4
+PLACE_BYTES = 2**12
+LEAST_SAMPLED = 2**17  # bytes; less is compressed unseen, as are flags
 
 # A frame of Blosc 1: versions of frame and lz4, flags, size of an item; bytes, a block, the whole.
 HEADER = struct.Struct("<4B3I")
@@ -65,11 +65,11 @@ def encoded(part: NDArray[Any], shape: tuple[int, ...], missing: float | int) ->
 
 
 def _shrinks(values: NDArray[Any]) -> bool:
-    if not LEAST_SAMPLED <= values.nbytes <= GREATEST_FRAME - HEADER.size:
+    if not LEAST_SAMPLED <= values.nbytes <= GREATEST_FRAME - HEADER.size or values.itemsize == 1:
         return True
-    each, step = SAMPLE_BYTES // values.itemsize, values.size // SAMPLES
-    samples = [values[i * step : i * step + each] for i in range(SAMPLES)]
-    return sum(len(LZ4.encode(sample)) for sample in samples) < WORTH_IT * SAMPLES * SAMPLE_BYTES
+    each, step = PLACE_BYTES // values.itemsize, values.size // PLACES
+    sample = np.concatenate([values[i * step : i * step + each] for i in range(PLACES)])
+    return len(LZ4.encode(sample)) < WORTH_IT * sample.nbytes
 
 
 def _stored(values: NDArray[Any]) -> list[Any]:

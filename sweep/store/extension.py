@@ -72,7 +72,7 @@ def finish(path: Path) -> None:
     _reopen_what_grows(path, prepared)
     files = (file.relative_to(prepared) for file in prepared.rglob("*") if file.is_file())
     for name in in_order(files):
-        durable.write(path / name, [(prepared / name).read_bytes()], durable=True)
+        durable.write(str(path / name), [(prepared / name).read_bytes()], durable=True)
     leftover = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     prepared.rename(leftover)
     durable.sync_folder(path.parent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -65,7 +65,7 @@ class Place(Protocol):
 
     def has(self, key: str) -> bool: ...
 
-    def put(self, key: str, pieces: Iterable[Piece]) -> None:
+    def put(self, key: str, pieces: Sequence[Piece]) -> None:
         """A file whole or not at all."""
         ...
 

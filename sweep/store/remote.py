@@ -13,7 +13,7 @@ import json
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Lock
@@ -103,7 +103,7 @@ class RemotePlace:
         self._system.invalidate_cache()
         return bool(self._system.exists(f"{self._root}/{key}"))
 
-    def put(self, key: str, pieces: Iterable[Piece]) -> None:
+    def put(self, key: str, pieces: Sequence[Piece]) -> None:
         self._put(key, b"".join(pieces))
 
     def remove(self, key: str) -> None:
