@@ -24,7 +24,7 @@ demo: $(VENV)/demo.installed ## compute a wear-power surface of 524,288 points a
 	@echo "The picture: $(CURDIR)/results/wear_power.png"
 
 test: lint ## lint, types, import layers and every test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
 
 lint: $(VENV)/dev.installed ## ruff, clang-format, import layers and types
 	$(BIN)/ruff check

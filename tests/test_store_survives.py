@@ -125,8 +125,8 @@ def _fail_at(name: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _failing(put: Callable[..., Any], name: str, number: int) -> Callable[..., Any]:
-    def failing(path: Path, *args: Any, **options: Any) -> Any:
-        if f"/{name}/" in path.as_posix():
+    def failing(path: str | Path, *args: Any, **options: Any) -> Any:
+        if f"/{name}/" in Path(path).as_posix():
             raise OSError(number, os.strerror(number))
         return put(path, *args, **options)
 
