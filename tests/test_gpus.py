@@ -137,6 +137,40 @@ def test_so_many_are_taken_and_more_are_refused(
         find_gpus()
 
 
+MODULES = {  # the first lines of /proc/driver/nvidia/version as NVIDIA's two modules write them
+    "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  Tue Jul  1 17:07:04 UTC 2025\n"
+    "GCC version:  gcc version 13.3.0 (Ubuntu 13.3.0-6ubuntu2~24.04)\n": "580.159.03",
+    "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\n"
+    "GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n": "570.86.15",
+    "NVRM version: unheard of\nGCC version:  gcc version 12.2.0\n": None,
+}
+
+
+@pytest.mark.parametrize(("text", "version"), MODULES.items())
+def test_the_driver_tells_its_version_through_its_kernel_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, version: str | None
+) -> None:
+    (tmp_path / "version").write_text(text)
+    monkeypatch.setattr(visible, "KERNEL_MODULE", tmp_path / "version")
+    assert visible.driver_version() == version
+
+
+def test_or_through_nvidia_smi_or_not_at_all(
+    listing: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which has a line for each GPU."""
+    monkeypatch.setattr(visible, "KERNEL_MODULE", tmp_path / "none")
+    listing("")
+    script = tmp_path / "bin" / "nvidia-smi"
+    asked = "--query-gpu=driver_version --format=csv,noheader"
+    script.write_text(f'#!/bin/sh\n[ "$*" = "{asked}" ] && printf "580.159.03\\n580.159.03\\n"\n')
+    assert visible.driver_version() == "580.159.03"
+    script.write_text("#!/bin/sh\nexit 9\n")
+    assert visible.driver_version() is None
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert visible.driver_version() is None
+
+
 # What does not go together.
 
 
