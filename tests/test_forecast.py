@@ -107,6 +107,7 @@ def test_disk_and_memory_are_bounds_that_a_run_keeps(
     request = asked(*overrides, workers=1, chunk_points=2**17)
     told = forecast_of(request, path)
     assert not path.exists()
+    run_in_store(open_store(request, tmp_path / "first.zarr"), request)  # imports what it needs
     tracemalloc.start()
     store = open_store(request, path)
     run_in_store(store, request)

@@ -25,7 +25,7 @@ from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.config import load
 from sweep.engine import ATTEMPTS, Summary, ledger, loop, run, threads_of_gpu
 from sweep.engine.gpus import FAULTS
-from sweep.errors import DeviceError, SweepError
+from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.spec import Points, RunOptions, Status, Sweep
 from sweep.store import MemoryResults, Store
 from tests.command import Run
@@ -282,6 +282,8 @@ class _Backend:
             self._asked.note(f"fault {self._gpu}")
             if self._fault == "killed" and once:
                 os.kill(os.getpid(), signal.SIGKILL)
+            if self._fault == "spoilt":
+                raise LostDeviceError("the GPU is lost to this process: CUDA_ERROR_ILLEGAL_ADDRESS")
             raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
         self._wait_for_others()
         if row == self._asked.poison:
@@ -361,11 +363,12 @@ def given_up(ran: Ran) -> list[str]:
     return [line for line in ran.told if "given up" in line]
 
 
+@pytest.mark.parametrize("fault", ["killed", "spoilt"])
 def test_a_gpu_that_fails_costs_no_chunk(
-    start: Callable[..., Ran], expected: dict[str, bytes]
+    start: Callable[..., Ran], expected: dict[str, bytes], fault: str
 ) -> None:
-    """Its process is killed once, and once it is there again everything fails."""
-    ran = start(a="killed")
+    """Its process is killed or loses the GPU, and once it is there again everything fails."""
+    ran = start(a=fault)
     assert bits_of(ran.store.dataset()) == expected
     assert ran.store.failed() == []
     opened = [each["pid"] for each in ran.opened if each["gpu"] == A.identifier]

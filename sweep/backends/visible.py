@@ -18,8 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sweep.backends.cupy_device import INSTALL, NO_CUPY
 from sweep.errors import DeviceError, SweepError
+
+INSTALL = (
+    "pip install 'tribosweep[cuda12]' brings it for a driver of CUDA 12, 'tribosweep[cuda13]' for "
+    "one of CUDA 13"
+)
+NO_CUPY = f"no GPU can be used: CuPy is not installed. {INSTALL}"
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 LISTED = re.compile(
@@ -49,7 +54,7 @@ def find_gpus(asked: int | Literal["all"] = "all") -> tuple[Gpu, ...]:
 
     DeviceError if there is none, or no CuPy; SweepError if fewer are there than asked for.
     """
-    if importlib.util.find_spec("cupy") is None:
+    if not has_cupy():
         raise DeviceError(NO_CUPY)
     found = visible_gpus()
     if not found:
@@ -79,6 +84,11 @@ def visible_gpus() -> tuple[Gpu, ...]:
     if listing is not None:
         return _undivided(listing)
     return tuple(Gpu(str(i)) for i in range(_count()))
+
+
+def has_cupy() -> bool:
+    """Whether CuPy is installed, of use or not."""
+    return importlib.util.find_spec("cupy") is not None
 
 
 def driver_version() -> str | None:
