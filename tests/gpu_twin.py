@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -75,13 +76,18 @@ extern "C" void twin_{entry}({argument}* argument, long long blocks, unsigned in
 """
 
 
+ENTRY = re.compile(r'extern "C" __global__ void tribosweep_(\w+)\(([^*]+)\*')
+
+
 def twin_text(kernel: Kernel) -> str:
-    """The whole text that is compiled for the processor."""
-    entries = {"sizes": "long long", "run": "Request const"}
-    if kernel.method.items:
-        entries |= {"sum": "Request const", "finish": "Request const"}
-    launchers = [LAUNCHER.format(entry=entry, argument=what) for entry, what in entries.items()]
-    return "\n".join([PRELUDE, kernel_text(kernel, "gpu"), *launchers])
+    """The whole text of a kernel that is compiled for the processor."""
+    return launchable(kernel_text(kernel, "gpu"))
+
+
+def launchable(text: str) -> str:
+    """A GPU's text for the processor, and for each of its entries a loop over all threads."""
+    launchers = [LAUNCHER.format(entry=name, argument=what) for name, what in ENTRY.findall(text)]
+    return "\n".join([PRELUDE, text, *launchers])
 
 
 class TwinMemory:
