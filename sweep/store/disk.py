@@ -293,9 +293,19 @@ def open_results(path: str | Path) -> xr.Dataset:
         files = place.files()
         _group(files)
         dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
-            files, consolidated=False, chunks={}
+            files, consolidated=False, chunks=None
         )
-        return layout.ordered(dataset)
+        return layout.ordered(_chunked(dataset))
+
+
+def _chunked(dataset: xr.Dataset) -> xr.Dataset:
+    """The Dataset in the chunks of its results, in one of which a coordinate's file may not lie.
+
+    A coordinate of no more than a stretch has no chunks: it is read when it is asked for.
+    """
+    short = [name for name in dataset.coords if dataset[name].size <= STRETCH]
+    chunks = dataset["status"].encoding["preferred_chunks"]
+    return dataset.drop_vars(short).chunk(chunks).assign_coords(dataset[short].coords)
 
 
 def _refuse_what_is_not_to_be_read(place: Place) -> None:
