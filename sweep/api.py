@@ -19,7 +19,7 @@ from sweep.passes import Means, first_pass, refuse_shard, run_in_memory, run_in_
 from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
 from sweep.refining import most_points
 from sweep.source import kernel_digest
-from sweep.spec import Points
+from sweep.spec import Points, Status
 from sweep.store import MemoryResults, Store, anything_at
 
 if TYPE_CHECKING:
@@ -150,6 +150,11 @@ def run_in_store(
         if options.retry_failed:
             store.reopen(own_chunks(store, store.failed(), options.shard))
         return run_engine(store, options, report, stop, tell)
+
+
+def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:
+    """The points of a shard that are done, by status, whenever they were computed."""
+    return store.counts(own_chunks(store, store.done(), shard))
 
 
 @contextmanager

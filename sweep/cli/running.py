@@ -257,19 +257,24 @@ def _tell_failure(ended: Ended, again: str, *, as_json: bool) -> int:
 
 
 def _tell_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
-    """The summary of a shard that is done; the exit status."""
+    """The summary of a shard that is done; the exit status, 1 for failed points of its own."""
+    from sweep.api import shard_counts
     from sweep.spec import Status
 
     i, n = shard
+    counts, sentences = shard_counts(ended.kept, shard), ended.kept.sweep.model.sentences
     left = sum(chunk.n_points for chunk in ended.kept.pending())
     follow = f"sweep status {shlex.quote(ended.place)}"
     if as_json:
-        print_object("summary", **_figures(ended), shard=[i, n], points_pending=left, next=follow)
+        told = {"status": counts_json(counts, sentences), "next": follow}
+        print_object("summary", **_figures(ended), shard=[i, n], points_pending=left, **told)
     else:
         computed = f"{ended.summary.points:,} points now"
         print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} of all are pending")
+        if set(counts) - {Status.ok}:
+            print_statuses(counts, sentences)
         print(f"next: {follow}")
-    return 1 if ended.summary.counts.get(Status.failed) else 0
+    return 1 if counts.get(Status.failed) else 0
 
 
 def _tell_done(ended: Ended, *, as_json: bool) -> int:

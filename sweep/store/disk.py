@@ -130,6 +130,10 @@ class Store:
         """The chunks not yet done, in C order: one listing of names, and no file is opened."""
         return self._chunks(done=False)
 
+    def done(self) -> list[Chunk]:
+        """The chunks that are done, in C order, by the same listing."""
+        return self._chunks(done=True)
+
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
         """A chunk done: one 1-d array of its points for each output and status, the status last.
 
@@ -158,7 +162,7 @@ class Store:
             for values in axis.columns.values():
                 for start in range(0, axis.size, STRETCH):
                     values[start : start + STRETCH]
-        return [chunk for chunk in self._chunks(done=True) if not self._is_whole(chunk)]
+        return [chunk for chunk in self.done() if not self._is_whole(chunk)]
 
     def torn(self) -> list[Chunk]:
         """The done chunks known to be damaged: those that lack a file, and those noted.
@@ -177,7 +181,16 @@ class Store:
 
     def failed(self) -> list[Chunk]:
         """The done chunks with a point that has the status `failed`. Reads every status."""
-        return [chunk for chunk in self._chunks(done=True) if self._has_failed(chunk)]
+        return [chunk for chunk in self.done() if Status.failed in self.counts([chunk])]
+
+    def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
+        """The points of some chunks by status. Reads their status: a second takes some 2000."""
+        total = np.zeros(256, np.int64)
+        with opening(self._place):
+            for chunk in chunks:
+                status = np.asarray(self._arrays["status"][chunk.slices])
+                total += np.bincount(status.ravel(), minlength=256)
+        return {Status(int(code)): int(total[code]) for code in np.flatnonzero(total)}
 
     def reopen(self, chunks: Iterable[Chunk]) -> None:
         """The chunks pending again; what they hold stays until they are written anew."""
@@ -268,10 +281,6 @@ class Store:
 
     def _key(self, name: str, index: Index) -> str:
         return f"{name}/{key(index, self._separator)}"
-
-    def _has_failed(self, chunk: Chunk) -> bool:
-        with opening(self._place):
-            return bool(np.any(np.asarray(self._arrays["status"][chunk.slices]) == Status.failed))
 
     def _is_whole(self, chunk: Chunk) -> bool:
         names = [variable.name for variable in self._variables]
