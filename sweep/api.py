@@ -14,9 +14,10 @@ from sweep.backends.visible import find_gpus
 from sweep.config import Request, load
 from sweep.engine import Progress, Summary, consistent, needs_backend_here, own_chunks
 from sweep.engine import run as run_engine
+from sweep.engine.ledger import of_shard
 from sweep.forecast import Forecast, forecast, probe
 from sweep.passes import Means, first_pass, refuse_shard, run_in_memory, run_in_stores
-from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
+from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, variant_sets
 from sweep.refining import most_points
 from sweep.source import kernel_digest
 from sweep.spec import Points, Status
@@ -200,23 +201,27 @@ def compile_kernels(request: Request) -> list[tuple[str, ...]]:
 def forecast_of(request: Request, path: str | Path) -> Forecast:
     """What running the request into the store at `path` will take; nothing is written.
 
-    Of a store that is there, only what is still to do counts. Of a refined sweep that is not done
-    it is what the coarse grid takes: the rest is known only pass by pass. SweepError as of a run.
+    Of a store that is there, only what is still to do counts, and of a shard only its own chunks.
+    Of a refined sweep that is not done it is what the coarse grid takes: the rest is known only
+    pass by pass. SweepError as of a run.
     """
     if request.refinement is not None:
         return _forecast_of_refined(request, path)
     sweep, options = request.sweep, request.options
     if not needs_backend_here(options):
         options = replace(options, workers=None)  # which are elsewhere; this machine is probed
-    if not anything_at(path):
+    is_made = anything_at(path)
+    if is_made:
+        store = open_store(request, path)
+        sweep, shape = store.sweep, store.chunk_shape
+        again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
+        pending = [*{chunk.index: chunk for chunk in (*store.pending(), *again)}.values()]
+    else:
         shape = chunk_shape(sweep, options.chunk_points)
         pending = list(chunks(sweep.shape, shape))
-        return forecast(sweep, pending, shape, options, path, is_made=False)
-    store = open_store(request, path)
-    again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
-    pending = {chunk.index: chunk for chunk in (*store.pending(), *again)}
-    shape = store.chunk_shape
-    return forecast(store.sweep, [*pending.values()], shape, options, path, is_made=True)
+    if options.shard is not None:
+        pending = of_shard(pending, chunk_counts(sweep.shape, shape), *options.shard)
+    return forecast(sweep, pending, shape, options, path, is_made=is_made)
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,10 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
         took = f"about {duration(found.seconds)}" + (f", at {rate(pace)}" if pace else "")
     most = found.points_at_most
     bound = f"all below is of the coarse grid alone; at most {most or 0:,} points in all"
+    shard = found.shard and f"{found.shard[0]} of {found.shard[1]}; all below is of it alone"
     return [
         ("store", store),
+        *([("shard", shard)] if shard else []),
         *([] if most is None else [("refined", bound)]),
         ("points", f"{pending} to do" if pending == total else f"{pending} to do, of {total}"),
         ("chunks", chunks),
