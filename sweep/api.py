@@ -15,13 +15,14 @@ from sweep.config import Request, load
 from sweep.engine import Progress, Summary, consistent, needs_backend_here, own_chunks
 from sweep.engine import run as run_engine
 from sweep.engine.ledger import of_shard
+from sweep.errors import StoreError
 from sweep.forecast import Forecast, forecast, probe
 from sweep.passes import Means, first_pass, refuse_shard, run_in_memory, run_in_stores
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, variant_sets
 from sweep.refining import most_points
 from sweep.source import kernel_digest
 from sweep.spec import Points, Status
-from sweep.store import MemoryResults, Store, anything_at
+from sweep.store import MemoryResults, Store, anything_at, is_in_memory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -117,9 +118,10 @@ def default_store(request: Request) -> Path:
 def open_store(request: Request, path: str | Path) -> Store:
     """The store of the request's sweep at `path`, made if there is none.
 
-    StoreError if something else lies there, the differences named. What this machine cannot
-    compute leaves no store behind.
+    StoreError if something else lies there, the differences named, or if workers would not see
+    the place. What this machine cannot compute leaves no store behind.
     """
+    _refuse_memory_of_one_process(request, path)
     if not anything_at(path):
         _check_machine(request)
     return Store.create(
@@ -167,6 +169,15 @@ def _held(store: Store, shard: tuple[int, int] | None) -> Generator[bool]:
         return
     with store.lock_shard(*shard, clean=store.clean):
         yield False
+
+
+def _refuse_memory_of_one_process(request: Request, path: str | Path) -> None:
+    options = request.options
+    if is_in_memory(path) and (options.cluster is not None or options.gpus is not None):
+        raise StoreError(
+            f"{str(path)!r} is in the memory of this process, which no other process sees, and "
+            "workers are processes; name a store that they see, or leave out cluster and gpus"
+        )
 
 
 def _check_machine(request: Request) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.app import Json, StorePath, app, examples
+from sweep.cli.app import Json, StorePath, app, examples, filled
 from sweep.cli.printing import print_json
 from sweep.errors import SweepError
 
@@ -21,7 +21,10 @@ from sweep.errors import SweepError
 def extend(
     store: StorePath,
     config: Annotated[
-        str, typer.Argument(metavar="CONFIG", help="The store's sweep, an axis of it longer.")
+        str,
+        typer.Argument(
+            metavar="CONFIG", help="The store's sweep, an axis of it longer.", callback=filled
+        ),
     ],
     overrides: Annotated[
         list[str] | None,

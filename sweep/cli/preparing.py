@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, examples
+from sweep.cli.app import ConfigPath, Json, app, examples
 from sweep.cli.printing import duration, print_json, print_table, rate
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     epilog=examples("sweep compile wear_power", "sweep compile my.toml --set method=moreau"),
 )
 def compile_kernels(
-    config: Annotated[
-        str, typer.Argument(metavar="CONFIG", help="A sweep file, or the name of a shipped one.")
-    ],
+    config: ConfigPath,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
