@@ -164,6 +164,11 @@ class Store:
                     values[start : start + STRETCH]
         return [chunk for chunk in self.done() if not self._is_whole(chunk)]
 
+    def damaged_files(self, chunk: Chunk) -> list[str]:
+        """Where the files of a done chunk lie that are damaged, as `verify` has it."""
+        names = [v.name for v in self._variables if not self._is_whole_file(v.name, chunk)]
+        return [self._place.file(self._key(name, chunk.index)) for name in names]
+
     def torn(self) -> list[Chunk]:
         """The done chunks known to be damaged: those that lack a file, and those noted.
 
@@ -246,10 +251,6 @@ class Store:
         """The folder of a store on a local disk."""
         return local(self.location)
 
-    def status_file(self, index: tuple[int, ...]) -> str:
-        """Where the status of a chunk lies."""
-        return self._place.file(self._key("status", index))
-
     def _write(self, variable: layout.Variable, chunk: Chunk, part: NDArray[Any]) -> None:
         name, array = variable.name, self._arrays[variable.name]
         if name in self._ours:
@@ -283,15 +284,16 @@ class Store:
         return f"{name}/{key(index, self._separator)}"
 
     def _is_whole(self, chunk: Chunk) -> bool:
-        names = [variable.name for variable in self._variables]
-        # zarr reads a missing file as the fill value.
-        if not all(self._place.has(self._key(name, chunk.index)) for name in names):
-            return False
+        return all(self._is_whole_file(variable.name, chunk) for variable in self._variables)
+
+    def _is_whole_file(self, name: str, chunk: Chunk) -> bool:
+        if not self._place.has(self._key(name, chunk.index)):
+            return False  # zarr reads a missing file as the fill value
         try:
-            parts = {name: self._arrays[name][chunk.slices] for name in names}
+            part = np.asarray(self._arrays[name][chunk.slices])
         except (ValueError, RuntimeError, OSError):  # checksum, decompression, disk
             return False
-        return not np.any(np.asarray(parts["status"]) == Status.pending)
+        return name != "status" or not np.any(part == Status.pending)
 
 
 def open_results(path: str | Path) -> xr.Dataset:

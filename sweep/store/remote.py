@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import fsspec
 from zarr.storage import FsspecStore
@@ -39,7 +39,7 @@ class RemotePlace:
         _refuse_nameless(url)
         self.url = url.rstrip("/")
         with faults.reaching(self.url):  # of its own loop; zarr's makes another
-            found: tuple[Any, str] = fsspec.url_to_fs(self.url)
+            found = cast("tuple[Any, str]", fsspec.url_to_fs(self.url))
         self._system, self._root = found
         _refuse_bucket(self.url, self._root)
         self._kept_back: list[str] = []
