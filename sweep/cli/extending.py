@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sweep.cli.app import Json, StorePath, app, examples, filled
+from sweep.cli.contents import look_command
 from sweep.cli.printing import print_json
 from sweep.errors import SweepError
 
@@ -39,6 +40,7 @@ def extend(
     """
     from sweep.config import load
     from sweep.store import Store
+    from sweep.summary import state
 
     request = load(config, overrides or ())
     if request.refinement is not None:
@@ -51,6 +53,8 @@ def extend(
     left = sum(chunk.n_points for chunk in longer.pending())
     changes = (word for each in overrides or () for word in ("--set", each))
     follow = shlex.join(["sweep", "run", config, "-o", store, *changes])
+    if not left:
+        follow = look_command(store, longer.sweep, state(longer).counts)
     if as_json:
         told = {"store": store, "shape": longer.sweep.shape, "dimensions": longer.sweep.dimensions}
         print_json({**told, "points_total": total, "points_done": total - left, "next": follow})

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -76,7 +77,7 @@ class Store:
         if found := store.differences(sweep, accept_revision=accept_revision):
             raise StoreError(
                 f"{str(place)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
-                "name another store with -o, or remove this one"
+                f"{store._hint(sweep)}name another store with -o, or remove this one"
             )
         return store
 
@@ -269,6 +270,17 @@ class Store:
             f"revision of method {sweep.method.name}: {self.revision} in the store, "
             f"{sweep.method.revision} in this program, whose results may have other last bits"
         )
+
+    def _hint(self, sweep: Sweep) -> str:
+        """How another sweep comes into this store, if its axes only go on; else ""."""
+        try:
+            longer = extension.grown(self.sweep, sweep)
+        except StoreError:
+            return ""
+        if longer.shape == self.sweep.shape or self._revised(sweep):
+            return ""
+        extend = f"`sweep extend {shlex.quote(self.location)} CONFIG`"
+        return f"only axes go on behind their end: {extend} keeps what is computed; or "
 
     def _chunks(self, *, done: bool) -> list[Chunk]:
         return self._chunks_at(index for index, there in self._listed("status") if there == done)
