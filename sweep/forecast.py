@@ -43,6 +43,7 @@ class Forecast:
     backend: str
     points_per_second: float | None  # of all workers; None: no point was done in LONGEST_PROBE
     seconds: float | None
+    shard: tuple[int, int] | None = None  # of which alone is told what is pending and what it takes
     points_at_most: int | None = None  # of a refined sweep, of which all else tells pass 0 alone
 
     @property
@@ -96,6 +97,7 @@ def forecast(
         backend=backend.description,
         points_per_second=rate,
         seconds=left / rate if rate else (None if left else 0.0),
+        shard=options.shard,
     )
 
 
