@@ -30,7 +30,7 @@ from sweep.backends import Backend
 from sweep.engine.crews import LOCAL, Crew, Lost, asked_workers
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.slurm import SLURM, slurm_cluster
-from sweep.engine.worker import Job, begin, forget_run, stop_run
+from sweep.engine.worker import Job, begin, forget_run, limit_of, stop_run
 from sweep.errors import MachineError, SweepError
 from sweep.spec import RunOptions, Task
 
@@ -147,6 +147,11 @@ class Processes:
         self._keys[future] = key
         return future
 
+    def set_limit(self, seconds: float) -> None:
+        if self._client.status == "running":  # else it would wait for the scheduler to come back
+            with suppress(OSError):  # who is gone has stopped
+                self._client.register_plugin(_Limit(self._job.run, seconds))
+
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
         return self._result(future)
 
@@ -163,15 +168,18 @@ class Processes:
         self._everywhere(stop_run)
 
     def kill(self, future: Future[list[Receipt]]) -> bool:
-        key = self._keys.pop(future, None)
+        key = self._keys.get(future)
         try:
             held = cast("dict[str, Any]", self._client.processing())
-            for address in [address for address, keys in held.items() if key in keys]:
+            holding = [address for address, keys in held.items() if key in keys]
+            for address in holding:
                 self._kill_worker(address)
         except OSError:
             return False
-        future.cancel()
-        return True
+        if holding:
+            self._keys.pop(future, None)
+            future.cancel()
+        return holding != []  # else it waits for a worker
 
     def _begin(self) -> None:
         """Every worker has opened what it needs; SweepError if one is of another version."""
@@ -204,6 +212,7 @@ class Processes:
     def _close(self) -> None:
         with suppress(Exception):
             self._executor.shutdown(wait=False)
+            self._client.unregister_worker_plugin(_Limit.name_of(self._job.run))
             self._everywhere(forget_run)
         with suppress(Exception):
             self._client.close(timeout=5)
@@ -217,6 +226,22 @@ class _DeafToInterrupts(WorkerPlugin):
     def setup(self, worker: object) -> None:  # noqa: ARG002
         with suppress(ValueError):  # not in the main thread
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class _Limit(WorkerPlugin):
+    """Every worker of a run hears how long a chunk may take, those that come later too."""
+
+    def __init__(self, run: str, seconds: float) -> None:
+        self.name = self.name_of(run)  # the next of that name takes its place
+        self._run = run
+        self._seconds = seconds
+
+    @staticmethod
+    def name_of(run: str) -> str:
+        return f"sweep-limit-{run}"
+
+    def setup(self, worker: object) -> None:  # noqa: ARG002
+        limit_of(self._run).seconds = self._seconds
 
 
 def _local(n: int) -> LocalCluster:

@@ -40,7 +40,13 @@ class Crew(Protocol):
         """How many there are now. MachineError where there will never be any again."""
         ...
 
-    def submit(self, task: Task, patience: float) -> Future[list[Receipt]]: ...
+    def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
+        """Each chunk of the task may take `patience` times the limit."""
+        ...
+
+    def set_limit(self, seconds: float) -> None:
+        """How long a chunk may take from now on, those that have begun included."""
+        ...
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
         """What a task that is done reports; Lost where its worker died."""
@@ -51,7 +57,7 @@ class Crew(Protocol):
         ...
 
     def kill(self, future: Future[list[Receipt]]) -> bool:
-        """The end of a task that hangs, and of its worker; whether that could be done."""
+        """The end of a task that hangs, and of its worker; whether there was one to end."""
         ...
 
 
@@ -80,6 +86,9 @@ class Threads:
 
     def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
         return self._executor.submit(self._worker, task, patience)
+
+    def set_limit(self, seconds: float) -> None:
+        self._worker.limit.seconds = seconds
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
         return future.result()
