@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
+import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +20,7 @@ from typing import Any
 import psutil
 import pytest
 import xarray as xr
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 
 import sweep
 from sweep import api
@@ -166,10 +169,49 @@ def test_a_stop_is_heard_in_the_midst_of_a_point(
 # What is refused.
 
 
-def test_no_scheduler_is_the_machines_fault(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """The address of somebody who takes calls and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield "tcp://{}:{}".format(*listening.getsockname())
+
+
+@pytest.fixture
+def closed() -> str:
+    """One where nobody takes calls any more."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return "tcp://{}:{}".format(*listening.getsockname())
+
+
+@pytest.mark.parametrize("who", ["closed", "silent"])
+def test_no_scheduler_is_the_machines_fault(
+    who: str,
+    store: Store,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.setattr("sweep.engine.clusters.CONNECT_SECONDS", 0.5)
-    with pytest.raises(MachineError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
-        run(store, RunOptions(cluster="tcp://127.0.0.1:9"))
+    where: str = request.getfixturevalue(who)
+    with pytest.raises(MachineError, match=f"no Dask scheduler answers at '{where}' .*; start one"):
+        run(store, RunOptions(cluster=where))
+    gc.collect()
+    assert capfd.readouterr().err == ""
+
+
+def test_a_worker_is_no_scheduler(store: Store, address: str) -> None:
+    with Client(address, set_as_default=False) as client:
+        worker = next(iter(client.scheduler_info()["workers"]))
+    with pytest.raises(MachineError, match=r"no Dask scheduler answers .*\(a Dask Worker does\)"):
+        run(store, RunOptions(cluster=worker))
+
+
+def test_logs_that_dask_has_are_silent_in_a_run_alone(address: str, store: Store) -> None:
+    log = logging.getLogger("distributed.client")  # has a level of its own
+    before, during = log.level, set[int]()
+    run(store, RunOptions(cluster=address), lambda _: during.add(log.level))
+    assert during == {logging.CRITICAL}
+    assert log.level == before != logging.CRITICAL
 
 
 def test_a_misspelt_place_is_refused(store: Store) -> None:
@@ -354,7 +396,9 @@ def test_a_scheduler_that_is_gone_ends_the_run_and_keeps_what_is_done(
     assert 2 <= store.n_chunks - len(store.pending()) < store.n_chunks
     check_what_was_done(store, long_results)
     run(store)
-    assert bits_of(store.dataset()) == bits_of(long_results)
+    undisturbed = create(tmp_path / "undisturbed.zarr", LONG_SWEEP, 9)
+    run(undisturbed)
+    assert tree(store.path) == tree(undisturbed.path)
 
 
 DRIVER = """
