@@ -19,6 +19,7 @@ from sweep.store import Store
 from tests.command import Run, environment, outliving, with_backend
 from tests.faulty import Faulty
 from tests.slow import Slow
+from tests.test_cluster import scheduler_process
 from tests.test_store import tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL, no SIGTERM")
@@ -104,11 +105,54 @@ def rows(folder: Path, status: Status) -> list[int]:
     return [i for i, row in enumerate(found) if set(row.tolist()) == {status}]
 
 
+def check_no_traceback(err: str) -> None:
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+
+
+def test_a_scheduler_that_is_gone_is_status_3_and_one_sentence(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    with (
+        scheduler_process() as (scheduler, where),
+        computing(folder, "--cluster", where) as process,
+    ):
+        while len(list(folder.glob("map.zarr/status/c/*/0"))) < 3:
+            assert process.poll() is None
+            time.sleep(0.01)
+        scheduler.kill()
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    known = r"Dask dashboard: |\d+ of 108 points, "
+    lines = [line for line in err.splitlines() if not re.match(known, line)]
+    assert len(lines) == 1
+    assert re.match(r"the Dask scheduler is gone.*: run the same sweep again to go on$", lines[0])
+    assert 3 <= len(rows(folder, Status.ok)) < 12
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(folder / "map.zarr") == whole
+
+
+NO_ADDRESSES = ["nonsense", "a:b:c", "http://127.0.0.1:9", "tcp://127.0.0.1", "tcp://a:99999", ""]
+
+
+@pytest.mark.parametrize("option", [(), ("--dry-run",)])
+@pytest.mark.parametrize("where", NO_ADDRESSES)
+def test_what_is_no_address_is_status_2_in_a_dry_run_too(
+    where: str, option: tuple[str, ...], folder: Path, run: Run
+) -> None:
+    status, out, err = run("run", "map.toml", "-o", "map.zarr", "--cluster", where, *option)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"cluster={where!r} is neither 'local' nor 'slurm' nor the address of a ")
+    assert len(err.splitlines()) == 1
+    assert not (folder / "map.zarr").exists()
+
+
 def test_a_killed_worker_is_no_failure(folder: Path, whole: dict[str, bytes]) -> None:
     faulty = Faulty(folder / "notes", "killed", (5,), times=1)
     done = sweep_run(folder, faulty, *PROCESSES)
     assert done.returncode == 0, done.stderr
     assert "108 points, 108 of them now" in done.stdout
+    check_no_traceback(done.stderr)
     assert faulty.attempts(5) == 2
     assert tree(folder / "map.zarr") == whole
 
@@ -174,7 +218,7 @@ def check_stopped(folder: Path, err: str, cause: str) -> None:
     kept = len(rows(folder, Status.ok)) * ROW
     assert f"stopped by {cause}: {kept} of 108 points are kept in map.zarr" in err
     assert re.search(r"^go on with: sweep run map.toml -o map.zarr", err, re.MULTILINE)
-    assert "Traceback" not in err
+    check_no_traceback(err)
     assert len(rows(folder, Status.pending)) * ROW == 108 - kept
 
 

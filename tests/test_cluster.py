@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
+import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +20,7 @@ from typing import Any
 import psutil
 import pytest
 import xarray as xr
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 
 import sweep
 from sweep import api
@@ -56,10 +59,11 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def expected() -> dict[str, bytes]:
-    results = MemoryResults(SWEEP)
-    run(results)
-    return bits_of(results.dataset())
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Every file of SWEEP's store after a run that nobody disturbs."""
+    made = create(tmp_path_factory.mktemp("whole") / "map.zarr", SWEEP, ROW)
+    run(made)
+    return tree(made.path)
 
 
 @pytest.fixture
@@ -82,15 +86,24 @@ def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Fau
 
 @pytest.fixture
 def goes_on(
-    store: Store, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    store: Store, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], None]:
-    """The next run, with nothing amiss any more, leaves the store of an undisturbed one."""
+    """Nothing but failed and pending rows lacks the bytes of an undisturbed run; the next has all.
+
+    Failed rows are computed again there, and nothing is amiss any more.
+    """
 
     def check() -> None:
         monkeypatch.undo()
+        lost = {chunk.index[0] for chunk in (*store.failed(), *store.pending())}
+        assert without(lost, tree(store.path)) == without(lost, whole)
         store.reopen(store.failed())
         run(store)
-        assert bits_of(store.dataset()) == expected
+        assert tree(store.path) == whole
+
+    def without(rows: set[int], files: dict[str, bytes]) -> dict[str, bytes]:
+        ends = tuple(f"/c/{row}/0" for row in rows)
+        return {name: files[name] for name in files if not name.endswith(ends)}
 
     return check
 
@@ -99,7 +112,7 @@ def goes_on(
 
 
 def test_a_running_scheduler_computes_the_bits_of_threads(
-    address: str, store: Store, expected: dict[str, bytes]
+    address: str, store: Store, whole: dict[str, bytes]
 ) -> None:
     seen: list[Progress] = []
     said: list[str] = []
@@ -107,7 +120,7 @@ def test_a_running_scheduler_computes_the_bits_of_threads(
     assert (summary.points, summary.workers, summary.stopped) == (108, 2, "")
     assert summary.counts == {Status.ok: 108}
     assert summary.backend == f"workers of {address}"
-    assert bits_of(store.dataset()) == expected
+    assert tree(store.path) == whole
     receipts = store.receipts()
     assert sorted(receipt["chunk"] for receipt in receipts) == [[i, 0] for i in range(12)]
     assert os.getpid() not in {receipt["pid"] for receipt in receipts}
@@ -156,10 +169,49 @@ def test_a_stop_is_heard_in_the_midst_of_a_point(
 # What is refused.
 
 
-def test_no_scheduler_is_the_machines_fault(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """The address of somebody who takes calls and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield "tcp://{}:{}".format(*listening.getsockname())
+
+
+@pytest.fixture
+def closed() -> str:
+    """One where nobody takes calls any more."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return "tcp://{}:{}".format(*listening.getsockname())
+
+
+@pytest.mark.parametrize("who", ["closed", "silent"])
+def test_no_scheduler_is_the_machines_fault(
+    who: str,
+    store: Store,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.setattr("sweep.engine.clusters.CONNECT_SECONDS", 0.5)
-    with pytest.raises(MachineError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
-        run(store, RunOptions(cluster="tcp://127.0.0.1:9"))
+    where: str = request.getfixturevalue(who)
+    with pytest.raises(MachineError, match=f"no Dask scheduler answers at '{where}' .*; start one"):
+        run(store, RunOptions(cluster=where))
+    gc.collect()
+    assert capfd.readouterr().err == ""
+
+
+def test_a_worker_is_no_scheduler(store: Store, address: str) -> None:
+    with Client(address, set_as_default=False) as client:
+        worker = next(iter(client.scheduler_info()["workers"]))
+    with pytest.raises(MachineError, match=r"no Dask scheduler answers .*\(a Dask Worker does\)"):
+        run(store, RunOptions(cluster=worker))
+
+
+def test_logs_that_dask_has_are_silent_in_a_run_alone(address: str, store: Store) -> None:
+    log = logging.getLogger("distributed.client")  # has a level of its own
+    before, during = log.level, set[int]()
+    run(store, RunOptions(cluster=address), lambda _: during.add(log.level))
+    assert during == {logging.CRITICAL}
+    assert log.level == before != logging.CRITICAL
 
 
 def test_a_misspelt_place_is_refused(store: Store) -> None:
@@ -207,31 +259,67 @@ def test_fail_fast_stops_at_the_first_chunk_that_is_given_up(
     goes_on()
 
 
-@pytest.mark.parametrize("by", ["processes", "threads"])
+@pytest.mark.parametrize(
+    ("by", "row"),
+    [("threads", 0), ("threads", 3), ("threads", 7)]
+    + [("processes", 0), ("processes", 7), ("local", 0), ("local", 3)],
+)
 def test_a_task_that_hangs_is_stopped_and_given_up(
     by: str,
+    row: int,
     address: str,
     store: Store,
     faulty: Callable[..., Faulty],
     goes_on: Callable[[], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Rows 0 and 3 are handed out before anything is known of how long a chunk takes."""
     monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.2)
     monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
-    backend = faulty("endless", 7)
-    crew = RunOptions(cluster=address) if by == "processes" else RunOptions(workers=2)
-    summary = run(store, crew)
-    assert summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
-    assert backend.attempts(7) == ATTEMPTS
+    monkeypatch.setattr(loop, "SILENT_SECONDS", 0.3)
+    said: list[str] = []
+    backend = faulty("endless", row)
+    cluster = {"threads": None, "processes": address, "local": "local"}[by]
+    options = RunOptions(cluster=cluster, workers=2, time_limit=20.0)
+    summary = run(store, options, tell=said.append)
+    assert (summary.counts, summary.stopped) == ({Status.ok: 11 * ROW, Status.failed: ROW}, "")
+    assert backend.attempts(row) == ATTEMPTS
     errors = [receipt["error"] for receipt in store.receipts() if "error" in receipt]
     assert errors == ["it hung: stopped after 0.8 s"]  # twice as long each time
+    if by == "threads":  # others compile at first
+        assert said == []  # for some chunks are done
+    goes_on()
+
+
+@pytest.mark.parametrize("by", ["threads", "local"])
+def test_when_all_first_chunks_hang_the_others_are_computed_nonetheless(
+    by: str,
+    store: Store,
+    faulty: Callable[..., Faulty],
+    goes_on: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """None tells how long a chunk may take: they are given a time of their own, which is told."""
+    monkeypatch.setattr(ledger, "UNKNOWN_SECONDS", 0.5)
+    monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.2)
+    monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
+    monkeypatch.setattr(loop, "SILENT_SECONDS", 0.1)
+    backend = faulty("endless", 0, 1, 2, 3)
+    cluster = {"threads": None, "local": "local"}[by]
+    said: list[str] = []
+    options = RunOptions(cluster=cluster, workers=2, time_limit=20.0)
+    summary = run(store, options, tell=said.append)
+    counts = {Status.ok: 8 * ROW, Status.failed: 4 * ROW}
+    assert (summary.counts, summary.stopped) == (counts, "")
+    assert [backend.attempts(row) for row in range(12)] == 4 * [ATTEMPTS] + 8 * [1]
+    assert sum("no chunk is done after" in line for line in said) == 1
     goes_on()
 
 
 def test_a_task_that_hears_nothing_is_killed_with_its_worker(
     store: Store,
     faulty: Callable[..., Faulty],
-    expected: dict[str, bytes],
+    whole: dict[str, bytes],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.2)
@@ -241,16 +329,16 @@ def test_a_task_that_hears_nothing_is_killed_with_its_worker(
     summary = run(store, LOCAL)
     assert summary.counts == {Status.ok: 12 * ROW}
     assert backend.attempts(7) == 2
-    assert bits_of(store.dataset()) == expected
+    assert tree(store.path) == whole
 
 
 def test_a_killed_worker_costs_its_window(
-    store: Store, faulty: Callable[..., Faulty], expected: dict[str, bytes]
+    store: Store, faulty: Callable[..., Faulty], whole: dict[str, bytes]
 ) -> None:
     backend = faulty("killed", 5, times=1)
     summary = run(store, LOCAL)
     assert (summary.counts, summary.stopped) == ({Status.ok: 12 * ROW}, "")
-    assert bits_of(store.dataset()) == expected
+    assert tree(store.path) == whole
     assert sum(backend.attempts(i) - 1 for i in range(12)) <= 4
 
 
@@ -308,7 +396,9 @@ def test_a_scheduler_that_is_gone_ends_the_run_and_keeps_what_is_done(
     assert 2 <= store.n_chunks - len(store.pending()) < store.n_chunks
     check_what_was_done(store, long_results)
     run(store)
-    assert bits_of(store.dataset()) == bits_of(long_results)
+    undisturbed = create(tmp_path / "undisturbed.zarr", LONG_SWEEP, 9)
+    run(undisturbed)
+    assert tree(store.path) == tree(undisturbed.path)
 
 
 DRIVER = """

@@ -7,8 +7,10 @@ import math
 from pathlib import Path
 
 import pytest
+from dask.utils import parse_bytes
 
 from sweep.config import load
+from sweep.config.tables import SlurmTable
 from sweep.errors import ConfigError
 from sweep.shipped import shipped_configs
 
@@ -52,7 +54,7 @@ BROKEN_FILES = [
     (MODEL, 'outputs = ["regime", "regime"]\n[run]', "outputs: 'regime' is named 2 times"),
     (MODEL, "outputs = []\n[run]", "outputs: it is empty; leave it out for all, or name wear_pow"),
     (MODEL, 'outputs = "regime"\n[run]', "outputs: 'regime' is not a list of names such as"),
-    (MODEL, 'outputs = ["regime", 3]\n[run]', "outputs: 3 is not a list of names such as"),
+    (MODEL, 'outputs = ["regime", 3]\n[run]', "outputs: 3 in it: this is to be a list of name"),
     (MODEL, 'dtype = "float16"\n[run]', "dtype: 'float16' is not \"float64\" or \"float32\""),
     (MODEL, "modle = 3\n[run]", "modle: there is no such key; did you mean 'model'?"),
     (MODEL, "stiffness = 3\n[run]",
@@ -128,6 +130,62 @@ def test_broken_file(piece: str, instead: str, said: str, tmp_path: Path) -> Non
     path.write_bytes(GOOD.replace(piece, instead).encode("utf-8", "surrogateescape"))
     (fault,) = faults(path)
     assert said in fault
+
+
+# fmt: off
+BROKEN_SLURM = [
+    ("queue", '"two words"', "'two words' is not a partition, in quotes, without spaces"),
+    ("queue", '""', "'' is not a partition"),
+    ("account", '"lab\\nmine"', r"'lab\nmine' is not an account, in quotes, without spaces"),
+    ("interface", '"ib 0"', "'ib 0' is not the name of a network, in quotes, without spaces"),
+    *(("walltime", f'"{text}"', f"{text!r} is not a time as SLURM has it: \"02:00:00\", \"1-12\"")
+      for text in ("soon", "", "2 h", "1:2:3:4", "1-", "00:61:00", "00:60", "-5", "1-2:3:4:5")),
+    ("walltime", "60", "60 is not a time as SLURM has it"),
+    *(("memory", f'"{text}"', f"{text!r} is not an amount above 0 with its unit: \"8 GB\"")
+      for text in ("lots", "0 GB", "0.0GB", "8", "", "GB", "-8 GB", "8 foos", "8 GB 2", "8\tGB")),
+    ("extra", '["#SBATCH --x"]', "'#SBATCH --x' in it: this is to be a list of options, wi"),
+    ("extra", '["--x", "rm -r"]', "'rm -r' in it: this is to be a list of options"),
+    ("extra", '["--x\\nrm"]', r"'--x\nrm' in it: this is to be a list of options"),
+    ("extra", '"--x"', "'--x' is not a list of options"),
+    ("prologue", "[1]", '1 in it: this is to be a list of commands: ["module load gcc"]'),
+]
+GOOD_SLURM = {
+    "queue": ["batch", "a,b"],
+    "walltime": ["90", "90:00", "02:00:00", "100:00:00", "1-12", "1-12:30", "1-12:30:59"],
+    "memory": ["8 GB", "8GB", "0.5 TiB", "1.GB", ".5 gb", "4G", "4 gi", "1000000000 B"],
+    "extra": [[], ["--constraint=avx512", "-x node7", "--exclusive"]],
+    "prologue": [[], ["module load gcc", "if true\nthen echo\nfi"]],
+}
+# fmt: on
+
+
+@pytest.mark.parametrize(("key", "text", "said"), BROKEN_SLURM, ids=range(len(BROKEN_SLURM)))
+def test_broken_table_of_slurm(key: str, text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_text(f"{GOOD}\n[run.slurm]\n{key} = {text}\n", encoding="utf-8")
+    (fault,) = faults(path)
+    assert fault.startswith(f"[run.slurm] {key}: ")
+    assert said in fault
+
+
+def test_all_faults_of_a_table_of_slurm_are_told_at_once(tmp_path: Path) -> None:
+    last = {key: text for key, text, _ in BROKEN_SLURM}
+    path = tmp_path / "broken.toml"
+    lines = "".join(f"{key} = {text}\n" for key, text in last.items())
+    path.write_text(f"{GOOD}\n[run.slurm]\n{lines}")
+    assert [fault.split()[1] for fault in faults(path)] == [
+        f"{key}:" for key in SlurmTable.model_fields if key in last
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, values in GOOD_SLURM.items() for value in values]
+)
+def test_what_slurm_takes_is_taken(key: str, value: object) -> None:
+    request = load({**mapping(), "run": {"slurm": {key: value}}})
+    assert request.options.slurm == {key: value}
+    if key == "memory":
+        assert parse_bytes(str(value)) > 0  # as dask-jobqueue reads it
 
 
 # fmt: off

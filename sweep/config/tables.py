@@ -97,18 +97,45 @@ class RunTable(Table):
     durable: bool = Field(False, description="true or false")
 
 
+# As sbatch and dask-jobqueue read them.
+MINOR = "[0-5]?[0-9]"  # minutes and seconds, behind a larger unit
+Word = Annotated[str, Field(pattern=r"^[^\s\p{C}]+$")]
+Walltime = Annotated[
+    str,
+    Field(
+        pattern=f"^([0-9]+|[0-9]+:{MINOR}|[0-9]+:{MINOR}:{MINOR}|[0-9]+-[0-9]+(:{MINOR}){{0,2}})$"
+    ),
+]
+Amount = Annotated[
+    str,
+    Field(
+        pattern=r"^([0-9]*[1-9][0-9]*(\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*) *"
+        "([kKmMgGtTpP]i?[bB]?|[bB])$"
+    ),
+]
+JobOption = Annotated[str, Field(pattern=r"^-[^\r\n]+$")]
+
+
 class SlurmTable(Table):
     """What each job of `--cluster slurm` asks for."""
 
-    queue: str | None = Field(None, description="a partition, in quotes")
-    account: str | None = Field(None, description="an account, in quotes")
-    walltime: str | None = Field(None, description='a time as SLURM has it: "02:00:00"')
+    queue: Word | None = Field(None, description="a partition, in quotes, without spaces")
+    account: Word | None = Field(None, description="an account, in quotes, without spaces")
+    walltime: Walltime | None = Field(
+        None,
+        description='a time as SLURM has it: "02:00:00", "1-12" (a day and 12 hours), "90" '
+        "(minutes), in quotes",
+    )
     cores: int | None = Field(None, ge=1, le=4096, description="a whole number from 1 to 4,096")
-    memory: str | None = Field(None, description='an amount with its unit: "8 GB"')
+    memory: Amount | None = Field(None, description='an amount above 0 with its unit: "8 GB"')
     jobs: int | None = Field(None, ge=1, le=4096, description="a whole number from 1 to 4,096")
-    extra: list[str] | None = Field(None, description='a list of options: ["--constraint=avx512"]')
+    extra: list[JobOption] | None = Field(
+        None, description='a list of options, without #SBATCH: ["--constraint=avx512"]'
+    )
     prologue: list[str] | None = Field(None, description='a list of commands: ["module load gcc"]')
-    interface: str | None = Field(None, description="the name of a network, in quotes")
+    interface: Word | None = Field(
+        None, description="the name of a network, in quotes, without spaces"
+    )
 
 
 AnyTable = TypeVar("AnyTable", bound=Table)
@@ -126,7 +153,10 @@ def checked(shape: type[AnyTable], raw: Mapping[str, object]) -> tuple[AnyTable,
 def _sentence(shape: type[Table], detail: ErrorDetails) -> str:
     key = str(detail["loc"][0])
     if key in shape.model_fields:
-        return f"{shown(detail['input'])} is not {shape.model_fields[key].description}"
+        asked = shape.model_fields[key].description
+        if len(detail["loc"]) > 1 and isinstance(detail["loc"][1], int):  # of a list
+            return f"{shown(detail['input'])} in it: this is to be {asked}"
+        return f"{shown(detail['input'])} is not {asked}"
     kind = "table" if isinstance(detail["input"], dict) else "key"
     known = [name for name, field in shape.model_fields.items() if _kind(field) == kind]
     return f"there is no such {kind}; {nearest(key, known or shape.model_fields)}"

@@ -6,6 +6,7 @@ that travels. Where the scheduler is ours, it re-runs nothing: the ledger knows 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import multiprocessing
 import os
@@ -14,13 +15,14 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from typing import Any, cast
 
 from dask import config as dask_config
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Security
+from distributed.core import rpc
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.scheduler import KilledWorker
 from distributed.utils import get_mp_context
@@ -30,7 +32,7 @@ from sweep.backends import Backend
 from sweep.engine.crews import LOCAL, Crew, Lost, asked_workers
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.slurm import SLURM, slurm_cluster
-from sweep.engine.worker import Job, begin, forget_run, stop_run
+from sweep.engine.worker import Job, begin, forget_run, limit_of, stop_run
 from sweep.errors import MachineError, SweepError
 from sweep.spec import RunOptions, Task
 
@@ -51,6 +53,7 @@ OURS: dict[str, object] = {
 }
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}  # where there are forks
 PRELOADED = ["distributed", "sweep.engine.clusters"]
+SILENCED = ("distributed", "tornado", "asyncio")  # logs, and those under them
 KEPT = "Finished chunks are kept: run the same sweep again to go on"
 
 Tell = Callable[[str], None]
@@ -60,11 +63,6 @@ def open_crew(
     results: Results, open_backend: Callable[[str], Backend], options: RunOptions, tell: Tell
 ) -> Crew:
     """The processes that `options.cluster` names; MachineError where nobody answers there."""
-    if options.cluster not in (LOCAL, SLURM) and ":" not in str(options.cluster):
-        raise SweepError(
-            f"cluster={options.cluster!r} is neither {LOCAL!r} nor {SLURM!r} nor the address of a "
-            "Dask scheduler, as tcp://HOST:PORT"
-        )
     store = getattr(results, "location", None)
     if store is None:
         raise SweepError(
@@ -147,6 +145,11 @@ class Processes:
         self._keys[future] = key
         return future
 
+    def set_limit(self, seconds: float) -> None:
+        if self._client.status == "running":  # else it would wait for the scheduler to come back
+            with suppress(OSError):  # who is gone has stopped
+                self._client.register_plugin(_Limit(self._job.run, seconds))
+
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
         return self._result(future)
 
@@ -163,15 +166,18 @@ class Processes:
         self._everywhere(stop_run)
 
     def kill(self, future: Future[list[Receipt]]) -> bool:
-        key = self._keys.pop(future, None)
+        key = self._keys.get(future)
         try:
             held = cast("dict[str, Any]", self._client.processing())
-            for address in [address for address, keys in held.items() if key in keys]:
+            holding = [address for address, keys in held.items() if key in keys]
+            for address in holding:
                 self._kill_worker(address)
         except OSError:
             return False
-        future.cancel()
-        return True
+        if holding:
+            self._keys.pop(future, None)
+            future.cancel()
+        return holding != []  # else it waits for a worker
 
     def _begin(self) -> None:
         """Every worker has opened what it needs; SweepError if one is of another version."""
@@ -205,6 +211,8 @@ class Processes:
         with suppress(Exception):
             self._executor.shutdown(wait=False)
             self._everywhere(forget_run)
+            if self._client.status == "running":
+                self._client.unregister_worker_plugin(_Limit.name_of(self._job.run))
         with suppress(Exception):
             self._client.close(timeout=5)
 
@@ -217,6 +225,22 @@ class _DeafToInterrupts(WorkerPlugin):
     def setup(self, worker: object) -> None:  # noqa: ARG002
         with suppress(ValueError):  # not in the main thread
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class _Limit(WorkerPlugin):
+    """Every worker of a run hears how long a chunk may take, those that come later too."""
+
+    def __init__(self, run: str, seconds: float) -> None:
+        self.name = self.name_of(run)  # the next of that name takes its place
+        self._run = run
+        self._seconds = seconds
+
+    @staticmethod
+    def name_of(run: str) -> str:
+        return f"sweep-limit-{run}"
+
+    def setup(self, worker: object) -> None:  # noqa: ARG002
+        limit_of(self._run).seconds = self._seconds
 
 
 def _local(n: int) -> LocalCluster:
@@ -244,12 +268,32 @@ def _preload() -> None:
 
 def _client(cluster: LocalCluster | str) -> Client:
     try:
+        if isinstance(cluster, str):
+            _check_answer(cluster)
         return Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise MachineError(
-            f"no Dask scheduler answers at {cluster!r} ({error}); start one (`dask scheduler`, and "
-            "`dask worker ADDRESS` for each worker) and give its address"
+            f"no Dask scheduler answers at {cluster!r} ({error or 'nothing came back'}); start one "
+            "(`dask scheduler`, and `dask worker ADDRESS` for each worker) and give its address"
         ) from error
+
+
+def _check_answer(address: str) -> None:
+    """ValueError, OSError or TimeoutError if no scheduler answers.
+
+    A Client that finds none cannot be closed, and complains of that when it is forgotten.
+    """
+    with ThreadPoolExecutor(1) as thread:  # this one may have a loop already, in a notebook
+        found = thread.submit(asyncio.run, _identity(address)).result()
+    if found.get("type") != "Scheduler":
+        raise ValueError(f"a Dask {found.get('type')} does")
+
+
+async def _identity(address: str) -> dict[str, Any]:
+    security, called = cast("Any", Security()), cast("Any", rpc)  # their types are not complete
+    given = security.get_connection_args("client")
+    async with called(address, timeout=CONNECT_SECONDS, connection_args=given) as there:
+        return await asyncio.wait_for(there.identity(), CONNECT_SECONDS)
 
 
 def _dashboard(client: Client, cluster: LocalCluster | str) -> str:
@@ -261,8 +305,11 @@ def _dashboard(client: Client, cluster: LocalCluster | str) -> str:
 
 
 def _silence(ends: ExitStack) -> None:
-    """What Dask logs of workers that come and go is told by the ledger."""
-    for name in ("distributed", "tornado", "asyncio"):
-        log = logging.getLogger(name)
+    """What Dask logs of workers that come and go is told by the ledger.
+
+    Dask gives some of its logs levels of their own, which heed no parent's.
+    """
+    theirs = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in SILENCED]
+    for log in map(logging.getLogger, {*SILENCED, *theirs}):
         ends.callback(log.setLevel, log.level)
         log.setLevel(logging.CRITICAL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Protocol
 
 from sweep.backends import Backend
 from sweep.engine.ledger import Receipt, Results
+from sweep.engine.slurm import SLURM
 from sweep.engine.worker import Worker
 from sweep.errors import SweepError
 from sweep.spec import RunOptions, Task
@@ -40,7 +42,13 @@ class Crew(Protocol):
         """How many there are now. MachineError where there will never be any again."""
         ...
 
-    def submit(self, task: Task, patience: float) -> Future[list[Receipt]]: ...
+    def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
+        """Each chunk of the task may take `patience` times the limit."""
+        ...
+
+    def set_limit(self, seconds: float) -> None:
+        """How long a chunk may take from now on, those that have begun included."""
+        ...
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
         """What a task that is done reports; Lost where its worker died."""
@@ -51,7 +59,7 @@ class Crew(Protocol):
         ...
 
     def kill(self, future: Future[list[Receipt]]) -> bool:
-        """The end of a task that hangs, and of its worker; whether that could be done."""
+        """The end of a task that hangs, and of its worker; whether there was one to end."""
         ...
 
 
@@ -80,6 +88,9 @@ class Threads:
 
     def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
         return self._executor.submit(self._worker, task, patience)
+
+    def set_limit(self, seconds: float) -> None:
+        self._worker.limit.seconds = seconds
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
         return future.result()
@@ -114,7 +125,15 @@ def needs_backend_here(options: RunOptions) -> bool:
 
 
 def consistent(options: RunOptions) -> RunOptions:
-    """The options, with the backend that others imply; SweepError where two exclude each other."""
+    """The options, with the backend that others imply.
+
+    SweepError where two exclude each other, or the cluster is no place at all.
+    """
+    if options.cluster not in (None, LOCAL, SLURM) and not _is_address(options.cluster):
+        raise SweepError(
+            f"cluster={options.cluster!r} is neither {LOCAL!r} nor {SLURM!r} nor the address of a "
+            "Dask scheduler, as tcp://HOST:PORT"
+        )
     if options.gpus is None:
         return options
     asked = f"gpus={options.gpus!r}"
@@ -135,6 +154,14 @@ def consistent(options: RunOptions) -> RunOptions:
             "under [run.slurm], with --backend gpu); in a job array, --gpus goes with --shard"
         )
     return replace(options, backend="gpu")
+
+
+def _is_address(text: str) -> bool:
+    """Whether Dask takes it for an address; if nothing else is said, of tcp."""
+    if text.startswith("inproc://"):
+        return True
+    found = re.fullmatch(r"((tcp|tls|wss?|ucx)://)?(\[[^\s\[\]]+\]|[^\s/:\[\]]+):(\d{1,5})/?", text)
+    return found is not None and 0 < int(found[4]) < 2**16
 
 
 def asked_workers(options: RunOptions) -> int:

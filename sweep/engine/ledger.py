@@ -26,6 +26,7 @@ LOST_IN_A_ROW = 15  # tasks a place in the window, with no chunk done between: t
 # A chunk hangs that takes so many times as long as the slowest one so far, and so many seconds.
 HANGS_AFTER = 100.0
 LEAST_SECONDS = 300.0
+UNKNOWN_SECONDS = 6 * 3600.0  # that it is given as long as none is done: any but the slowest
 
 Ending = Literal["", "asked", "time limit", "failure"]  # "": everything is done
 
@@ -163,12 +164,16 @@ class Ledger:
         for _ in range(min(max(int(TASK_SECONDS / max(each, 1e-6)), 1), fair)):
             yield self.waiting.popleft()
 
+    @property
+    def limit(self) -> float:
+        """How long a chunk may take, s, as far as is known now."""
+        if not self.slowest:
+            return UNKNOWN_SECONDS
+        return max(LEAST_SECONDS, HANGS_AFTER * self.slowest)
+
     def patience(self, task: Task) -> float:
-        """How long a chunk of the task may take, s; longer, each time it has been tried."""
-        if not self.chunks_done:
-            return float("inf")
-        tried = max(self.attempts[chunk.index] for chunk in task.chunks)
-        return 2.0**tried * max(LEAST_SECONDS, HANGS_AFTER * self.slowest)
+        """How many times the limit a chunk of the task may take: twice, once it has been tried."""
+        return 2.0 ** max(self.attempts[chunk.index] for chunk in task.chunks)
 
     def enter(self, receipt: Receipt, results: Results) -> None:
         """Count a chunk that is done; a failed one goes back, or is given up as `failed`."""

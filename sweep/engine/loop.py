@@ -18,6 +18,7 @@ from sweep.plan import chunk_counts, chunks, points
 from sweep.spec import Chunk, RunOptions, Task
 
 REPORT_SECONDS = 0.25
+SILENT_SECONDS = 300.0  # of workers, without a chunk done, before that is told
 GRACE_SECONDS = 10.0  # beyond its patience, before a worker that says nothing is killed
 
 Report = Callable[[Progress], None]
@@ -57,7 +58,8 @@ def run(
         ledger.workers = crew.workers()
         ledger.start()
         try:
-            _loop(crew, results, ledger, stopping, report, options.time_limit)
+            watch = _Watch(crew, ledger, tell or _silent)
+            _loop(watch, crew, results, ledger, stopping, report, options.time_limit)
         except BaseException:
             stopping.set()
             crew.halt()
@@ -97,6 +99,7 @@ class _Stop(Event):
 
 
 def _loop(
+    watch: _Watch,
     crew: Crew,
     results: Results,
     ledger: Ledger,
@@ -104,7 +107,6 @@ def _loop(
     report: Report | None,
     time_limit: float | None,
 ) -> None:
-    watch = _Watch(crew, ledger)
     running: set[Future[list[Receipt]]] = set()
     while True:
         if time_limit is not None and ledger.elapsed > time_limit and not stop.is_set():
@@ -116,6 +118,8 @@ def _loop(
             running = watch.halted(running)
         else:
             ledger.workers = crew.workers()
+            watch.tell_limit()
+            watch.tell_silence()
             for future in watch.killed():
                 running.discard(future)
                 ledger.enter_death(watch.back(future), results, "it hung, and was killed")
@@ -160,34 +164,63 @@ def _enter(
 
 
 class _Watch:
-    """Which task each future is, since when, and for how long it may be."""
+    """Which task each future is, since when, and how long it may take as far as is known."""
 
-    def __init__(self, crew: Crew, ledger: Ledger) -> None:
+    def __init__(self, crew: Crew, ledger: Ledger, tell: Callable[[str], None]) -> None:
         self._crew = crew
         self._ledger = ledger
+        self._tell = tell
         self._tasks: dict[Future[list[Receipt]], Task] = {}
-        self._ends: dict[Future[list[Receipt]], float] = {}
+        self._since: dict[Future[list[Receipt]], float] = {}
+        self._limits: dict[Future[list[Receipt]], float] = {}  # how many times the limit
+        self._limit: float | None = None
+        self._silent_since: float | None = None
+        self._silence_told = False
         self._halted_at: float | None = None
 
     def submit(self, task: Task) -> Future[list[Receipt]]:
         patience = self._ledger.patience(task)
         future = self._crew.submit(task, patience)
         self._tasks[future] = task
+        self._since[future] = time.monotonic()
         # One task may wait for another on the same worker.
-        whole = 2 * patience * len(task.chunks)
-        self._ends[future] = time.monotonic() + whole + GRACE_SECONDS
+        self._limits[future] = 2 * patience * len(task.chunks)
         return future
 
     def back(self, future: Future[list[Receipt]]) -> Task:
-        self._ends.pop(future)
+        del self._since[future], self._limits[future]
         return self._tasks.pop(future)
+
+    def tell_limit(self) -> None:
+        """Workers hear how long a chunk may take, as soon as more is known."""
+        if self._limit != self._ledger.limit:
+            self._limit = self._ledger.limit
+            self._crew.set_limit(self._limit)
+
+    def tell_silence(self) -> None:
+        """A line, once, when workers have been computing for long and no chunk is done."""
+        if self._silence_told or self._ledger.slowest or not self._ledger.workers:
+            return
+        now = time.monotonic()
+        self._silent_since = self._silent_since or now
+        if now - self._silent_since > SILENT_SECONDS:
+            self._silence_told = True
+            self._tell(
+                f"no chunk is done after {SILENT_SECONDS:.0f} s: they take that long, or hang. One "
+                f"that takes {self._ledger.limit / 3600:.3g} h is stopped, and tried again after "
+                "others; smaller ones (--chunk-points) take a store made anew"
+            )
 
     def killed(self) -> list[Future[list[Receipt]]]:
         """Tasks that neither came back nor heard that they should; their workers are ended."""
-        late = [future for future, end in self._ends.items() if time.monotonic() > end]
+        now = time.monotonic()
+        late = [future for future in self._since if now - self._since[future] > self._most(future)]
         for future in late:
-            self._ends[future] = float("inf")
+            self._since[future] = now
         return [future for future in late if self._crew.kill(future)]
+
+    def _most(self, future: Future[list[Receipt]]) -> float:
+        return self._limits[future] * self._ledger.limit + GRACE_SECONDS
 
     def halted(self, running: set[Future[list[Receipt]]]) -> set[Future[list[Receipt]]]:
         """The tasks still waited for after a stop: none, once that has taken too long."""

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
 
@@ -29,16 +29,29 @@ from sweep.spec import Chunk, Status, Task
 from sweep.store import Store
 
 
-class Deadline(Event):
-    """Set by the stop of a run, or once so many seconds have gone by."""
+@dataclass
+class Limit:
+    """How long a chunk of a run may take; told anew as chunks get done, while others go on."""
 
-    def __init__(self, stop: Event, seconds: float) -> None:
+    seconds: float = float("inf")
+
+
+class Deadline(Event):
+    """Set by the stop of a run, or once so many times the limit, as it is then, have gone by."""
+
+    def __init__(self, stop: Event, limit: Limit, patience: float) -> None:
         super().__init__()
         self._stop = stop
-        self._end = time.monotonic() + seconds
+        self._limit = limit
+        self._patience = patience
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return self._patience * self._limit.seconds
 
     def is_set(self) -> bool:
-        return self._stop.is_set() or time.monotonic() > self._end
+        return self._stop.is_set() or time.monotonic() - self._began > self.seconds
 
 
 @dataclass(frozen=True)
@@ -49,21 +62,23 @@ class Worker:
     backend: Backend
     stop: Event
     gpu: str = ""  # which of several, as receipts tell it
+    limit: Limit = field(default_factory=Limit)
 
-    def __call__(self, task: Task, patience: float = float("inf")) -> list[Receipt]:
+    def __call__(self, task: Task, patience: float = 1.0) -> list[Receipt]:
         """Every chunk of a task computed and written; those after a stop are left out.
 
         What the request or the machine is to blame for is raised; any other error becomes the
-        chunk's receipt, as does having taken longer than `patience`, s.
+        chunk's receipt, as does having taken longer than `patience` times the limit.
         """
         receipts: list[Receipt] = []
         for chunk in task.chunks:
+            deadline = Deadline(self.stop, self.limit, patience)
             try:
-                receipts.append(self._compute(chunk, patience))
+                receipts.append(self._compute(chunk, deadline))
             except Stopped:
                 if self.stop.is_set():
                     break
-                error = f"it hung: stopped after {patience:.3g} s"
+                error = f"it hung: stopped after {deadline.seconds:,.1f} s"
                 receipts.append(Receipt(chunk, {}, 0.0, 0.0, error))
             except SweepError:
                 raise
@@ -77,10 +92,9 @@ class Worker:
                 receipts.append(Receipt(chunk, {}, 0.0, 0.0, f"{type(error).__name__}: {error}"))
         return receipts
 
-    def _compute(self, chunk: Chunk, patience: float) -> Receipt:
+    def _compute(self, chunk: Chunk, deadline: Deadline) -> Receipt:
         began = time.perf_counter()
         sweep = self.results.sweep
-        deadline = Deadline(self.stop, patience)
         computed = self.backend.compute(sweep, points(sweep, chunk), deadline)
         self.results.write(chunk, computed.arrays)
         counts = _by_status(computed.arrays["status"])
@@ -108,6 +122,7 @@ class Job:
 
 
 _STOPS: dict[str, Event] = {}  # by run
+_LIMITS: dict[str, Limit] = {}  # by run
 _OPENED: dict[Job, Worker] = {}  # of the last job, and of no other
 _OPENING = threading.Lock()
 
@@ -128,9 +143,15 @@ def stop_run(run: str) -> None:
     stop_of(run).set()
 
 
+def limit_of(run: str) -> Limit:
+    """How long a chunk of that run may take in this process."""
+    return _LIMITS.setdefault(run, Limit())
+
+
 def forget_run(run: str) -> None:
     """A process that may outlive a run that has ended keeps nothing of it."""
     _STOPS.pop(run, None)
+    _LIMITS.pop(run, None)
     with _OPENING:
         _close()
 
@@ -157,7 +178,7 @@ def _opened(job: Job) -> Worker:
     gpu = os.environ[VARIABLE] if job.one_gpu else ""
     try:
         store = Store.open(job.store, durable=job.durable)
-        return Worker(store, job.open_backend(job.backend), stop, gpu)
+        return Worker(store, job.open_backend(job.backend), stop, gpu, limit_of(job.run))
     except SweepError as error:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise type(error)(f"a worker ({where}) cannot begin: {error}") from None
