@@ -156,6 +156,15 @@ def test_what_outlasts_its_time_is_ended_and_has_told_all(tmp_path: Path) -> Non
     assert log.read_text() == "here\n"
 
 
+def test_registers_are_left_out_where_no_time_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before a GPU is looked for."""
+    gpu_session._registers(tmp_path / "registers.json", end=time.monotonic() + 5)
+    assert "no time left" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
 def without(packages: str, *command: str) -> subprocess.CompletedProcess[str]:
     """A module as a program, in a process in which none of these packages can be imported.
 
