@@ -107,14 +107,14 @@ def test_a_map_goes_through_the_engine_where_all_that_takes_is_there(
 @dataclass
 class Facts:
     name: str = "NVIDIA H200"
+    driver: str = "580.159.03"
     double_rate: float = 132 * 64 * 1.98e9  # multiprocessors, a clock of each, clock
 
 
-def test_the_record_tells_device_driver_and_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu, "driver_version", lambda: "580.159.03")
+def test_the_record_tells_device_driver_and_date() -> None:
     about = gpu.machine(SimpleNamespace(facts=Facts()))  # type: ignore[arg-type]
     assert about["device"]["name"] == "NVIDIA H200"
-    assert about["driver_version"] == "580.159.03"
+    assert about["device"]["driver"] == "580.159.03"
     assert about["date"][:2] == "20"
 
 

@@ -12,9 +12,11 @@ import pytest
 from sweep.backends.gpu import OPTIONS, options_for
 from sweep.models import models
 from sweep.shipped import kernels_folder
-from sweep.source import flat_text, kernel_text
+from sweep.source import flat_text, kernel_of, kernel_text
 from tests import gpu_kernels, nvrtc
-from tests.benchmarks import sass
+from tests.benchmarks import gpu_works, sass
+from tests.benchmarks.gpu import issue
+from tests.benchmarks.gpu_works import Work
 from tests.gpu_kernels import (
     ARCHITECTURES,
     OF_CUPY,
@@ -174,6 +176,21 @@ def test_the_steps_of_a_turn_of_the_time_loop_are_counted(steps: int) -> None:
     (found,) = sass.time_loops(sass.listings(made.cubin)["tribosweep_run"])
     assert found.counted == steps
     assert found.on_doubles == pytest.approx(27 * steps, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("work", "loops"),
+    [(gpu_works.stepping("euler", 64, 100), 1), (gpu_works.springs("time_stepping", 64), 2)],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_is_measured_in_steps_has_its_operations_counted(work: Work, loops: int) -> None:
+    """Smoke: of springs two loops, one of them with their work counted."""
+    kernel = kernel_of(work.sweep, work.points.variants)
+    text = kernel_text(kernel, "gpu")
+    made = nvrtc.compiled(text, 90, (*options_for(kernel, text), *OF_CUPY))
+    found = sass.time_loops(sass.listings(made.cubin)["tribosweep_run"])
+    assert len(found) == loops
+    assert issue(found, 1, 1.0, 1.0)["fraction_of_double_rate"] > 5
 
 
 def test_nothing_is_fused_but_where_it_is_written() -> None:
