@@ -7,12 +7,20 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # With no compiler on the machine the kernels are compiled by the one that pip brings.
 COMPILER := $(or $(TRIBOSWEEP_CXX),$(shell command -v g++ || command -v clang++ || command -v c++))
 
+# A GPU's speeds take CuPy, for the CUDA that its driver takes or an older one.
+ON_GPU := $(filter gpu,$(BACKEND))
+ifneq ($(origin CUDA),command line)
+CUDA := $(if $(ON_GPU),$(shell nvidia-smi 2>&1 | \
+    sed -n 's/.*CUDA[A-Z ]*Version: *\([0-9]*\)\..*/\1/p' | awk '{ print ($$1 > 13 ? 13 : $$1); exit }'))
+endif
+CUPY := $(if $(ON_GPU),$(or $(patsubst %,$(VENV)/cuda%.installed,$(filter 12 13,$(CUDA))),no-cupy))
+
 # Root in a container is no mistake, so pip need not warn of it.
 export PIP_ROOT_USER_ACTION := ignore
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench no-cupy clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -33,17 +41,22 @@ lint: $(VENV)/dev.installed ## ruff, clang-format, import layers and types
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-bench: $(VENV)/dev.installed ## the speeds of this machine: a table, and JSON in results/ (BACKEND=gpu: of its GPU)
-	$(BIN)/python -m tests.benchmarks$(if $(filter gpu,$(BACKEND)),.gpu)
+bench: $(CUPY) $(VENV)/dev.installed ## the speeds of this machine: a table, and JSON in results/ (BACKEND=gpu: of its GPU)
+	$(BIN)/python -m tests.benchmarks$(if $(ON_GPU),.gpu)
+
+no-cupy:
+	@echo "There is a CuPy for CUDA 12 and one for 13, but none for what nvidia-smi or CUDA= tells: '$(CUDA)'." \
+	    "Name the one that your driver takes, as in 'make bench BACKEND=gpu CUDA=12'"; exit 1
 
 clean: ## remove the environment, caches and build products; results stay
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache
 	find sweep tests -name __pycache__ -prune -exec rm -rf {} +
 
-# One stamp for what a user needs and one for what a developer needs: each is installed once, and
-# again when pyproject.toml changes.
+# One stamp for what a user needs, one for what a developer needs, one for CuPy: each is installed
+# once, and again when pyproject.toml changes.
 $(VENV)/demo.installed: EXTRAS := $(if $(COMPILER),,[compiler])
 $(VENV)/dev.installed: EXTRAS := $(if $(COMPILER),[dev],[dev,compiler])
+$(VENV)/cuda%.installed: EXTRAS = [$*]
 
 $(VENV)/%.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

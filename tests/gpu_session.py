@@ -83,11 +83,12 @@ def _registers(path: Path, end: float) -> None:
     options, found = backend_module.OPTIONS, {}
     for most in REGISTERS:
         backend_module.OPTIONS = (*options, *([f"--maxrregcount={most}"] if most else []))
-        backend = GpuBackend(find_gpu())  # it compiles anew
+        backend: GpuBackend | None = None
         for work in _works():
             if time.monotonic() + LONGEST > end:
-                print("the rest of the registers: no time left")
+                print(f"{work.name:52} at most {most} registers, and further: no time left")
                 return
+            backend = backend or GpuBackend(find_gpu())  # which compiles anew
             seconds = [_kernel_seconds(backend, work) for _ in range(REPEATS + 1)][1:]
             speed = (work.steps or work.points.n_points) / median(seconds)
             found.setdefault(work.name, {})[str(most)] = speed

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.metadata
 import re
 import sys
 import time
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, files
 
+PACKAGE = "nvidia-cuda-nvrtc"
 NAME = re.compile(r"^(lib)?nvrtc(64_\d+_0)?\.(so\.\d+|dll)$")
 PROPERTIES = re.compile(
     r"Function properties for (?P<entry>\w+)\n"
@@ -68,16 +70,14 @@ def compiled(text: str, architecture: int, options: tuple[str, ...] = ()) -> Com
 
 
 def version() -> str:
-    """Of the CUDA that NVRTC belongs to."""
-    major, minor = ctypes.c_int(), ctypes.c_int()
-    _check(_library().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
-    return f"{major.value}.{minor.value}"
+    """Of the package: another build of it may give other code."""
+    return importlib.metadata.version(PACKAGE)
 
 
 @functools.cache
 def _library() -> ctypes.CDLL:
     try:
-        listed = files("nvidia-cuda-nvrtc") or []
+        listed = files(PACKAGE) or []
     except PackageNotFoundError:
         listed = []
     for file in listed:

@@ -38,6 +38,34 @@ def test_all_that_it_returns_is_on_the_device(case: Case) -> None:
     assert {type(values) for values in found.values()} == {DeviceArray}
 
 
+class Small(Library):
+    """A device whose memory holds so many points at once."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+        self.asked: list[int] = []
+
+    def asarray(self, values: Any) -> DeviceArray:
+        self.asked.append(len(values))
+        if len(values) > self.most:
+            raise MemoryError
+        return DeviceArray(values)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_where_memory_is_short_blocks_are_halved_once(case: Case) -> None:
+    plain, small = compute_arrays(np, case.sweep, case.points).arrays, Small(30)
+    found = compute_arrays(
+        small, case.sweep, case.points, block=64, to_host=lambda array: array.get()
+    ).arrays
+    assert differing(dict(plain), dict(found)) == []
+    sizes = [size for i, size in enumerate(small.asked) if size != small.asked[i - 1] or i == 0]
+    assert sizes == [64, 32, 16, 75 % 16]
+    with pytest.raises(MemoryError):
+        compute_arrays(Small(0), case.sweep, case.points, block=64)
+
+
 @pytest.fixture
 def a() -> Any:
     return xp.asarray(np.array([1.0, 4.0, 9.0]))

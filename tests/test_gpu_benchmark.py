@@ -107,14 +107,14 @@ def test_a_map_goes_through_the_engine_where_all_that_takes_is_there(
 @dataclass
 class Facts:
     name: str = "NVIDIA H200"
+    driver: str = "580.159.03"
     double_rate: float = 132 * 64 * 1.98e9  # multiprocessors, a clock of each, clock
 
 
-def test_the_record_tells_device_driver_and_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu, "driver_version", lambda: "580.159.03")
+def test_the_record_tells_device_driver_and_date() -> None:
     about = gpu.machine(SimpleNamespace(facts=Facts()))  # type: ignore[arg-type]
     assert about["device"]["name"] == "NVIDIA H200"
-    assert about["driver_version"] == "580.159.03"
+    assert about["device"]["driver"] == "580.159.03"
     assert about["date"][:2] == "20"
 
 
@@ -154,6 +154,15 @@ def test_what_outlasts_its_time_is_ended_and_has_told_all(tmp_path: Path) -> Non
     assert gpu_session.run("bits", command, log, began + 3) == 124
     assert time.monotonic() - began < 20
     assert log.read_text() == "here\n"
+
+
+def test_registers_are_left_out_where_no_time_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before a GPU is looked for."""
+    gpu_session._registers(tmp_path / "registers.json", end=time.monotonic() + 5)
+    assert "no time left" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
 
 
 def without(packages: str, *command: str) -> subprocess.CompletedProcess[str]:

@@ -29,8 +29,8 @@ pytestmark = pytest.mark.gpu
 
 CASES = {case.name: case for case in cases(N_POINTS)}
 ARRAYS = {case.name: case for case in array_cases(N_ARRAY_POINTS)}
-# A motion's monodromy matrix has determinant 1, so that modulus + 1/modulus is its trace or 2. The
-# modulus alone is the square root of what the trace has above 2, which rounding decides.
+# Of a matrix of determinant 1 modulus + 1/modulus is the trace's absolute value, or 2 if that is
+# less. A conserved motion has 2, where the modulus is a square root at its branch point.
 WELL_CONDITIONED = {"floquet_modulus": lambda modulus: modulus + 1 / modulus}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.arrays import Array, array_method
+from sweep.arrays import Array, ArrayMethod, array_method
 from sweep.backends.base import Computed, Stopped
 from sweep.spec import DTYPES, MISSING, Column, Points, Status, Sweep
 
@@ -27,6 +27,7 @@ def compute_arrays(
     """The asked outputs and "status" of every point, by the method's function on library `xp`.
 
     `block` points are computed at once, and a stop is heard between blocks; it changes no bit.
+    MemoryError halves it; it is raised where a single point does not fit.
     """
     method = array_method(sweep.model, sweep.method)
     arrays = {
@@ -34,16 +35,35 @@ def compute_arrays(
     }
     arrays["status"] = np.empty(points.n_points, np.uint8)
     began = time.perf_counter()
-    for first in range(0, points.n_points, block):
+    first = 0
+    while first < points.n_points:
         if stop is not None and stop.is_set():
             raise Stopped
         here = slice(first, min(first + block, points.n_points))
         index = np.arange(here.start, here.stop)
-        given = {name: xp.asarray(_at(column, index)) for name, column in points.columns.items()}
-        with np.errstate(all="ignore"):  # what comes of it is a point's status
-            found = method(xp, given)
-        _enter(sweep, {name: to_host(values) for name, values in found.items()}, arrays, here)
+        given = {name: _at(column, index) for name, column in points.columns.items()}
+        try:
+            found = _block(xp, method, given, to_host)
+        except MemoryError:  # CuPy's too
+            if block == 1:
+                raise
+            block //= 2
+            continue
+        _enter(sweep, found, arrays, here)
+        first = here.stop
     return Computed(arrays, time.perf_counter() - began)
+
+
+def _block(
+    xp: Any,
+    method: ArrayMethod,
+    given: Mapping[str, NDArray[np.float64]],
+    to_host: Callable[[Array], NDArray[Any]],
+) -> dict[str, NDArray[Any]]:
+    """The outputs of some points; on a device, all that it takes is given back."""
+    with np.errstate(all="ignore"):  # what comes of it is a point's status
+        found = method(xp, {name: xp.asarray(values) for name, values in given.items()})
+    return {name: to_host(values) for name, values in found.items()}
 
 
 def _at(column: Column, index: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -35,7 +35,6 @@ from sweep.backends.base import Backend
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend, options_for
-from sweep.backends.visible import driver_version
 from sweep.errors import SweepError
 from sweep.source import kernel_of, kernel_text
 from sweep.spec import Column
@@ -227,7 +226,6 @@ def machine(device: CupyDevice) -> Figures:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "device": {**asdict(facts), "double_rate": facts.double_rate},
-        "driver_version": driver_version(),
         "system": platform.platform(),
     }
 
@@ -271,9 +269,8 @@ def main() -> int:
         return 3
     name = re.sub(r"[^a-z0-9]+", "-", device.facts.name.lower()).strip("-")
     path = folder / f"gpu-{name}.json"
-    about = machine(device)
-    print(device.facts, f"driver {about['driver_version']}", sep=", ")
-    failed = record(path, about, measurements(device, GpuBackend(device)))
+    print(device.facts)
+    failed = record(path, machine(device), measurements(device, GpuBackend(device)))
     print(f"kept in {path}")
     return 1 if failed else 0
 

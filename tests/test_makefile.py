@@ -1,0 +1,85 @@
+"""What `make bench` installs, by what it says it would do (make -n)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32" or not shutil.which("make"), reason="no make, no shell scripts"
+)
+
+ROOT = Path(__file__).parents[1]
+# The line of nvidia-smi's table that has versions, as several releases print it.
+HEADER = "| NVIDIA-SMI 580.159.03   Driver Version: 580.159.03   CUDA {} {}   |"
+
+
+def asked(folder: Path, header: str, *variables: str, dry: bool = True) -> tuple[int, str]:
+    """make's status and words, where nvidia-smi prints this."""
+    script = folder / "nvidia-smi"
+    script.write_text(f"#!/bin/sh\necho 'Sat Nov 21'\necho '+---+'\necho '{header}'\n")
+    script.chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    kept["PATH"] = f"{folder}{os.pathsep}{kept['PATH']}"
+    command = ["make", *(["-n"] if dry else []), f"VENV={folder}/venv", "bench", *variables]
+    told = subprocess.run(command, cwd=ROOT, env=kept, capture_output=True, text=True)
+    return told.returncode, told.stdout + told.stderr
+
+
+def extras(words: str) -> list[str]:
+    """What pip would install of this project, in order."""
+    return [line.split("[")[1].split("]")[0] for line in words.splitlines() if "pip" in line]
+
+
+@pytest.mark.parametrize(
+    ("header", "variables", "extra"),
+    [
+        ("", ("CUDA=12",), "cuda12"),
+        ("", ("CUDA=13",), "cuda13"),
+        (HEADER.format("Version:", "12.8"), (), "cuda12"),
+        (HEADER.format("Version:", "13.0"), (), "cuda13"),
+        (HEADER.format("UMD Version:", "13.1"), (), "cuda13"),
+        (HEADER.format("Version:", "14.2"), (), "cuda13"),  # a driver takes older CUDA too
+        (HEADER.format("Version:", "13.0"), ("CUDA=12",), "cuda12"),
+    ],
+)
+def test_a_gpus_benchmark_brings_the_cupy_that_fits_its_driver(
+    tmp_path: Path, header: str, variables: tuple[str, ...], extra: str
+) -> None:
+    status, words = asked(tmp_path, header, "BACKEND=gpu", *variables)
+    assert status == 0
+    brought = extras(words)
+    assert brought[0] == extra
+    assert brought[1] in ("dev", "dev,compiler")
+    assert words.splitlines()[-1].endswith("python -m tests.benchmarks.gpu")
+
+
+def test_a_cpus_benchmark_brings_none(tmp_path: Path) -> None:
+    status, words = asked(tmp_path, HEADER.format("Version:", "13.0"))
+    assert status == 0
+    assert len(extras(words)) == 1
+    assert "cuda" not in words
+    assert words.splitlines()[-1].endswith("python -m tests.benchmarks")
+
+
+@pytest.mark.parametrize(
+    ("header", "variables", "told"),
+    [
+        ("No devices were found", (), "''"),
+        (HEADER.format("Version:", "11.4"), (), "'11'"),
+        (HEADER.format("Version:", "13.0"), ("CUDA=11.8",), "'11.8'"),
+    ],
+)
+def test_where_no_cupy_fits_nothing_is_installed_and_that_is_said(
+    tmp_path: Path, header: str, variables: tuple[str, ...], told: str
+) -> None:
+    status, words = asked(tmp_path, header, "BACKEND=gpu", *variables, dry=False)
+    assert status != 0
+    assert told in words
+    assert "make bench BACKEND=gpu CUDA=12" in words
+    assert not (tmp_path / "venv").exists()
