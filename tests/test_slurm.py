@@ -180,6 +180,31 @@ def test_a_dry_run_as_json_has_the_script_too(jobs: Jobs, config: Path, run: Run
     check_script(told["job_script"])
 
 
+@pytest.mark.parametrize(
+    ("workers", "jobs_asked", "option", "expected"),
+    [
+        (2, None, (), 2),  # of workers there are as many as are asked for, wherever they are
+        (2, 3, (), 3),  # the nearer word
+        (2, 3, ("--workers", "4"), 4),  # the last word
+        (None, None, (), 1),
+    ],
+)
+def test_of_workers_and_jobs_the_table_and_then_the_command_has_the_last_word(
+    jobs: Jobs,
+    run: Run,
+    tmp_path: Path,
+    workers: int | None,
+    jobs_asked: int | None,
+    option: tuple[str, ...],
+    expected: int,
+) -> None:
+    asked = "" if workers is None else f"workers = {workers}\n"
+    table = "" if jobs_asked is None else f"[run.slurm]\njobs = {jobs_asked}\n"
+    (tmp_path / "map.toml").write_text(CONFIG.replace("workers = 2\n", asked) + table)
+    status, out, _ = run("run", "map.toml", "--cluster", "slurm", "--dry-run", "--json", *option)
+    assert (status, json.loads(out)["jobs"]) == (0, expected)
+
+
 def test_a_job_that_ends_before_the_run_is_submitted_again(
     jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
