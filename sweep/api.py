@@ -14,13 +14,15 @@ from sweep.backends.visible import find_gpus
 from sweep.config import Request, load
 from sweep.engine import Progress, Summary, consistent, needs_backend_here, own_chunks
 from sweep.engine import run as run_engine
+from sweep.engine.ledger import of_shard
+from sweep.errors import StoreError
 from sweep.forecast import Forecast, forecast, probe
 from sweep.passes import Means, first_pass, refuse_shard, run_in_memory, run_in_stores
-from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
+from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, variant_sets
 from sweep.refining import most_points
 from sweep.source import kernel_digest
-from sweep.spec import Points
-from sweep.store import MemoryResults, Store, anything_at
+from sweep.spec import Points, Status
+from sweep.store import MemoryResults, Store, anything_at, is_in_memory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -119,9 +121,10 @@ def default_store(request: Request) -> Path:
 def open_store(request: Request, path: str | Path) -> Store:
     """The store of the request's sweep at `path`, made if there is none.
 
-    StoreError if something else lies there, the differences named. What this machine cannot
-    compute leaves no store behind.
+    StoreError if something else lies there, the differences named, or if workers would not see
+    the place. What this machine cannot compute leaves no store behind.
     """
+    _refuse_memory_of_one_process(request, path)
     if not anything_at(path):
         _check_machine(request)
     return Store.create(
@@ -155,6 +158,11 @@ def run_in_store(
         return run_engine(store, options, report, stop, tell)
 
 
+def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:
+    """The points of a shard that are done, by status, whenever they were computed."""
+    return store.counts(own_chunks(store, store.done(), shard))
+
+
 @contextmanager
 def _held(store: Store, shard: tuple[int, int] | None) -> Generator[bool]:
     """Within, nobody else computes what this run does; whether nobody else computes at all."""
@@ -164,6 +172,15 @@ def _held(store: Store, shard: tuple[int, int] | None) -> Generator[bool]:
         return
     with store.lock_shard(*shard, clean=store.clean):
         yield False
+
+
+def _refuse_memory_of_one_process(request: Request, path: str | Path) -> None:
+    options = request.options
+    if is_in_memory(path) and (options.cluster is not None or options.gpus is not None):
+        raise StoreError(
+            f"{str(path)!r} is in the memory of this process, which no other process sees, and "
+            "workers are processes; name a store that they see, or leave out cluster and gpus"
+        )
 
 
 def _check_machine(request: Request) -> None:
@@ -198,23 +215,27 @@ def compile_kernels(request: Request) -> list[tuple[str, ...]]:
 def forecast_of(request: Request, path: str | Path) -> Forecast:
     """What running the request into the store at `path` will take; nothing is written.
 
-    Of a store that is there, only what is still to do counts. Of a refined sweep that is not done
-    it is what the coarse grid takes: the rest is known only pass by pass. SweepError as of a run.
+    Of a store that is there, only what is still to do counts, and of a shard only its own chunks.
+    Of a refined sweep that is not done it is what the coarse grid takes: the rest is known only
+    pass by pass. SweepError as of a run.
     """
     if request.refinement is not None:
         return _forecast_of_refined(request, path)
     sweep, options = request.sweep, request.options
     if not needs_backend_here(options):
         options = replace(options, workers=None)  # which are elsewhere; this machine is probed
-    if not anything_at(path):
+    is_made = anything_at(path)
+    if is_made:
+        store = open_store(request, path)
+        sweep, shape = store.sweep, store.chunk_shape
+        again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
+        pending = [*{chunk.index: chunk for chunk in (*store.pending(), *again)}.values()]
+    else:
         shape = chunk_shape(sweep, options.chunk_points)
         pending = list(chunks(sweep.shape, shape))
-        return forecast(sweep, pending, shape, options, path, is_made=False)
-    store = open_store(request, path)
-    again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
-    pending = {chunk.index: chunk for chunk in (*store.pending(), *again)}
-    shape = store.chunk_shape
-    return forecast(store.sweep, [*pending.values()], shape, options, path, is_made=True)
+    if options.shard is not None:
+        pending = of_shard(pending, chunk_counts(sweep.shape, shape), *options.shard)
+    return forecast(sweep, pending, shape, options, path, is_made=is_made)
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,13 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
-from importlib.util import find_spec
 from pathlib import Path
 
 from sweep import __version__
 from sweep.backends.cache import cache_folder
 from sweep.backends.compiler import compile_library, find_compiler, processor_name
-from sweep.backends.cupy_device import CupyDevice, find_gpus
-from sweep.backends.visible import visible_gpus
+from sweep.backends.cupy_device import count_gpus, find_gpu
+from sweep.backends.visible import has_cupy, visible_gpus
 from sweep.engine import usable_processors
 from sweep.errors import SweepError
 from sweep.source import flat_text
@@ -132,26 +131,26 @@ def _gpus() -> Iterator[Finding]:
     """What each GPU can do, or what is missing: a problem only where there is an NVIDIA driver."""
     driver = shutil.which("nvidia-smi") or Path("/proc/driver/nvidia/version").exists()
     try:
-        devices = find_gpus()
+        count = count_gpus()
     except SweepError as error:
-        if find_spec("cupy") is None:
-            yield Finding("GPU", "CuPy is not installed", str(error) if driver else "")
-        else:
+        if has_cupy():
             yield Finding("GPU", "CuPy finds no device", str(error))
+        else:
+            yield Finding("GPU", "CuPy is not installed", str(error) if driver else "")
         return
-    for number, device in enumerate(devices):
-        yield _gpu(device, "GPU" if len(devices) == 1 else f"GPU {number}")
+    for number in range(count):
+        yield _gpu(number, "GPU" if count == 1 else f"GPU {number}")
     listed = visible_gpus()
     if len(listed) > 1:
         yield Finding("--gpus all", f"{len(listed)}: {', '.join(map(str, listed))}")
 
 
-def _gpu(device: CupyDevice, subject: str) -> Finding:
+def _gpu(number: int, subject: str) -> Finding:
     try:
-        device.try_kernel()
-    except Exception as error:  # CuPy's own: NVRTC is missing, the driver is too old
-        return Finding(subject, str(device.facts), f"{type(error).__name__}: {error}")
-    return Finding(subject, f"{device.facts}; compiles and runs a trial kernel")
+        facts = find_gpu(number).facts
+    except SweepError as error:
+        return Finding(subject, "not usable", str(error))
+    return Finding(subject, f"{facts}; compiles and runs a trial kernel")
 
 
 def _other_sweeps() -> Iterator[Finding]:

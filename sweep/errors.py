@@ -55,3 +55,7 @@ class MachineError(SweepError):
 
 class DeviceError(MachineError):
     """A GPU that cannot be used, or none to be found; where there are several, the others can."""
+
+
+class LostDeviceError(DeviceError):
+    """A GPU that this process cannot use any more, after a kernel's fault; another one may."""

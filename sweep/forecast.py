@@ -14,7 +14,7 @@ import numpy as np
 
 from sweep.backends import Backend, Stopped, open_backend
 from sweep.backends.visible import find_gpus
-from sweep.engine import threads_of_gpu, usable_processors
+from sweep.engine import threads_for, threads_of_gpu
 from sweep.plan import chunk_at, points, variant_sets
 from sweep.spec import DTYPES, STRETCH, Axis, Chunk, Points, RunOptions, Sweep, is_array
 from sweep.store import is_url, layout
@@ -43,6 +43,7 @@ class Forecast:
     backend: str
     points_per_second: float | None  # of all workers; None: no point was done in LONGEST_PROBE
     seconds: float | None
+    shard: tuple[int, int] | None = None  # of which alone is told what is pending and what it takes
     points_at_most: int | None = None  # of a refined sweep, of which all else tells pass 0 alone
 
     @property
@@ -67,10 +68,10 @@ def forecast(
     GPUs one is probed, and the others are taken to be as fast.
     """
     n_gpus = len(find_gpus(options.gpus)) if options.gpus is not None else 1
-    most = options.workers or usable_processors()
+    backend = open_backend(options.backend)
+    most = threads_for(backend, options)
     most = most if options.gpus is None else n_gpus * threads_of_gpu(n_gpus)
     workers = min(most, max(len(pending), 1))
-    backend = open_backend(options.backend)
     left = sum(chunk.n_points for chunk in pending)
     rate = probe(_head(sweep), backend, -(-workers // n_gpus)) if pending else None
     rate = None if rate is None else rate * min(n_gpus, workers)
@@ -96,6 +97,7 @@ def forecast(
         backend=backend.description,
         points_per_second=rate,
         seconds=left / rate if rate else (None if left else 0.0),
+        shard=options.shard,
     )
 
 

@@ -131,7 +131,8 @@ def coordinates(dataset: xr.Dataset) -> tuple[dict[str, xr.DataArray], dict[str,
 def blocks(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
     """The Dataset in parts, lazily: whole chunks, BLOCK_POINTS points or one chunk, in C order."""
     sizes = {str(name): size for name, size in dataset["status"].sizes.items()}
-    chunks = dataset["status"].chunksizes
+    # Of the status alone: coordinates along a sample's points lie in longer files.
+    chunks = dataset["status"].variable.chunksizes
     # A step to the next part costs as much as there are chunks, so that one by one is too slow.
     steps = _steps(list(sizes.values()), [chunks[name][0] if chunks else 1 for name in sizes])
     starts = (range(0, size, step) for size, step in zip(sizes.values(), steps, strict=True))

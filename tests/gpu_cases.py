@@ -1,6 +1,6 @@
 """Points and the CPU backend's bits for a machine that has a GPU and no compiler.
 
-python -m tests.gpu_cases [FOLDER]      # writes them, one .npz a kernel; default .gpu_cases
+python -m tests.gpu_cases [FOLDER]      # writes them, one .npz a case; default .gpu_cases
 python -m pytest -m gpu --require-gpu   # there, beside NumPy, CuPy and pytest
 """
 
@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from sweep.backends.cpu import CpuBackend
 from sweep.source import kernel_of, kernel_text
 from sweep.spec import Column, Points
-from tests.gpu_points import Case, cases
+from tests.gpu_points import Case, array_cases, cases
 
 FOLDER = Path(__file__).resolve().parents[1] / ".gpu_cases"
 N_POINTS = 2000
+N_ARRAY_POINTS = 500  # of methods of kind "array", which take a core longer
 
 Bits = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
 
@@ -38,12 +39,14 @@ def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:
     return points, found
 
 
-def write(folder: Path = FOLDER, n_points: int = N_POINTS) -> None:
+def write(
+    folder: Path = FOLDER, n_points: int = N_POINTS, n_array_points: int = N_ARRAY_POINTS
+) -> None:
     """Every case's points and bits."""
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.npz"):
         old.unlink()
-    for case in cases(n_points):
+    for case in (*cases(n_points), *array_cases(n_array_points)):
         found = CpuBackend().compute(case.sweep, case.points).arrays
         given = {f"in {name}": column.values for name, column in case.points.columns.items()}
         np.savez_compressed(
@@ -55,7 +58,7 @@ def write(folder: Path = FOLDER, n_points: int = N_POINTS) -> None:
 
 
 def _place(case: Case, folder: Path) -> Path:
-    """With a digest of the kernel, so that what another text gave is not taken for this one's."""
+    """With a digest of the text, so that what another one gave is not taken for this one's."""
     text = kernel_text(kernel_of(case.sweep, case.points.variants))
     return folder / f"{case.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.npz"
 

@@ -6,6 +6,7 @@ registers, local memory and spills of each entry, as ptxas reports them. No figu
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections.abc import Iterator
@@ -51,6 +52,7 @@ def constant_step(kernel: Kernel) -> bool:
     return "constant_step" not in chosen or "constant_step" in kernel.variants
 
 
+@functools.cache
 def compiled(kernel: Kernel, architecture: int) -> nvrtc.Compiled:
     """The very text and options that the backend gives to NVRTC."""
     text = kernel_text(kernel, "gpu")

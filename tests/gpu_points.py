@@ -1,4 +1,4 @@
-"""Random points for every kernel method of every model, those that fail in each way among them."""
+"""Random points for every method of every model, those that fail in each way among them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Values = dict[str, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel, and points for it."""
+    """A kernel or array method, and points for it."""
 
     name: str
     sweep: Sweep
@@ -27,12 +27,21 @@ class Case:
 
 def cases(n: int = 200) -> Iterator[Case]:
     """Of each kernel method one without and, where it has any, one with all its variants."""
+    for model, method in _methods("kernel"):
+        yield _case(model, method, n)
+        if method.variants:
+            yield _case(model, method, n, with_variants=True)
+
+
+def array_cases(n: int = 200) -> Iterator[Case]:
+    """One of each array method."""
+    for model, method in _methods("array"):
+        yield _case(model, method, n)
+
+
+def _methods(kind: str) -> Iterator[tuple[Model, Method]]:
     for model in models().values():
-        for method in model.methods:
-            if method.kind == "kernel":
-                yield _case(model, method, n)
-                if method.variants:
-                    yield _case(model, method, n, with_variants=True)
+        yield from ((model, method) for method in model.methods if method.kind == kind)
 
 
 def _case(model: Model, method: Method, n: int, *, with_variants: bool = False) -> Case:
@@ -151,16 +160,40 @@ def _steppings(values: Values, method: str, n: int) -> Values:
     }
 
 
-def _newmark(values: Values, method: str, n: int) -> Values:
+def _ways_of_impact(values: Values, method: str, n: int) -> Values:
     if method == "exact":
         return {}
-    return {"steps_per_period": np.random.default_rng(16).choice([50.0, 200.0, 333.0], n)}
+    random = np.random.default_rng(16)
+    if method == "newmark":
+        return {"steps_per_period": random.choice([50.0, 200.0, 333.0], n)}
+    return _harmonic_balance(values, random, n)
+
+
+def _harmonic_balance(values: Values, random: np.random.Generator, n: int) -> Values:
+    """One point in 25 of no motion, one that underflows, one of a stop too hard for cosines.
+
+    The others' stops are not so hard that rounding alone moves an output by 1e-10.
+    """
+    gap, energy, stiffness = values["gap"].copy(), values["energy"].copy(), values["stiffness"]
+    wall = np.minimum(values["wall_stiffness"], 1e4 * stiffness)
+    gap[::25], energy[1::25] = -1.0, 1e-150
+    wall[2::25], energy[2::25] = 1e12 * stiffness[2::25], 10 * (stiffness * gap**2)[2::25]
+    harmonics, regularization = (random.choice(of, n) for of in ([1.0, 5.0, 12.0, 40.0], [0, 5e-5]))
+    harmonics[2::25], regularization[2::25] = 40.0, 0.0
+    return {
+        "wall_stiffness": wall,
+        "gap": gap,
+        "energy": energy,
+        "harmonics": harmonics,
+        "regularization": regularization,
+        "energy_instant": random.choice([np.inf, 0.0, 0.25], n),
+    }
 
 
 CONTROLS = {
     "friction_oscillator": _schemes,
     "mdr_contact": _steppings,
-    "impact_oscillator": _newmark,
+    "impact_oscillator": _ways_of_impact,
 }
 POINTS = {
     "friction_oscillator": _friction_oscillator,

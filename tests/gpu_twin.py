@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -75,13 +76,18 @@ extern "C" void twin_{entry}({argument}* argument, long long blocks, unsigned in
 """
 
 
+ENTRY = re.compile(r'extern "C" __global__ void tribosweep_(\w+)\(([^*]+)\*')
+
+
 def twin_text(kernel: Kernel) -> str:
-    """The whole text that is compiled for the processor."""
-    entries = {"sizes": "long long", "run": "Request const"}
-    if kernel.method.items:
-        entries |= {"sum": "Request const", "finish": "Request const"}
-    launchers = [LAUNCHER.format(entry=entry, argument=what) for entry, what in entries.items()]
-    return "\n".join([PRELUDE, kernel_text(kernel, "gpu"), *launchers])
+    """The whole text of a kernel that is compiled for the processor."""
+    return launchable(kernel_text(kernel, "gpu"))
+
+
+def launchable(text: str) -> str:
+    """A GPU's text for the processor, and for each of its entries a loop over all threads."""
+    launchers = [LAUNCHER.format(entry=name, argument=what) for name, what in ENTRY.findall(text)]
+    return "\n".join([PRELUDE, text, *launchers])
 
 
 class TwinMemory:
@@ -124,7 +130,7 @@ class TwinDevice:
     """As a GPU is met by the backend; its memory has a bound, if one is given."""
 
     description = "twin"
-    first_budget = 16
+    threads = 64
 
     def __init__(self, memory: int = 1 << 24, bound: int | None = None) -> None:
         self.memory = memory  # what it says that a queue may use
@@ -144,6 +150,9 @@ class TwinDevice:
             yield self
         finally:
             self.open -= 1
+
+    def answers(self) -> bool:
+        return True
 
     def host_array(self, length: int, dtype: Any) -> NDArray[Any]:
         return np.full(length * np.dtype(dtype).itemsize, 0x5A, np.uint8).view(dtype)

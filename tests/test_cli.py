@@ -123,6 +123,10 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["run", SMOKE, "-o", f"{SMOKE}/a.zarr"], "cannot make the store"),
     (["run", SMOKE, "-o", str(configs_folder())], "is a folder but no store"),
     (["status", "a.zarr"], "a.zarr'; `sweep run CONFIG -o STORE` makes one"),
+    (["status", ""], "STORE is empty: an unset variable of the shell, perhaps"),
+    (["extend", "", SMOKE], "STORE is empty: an unset variable of the shell, perhaps"),
+    (["extend", "a.zarr", ""], "CONFIG is empty: an unset variable of the shell, perhaps"),
+    (["compile", ""], "CONFIG is empty: an unset variable of the shell, perhaps"),
     (["status"], "Missing argument 'STORE'"),
     (["show", SMOKE], "is a file, not a store"),
     (["plot", "a.zarr"], "no store"),
@@ -325,10 +329,10 @@ def test_status_names_damaged_chunks_and_their_cure(run: Run, tmp_path: Path) ->
     assert run("status", "a.zarr")[0] == 0
     status, out, _ = run("status", "a.zarr", "--verify")
     assert status == 1
-    assert "1 chunk is damaged:" in out
+    assert "1 file is damaged:" in out
     (named,) = json.loads(run("status", "a.zarr", "--verify", "--json")[1])["damaged"]
-    assert named in out
-    assert Path(named) == store.path / "status/c/1/0"
+    assert f"  {named['file']}: 28 points, friction[4:8], base_acceleration[0:7]\n" in out
+    assert Path(named["file"]) == store.path / "wear_power/c/1/0"
     assert "next: sweep run CONFIG -o a.zarr computes these chunks again" in out
     assert [chunk.index for chunk in store.torn()] == [(1, 0)]
 

@@ -12,6 +12,7 @@ import sweep.doctor
 from sweep.backends.compiler import find_compiler
 from sweep.backends.visible import Gpu
 from sweep.doctor import Finding, examine, versions
+from sweep.errors import DeviceError
 
 
 def findings() -> dict[str, Finding]:
@@ -82,20 +83,20 @@ class Device:
 
     facts = "NVIDIA H200"
 
-    def __init__(self, fault: str = "") -> None:
-        self._fault = fault
 
-    def try_kernel(self) -> None:
-        if self._fault:
-            raise RuntimeError(self._fault)
+def find_gpu(number: int) -> Device:
+    if number:
+        raise DeviceError("cannot be used: ECC")
+    return Device()
 
 
 def test_every_gpu_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep.doctor, "find_gpus", lambda: [Device(), Device("ECC")])
+    monkeypatch.setattr(sweep.doctor, "count_gpus", lambda: 2)
+    monkeypatch.setattr(sweep.doctor, "find_gpu", find_gpu)
     monkeypatch.setattr(sweep.doctor, "visible_gpus", lambda: (Gpu("0"), Gpu("MIG-1", "MIG 1g")))
     assert list(sweep.doctor._gpus()) == [
         Finding("GPU 0", "NVIDIA H200; compiles and runs a trial kernel"),
-        Finding("GPU 1", "NVIDIA H200", "RuntimeError: ECC"),
+        Finding("GPU 1", "not usable", "cannot be used: ECC"),
         Finding("--gpus all", "2: 0, MIG 1g (MIG-1)"),
     ]
 

@@ -251,6 +251,26 @@ def test_the_command_extends_and_says_how_to_go_on(run: Run, tmp_path: Path) -> 
     grown, new = (open_results(tmp_path / f"{name}.zarr").load() for name in ("map", "new"))
     for name in ("wear_power", "regime", "status"):
         np.testing.assert_allclose(grown[name], new[name], rtol=1e-12, err_msg=name)
+    assert run("extend", "map.zarr", "long.toml")[1].endswith("next: sweep plot map.zarr\n")
     told = json.loads(run("extend", "map.zarr", "long.toml", "--json")[1])
     assert (told["points_done"], told["points_total"]) == (32, 32)
+    assert told["next"] == "sweep plot map.zarr"
     assert run("extend", "none.zarr", "long.toml")[0] == 2
+
+
+def test_a_longer_sweep_is_told_how_to_extend_the_store(run: Run, tmp_path: Path) -> None:
+    """And another one that it is another."""
+    (tmp_path / "map.toml").write_text(CONFIG)
+    assert run("run", "map.toml", "-o", "a map.zarr")[0] == 0
+    longer = ("--set", "friction={ linspace = [0.1, 0.8, 8] }")
+    status, _, err = run("run", "map.toml", "-o", "a map.zarr", *longer)
+    assert status == 2
+    extend = f"`sweep extend '{tmp_path}/a map.zarr' CONFIG`"
+    assert f"only axes go on behind their end: {extend} keeps what is computed; or name" in err
+    for other in ("friction={ linspace = [0.1, 0.9, 8] }", "friction={ linspace = [0.1, 0.5, 5] }"):
+        status, _, err = run("run", "map.toml", "-o", "a map.zarr", "--set", other)
+        assert (status, "holds another sweep" in err, "extend" in err) == (2, True, False)
+    same = "friction={ values = [0.1, 0.2, 0.30000000000000004, 0.4, 0.5, 0.6] }"
+    assert "extend" not in run("run", "map.toml", "-o", "a map.zarr", "--set", same)[2]
+    status, _, err = run("run", "map.toml", "-o", "a map.zarr", *longer, "--set", "mass=2")
+    assert (status, "extend" in err) == (2, False)

@@ -30,9 +30,10 @@ from sweep.analysis.master_curve import (
     read_csv,
     write,
 )
+from sweep.analysis.master_curve.adaptive import adaptive
 from sweep.analysis.master_curve.alike import merged
 from sweep.analysis.master_curve.drawing import draw_amplitudes
-from sweep.analysis.master_curve.fitting import Target, adaptive, least_greatest, least_squares
+from sweep.analysis.master_curve.fitting import Target, least_greatest, least_squares
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.theory.mdr_contact import constant_load_energy

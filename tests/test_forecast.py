@@ -107,6 +107,7 @@ def test_disk_and_memory_are_bounds_that_a_run_keeps(
     request = asked(*overrides, workers=1, chunk_points=2**17)
     told = forecast_of(request, path)
     assert not path.exists()
+    run_in_store(open_store(request, tmp_path / "first.zarr"), request)  # imports what it needs
     tracemalloc.start()
     store = open_store(request, path)
     run_in_store(store, request)
@@ -147,6 +148,32 @@ def test_a_dry_run_tells_and_writes_nothing(run: Run, tmp_path: Path) -> None:
     assert (status, told["points_total"], told["fits"]) == (0, 35, True)
     assert told["seconds"] == pytest.approx(35 / told["points_per_second"])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_of_a_shard_only_its_own_chunks_count(run: Run, tmp_path: Path) -> None:
+    """Five rows of seven points, a chunk each: shards have rows 0, 3; 1, 4; and 2."""
+    options = ("-o", "a.zarr", "--chunk-points", "7")
+    whole = json.loads(run("run", SMOKE, *options, "--dry-run", "--json")[1])
+    for there in (False, True):
+        found: list[dict[str, object]] = []
+        for i in (1, 2, 3):
+            shard = (*options, "--shard", f"{i}/3")
+            assert f"shard    {i} of 3" in run("run", SMOKE, *shard, "--dry-run")[1]
+            found.append(json.loads(run("run", SMOKE, *shard, "--dry-run", "--json")[1]))
+        assert [each["chunks_pending"] for each in found] == [2, 2, 1]
+        assert [each["points_pending"] for each in found] == [14, 14, 7]
+        assert [each["shard"] for each in found] == [[1, 3], [2, 3], [3, 3]]
+        for each in found:
+            assert each["points_total"] == 35
+            pace = each["points_per_second"]
+            assert each["seconds"] == pytest.approx(each["points_pending"] / pace)
+            assert there or each["bytes_on_disk"] < whole["bytes_on_disk"]
+        open_store(with_options(load(SMOKE), chunk_points=7), tmp_path / "a.zarr")
+    assert run("run", SMOKE, *options, "--shard", "2/3")[0] == 0
+    left = json.loads(run("run", SMOKE, *options, "--dry-run", "--json", "--shard", "2/3")[1])
+    assert (left["points_pending"], left["bytes_on_disk"]) == (0, 0)
+    assert json.loads(run("run", SMOKE, *options, "--dry-run", "--json")[1])["points_pending"] == 21
 
 
 @pytest.mark.usefixtures("quick")

@@ -25,7 +25,7 @@ from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.config import load
 from sweep.engine import ATTEMPTS, Summary, ledger, loop, run, threads_of_gpu
 from sweep.engine.gpus import FAULTS
-from sweep.errors import DeviceError, SweepError
+from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.spec import Points, RunOptions, Status, Sweep
 from sweep.store import MemoryResults, Store
 from tests.command import Run
@@ -135,6 +135,40 @@ def test_so_many_are_taken_and_more_are_refused(
     monkeypatch.setenv(VARIABLE, "")
     with pytest.raises(DeviceError, match=r"CUDA_VISIBLE_DEVICES='' names none.*tribosweep\[cuda"):
         find_gpus()
+
+
+MODULES = {  # the first lines of /proc/driver/nvidia/version as NVIDIA's two modules write them
+    "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  Tue Jul  1 17:07:04 UTC 2025\n"
+    "GCC version:  gcc version 13.3.0 (Ubuntu 13.3.0-6ubuntu2~24.04)\n": "580.159.03",
+    "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\n"
+    "GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n": "570.86.15",
+    "NVRM version: unheard of\nGCC version:  gcc version 12.2.0\n": None,
+}
+
+
+@pytest.mark.parametrize(("text", "version"), MODULES.items())
+def test_the_driver_tells_its_version_through_its_kernel_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, version: str | None
+) -> None:
+    (tmp_path / "version").write_text(text)
+    monkeypatch.setattr(visible, "KERNEL_MODULE", tmp_path / "version")
+    assert visible.driver_version() == version
+
+
+def test_or_through_nvidia_smi_or_not_at_all(
+    listing: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which has a line for each GPU."""
+    monkeypatch.setattr(visible, "KERNEL_MODULE", tmp_path / "none")
+    listing("")
+    script = tmp_path / "bin" / "nvidia-smi"
+    asked = "--query-gpu=driver_version --format=csv,noheader"
+    script.write_text(f'#!/bin/sh\n[ "$*" = "{asked}" ] && printf "580.159.03\\n580.159.03\\n"\n')
+    assert visible.driver_version() == "580.159.03"
+    script.write_text("#!/bin/sh\nexit 9\n")
+    assert visible.driver_version() is None
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert visible.driver_version() is None
 
 
 # What does not go together.
@@ -248,6 +282,8 @@ class _Backend:
             self._asked.note(f"fault {self._gpu}")
             if self._fault == "killed" and once:
                 os.kill(os.getpid(), signal.SIGKILL)
+            if self._fault == "spoilt":
+                raise LostDeviceError("the GPU is lost to this process: CUDA_ERROR_ILLEGAL_ADDRESS")
             raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
         self._wait_for_others()
         if row == self._asked.poison:
@@ -327,11 +363,12 @@ def given_up(ran: Ran) -> list[str]:
     return [line for line in ran.told if "given up" in line]
 
 
+@pytest.mark.parametrize("fault", ["killed", "spoilt"])
 def test_a_gpu_that_fails_costs_no_chunk(
-    start: Callable[..., Ran], expected: dict[str, bytes]
+    start: Callable[..., Ran], expected: dict[str, bytes], fault: str
 ) -> None:
-    """Its process is killed once, and once it is there again everything fails."""
-    ran = start(a="killed")
+    """Its process is killed or loses the GPU, and once it is there again everything fails."""
+    ran = start(a=fault)
     assert bits_of(ran.store.dataset()) == expected
     assert ran.store.failed() == []
     opened = [each["pid"] for each in ran.opened if each["gpu"] == A.identifier]

@@ -9,11 +9,20 @@ import json
 
 import pytest
 
-from sweep.backends.gpu import OPTIONS
+from sweep.backends.gpu import OPTIONS, options_for
 from sweep.shipped import kernels_folder
-from sweep.source import flat_text
+from sweep.source import flat_text, kernel_text
 from tests import nvrtc
-from tests.gpu_kernels import ARCHITECTURES, RECORD, SIZES, compiled, constant_step, kernels
+from tests.benchmarks import sass
+from tests.gpu_kernels import (
+    ARCHITECTURES,
+    OF_CUPY,
+    RECORD,
+    SIZES,
+    compiled,
+    constant_step,
+    kernels,
+)
 
 KERNELS = dict(kernels())
 # With all variants the kernels are smaller, and one architecture tells whether they compile.
@@ -67,6 +76,22 @@ def test_the_kernels_of_a_constant_step_are_told_apart() -> None:
     assert not {"friction_oscillator exact", "friction_oscillator rk54"} & told
 
 
+@pytest.mark.parametrize("name", [name for name, k in KERNELS.items() if constant_step(k)])
+def test_a_constant_step_writes_nothing_before_it_is_done(name: str) -> None:
+    """No loop writes to memory, local memory included, and the innermost ones read none of that."""
+    code = sass.listings(compiled(KERNELS[name], 90).cubin)["tribosweep_run"]
+    computing = [loop for loop in sass.loops(code) if loop.on_doubles]
+    assert [loop.writes for loop in computing] == [0] * len(computing)
+    innermost = [loop for loop in computing if loop.innermost]
+    assert innermost
+    assert not any(loop.local_memory for loop in innermost)
+    if "friction" in name:  # every lane's steps of one stretch
+        assert len(sass.time_loops(code)) == 1
+    # Results and states are written, and nothing by what is called, which stands behind.
+    done = max(at for at, text in code if "EXIT" in text)
+    assert 0 < sass.writes(code) == sass.writes([(at, text) for at, text in code if at <= done])
+
+
 def _trial(body: str) -> nvrtc.Compiled:
     """A kernel around `body`, which may use `a`, an array of doubles."""
     text = flat_text("elementary.h") + 'extern "C" __global__ void trial(double* a) {\n'
@@ -90,6 +115,37 @@ def test_local_memory_and_spills_are_read_from_the_report() -> None:
     assert made.usage["trial"].stack == 64 * 8
     assert made.usage["trial"].spill_stores == 0
     assert _trial("a[0] = lane(exp(real(a[1])), 0);").usage["trial"].stack == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "writes", "local"),
+    [
+        ("for (int i = 0; i < (int)a[1]; ++i) a[i] = a[i] * a[i] + 1.0;", 1, False),
+        ("double b[64];\nfor (int i = 0; i < 64; ++i) b[i] = a[i];\n#pragma unroll 1\n"
+         "for (int i = 0; i < (int)a[1]; ++i) b[(int)a[i]] += a[i] * 3.0;\na[0] = b[3];", 1, True),
+        ("double b = a[0];\nfor (int i = 0; i < (int)a[1]; ++i) b = b * b + 1.0;\na[0] = b;",
+         0, False),
+    ],
+)  # fmt: skip
+def test_a_loop_that_writes_is_found(body: str, writes: int, local: bool) -> None:
+    code = sass.listings(_trial(body).cubin)["trial"]
+    computing = [loop for loop in sass.loops(code) if loop.on_doubles]
+    assert any(loop.writes for loop in computing) == bool(writes)
+    assert any(loop.local_memory for loop in computing) == local
+    assert sass.writes(code)
+
+
+@pytest.mark.parametrize("steps", [2, 3])
+def test_the_steps_of_a_turn_of_the_time_loop_are_counted(steps: int) -> None:
+    """As many as it is told to be unrolled by, and so many times the work."""
+    kernel = KERNELS["friction_oscillator moreau (all variants)"]
+    text, loop = kernel_text(kernel, "gpu"), "for (int64 i = 0; i < run; ++i) {"
+    assert text.count(loop) == 1
+    unrolled = text.replace(loop, f'_Pragma("unroll {steps}") {loop}')
+    made = nvrtc.compiled(unrolled, 90, (*options_for(kernel, text), *OF_CUPY))
+    (found,) = sass.time_loops(sass.listings(made.cubin)["tribosweep_run"])
+    assert found.counted == steps
+    assert found.on_doubles == pytest.approx(27 * steps, rel=0.1)
 
 
 def test_nothing_is_fused_but_where_it_is_written() -> None:

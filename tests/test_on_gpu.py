@@ -1,5 +1,7 @@
 """On a GPU: every kernel method gives the CPU's bits, statuses included, and a stop is heard.
 
+Array methods give the CPU's values to 1e-10.
+
 They need NumPy, CuPy and pytest, and either a C++ compiler or what tests.gpu_cases has written.
 Without a GPU they are skipped, and with --require-gpu they fail.
 """
@@ -19,13 +21,17 @@ from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import MachineError
 from sweep.spec import Column, Points
-from tests.gpu_cases import N_POINTS, expected
-from tests.gpu_points import cases
+from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, expected
+from tests.gpu_points import array_cases, cases
 from tests.points import differing, sweep_of
 
 pytestmark = pytest.mark.gpu
 
 CASES = {case.name: case for case in cases(N_POINTS)}
+ARRAYS = {case.name: case for case in array_cases(N_ARRAY_POINTS)}
+# A motion's monodromy matrix has determinant 1, so that modulus + 1/modulus is its trace or 2. The
+# modulus alone is the square root of what the trace has above 2, which rounding decides.
+WELL_CONDITIONED = {"floquet_modulus": lambda modulus: modulus + 1 / modulus}
 
 
 @pytest.fixture(scope="session")
@@ -52,6 +58,18 @@ def test_the_bits_depend_on_neither_budget_nor_batch(name: str, gpu: CupyDevice)
     backend = GpuBackend(gpu, budget=37)
     backend._memory = 200_000
     assert differing(bits, dict(backend.compute(case.sweep, points).arrays)) == []
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_method_gives_the_values_of_the_cpu(name: str, gpu: CupyDevice) -> None:
+    points, expectation = expected(ARRAYS[name])
+    found = GpuBackend(gpu).compute(ARRAYS[name].sweep, points).arrays
+    np.testing.assert_array_equal(found["status"], expectation["status"])
+    for output, values in expectation.items():
+        told = WELL_CONDITIONED.get(output, lambda values: values)
+        np.testing.assert_allclose(
+            told(found[output]), told(values), rtol=1e-10, atol=0, err_msg=output
+        )
 
 
 def test_the_bits_are_the_same_in_any_company(gpu: CupyDevice) -> None:

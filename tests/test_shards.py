@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from sweep import api
+from sweep import api, plan
 from sweep.config import load
+from sweep.engine import failed_arrays
 from sweep.engine.ledger import of_shard
 from sweep.errors import StoreError
 from sweep.plan import chunk_counts, chunks
+from sweep.spec import Status
 from sweep.store import Store
 from tests.command import Run
 from tests.test_faults import REQUEST, ROOT, finish, receipts_by_chunk
@@ -164,13 +166,16 @@ def test_damage_is_repaired_by_the_shard_it_is_in(tmp_path: Path, whole: dict[st
     assert tree(path) == whole
 
 
+TOML = (
+    'format = 1\nmodel = "friction_oscillator"\n[parameters]\n'
+    + "".join(f"{name} = {value!r}\n" for name, value in REQUEST["parameters"].items())
+    + "[axes]\nfriction = { linspace = [0.1, 0.2, 4] }\nbase_acceleration = { values = [12.0] }"
+    + "\n[run]\nchunk_points = 1\n"
+)
+
+
 def test_the_command_tells_of_its_shard_and_of_all(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "map.toml").write_text(
-        'format = 1\nmodel = "friction_oscillator"\n[parameters]\n'
-        + "".join(f"{name} = {value!r}\n" for name, value in REQUEST["parameters"].items())
-        + "[axes]\nfriction = { linspace = [0.1, 0.2, 4] }\nbase_acceleration = { values = [12.0] }"
-        + "\n[run]\nchunk_points = 1\n"
-    )
+    (tmp_path / "map.toml").write_text(TOML)
     status, out, err = run("run", "map.toml", "--shard", "2/2")
     assert (status, "shard 2 of 2 is done, 2 points now; 2 of all are pending" in out) == (0, True)
     status, out, err = run("status", "results/map.zarr")
@@ -181,3 +186,27 @@ def test_the_command_tells_of_its_shard_and_of_all(run: Run, tmp_path: Path) -> 
     for wrong in ("0/2", "3/2", "2", "a/b"):
         status, out, err = run("run", "map.toml", "--shard", wrong)
         assert (status, f"'{wrong}' is not I/N" in err) == (2, True)
+
+
+def test_a_shard_answers_for_its_own_failed_points_each_time(run: Run, tmp_path: Path) -> None:
+    """Also where nothing is left to do, as a whole run does; not for those of other shards."""
+    (tmp_path / "map.toml").write_text(TOML)
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    store = Store.open("map.zarr")
+    chunk = plan.chunk_at((2, 0), store.sweep.shape, store.chunk_shape)
+    store.write(chunk, failed_arrays(store.sweep, chunk))
+    sentence = store.sweep.model.sentences[Status.failed]
+    for _ in range(2):
+        status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--shard", "1/2")
+        assert (status, f"1 of 2 points failed: {sentence}" in out) == (1, True)
+        status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--shard", "2/2")
+        assert (status, "failed" in out) == (0, False)
+    status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--shard", "1/2", "--json")
+    told = json.loads(out.splitlines()[-1])["status"]
+    assert (status, {name: each["points"] for name, each in told.items()}) == (
+        1,
+        {"ok": 1, "failed": 1},
+    )
+    again = ("--shard", "1/2", "--retry-failed")
+    assert run("run", "map.toml", "-o", "map.zarr", *again)[0] == 0
+    assert run("run", "map.toml", "-o", "map.zarr", "--shard", "1/2")[0] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 from datetime import UTC, datetime, timedelta
@@ -72,7 +73,13 @@ def test_a_flipped_bit_is_named_by_verify_and_computed_again_by_the_next_run(
         contents(store.dataset())
     status, out, _ = run("status", "map.zarr", "--verify")
     assert status == 1
-    assert f"  {store.path}/status/c/4/0\n" in out
+    assert f"  {store.path}/{name}/c/4/0: 4 points, friction[4:5], base_acceleration[0:4]\n" in out
+    (named,) = json.loads(run("status", "map.zarr", "--verify", "--json")[1])["damaged"]
+    assert named == {
+        "file": f"{store.path}/{name}/c/4/0",
+        "points": 4,
+        "slices": {"friction": [4, 5], "base_acceleration": [0, 4]},
+    }
     assert tree(store.path) != whole  # to look changes nothing
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     assert tree(store.path) == whole
@@ -101,7 +108,7 @@ def test_verify_where_nothing_can_be_written_still_names_the_chunk(
     monkeypatch.setattr(Path, "write_text", read_only)
     status, out, _ = run("status", "map.zarr", "--verify")
     assert status == 1
-    assert "status/c/0/0" in out
+    assert "regime/c/0/0" in out
 
 
 def test_a_missing_output_file_under_a_status_is_computed_again(

@@ -45,7 +45,7 @@ def test_many_rows_are_files_side_by_side(tmp_path: Path) -> None:
     (store.path / "status/c.9.0").unlink()
     assert store.torn() == [every[7]]
     assert store.pending() == [every[9]]
-    assert store.status_file((7, 0)) == str(store.path / "status/c.7.0")
+    assert store.damaged_files(every[7]) == [str(store.path / "regime/c.7.0")]
 
 
 def test_a_store_with_folders_goes_on_with_them_and_holds_the_same(
@@ -118,9 +118,9 @@ def test_at_a_url_names_are_the_same(tmp_path: Path) -> None:
     first = there.pending()[0]
     finish(there)
     assert there.pending() == there.verify() == there.torn() == []
-    assert there.status_file((2, 0)) == f"{url}/status/c.2.0"
     there.reopen([first])
     assert there.pending() == [first]
+    assert there.damaged_files(first) == [f"{url}/status/c.0.0"]
     xr.testing.assert_identical(
         here.dataset().load().isel(friction=slice(4, None)),
         there.dataset().load().isel(friction=slice(4, None)),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
 import xarray as xr
 
-from sweep.errors import MachineError, StoreError
+import sweep
+from sweep.errors import MachineError, StoreError, SweepError
 from sweep.spec import Sweep
 from sweep.store import Store, anything_at, open_results
 from tests.command import Run
@@ -147,6 +150,7 @@ def test_what_cannot_be_reached_is_the_machines_fault(s3: None) -> None:
         create("nowhere://map.zarr")
 
 
+@pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
 def test_a_run_goes_to_a_url_and_on_from_there(root: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "map.toml").write_text(CONFIG)
     url = f"{root}/map.zarr"
@@ -176,6 +180,46 @@ def test_processes_write_to_a_url_each_its_own_chunks(root: str, run: Run, tmp_p
     receipts = Store.open(url).receipts()
     assert sorted(receipt["chunk"][0] for receipt in receipts) == [0, 1, 2, 3, 4, 5]
     assert os.getpid() not in {receipt["pid"] for receipt in receipts}
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",), ("--cluster", "local")])
+def test_the_command_keeps_nothing_in_memory(
+    run: Run, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """Its process ends, and what lies there with it."""
+    (tmp_path / "map.toml").write_text(CONFIG)
+    status, out, err = run("run", "map.toml", "-o", "memory://lost/map.zarr", *options)
+    assert (status, out) == (2, "")
+    assert "memory://lost/map.zarr' would be gone when this command ends; name a path" in err
+    assert not anything_at("memory://lost/map.zarr")
+
+
+@pytest.mark.parametrize("how", [{"cluster": "local"}, {"cluster": "tcp://127.0.0.1:1"}])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_other_processes_do_not_see_this_ones_memory(
+    tmp_path: Path, how: dict[str, Any], is_there: bool
+) -> None:
+    """In this process it is a store as any other."""
+    (tmp_path / "map.toml").write_text(CONFIG)
+    url = f"memory://{time.monotonic_ns()}/map.zarr"
+    if is_there:
+        assert sweep.run(tmp_path / "map.toml", store=url)["status"].size == 24
+    with pytest.raises(SweepError, match=r"memory of this process, which no other process sees"):
+        sweep.run(tmp_path / "map.toml", store=url, **how)
+    assert anything_at(url) == is_there
+
+
+@pytest.mark.parametrize("url", ["s3://", "s3:///", "memory://", "gs://"])
+def test_a_url_without_a_name_is_told_as_such(url: str) -> None:
+    with pytest.raises(StoreError, match=r"names no store: write .*NAME\.zarr"):
+        create(url)
+
+
+@pytest.mark.usefixtures("s3")
+def test_a_bucket_is_no_place_of_a_store() -> None:
+    """Its receipts, beside it, would be in another bucket."""
+    with pytest.raises(StoreError, match=r"is a whole bucket: .*s3://sweeps/NAME\.zarr"):
+        create("s3://sweeps/")
 
 
 def test_a_file_url_is_a_local_path(tmp_path: Path) -> None:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.analysis.borders import (
+    draw_class_borders,
+    draw_theory_borders,
+    hyphened,
+    mark_classes,
+    mark_theory_borders,
+    name_classes,
+)
 from sweep.analysis.outlines import draw_outlines, legend_of_cells
 from sweep.analysis.refined import geometric_axes
 from sweep.analysis.scales import (
     decades,
     edges,
     leaves_zeros_apart,
-    roomiest_cell,
     scale,
     spans_decades,
 )
@@ -40,7 +45,6 @@ LABEL_WIDTH = 60  # characters: the least that an axis has room for
 MOST_LINES = 8  # an axis this short is drawn as lines rather than as columns of a map
 NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
 ZERO: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
-THEORY_STYLES = ("--", "-.", ":")
 
 
 def plot(
@@ -172,9 +176,9 @@ def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
     _colour_bar(figure, axes, mesh, shown)
     if shown.refined is not None:
         draw_outlines(axes, shown.refined.outlines, [str(axis.name) for axis in shown.axes])
-    _draw_class_borders(axes, x, y, shown)
-    _draw_theory_borders(axes, x, y, shown)
-    _name_classes(axes, x, y, shown)
+    draw_class_borders(axes, x, y, shown)
+    draw_theory_borders(axes, x, y, shown)
+    name_classes(axes, x, y, shown)
 
 
 def _draw_sample(figure: Figure, axes: Axes, shown: Slice) -> None:
@@ -247,61 +251,8 @@ def _colour_bar(figure: Figure, axes: Axes, mesh: ScalarMappable, shown: Slice) 
     bar = figure.colorbar(mesh, ax=axes, label=_label(shown.output))
     if is_flag(shown.output):
         names = flag_names(shown.output)
-        bar.set_ticks(list(names), labels=[_hyphened(name) for name in names.values()])
+        bar.set_ticks(list(names), labels=[hyphened(name) for name in names.values()])
         bar.ax.tick_params(length=0)
-
-
-def _draw_class_borders(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
-    """A line between the classes of the flag, as computed."""
-    from matplotlib.patheffects import withStroke
-
-    classes = shown.classes
-    codes = np.unique(classes[np.isfinite(classes)])
-    for code in codes[1:]:
-        above = np.where(np.isnan(classes), np.nan, classes >= code)
-        lines = axes.contour(x, y, above.T, levels=[0.5], colors="white", linewidths=1.6)
-        lines.set(path_effects=[withStroke(linewidth=3.0, foreground="black")])
-    if codes.size > 1 and shown.flag is not None:
-        axes.plot(
-            [], [], color="white", linewidth=1.6, label=_borders_label(shown.flag),
-            path_effects=[withStroke(linewidth=3.0, foreground="black")],
-        )  # fmt: skip
-
-
-def _draw_theory_borders(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
-    for (label, line), style in zip(_theory_borders(shown).items(), THEORY_STYLES, strict=False):
-        axes.contour(x, y, line.T, levels=[0.0], colors="red", linewidths=1.2, linestyles=[style])
-        axes.plot([], [], color="red", linewidth=1.2, linestyle=style, label=f"theory: {label}")
-
-
-def _theory_borders(shown: Slice) -> dict[str, Values]:
-    """Fields that change sign on the borders theory knows for the model, if they do so here.
-
-    Looked up as `boundaries` in the module of `sweep.theory` that is called like the model.
-    """
-    name = f"sweep.theory.{shown.dataset.attrs.get('model', '')}"
-    if not name.rpartition(".")[2].isidentifier() or importlib.util.find_spec(name) is None:
-        return {}
-    boundaries: Callable[[Mapping[str, Values]], dict[str, Values]] | None
-    boundaries = getattr(importlib.import_module(name), "boundaries", None)
-    lines = boundaries(shown.parameters) if boundaries else {}
-    return {label: line for label, line in lines.items() if np.any(line > 0) and np.any(line < 0)}
-
-
-def _name_classes(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
-    """The name of each class of the flag, written where that class has the most room."""
-    from matplotlib.patheffects import withStroke
-
-    if shown.flag is None:
-        return
-    for code, name in flag_names(shown.flag).items():
-        place = roomiest_cell(shown.classes == code)
-        if place is not None:
-            axes.text(
-                x[place[0]], y[place[1]], _hyphened(name), color="white", weight="bold",
-                ha="center", va="center",
-                path_effects=[withStroke(linewidth=2.5, foreground="black")],
-            )  # fmt: skip
 
 
 def _draw_lines(axes: Axes, shown: Slice) -> None:
@@ -321,12 +272,12 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
         axes.set_yscale("log")
     if is_flag(shown.output):
         names = flag_names(shown.output)
-        axes.set_yticks(list(names), labels=[_hyphened(name) for name in names.values()])
+        axes.set_yticks(list(names), labels=[hyphened(name) for name in names.values()])
     if len(values) == 1 and along.name not in shown.numbered:
         _mark_missing(axes, x, values[0])
-        _mark_theory_borders(axes, x, shown)
+        mark_theory_borders(axes, x, shown)
         if not is_flag(shown.output):
-            _mark_classes(axes, x, shown)
+            mark_classes(axes, x, shown)
 
 
 def _line_style(shown: Slice, along: xr.DataArray) -> dict[str, Any]:
@@ -354,49 +305,6 @@ def _mark_missing(axes: Axes, x: Values, line: Values) -> None:
     if missing.any():
         upright = axes.get_xaxis_transform()
         axes.fill_between(sides, 0, 1, where=missing.tolist(), transform=upright, **NO_VALUE)
-
-
-def _mark_theory_borders(axes: Axes, x: Values, shown: Slice) -> None:
-    for (label, line), style in zip(_theory_borders(shown).items(), THEORY_STYLES, strict=False):
-        before = np.flatnonzero(np.diff(line >= 0) & np.isfinite(np.diff(line)))
-        share = line[before] / (line[before] - line[before + 1])
-        places = x[before] + share * (x[before + 1] - x[before])
-        upright = axes.get_xaxis_transform()
-        axes.vlines(
-            places, 0, 1, color="red", linewidth=1.2, linestyle=style, transform=upright,
-            label=f"theory: {label}",
-        )  # fmt: skip
-
-
-def _mark_classes(axes: Axes, x: Values, shown: Slice) -> None:
-    """Borders between the classes of the flag, and each class's name in its longest stretch."""
-    if shown.flag is None:
-        return
-    upright = axes.get_xaxis_transform()
-    classes = np.nan_to_num(shown.classes, nan=-1)
-    changes = np.flatnonzero(np.diff(classes)) + 1
-    axes.vlines(
-        edges(x)[changes], 0, 1, color="0.5", linewidth=2.5, transform=upright, zorder=1,
-        label=_borders_label(shown.flag),
-    )  # fmt: skip
-    stretches = np.split(np.arange(x.size), changes)
-    for code, name in flag_names(shown.flag).items():
-        own = [stretch for stretch in stretches if classes[stretch[0]] == code]
-        if own:
-            longest = max(own, key=len)
-            middle = float(x[longest[len(longest) // 2]])
-            axes.text(
-                middle, 0.98, _hyphened(name), transform=upright, rotation="vertical",
-                ha="center", va="top",
-            )  # fmt: skip
-
-
-def _borders_label(flag: xr.DataArray) -> str:
-    return f"borders of {flag.name}, computed"
-
-
-def _hyphened(name: str) -> str:
-    return name.replace("_", "-")
 
 
 def _in_words(name: str) -> str:

@@ -6,7 +6,8 @@ A model's array methods are functions of their names in the module, or package, 
 
 `xp` is numpy or a library of the same functions, `parameters` holds an array of shape (n,) for each
 parameter of the sweep, and the result one for each output of the model and for "status", in SI
-units; outputs of a point that is not ok may hold anything. A point's bits must not depend on the
+units; outputs of a point that is not ok may hold anything. Scalars are plain: CuPy refuses what is
+not exactly an int, a float or NumPy's own, a Status too. A point's bits must not depend on the
 points beside it: nothing is summed or multiplied across points, and matrices are solved one by one.
 """
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
 from sweep.backends.base import Arrays, Backend, Computed, Stopped
+from sweep.backends.visible import has_cupy
 from sweep.errors import MachineError, SweepError
 
 __all__ = ["Arrays", "Backend", "Computed", "Stopped", "open_backend"]
@@ -13,6 +16,7 @@ NAMES = ("auto", "cpu", "gpu")
 def open_backend(name: str = "auto") -> Backend:
     """The backend called `name`; "auto" is a GPU where one answers, else the CPU.
 
+    Where CuPy is there and "auto" is the CPU all the same, a warning is logged that says why.
     SweepError if there is no such backend, or if this machine lacks what it needs.
     """
     if name not in NAMES:
@@ -21,9 +25,11 @@ def open_backend(name: str = "auto") -> Backend:
     if name != "cpu":
         try:
             return _gpu()
-        except MachineError:
+        except MachineError as error:
             if name == "gpu":
                 raise
+            if has_cupy():
+                logging.getLogger(__name__).warning("computing on the CPU: %s", error)
     from sweep.backends.cpu import CpuBackend
 
     return CpuBackend()

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from sweep.backends.base import Stopped
 from sweep.backends.cpu import Column
-from sweep.backends.device import GROUP, Device, Memory, OutOfMemory, Program, Queue, request_type
+from sweep.backends.device import GROUP, Memory, OutOfMemory, Program, Queue, request_type
 from sweep.errors import DeviceError
 from sweep.spec import DTYPES, Output, Points
 
 LAUNCH_SECONDS = 0.25  # at most wanted: a display, Ctrl-C and a time limit wait for it
+GROWTH = 4  # of the work in a launch, after one that took less than 1/GROWTH of that
+MOST_THREADS = 1 << 22  # of a launch: some times what a GPU runs at once, and one unit stays short
 
 
 @dataclass(frozen=True)
@@ -32,24 +34,56 @@ class Shares:
     groups: int  # of items under way; 0 where the kernel has none
 
 
+class Pace:
+    """How much work a launch of a kernel may be given, learnt from those before.
+
+    The first launch of all has one unit of work a thread. A later batch begins with what others
+    came to, or less: a unit is taken to cost as much as it ever has, and what runs few threads to
+    take as long as if it ran as many as there is room for.
+    """
+
+    def __init__(self, threads: int, fixed: int | None = None) -> None:
+        """Of a device that runs so many `threads` at once; `fixed` units each time, for tests."""
+        self._at_once, self._fixed = threads, fixed
+        self._most = 1  # units of a launch so far
+        self._cost = 0.0  # s of a unit of a thread, at most so far
+
+    def first(self, threads: int) -> int:
+        """Units of work for the first launch of a batch of so many threads."""
+        if self._fixed:
+            return self._fixed
+        if not self._cost:
+            return 1
+        fits = LAUNCH_SECONDS / 2 / (self._cost * max(threads, self._at_once))
+        return max(min(self._most, int(fits)), 1)
+
+    def next(self, units: int, threads: int, seconds: float) -> int:
+        """Units of work for the next launch, after one of so many that took so long."""
+        if self._fixed:
+            return self._fixed
+        self._cost = max(self._cost, seconds / (units * max(threads, self._at_once)))
+        self._most = max(self._most, units)
+        if seconds < LAUNCH_SECONDS / GROWTH:
+            return min(units * GROWTH, 1 << 60)
+        return max(int(units * LAUNCH_SECONDS / seconds), 1) if seconds > LAUNCH_SECONDS else units
+
+
 class Work:
     """One call of the backend: the points of `arrays`, filled batch by batch."""
 
     def __init__(
         self,
-        device: Device,
         queue: Queue,
         program: Program,
         points: Points,
         outputs: tuple[Output, ...],
         arrays: Mapping[str, NDArray[Any]],
+        pace: Pace,
         stop: Event | None = None,
-        budget: int | None = None,
     ) -> None:
-        """`budget` fixes the units of work of each launch, for tests."""
-        self._device, self._queue, self._program = device, queue, program
+        self._queue, self._program = queue, program
         self._points, self._outputs, self._arrays = points, outputs, arrays
-        self._stop, self._budget = stop, budget
+        self._pace, self._stop = pace, stop
         self._groups = self._groups_of_a_point()
         self.seconds = 0.0  # spent in launches
 
@@ -86,16 +120,18 @@ class Work:
         return max(math.ceil(self._points.columns[name].values.max() / GROUP), 1)
 
     def _shares(self, memory: int) -> Shares:
-        """Points and groups that fit `memory`, at least one of each."""
+        """Points and groups that fit `memory` and a launch, at least one of each."""
         sizes = self._program.sizes
         stored = 1 + sum(np.dtype(DTYPES[output.kind]).itemsize for output in self._outputs)
+        stored += 8 * len(self._program.kernel.parameters)  # of a column, where each has its value
         kept = sizes.state_bytes + 1
         if not sizes.fields:
-            return Shares(max(memory // (stored + kept), 1), 0)
+            return Shares(_within(memory // (stored + kept), MOST_THREADS), 0)
         half = memory // 2  # for the points, and for the groups under way
-        points = max(half // (stored + 8 * sizes.fields * self._groups), 1)
-        of_a_group = GROUP // sizes.lanes * kept + GROUP * 8 * sizes.fields
-        return Shares(points, max(half // of_a_group, 1))
+        points = half // (stored + 8 * sizes.fields * self._groups)
+        threads = GROUP // sizes.lanes
+        groups = half // (threads * kept + GROUP * 8 * sizes.fields)
+        return Shares(_within(points, MOST_THREADS), _within(groups, MOST_THREADS // threads))
 
     def _batch(self, first: int, count: int, groups_at_once: int) -> None:
         """`count` points from `first` on, computed and copied into their places."""
@@ -128,8 +164,10 @@ class Work:
         kept: list[Memory] = []
         for i, name in enumerate(names):
             column = self._points.columns[name]
-            kept.append(self._queue.upload(np.ascontiguousarray(column.values, np.float64)))
-            request.columns[i] = Column(kept[-1].address, column.repeat, len(column.values))
+            start, values = _needed(column.values, column.repeat, first, count)
+            kept.append(self._queue.upload(np.ascontiguousarray(values, np.float64)))
+            address = kept[-1].address - values.itemsize * start  # where the first of all would be
+            request.columns[i] = Column(address, column.repeat, len(column.values))
         for i, output in enumerate(self._outputs):
             request.outputs[i] = stored[output.name].address
         return request, kept
@@ -152,7 +190,7 @@ class Work:
 
     def _launch_until_done(self, request: Any, threads: int) -> list[Memory]:
         """Advance every thread's work to its end; Stopped between two launches."""
-        queue, work = self._queue, self._budget or self._device.first_budget
+        queue, pace, units = self._queue, self._pace, self._pace.first(threads)
         unfinished, under_way = queue.empty(1), queue.empty(threads)
         states = queue.empty(self._program.sizes.state_bytes * threads)
         request.unfinished, request.under_way = unfinished.address, under_way.address
@@ -161,13 +199,13 @@ class Work:
         while some[0]:
             if self._stop is not None and self._stop.is_set():
                 raise Stopped
-            request.budget = work
+            request.budget = units
             queue.clear(unfinished)
             seconds = self._launch("tribosweep_run", request, threads)
             queue.download(unfinished, some)
             queue.wait()
             request.resuming = 1
-            work = self._budget or next_budget(work, seconds)
+            units = pace.next(units, threads, seconds)
         return [unfinished, under_way, states]
 
     def _launch(self, entry: str, request: Any, threads: int) -> float:
@@ -177,11 +215,18 @@ class Work:
         return seconds
 
 
-def next_budget(work: int, seconds: float) -> int:
-    """Units of work for the next launch, after one that took so long."""
-    if seconds < LAUNCH_SECONDS / 4:
-        return min(work * 4, 1 << 60)
-    return max(int(work * LAUNCH_SECONDS / seconds), 1) if seconds > LAUNCH_SECONDS else work
+def _within(value: int, most: int) -> int:
+    return max(min(value, most), 1)
+
+
+def _needed(values: NDArray[Any], repeat: int, first: int, count: int) -> tuple[int, NDArray[Any]]:
+    """Those values of a column that `count` points from `first` on have, and where they begin.
+
+    All of them where the points go on from the last value to the first.
+    """
+    start = first // repeat % len(values)
+    end = start + (first + count - 1) // repeat - first // repeat + 1
+    return (start, values[start:end]) if end <= len(values) else (0, values)
 
 
 def _pieces(total: int, size: int) -> Iterator[tuple[int, int]]:

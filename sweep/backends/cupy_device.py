@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import importlib.util
 import queue
 import threading
 from collections.abc import Generator
@@ -23,7 +22,8 @@ from sweep.backends.arrays import compute_arrays
 from sweep.backends.base import Computed
 from sweep.backends.device import OutOfMemory, Sizes
 from sweep.backends.gpu import OPTIONS, checked, options_for
-from sweep.errors import CompileError, DeviceError, MachineError
+from sweep.backends.visible import INSTALL, NO_CUPY, driver_version, has_cupy
+from sweep.errors import CompileError, DeviceError, SweepError
 from sweep.source import Kernel, flat_text, kernel_text
 from sweep.spec import Points, Sweep
 
@@ -32,18 +32,12 @@ LARGEST_SHARE = 1 << 32  # bytes of a queue: no batch needs more
 LARGEST_BLOCK = 256  # threads
 ARRAY_BLOCK = 4096  # points of an array method at once
 
-INSTALL = (
-    "pip install 'tribosweep[cuda12]' brings it for a driver of CUDA 12, 'tribosweep[cuda13]' for "
-    "one of CUDA 13"
-)
-NO_CUPY = f"no GPU can be used: CuPy is not installed. {INSTALL}"
 # Fused multiply-adds of doubles a clock and multiprocessor, by compute capability (CUDA C++
 # Programming Guide, throughput of native arithmetic instructions).
 DOUBLES_A_CLOCK = {
     (6, 0): 32, (6, 1): 4, (6, 2): 4, (7, 0): 32, (7, 2): 32, (7, 5): 2, (8, 0): 32, (8, 6): 2,
     (8, 7): 2, (8, 9): 2, (9, 0): 64, (10, 0): 64, (12, 0): 2,
 }  # fmt: skip
-FAST_DOUBLES = 32  # a clock and multiprocessor
 
 TRIAL = """
 extern "C" __global__ void tribosweep_trial(double* values) {
@@ -52,15 +46,24 @@ extern "C" __global__ void tribosweep_trial(double* values) {
 """
 
 
-def find_gpu() -> CupyDevice:
-    """The first GPU; DeviceError tells what is missing to use one, and which line brings it."""
-    return CupyDevice(_cupy())
+def find_gpu(number: int = 0) -> CupyDevice:
+    """A GPU that computes; DeviceError tells what is missing to use it, and what brings that.
 
-
-def find_gpus() -> list[CupyDevice]:
-    """Every GPU that CuPy finds in this process; DeviceError as of find_gpu()."""
-    cupy = _cupy()
-    return [CupyDevice(cupy, number) for number in range(_count(cupy))]
+    It has run a trial kernel: many a GPU is found, and cannot be used.
+    """
+    cupy, device = _cupy(), None
+    try:
+        device = CupyDevice(cupy, number)
+        device.try_kernel()
+    except SweepError:
+        raise
+    except Exception as error:  # CuPy's own: it is busy or broken, NVRTC is missing or too new
+        which = str(device.facts) if device else f"GPU {number}"
+        raise DeviceError(
+            f"{which} cannot be used: {_said(error)}. End what else uses it, or install the CuPy "
+            f"that fits it and its driver: {INSTALL}"
+        ) from error
+    return device
 
 
 def count_gpus() -> int:
@@ -70,7 +73,7 @@ def count_gpus() -> int:
 
 def _cupy() -> Any:
     """CuPy, which has a device at least."""
-    if importlib.util.find_spec("cupy") is None:
+    if not has_cupy():
         raise DeviceError(NO_CUPY)
     try:
         cupy: Any = importlib.import_module("cupy")
@@ -101,7 +104,9 @@ class Facts:
     multiprocessors: int
     clock: float  # Hz, 0 where it is not told
     memory: int  # bytes
-    driver: str  # the newest CUDA that it takes
+    threads: int  # at once
+    driver: str  # its version, if it is known
+    cuda: str  # the newest that the driver takes
     runtime: str  # CUDA of CuPy
     cupy: str
 
@@ -114,7 +119,7 @@ class Facts:
         rate = f"{self.double_rate:.2g} FP64 instructions/s" if self.double_rate else "FP64 unknown"
         return (
             f"{self.name}, compute capability {self.capability[0]}.{self.capability[1]}, "
-            f"{self.memory / 2**30:.0f} GiB, {rate}, driver for CUDA {self.driver}, "
+            f"{self.memory / 2**30:.0f} GiB, {rate}, driver {self.driver} for CUDA {self.cuda}, "
             f"CuPy {self.cupy} with CUDA {self.runtime}"
         )
 
@@ -146,14 +151,16 @@ class CupyDevice:
             multiprocessors=attributes["MultiProcessorCount"],
             clock=1e3 * attributes.get("ClockRate", 0),
             memory=self._device.mem_info[1],
-            driver=_version(runtime.driverGetVersion()),
+            threads=attributes["MultiProcessorCount"] * attributes["MaxThreadsPerMultiProcessor"],
+            driver=driver_version() or "unknown",
+            cuda=_version(runtime.driverGetVersion()),
             runtime=_version(runtime.runtimeGetVersion()),
             cupy=self._cupy.__version__,
         )
 
     @property
     def description(self) -> str:
-        return f"{self.facts.name}, CUDA {self.facts.driver}, CuPy {self.facts.cupy}"
+        return f"{self.facts.name}, CUDA {self.facts.cuda}, CuPy {self.facts.cupy}"
 
     @property
     def memory(self) -> int:
@@ -161,11 +168,12 @@ class CupyDevice:
         return min(int(free) // (2 * QUEUES), LARGEST_SHARE)
 
     @property
-    def first_budget(self) -> int:
-        fast = DOUBLES_A_CLOCK.get(self.facts.capability, 0) >= FAST_DOUBLES
-        return 256 if fast else 16
+    def threads(self) -> int:
+        return self.facts.threads
 
     def load(self, kernel: Kernel) -> CupyProgram:
+        if kernel in self._programs:
+            return self._programs[kernel]
         with self._compiling, self._here():
             if kernel not in self._programs:
                 self._programs[kernel] = CupyProgram(self._cupy, kernel, self.facts.multiprocessors)
@@ -182,10 +190,21 @@ class CupyDevice:
 
     def host_array(self, length: int, dtype: Any) -> NDArray[Any]:
         empty_pinned: Any = importlib.import_module("cupyx").empty_pinned
-        return empty_pinned(length, dtype)
+        try:
+            return empty_pinned(length, dtype)
+        except Exception:  # CUDA's own: the system lets no more be pinned
+            return np.empty(length, dtype)
+
+    def answers(self) -> bool:
+        try:
+            with self._here():
+                self._device.synchronize()
+                return self._cupy.asnumpy(self._cupy.ones(2)).tolist() == [1.0, 1.0]
+        except Exception:  # after a fault of a kernel, the same for every call
+            return False
 
     def try_kernel(self) -> None:
-        """Compile and run the least there is; raises whatever CuPy does where it cannot."""
+        """Compile and run the least there is; raises whatever CuPy raises where it cannot."""
         text = f"{flat_text('portable.h')}\n{TRIAL}"
         with self._here():
             values = self._cupy.asarray(np.array([4.0, 9.0]))
@@ -195,7 +214,7 @@ class CupyDevice:
             trial((1,), (2,), (values,))
             found = self._cupy.asnumpy(values).tolist()
         if found != [2.0, 3.0]:
-            raise MachineError(f"the trial kernel gives {found}, not [2.0, 3.0]")
+            raise ArithmeticError(f"a trial kernel gives {found}, not [2.0, 3.0]")
 
     def compute_arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
         cupy = self._cupy
@@ -243,10 +262,11 @@ class CupyProgram:
 
 
 class CupyMemory:
-    """A piece of CuPy's memory pool."""
+    """A piece of CuPy's memory pool, and what is being copied into it."""
 
     def __init__(self, pointer: Any, n_bytes: int) -> None:
         self.pointer = pointer
+        self.source: NDArray[Any] | None = None
         self.n_bytes = n_bytes
         self.address = int(pointer.ptr)
 
@@ -269,6 +289,7 @@ class CupyQueue:
         memory = self.empty(values.nbytes)
         address = ctypes.c_void_p(values.ctypes.data)
         memory.pointer.copy_from_host_async(address, values.nbytes, self.stream)
+        memory.source = values  # which may still be read when this returns
         return memory
 
     def clear(self, memory: Any) -> None:

@@ -90,8 +90,8 @@ class Device(Protocol):
         ...
 
     @property
-    def first_budget(self) -> int:
-        """Units of work of a first launch, before their cost is known."""
+    def threads(self) -> int:
+        """How many threads run at once, at most."""
         ...
 
     def load(self, kernel: Kernel) -> Program: ...
@@ -101,7 +101,11 @@ class Device(Protocol):
         ...
 
     def host_array(self, length: int, dtype: Any) -> NDArray[Any]:
-        """An array that downloads go into without a detour."""
+        """An array that downloads go into, without a detour where that can be had."""
+        ...
+
+    def answers(self) -> bool:
+        """Whether it still computes: there are errors after which no call ever works again."""
         ...
 
     def compute_arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:

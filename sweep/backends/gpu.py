@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from sweep.arrays import array_method
-from sweep.backends.base import Computed
-from sweep.backends.batches import Work
+from sweep.backends.base import Computed, Stopped
+from sweep.backends.batches import Pace, Work
 from sweep.backends.device import Device, Sizes, request_type
-from sweep.errors import CompileError
+from sweep.errors import CompileError, LostDeviceError, SweepError
 from sweep.source import Kernel, kernel_of
 from sweep.spec import DTYPES, Points, Sweep
 
@@ -31,6 +31,7 @@ class GpuBackend:
         self._device = device
         self._budget = budget
         self._memory = device.memory
+        self._paces: dict[Kernel, Pace] = {}
 
     @property
     def description(self) -> str:
@@ -43,18 +44,32 @@ class GpuBackend:
         self._device.load(kernel_of(sweep, points.variants))
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
-        if sweep.method.kind == "array":
-            return self._device.compute_arrays(sweep, points, stop)
+        """As Backend.compute(); LostDeviceError where the device is lost to this process."""
+        try:
+            if sweep.method.kind == "array":
+                return self._device.compute_arrays(sweep, points, stop)
+            return self._compute(sweep, points, stop)
+        except (Stopped, SweepError, MemoryError):
+            raise
+        except Exception as error:  # of the device's library, which only its module names
+            if self._device.answers():
+                raise
+            raise LostDeviceError(
+                f"the GPU is lost to this process: {type(error).__name__}: {error}. Finished "
+                "chunks are kept: run the same sweep again to go on, with --backend cpu if the GPU "
+                "does not recover (`sweep doctor` tries it)"
+            ) from error
+
+    def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
         program = self._device.load(kernel_of(sweep, points.variants))
+        pace = self._paces.setdefault(program.kernel, Pace(self._device.threads, self._budget))
         types: dict[str, Any] = {output.name: DTYPES[output.kind] for output in sweep.outputs}
-        arrays = {
-            name: self._device.host_array(points.n_points, dtype)
-            for name, dtype in {**types, "status": np.uint8}.items()
-        }
         with self._device.queue() as chosen:
-            work = Work(
-                self._device, chosen, program, points, sweep.outputs, arrays, stop, self._budget
-            )
+            arrays = {
+                name: self._device.host_array(points.n_points, dtype)
+                for name, dtype in {**types, "status": np.uint8}.items()
+            }
+            work = Work(chosen, program, points, sweep.outputs, arrays, pace, stop)
             # What one batch has found not to be there, the next need not ask for.
             self._memory = min(self._memory, work.run(self._memory))
         return Computed(arrays, work.seconds)

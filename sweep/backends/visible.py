@@ -15,16 +15,24 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from sweep.backends.cupy_device import INSTALL, NO_CUPY
 from sweep.errors import DeviceError, SweepError
+
+INSTALL = (
+    "pip install 'tribosweep[cuda12]' brings it for a driver of CUDA 12, 'tribosweep[cuda13]' for "
+    "one of CUDA 13"
+)
+NO_CUPY = f"no GPU can be used: CuPy is not installed. {INSTALL}"
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 LISTED = re.compile(
     r"GPU \d+: (.*?) \(UUID: (GPU-[^)]+)\)|MIG (.*?)\s+Device.*\(UUID: (MIG-[^)]+)\)"
 )
 PATIENCE = 60.0  # s, for nvidia-smi or CuPy to answer
+KERNEL_MODULE = Path("/proc/driver/nvidia/version")  # on Linux, where the driver is loaded
+VERSION = re.compile(r"\b\d+(\.\d+)+\b")
 
 # CuPy's own count, where there is no nvidia-smi: containers may come without.
 COUNT = "from sweep.backends.cupy_device import count_gpus; print(count_gpus())"
@@ -46,7 +54,7 @@ def find_gpus(asked: int | Literal["all"] = "all") -> tuple[Gpu, ...]:
 
     DeviceError if there is none, or no CuPy; SweepError if fewer are there than asked for.
     """
-    if importlib.util.find_spec("cupy") is None:
+    if not has_cupy():
         raise DeviceError(NO_CUPY)
     found = visible_gpus()
     if not found:
@@ -78,15 +86,40 @@ def visible_gpus() -> tuple[Gpu, ...]:
     return tuple(Gpu(str(i)) for i in range(_count()))
 
 
-def _listing() -> list[Gpu] | None:
-    """Every GPU that nvidia-smi lists, each followed by its partitions; None if it cannot say."""
+def has_cupy() -> bool:
+    """Whether CuPy is installed, of use or not."""
+    return importlib.util.find_spec("cupy") is not None
+
+
+def driver_version() -> str | None:
+    """The NVIDIA driver's own version, such as "580.159.03"; None where none is found.
+
+    It is the kernel module's, or what nvidia-smi says.
+    """
     try:
-        told = subprocess.run(
-            ["nvidia-smi", "-L"], capture_output=True, text=True, timeout=PATIENCE, check=True
-        )
+        told = KERNEL_MODULE.read_text(encoding="utf-8").partition("\n")[0]
+    except OSError:
+        told = _nvidia_smi("--query-gpu=driver_version", "--format=csv,noheader") or ""
+    found = VERSION.search(told)
+    return found[0] if found else None
+
+
+def _nvidia_smi(*arguments: str) -> str | None:
+    """What it prints; None if it is not there, or fails."""
+    command = ["nvidia-smi", *arguments]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    found = (match.groups() for match in LISTED.finditer(told.stdout))
+    return told.stdout
+
+
+def _listing() -> list[Gpu] | None:
+    """Every GPU that nvidia-smi lists, each followed by its partitions; None if it cannot say."""
+    told = _nvidia_smi("-L")
+    if told is None:
+        return None
+    found = (match.groups() for match in LISTED.finditer(told))
     return [Gpu(own or part, name or f"MIG {size}") for name, own, size, part in found]
 
 

@@ -12,8 +12,27 @@ from sweep.errors import SweepError
 
 Named = TypeVar("Named")
 
+
+def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """The value of an argument or option; SweepError if it is an empty text."""
+    if value == "":
+        argument = parameter.param_type_name == "argument"
+        name = parameter.metavar if argument else parameter.opts[0]
+        raise SweepError(f"{name} is empty: an unset variable of the shell, perhaps")
+    return value
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-StorePath = Annotated[str, typer.Argument(metavar="STORE", help="A store that `sweep run` made.")]
+StorePath = Annotated[
+    str,
+    typer.Argument(metavar="STORE", help="A store that `sweep run` made.", callback=filled),
+]
+ConfigPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="CONFIG", help="A sweep file, or the name of a shipped one.", callback=filled
+    ),
+]
 
 EXITS = """\b
 Exit status:

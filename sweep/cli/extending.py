@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.app import Json, StorePath, app, examples
+from sweep.cli.app import Json, StorePath, app, examples, filled
+from sweep.cli.contents import look_command
 from sweep.cli.printing import print_json
 from sweep.errors import SweepError
 
@@ -21,7 +22,10 @@ from sweep.errors import SweepError
 def extend(
     store: StorePath,
     config: Annotated[
-        str, typer.Argument(metavar="CONFIG", help="The store's sweep, an axis of it longer.")
+        str,
+        typer.Argument(
+            metavar="CONFIG", help="The store's sweep, an axis of it longer.", callback=filled
+        ),
     ],
     overrides: Annotated[
         list[str] | None,
@@ -36,6 +40,7 @@ def extend(
     """
     from sweep.config import load
     from sweep.store import Store
+    from sweep.summary import state
 
     request = load(config, overrides or ())
     if request.refinement is not None:
@@ -48,6 +53,8 @@ def extend(
     left = sum(chunk.n_points for chunk in longer.pending())
     changes = (word for each in overrides or () for word in ("--set", each))
     follow = shlex.join(["sweep", "run", config, "-o", store, *changes])
+    if not left:
+        follow = look_command(store, longer.sweep, state(longer).counts)
     if as_json:
         told = {"store": store, "shape": longer.sweep.shape, "dimensions": longer.sweep.dimensions}
         print_json({**told, "points_total": total, "points_done": total - left, "next": follow})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, app, examples
+from sweep.cli.app import Json, app, examples, filled
 from sweep.cli.printing import print_json, print_table
 from sweep.cli.stopping import StopRequest
 from sweep.cli.stores import places
@@ -33,7 +33,12 @@ def _unless_told(metavar: str, meaning: str, *names: str) -> Any:
 )
 def fit(
     source: Annotated[
-        str, typer.Argument(metavar="STORE|CSV", help="A store of mdr_contact, or measured points.")
+        str,
+        typer.Argument(
+            metavar="STORE|CSV",
+            help="A store of mdr_contact, or measured points.",
+            callback=filled,
+        ),
     ],
     at: Annotated[
         list[str] | None,

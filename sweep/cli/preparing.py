@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, examples
+from sweep.cli.app import ConfigPath, Json, app, examples
 from sweep.cli.printing import duration, print_json, print_table, rate
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     epilog=examples("sweep compile wear_power", "sweep compile my.toml --set method=moreau"),
 )
 def compile_kernels(
-    config: Annotated[
-        str, typer.Argument(metavar="CONFIG", help="A sweep file, or the name of a shipped one.")
-    ],
+    config: ConfigPath,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
@@ -119,8 +117,10 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
         took = f"about {duration(found.seconds)}" + (f", at {rate(pace)}" if pace else "")
     most = found.points_at_most
     bound = f"all below is of the coarse grid alone; at most {most or 0:,} points in all"
+    shard = found.shard and f"{found.shard[0]} of {found.shard[1]}; all below is of it alone"
     return [
         ("store", store),
+        *([("shard", shard)] if shard else []),
         *([] if most is None else [("refined", bound)]),
         ("points", f"{pending} to do" if pending == total else f"{pending} to do, of {total}"),
         ("chunks", chunks),

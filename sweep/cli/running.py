@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, chosen, examples
+from sweep.cli.app import ConfigPath, Json, app, chosen, examples, filled
 from sweep.cli.contents import (
     counts_json,
     look_command,
@@ -74,12 +74,16 @@ def _shard(text: str) -> tuple[int, int]:
 )
 def run(
     context: typer.Context,
-    config: Annotated[
-        str, typer.Argument(metavar="CONFIG", help="A sweep file, or the name of a shipped one.")
-    ],
+    config: ConfigPath,
     store: Annotated[
         str | None,
-        typer.Option("--store", "-o", metavar="STORE", help="Default: results/NAME.zarr."),
+        typer.Option(
+            "--store",
+            "-o",
+            metavar="STORE",
+            help="Default: results/NAME.zarr.",
+            callback=filled,
+        ),
     ] = None,
     overrides: Annotated[
         list[str] | None,
@@ -206,12 +210,16 @@ def _asked(
     """The request, and where its store is."""
     from sweep.api import default_store, with_options
     from sweep.config import load
+    from sweep.store import is_in_memory
 
-    for name, text in (("CONFIG", config), ("--store", store)):
-        if text == "":
-            raise SweepError(f"{name} is empty: an unset variable of the shell, perhaps")
     request = with_options(load(config, overrides), **options)
-    return request, store or str(default_store(request))
+    place = store or str(default_store(request))
+    if is_in_memory(place):
+        raise SweepError(
+            f"what is kept in {place!r} would be gone when this command ends; name a path with -o "
+            f"(within a process of Python, sweep.run(..., store={place!r}) keeps it)"
+        )
+    return request, place
 
 
 def _forecast(
@@ -257,19 +265,24 @@ def _tell_failure(ended: Ended, again: str, *, as_json: bool) -> int:
 
 
 def _tell_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
-    """The summary of a shard that is done; the exit status."""
+    """The summary of a shard that is done; the exit status, 1 for failed points of its own."""
+    from sweep.api import shard_counts
     from sweep.spec import Status
 
     i, n = shard
+    counts, sentences = shard_counts(ended.kept, shard), ended.kept.sweep.model.sentences
     left = sum(chunk.n_points for chunk in ended.kept.pending())
     follow = f"sweep status {shlex.quote(ended.place)}"
     if as_json:
-        print_object("summary", **_figures(ended), shard=[i, n], points_pending=left, next=follow)
+        told = {"status": counts_json(counts, sentences), "next": follow}
+        print_object("summary", **_figures(ended), shard=[i, n], points_pending=left, **told)
     else:
         computed = f"{ended.summary.points:,} points now"
         print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} of all are pending")
+        if set(counts) - {Status.ok}:
+            print_statuses(counts, sentences)
         print(f"next: {follow}")
-    return 1 if ended.summary.counts.get(Status.failed) else 0
+    return 1 if counts.get(Status.failed) else 0
 
 
 def _tell_done(ended: Ended, *, as_json: bool) -> int:

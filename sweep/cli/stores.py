@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -203,18 +204,43 @@ def _print_spread(shown: Slice, found: Spread) -> None:
     print(f"{found.points:,} points", *missing, sep=", ")
 
 
-def _verified(store: Store) -> list[str]:
-    """The status files of all damaged chunks, these noted for the next run where that may be."""
+@dataclass(frozen=True)
+class Damage:
+    """A damaged file, and the points of its chunk."""
+
+    file: str
+    points: int
+    slices: Mapping[str, tuple[int, int]]  # by dimension: first place, and the one behind the last
+
+    def __str__(self) -> str:
+        places = (f"{name}[{start}:{end}]" for name, (start, end) in self.slices.items())
+        return f"{self.file}: {', '.join((f'{self.points:,} points', *places))}"
+
+
+def _verified(store: Store) -> list[Damage]:
+    """Every damaged file, their chunks noted for the next run where that may be."""
     chunks = store.verify()
     with suppress(MachineError):  # to look is allowed where nothing can be written
         store.note_damage(chunks)
-    return [store.status_file(chunk.index) for chunk in chunks]
+    return [
+        Damage(
+            file,
+            chunk.n_points,
+            {
+                name: (part.start, part.stop)
+                for name, part in zip(store.sweep.dimensions, chunk.slices, strict=True)
+            },
+        )
+        for chunk in chunks
+        for file in store.damaged_files(chunk)
+    ]
 
 
-def _state_json(store: Store, found: State, damaged: list[str] | None) -> dict[str, Any]:
+def _state_json(store: Store, found: State, damaged: list[Damage] | None) -> dict[str, Any]:
     statuses = counts_json(found.counts, store.sweep.model.sentences)
     figures = {key: value for key, value in vars(found).items() if key != "counts"}
-    return {"store": store.location, **figures, "status": statuses, "damaged": damaged}
+    files = None if damaged is None else [vars(each) for each in damaged]
+    return {"store": store.location, **figures, "status": statuses, "damaged": files}
 
 
 def _print_state(found: State) -> None:
@@ -230,20 +256,20 @@ def _print_state(found: State) -> None:
         print(f"last chunk written {found.last_written[:19].replace('T', ' ')} UTC")
 
 
-def _print_damage(damaged: list[str] | None) -> None:
+def _print_damage(damaged: list[Damage] | None) -> None:
     if damaged is None:
         return
     if not damaged:
         print("no chunk is damaged")
     elif len(damaged) == 1:
-        print("1 chunk is damaged:")
+        print("1 file is damaged:")
     else:
-        print(f"{len(damaged):,} chunks are damaged:")
-    for file in damaged:
-        print(f"  {file}")
+        print(f"{len(damaged):,} files are damaged:")
+    for each in damaged:
+        print(f"  {each}")
 
 
-def _after(store: str, sweep: Sweep, found: State, damaged: list[str]) -> str:
+def _after(store: str, sweep: Sweep, found: State, damaged: list[Damage]) -> str:
     if damaged:
         again = next_command("run CONFIG -o", store)
         return f"{again} computes these chunks again; CONFIG is the sweep file that made them"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, examples
+from sweep.cli.app import ConfigPath, Json, app, examples
 from sweep.cli.contents import outputs_json, print_outputs, print_statuses
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import StopRequest
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     )
 )
 def trace(
-    config: Annotated[
-        str, typer.Argument(metavar="CONFIG", help="A sweep file, or the name of a shipped one.")
-    ],
+    config: ConfigPath,
     at: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="The point: a value for each axis of the file."),

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from sweep.engine.crews import consistent, needs_backend_here, threads_of_gpu, usable_processors
+from sweep.engine.crews import (
+    consistent,
+    needs_backend_here,
+    threads_for,
+    threads_of_gpu,
+    usable_processors,
+)
 from sweep.engine.ledger import (
     ATTEMPTS,
     TASKS_PER_WORKER,
@@ -28,6 +34,7 @@ __all__ = [
     "needs_backend_here",
     "own_chunks",
     "run",
+    "threads_for",
     "threads_of_gpu",
     "usable_processors",
 ]

@@ -72,7 +72,7 @@ class Threads:
         self, results: Results, backend: Backend, stop: Event, options: RunOptions, most: int
     ) -> None:
         self.description = backend.description
-        self._n = min(asked_workers(options), most)
+        self._n = min(threads_for(backend, options), most)
         self._stop = stop
         self._worker = Worker(results, backend, stop)
         self._executor = ThreadPoolExecutor(self._n, thread_name_prefix="sweep")
@@ -173,6 +173,13 @@ def asked_workers(options: RunOptions) -> int:
             f"workers={options.workers!r}: a run has at least 1; leave it out for one a processor"
         )
     return options.workers
+
+
+def threads_for(backend: Backend, options: RunOptions) -> int:
+    """As asked for; else one a processor, or as many as keep a GPU busy."""
+    if backend.name == "gpu" and options.workers is None:
+        return threads_of_gpu(1)
+    return asked_workers(options)
 
 
 def threads_of_gpu(n_gpus: int) -> int:

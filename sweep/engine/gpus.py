@@ -27,7 +27,7 @@ from sweep.engine.clusters import KEPT, OURS, Processes, Tell
 from sweep.engine.crews import Crew, Lost, threads_of_gpu
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.worker import Job, opened, stop_of
-from sweep.errors import DeviceError, SweepError
+from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.spec import RunOptions, Task
 
 FAULTS = 2  # running, before a GPU is given up: fewer than the attempts that a chunk has
@@ -82,6 +82,8 @@ class GpuJob:
                 break
             try:
                 found = opened(self.job)(Task((chunk,)), patience)
+            except LostDeviceError as error:
+                found = [Receipt(chunk, {}, 0.0, 0.0, str(error))]
             except DeviceError as error:
                 _SPOILT.add(self.job.run)
                 return Done(gpu, address, receipts, str(error))

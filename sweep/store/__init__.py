@@ -3,6 +3,14 @@
 from sweep.store.disk import Store, open_results
 from sweep.store.memory import MemoryResults
 from sweep.store.passes import PassFolder
-from sweep.store.place import anything_at, is_url
+from sweep.store.place import anything_at, is_in_memory, is_url
 
-__all__ = ["MemoryResults", "PassFolder", "Store", "anything_at", "is_url", "open_results"]
+__all__ = [
+    "MemoryResults",
+    "PassFolder",
+    "Store",
+    "anything_at",
+    "is_in_memory",
+    "is_url",
+    "open_results",
+]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -76,7 +77,7 @@ class Store:
         if found := store.differences(sweep, accept_revision=accept_revision):
             raise StoreError(
                 f"{str(place)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
-                "name another store with -o, or remove this one"
+                f"{store._hint(sweep)}name another store with -o, or remove this one"
             )
         return store
 
@@ -130,6 +131,10 @@ class Store:
         """The chunks not yet done, in C order: one listing of names, and no file is opened."""
         return self._chunks(done=False)
 
+    def done(self) -> list[Chunk]:
+        """The chunks that are done, in C order, by the same listing."""
+        return self._chunks(done=True)
+
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
         """A chunk done: one 1-d array of its points for each output and status, the status last.
 
@@ -158,7 +163,12 @@ class Store:
             for values in axis.columns.values():
                 for start in range(0, axis.size, STRETCH):
                     values[start : start + STRETCH]
-        return [chunk for chunk in self._chunks(done=True) if not self._is_whole(chunk)]
+        return [chunk for chunk in self.done() if not self._is_whole(chunk)]
+
+    def damaged_files(self, chunk: Chunk) -> list[str]:
+        """Where the files of a done chunk lie that are damaged, as `verify` has it."""
+        names = [v.name for v in self._variables if not self._is_whole_file(v.name, chunk)]
+        return [self._place.file(self._key(name, chunk.index)) for name in names]
 
     def torn(self) -> list[Chunk]:
         """The done chunks known to be damaged: those that lack a file, and those noted.
@@ -177,7 +187,16 @@ class Store:
 
     def failed(self) -> list[Chunk]:
         """The done chunks with a point that has the status `failed`. Reads every status."""
-        return [chunk for chunk in self._chunks(done=True) if self._has_failed(chunk)]
+        return [chunk for chunk in self.done() if Status.failed in self.counts([chunk])]
+
+    def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
+        """The points of some chunks by status. Reads their status: a second takes some 2000."""
+        total = np.zeros(256, np.int64)
+        with opening(self._place):
+            for chunk in chunks:
+                status = np.asarray(self._arrays["status"][chunk.slices])
+                total += np.bincount(status.ravel(), minlength=256)
+        return {Status(int(code)): int(total[code]) for code in np.flatnonzero(total)}
 
     def reopen(self, chunks: Iterable[Chunk]) -> None:
         """The chunks pending again; what they hold stays until they are written anew."""
@@ -233,10 +252,6 @@ class Store:
         """The folder of a store on a local disk."""
         return local(self.location)
 
-    def status_file(self, index: tuple[int, ...]) -> str:
-        """Where the status of a chunk lies."""
-        return self._place.file(self._key("status", index))
-
     def _write(self, variable: layout.Variable, chunk: Chunk, part: NDArray[Any]) -> None:
         name, array = variable.name, self._arrays[variable.name]
         if name in self._ours:
@@ -256,6 +271,17 @@ class Store:
             f"{sweep.method.revision} in this program, whose results may have other last bits"
         )
 
+    def _hint(self, sweep: Sweep) -> str:
+        """How another sweep comes into this store, if its axes only go on; else ""."""
+        try:
+            longer = extension.grown(self.sweep, sweep)
+        except StoreError:
+            return ""
+        if longer.shape == self.sweep.shape or self._revised(sweep):
+            return ""
+        extend = f"`sweep extend {shlex.quote(self.location)} CONFIG`"
+        return f"only axes go on behind their end: {extend} keeps what is computed; or "
+
     def _chunks(self, *, done: bool) -> list[Chunk]:
         return self._chunks_at(index for index, there in self._listed("status") if there == done)
 
@@ -269,20 +295,17 @@ class Store:
     def _key(self, name: str, index: Index) -> str:
         return f"{name}/{key(index, self._separator)}"
 
-    def _has_failed(self, chunk: Chunk) -> bool:
-        with opening(self._place):
-            return bool(np.any(np.asarray(self._arrays["status"][chunk.slices]) == Status.failed))
-
     def _is_whole(self, chunk: Chunk) -> bool:
-        names = [variable.name for variable in self._variables]
-        # zarr reads a missing file as the fill value.
-        if not all(self._place.has(self._key(name, chunk.index)) for name in names):
-            return False
+        return all(self._is_whole_file(variable.name, chunk) for variable in self._variables)
+
+    def _is_whole_file(self, name: str, chunk: Chunk) -> bool:
+        if not self._place.has(self._key(name, chunk.index)):
+            return False  # zarr reads a missing file as the fill value
         try:
-            parts = {name: self._arrays[name][chunk.slices] for name in names}
+            part = np.asarray(self._arrays[name][chunk.slices])
         except (ValueError, RuntimeError, OSError):  # checksum, decompression, disk
             return False
-        return not np.any(np.asarray(parts["status"]) == Status.pending)
+        return name != "status" or not np.any(part == Status.pending)
 
 
 def open_results(path: str | Path) -> xr.Dataset:
@@ -293,9 +316,19 @@ def open_results(path: str | Path) -> xr.Dataset:
         files = place.files()
         _group(files)
         dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
-            files, consolidated=False, chunks={}
+            files, consolidated=False, chunks=None
         )
-        return layout.ordered(dataset)
+        return layout.ordered(_chunked(dataset))
+
+
+def _chunked(dataset: xr.Dataset) -> xr.Dataset:
+    """The Dataset in the chunks of its results, in one of which a coordinate's file may not lie.
+
+    A coordinate of no more than a stretch has no chunks: it is read when it is asked for.
+    """
+    short = [name for name in dataset.coords if dataset[name].size <= STRETCH]
+    chunks = dataset["status"].encoding["preferred_chunks"]
+    return dataset.drop_vars(short).chunk(chunks).assign_coords(dataset[short].coords)
 
 
 def _refuse_what_is_not_to_be_read(place: Place) -> None:

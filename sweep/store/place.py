@@ -117,6 +117,11 @@ def is_url(path: str | Path) -> bool:
     return URL.match(str(path)) is not None and not str(path).startswith("file://")
 
 
+def is_in_memory(path: str | Path) -> bool:
+    """Whether it is a URL of this process' own memory, which no other process sees."""
+    return is_url(path) and str(path).startswith("memory:")
+
+
 def place_of(path: str | Path, *, durable: bool = False) -> Place:
     """The place at a path or URL; what is there is not looked at."""
     if is_url(path):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import fsspec
 from zarr.storage import FsspecStore
@@ -36,11 +36,12 @@ class RemotePlace:
     """A folder of objects, and beside it that of its receipts."""
 
     def __init__(self, url: str) -> None:
+        _refuse_nameless(url)
         self.url = url.rstrip("/")
         with faults.reaching(self.url):  # of its own loop; zarr's makes another
-            self._system: Any
-            self._root: str
-            self._system, self._root = fsspec.url_to_fs(self.url)
+            found = cast("tuple[Any, str]", fsspec.url_to_fs(self.url))
+        self._system, self._root = found
+        _refuse_bucket(self.url, self._root)
         self._kept_back: list[str] = []
         self._flushed = time.monotonic()
         self._guard = Lock()
@@ -194,3 +195,16 @@ class RemotePlace:
             return sorted(self._system.find(folder))
         except FileNotFoundError:
             return []
+
+
+def _refuse_nameless(url: str) -> None:
+    """StoreError if nothing is named behind the protocol: fsspec takes that for a local path."""
+    protocol, _, name = url.partition(":")
+    if not name.strip(":/"):
+        raise StoreError(f"{url!r} names no store: write {protocol}://BUCKET/NAME.zarr")
+
+
+def _refuse_bucket(url: str, root: str) -> None:
+    """StoreError if that is all of a bucket: what lies beside the store would be in others."""
+    if "/" not in root:
+        raise StoreError(f"{url!r} is a whole bucket: name a place in it, {url}/NAME.zarr")

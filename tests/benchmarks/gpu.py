@@ -1,10 +1,15 @@
 """Points and steps a second on this machine's GPU: `python -m tests.benchmarks.gpu [FOLDER]`.
 
-Writes gpu-DEVICE.json into FOLDER, results/benchmarks if none is named: each kernel with its speed
-in launches alone ("kernel") and from call to arrays ("call"), and beside it the CPU backend on one
-core where there is a compiler. Where cuobjdump is, the instructions of the innermost loops are
-counted from the machine code: with the device's rate of instructions on doubles they tell how much
-of it is used. Needs NumPy and CuPy; times are of a warm kernel, medians.
+Writes gpu-DEVICE.json into FOLDER, results/benchmarks if none is named, after each measurement:
+each method with its speed in launches alone ("kernel") and from call to arrays ("call"), and beside
+it the CPU backend on one core where there is a compiler; maps of 10⁹ points by one thread and by
+two, which hide copying behind computing, and one through the engine into a store where all that
+takes is installed. Where nvdisasm is, the operations on doubles of a step are counted in the time
+loop's machine code: with the device's rate of them they tell which fraction of it is used. An
+exact method takes as many as its points need, which the code does not tell: it has no fraction.
+
+Needs NumPy and CuPy; times are of a warm kernel, medians. What fails is told in the record, in
+place of its figures, and the others go on.
 """
 
 from __future__ import annotations
@@ -13,9 +18,11 @@ import json
 import platform
 import re
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -23,127 +30,42 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sweep.backends.base import Backend
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend, options_for
+from sweep.backends.visible import driver_version
 from sweep.errors import SweepError
 from sweep.source import kernel_of, kernel_text
-from sweep.spec import Column, Points, Sweep
+from sweep.spec import Column
 from tests.benchmarks import sass
-from tests.gpu_points import cases
-from tests.points import sweep_of
+from tests.benchmarks.gpu_works import Work, works
 
 RESULTS = Path(__file__).parents[2] / "results" / "benchmarks"
 REPEATS = 5
 CPU_SHARE = 256  # the CPU is given every 256th point
 MAP_POINTS = 10**9
+STORED_SIDE = 2**14  # of the map through the engine, which also writes
+LIMIT = 30.0  # s, of a map of chunks
 
-Values = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Work:
-    """Points to be timed, and the steps that all of them take together (0: not counted)."""
-
-    name: str
-    sweep: Sweep
-    points: Points
-    steps: float = 0.0
+Figures = dict[str, Any]
+Measurement = tuple[str, str, Callable[[], Figures]]  # section, name, and how it is measured
 
 
-def works() -> Iterator[Work]:
-    """What is measured."""
-    side = 1024
-    yield sdnd104(side)
-    for method, evaluations in (("euler", 1), ("moreau", 1), ("devogelaere", 2), ("rk54", 6)):
-        yield stepping(method, 2**20, 20_000 // evaluations)
-    grid = {"beta": np.geomspace(0.01, 100.0, side), "phase": np.linspace(0.0, 3.0, side)}
-    yield Work("mdr_contact exact, sphere", *_grid("mdr_contact", "exact", grid, {"delta": 0.3}))
-    for method in ("time_stepping", "time_stepping_2"):
-        yield springs(method, 2**16)
-    for case in cases(2**18):
-        if not case.points.variants:
-            yield Work(f"{case.name.replace('-', ' ')}, random points", case.sweep, case.points)
+def measurements(device: CupyDevice, backend: Backend) -> Iterator[Measurement]:
+    """All of them, in order of importance."""
+    first, *others = works()
+    yield "kernels", first.name, lambda: measured(first, device, backend)
+    yield "maps", "SDND104 in chunks, one thread", lambda: whole_map(backend, first, 1)
+    yield "maps", "SDND104 in chunks, two threads", lambda: whole_map(backend, first, 2)
+    yield "maps", "SDND104 into a store", stored_map
+    for work in others:
+        yield "kernels", work.name, lambda work=work: measured(work, device, backend)
 
 
-def sdnd104(side: int) -> Work:
-    """SDND104's wear power over friction and base acceleration."""
-    grid = {
-        "friction": np.geomspace(0.01, 1.0, side),
-        "base_acceleration": np.linspace(0.5, 15.0, side),
-    }
-    fixed = {"mass": 1.0, "gravity": 10.0, "angular_frequency": 2 * np.pi}
-    fixed |= {"window_start": 4.0, "window_end": 12.0}
-    sweep, points = _grid("friction_oscillator", "exact", grid, fixed, ("wear_power",))
-    points = replace(points, variants=("no_spring", "no_damping", "no_shaking"))
-    return Work("friction_oscillator exact, wear power of SDND104", sweep, points)
-
-
-def stepping(method: str, n: int, steps: int) -> Work:
-    """A scheme at constant step, without spring, damper and shaking, all points on one clock."""
-    random = np.random.default_rng(3)
-    h = 1e-4
-    values: dict[str, Values] = {
-        "mass": random.uniform(0.5, 2.0, n),
-        "gravity": np.array([10.0]),
-        "friction": random.uniform(0.02, 0.1, n),
-        "base_acceleration": random.uniform(5.0, 15.0, n),
-        "angular_frequency": np.array([2 * np.pi]),
-        "window_start": np.array([0.25 * steps * h]),
-        "window_end": np.array([steps * h]),
-        "step": np.array([h]),
-    }
-    if method != "moreau":
-        values |= {"tangential_stiffness": np.array([9e5]), "tolerance": np.array([np.inf])}
-    sweep = sweep_of(values, "friction_oscillator", method, ("wear_power",))
-    variants = tuple(variant.name for variant in sweep.method.variants)
-    points = Points(n_points=n, columns=_columns(sweep, values), variants=variants)
-    return Work(f"friction_oscillator {method}, one clock", sweep, points, float(n) * steps)
-
-
-def springs(method: str, n: int) -> Work:
-    """Contacts all of whose springs slip, so that none is left out."""
-    steps, count, cycles = 1000, 1024, 2
-    values = {
-        "beta": np.linspace(0.3, 0.6, n),
-        "delta": np.array([1.5]),
-        "phase": np.array([1.0]),
-        "steps_per_cycle": np.array([float(steps)]),
-        "springs": np.array([float(count)]),
-        "cycles": np.array([float(cycles)]),
-    }
-    sweep = sweep_of(values, "mdr_contact", method, ("normalized_energy",))
-    points = Points(n_points=n, columns=_columns(sweep, values))
-    done = float(n) * steps * count * cycles
-    return Work(f"mdr_contact {method}, {count} springs", sweep, points, done)
-
-
-def _grid(
-    model: str,
-    method: str,
-    axes: Mapping[str, Values],
-    fixed: Mapping[str, float],
-    outputs: tuple[str, ...] | None = None,
-) -> tuple[Sweep, Points]:
-    (first, slow), (second, fast) = axes.items()
-    sweep = sweep_of({**axes, **fixed}, model, method, outputs)
-    columns = _columns(sweep, {name: np.array([value]) for name, value in fixed.items()} | axes)
-    columns |= {first: Column(slow, len(fast)), second: Column(fast)}
-    return sweep, Points(n_points=len(slow) * len(fast), columns=columns)
-
-
-def _columns(sweep: Sweep, values: Mapping[str, Values]) -> dict[str, Column]:
-    return {
-        p.name: Column(values[p.name] if p.name in values else np.array([p.default], np.float64))
-        for p in sweep.parameters
-    }
-
-
-def measured(work: Work, device: CupyDevice, backend: Backend) -> dict[str, Any]:
-    """One kernel's figures."""
+def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
+    """One method's figures."""
     began = time.perf_counter()
     backend.prepare(work.sweep, work.points)
     compiling = time.perf_counter() - began
@@ -151,7 +73,7 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> dict[str, Any]
     kernel = median(_times(lambda: backend.compute(work.sweep, work.points).kernel_seconds))
     call = median(_times(lambda: _seconds(lambda: backend.compute(work.sweep, work.points))))
     n = work.points.n_points
-    found: dict[str, Any] = {
+    found: Figures = {
         "points": n,
         "ok": int(np.count_nonzero(computed.arrays["status"] == 0)),
         "compiling_seconds": compiling,
@@ -160,19 +82,47 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> dict[str, Any]
     }
     if work.steps:
         found["kernel_steps_per_second"] = work.steps / kernel
-        found |= _loops(work, device)
+        found |= _issue(work, device, work.steps / kernel)
     return found | _on_cpu(work)
 
 
-def _loops(work: Work, device: CupyDevice) -> dict[str, Any]:
-    """What the kernel's innermost loops take, by its machine code; some do several steps a turn."""
+def _issue(work: Work, device: CupyDevice, steps_per_second: float) -> Figures:
+    """How much of the device's rate of operations on doubles the time loops use."""
     if not sass.available():
         return {}
     kernel = kernel_of(work.sweep, work.points.variants)
     text = kernel_text(kernel, "gpu")
-    found = sass.loops(_cubin(text, options_for(kernel, text), device))
+    try:
+        cubin = _cubin(text, options_for(kernel, text), device)
+        found = sass.time_loops(sass.listings(cubin)["tribosweep_run"])
+    except Exception as error:  # of the tools: the speeds are measured already
+        return {"not_counted": f"{type(error).__name__}: {error}"}
     lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
-    return {"items_of_a_thread": lanes, "loops": [asdict(loop) for loop in found]}
+    return issue(found, lanes, steps_per_second, device.facts.double_rate)
+
+
+def issue(
+    time_loops: Sequence[sass.Loop], lanes: int, steps_per_second: float, double_rate: float
+) -> Figures:
+    """Operations on doubles of a step and the fraction of `double_rate` that they make.
+
+    A thread steps `lanes` items at once. Of several loops the mean is taken: springs go through one
+    in their first cycle and, with their work counted, another in their second. No fraction where a
+    loop's steps are not counted, or the rate is unknown.
+    """
+    found: Figures = {
+        "items_of_a_thread": lanes,
+        "time_loops": [asdict(loop) for loop in time_loops],
+    }
+    counted = [loop.on_doubles / (loop.counted * lanes) for loop in time_loops if loop.counted]
+    if not counted or len(counted) < len(time_loops):
+        return found
+    found["doubles_per_step"] = sum(counted) / len(counted)
+    if double_rate:
+        found["fraction_of_double_rate"] = (
+            steps_per_second * found["doubles_per_step"] / double_rate
+        )
+    return found
 
 
 def _cubin(text: str, options: tuple[str, ...], device: CupyDevice) -> bytes:
@@ -184,7 +134,7 @@ def _cubin(text: str, options: tuple[str, ...], device: CupyDevice) -> bytes:
     return code + bytes(-len(code) % 4)  # CuPy 14.2 takes the last byte for a text's NUL
 
 
-def _on_cpu(work: Work) -> dict[str, Any]:
+def _on_cpu(work: Work) -> Figures:
     """The CPU backend on one core, on every 256th point; nothing where it has no compiler."""
     n = max(work.points.n_points // CPU_SHARE, 64)
     index = np.arange(n) * (work.points.n_points // n)
@@ -203,14 +153,62 @@ def _on_cpu(work: Work) -> dict[str, Any]:
     return {"one_core_points_per_second": n / seconds, "one_core": backend.description}
 
 
-def whole_map(backend: Backend, limit: float = 30.0) -> dict[str, Any]:
-    """SDND104's map in chunks of 2**20 points until there are 10**9, or until `limit` seconds."""
-    work = sdnd104(1024)
-    began, kernel, done = time.perf_counter(), 0.0, 0
-    while done < MAP_POINTS and time.perf_counter() - began < limit:
-        kernel += backend.compute(work.sweep, work.points).kernel_seconds
-        done += work.points.n_points
-    return {"points": done, "kernel_seconds": kernel, "seconds": time.perf_counter() - began}
+def whole_map(
+    backend: Backend, work: Work, threads: int, points: int = MAP_POINTS, limit: float = LIMIT
+) -> Figures:
+    """`work` again and again until there are so many points, or until `limit` seconds.
+
+    With two threads one chunk is copied while another is computed.
+    """
+    chunks = iter(range(-(-points // work.points.n_points)))
+    began = time.perf_counter()
+
+    def compute(_: int) -> list[float]:
+        """The kernels' seconds of each chunk that this thread took."""
+        seconds = []
+        while time.perf_counter() - began < limit and next(chunks, None) is not None:
+            seconds.append(backend.compute(work.sweep, work.points).kernel_seconds)
+        return seconds
+
+    with ThreadPoolExecutor(threads) as crew:
+        seconds = [each for thread in crew.map(compute, range(threads)) for each in thread]
+    took = time.perf_counter() - began
+    done = len(seconds) * work.points.n_points
+    return {
+        "points": done,
+        "kernel_seconds": sum(seconds),
+        "seconds": took,
+        "points_per_second": done / took,
+    }
+
+
+def stored_map(side: int = STORED_SIDE, backend: str = "gpu") -> Figures:
+    """SDND104's map through the engine into a store, which is thrown away.
+
+    Where the engine's packages are not installed, what is missing.
+    """
+    try:
+        import_module("zarr")
+        run: Callable[..., Any] = import_module("sweep").run
+    except ImportError as error:
+        return {"not_measured": str(error)}
+    axes = {
+        "friction": {"geomspace": [0.01, 1.0, side]},
+        "base_acceleration": {"linspace": [0.5, 15.0, side]},
+    }
+    fixed = {"mass": 1, "gravity": 10, "angular_frequency": 2 * np.pi, "window_start": 4}
+    asked = {"model": "friction_oscillator", "outputs": ["wear_power"], "axes": axes}
+    asked["parameters"] = {**fixed, "window_end": 12}
+    with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
+        store = Path(folder) / "map.zarr"
+        seconds = _seconds(lambda: run(asked, store=store, backend=backend))
+        size = sum(file.stat().st_size for file in store.rglob("*") if file.is_file())
+    return {
+        "points": side**2,
+        "seconds": seconds,
+        "points_per_second": side**2 / seconds,
+        "stored_bytes": size,
+    }
 
 
 def _times(measure: Callable[[], float]) -> list[float]:
@@ -223,6 +221,47 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
+def machine(device: CupyDevice) -> Figures:
+    """What the figures are of, and when."""
+    facts = device.facts
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "device": {**asdict(facts), "double_rate": facts.double_rate},
+        "driver_version": driver_version(),
+        "system": platform.platform(),
+    }
+
+
+def record(path: Path, about: Mapping[str, Any], given: Iterator[Measurement]) -> int:
+    """Measure all, each kept in the file as soon as it is there; how many failed."""
+    kept: Figures = {**about, "kernels": {}, "maps": {}}
+    failed = 0
+    for section, name, measure in given:
+        try:
+            found = measure()
+        except Exception as error:  # of one measurement: others may go well
+            found = {"error": f"{type(error).__name__}: {error}"}
+            failed += 1
+        kept[section][name] = found
+        print(f"{name:56} {_told(found)}", flush=True)
+        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    return failed
+
+
+def _told(found: Figures) -> str:
+    names = {
+        "error": "failed:",
+        "not_measured": "not measured:",
+        "points_per_second": "points/s",
+        "kernel_points_per_second": "points/s in kernels",
+        "call_points_per_second": "in calls",
+        "kernel_steps_per_second": "steps/s",
+        "fraction_of_double_rate": "of the rate of doubles",
+    }
+    told = [(found[name], text) for name, text in names.items() if name in found]
+    return ", ".join(f"{text} {v}" if isinstance(v, str) else f"{v:.3g} {text}" for v, text in told)
+
+
 def main() -> int:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS
     try:
@@ -230,31 +269,13 @@ def main() -> int:
     except SweepError as error:
         print(f"nothing is measured: {error}", file=sys.stderr)
         return 3
-    backend = GpuBackend(device)
-    record: dict[str, Any] = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "device": {**asdict(device.facts), "double_rate": device.facts.double_rate},
-        "system": platform.platform(),
-        "kernels": {},
-    }
     name = re.sub(r"[^a-z0-9]+", "-", device.facts.name.lower()).strip("-")
     path = folder / f"gpu-{name}.json"
-    print(device.facts)
-    for work in works():
-        found = record["kernels"][work.name] = measured(work, device, backend)
-        steps = found.get("kernel_steps_per_second")
-        print(
-            f"{work.name:52} {found['kernel_points_per_second']:.3g} points/s in kernels, "
-            f"{found['call_points_per_second']:.3g} in calls"
-            + (f", {steps:.3g} steps/s" if steps else ""),
-            flush=True,
-        )
-        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    record["map of 1e9 points"] = whole_map(backend)
-    print("map:", record["map of 1e9 points"])
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    about = machine(device)
+    print(device.facts, f"driver {about['driver_version']}", sep=", ")
+    failed = record(path, about, measurements(device, GpuBackend(device)))
     print(f"kept in {path}")
-    return 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

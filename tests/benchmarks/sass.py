@@ -1,63 +1,155 @@
-"""Instructions of a GPU kernel's innermost loops, counted from its machine code.
+"""A GPU kernel's machine code: what its loops compute and write, and which is the time loop.
 
-They bound how fast a kernel can be: a multiprocessor issues four instructions of 32 threads a
-clock, and begins so many operations on doubles as cupy_device.DOUBLES_A_CLOCK says. It takes
-cuobjdump and nvdisasm, which come with CUDA.
+Operations on doubles bound how fast a kernel can be: a multiprocessor begins so many of them a
+clock as cupy_device.DOUBLES_A_CLOCK says. It takes nvdisasm: `pip install nvidia-cuda-nvdisasm`
+brings it, CUDA has it.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
-INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.*?);")
-BACK = re.compile(r"\bBRA\S*\s.*?(0x[0-9a-f]+)")
+SECTION = re.compile(r"^\.text\.(\w+):$(.*?)(?=^//-|\Z)", re.DOTALL | re.MULTILINE)
+LABEL = re.compile(r"^([.$\w]+):$")
+INSTRUCTION = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
+TARGET = re.compile(r"\bBRA\b.*`\(([.$\w]+)\)")
 ON_DOUBLES = re.compile(r"\b(DADD|DMUL|DFMA|DSETP)\b")
 LOCAL = re.compile(r"\b(LDL|STL)\b")
+WRITES = re.compile(r"\b(ST|STG|STL|STS|RED|REDG|ATOM|ATOMG)\b")
+# A register, and what is added to it in place; the high half of one of 64 bits has ".X".
+COUNTS = re.compile(r"\bU?(?:IADD3?|VIADD)(?:\.64)? (U?R\d+)(?:, U?P[\dT])*, \1, (-?0x[0-9a-f]+)\b")
+COMPARES = re.compile(r"\bU?ISETP\b.*")
+
+Code = list[tuple[int, str]]  # address, instruction
 
 
 @dataclass(frozen=True)
 class Loop:
-    """What one turn of an innermost loop takes, all its branches counted."""
+    """What one turn of a loop takes, all its branches counted."""
 
+    first: int  # address
+    last: int
+    depth: int  # loops around it
+    innermost: bool
     instructions: int
     on_doubles: int
     local_memory: int  # loads and stores
+    writes: int  # to any memory
+    counted: int | None  # what its counter changes by: the steps of a turn; None: no one counter
 
 
-def loops(cubin: bytes, entry: str = "tribosweep_run") -> list[Loop]:
-    """The innermost loops of an entry that compute on doubles, in the order of the code."""
-    code = [(int(place, 16), text) for place, text in INSTRUCTION.findall(_listing(cubin, entry))]
-    spans = [
-        (int(back[1], 16), place)
-        for place, text in code
-        if (back := BACK.search(text)) and int(back[1], 16) < place
-    ]
-    bodies = [
-        [text for place, text in code if first <= place <= last]
-        for first, last in spans
-        if not any(first <= a and b <= last and (a, b) != (first, last) for a, b in spans)
-    ]
-    counted = [Loop(len(body), _count(ON_DOUBLES, body), _count(LOCAL, body)) for body in bodies]
-    return [loop for loop in counted if loop.on_doubles]
+def loops(code: Code) -> list[Loop]:
+    """The loops, in the order of their branches back.
+
+    ValueError if two overlap: the span between a branch back and its target then is no loop.
+    """
+    spans = sorted({(int(to, 16), at) for at, to in _branches(code) if int(to, 16) <= at})
+    for (a, b), (c, d) in itertools.combinations(spans, 2):
+        if a < c <= b < d:
+            raise ValueError(f"loops at {a:#x}-{b:#x} and {c:#x}-{d:#x} overlap")
+    found = [_loop(span, spans, code) for span in spans]
+    return sorted(found, key=lambda loop: loop.last)
 
 
-def available() -> bool:
-    """Whether this machine has cuobjdump, and nvdisasm, which it calls."""
-    return bool(shutil.which("cuobjdump") and shutil.which("nvdisasm"))
+def time_loops(code: Code) -> list[Loop]:
+    """The loops in which all time goes that a method in steps takes.
+
+    They compute on doubles, have no loop in them, and lie in the loop over the budget; others, such
+    as those that square a matrix beforehand, do not.
+    """
+    return [loop for loop in loops(code) if loop.innermost and loop.depth and loop.on_doubles]
 
 
-def _listing(cubin: bytes, entry: str) -> str:
+def writes(code: Code) -> int:
+    """Instructions that write to memory."""
+    return _count(WRITES, [text for _, text in code])
+
+
+def listings(cubin: bytes) -> dict[str, Code]:
+    """The instructions of each entry, with what it calls; a branch names the address it goes to."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
-        command = ["cuobjdump", "-sass", "-fun", entry, str(path)]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        command = [str(_nvdisasm()), "-c", str(path)]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {name: parsed(body) for name, body in SECTION.findall(told)}
+
+
+def available() -> bool:
+    """Whether this machine has nvdisasm."""
+    return _nvdisasm() is not None
+
+
+def parsed(section: str) -> Code:
+    """The instructions of one section of nvdisasm's text."""
+    code: Code = []
+    labels: dict[str, int] = {}
+    waiting: list[str] = []
+    for line in section.splitlines():
+        if label := LABEL.match(line):
+            waiting.append(label[1])
+        elif instruction := INSTRUCTION.match(line):
+            address = int(instruction[1], 16)
+            labels |= dict.fromkeys(waiting, address)
+            waiting = []
+            code.append((address, instruction[2]))
+    return [(at, _with_addresses(text, labels)) for at, text in code]
+
+
+def _with_addresses(text: str, labels: dict[str, int]) -> str:
+    target = TARGET.search(text)
+    if not target or target[1] not in labels:
+        return text
+    return text.replace(f"`({target[1]})", f"{labels[target[1]]:#x}")
+
+
+def _branches(code: Code) -> list[tuple[int, str]]:
+    pairs = [(at, re.search(r"\bBRA\b.*?(0x[0-9a-f]+)", text)) for at, text in code]
+    return [(at, found[1]) for at, found in pairs if found]
+
+
+def _loop(span: tuple[int, int], spans: list[tuple[int, int]], code: Code) -> Loop:
+    first, last = span
+    body = [text for at, text in code if first <= at <= last]
+    others = [other for other in spans if other != span]
+    return Loop(
+        first=first,
+        last=last,
+        depth=sum(a <= first and last <= b for a, b in others),
+        innermost=not any(first <= a and b <= last for a, b in others),
+        instructions=len(body),
+        on_doubles=_count(ON_DOUBLES, body),
+        local_memory=_count(LOCAL, body),
+        writes=_count(WRITES, body),
+        counted=_counted(body),
+    )
+
+
+def _counted(body: list[str]) -> int | None:
+    """By how much the one register changes that is both counted on and compared."""
+    steps = {found[1]: int(found[2], 16) for text in body if (found := COUNTS.search(text))}
+    compared = " ".join(found[0] for text in body if (found := COMPARES.search(text)))
+    changes = [abs(by) for name, by in steps.items() if re.search(rf"\b{name}\b", compared)]
+    return changes[0] if len(changes) == 1 else None
 
 
 def _count(pattern: re.Pattern[str], body: list[str]) -> int:
     return sum(bool(pattern.search(text)) for text in body)
+
+
+def _nvdisasm() -> Path | None:
+    """The wheel's, or CUDA's."""
+    try:
+        listed = files("nvidia-cuda-nvdisasm") or []
+    except PackageNotFoundError:
+        listed = []
+    brought = (Path(str(file.locate())) for file in listed if Path(file.name).stem == "nvdisasm")
+    found = next(brought, None) or shutil.which("nvdisasm")
+    return Path(found) if found else None

@@ -12,10 +12,11 @@ from sweep.analysis.master_curve.curve import (
     MasterCurve,
     Piece,
     distance,
-    fit,
 )
+from sweep.analysis.master_curve.degrees import METHODS
 from sweep.analysis.master_curve.files import as_json, python_text, write
-from sweep.analysis.master_curve.fitting import METHODS, Degrees
+from sweep.analysis.master_curve.fits import fit
+from sweep.analysis.master_curve.fitting import Degrees
 from sweep.analysis.master_curve.points import Points, Reading, from_dataset, load, read_csv
 from sweep.analysis.master_curve.rational import Barycentric, Quotient
 

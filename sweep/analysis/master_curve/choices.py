@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.analysis.master_curve.fitting import METHODS, Degrees
+from sweep.analysis.master_curve.degrees import METHODS
+from sweep.analysis.master_curve.fitting import Degrees
 from sweep.analysis.master_curve.points import Points, Values
 from sweep.config.wording import nearest
 from sweep.errors import SweepError

@@ -1,4 +1,4 @@
-"""Rational functions fitted to points: by least squares, to the least greatest error, by AAA.
+"""Rational functions of given degrees fitted to points: least squares, or least greatest error.
 
 The polynomials are worked with in the basis C(K, k) uᵏ/(1 + u)ᴷ of u = t/c, c the median of the
 points: Bernstein's on the half line, well scaled however many decades the points span.
@@ -7,27 +7,19 @@ points: Bernstein's on the half line, well scaled however many decades the point
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from scipy import optimize
-from scipy.interpolate import AAA
 
-from sweep.analysis.master_curve.rational import Barycentric, Quotient, Values
+from sweep.analysis.master_curve.rational import Quotient, Values
 from sweep.errors import SweepError
 
 MOST_POINTS = 2000  # that linear programs are given
-MOST_TERMS = 30  # of AAA
 START_ROUNDS, CORRECTIONS = 20, 60
 HELD_ROUNDS = 5
-CLEAN = 1e-4  # scatter, of the greatest value, that is none
-STEADY = 2.0  # greatest standard error of a curve, in those of the points
-GROWN = 1.5  # scatter about a curve over that about one of higher degrees, which are then needed
 VANISHES = 1e6  # a term of a denominator over its constant, at the least t > 0, of no account then
-RAISED = 3  # by how much degrees may be, where AAA does not tell a curve
 LEAST_BELOW = 1e-3  # of a held coefficient of the denominator over the last round's
 
 Ends = tuple[float, float]  # of the range of t
@@ -139,143 +131,7 @@ def least_greatest(target: Target, degrees: Degrees, *, held: bool = False) -> Q
     return bases.quotient(a, b, _pinned(seen, bases, b))
 
 
-def steady(fitter: Fitter, target: Target, degrees: Degrees, ends: Ends) -> Quotient:
-    """The fit of these degrees or, where the points do not determine it, of lower ones.
-
-    It is determined if there is no pole between the ends, nor beside them nearer than half the gap
-    between points there, and if no error of the curve is above STEADY of those of the points. The
-    degrees go down one by one, unless the scatter of the points about the curve grows by it.
-    """
-    kept: tuple[Quotient, float] | None = None
-    while True:
-        found = fitter(target, degrees)
-        if not _sound(found, target, ends):
-            found = fitter(target, degrees, held=True)
-        scatter = _scatter(found, target)
-        if kept is not None and not scatter <= GROWN * kept[1]:
-            return kept[0]
-        if degrees.n_coefficients == 1 or _sound(found, target, ends):
-            return found
-        if not found.poles_within(*ends):
-            kept = found, scatter
-        degrees = degrees.lowered()
-
-
-def raised(target: Target, degrees: Degrees, ends: Ends) -> Quotient:
-    """The least squares of these degrees, or of up to RAISED higher ones.
-
-    Of higher ones if the points determine them and scatter less about the curve by it.
-    """
-    best, most = steady(least_squares, target, degrees, ends), np.unique(target.t).size - 1
-    for more in range(1, RAISED + 1):
-        higher = Degrees(degrees.numerator + more, degrees.denominator + more)
-        if higher.n_coefficients > most:
-            break
-        with np.errstate(all="ignore"):  # of a curve that is not determined
-            found = steady(least_squares, target, higher, ends)
-            better = GROWN * _scatter(found, target) < _scatter(best, target)
-        if found.degrees != str(higher) or not better:
-            break
-        best = found
-    return best
-
-
-def strays(found: Quotient, target: Target, tolerance: float) -> bool:
-    """Whether points are off the curve by more than AAA takes for none, rms of the greatest g."""
-    off = (found(target.t) - target.g) / np.max(target.g)
-    return float(np.sqrt(np.mean(off**2))) > max(tolerance, CLEAN)
-
-
-def _sound(found: Quotient, target: Target, ends: Ends) -> bool:
-    places = np.unique(np.clip(np.append(target.t, ends), *ends))
-    poles = found.poles()
-    nearest = np.clip(poles.real, *ends)
-    i = np.clip(np.searchsorted(places, nearest), 1, places.size - 1)
-    if np.any(np.abs(poles - nearest) <= 0.5 * (places[i] - places[i - 1])):
-        return False
-    grid = np.unique(np.concatenate([places, 0.5 * (places[1:] + places[:-1])]))
-    unit = found(grid) * np.interp(grid, *_shares(target))
-    at_points, over_range = _slopes(found, target.t, target.unit), _slopes(found, grid, unit)
-    sizes = np.linalg.norm(at_points, axis=0)
-    if not (np.all(np.isfinite(over_range)) and np.all(sizes > 0)):
-        return False
-    _, singular, right = np.linalg.svd(at_points / sizes, full_matrices=False)
-    singular = np.maximum(singular, 1e-13 * singular[0])
-    errors = np.linalg.norm((over_range / sizes) @ right.T / singular, axis=1)
-    return bool(np.max(errors) <= STEADY)
-
-
-def _shares(target: Target) -> tuple[Values, Values]:
-    """t in ascending order, and the units there over the values."""
-    order = np.argsort(target.t)
-    return target.t[order], (target.unit / target.g)[order]
-
-
-def _slopes(found: Quotient, t: Values, unit: Values) -> Values:
-    """Of the curve in its free coefficients, over the unit."""
-    return found.slopes(t) / unit[:, None]
-
-
-def _scatter(found: Quotient, target: Target) -> float:
-    with np.errstate(all="ignore"):
-        off = (found(target.t) - target.g) / target.unit
-    free = max(target.t.size - found.n_coefficients, 1)
-    return float(np.sqrt(np.sum(off**2) / free))
-
-
-def adaptive(target: Target, tolerance: float, ends: Ends | None = None) -> Barycentric | None:
-    """The AAA algorithm (Nakatsukasa, Sète, Trefethen 2018): degrees as the tolerance needs them.
-
-    The tolerance is relative to the greatest g. Points of one t count with their mean. Terms are
-    taken off until there is no pole between the ends (the points', if none are told). None for
-    points that scatter by more than the tolerance: the curve goes through some of them.
-    """
-    t, place = np.unique(target.t, return_inverse=True)
-    g = np.bincount(place, target.g) / np.bincount(place)
-    ends = ends or (float(t[0]), float(t[-1]))
-    if _foreseen(t, g, tolerance, ends) > max(tolerance, CLEAN):
-        return None
-    most = min(MOST_TERMS, t.size // 2)
-    while most > 0:
-        found = _adapted(t, g, tolerance, most)
-        if not found.poles_within(*ends):
-            return found
-        most = len(found.support) - 1
-    return None
-
-
-def _adapted(t: Values, g: Values, tolerance: float, most: int) -> Barycentric:
-    with warnings.catch_warnings():  # that the tolerance is not met: the error is told anyway
-        warnings.simplefilter("ignore", RuntimeWarning)
-        fit: Any = AAA(t, g, rtol=tolerance, max_terms=most)
-        return Barycentric(
-            tuple(np.real(fit.support_points).tolist()),
-            tuple(np.real(fit.support_values).tolist()),
-            tuple(np.real(fit.weights).tolist()),
-            tuple(fit.poles().tolist()),
-        )
-
-
-def _foreseen(t: Values, g: Values, tolerance: float, ends: Ends) -> float:
-    """How well AAA on every other point tells the rest: rms, over the greatest g."""
-    shown = np.arange(t.size) % 2 == 0
-    shown[-1] = True
-    least = math.inf
-    for terms in range(1, min(MOST_TERMS, int(shown.sum()) // 2) + 1):
-        found = _adapted(t[shown], g[shown], tolerance, terms)
-        if not found.poles_within(*ends):
-            off = (found(t[~shown]) - g[~shown]) / np.max(g)
-            least = min(least, float(np.sqrt(np.mean(off**2))))
-        if least <= max(tolerance, CLEAN):
-            break
-    return least
-
-
 _SCIPY = cast("Any", optimize)  # its functions are typed too narrowly
-
-Fitter = Callable[..., Quotient]  # of a target and degrees, and `held`
-FITTERS: dict[str, Fitter] = {"least_squares": least_squares, "minimax": least_greatest}
-METHODS = (*FITTERS, "aaa")
 
 
 def _bases(target: Target, degrees: Degrees) -> _Bases:

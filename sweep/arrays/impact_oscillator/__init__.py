@@ -15,6 +15,10 @@ from sweep.arrays.impact_oscillator.continuation import balanced
 from sweep.arrays.impact_oscillator.orbit import tell
 from sweep.spec import Status
 
+# As an array library takes it: CuPy has no place for an IntEnum.
+OK, NOT_CONVERGED, DIVERGED, OUTSIDE_VALIDITY = map(
+    int, (Status.ok, Status.not_converged, Status.diverged, Status.outside_validity)
+)
 STIFFEST = 1e12  # K/k
 SMALLEST, LARGEST = 1e-140, 1e140  # parameters, so that nothing overflows or fades
 
@@ -24,11 +28,11 @@ def harmonic_balance(xp: Library, parameters: Mapping[str, Array]) -> dict[str, 
     status = _judged(xp, parameters)
     found: dict[str, Array] = {}
     for harmonics in xp.unique(parameters["harmonics"]).tolist():
-        here = xp.flatnonzero((parameters["harmonics"] == harmonics) & (status == Status.ok))
+        here = xp.flatnonzero((parameters["harmonics"] == harmonics) & (status == OK))
         if not here.size:
             continue
         outputs = _outputs(xp, {name: p[here] for name, p in parameters.items()}, int(harmonics))
-        status[here] = xp.where(outputs.pop("converged"), status[here], Status.not_converged)
+        status[here] = xp.where(outputs.pop("converged"), status[here], NOT_CONVERGED)
         for name, values in outputs.items():
             found.setdefault(name, xp.zeros(status.shape))[here] = values
     return {**found, "status": status}
@@ -43,7 +47,7 @@ def _judged(xp: Library, p: Mapping[str, Array]) -> Array:
     resolved = p["gap"] <= LARGEST
     for size in sizes:
         resolved = resolved & (size >= SMALLEST) & (size <= LARGEST)
-    return xp.where(valid, xp.where(resolved, Status.ok, Status.diverged), Status.outside_validity)
+    return xp.where(valid, xp.where(resolved, OK, DIVERGED), OUTSIDE_VALIDITY)
 
 
 def _outputs(xp: Library, p: Mapping[str, Array], harmonics: int) -> dict[str, Array]:

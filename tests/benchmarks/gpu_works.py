@@ -1,0 +1,118 @@
+"""What is measured on a GPU: the documents' sweeps, schemes at constant step, random points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.spec import Column, Points, Sweep
+from tests.gpu_points import array_cases, cases
+from tests.points import sweep_of
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Points to be timed, and the steps that all of them take together (0: not counted)."""
+
+    name: str
+    sweep: Sweep
+    points: Points
+    steps: float = 0.0
+
+
+def works() -> Iterator[Work]:
+    """What is measured."""
+    side = 1024
+    yield sdnd104(side)
+    for method, evaluations in (("euler", 1), ("moreau", 1), ("devogelaere", 2), ("rk54", 6)):
+        yield stepping(method, 2**20, 20_000 // evaluations)
+    yield contacts(side)
+    for method in ("time_stepping", "time_stepping_2"):
+        yield springs(method, 2**16)
+    for case in (*cases(2**18), *array_cases(2**12)):
+        if not case.points.variants:
+            yield Work(f"{case.name.replace('-', ' ')}, random points", case.sweep, case.points)
+
+
+def sdnd104(side: int) -> Work:
+    """SDND104's wear power over friction and base acceleration."""
+    grid = {
+        "friction": np.geomspace(0.01, 1.0, side),
+        "base_acceleration": np.linspace(0.5, 15.0, side),
+    }
+    fixed = {"mass": 1.0, "gravity": 10.0, "angular_frequency": 2 * np.pi}
+    fixed |= {"window_start": 4.0, "window_end": 12.0}
+    sweep, points = _grid("friction_oscillator", "exact", grid, fixed, ("wear_power",))
+    points = replace(points, variants=("no_spring", "no_damping", "no_shaking"))
+    return Work("friction_oscillator exact, wear power of SDND104", sweep, points)
+
+
+def stepping(method: str, n: int, steps: int) -> Work:
+    """A scheme at constant step, without spring, damper and shaking, all points on one clock."""
+    random = np.random.default_rng(3)
+    h = 1e-4
+    values: dict[str, Values] = {
+        "mass": random.uniform(0.5, 2.0, n),
+        "gravity": np.array([10.0]),
+        "friction": random.uniform(0.02, 0.1, n),
+        "base_acceleration": random.uniform(5.0, 15.0, n),
+        "angular_frequency": np.array([2 * np.pi]),
+        "window_start": np.array([0.25 * steps * h]),
+        "window_end": np.array([steps * h]),
+        "step": np.array([h]),
+    }
+    if method != "moreau":
+        values |= {"tangential_stiffness": np.array([9e5]), "tolerance": np.array([np.inf])}
+    sweep = sweep_of(values, "friction_oscillator", method, ("wear_power",))
+    variants = tuple(variant.name for variant in sweep.method.variants)
+    points = Points(n_points=n, columns=_columns(sweep, values), variants=variants)
+    return Work(f"friction_oscillator {method}, one clock", sweep, points, float(n) * steps)
+
+
+def contacts(side: int) -> Work:
+    """A sphere's contacts over β and phase."""
+    grid = {"beta": np.geomspace(0.01, 100.0, side), "phase": np.linspace(0.0, 3.0, side)}
+    return Work("mdr_contact exact, sphere", *_grid("mdr_contact", "exact", grid, {"delta": 0.3}))
+
+
+def springs(method: str, n: int) -> Work:
+    """Contacts all of whose springs slip, so that none is left out."""
+    steps, count, cycles = 1000, 1024, 2
+    values = {
+        "beta": np.linspace(0.3, 0.6, n),
+        "delta": np.array([1.5]),
+        "phase": np.array([1.0]),
+        "steps_per_cycle": np.array([float(steps)]),
+        "springs": np.array([float(count)]),
+        "cycles": np.array([float(cycles)]),
+    }
+    sweep = sweep_of(values, "mdr_contact", method, ("normalized_energy",))
+    points = Points(n_points=n, columns=_columns(sweep, values))
+    done = float(n) * steps * count * cycles
+    return Work(f"mdr_contact {method}, {count} springs", sweep, points, done)
+
+
+def _grid(
+    model: str,
+    method: str,
+    axes: Mapping[str, Values],
+    fixed: Mapping[str, float],
+    outputs: tuple[str, ...] | None = None,
+) -> tuple[Sweep, Points]:
+    (first, slow), (second, fast) = axes.items()
+    sweep = sweep_of({**axes, **fixed}, model, method, outputs)
+    columns = _columns(sweep, {name: np.array([value]) for name, value in fixed.items()} | axes)
+    columns |= {first: Column(slow, len(fast)), second: Column(fast)}
+    return sweep, Points(n_points=len(slow) * len(fast), columns=columns)
+
+
+def _columns(sweep: Sweep, values: Mapping[str, Values]) -> dict[str, Column]:
+    return {
+        p.name: Column(values[p.name] if p.name in values else np.array([p.default], np.float64))
+        for p in sweep.parameters
+    }

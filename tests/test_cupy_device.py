@@ -1,0 +1,156 @@
+"""What stands between the backend and CuPy, on a CuPy that computes on the processor."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sweep
+from sweep.backends import open_backend
+from sweep.backends.cpu import CpuBackend
+from sweep.backends.cupy_device import find_gpu
+from sweep.backends.gpu import GpuBackend
+from sweep.doctor import examine
+from sweep.engine import threads_of_gpu
+from sweep.errors import DeviceError, LostDeviceError, MachineError
+from sweep.store import Store
+from tests.cupy_twin import MULTIPROCESSORS, THREADS_OF_ONE, CUDARuntimeError, Gpu, install
+from tests.points import differing
+from tests.test_faults import REQUEST
+from tests.test_gpu import CASES, FEW
+
+BUDGET = 5
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> Gpu:
+    return install(monkeypatch, Gpu())
+
+
+def on_cpu(name: str) -> dict[str, Any]:
+    return dict(CpuBackend().compute(CASES[name].sweep, CASES[name].points).arrays)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_the_bits_are_those_of_the_cpu(gpu: Gpu, name: str) -> None:
+    case, backend = CASES[name], open_backend("gpu")
+    backend.prepare(case.sweep, case.points)
+    for _ in range(2):
+        found = backend.compute(case.sweep, case.points)
+        assert differing(on_cpu(name), dict(found.arrays)) == []
+        assert found.kernel_seconds > 0
+    assert gpu.pinned == 2 * (len(case.sweep.outputs) + 1)
+
+
+def test_threads_share_the_device(gpu: Gpu) -> None:
+    """More of them than it has streams, with other kernels at once."""
+    backend = GpuBackend(find_gpu(), BUDGET)
+    names = FEW * 2
+    expected = {name: on_cpu(name) for name in FEW}
+    with ThreadPoolExecutor(len(names)) as pool:
+        jobs = [pool.submit(backend.compute, CASES[n].sweep, CASES[n].points) for n in names]
+        for name, job in zip(names, jobs, strict=True):
+            assert differing(expected[name], dict(job.result().arrays)) == []
+    assert gpu.launches > 2 * len(names)
+
+
+@pytest.mark.parametrize("memory", [3_000, 300_000])
+@pytest.mark.parametrize("name", FEW)
+def test_where_the_pool_has_too_little_batches_are_halved(
+    monkeypatch: pytest.MonkeyPatch, name: str, memory: int
+) -> None:
+    gpu = install(monkeypatch, Gpu())
+    device = find_gpu()
+    backend = GpuBackend(device)
+    gpu.memory = memory  # which is less than it told
+    case = CASES[name]
+    assert differing(on_cpu(name), dict(backend.compute(case.sweep, case.points).arrays)) == []
+    gpu.memory = 20
+    with pytest.raises(MachineError, match="not the memory for a single point"):
+        backend.compute(case.sweep, case.points)
+
+
+@pytest.mark.usefixtures("gpu")
+def test_auto_takes_it_and_the_run_says_which(tmp_path: Path) -> None:
+    expected = sweep.run(REQUEST, store=None, backend="cpu")
+    found = sweep.run(REQUEST, store=tmp_path / "a.zarr")
+    for name, values in expected.data_vars.items():
+        assert values.values.tobytes() == found[name].values.tobytes()
+    told = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
+    assert told == {"twin of a GPU, CUDA 13.0, CuPy 14.2.0"}
+
+
+@pytest.mark.usefixtures("gpu")
+def test_it_tells_of_itself() -> None:
+    device = find_gpu()
+    assert device.facts.threads == device.threads == MULTIPROCESSORS * THREADS_OF_ONE
+    assert device.facts.double_rate == 64 * MULTIPROCESSORS * 1.98e9
+    assert "compute capability 9.0" in str(device.facts)
+    assert "CuPy 14.2.0 with CUDA 13.1" in str(device.facts)
+    (finding,) = (each for each in examine() if each.subject == "GPU")
+    assert finding.found.startswith("twin of a GPU")
+    assert "compiles and runs a trial kernel" in finding.found
+    assert finding.problem == ""
+
+
+def test_after_a_kernels_fault_the_device_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a run ends with what was done, instead of with every chunk failed."""
+    gpu = install(monkeypatch, Gpu())
+    device = find_gpu()
+    assert device.answers()
+    backend = GpuBackend(device, BUDGET)
+    name = "friction_oscillator-exact"
+    gpu.fails_from = gpu.launches + 3
+    with pytest.raises(LostDeviceError, match=r"cudaErrorIllegal.* run the same sweep"):
+        backend.compute(CASES[name].sweep, CASES[name].points)
+    assert not device.answers()
+    with pytest.raises(DeviceError, match=r"GPU.*cannot be used: CUDARuntimeError: .*Illegal"):
+        find_gpu()
+
+
+def test_a_run_on_a_gpu_that_is_lost_keeps_what_is_done(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.zarr"
+    install(monkeypatch, Gpu(fails_from=40))
+    with pytest.raises(LostDeviceError, match="Finished chunks are kept"):
+        sweep.run({**REQUEST, "run": {"chunk_points": 16}}, store=path, backend="gpu")
+    store = Store.open(path)
+    done = store.n_chunks - len(store.pending())
+    assert 0 < done < store.n_chunks
+    assert store.failed() == []
+    sweep.run(REQUEST, store=path, backend="cpu")
+    assert Store.open(path).pending() == []
+
+
+@pytest.mark.usefixtures("gpu")
+def test_where_no_more_can_be_pinned_plain_memory_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cupyx
+
+    def refuse(shape: int, dtype: Any) -> Any:
+        raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")
+
+    monkeypatch.setattr(cupyx, "empty_pinned", refuse)
+    name = FEW[0]
+    found = open_backend("gpu").compute(CASES[name].sweep, CASES[name].points)
+    assert differing(on_cpu(name), dict(found.arrays)) == []
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_process_takes_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each holds a chunk's arrays, and two keep the GPU busy."""
+    seen: list[int] = []
+    from sweep.engine import crews
+
+    monkeypatch.setattr(crews, "usable_processors", lambda: 200)
+    real = crews.ThreadPoolExecutor
+    monkeypatch.setattr(
+        crews, "ThreadPoolExecutor", lambda n, **kind: seen.append(n) or real(n, **kind)
+    )
+    asked = {**REQUEST, "run": {"chunk_points": 16}}
+    sweep.run(asked, store=None, backend="gpu")
+    sweep.run(asked, store=None, backend="gpu", workers=5)
+    assert seen == [threads_of_gpu(1), 5] == [4, 5]

@@ -1,0 +1,202 @@
+"""The benchmark of GPUs and what else runs on such a machine, as far as it goes without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sweep.backends.cpu import CpuBackend
+from sweep.models import models
+from tests import gpu_session
+from tests.benchmarks import gpu, gpu_works, sass
+from tests.benchmarks.gpu_works import Work
+from tests.gpu_points import array_cases, cases
+from tests.test_sass import CODE
+
+ROOT = Path(__file__).parents[1]
+# All that the program needs, and CuPy: of these a machine with a GPU need have CuPy alone.
+NOT_THERE = """cupy xarray zarr numcodecs dask distributed pydantic pint typer rich matplotlib scipy
+    filelock fsspec h5netcdf h5py hypothesis psutil"""
+
+
+@pytest.fixture
+def harmonic_balance() -> Work:
+    """Which needs no compiler."""
+    (case,) = [case for case in array_cases(8) if case.sweep.method.name == "harmonic_balance"]
+    return Work("harmonic balance", case.sweep, case.points)
+
+
+# What is measured.
+
+
+def test_every_method_is_measured_and_the_map_right_after_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gpu_works, "cases", lambda _: cases(64))
+    monkeypatch.setattr(gpu_works, "array_cases", lambda _: array_cases(64))
+    found = list(gpu.measurements(None, None))  # type: ignore[arg-type]
+    assert [section for section, _, _ in found[:5]] == ["kernels", *3 * ["maps"], "kernels"]
+    assert len({name for _, name, _ in found}) == len(found)
+    for model in models().values():
+        for method in model.methods:
+            assert any(f"{model.name} {method.name}" in name for _, name, _ in found)
+
+
+def test_a_failure_is_told_in_place_of_its_figures_and_others_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "gpu.json"
+
+    def fails() -> Any:
+        raise RuntimeError("an illegal address")
+
+    def given() -> Iterator[gpu.Measurement]:
+        yield "kernels", "first", lambda: {"kernel_points_per_second": 2.0}
+        assert json.loads(path.read_text())["kernels"].keys() == {"first"}  # kept at once
+        yield "maps", "second", fails
+        yield "kernels", "third", lambda: {"points": 3}
+
+    assert gpu.record(path, {"date": "today"}, given()) == 1
+    assert json.loads(path.read_text()) == {
+        "date": "today",
+        "kernels": {"first": {"kernel_points_per_second": 2.0}, "third": {"points": 3}},
+        "maps": {"second": {"error": "RuntimeError: an illegal address"}},
+    }
+    assert "second" + 50 * " " + " failed: RuntimeError: an illegal" in capsys.readouterr().out
+
+
+def test_a_methods_figures_are_of_its_points(harmonic_balance: Work) -> None:
+    found = gpu.measured(harmonic_balance, None, CpuBackend())  # type: ignore[arg-type]
+    assert (found["points"], found["ok"]) == (8, 5)  # one each of no motion, too small, too hard
+    assert found["kernel_points_per_second"] > 0 < found["call_points_per_second"]
+
+
+@pytest.mark.parametrize(("threads", "points", "done"), [(1, 20, 24), (2, 20, 24), (2, 1, 8)])
+def test_a_map_is_so_many_chunks(
+    harmonic_balance: Work, threads: int, points: int, done: int
+) -> None:
+    found = gpu.whole_map(CpuBackend(), harmonic_balance, threads, points)
+    assert found["points"] == done
+    assert 0 < found["kernel_seconds"] < threads * found["seconds"]
+
+
+def test_a_map_ends_in_time(harmonic_balance: Work) -> None:
+    assert gpu.whole_map(CpuBackend(), harmonic_balance, 2, 10**9, limit=0.3)["points"] < 1e5
+
+
+def test_a_map_goes_through_the_engine_where_all_that_takes_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = gpu.stored_map(side=32, backend="cpu")
+    assert found["points"] == 1024
+    assert found["stored_bytes"] > 1024
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    assert "zarr" in gpu.stored_map(side=32, backend="cpu")["not_measured"]
+
+
+@dataclass
+class Facts:
+    name: str = "NVIDIA H200"
+    double_rate: float = 132 * 64 * 1.98e9  # multiprocessors, a clock of each, clock
+
+
+def test_the_record_tells_device_driver_and_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "driver_version", lambda: "580.159.03")
+    about = gpu.machine(SimpleNamespace(facts=Facts()))  # type: ignore[arg-type]
+    assert about["device"]["name"] == "NVIDIA H200"
+    assert about["driver_version"] == "580.159.03"
+    assert about["date"][:2] == "20"
+
+
+# Which fraction of the rate of operations on doubles is used.
+
+
+def test_the_fraction_is_what_steps_take_of_what_the_device_can() -> None:
+    """49 operations in two steps: 24.5 × 3e11 steps/s, of 1.67e13 operations/s."""
+    found = gpu.issue(sass.time_loops(CODE), 1, 3e11, Facts().double_rate)
+    assert found["doubles_per_step"] == 24.5
+    assert found["fraction_of_double_rate"] == pytest.approx(0.4394, abs=1e-4)
+    assert found["time_loops"][0]["counted"] == 2
+
+
+def test_a_thread_of_four_springs_takes_the_mean_of_its_loops() -> None:
+    (loop,) = sass.time_loops(CODE)
+    twice = sass.Loop(**{**loop.__dict__, "on_doubles": 98})
+    found = gpu.issue([loop, twice], 4, 1e12, 0.0)
+    assert found["doubles_per_step"] == (24.5 + 49) / 2 / 4
+    assert "fraction_of_double_rate" not in found  # of an unknown rate
+
+
+def test_there_is_no_fraction_where_steps_are_not_counted() -> None:
+    (loop,) = sass.time_loops(CODE)
+    unknown = sass.Loop(**{**loop.__dict__, "counted": None})
+    assert "doubles_per_step" not in gpu.issue([loop, unknown], 1, 1e12, 1e13)
+    assert "doubles_per_step" not in gpu.issue([], 1, 1e12, 1e13)
+
+
+# The session on a machine with a GPU.
+
+
+def test_what_outlasts_its_time_is_ended_and_has_told_all(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    command = [sys.executable, "-c", "print('here'); import time; time.sleep(60)"]
+    began = time.monotonic()
+    assert gpu_session.run("bits", command, log, began + 3) == 124
+    assert time.monotonic() - began < 20
+    assert log.read_text() == "here\n"
+
+
+def without(packages: str, *command: str) -> subprocess.CompletedProcess[str]:
+    """A module as a program, in a process in which none of these packages can be imported.
+
+    Pytest comes without plugins.
+    """
+    module, *arguments = command
+    text = f"""
+import runpy, sys
+sys.modules |= dict.fromkeys({packages!r}.split())
+sys.argv = {[module, *arguments]!r}
+runpy.run_module({module!r}, run_name="__main__", alter_sys=True)
+"""
+    return subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=ROOT,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+ON_GPU = ("pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider", "-k", "tells or array or harmonic")
+
+
+def test_without_a_gpu_its_tests_are_skipped_and_one_that_is_required_fails_them() -> None:
+    skipped = without(NOT_THERE, *ON_GPU)
+    assert skipped.returncode == 0, skipped.stdout + skipped.stderr
+    assert "2 skipped" in skipped.stdout
+    failed = without(NOT_THERE, *ON_GPU, "--require-gpu", "-W", "default")
+    assert failed.returncode == 1
+    assert "2 errors" in failed.stdout
+    for told in (skipped, failed):
+        assert "no GPU can be used: CuPy is not installed. pip install" in told.stdout
+        assert "passed" not in told.stdout
+
+
+@pytest.mark.parametrize("module", ["tests.benchmarks.gpu", "tests.gpu_session"])
+def test_without_cupy_nothing_is_measured_and_that_is_said(module: str, tmp_path: Path) -> None:
+    told = without(NOT_THERE, module, str(tmp_path))
+    assert told.returncode == 3
+    assert "CuPy is not installed. pip install 'tribosweep[cuda12]' brings it" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert list(tmp_path.iterdir()) == []
