@@ -23,7 +23,7 @@ from sweep import api
 from sweep.backends import Backend, Computed, open_backend, visible
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.config import load
-from sweep.engine import ATTEMPTS, Summary, ledger, loop, run, threads_of_gpu
+from sweep.engine import ATTEMPTS, KeptCrew, Summary, ledger, loop, run, threads_of_gpu
 from sweep.engine.gpus import FAULTS
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.spec import Points, RunOptions, Status, Sweep
@@ -307,6 +307,24 @@ def expected() -> dict[str, bytes]:
     results = MemoryResults(SWEEP)
     run(results)
     return bits_of(results.dataset())
+
+
+def test_processes_that_are_kept_compute_one_store_after_the_other(
+    listing: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: dict[str, bytes]
+) -> None:
+    """As for the passes of a refined sweep."""
+    listing(TWO)
+    asked = OnProcessor(tmp_path / "notes")
+    asked.folder.mkdir()
+    monkeypatch.setattr(loop, "open_backend", asked)
+    told: list[str] = []
+    with KeptCrew() as kept:
+        for name in ("one", "other"):
+            store = create(tmp_path / f"{name}.zarr", SWEEP, ROW)
+            run(store, RunOptions(gpus="all"), tell=told.append, kept=kept)
+            assert bits_of(store.dataset()) == expected
+    assert len(told) == 1
+    assert len({json.loads(text)["pid"] for text in asked.noted("open")}) == 2
 
 
 @dataclass

@@ -103,6 +103,16 @@ def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
     assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
 
 
+def test_one_cluster_computes_all_passes(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    """Jobs of SLURM would wait for every pass anew."""
+    said: list[str] = []
+    asked = load({**SLOW, "run": {**SLOW["run"], "cluster": "local"}})
+    _, summary = api.compute(asked, tmp_path / "a.zarr", tell=said.append)
+    assert summary.stopped == ""
+    assert tree(tmp_path / "a.zarr") == whole
+    assert [line.partition(":")[0] for line in said] == ["Dask dashboard"]
+
+
 def test_passes_left_by_a_kill_at_the_very_end_go_with_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

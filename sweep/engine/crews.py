@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from threading import Event
 from typing import Protocol
@@ -103,12 +104,47 @@ class Threads:
         return False
 
 
+class StayingCrew(Crew, Protocol):
+    """One that has not to be begun anew for other results."""
+
+    def turn_to(self, results: Results) -> None:
+        """The next tasks are of these."""
+        ...
+
+
+class KeptCrew:
+    """Processes that stay for several runs with the same options; entered and left as a context.
+
+    They begin with the first run that has anything to do.
+    """
+
+    def __init__(self) -> None:
+        self._ends = ExitStack()
+        self._crew: StayingCrew | None = None
+
+    def __enter__(self) -> KeptCrew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._crew = None
+        self._ends.close()
+
+    def at_work_on(self, results: Results, begin: Callable[[], StayingCrew]) -> Crew:
+        if self._crew is None:
+            crew = begin()
+            self._ends.enter_context(crew)
+            self._crew = crew
+        else:
+            self._crew.turn_to(results)
+        return self._crew
+
+
 def process_crew(
     results: Results,
     open_backend: Callable[[str], Backend],
     options: RunOptions,
     tell: Callable[[str], None],
-) -> Crew:
+) -> StayingCrew:
     """The crew that `--cluster` or `--gpus` asks for; MachineError where it cannot be had."""
     if options.gpus is not None:
         from sweep.engine.gpus import open_gpus

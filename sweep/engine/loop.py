@@ -9,10 +9,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from threading import Event
 
 from sweep.backends import open_backend
-from sweep.engine.crews import Crew, Lost, Threads, consistent, needs_backend_here, process_crew
+from sweep.engine.crews import (
+    Crew,
+    KeptCrew,
+    Lost,
+    Threads,
+    consistent,
+    needs_backend_here,
+    process_crew,
+)
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
 from sweep.plan import chunk_counts, chunks, points
 from sweep.spec import Chunk, RunOptions, Task
@@ -30,6 +40,7 @@ def run(
     report: Report | None = None,
     stop: Event | None = None,
     tell: Callable[[str], None] | None = None,
+    kept: KeptCrew | None = None,
 ) -> Summary:
     """Compute whatever is pending and write it; returns when all is done, or soon after `stop`.
 
@@ -37,6 +48,7 @@ def run(
     elsewhere. A chunk that fails three times gets the status `failed`, and the run goes on;
     SweepError is raised for what the request or the machine is to blame for, with the finished
     chunks kept. Where nothing is pending, no backend is opened: finished results need no compiler.
+    Processes, if any, are those of `kept`, and end with it.
     """
     options = consistent(options or RunOptions())
     ledger = _ledger(results, options)
@@ -49,16 +61,18 @@ def run(
     if needs_backend_here(options):
         backend = open_backend(options.backend)
         backend.prepare(results.sweep, points(results.sweep, ledger.pending[0]))
+    tell = tell or _silent
+    begin = partial(process_crew, results, open_backend, options, tell)
     if options.cluster is None and backend is not None:
         most = len(ledger.pending)  # more workers would have nothing to do
-        crew: Crew = Threads(results, backend, stopping, options, most)
+        entered: AbstractContextManager[Crew] = Threads(results, backend, stopping, options, most)
     else:
-        crew = process_crew(results, open_backend, options, tell or _silent)
-    with crew:
+        entered = nullcontext(kept.at_work_on(results, begin)) if kept else begin()
+    with entered as crew:
         ledger.workers = crew.workers()
         ledger.start()
         try:
-            watch = _Watch(crew, ledger, tell or _silent)
+            watch = _Watch(crew, ledger, tell)
             _loop(watch, crew, results, ledger, stopping, report, options.time_limit)
         except BaseException:
             stopping.set()
