@@ -228,6 +228,8 @@ class _Watch:
     def killed(self) -> list[Future[list[Receipt]]]:
         """Tasks that neither came back nor heard that they should; their workers are ended."""
         now = time.monotonic()
+        if not self._ledger.workers:  # they wait for one
+            self._since = dict.fromkeys(self._since, now)
         late = [future for future in self._since if now - self._since[future] > self._most(future)]
         for future in late:
             self._since[future] = now
