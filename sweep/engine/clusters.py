@@ -127,6 +127,9 @@ class Processes:
         self._job = replace(self._job, store=str(cast("Any", results).location))
         self._call = self._call_of(self._job)
 
+    def rest(self) -> None:
+        self._everywhere(forget_run)
+
     def workers(self) -> int:
         if self._client.status != "running":
             raise MachineError(f"the Dask scheduler is gone. {KEPT}")
@@ -220,7 +223,7 @@ class Processes:
     def _close(self) -> None:
         with suppress(Exception):
             self._executor.shutdown(wait=False)
-            self._everywhere(forget_run)
+            self.rest()
             if self._client.status == "running":
                 self._client.unregister_worker_plugin(_Limit.name_of(self._job.run))
         with suppress(Exception):

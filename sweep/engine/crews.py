@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from threading import Event
 from typing import Protocol
@@ -105,10 +105,14 @@ class Threads:
 
 
 class StayingCrew(Crew, Protocol):
-    """One that has not to be begun anew for other results."""
+    """One that need not be begun anew for other results."""
 
     def turn_to(self, results: Results) -> None:
         """The next tasks are of these."""
+        ...
+
+    def rest(self) -> None:
+        """Workers keep nothing of a run that has ended, no receipt either."""
         ...
 
 
@@ -129,14 +133,21 @@ class KeptCrew:
         self._crew = None
         self._ends.close()
 
-    def at_work_on(self, results: Results, begin: Callable[[], StayingCrew]) -> Crew:
+    @contextmanager
+    def at_work_on(
+        self, results: Results, begin: Callable[[], StayingCrew]
+    ) -> Generator[StayingCrew]:
+        """Within, they compute these results; those that `begin` gives, if there are none yet."""
         if self._crew is None:
             crew = begin()
             self._ends.enter_context(crew)
             self._crew = crew
         else:
             self._crew.turn_to(results)
-        return self._crew
+        try:
+            yield self._crew
+        finally:
+            self._crew.rest()
 
 
 def process_crew(

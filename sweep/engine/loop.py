@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import partial
 from threading import Event
 
@@ -67,7 +67,7 @@ def run(
         most = len(ledger.pending)  # more workers would have nothing to do
         entered: AbstractContextManager[Crew] = Threads(results, backend, stopping, options, most)
     else:
-        entered = nullcontext(kept.at_work_on(results, begin)) if kept else begin()
+        entered = kept.at_work_on(results, begin) if kept else begin()
     with entered as crew:
         ledger.workers = crew.workers()
         ledger.start()
@@ -178,7 +178,10 @@ def _enter(
 
 
 class _Watch:
-    """Which task each future is, since when, and how long it may take as far as is known."""
+    """Which task each future is, since when, and how long it may take as far as is known.
+
+    Workers end what takes too long themselves; those that do not are killed.
+    """
 
     def __init__(self, crew: Crew, ledger: Ledger, tell: Callable[[str], None]) -> None:
         self._crew = crew
@@ -188,6 +191,7 @@ class _Watch:
         self._since: dict[Future[list[Receipt]], float] = {}
         self._limits: dict[Future[list[Receipt]], float] = {}  # how many times the limit
         self._limit: float | None = None
+        self._told_at = 0.0  # the limit
         self._silent_since: float | None = None
         self._silence_told = False
         self._halted_at: float | None = None
@@ -210,6 +214,7 @@ class _Watch:
         if self._limit != self._ledger.limit:
             self._limit = self._ledger.limit
             self._crew.set_limit(self._limit)
+            self._told_at = time.monotonic()
 
     def tell_silence(self) -> None:
         """A line, once, when workers have been computing for long and no chunk is done."""
@@ -230,13 +235,14 @@ class _Watch:
         now = time.monotonic()
         if not self._ledger.workers:  # they wait for one
             self._since = dict.fromkeys(self._since, now)
-        late = [future for future in self._since if now - self._since[future] > self._most(future)]
+        late = [future for future in self._since if now > self._end(future)]
         for future in late:
             self._since[future] = now
         return [future for future in late if self._crew.kill(future)]
 
-    def _most(self, future: Future[list[Receipt]]) -> float:
-        return self._limits[future] * self._ledger.limit + GRACE_SECONDS
+    def _end(self, future: Future[list[Receipt]]) -> float:
+        end = self._since[future] + self._limits[future] * self._ledger.limit
+        return max(end, self._told_at) + GRACE_SECONDS
 
     def halted(self, running: set[Future[list[Receipt]]]) -> set[Future[list[Receipt]]]:
         """The tasks still waited for after a stop: none, once that has taken too long."""
