@@ -23,6 +23,7 @@ from tests.test_faults import REQUEST
 from tests.test_gpu import CASES, FEW
 
 BUDGET = 5
+SHORT = {**REQUEST, "parameters": {**REQUEST["parameters"], "window_end": 20.0}}
 
 
 @pytest.fixture
@@ -75,8 +76,8 @@ def test_where_the_pool_has_too_little_batches_are_halved(
 
 @pytest.mark.usefixtures("gpu")
 def test_auto_takes_it_and_the_run_says_which(tmp_path: Path) -> None:
-    expected = sweep.run(REQUEST, store=None, backend="cpu")
-    found = sweep.run(REQUEST, store=tmp_path / "a.zarr")
+    expected = sweep.run(SHORT, store=None, backend="cpu")
+    found = sweep.run(SHORT, store=tmp_path / "a.zarr")
     for name, values in expected.data_vars.items():
         assert values.values.tobytes() == found[name].values.tobytes()
     told = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
@@ -117,12 +118,12 @@ def test_a_run_on_a_gpu_that_is_lost_keeps_what_is_done(
     path = tmp_path / "a.zarr"
     install(monkeypatch, Gpu(fails_from=40))
     with pytest.raises(LostDeviceError, match="Finished chunks are kept"):
-        sweep.run({**REQUEST, "run": {"chunk_points": 16}}, store=path, backend="gpu")
+        sweep.run({**SHORT, "run": {"chunk_points": 16}}, store=path, backend="gpu")
     store = Store.open(path)
     done = store.n_chunks - len(store.pending())
     assert 0 < done < store.n_chunks
     assert store.failed() == []
-    sweep.run(REQUEST, store=path, backend="cpu")
+    sweep.run(SHORT, store=path, backend="cpu")
     assert Store.open(path).pending() == []
 
 
@@ -150,7 +151,7 @@ def test_a_process_takes_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         crews, "ThreadPoolExecutor", lambda n, **kind: seen.append(n) or real(n, **kind)
     )
-    asked = {**REQUEST, "run": {"chunk_points": 16}}
+    asked = {**SHORT, "run": {"chunk_points": 16}}
     sweep.run(asked, store=None, backend="gpu")
     sweep.run(asked, store=None, backend="gpu", workers=5)
     assert seen == [threads_of_gpu(1), 5] == [4, 5]
