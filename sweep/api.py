@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from sweep.backends import open_backend
 from sweep.backends.visible import find_gpus
 from sweep.config import Request, load
-from sweep.engine import Progress, Summary, consistent, needs_backend_here, own_chunks
+from sweep.engine import (
+    KeptCrew,
+    Progress,
+    Summary,
+    consistent,
+    needs_backend_here,
+    own_chunks,
+)
 from sweep.engine import run as run_engine
 from sweep.engine.ledger import of_shard
 from sweep.errors import StoreError
@@ -82,11 +89,13 @@ def compute(
         kept = open_store(request, path)
         return kept, run_in_store(kept, request, report, stop, tell)
 
-    def run_pass(kept: Store, asked: Request, report: Report | None) -> Summary:
-        return run_in_store(kept, asked, report, stop, tell)
+    with KeptCrew() as crew:  # a job of a cluster waits once, and not for every pass
 
-    means = Means(open_store, run_pass, provenance)
-    return run_in_stores(request, str(path), means, report)
+        def run_pass(kept: Store, asked: Request, report: Report | None) -> Summary:
+            return run_in_store(kept, asked, report, stop, tell, crew)
+
+        means = Means(open_store, run_pass, provenance)
+        return run_in_stores(request, str(path), means, report)
 
 
 def _in_memory(request: Request, report: Report | None, stop: Event | None) -> MemoryResults:
@@ -104,9 +113,12 @@ def _in_memory(request: Request, report: Report | None, stop: Event | None) -> M
 def with_options(request: Request, **options: Any) -> Request:
     """The request with those run options that are not None.
 
-    SweepError where they exclude each other.
+    Workers asked for here are also the jobs of a run under SLURM, whatever its table says.
+    SweepError where options exclude each other.
     """
     given = {name: value for name, value in options.items() if value is not None}
+    if "workers" in given:
+        given["slurm"] = {**request.options.slurm, "jobs": given["workers"]}
     return replace(request, options=consistent(replace(request.options, **given)))
 
 
@@ -140,6 +152,7 @@ def run_in_store(
     report: Report | None = None,
     stop: Event | None = None,
     tell: Callable[[str], None] | None = None,
+    crew: KeptCrew | None = None,
 ) -> Summary:
     """Compute what is pending in the store, or in its shard; StoreError at once if that is held.
 
@@ -152,7 +165,7 @@ def run_in_store(
         store.reopen(own_chunks(store, store.torn(), options.shard))
         if options.retry_failed:
             store.reopen(own_chunks(store, store.failed(), options.shard))
-        return run_engine(store, options, report, stop, tell)
+        return run_engine(store, options, report, stop, tell, crew)
 
 
 def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:

@@ -281,4 +281,4 @@ class RunOptions:
     shard: tuple[int, int] | None = None  # (i, n): the chunks of shard i of n only, i from 1
     cluster: str | None = None  # None: threads; "local": processes; "slurm"; a scheduler's address
     gpus: int | Literal["all"] | None = None  # so many of this machine's, a process for each
-    slurm: Mapping[str, object] = field(default_factory=dict[str, object])  # of each job
+    slurm: Mapping[str, object] = field(default_factory=dict[str, object])  # [run.slurm]

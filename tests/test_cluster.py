@@ -316,6 +316,19 @@ def test_when_all_first_chunks_hang_the_others_are_computed_nonetheless(
     goes_on()
 
 
+def test_tasks_that_wait_for_a_worker_do_not_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when all jobs have been preempted, and wait in a queue."""
+    monkeypatch.setattr(ledger, "UNKNOWN_SECONDS", 0.2)
+    monkeypatch.setattr(loop, "GRACE_SECONDS", 0.0)
+    with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0") as there:
+        threading.Timer(4.0, there.scale, (1,)).start()  # three attempts would be over by then
+        store = create(tmp_path / "map.zarr", SWEEP)
+        summary = run(store, RunOptions(cluster=there.scheduler_address))
+    assert summary.counts == {Status.ok: 12 * ROW}
+
+
 def test_a_task_that_hears_nothing_is_killed_with_its_worker(
     store: Store,
     faulty: Callable[..., Faulty],

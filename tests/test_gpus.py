@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 
 from sweep import api
-from sweep.backends import Backend, Computed, open_backend, visible
+from sweep.backends import Backend, Computed, Stopped, open_backend, visible
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.config import load
-from sweep.engine import ATTEMPTS, Summary, ledger, loop, run, threads_of_gpu
+from sweep.engine import ATTEMPTS, KeptCrew, Summary, ledger, loop, run, threads_of_gpu
 from sweep.engine.gpus import FAULTS
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.spec import Points, RunOptions, Status, Sweep
@@ -246,6 +246,7 @@ class OnProcessor:
     folder: Path
     faults: tuple[tuple[str, str], ...] = ()  # (identifier, what happens there)
     poison: int = -1  # a row that fails wherever it is tried
+    endless: bool = False  # it does so by having no end
 
     def __call__(self, name: str) -> Backend:
         gpu = os.environ[VARIABLE]
@@ -288,6 +289,11 @@ class _Backend:
         self._wait_for_others()
         if row == self._asked.poison:
             self._asked.note("poison")
+            while self._asked.endless:
+                assert stop is not None
+                if stop.is_set():
+                    raise Stopped
+                time.sleep(0.01)
             raise RuntimeError("CUDA_ERROR_LAUNCH_FAILED")
         return self._real.compute(sweep, points, stop)
 
@@ -309,6 +315,24 @@ def expected() -> dict[str, bytes]:
     return bits_of(results.dataset())
 
 
+def test_processes_that_are_kept_compute_one_store_after_the_other(
+    listing: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: dict[str, bytes]
+) -> None:
+    """As for the passes of a refined sweep."""
+    listing(TWO)
+    asked = OnProcessor(tmp_path / "notes")
+    asked.folder.mkdir()
+    monkeypatch.setattr(loop, "open_backend", asked)
+    told: list[str] = []
+    with KeptCrew() as kept:
+        for name in ("one", "other"):
+            store = create(tmp_path / f"{name}.zarr", SWEEP, ROW)
+            run(store, RunOptions(gpus="all"), tell=told.append, kept=kept)
+            assert bits_of(store.dataset()) == expected
+    assert len(told) == 1
+    assert len({json.loads(text)["pid"] for text in asked.noted("open")}) == 2
+
+
 @dataclass
 class Ran:
     store: Store
@@ -327,13 +351,14 @@ def start(
 ) -> Iterator[Callable[..., Ran]]:
     listing(TWO)
 
-    def start(poison: int = -1, gpus: int = 2, **faults: str) -> Ran:
+    def start(poison: int = -1, gpus: int = 2, endless: bool = False, **faults: str) -> Ran:
         by_gpu = tuple(({"a": A, "b": B}[name].identifier, what) for name, what in faults.items())
-        asked = OnProcessor(tmp_path / "notes", by_gpu, poison)
+        asked = OnProcessor(tmp_path / "notes", by_gpu, poison, endless)
         asked.folder.mkdir()
         monkeypatch.setattr(loop, "open_backend", asked)
         ran = Ran(create(tmp_path / "map.zarr", SWEEP, ROW), asked, [])
-        ran.summary = run(ran.store, RunOptions(gpus=gpus), tell=ran.told.append)
+        options = RunOptions(gpus=gpus, time_limit=60.0)
+        ran.summary = run(ran.store, options, tell=ran.told.append)
         return ran
 
     yield start
@@ -388,6 +413,20 @@ def test_a_chunk_that_fails_wherever_it_is_tried_is_given_up_alone(
     assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     assert [chunk.index for chunk in ran.store.failed()] == [(5, 0)]
     assert len(ran.asked.noted("poison")) == 2
+
+
+def test_a_chunk_that_hangs_before_any_is_done_is_given_up_alone(
+    start: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "ATTEMPTS", 2)
+    monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.5)
+    monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
+    ran = start(poison=0, gpus=1, endless=True)
+    assert ran.summary is not None
+    assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
+    errors = [receipt["error"] for receipt in ran.store.receipts() if "error" in receipt]
+    assert errors == ["it hung: stopped after 1.0 s"]
+    assert given_up(ran) == []
 
 
 def test_a_run_without_any_gpu_left_ends_and_keeps_what_is_done(

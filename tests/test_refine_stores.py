@@ -28,6 +28,7 @@ from sweep.passes import _Account
 from sweep.spec import Points, RunOptions, Status, Sweep
 from sweep.store import PassFolder, Store
 from tests.command import CHECKOUT, Run
+from tests.conftest import BUCKET
 from tests.test_refine import AXES, PARAMETERS, REFINE, TOML, document, plain, same_bits
 from tests.test_store import tree
 
@@ -101,6 +102,26 @@ def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
     assert computed == []
     assert tree(path) == whole
     assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
+
+
+def test_one_cluster_computes_all_passes(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    """Jobs of SLURM would wait for every pass anew."""
+    said: list[str] = []
+    asked = load({**SLOW, "run": {**SLOW["run"], "cluster": "local"}})
+    _, summary = api.compute(asked, tmp_path / "a.zarr", tell=said.append)
+    assert summary.stopped == ""
+    assert tree(tmp_path / "a.zarr") == whole
+    assert [line.partition(":")[0] for line in said] == ["Dask dashboard"]
+
+
+@pytest.mark.usefixtures("s3")
+def test_processes_that_stay_write_no_receipt_into_passes_that_are_gone() -> None:
+    """At a URL they keep receipts back for a while."""
+    path = f"s3://{BUCKET}/refined/a.zarr"
+    run = {**SLOW["run"], "cluster": "local"}
+    api.compute(load({**SLOW, "refine": {"output": "regime", "levels": 1}, "run": run}), path)
+    found = fsspec.filesystem("s3").find(f"{BUCKET}/refined")
+    assert {key.split("/")[2] for key in found} == {"a.zarr"}
 
 
 def test_passes_left_by_a_kill_at_the_very_end_go_with_the_next_run(

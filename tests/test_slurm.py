@@ -27,10 +27,10 @@ from sweep.engine import loop, slurm
 from sweep.engine import run as run_engine
 from sweep.errors import MachineError
 from sweep.spec import RunOptions
-from sweep.store import MemoryResults, Store
+from sweep.store import Store
 from tests.command import Run, environment, outliving, sweep_command
 from tests.slow import Slow
-from tests.test_engine import SWEEP, bits_of, create
+from tests.test_engine import SWEEP, create
 from tests.test_faults import REQUEST, ROW
 from tests.test_store import tree
 from tests.test_store_faults import CONFIG
@@ -86,10 +86,10 @@ class Jobs:
     def sessions(self) -> list[int]:
         return [int(file.read_text()) for file in self.folder.glob("*.session")]
 
-    def end(self) -> None:
+    def end(self, by: signal.Signals = signal.SIGKILL) -> None:
         for session in self.sessions:
             if psutil.pid_exists(session):
-                os.killpg(session, signal.SIGKILL)
+                os.killpg(session, by)
 
 
 @pytest.fixture
@@ -180,13 +180,43 @@ def test_a_dry_run_as_json_has_the_script_too(jobs: Jobs, config: Path, run: Run
     check_script(told["job_script"])
 
 
-def test_a_job_that_ends_before_the_run_is_submitted_again(
-    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("workers", "jobs_asked", "option", "expected"),
+    [
+        (2, None, (), 2),  # of workers there are as many as are asked for, wherever they are
+        (2, 3, (), 3),  # the nearer word
+        (2, 3, ("--workers", "4"), 4),  # the last word
+        (None, None, (), 1),
+    ],
+)
+def test_of_workers_and_jobs_the_table_and_then_the_command_has_the_last_word(
+    jobs: Jobs,
+    run: Run,
+    tmp_path: Path,
+    workers: int | None,
+    jobs_asked: int | None,
+    option: tuple[str, ...],
+    expected: int,
 ) -> None:
-    """As at its walltime, or preempted. Dask's patience with lost ones is cut from 15 s."""
+    asked = "" if workers is None else f"workers = {workers}\n"
+    table = "" if jobs_asked is None else f"[run.slurm]\njobs = {jobs_asked}\n"
+    (tmp_path / "map.toml").write_text(CONFIG.replace("workers = 2\n", asked) + table)
+    status, out, _ = run("run", "map.toml", "--cluster", "slurm", "--dry-run", "--json", *option)
+    assert (status, json.loads(out)["jobs"]) == (0, expected)
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL])
+def test_a_job_that_ends_before_the_run_is_submitted_again(
+    by: signal.Signals, jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As at its walltime, or preempted: SLURM sends one signal, and then, if need be, the other.
+
+    Dask's patience with lost ones is cut from 15 s.
+    """
     notes = tmp_path / "notes"
     notes.mkdir()
-    monkeypatch.setattr(loop, "open_backend", Slow(notes, 0.2))
+    slow = Slow(notes, 0.2)
+    monkeypatch.setattr(loop, "open_backend", slow)
     monkeypatch.setattr("sweep.engine.clusters.LOOK_SECONDS", 0.1)
     store = create(tmp_path / "map.zarr", SWEEP, ROW)
     said: list[str] = []
@@ -194,7 +224,7 @@ def test_a_job_that_ends_before_the_run_is_submitted_again(
     def end_the_only_job() -> None:
         while not any(notes.iterdir()):
             time.sleep(0.02)
-        jobs.end()
+        jobs.end(by)
 
     ending = threading.Thread(target=end_the_only_job)
     ending.start()
@@ -206,10 +236,12 @@ def test_a_job_that_ends_before_the_run_is_submitted_again(
     assert (summary.points, summary.stopped) == (108, "")
     assert len(jobs.scripts) == 2
     assert said[-1] == "no worker is there; waiting for one"
-    threads = MemoryResults(SWEEP)
+    assert len(slow.begun) == 12
+    assert slow.begun.total() <= 12 + 1  # no more than the one that was at work
     monkeypatch.undo()
-    run_engine(threads)
-    assert bits_of(store.dataset()) == bits_of(threads.dataset())
+    undisturbed = create(tmp_path / "undisturbed.zarr", SWEEP, ROW)
+    run_engine(undisturbed)
+    assert tree(store.path) == tree(undisturbed.path)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sweep.engine.crews import (
+    KeptCrew,
     consistent,
     needs_backend_here,
     threads_for,
@@ -24,6 +25,7 @@ from sweep.engine.worker import Worker
 __all__ = [
     "ATTEMPTS",
     "TASKS_PER_WORKER",
+    "KeptCrew",
     "Progress",
     "Receipt",
     "Results",

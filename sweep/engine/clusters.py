@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, cast
 
@@ -29,7 +30,7 @@ from distributed.utils import get_mp_context
 
 from sweep import __version__
 from sweep.backends import Backend
-from sweep.engine.crews import LOCAL, Crew, Lost, asked_workers
+from sweep.engine.crews import LOCAL, Lost, StayingCrew, asked_workers
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.slurm import SLURM, slurm_cluster
 from sweep.engine.worker import Job, begin, forget_run, limit_of, stop_run
@@ -61,7 +62,7 @@ Tell = Callable[[str], None]
 
 def open_crew(
     results: Results, open_backend: Callable[[str], Backend], options: RunOptions, tell: Tell
-) -> Crew:
+) -> StayingCrew:
     """The processes that `options.cluster` names; MachineError where nobody answers there."""
     store = getattr(results, "location", None)
     if store is None:
@@ -88,7 +89,7 @@ class Processes:
     ) -> None:
         self._find = find
         self._job = job
-        self._call: Callable[[Task, float], Any] = job
+        self._call = self._call_of(job)
         self._tell = tell
         self.description = words
         self._ends = ExitStack()
@@ -116,6 +117,18 @@ class Processes:
 
     def __exit__(self, *_: object) -> None:
         self._ends.close()
+
+    def _call_of(self, job: Job) -> Callable[[Task, float], Any]:
+        """What workers are sent with each task."""
+        return job
+
+    def turn_to(self, results: Results) -> None:
+        """Workers open the other store with their next task."""
+        self._job = replace(self._job, store=str(cast("Any", results).location))
+        self._call = self._call_of(self._job)
+
+    def rest(self) -> None:
+        self._everywhere(forget_run)
 
     def workers(self) -> int:
         if self._client.status != "running":
@@ -210,7 +223,7 @@ class Processes:
     def _close(self) -> None:
         with suppress(Exception):
             self._executor.shutdown(wait=False)
-            self._everywhere(forget_run)
+            self.rest()
             if self._client.status == "running":
                 self._client.unregister_worker_plugin(_Limit.name_of(self._job.run))
         with suppress(Exception):

@@ -24,7 +24,7 @@ from distributed import Nanny, Scheduler, SpecCluster, get_worker
 from sweep.backends import Backend
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus
 from sweep.engine.clusters import KEPT, OURS, Processes, Tell
-from sweep.engine.crews import Crew, Lost, threads_of_gpu
+from sweep.engine.crews import Lost, StayingCrew, threads_of_gpu
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.worker import Job, opened, stop_of
 from sweep.errors import DeviceError, LostDeviceError, SweepError
@@ -38,7 +38,7 @@ DELIVERY_SECONDS = 0.5  # beyond the last result of a process that is ended
 
 def open_gpus(
     results: Results, open_backend: Callable[[str], Backend], options: RunOptions, tell: Tell
-) -> Crew:
+) -> StayingCrew:
     """The processes that `options.gpus` asks for; DeviceError where there is no GPU."""
     store = getattr(results, "location", None)
     if store is None:
@@ -109,11 +109,13 @@ class OneEach(Processes):
         names = ", ".join(dict.fromkeys(gpu.name for gpu in gpus if gpu.name))
         words = f"{what} ({names})" if names else what
         super().__init__(lambda: _cluster(gpus), job, words, tell)
-        self._call = GpuJob(job)
         self._left = {gpu.identifier: gpu for gpu in gpus}
         self._faults: Counter[str] = Counter()  # running, by identifier
         self._ending: dict[str, float] = {}  # address of a process that is to end: when
         self._ended: set[str] = set()
+
+    def _call_of(self, job: Job) -> GpuJob:
+        return GpuJob(job)
 
     def workers(self) -> int:
         for address, moment in list(self._ending.items()):

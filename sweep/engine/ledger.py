@@ -26,7 +26,7 @@ LOST_IN_A_ROW = 15  # tasks a place in the window, with no chunk done between: t
 # A chunk hangs that takes so many times as long as the slowest one so far, and so many seconds.
 HANGS_AFTER = 100.0
 LEAST_SECONDS = 300.0
-UNKNOWN_SECONDS = 6 * 3600.0  # that it is given as long as none is done: any but the slowest
+UNKNOWN_SECONDS = 6 * 3600.0  # as long as none is done
 
 Ending = Literal["", "asked", "time limit", "failure"]  # "": everything is done
 
@@ -172,7 +172,7 @@ class Ledger:
         return max(LEAST_SECONDS, HANGS_AFTER * self.slowest)
 
     def patience(self, task: Task) -> float:
-        """How many times the limit a chunk of the task may take: twice, once it has been tried."""
+        """How many times the limit a chunk of the task may take: twice as many each time again."""
         return 2.0 ** max(self.attempts[chunk.index] for chunk in task.chunks)
 
     def enter(self, receipt: Receipt, results: Results) -> None:

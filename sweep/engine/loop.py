@@ -9,10 +9,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from contextlib import AbstractContextManager
+from functools import partial
 from threading import Event
 
 from sweep.backends import open_backend
-from sweep.engine.crews import Crew, Lost, Threads, consistent, needs_backend_here, process_crew
+from sweep.engine.crews import (
+    Crew,
+    KeptCrew,
+    Lost,
+    Threads,
+    consistent,
+    needs_backend_here,
+    process_crew,
+)
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
 from sweep.plan import chunk_counts, chunks, points
 from sweep.spec import Chunk, RunOptions, Task
@@ -30,6 +40,7 @@ def run(
     report: Report | None = None,
     stop: Event | None = None,
     tell: Callable[[str], None] | None = None,
+    kept: KeptCrew | None = None,
 ) -> Summary:
     """Compute whatever is pending and write it; returns when all is done, or soon after `stop`.
 
@@ -37,6 +48,7 @@ def run(
     elsewhere. A chunk that fails three times gets the status `failed`, and the run goes on;
     SweepError is raised for what the request or the machine is to blame for, with the finished
     chunks kept. Where nothing is pending, no backend is opened: finished results need no compiler.
+    Processes, if any, are those of `kept`, and end with it.
     """
     options = consistent(options or RunOptions())
     ledger = _ledger(results, options)
@@ -49,16 +61,18 @@ def run(
     if needs_backend_here(options):
         backend = open_backend(options.backend)
         backend.prepare(results.sweep, points(results.sweep, ledger.pending[0]))
+    tell = tell or _silent
+    begin = partial(process_crew, results, open_backend, options, tell)
     if options.cluster is None and backend is not None:
         most = len(ledger.pending)  # more workers would have nothing to do
-        crew: Crew = Threads(results, backend, stopping, options, most)
+        entered: AbstractContextManager[Crew] = Threads(results, backend, stopping, options, most)
     else:
-        crew = process_crew(results, open_backend, options, tell or _silent)
-    with crew:
+        entered = kept.at_work_on(results, begin) if kept else begin()
+    with entered as crew:
         ledger.workers = crew.workers()
         ledger.start()
         try:
-            watch = _Watch(crew, ledger, tell or _silent)
+            watch = _Watch(crew, ledger, tell)
             _loop(watch, crew, results, ledger, stopping, report, options.time_limit)
         except BaseException:
             stopping.set()
@@ -164,7 +178,10 @@ def _enter(
 
 
 class _Watch:
-    """Which task each future is, since when, and how long it may take as far as is known."""
+    """Which task each future is, since when, and how long it may take as far as is known.
+
+    Workers end what takes too long themselves; those that do not are killed.
+    """
 
     def __init__(self, crew: Crew, ledger: Ledger, tell: Callable[[str], None]) -> None:
         self._crew = crew
@@ -174,6 +191,7 @@ class _Watch:
         self._since: dict[Future[list[Receipt]], float] = {}
         self._limits: dict[Future[list[Receipt]], float] = {}  # how many times the limit
         self._limit: float | None = None
+        self._told_at = 0.0  # the limit
         self._silent_since: float | None = None
         self._silence_told = False
         self._halted_at: float | None = None
@@ -196,6 +214,7 @@ class _Watch:
         if self._limit != self._ledger.limit:
             self._limit = self._ledger.limit
             self._crew.set_limit(self._limit)
+            self._told_at = time.monotonic()
 
     def tell_silence(self) -> None:
         """A line, once, when workers have been computing for long and no chunk is done."""
@@ -214,13 +233,16 @@ class _Watch:
     def killed(self) -> list[Future[list[Receipt]]]:
         """Tasks that neither came back nor heard that they should; their workers are ended."""
         now = time.monotonic()
-        late = [future for future in self._since if now - self._since[future] > self._most(future)]
+        if not self._ledger.workers:  # they wait for one
+            self._since = dict.fromkeys(self._since, now)
+        late = [future for future in self._since if now > self._end(future)]
         for future in late:
             self._since[future] = now
         return [future for future in late if self._crew.kill(future)]
 
-    def _most(self, future: Future[list[Receipt]]) -> float:
-        return self._limits[future] * self._ledger.limit + GRACE_SECONDS
+    def _end(self, future: Future[list[Receipt]]) -> float:
+        end = self._since[future] + self._limits[future] * self._ledger.limit
+        return max(end, self._told_at) + GRACE_SECONDS
 
     def halted(self, running: set[Future[list[Receipt]]]) -> set[Future[list[Receipt]]]:
         """The tasks still waited for after a stop: none, once that has taken too long."""

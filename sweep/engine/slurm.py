@@ -26,14 +26,14 @@ DEFAULTS: Mapping[str, object] = {
 
 
 def jobs_and_cores(options: RunOptions) -> tuple[int, int]:
-    """How many jobs a run submits, and how many cores each asks for."""
-    table = {**DEFAULTS, **options.slurm}
-    jobs = options.workers if options.workers is not None else table["jobs"]
-    return int(str(jobs)), int(str(table["cores"]))
+    """How many jobs a run submits, as [run.slurm] or else `workers` says, and the cores of each."""
+    workers = {} if options.workers is None else {"jobs": options.workers}
+    table = {**DEFAULTS, **workers, **options.slurm}
+    return int(str(table["jobs"])), int(str(table["cores"]))
 
 
 def slurm_cluster(options: RunOptions) -> Any:
-    """A scheduler in this process whose workers are jobs, as many as [run.slurm] or --workers say.
+    """A scheduler in this process whose workers are jobs, as many as jobs_and_cores says.
 
     MachineError where dask-jobqueue is not installed or jobs cannot be submitted.
     """
