@@ -104,9 +104,12 @@ def _in_memory(request: Request, report: Report | None, stop: Event | None) -> M
 def with_options(request: Request, **options: Any) -> Request:
     """The request with those run options that are not None.
 
-    SweepError where they exclude each other.
+    SweepError where they exclude each other. Where GPUs are asked for, the threads that a file asks
+    for are not.
     """
     given = {name: value for name, value in options.items() if value is not None}
+    if "gpus" in given:
+        given = {"workers": None, **given}
     return replace(request, options=consistent(replace(request.options, **given)))
 
 
