@@ -248,6 +248,11 @@ class Store:
         return str(self._place)
 
     @property
+    def log(self) -> str:
+        """Where its receipts lie."""
+        return f"{self.location}.log"
+
+    @property
     def path(self) -> Path:
         """The folder of a store on a local disk."""
         return local(self.location)
