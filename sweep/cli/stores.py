@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def status(
     store: StorePath,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read every chunk, and name the damaged ones.")
+        bool, typer.Option("--verify", help="Read every chunk, and name damaged files.")
     ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Look every 2 s, until all is done or Ctrl-C.")
