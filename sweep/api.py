@@ -113,12 +113,15 @@ def _in_memory(request: Request, report: Report | None, stop: Event | None) -> M
 def with_options(request: Request, **options: Any) -> Request:
     """The request with those run options that are not None.
 
-    Workers asked for here are also the jobs of a run under SLURM, whatever its table says.
-    SweepError where options exclude each other.
+    Workers asked for here are also the jobs of a run under SLURM, whatever its table says. Where
+    GPUs are asked for, the threads that a file asks for are not. SweepError where options exclude
+    each other.
     """
     given = {name: value for name, value in options.items() if value is not None}
     if "workers" in given:
         given["slurm"] = {**request.options.slurm, "jobs": given["workers"]}
+    if "gpus" in given:
+        given = {"workers": None, **given}
     return replace(request, options=consistent(replace(request.options, **given)))
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError
 from sweep.spec import MISSING, Status
+from sweep.store.flow import errors
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,6 +55,7 @@ class State:
     points_per_second: float | None  # None: nothing is known
     seconds_left: float | None
     last_written: str | None  # time of the last receipt, ISO 8601
+    errors: Mapping[str, int]  # points that have failed, by what went wrong
 
 
 def contents(dataset: xr.Dataset) -> Contents:
@@ -88,15 +90,17 @@ def state(store: Store, *, damaged: bool = False) -> State:
     total = store.sweep.n_points
     receipts = store.receipts()
     pace = points_per_second(receipts)
+    counts = _counts(store, damaged=damaged)
     return State(
         points_done=total - left,
         points_total=total,
         chunks_done=store.n_chunks - len(pending),
         chunks_total=store.n_chunks,
-        counts=_counts(store, damaged=damaged),
+        counts=counts,
         points_per_second=pace,
         seconds_left=left / pace if pace else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
+        errors=errors(receipts) if counts.get(Status.failed) else {},
     )
 
 

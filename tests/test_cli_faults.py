@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -165,11 +166,17 @@ def test_a_chunk_that_raises_every_time_is_status_1_until_it_is_retried(
     done = sweep_run(folder, faulty)
     assert done.returncode == 1
     assert "18 of 108 points failed: " in done.stdout
+    for out in (done.stdout, run("status", "map.zarr")[1]):
+        assert f"\n  18 points: ValueError: a fault\nreceipts: {folder}/map.zarr.log\n" in out
+    told = json.loads(run("status", "map.zarr", "--json")[1])
+    assert told["errors"] == {"ValueError: a fault": 18}
     assert (faulty.attempts(3), faulty.attempts(4)) == (ATTEMPTS, 1)
     assert (rows(folder, Status.failed), len(rows(folder, Status.ok))) == ([3, 11], 10)
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 1  # they are done, and failed
     status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--retry-failed")
     assert (status, "108 points, 18 of them now" in out) == (0, True)
+    assert "receipts" not in run("status", "map.zarr")[1]
+    assert json.loads(run("status", "map.zarr", "--json")[1])["errors"] == {}
     assert tree(folder / "map.zarr") == whole
 
 

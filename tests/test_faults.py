@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import random
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sweep
 from sweep import api
 from sweep.backends import Computed, open_backend
 from sweep.backends.compiler import find_compiler
@@ -27,6 +29,7 @@ from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, Summary, loop, run
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, RunOptions, Status, Sweep
 from sweep.store import MemoryResults, Store
+from sweep.store.durable import LEAST_RESERVED
 from tests.test_engine import SWEEP, bits_of, create
 from tests.test_store import tree
 from tests.wrapped import WrappedBackend
@@ -292,9 +295,9 @@ import json, os, subprocess, sys
 from pathlib import Path
 import sweep
 from sweep.errors import MachineError
-from tests.test_store import tree
+from tests.test_faults import digests
 
-disk, request = Path(sys.argv[1]), json.loads(sys.argv[2])
+disk, request, pages = Path(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
 def mount(options):
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(disk)], check=True)
 def attempt():
@@ -304,22 +307,52 @@ def attempt():
         return str(error)
     return int((dataset["status"].to_numpy() == 0).sum())
 page = os.sysconf("SC_PAGE_SIZE")  # the least a file takes
-mount(f"size={100 * page}")
+mount(f"size={pages * page}")
 said = [attempt()]
-mount(f"remount,size={2000 * page},ro")
+mount(f"remount,size={20 * pages * page},ro")
 said.append(attempt())
-mount(f"remount,size={2000 * page},rw")
-files = {name: content.hex() for name, content in tree(disk / "map.zarr").items()}
+mount(f"remount,size={20 * pages * page},rw")
+files = digests(disk / "map.zarr")
 said.append(attempt())
-print(json.dumps([said, files, {n: c.hex() for n, c in tree(disk / "map.zarr").items()}]))
+print(json.dumps([said, files, digests(disk / "map.zarr")]))
 """
 
 
-def test_a_really_full_then_really_read_only_disk(tmp_path: Path, whole: dict[str, bytes]) -> None:
+# Eight chunks of some 1 MB each, for whose files room is reserved before they are written.
+OF_LARGE_FILES = {
+    **REQUEST,
+    "outputs": ["wear_power"],
+    "parameters": {**REQUEST["parameters"], "window_end": 8.0},
+    "axes": {
+        "friction": {"linspace": [0.05, 0.5, 8]},
+        "base_acceleration": {"linspace": [10.0, 15.0, 2**18]},
+    },
+    "run": {"workers": 2, "chunk_points": 2**18},
+}
+
+
+def digests(store: Path) -> dict[str, str]:
+    return {name: hashlib.sha256(content).hexdigest() for name, content in tree(store).items()}
+
+
+@pytest.mark.parametrize(
+    ("request_", "pages", "chunks", "least"),
+    [(REQUEST, 100, 120, 1), (OF_LARGE_FILES, 900, 8, 10 * LEAST_RESERVED)],
+)
+def test_a_really_full_then_really_read_only_disk(
+    tmp_path: Path, request_: Mapping[str, Any], pages: int, chunks: int, least: int
+) -> None:
     if not _may_mount(tmp_path):
         pytest.skip("mounting is not permitted here")  # the shim's full disk is tested regardless
+    undisturbed = sweep.run(request_, store=tmp_path / "whole" / "map.zarr")
+    whole = digests(tmp_path / "whole" / "map.zarr")
+    files = (tmp_path / "whole/map.zarr/wear_power/c").rglob("0")
+    assert min(file.stat().st_size for file in files if file.is_file()) >= least
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = [sys.executable, "-c", ON_A_SMALL_DISK, disk, json.dumps(request_), str(pages)]
     done = subprocess.run(
-        ["unshare", "-rm", sys.executable, "-c", ON_A_SMALL_DISK, tmp_path, json.dumps(REQUEST)],
+        ["unshare", "-rm", *command],
         cwd=ROOT,
         text=True,
         capture_output=True,
@@ -329,12 +362,11 @@ def test_a_really_full_then_really_read_only_disk(tmp_path: Path, whole: dict[st
     (full, read_only, points), files, finished = json.loads(done.stdout)
     assert "the disk is full; free some space. Finished chunks are kept" in full
     assert "the file system is read-only; mount it for writing" in read_only
-    assert points == 120 * 16
-    at_first = {name: bytes.fromhex(content) for name, content in files.items()}
-    kept = {n: c for n, c in at_first.items() if not n.endswith(".partial")}
+    assert points == undisturbed["status"].size
+    kept = {name: digest for name, digest in files.items() if not name.endswith(".partial")}
     assert kept.items() <= whole.items()
-    assert 10 < sum(name.startswith("status/c/") for name in kept) < 120
-    assert {name: bytes.fromhex(content) for name, content in finished.items()} == whole
+    assert chunks / 12 < sum(name.startswith("status/c/") for name in kept) < chunks
+    assert finished == whole
 
 
 def _may_mount(folder: Path) -> bool:

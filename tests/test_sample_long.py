@@ -25,7 +25,7 @@ from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast
 from sweep.plan import chunk_shape, chunks, fingerprint, points, recipe
 from sweep.spec import RunOptions, Status, Sweep
-from sweep.store import Store, creation, differences, disk
+from sweep.store import Store, coordinates, creation, differences, disk
 from tests.command import CHECKOUT, environment
 from tests.test_sample import RANGES, SOBOL, document
 
@@ -139,7 +139,7 @@ def test_a_long_sample_computes_as_a_short_one(
     asked = document({**SOBOL, "method": method, "points": LONG}, run={"chunk_points": 300})
     found = sweep.run(asked, store=tmp_path / "a.zarr")
     store = Store.open(tmp_path / "a.zarr")
-    assert isinstance(columns(store.sweep)["friction"], disk.Stored)
+    assert isinstance(columns(store.sweep)["friction"], coordinates.Stored)
     assert {file.name for file in (tmp_path / "a.zarr" / "friction" / "c").iterdir()} == {
         *map(str, range(-(-LONG // 900)))  # whole chunks of results
     }

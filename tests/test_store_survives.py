@@ -21,7 +21,8 @@ import zarr
 from sweep import plan
 from sweep.errors import MachineError, StoreError
 from sweep.spec import Chunk
-from sweep.store import Store, local
+from sweep.store import Store, durable, local
+from tests.test_plan import linear, sweep_over
 from tests.test_store import SWEEP, create, finish, results_of, tree
 
 
@@ -158,6 +159,26 @@ def test_a_write_the_system_refuses_half_way_leaves_nothing_torn(tmp_path: Path)
     with process(LIMITED_WRITER, refused.path, 150) as writer:
         assert writer.wait(timeout=20) == 0
     assert refused.pending() == list(plan.chunks(SWEEP.shape, (4, 7)))
+    for name, content in tree(refused.path).items():
+        assert content == whole[name]
+    finish(refused)
+    assert tree(refused.path) == whole
+
+
+LARGE = sweep_over(linear("friction", 0.1, 1.0, 3), linear("base_acceleration", 0.5, 15.0, 2**17))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no file size limits")
+@pytest.mark.parametrize("limit", [2**16, 2**19])
+def test_so_it_is_with_files_that_room_is_reserved_for(tmp_path: Path, limit: int) -> None:
+    uninterrupted = create(tmp_path / "whole.zarr", LARGE, 2**17)
+    finish(uninterrupted)
+    whole = tree(uninterrupted.path)
+    assert len(whole["wear_power/c/0/0"]) > limit >= durable.LEAST_RESERVED
+    refused = create(tmp_path / "refused.zarr", LARGE, 2**17)
+    with process(LIMITED_WRITER, refused.path, limit) as writer:
+        assert writer.wait(timeout=20) == 0
+    assert len(refused.pending()) == 3
     for name, content in tree(refused.path).items():
         assert content == whole[name]
     finish(refused)

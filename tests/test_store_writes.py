@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from sweep.store import durable
@@ -44,6 +50,62 @@ def test_a_system_may_take_one_piece_at_a_time(
     monkeypatch.delattr(os, "writev", raising=False)
     monkeypatch.setattr(os, "write", lambda file, piece: real(file, piece[:100_000]))
     assert written(tmp_path) == WHOLE
+
+
+def test_no_call_takes_more_than_a_system_may_be_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """macOS answers EINVAL to more than 2**31 - 1 bytes at once, by writev too."""
+    real, most = os.write, 1000
+
+    def writev(file: int, pieces: Sequence[memoryview]) -> int:
+        if sum(piece.nbytes for piece in pieces) > most:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        return real(file, b"".join(pieces))
+
+    monkeypatch.setattr(durable, "MOST_AT_ONCE", most)
+    monkeypatch.setattr(os, "writev", writev, raising=False)
+    assert written(tmp_path) == WHOLE
+
+
+def test_pieces_are_counted_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the items of an array are, also where the system takes a part of them."""
+    real = os.write
+    monkeypatch.setattr(
+        os, "writev", lambda file, pieces: real(file, b"".join(pieces)[:50]), raising=False
+    )
+    values = np.linspace(0.0, 1.0, 24).reshape(4, 6)
+    monkeypatch.setattr("tests.test_store_writes.PIECES", [b"head", memoryview(values), b"end"])
+    assert written(tmp_path) == b"head" + values.tobytes() + b"end"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others do not reserve")
+def test_either_name_of_the_call_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """musl from 1.2.4 on has no fallocate64, whose fallocate takes 64 bits everywhere."""
+    for names in (("fallocate64", "fallocate"), ("fallocate",), ()):
+        there = SimpleNamespace(**{name: lambda *_: 0 for name in names})
+        monkeypatch.setattr(ctypes, "CDLL", lambda _, there=there: there)
+        found = durable._fallocate.__wrapped__()
+        assert (found is not None) == bool(names)
+
+
+def test_the_first_error_is_the_one_that_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fails may not let the scratch file be removed, either."""
+
+    def refuse(number: int) -> Callable[..., Any]:
+        def refused(*_: object, **__: object) -> Any:
+            raise OSError(number, os.strerror(number))
+
+        return refused
+
+    monkeypatch.setattr(os, "writev", refuse(errno.ENOSPC), raising=False)
+    monkeypatch.setattr(os, "write", refuse(errno.ENOSPC))
+    monkeypatch.setattr(os, "unlink", refuse(errno.EROFS))
+    with pytest.raises(OSError, match="No space left") as caught:
+        written(tmp_path)
+    assert caught.value.errno == errno.ENOSPC
 
 
 @pytest.mark.parametrize("answer", [-1, None])

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.cli.printing import print_table, share
+from sweep.cli.printing import print_first, print_table, share
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,6 +64,13 @@ def print_statuses(counts: Mapping[Status, int], sentences: Mapping[Status, str]
     for status, count in counts.items():
         sentence = f": {sentences[status]}" if status and status in sentences else ""
         print(f"{count:,} of {total:,} points {status.name}{sentence}")
+
+
+def print_errors(errors: Mapping[str, int], log: str = "") -> None:
+    """How many points have failed of what, the most first, and where receipts tell more."""
+    print_first([f"{points:,} points: {why}" for why, points in errors.items()], "errors")
+    if errors and log:
+        print(f"receipts: {log}")
 
 
 def dataset_json(

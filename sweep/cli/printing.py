@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+LINES = 8  # of processes, and of errors
 UNWRAPPED = 10_000  # columns of a table that no terminal shows
 
 
@@ -25,6 +26,14 @@ def print_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> No
         console.print(table)
     for line in captured.get().splitlines():
         print(line.rstrip())
+
+
+def print_first(lines: Sequence[str], what: str) -> None:
+    """The first few lines, and how many more there are."""
+    for line in lines[:LINES]:
+        print(f"  {line}")
+    if len(lines) > LINES:
+        print(f"  and {len(lines) - LINES:,} more {what}")
 
 
 def print_json(value: object) -> None:

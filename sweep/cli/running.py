@@ -16,6 +16,7 @@ from sweep.cli.contents import (
     counts_json,
     look_command,
     outputs_json,
+    print_errors,
     print_outputs,
     print_statuses,
 )
@@ -27,6 +28,7 @@ from sweep.errors import SweepError
 if TYPE_CHECKING:
     from sweep.config import Request
     from sweep.engine import Progress, Summary
+    from sweep.spec import Status
     from sweep.store import Store
 
 
@@ -310,9 +312,19 @@ def _tell_done(ended: Ended, *, as_json: bool) -> int:
         else:
             print("no point could be computed:")
         if set(found.counts) != {Status.ok}:
-            print_statuses(found.counts, sweep.model.sentences)
+            _print_statuses(ended, found.counts)
         print(f"next: {follow}")
     return 1 if found.counts.get(Status.failed) or not any_ok else 0
+
+
+def _print_statuses(ended: Ended, counts: Mapping[Status, int]) -> None:
+    """The points of each status, and what went wrong with those that have failed."""
+    from sweep.spec import Status
+    from sweep.store.flow import errors
+
+    print_statuses(counts, ended.kept.sweep.model.sentences)
+    if counts.get(Status.failed):
+        print_errors(errors(ended.kept.receipts()), ended.kept.log)
 
 
 def _headline(ended: Ended) -> str:

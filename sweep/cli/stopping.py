@@ -25,11 +25,13 @@ class _Ended(BaseException):
 class StopRequest:
     """Within, once `computing` is set, a signal sets the event instead of raising or killing.
 
+    The first one is answered with a note on stderr.
     A SweepError after that counts as its consequence and is dropped: in a terminal, Ctrl-C ends
     the compiler that a run waits for, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, note: bytes = NOTE) -> None:
+        self._note = note
         self.event = Event()
         self.signal: signal.Signals | None = None
         self.computing = False
@@ -68,7 +70,7 @@ class StopRequest:
         self.event.set()
         if not self.computing:
             raise _Ended  # out of whatever it waits for: a slow disk, a pipe, a compiler
-        os.write(2, NOTE)  # not print(): the signal may have come in the midst of one
+        os.write(2, self._note)  # not print(): the signal may have come in the midst of one
 
 
 def _end_at_once(status: int) -> None:

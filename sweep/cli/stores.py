@@ -17,6 +17,7 @@ from sweep.cli.contents import (
     look_command,
     next_command,
     print_dataset,
+    print_errors,
     print_outputs,
     print_statuses,
 )
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 def status(
     store: StorePath,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read every chunk, and name the damaged ones.")
+        bool, typer.Option("--verify", help="Read every chunk, and name damaged files.")
     ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Look every 2 s, until all is done or Ctrl-C.")
@@ -56,7 +57,7 @@ def status(
 
     opened = Store.open(store)
     if watch:
-        with StopRequest() as asked:
+        with StopRequest(note=b"") as asked:  # nothing is computed that could be lost
             asked.computing = True
             watch_store(opened, asked.event, as_json=as_json)
         if asked.signal:
@@ -68,6 +69,7 @@ def status(
     else:
         _print_state(found)
         print_statuses(found.counts, opened.sweep.model.sentences)
+        print_errors(found.errors, opened.log)
         _print_damage(damaged)
         print(f"next: {_after(store, opened.sweep, found, damaged or [])}")
     raise typer.Exit(1 if damaged or found.counts.get(Status.failed) else 0)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from sweep.cli.contents import counts_json, print_statuses
-from sweep.cli.printing import duration, rate, share
+from sweep.cli.contents import counts_json, print_errors, print_statuses
+from sweep.cli.printing import duration, print_first, rate, share
 from sweep.cli.progress import print_object
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 SECONDS = 2.0  # between looks
 LOOKING_SHARE = 0.2  # of the time at most, where a look takes long
-LINES = 8  # of processes, and of errors
 CLEAR = "\x1b[2J\x1b[H"
 
 
@@ -83,11 +82,10 @@ class Look:
             words = f"{rate(self.flow.points_per_second)} by {many}"
             words += f", {duration(self.seconds_left)} left"
         print(f"{done:,} of {total:,} points done ({share(done / total)}); {words}")
-        _print_first([_writer(writer) for writer in writers], "processes")
+        print_first([_writer(writer) for writer in writers], "processes")
         if self.flow.counts:
             print_statuses(self.flow.counts, sentences)
-        errors = [f"{points:,} points: {why}" for why, points in self.flow.errors.items()]
-        _print_first(errors, "errors")
+        print_errors(self.flow.errors)
         sys.stdout.flush()
 
 
@@ -95,10 +93,3 @@ def _writer(writer: Writer) -> str:
     pace = f"{rate(writer.points_per_second)}, " if writer.points_per_second else ""
     ago = f"last chunk {duration(writer.seconds_ago)} ago"
     return f"process {writer.pid} on {writer.host}: {pace}{ago}"
-
-
-def _print_first(lines: Sequence[str], what: str) -> None:
-    for line in lines[:LINES]:
-        print(f"  {line}")
-    if len(lines) > LINES:
-        print(f"  and {len(lines) - LINES:,} more {what}")

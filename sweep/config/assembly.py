@@ -11,12 +11,10 @@ from sweep.config.axes import axis
 from sweep.config.draft import SAMPLE_KEYS, TOP_LEVEL_KEYS, Draft, is_table
 from sweep.config.quantities import UnreadableError, first_outside, number, requirement
 from sweep.config.sample import Sample, sample_of
-from sweep.config.tables import AxisTable, Document, checked
+from sweep.config.tables import MOST_POINTS, AxisTable, Document, checked
 from sweep.config.wording import listed, nearest, shown
 from sweep.models import models
 from sweep.spec import Axis, Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep
-
-MOST_POINTS = 10**5 * 2**20  # chunks a store may have, times the points of the largest chunk
 
 
 def sweep_of(draft: Draft, document: Document) -> Sweep | None:
@@ -52,8 +50,7 @@ def sweep_of(draft: Draft, document: Document) -> Sweep | None:
         dtype=document.dtype,
     )
     if sweep.n_points > MOST_POINTS:
-        table = "axes" if document.sample is None else "sample"
-        draft.fault(table, "", f"{sweep.n_points:,} points are more than {MOST_POINTS:,}")
+        draft.fault("axes", "", f"{sweep.n_points:,} points are more than {MOST_POINTS:,}")
     return sweep
 
 

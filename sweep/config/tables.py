@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
+MOST_POINTS = 10**5 * 2**20  # chunks a store may have, times the points of the largest chunk
+
 
 class Table(BaseModel):
     """Keys with the types they take; a field's description says what is expected there."""
@@ -52,7 +54,7 @@ class SampleTable(Table):
         None, description='"sobol", "random" or "latin_hypercube"'
     )
     points: int | None = Field(
-        None, ge=1, le=2**40, description="a whole number from 1 to 2^40, a sweep's most"
+        None, ge=1, le=MOST_POINTS, description=f"a whole number from 1 to {MOST_POINTS:,}"
     )
     seed: int | None = Field(None, ge=0, lt=2**53, description="a whole number from 0 to 2^53 - 1")
     file: str | None = Field(None, description="the path of a CSV file, in quotes")

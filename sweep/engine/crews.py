@@ -191,7 +191,7 @@ def consistent(options: RunOptions) -> RunOptions:
     if options.workers is not None:
         raise SweepError(
             f"{asked} starts one process for each GPU, which workers={options.workers} does not "
-            "go with; leave out the workers (--workers)"
+            "go with; leave out the workers (--workers, or workers under [run])"
         )
     if options.cluster is not None:
         raise SweepError(

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from sweep.errors import StoreError
 from sweep.mesh import LEVEL
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
-from sweep.spec import STRETCH, Chunk, LongValues, Status, Sweep, Values
+from sweep.spec import STRETCH, Chunk, LongValues, Status, Sweep
 from sweep.store import encoding, extension, layout
+from sweep.store.coordinates import Stored
 from sweep.store.differences import differences
 from sweep.store.faults import opening, refuse_what_is_not_ours
 from sweep.store.listing import key
@@ -248,6 +249,11 @@ class Store:
         return str(self._place)
 
     @property
+    def log(self) -> str:
+        """Where its receipts lie."""
+        return f"{self.location}.log"
+
+    @property
     def path(self) -> Path:
         """The folder of a store on a local disk."""
         return local(self.location)
@@ -371,32 +377,6 @@ def _sweep(group: zarr.Group) -> Sweep:
     names = [name for axis in made_from["axes"] for name in axis["parameters"]]
     names += [LEVEL for axis in made_from["axes"] if "refine" in axis["recipe"]]
     return from_recipe(made_from, {name: _coordinate(group, name) for name in names})
-
-
-class Stored:
-    """A coordinate of many values, read by stretches."""
-
-    def __init__(self, array: zarr.Array[Any], name: str) -> None:
-        self._array, self._name = array, name
-
-    def __len__(self) -> int:
-        return self._array.shape[0]
-
-    def __getitem__(self, part: slice, /) -> Values:
-        try:
-            values = np.asarray(self._array[part], dtype=np.float64)
-        except (ValueError, RuntimeError) as error:  # checksum, decompression
-            raise self._damaged(f"cannot be read ({error})") from error
-        missing = self._array.fill_value
-        if np.isnan(values).any() or (values == missing).any():  # as zarr reads a missing file
-            raise self._damaged("lacks a file")
-        return values
-
-    def _damaged(self, what: str) -> StoreError:
-        return StoreError(
-            f"the coordinate {self._name} {what}: it is damaged, so that not all points of the "
-            "sweep are known any more; run it in a new store"
-        )
 
 
 def _coordinate(group: zarr.Group, name: str) -> LongValues:

@@ -8,6 +8,7 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 LEAST_RESERVED = 2**16  # bytes
+MOST_AT_ONCE = 2**31 - 1  # bytes: macOS refuses more, and Python cuts off what os.write has alone
 
 
 class DurableStore(LocalStore):
@@ -45,18 +47,21 @@ def write(path: str, pieces: Sequence[Piece], *, durable: bool) -> None:
     """The file whole or not at all, whatever happens; with `durable` on the disk on return."""
     # Named as zarr's own scratch files, so that it is found among what killed writers leave.
     scratch = f"{path}.{uuid.uuid4().hex}.partial"
+    filled = (view for view in map(memoryview, pieces) if view.nbytes)
+    left = [view.cast("B") for view in filled]  # so that lengths are in bytes
     opened, made = _created(scratch)
     try:
         try:
-            _reserve(opened, sum(map(len, pieces)))
-            _write_all(opened, pieces)
+            _reserve(opened, sum(map(len, left)))
+            _write_all(opened, left)
             if durable:  # before its name is, and that too
                 os.fsync(opened)
         finally:
             os.close(opened)
         os.replace(scratch, path)  # noqa: PTH105 (to make a path of it takes longer)
     except BaseException:
-        Path(scratch).unlink(missing_ok=True)
+        with suppress(OSError):  # a disk that fails may keep it; the first error says why
+            Path(scratch).unlink()
         raise
     if durable:
         for folder in (Path(path).parent, *made):
@@ -101,26 +106,42 @@ def _reserve(opened: int, size: int) -> None:
 
 @cache
 def _fallocate() -> Callable[[int, int, int, int], int] | None:
-    """Linux's call, which Python does not have."""
+    """Linux's call, which Python does not have.
+
+    musl from 1.2.4 on has no fallocate64; fallocate takes 64 bits there, and on every 64-bit Linux.
+    """
     if sys.platform != "linux":
         return None
-    function = getattr(ctypes.CDLL(None), "fallocate64", None)  # in every libc of Linux
+    names = ("fallocate64", "fallocate") if sys.maxsize > 2**32 else ("fallocate64",)
+    system = ctypes.CDLL(None)
+    function = next((getattr(system, name) for name in names if hasattr(system, name)), None)
     if function is not None:
         function.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
     return function
 
 
-def _write_all(opened: int, pieces: Sequence[Piece]) -> None:
-    """All of them, or OSError: the system takes less where there is little room."""
-    left = [memoryview(piece) for piece in pieces]
+def _write_all(opened: int, left: list[memoryview]) -> None:
+    """All bytes of them, or OSError: the system takes less where there is little room."""
     while left:
         # A file system takes one call of 4 MB faster than three, by a tenth.
         vectored = hasattr(os, "writev")  # not on Windows
-        written = os.writev(opened, left) if vectored else os.write(opened, left[0])
+        written = os.writev(opened, _at_once(left)) if vectored else os.write(opened, left[0])
         while left and written >= len(left[0]):
             written -= len(left.pop(0))
         if left:
             left[0] = left[0][written:]
+
+
+def _at_once(left: Sequence[memoryview]) -> list[memoryview]:
+    """As many of the first bytes as one call may be given."""
+    room = MOST_AT_ONCE
+    chosen: list[memoryview] = []
+    for piece in left:
+        chosen.append(piece[:room])
+        room -= len(chosen[-1])
+        if not room:
+            break
+    return chosen
 
 
 def _sync(path: Path) -> None:

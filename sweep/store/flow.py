@@ -49,15 +49,14 @@ def flow(receipts: Sequence[Receipt], now: float) -> Flow:
     by_writer: dict[tuple[str, int], list[Receipt]] = {}
     for receipt in recent:
         by_writer.setdefault((str(receipt["host"]), int(receipt["pid"])), []).append(receipt)
-    last = _last(receipts)
     return Flow(
         points_per_second=_pace(recent, now),
         writers=[
             Writer(*name, _pace(own, now), max(now - _time(own[-1]), 0.0))
             for name, own in sorted(by_writer.items())
         ],
-        counts=_counts(last),
-        errors=_errors(last),
+        counts=_counts(receipts),
+        errors=errors(receipts),
     )
 
 
@@ -79,17 +78,17 @@ def _last(receipts: Sequence[Receipt]) -> list[Receipt]:
     return list({tuple(r["chunk"]): r for r in receipts if {"chunk", "counts"} <= set(r)}.values())
 
 
-def _counts(last: Sequence[Receipt]) -> Mapping[Status, int]:
+def _counts(receipts: Sequence[Receipt]) -> Mapping[Status, int]:
     total: Counter[str] = Counter()
-    for receipt in last:
+    for receipt in _last(receipts):
         total.update(receipt["counts"])
     return {status: total[status.name] for status in Status if total[status.name]}
 
 
-def _errors(last: Sequence[Receipt]) -> Mapping[str, int]:
-    """The most frequent first."""
+def errors(receipts: Sequence[Receipt]) -> Mapping[str, int]:
+    """The points that have failed, by what went wrong, the most frequent first."""
     total: Counter[str] = Counter()
-    for receipt in last:
+    for receipt in _last(receipts):
         if "error" in receipt:
             total[str(receipt["error"])] += int(receipt["points"])
     return dict(total.most_common())

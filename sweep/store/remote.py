@@ -29,6 +29,7 @@ from sweep.store.creation import build
 from sweep.store.encoding import Piece
 from sweep.store.listing import key
 
+WITH_BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "oss")  # fsspec's protocols
 FLUSH_SECONDS = 10.0  # receipts are kept back so long: an object cannot be appended to
 
 
@@ -206,5 +207,5 @@ def _refuse_nameless(url: str) -> None:
 
 def _refuse_bucket(url: str, root: str) -> None:
     """StoreError if that is all of a bucket: what lies beside the store would be in others."""
-    if "/" not in root:
+    if url.partition(":")[0] in WITH_BUCKETS and "/" not in root:
         raise StoreError(f"{url!r} is a whole bucket: name a place in it, {url}/NAME.zarr")
