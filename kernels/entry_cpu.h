@@ -30,9 +30,11 @@ template <class State> HD void run_blocks(Request& request) {
 
 template <class State> HD void run_points(Request& request) {
     if constexpr (Refills<State>::value)
-        Refilled<State>(request).run();
-    else
-        run_blocks<State>(request);
+        if (State::refills_always || of_many_kinds(request)) {
+            Refilled<State>(request).run();
+            return;
+        }
+    run_blocks<State>(request);
 }
 
 template <class State> HD constexpr int64 kept_bytes() {

@@ -1,8 +1,10 @@
 // Lanes that take the next point as soon as theirs is done, for methods whose points take very
 // different amounts of work: a block would wait for its slowest.
 //
-// Such a method's State says `refills`, and has
+// Such a method's State has
 //
+//   static constexpr int64 refills_every;   // units of work between two looks at the lanes; 0: never
+//   static constexpr bool refills_always;   // else only where points of a block are of many kinds
 //   mask going() const;                              // lanes that are not done
 //   bool alike() const;                              // whether all lanes are of a kind that mixes
 //   static State mix(mask, State const& a, State const& b);   // lanes of a, the others of b
@@ -15,11 +17,19 @@
 template <class State, class = void> struct Refills {
     static constexpr bool value = false;
 };
-template <class State> struct Refills<State, decltype((void)State::refills)> {
-    static constexpr bool value = State::refills;
+template <class State> struct Refills<State, decltype((void)State::refills_every)> {
+    static constexpr bool value = State::refills_every > 0;
 };
 
-constexpr int64 units_between_looks = 64;
+// Whether points of a block differ in two parameters or more: those of a sample do, and those of a
+// grid whose last axis is short.
+HD bool of_many_kinds(Request const& request) {
+    int varying = 0;
+    for (Column const& column : request.columns)
+        varying += column.count > 1 && column.repeat < lanes;
+    return varying > 1;
+}
+
 constexpr int least_idle = (lanes + 7) / 8;  // lanes, before it is worth filling them
 
 template <class State> struct Flight {
@@ -93,7 +103,7 @@ template <class State> struct Refilled {
     HD void run() {
         while (request.next < request.stop && request.budget > 0) {
             int64 units =
-                request.budget < units_between_looks ? request.budget : units_between_looks;
+                request.budget < State::refills_every ? request.budget : State::refills_every;
             request.budget -= method::advance(flight.state, p, units);
             look();
         }

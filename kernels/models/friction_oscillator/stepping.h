@@ -48,7 +48,8 @@ template <class Motion> struct Controlled {
     using Same = ConstantStep<Motion>;
     using Other = VariableStep<Motion>;
     struct State {
-        static constexpr bool refills = !variant::constant_step;  // see refill_cpu.h
+        static constexpr int64 refills_every = variant::constant_step ? 0 : 64;  // see refill_cpu.h
+        static constexpr bool refills_always = true;
 
         typename Same::State same;
         typename Other::State other;
