@@ -392,6 +392,58 @@ def test_an_output_that_cannot_be_written_is_status_3(
     assert "Traceback" not in done.stderr
 
 
+@pytest.fixture(params=["/dev/full", "a pipe nobody reads"])
+def unwritable(request: pytest.FixtureRequest) -> Iterator[int]:
+    """A file descriptor that nothing can be written to."""
+    if request.param != "/dev/full":
+        reading, writing = os.pipe()
+        os.close(reading)
+    elif Path(request.param).exists():
+        writing = os.open(request.param, os.O_WRONLY)
+    else:
+        pytest.skip("no full device")
+    yield writing
+    os.close(writing)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("run", SMOKE, "-o", "a.zarr"), 0),
+        (("run", SMOKE, "-o", "a.zarr", "--cluster", "local"), 0),
+        (("status", "nope.zarr"), 2),
+        (("show",), 2),  # which the command line's parser tells of
+        (("run", SMOKE, "--wrokers", "2"), 2),
+    ],
+)
+def test_messages_that_cannot_be_written_change_no_status(
+    tmp_path: Path, unwritable: int, arguments: tuple[str, ...], expected: int
+) -> None:
+    done = subprocess.run(
+        [*MODULE, *map(str, arguments)],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=unwritable,
+        text=True,
+    )
+    assert done.returncode == expected
+    if expected == 0:
+        assert "a.zarr: 35 points" in done.stdout
+        assert not Store.open(tmp_path / "a.zarr").pending()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+@pytest.mark.parametrize("changes", [{}, {"PYTHONUNBUFFERED": "1"}])
+def test_where_neither_output_nor_messages_can_be_written_the_status_is_3(
+    tmp_path: Path, changes: dict[str, str]
+) -> None:
+    with open("/dev/full", "w") as full:
+        command, around = [*MODULE, "models"], environment(**changes)
+        done = subprocess.run(command, cwd=tmp_path, env=around, stdout=full, stderr=full)
+    assert done.returncode == 3
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_are_no_fault(tmp_path: Path, closed: str) -> None:
