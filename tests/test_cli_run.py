@@ -478,6 +478,10 @@ def test_an_error_of_the_machine_is_not_laid_on_the_output(
     [
         (("run", ""), "CONFIG is empty"),
         (("run", SMOKE, "-o", ""), "--store is empty: an unset variable"),
+        (("plot", "a.zarr", "-o", ""), "--output is empty: an unset variable"),
+        (("export", "a.zarr", "-o", ""), "--output is empty: an unset variable"),
+        (("fit", "a.zarr", "-o", ""), "--output is empty: an unset variable"),
+        (("verify", "sdnd104", "-o", ""), "--output is empty: an unset variable"),
     ],
 )
 def test_empty_arguments_are_refused(
