@@ -490,3 +490,27 @@ def test_empty_arguments_are_refused(
     status, _, err = run(*arguments)
     assert (status, said in err) == (2, True)
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a working directory cannot be deleted")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", SMOKE, "-o", "a.zarr"),
+        ("run", SMOKE, "--dry-run"),
+        ("status", "a.zarr"),
+        ("show", "a.zarr"),
+        ("plot", "a.zarr"),
+        ("export", "a.zarr", "-o", "a.nc"),
+        ("extend", "a.zarr", SMOKE),
+    ],
+)
+def test_a_working_directory_that_was_deleted_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    status, _, err = run(*map(str, arguments))
+    assert (status, "the working directory has been deleted" in err) == (3, True)
