@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 import xarray as xr
 
@@ -354,6 +355,8 @@ def test_a_signal_before_anything_is_computed_ends_at_once(
     os.mkfifo(fifo)
     with running(["run", fifo.name], tmp_path) as waiting:
         writing = opened_by_a_reader(fifo)
+        reader = psutil.Process(waiting.pid)
+        wait_for(lambda: reader.status() == psutil.STATUS_SLEEPING)  # woken by that, it reads
         waiting.send_signal(asked)
         _, said = waiting.communicate(timeout=20)
         os.close(writing)
