@@ -60,7 +60,8 @@ def run(
     nothing is written. Points that could not be computed carry their `status`; SweepError is
     raised where the request or the machine is at fault. Set `stop` to end early. `workers` are
     threads, or with cluster="local" processes; `cluster` may be a Dask scheduler's address, too.
-    `gpus` is how many GPUs of this machine compute, in a process each.
+    `gpus` is how many GPUs of this machine compute, in a process each. Processes of this machine
+    import the script that calls this, which has to do so below `if __name__ == "__main__":`.
     Of a refined sweep that was stopped, the Dataset has the points of the pass it was in.
     """
     request = with_options(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError, SweepError
-from sweep.summary import blocks, coordinates, refuse_damage
+from sweep.summary import blocks, coordinates
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -69,8 +69,6 @@ def _whole(path: Path) -> Generator[Path]:
 
 def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:
     """With units and attributes, in netCDF-4 whose chunks are those of the store."""
-    for block in blocks(dataset):
-        refuse_damage(block)
     bare = dataset.drop_encoding()
     free = shutil.disk_usage(path.parent).free
     if bare.nbytes > free:  # HDF5 does not report a full disk, it crashes over it
@@ -92,7 +90,6 @@ def _write_csv(dataset: xr.Dataset, path: Path) -> None:
             file.write(f"# {line}\n")
         for i, block in enumerate(blocks(dataset)):
             block.load()
-            refuse_damage(block)
             columns = _columns(block)
             if i == 0:
                 file.write(",".join(columns) + "\n")

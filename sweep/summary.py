@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
-from sweep.spec import MISSING, Status
+from sweep.spec import Status
 from sweep.store.flow import errors
 
 if TYPE_CHECKING:
@@ -65,7 +65,6 @@ def contents(dataset: xr.Dataset) -> Contents:
     flags = {name: Counter[int]() for name in names if "flag_meanings" in dataset[name].attrs}
     tallies = {name: _Tally() for name in names if name not in flags}
     for block in blocks(dataset):
-        refuse_damage(block)
         status = block["status"].values
         counts.update({Status(code): n for code, n in _occurrences(status).items()})
         ok = status == Status.ok
@@ -143,39 +142,6 @@ def blocks(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
     for place in itertools.product(*starts):
         ends = zip(sizes, place, steps, strict=True)
         yield dataset.isel({name: slice(start, start + step) for name, start, step in ends})
-
-
-def refuse_damage(block: xr.Dataset) -> None:
-    """StoreError if a chunk fails its checksum, or a point that is ok has no value.
-
-    The latter says that a file of its chunk is missing.
-    """
-    ok = _read(block, "status") == Status.ok
-    for name, variable in block.data_vars.items():
-        values = _read(block, str(name))[ok]
-        if name == "status" or not values.size:
-            continue
-        absent = np.isnan(values) if values.dtype.kind == "f" else values == _missing(variable)
-        if absent.any():
-            raise StoreError(
-                f"{name} has no value at {absent.sum():,} points that are done: a file of the "
-                "store is missing. Running its sweep again computes those chunks anew; "
-                "`sweep status --verify` names them"
-            )
-
-
-def _read(block: xr.Dataset, name: str) -> NDArray[Any]:
-    try:
-        return block[name].values
-    except (ValueError, RuntimeError) as error:  # as zarr and blosc tell of it
-        raise StoreError(
-            f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
-            "then running its sweep computes it again"
-        ) from error
-
-
-def _missing(variable: xr.DataArray) -> float:
-    return MISSING["flag" if "flag_meanings" in variable.attrs else "count"]
 
 
 @dataclass

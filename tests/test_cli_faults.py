@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -85,7 +86,9 @@ def check_no_traceback(err: str) -> None:
 
 
 @contextmanager
-def computing(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+def computing(
+    folder: Path, *options: str, stderr: int = subprocess.PIPE
+) -> Iterator[subprocess.Popen[str]]:
     """`sweep run` of slow chunks, the first of which is begun."""
     slow = Slow(folder / "notes", CHUNK_SECONDS)
     before = slow.begun.total()
@@ -95,7 +98,7 @@ def computing(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
         env=environment(),
         text=True,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
     )
     with process:
         try:
@@ -242,3 +245,13 @@ def test_two_shards_of_one_number_are_one_too_many(
         _, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
     assert tree(folder / "map.zarr") == whole
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_a_signal_is_heard_where_no_message_can_be_written(folder: Path) -> None:
+    """Whether a chunk was finished or not, the run ends soon with the signal's status."""
+    with open("/dev/full", "w") as full, computing(folder, stderr=full.fileno()) as process:
+        process.terminate()
+        process.communicate(timeout=30)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert Store.open(folder / "map.zarr").pending()

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 import xarray as xr
 
@@ -354,6 +355,8 @@ def test_a_signal_before_anything_is_computed_ends_at_once(
     os.mkfifo(fifo)
     with running(["run", fifo.name], tmp_path) as waiting:
         writing = opened_by_a_reader(fifo)
+        reader = psutil.Process(waiting.pid)
+        wait_for(lambda: reader.status() == psutil.STATUS_SLEEPING)  # woken by that, it reads
         waiting.send_signal(asked)
         _, said = waiting.communicate(timeout=20)
         os.close(writing)
@@ -392,6 +395,58 @@ def test_an_output_that_cannot_be_written_is_status_3(
     assert "Traceback" not in done.stderr
 
 
+@pytest.fixture(params=["/dev/full", "a pipe nobody reads"])
+def unwritable(request: pytest.FixtureRequest) -> Iterator[int]:
+    """A file descriptor that nothing can be written to."""
+    if request.param != "/dev/full":
+        reading, writing = os.pipe()
+        os.close(reading)
+    elif Path(request.param).exists():
+        writing = os.open(request.param, os.O_WRONLY)
+    else:
+        pytest.skip("no full device")
+    yield writing
+    os.close(writing)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("run", SMOKE, "-o", "a.zarr"), 0),
+        (("run", SMOKE, "-o", "a.zarr", "--cluster", "local"), 0),
+        (("status", "nope.zarr"), 2),
+        (("show",), 2),  # which the command line's parser tells of
+        (("run", SMOKE, "--wrokers", "2"), 2),
+    ],
+)
+def test_messages_that_cannot_be_written_change_no_status(
+    tmp_path: Path, unwritable: int, arguments: tuple[str, ...], expected: int
+) -> None:
+    done = subprocess.run(
+        [*MODULE, *map(str, arguments)],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=unwritable,
+        text=True,
+    )
+    assert done.returncode == expected
+    if expected == 0:
+        assert "a.zarr: 35 points" in done.stdout
+        assert not Store.open(tmp_path / "a.zarr").pending()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+@pytest.mark.parametrize("changes", [{}, {"PYTHONUNBUFFERED": "1"}])
+def test_where_neither_output_nor_messages_can_be_written_the_status_is_3(
+    tmp_path: Path, changes: dict[str, str]
+) -> None:
+    with open("/dev/full", "w") as full:
+        command, around = [*MODULE, "models"], environment(**changes)
+        done = subprocess.run(command, cwd=tmp_path, env=around, stdout=full, stderr=full)
+    assert done.returncode == 3
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_are_no_fault(tmp_path: Path, closed: str) -> None:
@@ -426,6 +481,10 @@ def test_an_error_of_the_machine_is_not_laid_on_the_output(
     [
         (("run", ""), "CONFIG is empty"),
         (("run", SMOKE, "-o", ""), "--store is empty: an unset variable"),
+        (("plot", "a.zarr", "-o", ""), "--output is empty: an unset variable"),
+        (("export", "a.zarr", "-o", ""), "--output is empty: an unset variable"),
+        (("fit", "a.zarr", "-o", ""), "--output is empty: an unset variable"),
+        (("verify", "sdnd104", "-o", ""), "--output is empty: an unset variable"),
     ],
 )
 def test_empty_arguments_are_refused(
@@ -434,3 +493,27 @@ def test_empty_arguments_are_refused(
     status, _, err = run(*arguments)
     assert (status, said in err) == (2, True)
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a working directory cannot be deleted")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", SMOKE, "-o", "a.zarr"),
+        ("run", SMOKE, "--dry-run"),
+        ("status", "a.zarr"),
+        ("show", "a.zarr"),
+        ("plot", "a.zarr"),
+        ("export", "a.zarr", "-o", "a.nc"),
+        ("extend", "a.zarr", SMOKE),
+    ],
+)
+def test_a_working_directory_that_was_deleted_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    status, _, err = run(*map(str, arguments))
+    assert (status, "the working directory has been deleted" in err) == (3, True)

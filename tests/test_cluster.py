@@ -29,7 +29,7 @@ from sweep.engine import ATTEMPTS, Progress, ledger, loop, run
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.spec import RunOptions, Status
 from sweep.store import MemoryResults, Store
-from tests.command import outliving
+from tests.command import environment, outliving
 from tests.faulty import Faulty
 from tests.test_engine import (
     LONG_SWEEP,
@@ -452,3 +452,34 @@ def test_from_python_a_sweep_runs_in_processes(address: str, tmp_path: Path) -> 
     threads: Any = api.run(REQUEST, store=None)
     assert load(REQUEST).options.cluster is None
     assert bits_of(dataset) == bits_of(threads)
+
+
+UNGUARDED = """
+import json, sys
+import sweep
+sweep.run(json.loads(sys.argv[2]), store=sys.argv[1], cluster="local", workers=2)
+"""
+
+
+def test_a_script_without_its_guard_is_told_of_it(tmp_path: Path) -> None:
+    """By the script itself in the end, and by each worker that would run it."""
+    (tmp_path / "script.py").write_text(UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, "script.py", "map.zarr", json.dumps(REQUEST)],
+        cwd=tmp_path,
+        env=environment(),
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert "is held by" not in done.stderr
+    by_workers = [line for line in done.stderr.splitlines() if line.startswith("sweep.errors.")]
+    assert len(by_workers) >= 2
+    assert all('`if __name__ == "__main__":`' in line for line in by_workers)
+    assert by_workers[-1] == done.stderr.splitlines()[-1]
+    assert "worker processes did not start" in by_workers[-1]
+    (tmp_path / "script.py").write_text(DRIVER)
+    command = [sys.executable, "script.py", "map.zarr", json.dumps(REQUEST)]
+    subprocess.run(command, cwd=tmp_path, env=environment(), check=True, timeout=60)
+    assert not Store.open(tmp_path / "map.zarr").pending()

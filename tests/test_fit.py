@@ -976,5 +976,11 @@ def test_other_stores_are_refused(tmp_path: Path, store: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(SweepError, match="cannot be read"):
-        read_csv(tmp_path / "none.csv", Reading())
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(SweepError, match=r"folder\.csv' cannot be read: Is a directory$"):
+        read_csv(tmp_path / "folder.csv", Reading())
+
+
+def test_a_file_that_is_not_there_is_told_in_plain_words(run: Run) -> None:
+    status, _, err = run("fit", "nope.csv")
+    assert (status, err) == (2, "there is no file 'nope.csv'; name another, or a store\n")

@@ -15,6 +15,7 @@ from typing import Any
 
 import gmpy2
 import numpy as np
+import psutil
 import pytest
 import xarray as xr
 from gmpy2 import mpfr
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 import sweep
 from sweep.analysis.traces import draw_trace
+from sweep.backends.cache import cache_folder
 from sweep.backends.tracer import Tracer
 from sweep.config import load
 from sweep.errors import ConfigError, SweepError
@@ -695,9 +697,19 @@ def test_ctrl_c_is_heard(tmp_path: Path) -> None:
         command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True,
     )  # fmt: skip
-    time.sleep(2)
+    end = time.monotonic() + 60
+    while not has_loaded_a_kernel(running.pid):
+        assert running.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=10)
     assert (running.returncode, out) == (130, "")
     assert err == "stopped by Ctrl-C: nothing was written\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def has_loaded_a_kernel(pid: int) -> bool:
+    """Whether a process is about to compute, or computes."""
+    mapped = psutil.Process(pid).memory_maps()
+    return any(Path(each.path).parent == cache_folder() for each in mapped)

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Sequence
 
 from sweep.cli.app import app
+from sweep.cli.streams import discard_output, prepare_streams
 from sweep.errors import MachineError, SweepError
 
 # isort: off
@@ -47,39 +48,18 @@ DEBUG = "TRIBOSWEEP_DEBUG"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status. Errors are one message on stderr, without a traceback."""
-    _open_missing_streams()
-    for stream in (sys.stdout, sys.stderr):
-        _print_anything(stream)
+    prepare_streams()
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has read enough
-        _discard_output()
+        discard_output()
         return BROKEN_PIPE
     except OSError as error:
-        _discard_output()
+        discard_output()
         print(f"cannot write to standard output: {error.strerror}", file=sys.stderr)
         return MachineError.exit_status
     return status
-
-
-def _open_missing_streams() -> None:
-    """A stream the shell has closed (`>&-`) takes what is printed, and keeps nothing.
-
-    In the order of their numbers, so that each gets its own: no file that is opened later may get
-    the one that stderr is written to.
-    """
-    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stdin = open(os.devnull)  # noqa: SIM115 (open to the end of the process)
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-
-
-def _discard_output() -> None:
-    """What is still in the buffer cannot be written, and must not be tried again at the end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:
@@ -101,13 +81,6 @@ def _run(arguments: list[str]) -> int:
             raise  # of a stream, not of a file
         return _unexpected(error)
     return 0
-
-
-def _print_anything(stream: object) -> None:
-    """Where a terminal has no μ, it shows a question mark, and nothing fails."""
-    reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="replace")
 
 
 def _unexpected(error: Exception) -> int:

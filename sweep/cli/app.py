@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
@@ -18,8 +19,19 @@ def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:
     if value == "":
         argument = parameter.param_type_name == "argument"
         name = parameter.metavar if argument else parameter.opts[0]
-        raise SweepError(f"{name} is empty: an unset variable of the shell, perhaps")
+        raise SweepError(_empty(name))
     return value
+
+
+def _empty(name: str | None) -> str:
+    return f"{name} is empty: an unset variable of the shell, perhaps"
+
+
+def output_path(text: str | Path) -> Path:
+    """What --output says; SweepError if it is an empty text, which a Path would not tell."""
+    if text == "":
+        raise SweepError(_empty("--output"))
+    return Path(text)
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, app, examples, filled
+from sweep.cli.app import Json, app, examples, filled, output_path
 from sweep.cli.printing import print_json, print_table
 from sweep.cli.stopping import StopRequest
 from sweep.cli.stores import places
@@ -81,7 +81,11 @@ def fit(
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Default: beside the source, NAME_fit."
+            "--output",
+            "-o",
+            parser=output_path,
+            metavar="FOLDER",
+            help="Default: beside the source, NAME_fit.",
         ),
     ] = None,
     as_json: Json = False,

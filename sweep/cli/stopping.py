@@ -11,6 +11,7 @@ import sys
 from threading import Event
 from types import FrameType, TracebackType
 
+from sweep.cli.streams import write_error
 from sweep.errors import SweepError
 
 NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
@@ -70,10 +71,10 @@ class StopRequest:
         self.event.set()
         if not self.computing:
             raise _Ended  # out of whatever it waits for: a slow disk, a pipe, a compiler
-        os.write(2, self._note)  # not print(): the signal may have come in the midst of one
+        write_error(self._note)  # not print(): the signal may have come in the midst of one
 
 
 def _end_at_once(status: int) -> None:
     if sys.stderr.isatty():
-        os.write(2, SHOW_CURSOR)  # hidden while a bar is shown
+        write_error(SHOW_CURSOR)  # hidden while a bar is shown
     os._exit(status)

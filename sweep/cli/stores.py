@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, StorePath, app, examples
+from sweep.cli.app import Json, StorePath, app, examples, output_path
 from sweep.cli.contents import (
     counts_json,
     dataset_json,
@@ -112,7 +112,13 @@ def plot(
     ] = None,
     path: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Default: beside the store, .png."),
+        typer.Option(
+            "--output",
+            "-o",
+            parser=output_path,
+            metavar="FILE",
+            help="Default: beside the store, .png.",
+        ),
     ] = None,
     at: Annotated[
         list[str] | None,
@@ -157,7 +163,14 @@ def plot(
 def export(
     store: StorePath,
     path: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Its end says: .nc or .csv.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            parser=output_path,
+            metavar="FILE",
+            help="Its end says: .nc or .csv.",
+        ),
     ],
 ) -> None:
     """Write the results as netCDF, or as CSV with a row a point.

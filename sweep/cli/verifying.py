@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, chosen, examples
+from sweep.cli.app import Json, app, chosen, examples, output_path
 from sweep.cli.printing import print_json, print_table
 from sweep.cli.stopping import StopRequest
 
@@ -27,7 +27,14 @@ def verify(
         ),
     ] = None,
     folder: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            parser=output_path,
+            metavar="FOLDER",
+            help="Where the files go.",
+        ),
     ] = Path("results/verification"),
     as_json: Json = False,
 ) -> None:

@@ -14,9 +14,9 @@ import signal
 import sys
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, cast
@@ -30,7 +30,7 @@ from distributed.utils import get_mp_context
 
 from sweep import __version__
 from sweep.backends import Backend
-from sweep.engine.crews import LOCAL, Lost, StayingCrew, asked_workers
+from sweep.engine.crews import GUARD, LOCAL, Lost, StayingCrew, asked_workers
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.slurm import SLURM, slurm_cluster
 from sweep.engine.worker import Job, begin, forget_run, limit_of, stop_run
@@ -258,15 +258,25 @@ class _Limit(WorkerPlugin):
 
 def _local(n: int) -> LocalCluster:
     _preload()
-    return LocalCluster(
-        n_workers=n,
-        threads_per_worker=1,
-        processes=True,
-        memory_limit=0,
-        dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-        env=dict(os.environ),  # the server of forks has that of its own beginning
-    )
+    with starting():
+        return LocalCluster(
+            n_workers=n,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=0,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+            env=dict(os.environ),  # the server of forks has that of its own beginning
+        )
+
+
+@contextmanager
+def starting() -> Generator[None]:
+    """Within, SweepError if a process of this machine ends before it is there to work."""
+    try:
+        yield
+    except RuntimeError as error:  # as Dask tells of it
+        raise SweepError(f"worker processes did not start ({error}): {GUARD}") from error
 
 
 def _preload() -> None:

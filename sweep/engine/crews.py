@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 from collections.abc import Callable, Generator
@@ -21,6 +22,10 @@ from sweep.spec import RunOptions, Task
 # Of a GPU's process: two keep it busy, one computing while the other copies; the rest write.
 LEAST_THREADS, MOST_THREADS = 2, 4
 LOCAL = "local"  # as `--cluster` has it: processes on this machine
+GUARD = (
+    "each of these processes imports the script that starts them, so that what runs a sweep has to "
+    'stand below `if __name__ == "__main__":` in it, as of all scripts with multiprocessing'
+)
 
 
 class Lost(Exception):
@@ -174,8 +179,11 @@ def needs_backend_here(options: RunOptions) -> bool:
 def consistent(options: RunOptions) -> RunOptions:
     """The options, with the backend that others imply.
 
-    SweepError where two exclude each other, or the cluster is no place at all.
+    SweepError where two exclude each other, where the cluster is no place at all, and in a process
+    that imports the script that has started it, before it can compute anything.
     """
+    if (options.cluster == LOCAL or options.gpus is not None) and _imports_its_script():
+        raise SweepError(f"a worker process cannot start others: {GUARD}")
     if options.cluster not in (None, LOCAL, SLURM) and not _is_address(options.cluster):
         raise SweepError(
             f"cluster={options.cluster!r} is neither {LOCAL!r} nor {SLURM!r} nor the address of a "
@@ -201,6 +209,11 @@ def consistent(options: RunOptions) -> RunOptions:
             "under [run.slurm], with --backend gpu); in a job array, --gpus goes with --shard"
         )
     return replace(options, backend="gpu")
+
+
+def _imports_its_script() -> bool:
+    """As multiprocessing itself finds out that a process is not yet there to work."""
+    return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
 
 
 def _is_address(text: str) -> bool:

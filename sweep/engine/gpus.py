@@ -23,7 +23,7 @@ from distributed import Nanny, Scheduler, SpecCluster, get_worker
 
 from sweep.backends import Backend
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus
-from sweep.engine.clusters import KEPT, OURS, Processes, Tell
+from sweep.engine.clusters import KEPT, OURS, Processes, Tell, starting
 from sweep.engine.crews import Lost, StayingCrew, threads_of_gpu
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.worker import Job, opened, stop_of
@@ -209,8 +209,9 @@ def _cluster(gpus: tuple[Gpu, ...]) -> SpecCluster:
     }
     board = {"host": "127.0.0.1", "port": 0, "dashboard": True, "dashboard_address": "127.0.0.1:0"}
     cluster: Any = SpecCluster  # its types know no level of logging
-    return cluster(
-        workers=workers,
-        scheduler={"cls": Scheduler, "options": board},
-        silence_logs=logging.CRITICAL,
-    )
+    with starting():
+        return cluster(
+            workers=workers,
+            scheduler={"cls": Scheduler, "options": board},
+            silence_logs=logging.CRITICAL,
+        )

@@ -26,11 +26,12 @@ from sweep.mesh import LEVEL
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
 from sweep.spec import STRETCH, Chunk, LongValues, Status, Sweep
 from sweep.store import encoding, extension, layout
-from sweep.store.coordinates import Stored
+from sweep.store.coordinates import Stored, read_dimensions
 from sweep.store.differences import differences
 from sweep.store.faults import opening, refuse_what_is_not_ours
 from sweep.store.listing import key
 from sweep.store.place import Index, Place, local, place_of
+from sweep.store.reading import checked
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store as Files
@@ -164,6 +165,10 @@ class Store:
             for values in axis.columns.values():
                 for start in range(0, axis.size, STRETCH):
                     values[start : start + STRETCH]
+        dataset = self.dataset()
+        for name in dataset.coords:
+            if not dataset[name].ndim:
+                dataset[name].load()
         return [chunk for chunk in self.done() if not self._is_whole(chunk)]
 
     def damaged_files(self, chunk: Chunk) -> list[str]:
@@ -320,11 +325,11 @@ def open_results(path: str | Path) -> xr.Dataset:
     _refuse_what_is_not_to_be_read(place)
     with opening(place):
         files = place.files()
-        _group(files)
+        read_dimensions(_group(files))
         dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
             files, consolidated=False, chunks=None
         )
-        return layout.ordered(_chunked(dataset))
+        return layout.ordered(_chunked(checked(dataset)))
 
 
 def _chunked(dataset: xr.Dataset) -> xr.Dataset:

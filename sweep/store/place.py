@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sweep.errors import MachineError
 from sweep.spec import Chunk, Sweep
 
 if TYPE_CHECKING:
@@ -134,8 +135,15 @@ def place_of(path: str | Path, *, durable: bool = False) -> Place:
 
 
 def local(path: str | Path) -> Path:
-    """A path of this machine, absolute."""
-    return Path(str(path).removeprefix("file://")).expanduser().absolute()
+    """A path of this machine, absolute; MachineError where its folder is not there any more."""
+    given = Path(str(path).removeprefix("file://")).expanduser()
+    try:
+        return given.absolute()
+    except FileNotFoundError as error:
+        raise MachineError(
+            f"{str(path)!r} lies nowhere: the working directory has been deleted; change to "
+            "another one, or give an absolute path"
+        ) from error
 
 
 def anything_at(path: str | Path) -> bool:

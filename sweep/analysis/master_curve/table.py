@@ -74,8 +74,11 @@ def read_table(path: Path) -> Table:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise SweepError(f"there is no file {str(path)!r}; name another, or a store") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise SweepError(f"{str(path)!r} cannot be read: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise SweepError(f"{str(path)!r} cannot be read: {reason}") from error
     numbered = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
     constants = [CONSTANT.match(line) for _, line in numbered if line.startswith("#")]
     content = [(i, line) for i, line in numbered if not line.startswith("#")]

@@ -1,0 +1,130 @@
+"""What is read from a store lazily: every part is checked when it is read, whoever reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from xarray.backends import BackendArray
+from xarray.core import indexing
+
+from sweep.errors import StoreError
+from sweep.mesh import LEVEL
+from sweep.spec import MISSING, Status
+from sweep.store.coordinates import damaged
+from sweep.store.layout import MISSING_LEVEL
+
+Read = Callable[[Any], NDArray[Any]]  # of a key: integers, slices and index arrays, one a dimension
+
+
+def checked(dataset: xr.Dataset) -> xr.Dataset:
+    """The same Dataset, lazy as it was; StoreError from each part that is damaged, when it is read.
+
+    Damaged is what cannot be read, an output without a value at a point that is ok, for then a file
+    of its chunk is missing, and a coordinate without one.
+    """
+    derived = _derived(dataset)
+    status = _Results("status", dataset["status"].variable)
+    lazy: dict[str, _Checked] = {"status": status}
+    for name in map(str, dataset.variables):
+        variable = dataset[name].variable
+        if name in dataset.data_vars and name != "status":
+            lazy[name] = _Results(name, variable, status.read)
+        elif name in dataset.coords and name not in dataset.xindexes:  # those are read already
+            lazy[name] = _Coordinate(name, variable, may_be_nan=name in derived)
+    return dataset.assign({name: array.variable() for name, array in lazy.items()})
+
+
+class _Checked(BackendArray):
+    """A variable of which every part read is checked."""
+
+    def __init__(self, name: str, variable: xr.Variable) -> None:
+        self.name = name
+        self.shape = variable.shape
+        self.dtype = variable.dtype
+        self._variable = variable
+
+    def variable(self) -> xr.Variable:
+        """The variable as it was, but that what is read goes through this."""
+        lazy: Any = indexing.LazilyIndexedArray(self)
+        data: Any = indexing.MemoryCachedArray(indexing.CopyOnWriteArray(lazy))  # as xarray has it
+        return self._variable.copy(data=data)
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        outer = indexing.IndexingSupport.OUTER
+        return indexing.explicit_indexing_adapter(key, self.shape, outer, self.read)
+
+    def read(self, key: Any) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _read(self, key: Any) -> NDArray[Any]:
+        """As zarr reads it: a missing file as the fill value."""
+        return self._variable[key].values
+
+
+class _Results(_Checked):
+    """An output, or the status itself."""
+
+    def __init__(self, name: str, variable: xr.Variable, status: Read | None = None) -> None:
+        super().__init__(name, variable)
+        kind = "flag" if "flag_meanings" in variable.attrs else "count"
+        self._missing = MISSING["real" if variable.dtype.kind == "f" else kind]
+        self._status = status
+
+    def read(self, key: Any) -> NDArray[Any]:
+        values = self._intact(key)
+        if self._status is None or not (absent := _absent(values, self._missing)).any():
+            return values
+        ok = self._status(key) == Status.ok
+        if not (absent & ok).any():
+            return values
+        values = self._intact(key)  # its chunk may have been written since
+        lost = np.count_nonzero(_absent(values, self._missing) & ok)
+        if lost:
+            raise StoreError(
+                f"{self.name} has no value at {lost:,} points that are done: a file of the store "
+                "is missing. Running its sweep again computes those chunks anew; "
+                "`sweep status --verify` names them"
+            )
+        return values
+
+    def _intact(self, key: Any) -> NDArray[Any]:
+        try:
+            return self._read(key)
+        except (ValueError, RuntimeError) as error:  # as zarr and blosc tell of it
+            raise StoreError(
+                f"{self.name} has a damaged chunk ({error}). `sweep status --verify` names it; "
+                "then running its sweep computes it again"
+            ) from error
+
+
+class _Coordinate(_Checked):
+    """A parameter that is no dimension's own, or the levels of refined points."""
+
+    def __init__(self, name: str, variable: xr.Variable, *, may_be_nan: bool) -> None:
+        super().__init__(name, variable)
+        self._may_be_nan = may_be_nan
+
+    def read(self, key: Any) -> NDArray[Any]:
+        try:
+            values = self._read(key)
+        except (ValueError, RuntimeError) as error:
+            raise damaged(self.name, f"cannot be read ({error})") from error
+        missing = MISSING_LEVEL if self.name == LEVEL else MISSING["real"]
+        if not self._may_be_nan and _absent(values, missing).any():
+            raise damaged(self.name, "lacks a file")
+        return values
+
+
+def _absent(values: NDArray[Any], missing: float) -> NDArray[np.bool_]:
+    return np.isnan(values) if np.isnan(missing) else values == missing
+
+
+def _derived(dataset: xr.Dataset) -> set[str]:
+    """The single parameters that the kernel finds: they are NaN."""
+    constants = json.loads(dataset.attrs["recipe"])["constants"]
+    return {name for name, value in constants.items() if value == float("nan").hex()}
