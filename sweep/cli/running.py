@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -44,24 +45,30 @@ def _time_limit(text: str) -> float:
     from sweep.config.quantities import UnreadableError, seconds
 
     try:
-        return seconds(text if not text.replace(".", "", 1).isdigit() else float(text))
+        return seconds(float(text) if text.replace(".", "", 1).isdecimal() else text)
     except UnreadableError as error:
         raise typer.BadParameter(str(error)) from None
 
 
 def _gpus(text: str) -> int | str:
-    if text != "all" and not (text.isdecimal() and int(text) >= 1):
+    count = text if text == "all" else _whole(text)
+    if not count:
         raise typer.BadParameter(f'{text!r} is neither "all" nor a whole number from 1')
-    return text if text == "all" else int(text)
+    return count
 
 
 def _shard(text: str) -> tuple[int, int]:
-    i, _, n = text.partition("/")
-    if not (i.isdigit() and n.isdigit() and 1 <= int(i) <= int(n)):
+    i, n = (_whole(part) for part in text.partition("/")[::2])
+    if not 1 <= i <= n:
         raise typer.BadParameter(
             f"{text!r} is not I/N with whole numbers, I from 1 to N", param_hint="--shard"
         )
-    return int(i), int(n)
+    return i, n
+
+
+def _whole(text: str) -> int:
+    """The whole number above 0 that a text is; 0 if it is none."""
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else 0
 
 
 @app.command(
