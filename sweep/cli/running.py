@@ -185,6 +185,11 @@ class Ended:
     place: str
     summary: Summary
 
+    @property
+    def points_total(self) -> int:
+        """Of a refined sweep that was stopped, those of all passes begun."""
+        return self.summary.points_before + self.kept.sweep.n_points
+
 
 def _compute(
     config: str,
@@ -251,9 +256,10 @@ def _tell_stopped(asked: StopRequest, ended: Ended | None, again: str, *, as_jso
     """What is kept, and the command that goes on."""
     words = "nothing was computed"
     if ended is not None:
-        total = ended.kept.sweep.n_points
+        before, total = ended.summary.points_before, ended.points_total
         done = total - sum(chunk.n_points for chunk in ended.kept.pending())
-        words = f"{done:,} of {total:,} points are kept in {ended.place}"
+        kept = "are kept in" if not before else "of the passes begun are kept, those of the last in"
+        words = f"{done:,} of {total:,} points {kept} {ended.place}"
         if as_json:
             print_object("summary", **_figures(ended), points_done=done, next=again)
     print(f"stopped by {asked.cause}: {words}\ngo on with: {again}", file=sys.stderr)
@@ -349,8 +355,8 @@ def _figures(ended: Ended) -> dict[str, object]:
     summary = ended.summary
     return {
         "store": ended.place,
-        "points_total": ended.kept.sweep.n_points,
-        **vars(summary),
+        "points_total": ended.points_total,
+        **{name: value for name, value in vars(summary).items() if name != "points_before"},
         "counts": {status.name: count for status, count in summary.counts.items()},
         "points_per_second": summary.points / summary.wall_seconds if summary.points else 0.0,
     }
