@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from operator import index
 from pathlib import Path
 from typing import Any, cast
@@ -40,9 +41,9 @@ def trace(
     """The motion of one point of a sweep over time.
 
     `source` and `overrides` are as in sweep.run. `at` gives a value, in SI units or as text with
-    a unit, to each parameter that has an axis there, whether or not the axis has that value, and to
-    any other that is to differ. The motion is told at `times` (s, ascending), or at `samples`
-    moments from `start` to `end` (s), which by default span the sweep's window.
+    a unit, to each parameter that has several values there, whether or not the new one is among
+    them, and to any other that is to differ. The motion is told at `times` (s, ascending), or at
+    `samples` moments from `start` to `end` (s), which by default span the sweep's window.
 
     The Dataset has the dimension `time`, the model's observables along it (`sweep models NAME`),
     every parameter as a coordinate without dimension, and `status`, that of the point in the sweep.
@@ -67,7 +68,7 @@ def trace_point(
     end: float | None = None,
 ) -> xr.Dataset:
     """The motion of a sweep that has one point, as `trace` has it; SweepError if it has more."""
-    _refuse_axes(sweep)
+    sweep = as_point(sweep)
     _refuse_method(sweep)
     asked = None if times is None else _numbers("times", times)
     samples, start, end = _count(samples), _moment("start", start), _moment("end", end)
@@ -136,12 +137,17 @@ def _count(given: int | None) -> int | None:
         raise SweepError(f"samples={shown(given)} is not a whole number") from None
 
 
-def _refuse_axes(sweep: Sweep) -> None:
-    if sweep.axes:
-        told = "; ".join(_extent(name, axis) for axis in sweep.axes for name in axis.columns)
-        names = [name for axis in sweep.axes for name in axis.columns]
-        cure = " ".join(f"--at {name}=..." for name in names)
+def as_point(sweep: Sweep) -> Sweep:
+    """The sweep of one point without axes; SweepError, which names the axes, if it has more."""
+    long = [(name, axis) for axis in sweep.axes if axis.size > 1 for name in axis.columns]
+    if long:
+        told = "; ".join(_extent(name, axis) for name, axis in long)
+        cure = " ".join(f"--at {name}=..." for name, _ in long)
         raise SweepError(f"a trace is of one point, and there are several: {told}. Add {cure}")
+    columns = {name: values for axis in sweep.axes for name, values in axis.columns.items()}
+    values = {**sweep.constants, **{name: float(each[:1][0]) for name, each in columns.items()}}
+    constants = {parameter.name: values[parameter.name] for parameter in sweep.parameters}
+    return replace(sweep, constants=constants, axes=())
 
 
 def _extent(name: str, axis: Axis) -> str:

@@ -124,7 +124,7 @@ def look_command(store: str | Path, sweep: Sweep, counts: Mapping[Status, int]) 
     """The command that looks at what is done: a plot, where there is anything to draw."""
     from sweep.spec import Status
 
-    drawable = sweep.shape and Status.ok in counts
+    drawable = sweep.n_points > 1 and Status.ok in counts
     return next_command("plot" if drawable else "show", store)
 
 
