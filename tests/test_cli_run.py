@@ -123,8 +123,12 @@ def test_a_single_point_is_shown_rather_than_plotted(run: Run) -> None:
     constants = ("--set", "friction=0.1", "--set", "base_acceleration=15.0")
     status, out, _ = run("run", SMOKE, "-o", "a.zarr", *constants)
     assert status == 0
-    assert "a.zarr: 1 points" in out
+    assert "a.zarr: 1 point, 1 of them now, in " in out
     assert "next: sweep show a.zarr" in out
+    assert "; 1 worker on " in run("run", SMOKE, "-o", "b.zarr", *constants, "--workers", "1")[1]
+    assert "nothing to do, 1 point is there" in run("run", SMOKE, "-o", "a.zarr", *constants)[1]
+    one = ("--set", "friction={ values = [0.1] }", "--set", "base_acceleration=15.0")
+    assert "next: sweep show c.zarr" in run("run", SMOKE, "-o", "c.zarr", *one)[1]
 
 
 def test_points_that_are_not_ok_are_told_with_their_sentence(run: Run) -> None:

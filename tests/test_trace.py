@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import signal
 import subprocess
 import time
@@ -654,6 +655,14 @@ def test_the_command_tells_of_a_point_that_is_not_ok(run: Run, tmp_path: Path) -
     assert f"outside_validity: {MODEL.sentences[Status.outside_validity]}" in out
     assert "stuck:" not in out  # of no moment
     assert (tmp_path / "a.nc").exists()
+
+
+def test_no_figure_is_a_negative_zero(run: Run) -> None:
+    """Of a mass that sticks all the time."""
+    asked = ("trace", SMOKE, "--at", "friction=0.5", "--at", "base_acceleration=1")
+    _, out, _ = run(*asked)
+    assert re.search(r"velocity +0 +0 +0 ", out)
+    assert "-0.0," not in run(*asked, "--json")[1]
 
 
 def test_an_axis_of_one_value_is_that_value(run: Run) -> None:

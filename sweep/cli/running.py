@@ -21,7 +21,7 @@ from sweep.cli.contents import (
     print_outputs,
     print_statuses,
 )
-from sweep.cli.printing import duration, print_json, print_table, rate
+from sweep.cli.printing import counted, duration, print_json, print_table, rate
 from sweep.cli.progress import display, print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import SweepError
@@ -259,7 +259,7 @@ def _tell_stopped(asked: StopRequest, ended: Ended | None, again: str, *, as_jso
         before, total = ended.summary.points_before, ended.points_total
         done = total - sum(chunk.n_points for chunk in ended.kept.pending())
         kept = "are kept in" if not before else "of the passes begun are kept, those of the last in"
-        words = f"{done:,} of {total:,} points {kept} {ended.place}"
+        words = f"{done:,} of {counted(total, 'point')} {kept} {ended.place}"
         if as_json:
             print_object("summary", **_figures(ended), points_done=done, next=again)
     print(f"stopped by {asked.cause}: {words}\ngo on with: {again}", file=sys.stderr)
@@ -292,7 +292,7 @@ def _tell_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
         told = {"status": counts_json(counts, sentences), "next": follow}
         print_object("summary", **_figures(ended), shard=[i, n], points_pending=left, **told)
     else:
-        computed = f"{ended.summary.points:,} points now"
+        computed = f"{counted(ended.summary.points, 'point')} now"
         print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} of all are pending")
         if set(counts) - {Status.ok}:
             print_statuses(counts, sentences)
@@ -341,13 +341,14 @@ def _print_statuses(ended: Ended, counts: Mapping[Status, int]) -> None:
 
 
 def _headline(ended: Ended) -> str:
-    summary, total = ended.summary, f"{ended.kept.sweep.n_points:,} points"
+    summary, total = ended.summary, counted(ended.kept.sweep.n_points, "point")
     if not summary.chunks:
-        return f"{ended.place}: nothing to do, all {total} are there"
-    pace = rate(summary.points / summary.wall_seconds)
+        all_there = "1 point is" if ended.kept.sweep.n_points == 1 else f"all {total} are"
+        return f"{ended.place}: nothing to do, {all_there} there"
+    pace, crew = rate(summary.points / summary.wall_seconds), counted(summary.workers, "worker")
     return (
         f"{ended.place}: {total}, {summary.points:,} of them now, in "
-        f"{duration(summary.wall_seconds)} ({pace}; {summary.workers} workers on {summary.backend})"
+        f"{duration(summary.wall_seconds)} ({pace}; {crew} on {summary.backend})"
     )
 
 
