@@ -335,6 +335,18 @@ def test_ctrl_c_while_compiling_is_no_fault_of_the_compiler(tmp_path: Path) -> N
     assert "Traceback" not in err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes among files")
+def test_what_a_pipe_brings_is_called_by_its_model(run: Run) -> None:
+    """As what comes in a mapping is; its own name is a number, and another each time."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as pipe:
+        pipe.write(Path(SMOKE).read_text())
+    status, out, _ = run("run", f"/dev/fd/{reading}")
+    os.close(reading)
+    assert status == 0
+    assert out.startswith(f"{Path('results', 'friction_oscillator.zarr')}: 35 points, ")
+
+
 def test_a_time_limit_ends_as_sigterm_does(run: Run) -> None:
     status, out, err = run(*ENDLESS, "--time-limit", "0.3")
     assert (status, out) == (143, "")

@@ -26,7 +26,7 @@ class Request:
 
     sweep: Sweep  # where it is refined, the coarse grid
     options: RunOptions
-    name: str  # stem of the file, or the model's name where there is no file
+    name: str  # stem of the file, or the model's name where there is none, or a pipe
     refinement: Refinement | None = None
 
 

@@ -29,7 +29,7 @@ class Draft:
     """The document as read, and all that was found wrong with it so far."""
 
     source: str  # as errors name it
-    name: str | None  # stem of the file; None: no file
+    name: str | None  # stem of the file; "": a pipe has none; None: no file
     folder: Path  # that paths in the document are relative to
     document: Table
     faults: list[Fault] = field(default_factory=list[Fault])
@@ -69,7 +69,8 @@ def read(
     else:
         path = _found(source)
         document = _parsed(_text(path, str(source)), str(source))
-        draft = Draft(str(source), path.stem, path.parent, document)
+        name = path.stem if path.is_file() else ""  # a pipe is called by a number
+        draft = Draft(str(source), name, path.parent, document)
     for override in _texts(draft, overrides, "overrides"):
         _override(draft, override, "--set")
     for override in _texts(draft, at, "at"):
