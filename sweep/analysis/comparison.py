@@ -44,8 +44,10 @@ def compare(
 
     For each output `x` the Dataset has `x_error`, with the results' dimensions: the relative error
     |x - reference| / |reference|, where the reference is 0 relative to its greatest value, of a
-    flag whether the classes differ. `status` is that of the results, or the reference's where they
-    are ok; points that are not ok have no error. What is stored as float32 is that far off besides.
+    flag whether the classes differ (0 or 1). `status` is that of the results, or the reference's
+    where they are ok; points that are not ok have no error: NaN, of a flag 255 as flags have
+    everywhere, so that `.where(errors.status == 0)` comes before its `.max()`. What is stored as
+    float32 is that far off besides.
     """
     dataset = open_results(results) if isinstance(results, str | Path) else results
     return errors(dataset, reference(dataset, method, parameters))

@@ -116,7 +116,11 @@ def plot(
     ] = None,
     at: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Cut an axis at its value nearest to this (SI)."),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Cut an axis at its value nearest to this (SI). Not of refined points with --over "
+            "or --against, where they have no axes.",
+        ),
     ] = None,
     over: Annotated[
         list[str] | None,
