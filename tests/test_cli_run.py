@@ -370,6 +370,7 @@ def test_a_signal_before_anything_is_computed_ends_at_once(
     os.mkfifo(fifo)
     with running(["run", fifo.name], tmp_path) as waiting:
         writing = opened_by_a_reader(fifo)
+        time.sleep(0.3)  # on the way into read() CPython hears no signal, until the next one
         waiting.send_signal(asked)
         _, said = waiting.communicate(timeout=20)
         os.close(writing)
