@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sweep.backends import open_backend
 from sweep.backends.visible import find_gpus
-from sweep.config import Request, load
+from sweep.config import Request, checked_options, load
 from sweep.engine import (
     KeptCrew,
     Progress,
@@ -29,7 +29,7 @@ from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, vari
 from sweep.refining import most_points
 from sweep.source import kernel_digest
 from sweep.spec import Points, Status
-from sweep.store import MemoryResults, Store, anything_at, is_in_memory
+from sweep.store import MemoryResults, Store, anything_at, is_in_memory, refuse_no_path
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -86,6 +86,7 @@ def compute(
     Of a refined sweep that was stopped in a pass, the store is that of the pass. SweepError as of
     `run`.
     """
+    refuse_no_path(path)
     if request.refinement is None:
         kept = open_store(request, path)
         return kept, run_in_store(kept, request, report, stop, tell)
@@ -115,10 +116,10 @@ def with_options(request: Request, **options: Any) -> Request:
     """The request with those run options that are not None.
 
     Workers asked for here are also the jobs of a run under SLURM, whatever its table says. Where
-    GPUs are asked for, the threads that a file asks for are not. SweepError where options exclude
-    each other.
+    GPUs are asked for, the threads that a file asks for are not. SweepError where options are not
+    what a file may have under [run], or exclude each other.
     """
-    given = {name: value for name, value in options.items() if value is not None}
+    given = checked_options({name: v for name, v in options.items() if v is not None})
     if "workers" in given:
         given["slurm"] = {**request.options.slurm, "jobs": given["workers"]}
     if "gpus" in given:

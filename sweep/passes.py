@@ -194,7 +194,7 @@ class _Account:
     def enter(self, summary: Summary, points: int) -> Summary:
         """Counts a pass of so many points in, and gives its summary back."""
         self.summaries.append(summary)
-        self.points_before += points
+        self.points_before += 0 if summary.stopped else points
         return summary
 
     def summary(self) -> Summary:
@@ -211,4 +211,5 @@ class _Account:
             workers=max(each.workers for each in self.summaries),
             backend=next((each.backend for each in self.summaries if each.backend), ""),
             stopped=self.summaries[-1].stopped,
+            points_before=self.points_before if self.summaries[-1].stopped else 0,
         )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from operator import index
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
@@ -14,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sweep.backends.items_tracer import ItemsTracer
 from sweep.backends.tracer import Seen, Span, Tracer
 from sweep.config import load
+from sweep.config.wording import shown
 from sweep.errors import SweepError
 from sweep.source import kernel_of
 from sweep.spec import DTYPES, MISSING, STRETCH, Axis, Model, Observable, Sweep, Values
@@ -38,9 +41,9 @@ def trace(
     """The motion of one point of a sweep over time.
 
     `source` and `overrides` are as in sweep.run. `at` gives a value, in SI units or as text with
-    a unit, to each parameter that has an axis there, whether or not the axis has that value, and to
-    any other that is to differ. The motion is told at `times` (s, ascending), or at `samples`
-    moments from `start` to `end` (s), which by default span the sweep's window.
+    a unit, to each parameter that has several values there, whether or not the new one is among
+    them, and to any other that is to differ. The motion is told at `times` (s, ascending), or at
+    `samples` moments from `start` to `end` (s), which by default span the sweep's window.
 
     The Dataset has the dimension `time`, the model's observables along it (`sweep models NAME`),
     every parameter as a coordinate without dimension, and `status`, that of the point in the sweep.
@@ -49,6 +52,8 @@ def trace(
     ends before its time, what follows is missing; of one that has no motion, all is. SweepError is
     raised where the request is at fault.
     """
+    if not isinstance(cast(object, at or {}), Mapping):
+        raise SweepError(f"at={shown(at)}: values by name are asked for, as a dict")
     texts = [f"{name}={_in_toml(value)}" for name, value in (at or {}).items()]
     sweep = load(source, overrides, at=texts).sweep
     return trace_point(sweep, times=times, samples=samples, start=start, end=end)
@@ -63,20 +68,20 @@ def trace_point(
     end: float | None = None,
 ) -> xr.Dataset:
     """The motion of a sweep that has one point, as `trace` has it; SweepError if it has more."""
-    _refuse_axes(sweep)
+    sweep = as_point(sweep)
     _refuse_method(sweep)
+    asked = None if times is None else _numbers("times", times)
+    samples, start, end = _count(samples), _moment("start", start), _moment("end", end)
     traced_by = ItemsTracer if sweep.method.items else Tracer
     tracer = traced_by(kernel_of(sweep), sweep.constants)
     span = tracer.span()
     if _has_none(span) and (status := tracer.look(np.empty(0)).status):
-        asked = np.zeros(1) if times is None else np.asarray(times, np.float64)
+        asked = np.zeros(1) if asked is None else asked
         return _dataset(sweep, asked, _nothing(sweep, asked.size, status))
-    if times is None:
+    if asked is None:
         count = sweep.model.samples if samples is None else samples
-        moments = _spaced(span, count, start, end, sweep.model.clock.unit)
-    else:
-        moments = np.asarray(times, np.float64)
-    moments = _checked(moments, span, sweep.model.clock.unit)
+        asked = _spaced(span, count, start, end, sweep.model.clock.unit)
+    moments = _checked(asked, span, sweep.model.clock.unit)
     return _dataset(sweep, moments, tracer.look(moments))
 
 
@@ -110,12 +115,39 @@ def _in_toml(value: float | str) -> str:
     return json.dumps(value) if isinstance(value, str) else repr(np.asarray(value).tolist())
 
 
-def _refuse_axes(sweep: Sweep) -> None:
-    if sweep.axes:
-        told = "; ".join(_extent(name, axis) for axis in sweep.axes for name in axis.columns)
-        names = [name for axis in sweep.axes for name in axis.columns]
-        cure = " ".join(f"--at {name}=..." for name in names)
+def _numbers(name: str, given: ArrayLike) -> Values:
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise SweepError(f"{name}={shown(given)}: plain numbers are asked for") from None
+
+
+def _moment(name: str, given: float | None) -> float | None:
+    """A moment that a trace begins or ends with, or None."""
+    value = None if given is None else _numbers(name, given)
+    if value is not None and value.ndim:
+        raise SweepError(f"{name}={shown(given)}: one number is asked for")
+    return None if value is None else float(value)
+
+
+def _count(given: int | None) -> int | None:
+    try:
+        return None if given is None else index(given)
+    except TypeError:
+        raise SweepError(f"samples={shown(given)} is not a whole number") from None
+
+
+def as_point(sweep: Sweep) -> Sweep:
+    """The sweep of one point without axes; SweepError, which names the axes, if it has more."""
+    long = [(name, axis) for axis in sweep.axes if axis.size > 1 for name in axis.columns]
+    if long:
+        told = "; ".join(_extent(name, axis) for name, axis in long)
+        cure = " ".join(f"--at {name}=..." for name, _ in long)
         raise SweepError(f"a trace is of one point, and there are several: {told}. Add {cure}")
+    columns = {name: values for axis in sweep.axes for name, values in axis.columns.items()}
+    values = {**sweep.constants, **{name: float(each[:1][0]) for name, each in columns.items()}}
+    constants = {parameter.name: values[parameter.name] for parameter in sweep.parameters}
+    return replace(sweep, constants=constants, axes=())
 
 
 def _extent(name: str, axis: Axis) -> str:

@@ -124,8 +124,12 @@ def test_a_single_point_is_shown_rather_than_plotted(run: Run) -> None:
     constants = ("--set", "friction=0.1", "--set", "base_acceleration=15.0")
     status, out, _ = run("run", SMOKE, "-o", "a.zarr", *constants)
     assert status == 0
-    assert "a.zarr: 1 points" in out
+    assert "a.zarr: 1 point, 1 of them now, in " in out
     assert "next: sweep show a.zarr" in out
+    assert "; 1 worker on " in run("run", SMOKE, "-o", "b.zarr", *constants, "--workers", "1")[1]
+    assert "nothing to do, 1 point is there" in run("run", SMOKE, "-o", "a.zarr", *constants)[1]
+    one = ("--set", "friction={ values = [0.1] }", "--set", "base_acceleration=15.0")
+    assert "next: sweep show c.zarr" in run("run", SMOKE, "-o", "c.zarr", *one)[1]
 
 
 def test_points_that_are_not_ok_are_told_with_their_sentence(run: Run) -> None:
@@ -332,6 +336,18 @@ def test_ctrl_c_while_compiling_is_no_fault_of_the_compiler(tmp_path: Path) -> N
     assert "Traceback" not in err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes among files")
+def test_what_a_pipe_brings_is_called_by_its_model(run: Run) -> None:
+    """As what comes in a mapping is; its own name is a number, and another each time."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as pipe:
+        pipe.write(Path(SMOKE).read_text())
+    status, out, _ = run("run", f"/dev/fd/{reading}")
+    os.close(reading)
+    assert status == 0
+    assert out.startswith(f"{Path('results', 'friction_oscillator.zarr')}: 35 points, ")
+
+
 def test_a_time_limit_ends_as_sigterm_does(run: Run) -> None:
     status, out, err = run(*ENDLESS, "--time-limit", "0.3")
     assert (status, out) == (143, "")
@@ -355,8 +371,9 @@ def test_a_signal_before_anything_is_computed_ends_at_once(
     os.mkfifo(fifo)
     with running(["run", fifo.name], tmp_path) as waiting:
         writing = opened_by_a_reader(fifo)
+        time.sleep(0.3)  # on the way into read() CPython hears no signal, until the next one
         reader = psutil.Process(waiting.pid)
-        wait_for(lambda: reader.status() == psutil.STATUS_SLEEPING)  # woken by that, it reads
+        wait_for(lambda: reader.status() == psutil.STATUS_SLEEPING)
         waiting.send_signal(asked)
         _, said = waiting.communicate(timeout=20)
         os.close(writing)

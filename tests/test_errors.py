@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -281,6 +282,18 @@ def test_errors_as_lines_are_on_a_logarithmic_scale(moreau: xr.Dataset) -> None:
     (axes,) = figure.axes
     assert axes.get_yscale() == "log"
     assert "no error: 3 points" in legend_of(figure)
+
+
+def test_no_errors_at_all_are_drawn_as_lines_at_0(moreau: xr.Dataset, tmp_path: Path) -> None:
+    """Of a method against itself; what matplotlib warns of would be an error here."""
+    figure = plots.draw_slice(compare_slice(cut(moreau, None, {}), "moreau"))
+    plots.save(figure, tmp_path / "a.png")
+    (axes,) = figure.axes
+    lines = [line.get_ydata() for line in axes.get_lines()]
+    np.testing.assert_array_equal(lines, np.zeros((3, 3)))
+    low, high = axes.get_ylim()
+    assert low < 0 < high
+    assert "no error: 9 points" in legend_of(figure)
 
 
 def test_plot_against_tells_median_and_worst(run: Run) -> None:

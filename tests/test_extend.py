@@ -258,6 +258,15 @@ def test_the_command_extends_and_says_how_to_go_on(run: Run, tmp_path: Path) -> 
     assert run("extend", "none.zarr", "long.toml")[0] == 2
 
 
+def test_a_store_without_axes_says_so(run: Run, tmp_path: Path) -> None:
+    head = CONFIG.partition("[axes]")[0]
+    point = "friction = 0.3\nbase_acceleration = 15.0\n"
+    (tmp_path / "one.toml").write_text(f"{head}{point}")
+    assert run("run", "one.toml", "-o", "one.zarr")[0] == 0
+    _, out, _ = run("extend", "one.zarr", "one.toml")
+    assert out == "one.zarr: no axis; 1 of 1 point done\nnext: sweep show one.zarr\n"
+
+
 def test_a_longer_sweep_is_told_how_to_extend_the_store(run: Run, tmp_path: Path) -> None:
     """And another one that it is another."""
     (tmp_path / "map.toml").write_text(CONFIG)

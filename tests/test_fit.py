@@ -932,6 +932,7 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--variable", "bta"], "did you mean 'beta'?"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "xi"], "tells no delta"),
         (f"beta,energy\n{GOOD}\n", ["--method", "minmax"], "did you mean 'minimax'?"),
+        (f"beta,energy\n{GOOD}\n", ["--method", "nope"], "there is no method 'nope'; known are"),
         (f"beta,energy\n{GOOD}\n", ["--weights", "abs"], "known are relative, absolute, sigma"),
         (f"beta,energy\n{GOOD}\n", ["--weights", "sigma"], "no standard errors"),
         (f"beta,energy\n{GOOD}\n", ["--range", "1", "2"], "name it, beta or xi"),

@@ -193,6 +193,30 @@ def test_the_time_limit_is_that_of_all_passes_together(run: Run, tmp_path: Path)
     assert account.options().time_limit == 1.5
 
 
+def test_stopped_in_a_later_pass_it_counts_those_before(run: Run, tmp_path: Path) -> None:
+    """Against what lies in the stores of the passes."""
+    path, stop = tmp_path / "a.zarr", Event()
+    (tmp_path / "a.toml").write_text(TOML)
+
+    def report(progress: Progress) -> None:
+        if progress.points_total > 15:  # the second pass begins
+            stop.set()
+
+    request = api.with_options(load(tmp_path / "a.toml"), chunk_points=4)
+    last, summary = api.compute(request, path, report, stop)
+    assert summary.stopped
+    stores = [Store.open(each) for each in sorted((tmp_path / "a.zarr.passes").glob("[0-9].zarr"))]
+    assert (len(stores), stores[-1].location) == (2, last.location)
+    total = sum(each.sweep.n_points for each in stores)
+    done = sum(int((each.dataset()["status"] != Status.pending).sum()) for each in stores)
+    assert 15 <= done < total
+    again = ("run", "a.toml", "-o", "a.zarr", "--time-limit", "0.0000001")
+    status, out, err = run(*again, "--json")
+    told = json.loads(out.splitlines()[-1])
+    assert (status, told["points_done"], told["points_total"]) == (143, done, total)
+    assert f"{done} of {total} points of the passes begun are kept, those of the last in" in err
+
+
 def test_values_are_those_of_the_machine_that_began(
     tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -214,6 +214,14 @@ def test_all_faults_of_a_sample_come_at_once() -> None:
     ]  # fmt: skip
 
 
+def test_a_range_beside_a_file_is_one_fault(tmp_path: Path) -> None:
+    """Though the file has no such column: it is not missing."""
+    asked = {**csv(tmp_path, "base_acceleration\n2\n"), "friction": {"uniform": [0.1, 1]}}
+    assert faults(asked) == [
+        "[sample] friction: this does not go with file, whose rows are the points"
+    ]
+
+
 def test_a_sample_of_nothing_and_a_csv_with_faults(tmp_path: Path) -> None:
     found = faults({"method": "sobol", "points": 4}, parameters={**PARAMETERS, "friction": 0.1})
     assert "[sample]: there is no parameter; write friction = " in found[0]
@@ -226,6 +234,10 @@ def test_a_sample_of_nothing_and_a_csv_with_faults(tmp_path: Path) -> None:
     assert "line 2: -1.0 is out of range" in found[1]
     assert "it is empty" in faults(csv(tmp_path, ""))[0]
     assert "cannot be read" in faults({"file": str(tmp_path / "none.csv")})[0]
+    unread = {"file": str(tmp_path)}  # what is missing may stand there
+    for asked in (unread, {"file": 3}, {**unread, "columns": [*RANGES]}):
+        assert [fault.split(":")[0] for fault in faults(asked)] == ["[sample] file"]
+    assert len(faults(unread, parameters={**PARAMETERS, "mass": -1}, outputs=["x"])) == 3
     twice = csv(tmp_path, "friction,friction,base_acceleration\n1,1,1\n")
     assert "column 'friction' is twice" in faults(twice)[0]
 

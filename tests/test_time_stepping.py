@@ -48,6 +48,21 @@ def energy(method: str, **parameters: Any) -> NDArray[np.float64]:
     return computed["normalized_energy"]
 
 
+@every_method
+def test_a_row_of_springs_jumps_when_its_innermost_leaves(method: str) -> None:
+    """Its middle is half a width from the centre, which itself leaves at δ = 1."""
+    steps = {"springs": 2000, "steps_per_cycle": 400}
+    for n in (1.0, 2.0):
+        leaves = 1 - (0.5 * 2 ** (1 / n) / steps["springs"]) ** n
+        deltas = leaves + (1 - leaves) * np.array([-0.1, 0.1, 1.0])
+        given = {"beta": 3.0, "delta": deltas, "phase": 1.0, "profile_exponent": n}
+        found = compute({**given, **steps}, model="mdr_contact", method=method)["regime"]
+        jumping = REGIMES.index("jumping")
+        assert (found == jumping).tolist() == [False, True, True]
+        exact = compute(given, model="mdr_contact", method="exact")["regime"]
+        assert not (exact == jumping).any()
+
+
 def same_springs(points: Columns, springs: int) -> NDArray[np.float64]:
     """W̄ of each point, exact in time, summed over the springs of the time-stepping methods."""
     energies = []

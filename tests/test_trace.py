@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import signal
 import subprocess
 import time
@@ -656,6 +657,33 @@ def test_the_command_tells_of_a_point_that_is_not_ok(run: Run, tmp_path: Path) -
     assert f"outside_validity: {MODEL.sentences[Status.outside_validity]}" in out
     assert "stuck:" not in out  # of no moment
     assert (tmp_path / "a.nc").exists()
+
+
+def test_no_figure_is_a_negative_zero(run: Run) -> None:
+    """Of a mass that sticks all the time."""
+    asked = ("trace", SMOKE, "--at", "friction=0.5", "--at", "base_acceleration=1")
+    _, out, _ = run(*asked)
+    assert re.search(r"velocity +0 +0 +0 ", out)
+    assert "-0.0," not in run(*asked, "--json")[1]
+
+
+def test_an_axis_of_one_value_is_that_value(run: Run) -> None:
+    """A sample of one point, too; only what has several values is asked for."""
+    asked = [f"{name}={{ values = [{value}] }}" for name, value in (("friction", 0.1), ("mass", 2))]
+    single = ["friction=0.1", "mass=2"]
+    at = {"base_acceleration": 15.0}
+    found, right = (sweep.trace(SMOKE, at, each, samples=9) for each in (asked, single))
+    xr.testing.assert_identical(found, right)
+    _, out, _ = run("trace", SMOKE, "--at", "base_acceleration=15", "--set", asked[0], "--json")
+    assert json.loads(out)["parameters"]["friction"] == 0.1
+    sample = {"method": "sobol", "points": 1, "friction": {"uniform": [0.1, 0.3]}}
+    drawn = {"model": MODEL.name, "parameters": {**SDND104, **at}, "sample": sample}
+    drawn["parameters"].pop("friction", None)
+    assert float(sweep.trace(drawn, samples=9)["friction"]) == 0.1  # where Sobol's begins
+    with pytest.raises(SweepError) as refused:
+        sweep.trace(SMOKE, {}, asked)
+    told = "base_acceleration has 7 values from 0.5 to 15. Add --at base_acceleration=..."
+    assert str(refused.value) == f"a trace is of one point, and there are several: {told}"
 
 
 @pytest.mark.parametrize(

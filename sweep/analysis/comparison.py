@@ -6,18 +6,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
 from sweep.analysis.errors import error_name, errors
 from sweep.analysis.slices import Slice, is_flag
-from sweep.config.quantities import first_outside, requirement
-from sweep.config.wording import nearest
+from sweep.config.draft import plain
+from sweep.config.quantities import UnreadableError, first_outside, number, requirement
+from sweep.config.wording import nearest, shown
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError
 from sweep.models import models
-from sweep.spec import Axis, Sweep, Values
+from sweep.spec import Axis, Parameter, Sweep, Values
 from sweep.store import MemoryResults, open_results
 
 if TYPE_CHECKING:
@@ -32,19 +33,21 @@ LEAST_CHUNK, GREATEST_CHUNK = 64, 2**16  # points
 def compare(
     results: xr.Dataset | str | Path,
     method: str = "exact",
-    parameters: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
 ) -> xr.Dataset:
     """The errors of results, a Dataset or the path of a store, against another method's.
 
     That method of the same model is run in memory at the same points, axes that it has no parameter
-    for (a time step) but once. It takes the values of `parameters` (SI units), else those of the
-    results, else its defaults; SweepError if that leaves one without a value, or with one it does
-    not allow.
+    for (a time step) but once. It takes the values of `parameters` (SI units, or text with a unit),
+    else those of the results, else its defaults; SweepError if that leaves one without a value, or
+    with one it does not allow.
 
     For each output `x` the Dataset has `x_error`, with the results' dimensions: the relative error
     |x - reference| / |reference|, where the reference is 0 relative to its greatest value, of a
-    flag whether the classes differ. `status` is that of the results, or the reference's where they
-    are ok; points that are not ok have no error. What is stored as float32 is that far off besides.
+    flag whether the classes differ (0 or 1). `status` is that of the results, or the reference's
+    where they are ok; points that are not ok have no error: NaN, of a flag 255 as flags have
+    everywhere, so that `.where(errors.status == 0)` comes before its `.max()`. What is stored as
+    float32 is that far off besides.
     """
     dataset = open_results(results) if isinstance(results, str | Path) else results
     return errors(dataset, reference(dataset, method, parameters))
@@ -64,7 +67,7 @@ def compare_slice(shown: Slice, method: str) -> Slice:
 
 
 def reference(
-    dataset: xr.Dataset, method: str, parameters: Mapping[str, float] | None = None
+    dataset: xr.Dataset, method: str, parameters: Mapping[str, float | str] | None = None
 ) -> xr.Dataset:
     """The results of a method at a Dataset's points, over those of its axes the method knows."""
     sweep = reference_sweep(dataset, method, parameters)
@@ -75,7 +78,7 @@ def reference(
 
 
 def reference_sweep(
-    dataset: xr.Dataset, method: str, parameters: Mapping[str, float] | None = None
+    dataset: xr.Dataset, method: str, parameters: Mapping[str, float | str] | None = None
 ) -> Sweep:
     """The sweep of a method at a Dataset's points, read off its coordinates.
 
@@ -83,10 +86,7 @@ def reference_sweep(
     """
     sweep = _without_values(dataset, method)
     known = {parameter.name: parameter for parameter in sweep.parameters}
-    given = dict(parameters or {})
-    for name in given:
-        if name not in known:
-            raise SweepError(f"method {method!r} takes no {name!r}; {nearest(name, known)}")
+    given = _given(method, parameters or {}, known)
     found = {name: dataset[name] for name in known if name in dataset.coords and name not in given}
     constants = {name: each.default for name, each in known.items() if each.default is not None}
     constants |= {name: float(value) for name, value in found.items() if not value.ndim} | given
@@ -97,10 +97,30 @@ def reference_sweep(
     return replace(sweep, constants=single, axes=axes)
 
 
+def _given(
+    method: str, parameters: Mapping[str, float | str], known: Mapping[str, Parameter]
+) -> dict[str, float]:
+    """What is given for the method in SI units; SweepError for what it does not take."""
+    if not isinstance(cast(object, parameters), Mapping):
+        raise SweepError(f"parameters={shown(parameters)}: values by name are asked for, as a dict")
+    given: dict[str, float] = {}
+    for name, value in parameters.items():
+        if name not in known:
+            raise SweepError(f"method {method!r} takes no {name!r}; {nearest(str(name), known)}")
+        try:
+            given[name] = number(plain(value), known[name])
+        except UnreadableError as error:
+            raise SweepError(f"{name}: {error}") from None
+    return given
+
+
 def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
     """The sweep's model, method, parameter set and outputs alone."""
-    if not {"model", "recipe"} <= set(dataset.attrs):
+    attributes: Mapping[str, object] = getattr(dataset, "attrs", {})
+    if not {"model", "recipe"} <= set(attributes):
         raise SweepError("these are no results of a sweep: they do not say of which model")
+    if "status" not in dataset:
+        raise SweepError("these results have no status, which says which points are ok: keep it")
     model = _called("model", str(dataset.attrs["model"]), models())
     parameter_set = str(json.loads(dataset.attrs["recipe"])["parameter_set"])
     sets = {each.name: each for each in model.parameter_sets}
@@ -116,7 +136,8 @@ def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
 
 def _called(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
     if name not in choices:
-        raise SweepError(f"there is no {kind} {name!r} to compare with; {nearest(name, choices)}")
+        cure = nearest(str(name), choices)
+        raise SweepError(f"there is no {kind} {name!r} to compare with; {cure}")
     return choices[name]
 
 

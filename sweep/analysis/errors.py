@@ -40,7 +40,7 @@ def error(dataset: xr.Dataset, reference: xr.Dataset, output: str) -> xr.DataArr
     Where the reference is 0, the difference is taken relative to the greatest |reference| of all
     points, so a value that is 0 too has the error 0 (and any other the error inf, if the reference
     is 0 everywhere). Of a flag it is the flag whether the two classes are the same or different.
-    A point that is not ok on both sides has none.
+    A point that is not ok on both sides has none: NaN, of a flag 255.
 
     The reference may lack axes of the dataset: it holds for all their values. The axes of both have
     to have the same values; SweepError otherwise, or without that output.

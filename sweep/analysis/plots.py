@@ -108,8 +108,8 @@ def draw_slice(shown: Slice) -> Figure:
     """What `draw` draws, of a slice that is there: of a sweep, or of its error.
 
     Errors are on a logarithmic scale, of a map its least part cut off; where there is none (an
-    error of 0) the map is pale, and lines stop. The legend counts those points. So it is with other
-    outputs whose positive values span decades.
+    error of 0) the map is pale, and lines stop, unless there is none anywhere. The legend counts
+    those points. So it is with other outputs whose positive values span decades.
     """
     from matplotlib.figure import Figure
 
@@ -267,7 +267,8 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
     for line, label in zip(values, labels, strict=True):
         axes.plot(x, line, label=label, **style)
     if _leaves_zeros_apart(shown):
-        axes.set_yscale("log", nonpositive="mask")
+        if np.any(np.isfinite(values) & (values > 0)):  # else there is no scale to be had
+            axes.set_yscale("log", nonpositive="mask")
     elif spans_decades(values[np.isfinite(values)]):
         axes.set_yscale("log")
     if is_flag(shown.output):

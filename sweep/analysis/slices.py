@@ -231,7 +231,7 @@ def _refuse_cut_of_sample(dataset: xr.Dataset, at: Mapping[str, float]) -> None:
         for name in set(at) & set(_sampled(dataset, axis)):
             raise SweepError(
                 f"{name} is sampled and has no axis to be cut; --over {name} draws over it, and "
-                f"--at {axis}=NUMBER shows one point"
+                "`sweep export` writes every point as a row of a .csv"
             )
 
 

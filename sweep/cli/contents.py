@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.cli.printing import print_first, print_table, share
+from sweep.cli.printing import counted, print_first, print_table, share
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from sweep.spec import Status, Sweep
-    from sweep.summary import Contents
+    from sweep.summary import Contents, Range
 
 PROVENANCE = ("references", "source", "method", "revision", "kernel_digest", "fingerprint")
 
@@ -47,7 +47,7 @@ def print_dataset(dataset: xr.Dataset) -> None:
 def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") -> None:
     """Least, mean and greatest of each output, and the shares of each flag; none of no points."""
     rows = [
-        (name, *(f"{value:.6g}" for value in vars(span).values()), *_described(dataset[name]))
+        (name, *(f"{value:.6g}" for value in _told(span).values()), *_described(dataset[name]))
         for name, span in found.ranges.items()
     ]
     if rows:
@@ -63,12 +63,12 @@ def print_statuses(counts: Mapping[Status, int], sentences: Mapping[Status, str]
     total = sum(counts.values())
     for status, count in counts.items():
         sentence = f": {sentences[status]}" if status and status in sentences else ""
-        print(f"{count:,} of {total:,} points {status.name}{sentence}")
+        print(f"{count:,} of {counted(total, 'point')} {status.name}{sentence}")
 
 
 def print_errors(errors: Mapping[str, int], log: str = "") -> None:
     """How many points have failed of what, the most first, and where receipts tell more."""
-    print_first([f"{points:,} points: {why}" for why, points in errors.items()], "errors")
+    print_first([f"{counted(points, 'point')}: {why}" for why, points in errors.items()], "errors")
     if errors and log:
         print(f"receipts: {log}")
 
@@ -101,10 +101,15 @@ def dataset_json(
 def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
     """Each output with its unit, and its least, mean and greatest or its shares."""
     flags = {name: {"shares": shares} for name, shares in found.shares.items()}
-    told: dict[str, dict[str, Any]] = {name: vars(span) for name, span in found.ranges.items()}
+    told: dict[str, dict[str, Any]] = {name: _told(span) for name, span in found.ranges.items()}
     told |= flags
     names = [str(name) for name in dataset.data_vars if name in told]
     return [{"name": name, **told[name], **_labels(dataset[name])} for name in names]
+
+
+def _told(span: Range) -> dict[str, float]:
+    """Its figures by name; none of them is a negative zero."""
+    return {name: value + 0.0 for name, value in vars(span).items()}
 
 
 def counts_json(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -> dict[str, Any]:
@@ -124,7 +129,7 @@ def look_command(store: str | Path, sweep: Sweep, counts: Mapping[Status, int]) 
     """The command that looks at what is done: a plot, where there is anything to draw."""
     from sweep.spec import Status
 
-    drawable = sweep.shape and Status.ok in counts
+    drawable = sweep.n_points > 1 and Status.ok in counts
     return next_command("plot" if drawable else "show", store)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from sweep.cli.app import Json, StorePath, app, examples, filled
 from sweep.cli.contents import look_command
-from sweep.cli.printing import print_json
+from sweep.cli.printing import counted, print_json
 from sweep.errors import SweepError
 
 
@@ -60,5 +60,5 @@ def extend(
         print_json({**told, "points_total": total, "points_done": total - left, "next": follow})
         return
     lengths = " x ".join(f"{axis.name} {axis.size:,}" for axis in longer.sweep.axes)
-    print(f"{store}: {lengths}; {total - left:,} of {total:,} points done")
+    print(f"{store}: {lengths or 'no axis'}; {total - left:,} of {counted(total, 'point')} done")
     print(f"next: {follow}")

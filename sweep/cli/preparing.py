@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sweep.cli.app import ConfigPath, Json, app, examples
-from sweep.cli.printing import duration, print_json, print_table, rate
+from sweep.cli.printing import counted, duration, print_json, print_table, rate
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 
@@ -98,7 +98,9 @@ def tell_forecast(found: Forecast, store: str, jobs: Jobs | None, *, as_json: bo
         print_table(_rows(found, store))
         if jobs:
             print("\ntime and workers are those of this machine, by threads")
-            print(f"{jobs.jobs} jobs, cores of each: {jobs.cores}, are submitted with this script:")
+            verb = "is" if jobs.jobs == 1 else "are"
+            told = f"{counted(jobs.jobs, 'job')}, cores of each: {jobs.cores}, {verb}"
+            print(f"{told} submitted with this script:")
             print(f"\n{jobs.job_script.rstrip()}")
     if found.bytes_free is not None and not found.fits:
         raise MachineError(
@@ -110,7 +112,7 @@ def tell_forecast(found: Forecast, store: str, jobs: Jobs | None, *, as_json: bo
 
 def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
     pending, total = f"{found.points_pending:,}", f"{found.points_total:,}"
-    chunks = f"{found.chunks_pending:,} of up to {found.chunk_points:,} points"
+    chunks = f"{found.chunks_pending:,} of up to {counted(found.chunk_points, 'point')}"
     pace = found.points_per_second
     took = "unknown: the first points take more than 10 s"
     if found.seconds is not None:

@@ -65,6 +65,11 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60:,} h {minutes % 60} min"
 
 
+def counted(number: int, one: str) -> str:
+    """So many of them: 1 point, 2,000 points."""
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
 def share(part: float) -> str:
     """A share in per cent; what is not all is never 100 %, what is not nothing never 0 %."""
     percent = 100 * part

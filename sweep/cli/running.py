@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from sweep.cli.contents import (
     print_outputs,
     print_statuses,
 )
-from sweep.cli.printing import duration, print_json, print_table, rate
+from sweep.cli.printing import counted, duration, print_json, print_table, rate
 from sweep.cli.progress import display, print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import SweepError
@@ -44,24 +45,30 @@ def _time_limit(text: str) -> float:
     from sweep.config.quantities import UnreadableError, seconds
 
     try:
-        return seconds(text if not text.replace(".", "", 1).isdigit() else float(text))
+        return seconds(float(text) if text.replace(".", "", 1).isdecimal() else text)
     except UnreadableError as error:
         raise typer.BadParameter(str(error)) from None
 
 
 def _gpus(text: str) -> int | str:
-    if text != "all" and not (text.isdecimal() and int(text) >= 1):
+    count = text if text == "all" else _whole(text)
+    if not count:
         raise typer.BadParameter(f'{text!r} is neither "all" nor a whole number from 1')
-    return text if text == "all" else int(text)
+    return count
 
 
 def _shard(text: str) -> tuple[int, int]:
-    i, _, n = text.partition("/")
-    if not (i.isdigit() and n.isdigit() and 1 <= int(i) <= int(n)):
+    i, n = (_whole(part) for part in text.partition("/")[::2])
+    if not 1 <= i <= n:
         raise typer.BadParameter(
             f"{text!r} is not I/N with whole numbers, I from 1 to N", param_hint="--shard"
         )
-    return int(i), int(n)
+    return i, n
+
+
+def _whole(text: str) -> int:
+    """The whole number above 0 that a text is; 0 if it is none."""
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else 0
 
 
 @app.command(
@@ -178,6 +185,11 @@ class Ended:
     place: str
     summary: Summary
 
+    @property
+    def points_total(self) -> int:
+        """Of a refined sweep that was stopped, those of all passes begun."""
+        return self.summary.points_before + self.kept.sweep.n_points
+
 
 def _compute(
     config: str,
@@ -244,9 +256,10 @@ def _tell_stopped(asked: StopRequest, ended: Ended | None, again: str, *, as_jso
     """What is kept, and the command that goes on."""
     words = "nothing was computed"
     if ended is not None:
-        total = ended.kept.sweep.n_points
+        before, total = ended.summary.points_before, ended.points_total
         done = total - sum(chunk.n_points for chunk in ended.kept.pending())
-        words = f"{done:,} of {total:,} points are kept in {ended.place}"
+        kept = "are kept in" if not before else "of the passes begun are kept, those of the last in"
+        words = f"{done:,} of {counted(total, 'point')} {kept} {ended.place}"
         if as_json:
             print_object("summary", **_figures(ended), points_done=done, next=again)
     print(f"stopped by {asked.cause}: {words}\ngo on with: {again}", file=sys.stderr)
@@ -279,7 +292,7 @@ def _tell_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
         told = {"status": counts_json(counts, sentences), "next": follow}
         print_object("summary", **_figures(ended), shard=[i, n], points_pending=left, **told)
     else:
-        computed = f"{ended.summary.points:,} points now"
+        computed = f"{counted(ended.summary.points, 'point')} now"
         print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} of all are pending")
         if set(counts) - {Status.ok}:
             print_statuses(counts, sentences)
@@ -328,13 +341,14 @@ def _print_statuses(ended: Ended, counts: Mapping[Status, int]) -> None:
 
 
 def _headline(ended: Ended) -> str:
-    summary, total = ended.summary, f"{ended.kept.sweep.n_points:,} points"
+    summary, total = ended.summary, counted(ended.kept.sweep.n_points, "point")
     if not summary.chunks:
-        return f"{ended.place}: nothing to do, all {total} are there"
-    pace = rate(summary.points / summary.wall_seconds)
+        all_there = "1 point is" if ended.kept.sweep.n_points == 1 else f"all {total} are"
+        return f"{ended.place}: nothing to do, {all_there} there"
+    pace, crew = rate(summary.points / summary.wall_seconds), counted(summary.workers, "worker")
     return (
         f"{ended.place}: {total}, {summary.points:,} of them now, in "
-        f"{duration(summary.wall_seconds)} ({pace}; {summary.workers} workers on {summary.backend})"
+        f"{duration(summary.wall_seconds)} ({pace}; {crew} on {summary.backend})"
     )
 
 
@@ -342,8 +356,8 @@ def _figures(ended: Ended) -> dict[str, object]:
     summary = ended.summary
     return {
         "store": ended.place,
-        "points_total": ended.kept.sweep.n_points,
-        **vars(summary),
+        "points_total": ended.points_total,
+        **{name: value for name, value in vars(summary).items() if name != "points_before"},
         "counts": {status.name: count for status, count in summary.counts.items()},
         "points_per_second": summary.points / summary.wall_seconds if summary.points else 0.0,
     }

@@ -21,7 +21,7 @@ from sweep.cli.contents import (
     print_outputs,
     print_statuses,
 )
-from sweep.cli.printing import duration, print_json, rate, share
+from sweep.cli.printing import counted, duration, print_json, rate, share
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 
@@ -122,7 +122,11 @@ def plot(
     ] = None,
     at: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Cut an axis at its value nearest to this (SI)."),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Cut an axis at its value nearest to this (SI). Not of refined points with --over "
+            "or --against, where they have no axes.",
+        ),
     ] = None,
     over: Annotated[
         list[str] | None,
@@ -216,7 +220,7 @@ def _print_spread(shown: Slice, found: Spread) -> None:
     print(f"{shown.output.attrs['long_name']}: median {found.median:.3g}, ", end="")
     print(f"worst {found.worst:.3g}{place}")
     missing = (f"{count:,} {status.name}" for status, count in shown.missing.items())
-    print(f"{found.points:,} points", *missing, sep=", ")
+    print(counted(found.points, "point"), *missing, sep=", ")
 
 
 @dataclass(frozen=True)
@@ -229,7 +233,8 @@ class Damage:
 
     def __str__(self) -> str:
         places = (f"{name}[{start}:{end}]" for name, (start, end) in self.slices.items())
-        return f"{self.file}: {', '.join((f'{self.points:,} points', *places))}"
+        told = ", ".join((counted(self.points, "point"), *places))
+        return f"{self.file}: {told}"
 
 
 def _verified(store: Store) -> list[Damage]:
@@ -261,8 +266,8 @@ def _state_json(store: Store, found: State, damaged: list[Damage] | None) -> dic
 def _print_state(found: State) -> None:
     done, total = found.points_done, found.points_total
     print(
-        f"{done:,} of {total:,} points done ({share(done / total)}), "
-        f"{found.chunks_done:,} of {found.chunks_total:,} chunks"
+        f"{done:,} of {counted(total, 'point')} done ({share(done / total)}), "
+        f"{found.chunks_done:,} of {counted(found.chunks_total, 'chunk')}"
     )
     if found.points_per_second:
         left = f", {duration(found.seconds_left or 0)} left at that pace" if done < total else ""

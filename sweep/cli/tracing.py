@@ -66,13 +66,13 @@ def trace(
     the loop of force over displacement. The exit status is 1 if the point's status is not ok.
     """  # fmt: skip
     from sweep.config import load
-    from sweep.tracing import refuse_end, save, trace_point
+    from sweep.tracing import as_point, refuse_end, save, trace_point
 
     dataset: xr.Dataset | None = None
     with StopRequest() as asked:
         if path is not None:
             refuse_end(path)
-        sweep = load(config, overrides or (), at=at or ()).sweep
+        sweep = as_point(load(config, overrides or (), at=at or ()).sweep)
         dataset = trace_point(sweep, samples=samples, start=start, end=end)
         written = None if path is None else save(dataset, path)
         raise typer.Exit(_tell(sweep, dataset, written, as_json=as_json))

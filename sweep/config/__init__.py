@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweep.config.assembly import sweep_of
-from sweep.config.draft import Draft, read
+from sweep.config.draft import Draft, plain, read
 from sweep.config.quantities import UnreadableError, seconds
 from sweep.config.refine import refinement_of
 from sweep.config.tables import Document, RunTable, SlurmTable, checked
 from sweep.config.wording import shown
-from sweep.errors import ConfigError
+from sweep.errors import ConfigError, SweepError
 from sweep.spec import Refinement, RunOptions, Sweep
 
-__all__ = ["Request", "load"]
+__all__ = ["Request", "checked_options", "load"]
 
 FORMAT = 1  # of sweep files
 
@@ -26,7 +26,7 @@ class Request:
 
     sweep: Sweep  # where it is refined, the coarse grid
     options: RunOptions
-    name: str  # stem of the file, or the model's name where there is no file
+    name: str  # stem of the file, or the model's name where there is none, or a pipe
     refinement: Refinement | None = None
 
 
@@ -54,6 +54,15 @@ def load(
     if draft.faults or sweep is None:
         raise ConfigError(draft.source, draft.faults)
     return Request(sweep, options, draft.name or sweep.model.name, refinement)
+
+
+def checked_options(given: Mapping[str, object]) -> dict[str, object]:
+    """Options of a run that no file has given; SweepError unless [run] would take them."""
+    own = {name: plain(value) for name, value in given.items() if name in RunTable.model_fields}
+    _, wrong = checked(RunTable, own)
+    if wrong:
+        raise SweepError("; ".join(f"{name}={sentence}" for name, sentence in wrong.items()))
+    return {**given, **own}
 
 
 def _top_level_hint(draft: Draft, key: str) -> str:

@@ -25,6 +25,10 @@ def sweep_of(draft: Draft, document: Document) -> Sweep | None:
     method = _method(draft, document, model)
     known = _known_parameters(model, method)
     sample = _sample(draft, document, known, model)
+    if not sample.is_complete:  # what seems to be missing may be in its file
+        _constants(draft, document, known, model)
+        _outputs(draft, document, model, None)
+        return None
     along = (*document.axes, *sample.names)
     parameter_set = _parameter_set(draft, document, model, along)
     axes = _axes(draft, document, known, model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Literal, TypeGuard, cast
@@ -29,7 +29,7 @@ class Draft:
     """The document as read, and all that was found wrong with it so far."""
 
     source: str  # as errors name it
-    name: str | None  # stem of the file; None: no file
+    name: str | None  # stem of the file; "": a pipe has none; None: no file
     folder: Path  # that paths in the document are relative to
     document: Table
     faults: list[Fault] = field(default_factory=list[Fault])
@@ -69,12 +69,24 @@ def read(
     else:
         path = _found(source)
         document = _parsed(_text(path, str(source)), str(source))
-        draft = Draft(str(source), path.stem, path.parent, document)
-    for override in [overrides] if isinstance(overrides, str) else overrides:
+        name = path.stem if path.is_file() else ""  # a pipe is called by a number
+        draft = Draft(str(source), name, path.parent, document)
+    for override in _texts(draft, overrides, "overrides"):
         _override(draft, override, "--set")
-    for override in [at] if isinstance(at, str) else at:
+    for override in _texts(draft, at, "at"):
         _override(draft, override, "--at")
     return draft
+
+
+def _texts(draft: Draft, given: object, name: str) -> list[str]:
+    """The texts that are given, one or several; what is none is a fault."""
+    several: list[object] = [given]
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        several = list(cast(Iterable[object], given))
+    for each in several:
+        if not isinstance(each, str):
+            draft.faults.append(Fault(name, f'{shown(each)} is not text such as "friction=0.2"'))
+    return [each for each in several if isinstance(each, str)]
 
 
 def _found(source: str | Path) -> Path:
@@ -134,20 +146,20 @@ def _syntax_fault(problem: str, text: str) -> Fault:
 
 def _document(source: Mapping[str, object]) -> Table:
     try:
-        return cast(Table, _plain(source))
+        return cast(Table, plain(source))
     except RecursionError:
         raise ConfigError("the sweep given", [Fault("", "values are nested too deeply")]) from None
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """The same value in TOML's types: no tuples, paths, or numbers and arrays of NumPy."""
     if isinstance(value, (np.generic, np.ndarray)):
         return cast(object, value.tolist())
     if isinstance(value, Mapping):
         entries = cast(Mapping[object, object], value).items()
-        return {str(key): _plain(entry) for key, entry in entries}
+        return {str(key): plain(entry) for key, entry in entries}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in cast(Sequence[object], value)]
+        return [plain(entry) for entry in cast(Sequence[object], value)]
     return str(value) if isinstance(value, PurePath) else value
 
 

@@ -105,6 +105,7 @@ class Sample:
 
     names: tuple[str, ...]
     axis: Axis | None
+    is_complete: bool = True  # the names are all; else it has a file that nobody could read
 
 
 def sample_of(
@@ -127,7 +128,10 @@ def sample_of(
             draft.fault("sample", name, unknown(name))
     if "file" in raw:
         _refuse_beside_file(draft, raw)
-        names, rows, recipe = _of_file(draft, table, known)
+        if (file := _opened(draft, table)) is None or ("columns" in raw and table.columns is None):
+            return Sample((*(table.columns or ()), *ranges), None, table.columns is not None)
+        names, rows, recipe = _of_file(draft, table, file, known)
+        names = tuple(dict.fromkeys((*names, *ranges)))
         columns: Mapping[str, LongValues] = rows
     else:
         _check_drawing(draft, table, raw)
@@ -224,17 +228,19 @@ def _margin(raw: object, parameter: Parameter) -> Margin:
     return Margin(form, least, greatest, parameter.whole)
 
 
-def _of_file(
-    draft: Draft, table: SampleTable, known: Mapping[str, Parameter]
-) -> tuple[tuple[str, ...], dict[str, Values], dict[str, object]]:
-    """The names, columns and recipe of a CSV file; less what options have given one value."""
+def _opened(draft: Draft, table: SampleTable) -> CsvFile | None:
+    """The CSV file of a sample; None if there is none to be read, which is a fault."""
     try:
-        file = read_csv(draft.folder / str(table.file)) if table.file is not None else None
+        return read_csv(draft.folder / table.file) if table.file is not None else None
     except UnreadableError as error:
         draft.fault("sample", "file", str(error))
-        file = None
-    if file is None:
-        return tuple(table.columns or ()), {}, {}
+        return None
+
+
+def _of_file(
+    draft: Draft, table: SampleTable, file: CsvFile, known: Mapping[str, Parameter]
+) -> tuple[tuple[str, ...], dict[str, Values], dict[str, object]]:
+    """The names, columns and recipe of a CSV file; less what options have given one value."""
     names = file.header if table.columns is None else tuple(table.columns)
     names = tuple(name for name in names if name not in _overridden(draft))
     if not names and not _overridden(draft):

@@ -77,6 +77,7 @@ class Summary:
     workers: int
     backend: str  # "": nothing was pending, so that none was needed
     stopped: Ending
+    points_before: int = 0  # of a refined sweep stopped in a pass: of the passes before, kept
 
     @property
     def engine_share(self) -> float:

@@ -3,7 +3,7 @@
 from sweep.store.disk import Store, open_results
 from sweep.store.memory import MemoryResults
 from sweep.store.passes import PassFolder
-from sweep.store.place import anything_at, is_in_memory, is_url
+from sweep.store.place import anything_at, is_in_memory, is_url, refuse_no_path
 
 __all__ = [
     "MemoryResults",
@@ -13,4 +13,5 @@ __all__ = [
     "is_in_memory",
     "is_url",
     "open_results",
+    "refuse_no_path",
 ]

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sweep.errors import MachineError
+from sweep.errors import MachineError, StoreError
 from sweep.spec import Chunk, Sweep
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ def is_in_memory(path: str | Path) -> bool:
 
 
 def place_of(path: str | Path, *, durable: bool = False) -> Place:
-    """The place at a path or URL; what is there is not looked at."""
+    """The place at a path or URL; what is there is not looked at. StoreError if it is neither."""
+    refuse_no_path(path)
     if is_url(path):
         from sweep.store.remote import RemotePlace
 
@@ -132,6 +133,12 @@ def place_of(path: str | Path, *, durable: bool = False) -> Place:
     from sweep.store.local import LocalPlace
 
     return LocalPlace(local(path), durable=durable)
+
+
+def refuse_no_path(path: object) -> None:
+    """StoreError unless it is a path, or text that may be one or a URL."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise StoreError(f"{path!r} is no path of a store: give text or a pathlib.Path")
 
 
 def local(path: str | Path) -> Path:

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sweep.spec import MISSING_FLAG
 from sweep.theory import den_hartog
 
 Values = NDArray[np.float64]  # of the broadcast shape
@@ -33,11 +34,15 @@ VOIDED_BY = ("stiffness", "damping", "vertical_acceleration")  # of which all ha
 def regime(
     friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike
 ) -> NDArray[np.uint8]:
-    """The steady motion: 0 stick, 1 stick-slip, 2 slip-slip, as the model's output `regime`."""
+    """The steady motion: 0 stick, 1 stick-slip, 2 slip-slip, as the model's output `regime`.
+
+    255, that of a point without a value, where an argument is NaN.
+    """
     grip, a0 = np.broadcast_arrays(_product(friction, gravity)[0], _float(base_acceleration))
     codes = np.full(grip.shape, SLIP_SLIP, dtype=np.uint8)
     codes[grip > CRITICAL_RATIO * a0] = STICK_SLIP
     codes[grip >= a0] = STICK
+    codes[np.isnan(grip) | np.isnan(a0)] = MISSING_FLAG
     return codes
 
 
@@ -59,7 +64,7 @@ def slip_duration(friction: ArrayLike, gravity: ArrayLike, base_acceleration: Ar
     however short the slip: what a0 exceeds μg by is formed exactly.
     """
     codes = regime(friction, gravity, base_acceleration)
-    duration = np.where(codes == SLIP_SLIP, np.pi, 0.0)
+    duration = np.where(codes == SLIP_SLIP, np.pi, np.where(codes == MISSING_FLAG, np.nan, 0.0))
     slips = codes == STICK_SLIP
     duration[slips] = _solve_duration(_cotangent(friction, gravity, base_acceleration)[slips])
     return duration
@@ -93,7 +98,7 @@ def half_period_wear_energy(
     friction, gravity, base_acceleration = map(_float, (friction, gravity, base_acceleration))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(codes == STICK, 0.0, friction * gravity / base_acceleration)
-    shape = np.zeros(ratio.shape)  # the energy in units of m g a0/ω²
+    shape = np.where(codes == MISSING_FLAG, np.nan, 0.0)  # the energy in units of m g a0/ω²
     slips, always = codes == STICK_SLIP, codes == SLIP_SLIP
     duration = slip_duration(friction, gravity, base_acceleration)
     shape[slips] = ratio[slips] * _short_slip_integral(duration[slips])

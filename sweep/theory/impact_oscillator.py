@@ -38,7 +38,7 @@ def frequency_limit(mass: ArrayLike, stiffness: ArrayLike, wall_stiffness: Array
     ρ² = 1 + K/k; twice it for a rigid stop.
     """
     ratio = np.sqrt(1 + _float(wall_stiffness) / _float(stiffness))
-    return linear_frequency(mass, stiffness) * 2 * ratio / (1 + ratio)
+    return linear_frequency(mass, stiffness) * 2 / (1 / ratio + 1)
 
 
 def free_time(mass: ArrayLike, stiffness: ArrayLike, gap: ArrayLike, energy: ArrayLike) -> Values:
@@ -136,8 +136,8 @@ def extremes(
     amplitude = np.sqrt(2 * _float(energy) / _float(stiffness))
     ratio = np.sqrt(1 + _float(wall_stiffness) / _float(stiffness))
     reach = along + np.hypot(along, ratio * across)
-    depth = across**2 / np.where(reach > 0, reach, 1.0)
-    return -amplitude, np.where(across > 0, _float(gap) + depth, amplitude)
+    depth = across**2 / np.where(reach == 0, 1.0, reach)
+    return -amplitude, np.where(across == 0, amplitude, _float(gap) + depth)
 
 
 def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:

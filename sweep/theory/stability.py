@@ -71,9 +71,12 @@ def spectral_radius(scheme: str, x: float, zeta: float, apart: float = 0.0) -> f
 def stability_limit(scheme: str, damping_ratio: float, apart: float = 0.0) -> float:
     """The longest stable hΩ: every shorter step is stable, too.
 
-    Found by bisection of the spectral radius; relative error below 1e-9.
+    Found by bisection of the spectral radius; relative error below 1e-9. NaN where a damping ratio
+    is negative or not finite.
     """
     _known(scheme)
+    if not all(0 <= ratio < math.inf for ratio in (damping_ratio, apart)):
+        return math.nan
     unit = 1 / (1 + 2 * damping_ratio + 2 * apart)
 
     def stable(steps: float) -> bool:
@@ -92,11 +95,17 @@ def longest_step(
 ) -> float:
     """The longest step [s] that is stable both in stick and in slip; inf if nothing bounds it.
 
+    NaN without a mass, or where a stiffness or a damper is negative or not finite.
+
     In stick K_T and C_T add to the spring and the damper of the model, in slip these are alone.
     Nothing here is for `moreau`, which has no limit.
     """
+    _known(scheme)
+    rates = (stiffness, tangential_stiffness, tangential_damping, damping)
+    if not (0 < mass < math.inf and all(0 <= rate < math.inf for rate in rates)):
+        return math.nan
     stuck = _longest(
-        _known(scheme), (stiffness + tangential_stiffness) / mass, tangential_damping / mass,
+        scheme, (stiffness + tangential_stiffness) / mass, tangential_damping / mass,
         damping / mass,
     )  # fmt: skip
     return min(stuck, _longest(scheme, stiffness / mass, 0.0, damping / mass))
@@ -140,6 +149,8 @@ def _first_crossing(stable: Callable[[float], bool]) -> float:
 
 
 def _radius(matrix: Matrix) -> float:
+    if not np.isfinite(matrix).all():
+        return math.nan
     return float(np.abs(np.linalg.eigvals(matrix)).max())
 
 

@@ -46,10 +46,11 @@ class Choices:
     tolerance: float = 1e-6  # of AAA
 
     def __post_init__(self) -> None:
-        for name, known in (("method", METHODS), ("weights", WEIGHTS)):
-            given = getattr(self, name)
-            if given not in known:
-                raise SweepError(f"there are no {name} {given!r}; {nearest(given, known)}")
+        if self.method not in METHODS:
+            raise SweepError(f"there is no method {self.method!r}; {nearest(self.method, METHODS)}")
+        if self.weights not in WEIGHTS:
+            cure = nearest(self.weights, WEIGHTS)
+            raise SweepError(f"there are no weights {self.weights!r}; {cure}")
         if self.limits is not None and not 0 <= self.limits[0] < self.limits[1]:
             raise SweepError(
                 f"a range is two numbers, 0 or above and the lower first, not {self.limits}"

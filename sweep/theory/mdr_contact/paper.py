@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sweep.spec import MISSING_FLAG
 from sweep.theory.mdr_contact.body import Values, values
 
 REGION_I, REGION_II, REGION_III = 1, 2, 3  # complete slip, partial slip, complete stick
@@ -95,7 +96,7 @@ def relaxation(phase: ArrayLike) -> Values:
 
 
 def region(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> NDArray[np.uint8]:
-    """The region of eq. 24: 1 complete slip, 2 partial slip, 3 complete stick.
+    """The region of eq. 24: 1 complete slip, 2 partial slip, 3 complete stick; 255 of NaN.
 
     I ends at β = δ/√8, II at β = 1/(4 sin²φ): where the neighbours' energies are the same.
     """
@@ -103,6 +104,7 @@ def region(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> NDArray[np.ui
     codes = np.full(beta.shape, REGION_II, dtype=np.uint8)
     codes[4 * beta * relaxation(phase) > 1] = REGION_III
     codes[beta < delta / math.sqrt(8)] = REGION_I
+    codes[np.isnan(beta + delta + phase)] = MISSING_FLAG
     return codes
 
 
@@ -115,7 +117,8 @@ def three_regions(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> Values
     """
     found = region(beta, delta, phase)
     by_region = complete_slip(beta, delta), partial_slip(beta), relaxation(phase)
-    return np.choose(found - 1, np.broadcast_arrays(*by_region))
+    chosen = np.choose(found - 1, np.broadcast_arrays(*by_region), mode="clip")
+    return np.where(found == MISSING_FLAG, np.nan, chosen)
 
 
 def slip_transition(xi: ArrayLike) -> Values:

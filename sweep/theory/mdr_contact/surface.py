@@ -47,18 +47,21 @@ def universal_surface(beta: ArrayLike, phase: ArrayLike) -> Values:
 
 
 def greatest_loss_phase(beta: ArrayLike) -> Values:
-    """The phase in (π/2, π) at which F(β, φ) is greatest, for 0 < β < 1e8.
+    """The phase in (π/2, π) at which F(β, φ) is greatest; NaN unless β > 0.
 
     107–109° for β ≤ 1, and near 90° + 1/(2β) for large β; the error is some
-    1e-16 (β + 1/β). It is where dF/dφ = 0, found by bisection.
+    1e-16 (β + 1/β), from β = 1e8 on 1e-16. It is where dF/dφ = 0, found by bisection.
     """
-    beta = values(beta)
+    asked = values(beta)
+    beta = np.where((asked > 0) & (asked < _LARGE), asked, 1.0)
     low, high = np.full(beta.shape, math.pi / 2), np.full(beta.shape, math.pi)
     for _ in range(54):
         middle = 0.5 * (low + high)
         rises = _slope(beta, middle) > 0
         low, high = np.where(rises, middle, low), np.where(rises, high, middle)
-    return 0.5 * (low + high)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = np.where(asked > 0, math.pi / 2 + 0.5 / asked, np.nan)
+    return np.where(beta == asked, 0.5 * (low + high), far)
 
 
 def slip_depth(beta: ArrayLike, phase: ArrayLike) -> Values:

@@ -1,0 +1,137 @@
+"""Arguments of the wrong kind in Python: refused in a sentence, with nothing computed or left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.errors import ConfigError, SweepError
+
+BASE: dict[str, Any] = {
+    "model": "friction_oscillator",
+    "parameters": {
+        "mass": 1.0,
+        "gravity": 10.0,
+        "base_acceleration": 15.0,
+        "angular_frequency": 6.25,
+        "window_start": 4.0,
+        "window_end": 12.0,
+    },
+    "axes": {"friction": {"values": [0.1, 0.2]}},
+}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def results() -> xr.Dataset:
+    return sweep.run(BASE, store=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("workers", "2"),
+        ("workers", 1.5),
+        ("workers", True),
+        ("workers", 0),
+        ("workers", 10**9),
+        ("gpus", "x"),
+        ("gpus", True),
+        ("gpus", 0),
+        ("backend", "cuda"),
+        ("backend", 3),
+        ("cluster", 3),
+    ],
+)
+def test_an_option_is_held_against_what_a_file_takes(name: str, wrong: object) -> None:
+    """The sentence is that of the file's [run] itself."""
+    with pytest.raises(ConfigError) as of_file:
+        sweep.load({**BASE, "run": {name: wrong}})
+    options: dict[str, Any] = {name: wrong}
+    with pytest.raises(SweepError) as refused:
+        sweep.run(BASE, store=None, **options)
+    assert str(of_file.value.faults[0]) == f"[run] {name}: {str(refused.value)[len(name) + 1 :]}"
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    workers: Any = np.int64(1)
+    assert sweep.run(BASE, store=None, workers=workers).sizes["friction"] == 2
+
+
+@pytest.mark.parametrize("overrides", [[3], 3, None, [None]])
+def test_what_is_no_text_is_no_override(overrides: Any) -> None:
+    with pytest.raises(ConfigError, match=r"overrides: .* is not text such as \"friction=0\.2\""):
+        sweep.run(BASE, overrides, store=None)
+
+
+@pytest.mark.parametrize("refined", [False, True])
+@pytest.mark.parametrize("store", [3, b"a.zarr", True])
+def test_what_is_no_path_makes_no_store(store: Any, refined: bool, elsewhere: Path) -> None:
+    more = {"refine": {"output": "regime", "levels": 1}} if refined else {}
+    with pytest.raises(SweepError, match="is no path of a store: give text or a pathlib"):
+        sweep.run({**BASE, **more}, store=store)
+    assert not list(elsewhere.iterdir())
+
+
+def test_nothing_is_opened_as_none() -> None:
+    nothing: Any = None
+    with pytest.raises(SweepError, match="None is no path of a store"):
+        sweep.open_results(nothing)
+
+
+def test_a_comparison_takes_texts_with_units(results: xr.Dataset) -> None:
+    """As traces and files do, to the last bit."""
+    told = sweep.compare(results, "moreau", {"step": "2 ms"})
+    xr.testing.assert_identical(told, sweep.compare(results, "moreau", {"step": 0.002}))
+    with pytest.raises(SweepError, match="step: '2 kg' is of the wrong kind"):
+        sweep.compare(results, "moreau", {"step": "2 kg"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"parameters": {"step": None}}, "step: None is not a number"),
+        ({"parameters": {"step": [1e-5]}}, r"step: \[1e-05\] is not a number"),
+        ({"parameters": [1]}, "values by name are asked for"),
+        ({"parameters": {3: 1}}, "takes no 3"),
+        ({"method": 3}, "there is no method 3"),
+        ({"results": 3}, "these are no results of a sweep"),
+    ],
+)
+def test_a_comparison_with_something_else_is_refused(
+    arguments: dict[str, Any], message: str, results: xr.Dataset
+) -> None:
+    with pytest.raises(SweepError, match=message):
+        sweep.compare(**{"results": results, "method": "moreau", **arguments})
+
+
+def test_a_comparison_needs_the_status(results: xr.Dataset) -> None:
+    with pytest.raises(SweepError, match="these results have no status"):
+        sweep.compare(results[["wear_power"]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"at": [3]}, "values by name are asked for"),
+        ({"at": "friction=0.1"}, "values by name are asked for"),
+        ({"times": "x"}, "times='x': plain numbers"),
+        ({"samples": "3"}, "samples='3' is not a whole number"),
+        ({"samples": 2.5}, "samples=2.5 is not a whole number"),
+        ({"start": "4 s"}, "start='4 s': plain numbers"),
+        ({"end": [5.0, 6.0]}, "end=.*: one number"),
+    ],
+)
+def test_a_trace_of_something_else_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(SweepError, match=message):
+        sweep.trace(**{"source": BASE, "at": {"friction": 0.1}, **arguments})

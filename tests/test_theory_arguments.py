@@ -1,0 +1,109 @@
+"""Closed forms of what has no value: NaN, 0, negative and infinite numbers, alone and in arrays."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from sweep.spec import MISSING_FLAG
+from sweep.theory import den_hartog, friction_oscillator, impact_oscillator, mdr_contact, stability
+
+ORDINARY = 0.7  # taken by every argument of every function
+SPECIAL = [math.nan, 0.0, -0.0, math.inf, -1.0, -math.inf, 5e-324]
+NOTHING = {np.dtype(np.uint8): MISSING_FLAG, np.dtype(bool): False}
+
+
+def functions(module: Any) -> list[Callable[..., Any]]:
+    """Those that take numbers or arrays; every function that users are told of."""
+    found = [each for _, each in inspect.getmembers(module, inspect.isfunction)]
+    own = [each for each in found if each.__module__.startswith(module.__name__)]
+    return [each for each in own if each.__name__[0] != "_" and each.__name__ != "boundaries"]
+
+
+ARGUMENTS = [
+    pytest.param(each, name, id=f"{module.__name__.rpartition('.')[2]}.{each.__name__}-{name}")
+    for module in (den_hartog, friction_oscillator, impact_oscillator, mdr_contact)
+    for each in functions(module)
+    for name in inspect.signature(each).parameters
+]
+
+
+def results(function: Callable[..., Any], name: str, value: Any) -> list[np.ndarray]:
+    given = dict.fromkeys(inspect.signature(function).parameters, ORDINARY)
+    with np.errstate(all="ignore"):
+        found = function(**{**given, name: value})
+    return [np.asarray(each) for each in (found if isinstance(found, tuple) else (found,))]
+
+
+@pytest.mark.parametrize(("function", "name"), ARGUMENTS)
+def test_a_value_apart_is_that_of_the_number_alone_and_spoils_no_other(
+    function: Callable[..., Any], name: str
+) -> None:
+    for value in SPECIAL:
+        ordinary, alone = results(function, name, ORDINARY), results(function, name, value)
+        among = results(function, name, np.array([ORDINARY, value, ORDINARY]))
+        for own, apart, all_three in zip(ordinary, alone, among, strict=True):
+            assert all_three.dtype == own.dtype
+            three = np.broadcast_to(all_three, 3)  # not all of several depend on each argument
+            np.testing.assert_allclose(three, np.array([own, apart, own]), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("function", "name"), ARGUMENTS)
+def test_of_nothing_comes_nothing(function: Callable[..., Any], name: str) -> None:
+    found = results(function, name, math.nan)
+    nothing = [each == NOTHING.get(each.dtype) or np.isnan(each) for each in found]
+    assert any(nothing)
+
+
+EXPONENTS = [0.0, 1e-310, 1e-3, 1, 2, 99.9, 100.1, 301, 1e4, 1e9, 1e15, 1e300]
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+def test_profile_factor_of_any_exponent(exponent: float) -> None:
+    """Against 60 digits; at 0 the limit, n Γ(n/2) being 2 there."""
+    with mpmath.workdps(60 + 2 * max(0, round(math.log10(exponent or 1)))):
+        n = mpmath.mpf(exponent)
+        ratio = mpmath.exp(mpmath.loggamma(n / 2 + 1) - mpmath.loggamma((n + 1) / 2))
+        exact = mpmath.sqrt(mpmath.pi) * ratio
+        error = abs(mpmath.mpf(float(mdr_contact.profile_factor(exponent))) / exact - 1)
+    assert error < 2e-14
+
+
+def test_limits_at_infinity() -> None:
+    """A flat punch of radius 1 m, F = 2E*ad; a rigid stop; friction that lets nothing slip."""
+    assert mdr_contact.profile_factor(math.inf) == math.inf
+    assert mdr_contact.contact_radius(0.3, 0.5, math.inf) == 1
+    assert mdr_contact.normal_force(3.0, 1.0, 0.3, math.inf) == pytest.approx(1.8, rel=1e-15)
+    assert mdr_contact.greatest_loss_phase(math.inf) == pytest.approx(math.pi / 2, rel=1e-15)
+    linear = impact_oscillator.linear_frequency(2.0, 5.0)
+    assert impact_oscillator.frequency_limit(2.0, 5.0, math.inf) == 2 * linear
+
+
+STEPS: dict[str, Callable[..., float]] = {
+    "spectral_radius": lambda scheme, x: stability.spectral_radius(scheme, x, 0.1),
+    "damping_ratio": lambda scheme, x: stability.stability_limit(scheme, x),
+    "apart": lambda scheme, x: stability.stability_limit(scheme, 0.1, x),
+    "mass": lambda scheme, x: stability.longest_step(scheme, x, 1.0, 2.0, 0.1),
+    "stiffness": lambda scheme, x: stability.longest_step(scheme, 1.0, x, 2.0, 0.1),
+    "tangential_damping": lambda scheme, x: stability.longest_step(scheme, 1.0, 1.0, 2.0, x),
+}
+
+
+@pytest.mark.parametrize("scheme", stability.SCHEMES)
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_stability_of_nothing_is_nothing(scheme: str, name: str, value: float) -> None:
+    with np.errstate(all="ignore"):
+        assert math.isnan(STEPS[name](scheme, value))
+
+
+def test_steps_without_a_mass_or_pushed_are_none() -> None:
+    for mass, stiffness in ((0.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
+        assert math.isnan(stability.longest_step("euler", mass, stiffness, 2.0, 0.1))
+    assert math.isnan(stability.stability_limit("euler", -0.5))
