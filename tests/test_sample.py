@@ -237,6 +237,10 @@ def test_a_sample_of_nothing_and_a_csv_with_faults(tmp_path: Path) -> None:
     unread = {"file": str(tmp_path)}  # what is missing may stand there
     for asked in (unread, {"file": 3}, {**unread, "columns": [*RANGES]}):
         assert [fault.split(":")[0] for fault in faults(asked)] == ["[sample] file"]
+    named = {**csv(tmp_path, "friction,base_acceleration\n0.1,2\n"), "columns": 3}
+    assert [fault.split(":")[0] for fault in faults(named)] == ["[sample] columns"]
+    assert set(columns({**named, "columns": None})) == set(RANGES)
+    assert "[sample] method: it is missing" in faults({"file": None})[0]
     assert len(faults(unread, parameters={**PARAMETERS, "mass": -1}, outputs=["x"])) == 3
     twice = csv(tmp_path, "friction,friction,base_acceleration\n1,1,1\n")
     assert "column 'friction' is twice" in faults(twice)[0]

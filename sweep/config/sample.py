@@ -126,9 +126,9 @@ def sample_of(
     for name in ranges:
         if name not in known:
             draft.fault("sample", name, unknown(name))
-    if "file" in raw:
+    if raw.get("file") is not None:
         _refuse_beside_file(draft, raw)
-        if (file := _opened(draft, table)) is None or ("columns" in raw and table.columns is None):
+        if (file := _opened(draft, table)) is None or "columns" in wrong:
             return Sample((*(table.columns or ()), *ranges), None, table.columns is not None)
         names, rows, recipe = _of_file(draft, table, file, known)
         names = tuple(dict.fromkeys((*names, *ranges)))
