@@ -131,6 +131,7 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["status", ""], "STORE is empty: an unset variable of the shell, perhaps"),
     (["extend", "", SMOKE], "STORE is empty: an unset variable of the shell, perhaps"),
     (["extend", "a.zarr", ""], "CONFIG is empty: an unset variable of the shell, perhaps"),
+    (["trace", SMOKE, "-o", ""], "--output is empty: an unset variable"),
     (["compile", ""], "CONFIG is empty: an unset variable of the shell, perhaps"),
     (["status"], "Missing argument 'STORE'"),
     (["show", SMOKE], "is a file, not a store"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import ConfigPath, Json, app, examples
+from sweep.cli.app import ConfigPath, Json, app, examples, output_path
 from sweep.cli.contents import outputs_json, print_outputs, print_statuses
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import StopRequest
@@ -37,6 +37,7 @@ def trace(
         typer.Option(
             "--output",
             "-o",
+            parser=output_path,
             metavar="FILE",
             help="Its end says: .nc, .zarr, .csv, .png, .pdf or .svg.",
             show_default=False,
