@@ -31,7 +31,7 @@ demo: $(VENV)/demo.installed ## compute a wear-power surface of 524,288 points a
 	$(BIN)/sweep plot results/wear_power.zarr -o results/wear_power.png
 	@echo "The picture: $(CURDIR)/results/wear_power.png"
 
-test: lint ## lint, types, import layers and every test
+test: lint $(VENV)/cupy.apart ## lint, types, import layers and every test
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
 
 lint: $(VENV)/dev.installed ## ruff, clang-format, import layers and types
@@ -47,6 +47,12 @@ bench: $(CUPY) $(VENV)/dev.installed ## the speeds of this machine: a table, and
 no-cupy:
 	@echo "There is a CuPy for CUDA 12 and one for 13, but none for what nvidia-smi or CUDA= tells: '$(CUDA)'." \
 	    "Name the one that your driver takes, as in 'make bench BACKEND=gpu CUDA=12'"; exit 1
+
+# CuPy beside no driver, for the tests: in a folder of its own, since all others go without it.
+# Where there is no such CuPy (macOS), they are skipped.
+$(VENV)/cupy.apart: $(VENV)/dev.installed
+	$(PIP) install --upgrade --no-deps --target $(VENV)/cupy 'cupy-cuda13x>=14.0' cuda-pathfinder || true
+	@touch $@
 
 clean: ## remove the environment, caches and build products; results stay
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache

@@ -360,16 +360,29 @@ class cuda:
 BROKEN_CUPY = 'raise ImportError("libnvrtc.so.12: cannot open shared object file")\n'
 
 
+REAL_CUPY = Path(sys.prefix) / "cupy"  # where `make test` puts it
 USELESS = {"without driver": CUPY_WITHOUT_DRIVER, "busy": CUPY_OF_A_BUSY_GPU, "broken": BROKEN_CUPY}
-SAID = ("cudaErrorInsufficientDriver", "cudaErrorDevicesUnavailable", "libnvrtc.so.12")
+SAID = (
+    "cudaErrorInsufficientDriver",  # the real one says so, or
+    "cudaErrorNoDevice",
+    "cudaErrorDevicesUnavailable",
+    "libnvrtc.so.12",
+)
 
 
-@pytest.fixture(params=USELESS.values(), ids=USELESS)
-def cupy_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A folder that brings a CuPy which is of no use."""
+@pytest.fixture(params=["real", *USELESS])
+def cupy_folder(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A folder that brings a CuPy which is of no use: the real one where no GPU is to be seen."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    if request.param == "real":
+        if not (REAL_CUPY / "cupy").is_dir():
+            pytest.skip(f"no CuPy in {REAL_CUPY}: `make test` installs it there")
+        return REAL_CUPY
     package = tmp_path / "site" / "cupy"
     package.mkdir(parents=True)
-    (package / "__init__.py").write_text(request.param)
+    (package / "__init__.py").write_text(USELESS[request.param])
     return package.parent
 
 
