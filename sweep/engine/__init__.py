@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sweep.engine.crews import (
-    KeptCrew,
     consistent,
     needs_backend_here,
     threads_for,
@@ -20,6 +19,7 @@ from sweep.engine.ledger import (
     failed_arrays,
 )
 from sweep.engine.loop import own_chunks, run
+from sweep.engine.processes import KeptCrew
 from sweep.engine.worker import Worker
 
 __all__ = [

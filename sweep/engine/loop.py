@@ -14,16 +14,9 @@ from functools import partial
 from threading import Event
 
 from sweep.backends import open_backend
-from sweep.engine.crews import (
-    Crew,
-    KeptCrew,
-    Lost,
-    Threads,
-    consistent,
-    needs_backend_here,
-    process_crew,
-)
+from sweep.engine.crews import Crew, Lost, Threads, consistent, needs_backend_here
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
+from sweep.engine.processes import KeptCrew, process_crew
 from sweep.plan import chunk_counts, chunks, points
 from sweep.spec import Chunk, RunOptions, Task
 
