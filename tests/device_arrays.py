@@ -40,7 +40,7 @@ class DeviceArray:
     """NumPy's array behind CuPy's manners."""
 
     __array_ufunc__ = None  # so that NumPy's operators leave it to those of this class
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: Any = None  # as an array that == compares element by element
 
     def __init__(self, values: NDArray[Any]) -> None:
         self._values = values

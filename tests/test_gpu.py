@@ -378,6 +378,7 @@ def cupy_folder(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     if request.param == "real":
         if not (REAL_CUPY / "cupy").is_dir():
+            # The stand-ins are tested regardless; CI goes by `make test`.
             pytest.skip(f"no CuPy in {REAL_CUPY}: `make test` installs it there")
         return REAL_CUPY
     package = tmp_path / "site" / "cupy"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -39,7 +40,7 @@ def checked(dataset: xr.Dataset) -> xr.Dataset:
     return dataset.assign({name: array.variable() for name, array in lazy.items()})
 
 
-class _Checked(BackendArray):
+class _Checked(BackendArray, ABC):
     """A variable of which every part read is checked."""
 
     def __init__(self, name: str, variable: xr.Variable) -> None:
@@ -58,8 +59,9 @@ class _Checked(BackendArray):
         outer = indexing.IndexingSupport.OUTER
         return indexing.explicit_indexing_adapter(key, self.shape, outer, self.read)
 
+    @abstractmethod
     def read(self, key: Any) -> NDArray[Any]:
-        raise NotImplementedError
+        """A part, intact; StoreError where it is damaged."""
 
     def _read(self, key: Any) -> NDArray[Any]:
         """As zarr reads it: a missing file as the fill value."""
