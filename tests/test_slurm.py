@@ -117,7 +117,7 @@ def test_a_sweep_runs_in_jobs_to_the_bytes_of_threads(
     done = sweep_command("run", config.name, *options, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "24 points, 24 of them now" in done.stdout
-    assert "workers on SLURM jobs" in done.stdout
+    assert re.search("[12] workers? on SLURM jobs", done.stdout)  # as many as have come by then
     without = "" if find_spec("bokeh") else " (shows nothing without bokeh: pip install bokeh)"
     dashboard = rf"^Dask dashboard: http://[\d.]+:\d+/status{re.escape(without)}$"
     assert re.search(dashboard, done.stderr, re.MULTILINE)
