@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sweep import engine
 from sweep.backends import open_backend
 from sweep.engine import TASKS_PER_WORKER, Progress, Summary, crews, run
+from sweep.engine.ledger import Ledger
 from sweep.errors import SweepError
 from sweep.models.friction_oscillator import MODEL
 from sweep.plan import points
@@ -387,6 +388,17 @@ def test_float32_is_rounded_once_from_what_was_computed() -> None:
 def test_a_summary_of_no_time_has_no_share() -> None:
     nothing = Summary(0, 0, {}, 0.0, 0.0, 1, "", "")
     assert nothing.engine_share == 0.0
+
+
+def test_the_most_workers_there_were_are_told() -> None:
+    """Those of a cluster come when they may, and may be gone before the end."""
+    ledger = Ledger(SWEEP, [], SWEEP.n_points, workers=1)
+    windows = []
+    for workers in (0, 3, 2):
+        ledger.see(workers)
+        windows.append(ledger.window)
+    assert windows == [TASKS_PER_WORKER * workers for workers in (1, 3, 2)]
+    assert ledger.summary("cpu").workers == 3
 
 
 def test_failed_arrays_hold_the_missing_values() -> None:

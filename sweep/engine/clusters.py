@@ -133,11 +133,13 @@ class Processes:
     def workers(self) -> int:
         if self._client.status != "running":
             raise MachineError(f"the Dask scheduler is gone. {KEPT}")
-        if time.monotonic() - self._looked_at > LOOK_SECONDS:
+        late = time.monotonic() - self._looked_at > LOOK_SECONDS
+        if late or not self._n:
             try:
                 self._n = sum(cast("dict[str, int]", self._client.nthreads()).values())
             except (OSError, TimeoutError) as error:
                 raise MachineError(f"the Dask scheduler is gone ({error}). {KEPT}") from error
+        if late:
             self._looked_at = time.monotonic()
             self._replace()
         return self._n

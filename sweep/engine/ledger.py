@@ -74,7 +74,7 @@ class Summary:
     counts: Mapping[Status, int]
     wall_seconds: float  # computing and writing; compiling is over by then
     kernel_seconds: float  # summed over workers
-    workers: int
+    workers: int  # at once, at most
     backend: str  # "": nothing was pending, so that none was needed
     stopped: Ending
     points_before: int = 0  # of a refined sweep stopped in a pass: of the passes before, kept
@@ -105,7 +105,7 @@ class Ledger:
     sweep: Sweep
     pending: list[Chunk]
     points_total: int
-    workers: int
+    workers: int  # there are now
     fail_fast: bool = False
     waiting: deque[Chunk] = field(init=False)
     suspects: deque[Chunk] = field(init=False)  # each to be tried alone
@@ -113,6 +113,7 @@ class Ledger:
 
     def __post_init__(self) -> None:
         self.start()
+        self.most_workers = self.workers
         self.waiting = deque(self.pending)
         self.suspects = deque()
         self.attempts: Counter[tuple[int, ...]] = Counter()
@@ -133,6 +134,11 @@ class Ledger:
     def end(self) -> None:
         """Time counts to here: what is left to do is to see workers off."""
         self.ended = time.perf_counter()
+
+    def see(self, workers: int) -> None:
+        """So many there are now: of a cluster they come when they may, and go."""
+        self.workers = workers
+        self.most_workers = max(self.most_workers, workers)
 
     @property
     def window(self) -> int:
@@ -253,7 +259,7 @@ class Ledger:
             counts=dict(self.counts),
             wall_seconds=self.elapsed,
             kernel_seconds=self.kernel_seconds,
-            workers=self.workers,
+            workers=self.most_workers,
             backend=backend,
             stopped=self.stopped,
         )

@@ -62,7 +62,7 @@ def run(
     else:
         entered = kept.at_work_on(results, begin) if kept else begin()
     with entered as crew:
-        ledger.workers = crew.workers()
+        ledger.see(crew.workers())
         ledger.start()
         try:
             watch = _Watch(crew, ledger, tell)
@@ -124,7 +124,7 @@ def _loop(
         if stop.is_set():
             running = watch.halted(running)
         else:
-            ledger.workers = crew.workers()
+            ledger.see(crew.workers())
             watch.tell_limit()
             watch.tell_silence()
             for future in watch.killed():
