@@ -11,7 +11,7 @@ import ctypes
 import functools
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event
 from typing import Any
@@ -108,13 +108,13 @@ class TwinMemory:
 
 
 class TwinProgram:
-    """A kernel, compiled and loaded."""
+    """A kernel, compiled from `text` and loaded."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, text: str) -> None:
         self.kernel = kernel
-        text = kernel_text(kernel, "gpu")
-        flags = [flag for flag in options_for(kernel, text) if flag.startswith("-D")]
-        self.library = load_library(compile_library(twin_text(kernel), find_compiler(), flags))
+        options = options_for(kernel, kernel_text(kernel, "gpu"))
+        flags = [option for option in options if option.startswith("-D")]
+        self.library = load_library(compile_library(text, find_compiler(), flags))
         told = np.zeros(4, np.int64)
         self.start("tribosweep_sizes", told.ctypes.data, 1)
         self.sizes = checked(Sizes(*told.tolist()), kernel)
@@ -132,7 +132,14 @@ class TwinDevice:
     description = "twin"
     threads = 64
 
-    def __init__(self, memory: int = 1 << 24, bound: int | None = None) -> None:
+    def __init__(
+        self,
+        memory: int = 1 << 24,
+        bound: int | None = None,
+        text_of: Callable[[Kernel], str] = twin_text,
+    ) -> None:
+        """`text_of` a kernel is what is compiled for the processor."""
+        self.text_of = text_of
         self.memory = memory  # what it says that a queue may use
         self.bound = bound  # what there is
         self.used = self.most_used = 0
@@ -141,7 +148,7 @@ class TwinDevice:
         self.open = 0
 
     def load(self, kernel: Kernel) -> TwinProgram:
-        return _program(kernel)
+        return _program(kernel, self.text_of)
 
     @contextmanager
     def queue(self) -> Iterator[TwinDevice]:
@@ -190,5 +197,5 @@ class TwinDevice:
 
 
 @functools.cache
-def _program(kernel: Kernel) -> TwinProgram:
-    return TwinProgram(kernel)
+def _program(kernel: Kernel, text_of: Callable[[Kernel], str]) -> TwinProgram:
+    return TwinProgram(kernel, text_of(kernel))

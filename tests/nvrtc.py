@@ -33,11 +33,11 @@ class Usage:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The machine code of a text, or why there is none."""
+    """The machine code of a text (or its PTX), or why there is none."""
 
     ok: bool
     log: str
-    cubin: bytes
+    code: bytes
     seconds: float
 
     @property
@@ -53,25 +53,38 @@ class Compiled:
 
 def compiled(text: str, architecture: int, options: tuple[str, ...] = ()) -> Compiled:
     """`text` compiled to machine code for sm_`architecture`, with ptxas' report in the log."""
-    library = _library()
-    program = ctypes.c_void_p()
-    name, source = b"kernel.cu", text.encode()
-    _check(library.nvrtcCreateProgram(ctypes.byref(program), source, name, 0, None, None))
-    try:
-        given = (f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", *options)
-        words = (ctypes.c_char_p * len(given))(*(option.encode() for option in given))
-        began = time.perf_counter()
-        ok = library.nvrtcCompileProgram(program, len(given), words) == 0
-        seconds = time.perf_counter() - began
-        log = _read(library, program, "ProgramLog").decode().rstrip("\0")
-        return Compiled(ok, log, _read(library, program, "CUBIN") if ok else b"", seconds)
-    finally:
-        library.nvrtcDestroyProgram(ctypes.byref(program))
+    return _compile(
+        text, (f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", *options), "CUBIN"
+    )
+
+
+def ptx(text: str, architecture: int, options: tuple[str, ...] = ()) -> str:
+    """`text` compiled to PTX, which ptxas has not seen."""
+    done = _compile(text, (f"--gpu-architecture=compute_{architecture}", *options), "PTX")
+    if not done.ok:
+        raise RuntimeError(done.log)
+    return done.code.decode().rstrip("\0")
 
 
 def version() -> str:
     """Of the package: another build of it may give other code."""
     return importlib.metadata.version(PACKAGE)
+
+
+def _compile(text: str, options: tuple[str, ...], what: str) -> Compiled:
+    library = _library()
+    program = ctypes.c_void_p()
+    name, source = b"kernel.cu", text.encode()
+    _check(library.nvrtcCreateProgram(ctypes.byref(program), source, name, 0, None, None))
+    try:
+        words = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+        began = time.perf_counter()
+        ok = library.nvrtcCompileProgram(program, len(options), words) == 0
+        seconds = time.perf_counter() - began
+        log = _read(library, program, "ProgramLog").decode().rstrip("\0")
+        return Compiled(ok, log, _read(library, program, what) if ok else b"", seconds)
+    finally:
+        library.nvrtcDestroyProgram(ctypes.byref(program))
 
 
 @functools.cache

@@ -50,7 +50,7 @@ def test_it_compiles_and_a_constant_step_spills_nothing(name: str, architecture:
     made = compiled(kernel, architecture)
     assert made.ok, made.log
     assert "warning" not in made.log
-    assert made.cubin[:4] == b"\x7fELF"
+    assert made.code[:4] == b"\x7fELF"
     items = bool(kernel.method.items)
     names = {"tribosweep_run", SIZES} | (
         {"tribosweep_sum", "tribosweep_finish"} if items else set()
@@ -114,7 +114,7 @@ def test_the_kernels_of_a_constant_step_are_told_apart() -> None:
 @pytest.mark.parametrize("name", STEPPING)
 def test_a_constant_step_writes_nothing_before_it_is_done(name: str) -> None:
     """No loop writes to memory, local memory included, and the innermost ones read none of that."""
-    code = sass.listings(compiled(KERNELS[name], 90).cubin)["tribosweep_run"]
+    code = sass.listings(compiled(KERNELS[name], 90).code)["tribosweep_run"]
     computing = [loop for loop in sass.loops(code) if loop.on_doubles]
     assert [loop.writes for loop in computing] == [0] * len(computing)
     innermost = [loop for loop in computing if loop.innermost]
@@ -140,7 +140,7 @@ def test_a_fault_is_reported_at_the_line_of_its_header() -> None:
     text = flat_text("elementary.h").replace("return base + (root", "return base + (roof")
     made = nvrtc.compiled(text, 90, OPTIONS)
     assert not made.ok
-    assert made.cubin == b""
+    assert made.code == b""
     assert f'kernels/elementary.h({number}): error: identifier "roof" is undefined' in made.log
 
 
@@ -163,7 +163,7 @@ def test_local_memory_and_spills_are_read_from_the_report() -> None:
     ],
 )  # fmt: skip
 def test_a_loop_that_writes_is_found(body: str, writes: int, local: bool) -> None:
-    code = sass.listings(_trial(body).cubin)["trial"]
+    code = sass.listings(_trial(body).code)["trial"]
     computing = [loop for loop in sass.loops(code) if loop.on_doubles]
     assert any(loop.writes for loop in computing) == bool(writes)
     assert any(loop.local_memory for loop in computing) == local
@@ -178,7 +178,7 @@ def test_the_steps_of_a_turn_of_the_time_loop_are_counted() -> None:
     assert text.count(loop) == 1
     unrolled = text.replace(loop, f'_Pragma("unroll {steps}") {loop}')
     made = nvrtc.compiled(unrolled, 90, (*options_for(kernel, text), *OF_CUPY))
-    (found,) = sass.time_loops(sass.listings(made.cubin)["tribosweep_run"])
+    (found,) = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
     assert found.counted == steps
     assert found.on_doubles == pytest.approx(27 * steps, rel=0.1)
 
@@ -189,12 +189,12 @@ def test_what_is_measured_in_steps_has_its_operations_counted() -> None:
     kernel = kernel_of(work.sweep, work.points.variants)
     text = kernel_text(kernel, "gpu")
     made = nvrtc.compiled(text, 90, (*options_for(kernel, text), *OF_CUPY))
-    found = sass.time_loops(sass.listings(made.cubin)["tribosweep_run"])
+    found = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
     assert issue(found, 1, 1.0, 1.0)["fraction_of_double_rate"] > 5
 
 
 def test_nothing_is_fused_but_where_it_is_written() -> None:
     """The two texts differ in code exactly if the compiler tells a b + c from fma(a, b, c)."""
-    apart = _trial("a[0] = a[1] * a[2] + a[3];").cubin
-    fused = _trial("a[0] = fma(a[1], a[2], a[3]);").cubin
+    apart = _trial("a[0] = a[1] * a[2] + a[3];").code
+    fused = _trial("a[0] = fma(a[1], a[2], a[3]);").code
     assert apart != fused

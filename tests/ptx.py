@@ -1,0 +1,138 @@
+"""PTX, which NVRTC makes of a text, run on this machine's processor.
+
+PTX is what NVIDIA's compiler has made of the language: every contraction, reordering and selection
+that it allows itself is done. What is left is ptxas, which gives its instructions to the machine.
+Each line becomes one of C++, by the semantics of ptx_machine.h; a line that is not understood is an
+error.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+MACHINE = Path(__file__).with_name("ptx_machine.h")
+WIDTHS = {"u8": "std::uint8_t", "u16": "u16", "u32": "u32", "u64": "u64", "f64": "u64"}
+BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f64": 8}
+SPECIAL = {"%ctaid.x": "blockIdx.x", "%ntid.x": "blockDim.x", "%tid.x": "threadIdx.x"}
+
+COMMENT = re.compile(r"//.*")
+ENTRY = re.compile(r"\.visible \.entry (\w+)\((.*?)\)\s*\{(.*?)\n\}", re.DOTALL)
+TABLE = re.compile(r"\.global \.align (\d+) \.b8 (\w+)\[(\d+)\] = (\{[\d, ]*\});")
+REGISTERS = re.compile(r"\.reg \.(\w+) %(\w+)(?:<(\d+)>)?;")
+LOCAL = re.compile(r"\.local \.align (\d+) \.b8 (\w+)\[(\d+)\];")
+LABEL = re.compile(r"\$(\w+):")
+GUARDED = re.compile(r"@(!?)%(\w+) (.*)")
+BRANCH = re.compile(r"bra(?:\.uni)? \$(\w+);")
+PARAMETER = re.compile(r"ld\.param\.u64 (\S+), \[(\w+)\];")
+LOADED = re.compile(r"ld\.(?:global|local)\.(?:nc\.)?(?:v[24]\.)?(\w+) (.*), (\[.*\]);")
+STORED = re.compile(r"st\.(?:global|local)\.(?:v[24]\.)?(\w+) (\[.*?\]), (.*);")
+INSTRUCTION = re.compile(r"([a-z][\w.]*) (\S+?), (.*);")
+NAME = re.compile(r"[A-Za-z_]\w*")
+ADDRESS = re.compile(r"\[([^+\]]+)(?:\+(-?\d+))?\]")
+
+LAUNCHER = """
+extern "C" void twin_{name}(void* argument, long long blocks, unsigned int threads) {{
+    blockDim.x = threads;
+    for (long long block = blocks; block-- > 0;)
+        for (unsigned int thread = threads; thread-- > 0;) {{
+            blockIdx.x = (u32)block;
+            threadIdx.x = thread;
+            tribosweep_{name}((u64)argument);
+        }}
+}}
+"""
+
+
+def processor_text(ptx: str) -> str:
+    """A module of PTX as C++ for the processor, with a launcher of each entry as in gpu_twin.py."""
+    plain = COMMENT.sub("", ptx)
+    parts = [MACHINE.read_text(encoding="utf-8")]
+    for align, name, size, values in TABLE.findall(plain):
+        parts.append(f"alignas({align}) static const unsigned char {name}[{size}] = {values};")
+    entries = ENTRY.findall(plain)
+    if len(entries) != plain.count(".entry") or ".func" in plain:
+        raise ValueError("PTX with something beside entries, or an entry of another form")
+    for name, parameter, body in entries:
+        parts.append(_entry(name, parameter.split()[-1], body))
+        parts.append(LAUNCHER.format(name=name.removeprefix("tribosweep_")))
+    return "\n".join(parts)
+
+
+def _entry(name: str, parameter: str, body: str) -> str:
+    lines = [" ".join(line.split()) for line in body.splitlines() if line.strip()]
+    declared = [line for line in lines if line.startswith((".reg", ".local"))]
+    done = [_statement(line) for line in lines if line not in declared]
+    top = [text for line in declared for text in _declared(line)]
+    return "\n".join([f"static void {name}(u64 {parameter}) {{", *top, *done, "}"])
+
+
+def _declared(line: str) -> list[str]:
+    """Registers and local memory are full of garbage."""
+    if found := LOCAL.fullmatch(line):
+        align, name, size = found.groups()
+        return [
+            f"alignas({align}) unsigned char {name}[{size}];",
+            f"std::memset({name}, 0xa5, sizeof {name});",
+        ]
+    if found := REGISTERS.fullmatch(line):
+        kind, name, count = found.groups()
+        names = [f"{name}{i}" for i in range(1, int(count))] if count else [name]
+        type_, garbage = ("bool", "true") if kind == "pred" else ("u64", "0xa5a5")
+        return [f"{type_} {', '.join(f'{each} = {garbage}' for each in names)};"] if names else []
+    raise ValueError(f"PTX not understood: {line}")
+
+
+def _statement(line: str) -> str:
+    if found := LABEL.fullmatch(line):
+        return f"{found[1]}:;"
+    if found := GUARDED.fullmatch(line):
+        return f"if ({found[1]}{found[2]}) {_statement(found[3])}"
+    if found := BRANCH.fullmatch(line):
+        return f"goto {found[1]};"
+    if line == "ret;":
+        return "return;"
+    if line.startswith(".pragma"):
+        return ""
+    if found := PARAMETER.fullmatch(line):
+        return f"{_operand(found[1])} = {found[2]};"
+    if found := LOADED.fullmatch(line):
+        kind, into, address = found.groups()
+        places = _places(address, kind, into)
+        return " ".join(f"{each} = loaded<{WIDTHS[kind]}>({place});" for each, place in places)
+    if found := STORED.fullmatch(line):
+        kind, address, values = found.groups()
+        places = _places(address, kind, values)
+        return " ".join(f"store<{WIDTHS[kind]}>({place}, {each});" for each, place in places)
+    if found := INSTRUCTION.fullmatch(line):
+        operation, into, values = found.groups()
+        given = ", ".join(_operand(value) for value in values.split(","))
+        return f"{_operand(into)} = {operation.replace('.', '_')}({given});"
+    raise ValueError(f"PTX not understood: {line}")
+
+
+def _places(address: str, kind: str, operands: str) -> list[tuple[str, str]]:
+    """Each of the operands of a load or store, which may be a vector, and its place."""
+    found = ADDRESS.fullmatch(address)
+    if not found:
+        raise ValueError(f"PTX not understood: {address}")
+    base, offset = _operand(found[1]), int(found[2] or 0)
+    return [
+        (_operand(operand), f"{base} + (u64)({offset + i * BYTES[kind]}LL)")
+        for i, operand in enumerate(operands.strip("{}").split(","))
+    ]
+
+
+def _operand(text: str) -> str:
+    text = text.strip()
+    if text in SPECIAL:
+        return SPECIAL[text]
+    if text.startswith("%"):
+        return text[1:]
+    if text.startswith("0d"):
+        return f"0x{text[2:]}"
+    if re.fullmatch(r"-?\d+", text):
+        return "(u64)INT64_MIN" if int(text) == -(1 << 63) else f"(u64)({text}LL)"
+    if not NAME.fullmatch(text):
+        raise ValueError(f"PTX not understood: {text}")
+    return f"(u64){text}"  # its address

@@ -1,0 +1,143 @@
+"""What NVIDIA's compiler makes of every kernel gives the CPU's bits, without a GPU.
+
+NVRTC's PTX is run on the processor (ptx.py), by the backend's own batches and launches. So nothing
+that the compiler does between the language and PTX changes a bit: it fuses, reorders and selects
+nothing but as the text says. ptxas and the GPU come after; `pytest -m gpu` has them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sweep.backends.compiler import compile_library, find_compiler
+from sweep.backends.cpu import CpuBackend, load_library
+from sweep.backends.gpu import GpuBackend, options_for
+from sweep.errors import CompileError
+from sweep.source import Kernel, kernel_of, kernel_text
+from tests import nvrtc
+from tests.gpu_kernels import OF_CUPY
+from tests.gpu_points import cases
+from tests.gpu_twin import TwinDevice
+from tests.points import differing
+from tests.ptx import processor_text
+
+CASES = {case.name: case for case in cases()}
+ARCHITECTURE = 90
+PRODUCT = re.compile(r"(fd\d+) = mul_rn_f64\((.*)\);")
+SUM = re.compile(r"(fd\d+) = add_rn_f64\((fd\d+), (.*)\);")
+
+
+def ptx_text(kernel: Kernel) -> str:
+    """The PTX of the very text and options that the backend gives, as C++."""
+    text = kernel_text(kernel, "gpu")
+    options = (*options_for(kernel, text), *OF_CUPY)
+    return processor_text(nvrtc.ptx(text, ARCHITECTURE, options))
+
+
+def fused_text(kernel: Kernel) -> str:
+    """As ptx_text(), each product that is added to something fused with the sum."""
+    made = ptx_text(kernel)
+    factors = dict(PRODUCT.findall(made))
+
+    def fuse(found: re.Match[str]) -> str:
+        into, product, other = found.groups()
+        if product not in factors:
+            return found[0]
+        return f"{into} = fma_rn_f64({factors[product]}, {other});"
+
+    return SUM.sub(fuse, made)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_ptx_gives_the_bits_of_the_cpu(name: str) -> None:
+    case, twin = CASES[name], TwinDevice(text_of=ptx_text)
+    expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
+    found = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
+    assert differing(expected, found) == []
+    assert np.count_nonzero(expected["status"] == 0) > len(expected["status"]) / 2
+
+
+def test_operations_that_are_fused_are_seen() -> None:
+    case = CASES["friction_oscillator-euler"]
+    expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
+    twin = TwinDevice(text_of=fused_text)
+    found = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
+    assert differing(expected, found) != []
+
+
+def test_ptxas_is_left_nothing_to_fuse() -> None:
+    """By --fmad=false: else they have no .rn, and are not known here."""
+    kernel = kernel_of(CASES["impact_oscillator-newmark"].sweep)
+    text = kernel_text(kernel, "gpu")
+    options = tuple(option for option in options_for(kernel, text) if "fmad" not in option)
+    assert len(options) == len(options_for(kernel, text)) - 1
+    made = nvrtc.ptx(text, ARCHITECTURE, options)
+    assert re.search(r"\bmul\.f64", made)
+    with pytest.raises(CompileError, match=r"mul_f64.* was not declared"):
+        compile_library(processor_text(made), find_compiler())
+
+
+def run(body: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A kernel around `body`, which may use `a`, an array of doubles, for one thread."""
+    text = f'extern "C" __global__ void tribosweep_trial(double* a) {{ {body} }}'
+    made = processor_text(nvrtc.ptx(text, ARCHITECTURE, ("--fmad=false",)))
+    library = load_library(compile_library(made, find_compiler()))
+    a = values.copy()
+    library.twin_trial(ctypes.c_void_p(a.ctypes.data), ctypes.c_int64(1), ctypes.c_uint32(1))
+    return a
+
+
+@pytest.mark.parametrize(
+    ("body", "given", "expected"),
+    [
+        ("a[0] = (double)(long long)a[0];", np.nan, -(2.0**63)),
+        ("a[0] = (double)(long long)a[0];", np.inf, 2.0**63),  # 2^63 - 1, as a double has it
+        ("a[0] = (double)(long long)a[0];", -1e30, -(2.0**63)),
+        ("a[0] = (double)(long long)a[0];", -1.75, -1.0),
+        ("a[0] = (double)(int)a[0];", 1e10, 2.0**31 - 1),
+        ("a[0] = (double)(unsigned int)a[0];", -1.0, 0.0),
+        ("a[0] = (double)(1LL << (int)a[0]);", 62.0, 2.0**62),
+        ("a[0] = (double)(1LL << (int)a[0]);", 64.0, 0.0),
+        ("a[0] = (double)(-8LL >> (int)a[0]);", 99.0, -1.0),
+        ("a[0] = (double)((long long)a[0] / -3);", 7.0, -2.0),
+        ("a[0] = (double)((long long)a[0] % 3);", -7.0, -1.0),
+        ("a[0] = (double)__byte_perm((unsigned int)a[0], 0xaabb, 0x5041);", 0x1122, 0xAA22BB11),
+        ("a[0] = fmax(a[0], 2.0);", np.nan, 2.0),
+        ("a[0] = fmin(a[0], 2.0);", 1.0, 1.0),
+        ("a[0] = 1.0 / fmin(a[0], 0.0);", -0.0, -np.inf),
+        ("a[0] = a[0] > 1.0 ? 3.0 : 4.0;", np.nan, 4.0),
+        ("a[0] = !(a[0] <= 1.0) ? 3.0 : 4.0;", np.nan, 3.0),
+        ("a[0] = sqrt(a[0]);", 2.0, np.sqrt(2.0)),
+        ("a[0] = floor(a[0]);", -1.5, -2.0),
+    ],
+)
+def test_an_instruction_does_what_ptx_says(body: str, given: float, expected: float) -> None:
+    (found,) = run(body, np.array([given], np.float64))
+    assert found == expected
+
+
+def test_arithmetic_makes_one_nan() -> None:
+    (found,) = run("a[0] = a[0] - a[0];", np.array([np.inf]))
+    assert found.view(np.uint64) == 0x7FFFFFFFFFFFFFFF
+
+
+def test_local_memory_and_loops_are_run() -> None:
+    body = """double b[8]; for (int i = 0; i < 8; ++i) b[i] = a[i];
+    for (int i = 0; i < 8; ++i) a[i] = b[(int)b[i]] + i;"""
+    given = np.array([3.0, 1, 4, 1, 5, 2, 6, 5])
+    np.testing.assert_array_equal(run(body, given), given[given.astype(int)] + np.arange(8))
+
+
+def test_what_is_not_understood_is_an_error() -> None:
+    entry = ".visible .entry tribosweep_trial(\n.param .u64 p\n)\n{\n%s\n}"
+    assert "return;" in processor_text(entry % "ret;")
+    for line in ("bar.sync 0;", "ld.shared.f64 %fd1, [%rd1];", ".shared .align 8 .b8 s[8];"):
+        with pytest.raises(ValueError, match="not understood"):
+            processor_text(entry % line)
+    with pytest.raises(ValueError, match="beside entries"):
+        processor_text(".func (.param .b64 r) helper()\n{\nret;\n}")
