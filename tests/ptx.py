@@ -12,8 +12,11 @@ import re
 from pathlib import Path
 
 MACHINE = Path(__file__).with_name("ptx_machine.h")
-WIDTHS = {"u8": "std::uint8_t", "u16": "u16", "u32": "u32", "u64": "u64", "f64": "u64"}
-BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f64": 8}
+BYTES = {
+    f"{letter}{width}": width // 8
+    for letter, widths in {"b": (8, 16, 32, 64), "u": (8, 16, 32, 64), "f": (64,)}.items()
+    for width in widths
+}
 SPECIAL = {"%ctaid.x": "blockIdx.x", "%ntid.x": "blockDim.x", "%tid.x": "threadIdx.x"}
 
 COMMENT = re.compile(r"//.*")
@@ -24,10 +27,11 @@ LOCAL = re.compile(r"\.local \.align (\d+) \.b8 (\w+)\[(\d+)\];")
 LABEL = re.compile(r"\$(\w+):")
 GUARDED = re.compile(r"@(!?)%(\w+) (.*)")
 BRANCH = re.compile(r"bra(?:\.uni)? \$(\w+);")
-PARAMETER = re.compile(r"ld\.param\.u64 (\S+), \[(\w+)\];")
+PARAMETER = re.compile(r"ld\.param\.[bu]64 (\S+), \[(\w+)\];")
 LOADED = re.compile(r"ld\.(?:global|local)\.(?:nc\.)?(?:v[24]\.)?(\w+) (.*), (\[.*\]);")
 STORED = re.compile(r"st\.(?:global|local)\.(?:v[24]\.)?(\w+) (\[.*?\]), (.*);")
 INSTRUCTION = re.compile(r"([a-z][\w.]*) (\S+?), (.*);")
+HEXADECIMAL = re.compile(r"(0x[0-9A-Fa-f]+)U?")
 NAME = re.compile(r"[A-Za-z_]\w*")
 ADDRESS = re.compile(r"\[([^+\]]+)(?:\+(-?\d+))?\]")
 
@@ -99,11 +103,11 @@ def _statement(line: str) -> str:
     if found := LOADED.fullmatch(line):
         kind, into, address = found.groups()
         places = _places(address, kind, into)
-        return " ".join(f"{each} = loaded<{WIDTHS[kind]}>({place});" for each, place in places)
+        return " ".join(f"{each} = loaded<{_type(kind)}>({place});" for each, place in places)
     if found := STORED.fullmatch(line):
         kind, address, values = found.groups()
         places = _places(address, kind, values)
-        return " ".join(f"store<{WIDTHS[kind]}>({place}, {each});" for each, place in places)
+        return " ".join(f"store<{_type(kind)}>({place}, {each});" for each, place in places)
     if found := INSTRUCTION.fullmatch(line):
         operation, into, values = found.groups()
         given = ", ".join(_operand(value) for value in values.split(","))
@@ -123,6 +127,10 @@ def _places(address: str, kind: str, operands: str) -> list[tuple[str, str]]:
     ]
 
 
+def _type(kind: str) -> str:
+    return f"std::uint{8 * BYTES[kind]}_t"
+
+
 def _operand(text: str) -> str:
     text = text.strip()
     if text in SPECIAL:
@@ -131,6 +139,8 @@ def _operand(text: str) -> str:
         return text[1:]
     if text.startswith("0d"):
         return f"0x{text[2:]}"
+    if found := HEXADECIMAL.fullmatch(text):
+        return f"(u64){found[1]}"
     if re.fullmatch(r"-?\d+", text):
         return "(u64)INT64_MIN" if int(text) == -(1 << 63) else f"(u64)({text}LL)"
     if not NAME.fullmatch(text):

@@ -4,6 +4,12 @@
 // not here does not compile. Where x86 and a GPU differ this is the GPU: shifts by more than a
 // register has bits, conversions out of range, NaN.
 
+#ifdef __clang__  // optimizing is most of the time that thousands of lines take
+#pragma clang optimize off
+#else
+#pragma GCC optimize("O0")
+#endif
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -98,6 +104,7 @@ COMPARISONS(b64, u64)
     static inline u64 add_u##width(u64 a, u64 b) { return (u)(a + b); }                        \
     static inline u64 sub_s##width(u64 a, u64 b) { return (u)(a - b); }                        \
     static inline u64 mul_lo_s##width(u64 a, u64 b) { return (u)(a * b); }                     \
+    static inline u64 mad_lo_s##width(u64 a, u64 b, u64 c) { return (u)(a * b + c); }          \
     static inline u64 div_u##width(u64 a, u64 b) { return (u)a / (u)b; }                       \
     static inline u64 rem_u##width(u64 a, u64 b) { return (u)a % (u)b; }                       \
     static inline u64 div_s##width(u64 a, u64 b) {                                             \

@@ -19,7 +19,7 @@ from sweep.backends.cpu import CpuBackend, load_library
 from sweep.backends.gpu import GpuBackend, options_for
 from sweep.errors import CompileError
 from sweep.source import Kernel, kernel_of, kernel_text
-from tests import nvrtc
+from tests import gpu_kernels, nvrtc
 from tests.gpu_kernels import OF_CUPY
 from tests.gpu_points import cases
 from tests.gpu_twin import TwinDevice
@@ -27,21 +27,29 @@ from tests.points import differing
 from tests.ptx import processor_text
 
 CASES = {case.name: case for case in cases()}
-ARCHITECTURE = 90
+ARCHITECTURES = (90, 100)  # NVRTC writes PTX in one way for those before 100, and in another
+MODULE = re.compile(r"_[0-9a-f]{8}_\d+_kernel_cu_[0-9a-f]+")  # in the names of what is internal
 PRODUCT = re.compile(r"(fd\d+) = mul_rn_f64\((.*)\);")
 SUM = re.compile(r"(fd\d+) = add_rn_f64\((fd\d+), (.*)\);")
 
 
-def ptx_text(kernel: Kernel) -> str:
-    """The PTX of the very text and options that the backend gives, as C++."""
+def ptx_of(kernel: Kernel, architecture: int) -> str:
+    """Of the very text and options that the backend gives."""
     text = kernel_text(kernel, "gpu")
-    options = (*options_for(kernel, text), *OF_CUPY)
-    return processor_text(nvrtc.ptx(text, ARCHITECTURE, options))
+    return nvrtc.ptx(text, architecture, (*options_for(kernel, text), *OF_CUPY))
+
+
+def old_text(kernel: Kernel) -> str:
+    return processor_text(ptx_of(kernel, ARCHITECTURES[0]))
+
+
+def new_text(kernel: Kernel) -> str:
+    return processor_text(ptx_of(kernel, ARCHITECTURES[1]))
 
 
 def fused_text(kernel: Kernel) -> str:
-    """As ptx_text(), each product that is added to something fused with the sum."""
-    made = ptx_text(kernel)
+    """As old_text(), each product that is added to something fused with the sum."""
+    made = old_text(kernel)
     factors = dict(PRODUCT.findall(made))
 
     def fuse(found: re.Match[str]) -> str:
@@ -55,11 +63,25 @@ def fused_text(kernel: Kernel) -> str:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_ptx_gives_the_bits_of_the_cpu(name: str) -> None:
-    case, twin = CASES[name], TwinDevice(text_of=ptx_text)
+    case = CASES[name]
     expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
-    found = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
-    assert differing(expected, found) == []
+    for text_of in (old_text, new_text):
+        twin = TwinDevice(text_of=text_of)
+        found = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
+        assert differing(expected, found) == []
     assert np.count_nonzero(expected["status"] == 0) > len(expected["status"]) / 2
+
+
+def test_every_architecture_gets_the_ptx_of_one_of_the_two() -> None:
+    kernel = kernel_of(CASES["impact_oscillator-newmark"].sweep)
+    made = {
+        each: MODULE.sub("", ptx_of(kernel, each)).replace(f"sm_{each}", "")
+        for each in gpu_kernels.ARCHITECTURES
+    }
+    assert made.keys() > set(ARCHITECTURES)
+    old, new = (made[each] for each in ARCHITECTURES)
+    assert old != new
+    assert all(made[each] == (old if each < 100 else new) for each in made)
 
 
 def test_operations_that_are_fused_are_seen() -> None:
@@ -76,7 +98,7 @@ def test_ptxas_is_left_nothing_to_fuse() -> None:
     text = kernel_text(kernel, "gpu")
     options = tuple(option for option in options_for(kernel, text) if "fmad" not in option)
     assert len(options) == len(options_for(kernel, text)) - 1
-    made = nvrtc.ptx(text, ARCHITECTURE, options)
+    made = nvrtc.ptx(text, ARCHITECTURES[0], options)
     assert re.search(r"\bmul\.f64", made)
     with pytest.raises(CompileError, match=r"mul_f64.* was not declared"):
         compile_library(processor_text(made), find_compiler())
@@ -85,11 +107,16 @@ def test_ptxas_is_left_nothing_to_fuse() -> None:
 def run(body: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """A kernel around `body`, which may use `a`, an array of doubles, for one thread."""
     text = f'extern "C" __global__ void tribosweep_trial(double* a) {{ {body} }}'
-    made = processor_text(nvrtc.ptx(text, ARCHITECTURE, ("--fmad=false",)))
-    library = load_library(compile_library(made, find_compiler()))
-    a = values.copy()
-    library.twin_trial(ctypes.c_void_p(a.ctypes.data), ctypes.c_int64(1), ctypes.c_uint32(1))
-    return a
+    found: list[NDArray[np.float64]] = []
+    for architecture in ARCHITECTURES:
+        made = processor_text(nvrtc.ptx(text, architecture, ("--fmad=false",)))
+        library = load_library(compile_library(made, find_compiler()))
+        a = values.copy()
+        library.twin_trial(ctypes.c_void_p(a.ctypes.data), ctypes.c_int64(1), ctypes.c_uint32(1))
+        found.append(a)
+    old, new = found
+    assert old.tobytes() == new.tobytes()
+    return new
 
 
 @pytest.mark.parametrize(
