@@ -665,14 +665,23 @@ def test_points_without_a_positive_energy_are_left_out() -> None:
     assert (found.beta.tolist(), found.left_out) == ([0.5], 3)
 
 
-@pytest.mark.parametrize(("n", "off"), [(1.0, 1e-9), (1.5, 5e-4), (3.0, 5e-4), (4.0, 2e-3)])
+@pytest.mark.parametrize(
+    ("n", "off"), [(1.0, 1e-9), *((n, 2e-4) for n in (0.6, 1.5, 3.0, 4.0, 6.0, 20.0, 1000.0))]
+)
 def test_default_degrees_suit_the_profile(n: float, off: float) -> None:
+    """Between the points too: in the core's own radius a steep profile was up to 37 % off."""
     xi = np.concatenate([np.geomspace(1e-3, 1, 60), np.linspace(1, 4, 150)[1:]])
     fixed = {"delta": 1e-7, "phase": 1.0, "profile_exponent": n}
     curve = fit(run_in_memory(fixed, {"beta": xi * 1e-7}), "xi")
     assert curve.from_theory is not None
     assert curve.from_theory.greatest < off
     assert curve.pieces[-1].method == curve.method == "least_squares"
+
+
+def test_poles_beside_a_term_that_is_next_to_nothing() -> None:
+    """(1 + t)(1 + t/2), and terms as a fit leaves them whose denominator is not to go below 0."""
+    poles = Quotient((1.0,), (1.0, 1.5, 0.5, 1.8e-22, 1.5e-323)).poles()
+    assert sorted(poles.real)[-2:] == pytest.approx([-2.0, -1.0], rel=1e-12)
 
 
 def test_points_too_far_apart_for_aaa_are_not_said_to_scatter() -> None:

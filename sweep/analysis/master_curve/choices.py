@@ -71,8 +71,8 @@ def _over_xi(points: Points) -> tuple[Values, Values]:
     return points.xi, points.xi_energy
 
 
-# Above ξ = 1 the curves of cone and sphere are quotients, of degrees 0/0 and 2/3 in the core; those
-# of other profiles are none.
+# Above ξ = 1 the curves of cone and sphere are quotients, of degrees 0/0 and 2/3 in √(1 − 1/ξ);
+# those of other profiles are none.
 OTHER_PROFILES = Degrees(3, 4)
 PLAIN_PROFILES = (1.0, 2.0)  # exponents
 

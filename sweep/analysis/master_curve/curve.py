@@ -17,21 +17,21 @@ from sweep.analysis.master_curve.rational import Rational
 class Piece:
     """xᵖ R(t) for x from `low` to `high`.
 
-    t is x itself, or the core (1 − 1/x)^{1/n}: the radius of the part of the contact that sticks
-    under constant load, over that of the contact.
+    t is x itself, or √(1 − 1/x), in which the curve of any profile is smooth above x = 1: for a
+    sphere the radius of the part that sticks under constant load, over that of the contact.
     """
 
     low: float
     high: float
     power: int
     rational: Rational
-    core_exponent: float | None = None  # n; None: t is x
+    has_core: bool = False  # t is √(1 − 1/x)
     method: str = ""  # it was fitted by
     strayed: bool = False  # the points scatter about it, by more than AAA bears
 
     def __call__(self, x: ArrayLike) -> Values:
         x = np.asarray(x, dtype=np.float64)
-        return x**self.power * self.rational(inner(x, self.core_exponent))
+        return x**self.power * self.rational(inner(x, self.has_core))
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,9 @@ class MasterCurve:
         return evaluated(self.pieces, np.asarray(x, dtype=np.float64))
 
 
-def inner(x: Values, core_exponent: float | None) -> Values:
+def inner(x: Values, has_core: bool) -> Values:
     """t of a piece at x."""
-    if core_exponent is None:
-        return x
-    return (np.maximum(x - CORE_APPEARS, 0.0) / x) ** (1 / core_exponent)
+    return np.sqrt(np.maximum(x - CORE_APPEARS, 0.0) / x) if has_core else x
 
 
 def evaluated(pieces: Sequence[Piece], x: Values) -> Values:

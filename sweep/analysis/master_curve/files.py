@@ -122,11 +122,8 @@ def _range(curve: MasterCurve) -> str:
 def _piece_lines(piece: Piece) -> list[str]:
     prefactor = {1: "x[inside] * ", 0: "", -1: "1 / x[inside] * "}[piece.power]
     lines = [f"    inside = (x >= {piece.low!r}) & (x <= {piece.high!r})"]
-    if piece.core_exponent is None:
-        lines.append("    t = x[inside]")
-    else:
-        lines.append("    core = np.maximum(x[inside] - 1, 0) / x[inside]")
-        lines.append(f"    t = core ** {1 / piece.core_exponent!r}")
+    rooted = "np.sqrt(np.maximum(x[inside] - 1, 0) / x[inside])"
+    lines.append(f"    t = {rooted if piece.has_core else 'x[inside]'}")
     rational = piece.rational
     if isinstance(rational, Barycentric):
         given = ", ".join(repr(getattr(rational, n)) for n in ("support", "values", "weights"))
@@ -153,7 +150,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
         "range": [piece.low, piece.high],
         "method": piece.method,
         "prefactor": f"x^{piece.power}",
-        "argument": "x" if piece.core_exponent is None else "(1 - 1/x)^(1/n)",
+        "argument": "(1 - 1/x)^(1/2)" if piece.has_core else "x",
         "n_coefficients": rational.n_coefficients,
     }
     if isinstance(rational, Quotient):
@@ -170,11 +167,11 @@ def _standard_error(piece: Piece) -> dict[str, list[float]] | None:
     """Of the curve, relative, at some x of the piece."""
     x = np.linspace(piece.low, piece.high, ERRORS_AT + 1)[piece.low == 0 :]
     rational = piece.rational
-    error = rational.standard_error(inner(x, piece.core_exponent)) \
+    error = rational.standard_error(inner(x, piece.has_core)) \
         if isinstance(rational, Quotient) else None  # fmt: skip
     if error is None:
         return None
-    value = np.abs(rational(inner(x, piece.core_exponent)))
+    value = np.abs(rational(inner(x, piece.has_core)))
     return {"x": x.tolist(), "relative": (error / value).tolist()}
 
 

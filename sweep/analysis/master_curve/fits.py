@@ -34,7 +34,7 @@ from sweep.config.wording import listed
 from sweep.errors import SweepError
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 
-GAP = 0.02  # of the core's radius, over that of the contact, that is bridged
+GAP = 0.02  # of √(1 − 1/ξ), from 0 on, that is bridged
 NOTHING = 0.01  # share of the upper end up to which a point stands for 0
 MOST_X, MOST_ENERGY = 1e15, 1e50  # and their inverses: beyond them powers overflow
 GRID = 4001  # points on which a curve is compared with theory
@@ -47,7 +47,9 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     not matter for small β. The range is the paper's unless it is told, β from 0.1 on and ξ up to 4,
     as far as there are points.
     A fit over ξ is in two pieces, below and above ξ = 1 where a stick core appears and the
-    curvature is infinite, unless it is to be `whole`.
+    curvature is infinite, unless it is to be `whole`. With the degrees of its own and 150 points
+    from ξ = 1 to 4 it is within 2e-4 of the closed form between them too, for any exponent of the
+    profile; a sphere, whose degrees are lower, within 7e-4.
     Degrees that the points do not determine are lowered: `notes` tell so, and whether the points
     lie on one curve at all. SweepError for too few points, or what makes no single curve.
     """
@@ -101,7 +103,7 @@ class _Plan:
     high: float
     power: int
     degrees: Degrees
-    core_exponent: float | None = None
+    has_core: bool = False
 
 
 def _drawable(points: Points, kind: Variable) -> Points:
@@ -161,7 +163,7 @@ def _plans(
             f"the fit over {kind.name} {pieces}: it takes degrees as {listed(map(str, defaults))}"
         )
     return [
-        _Plan(a, b, kind.power, d) if whole or b <= CORE_APPEARS else _Plan(a, b, -1, d, exponent)
+        _Plan(a, b, kind.power, d) if whole or b <= CORE_APPEARS else _Plan(a, b, -1, d, True)
         for (a, b), d in zip(ends, degrees, strict=True)
     ]
 
@@ -185,7 +187,7 @@ def _piece(
             f"{distinct} different {kind.name} from {plan.low:g} to {plan.high:g} are too few for "
             f"a fit that takes {needed}: {advice}"
         )
-    if before and inner(x, plan.core_exponent).min() > GAP:
+    if before and inner(x, plan.has_core).min() > GAP:
         join = float(before[-1](plan.low))
         share = float(unit[np.argmin(x)] / energy[np.argmin(x)])
         x, energy = np.append(x, plan.low), np.append(energy, join)
@@ -200,16 +202,16 @@ def _fitted(
 ) -> Piece:
     """By AAA if it is asked for and half of the points tells the other; else by other methods."""
     x, energy, unit = columns
-    ends = inner(np.array([plan.low, plan.high]), plan.core_exponent)
+    ends = inner(np.array([plan.low, plan.high]), plan.has_core)
     ends = float(ends[0]), float(ends[1])
-    t = inner(x, plan.core_exponent)
+    t = inner(x, plan.has_core)
     if choices.method == "aaa":  # over β of W̄ itself: its tolerance is of the greatest value
         power = 0 if kind.name == "beta" else plan.power
         target, size = _scaled(t, energy, unit, x ** -float(power))
         found = adaptive(target, choices.tolerance, ends)
         if found is not None:
             found = found.times(size)
-            return Piece(plan.low, plan.high, power, found, plan.core_exponent, "aaa")
+            return Piece(plan.low, plan.high, power, found, plan.has_core, "aaa")
     target, size = _scaled(t, energy, unit, x ** -float(plan.power))
     if choices.method == "aaa":
         found = raised(target, plan.degrees, ends)
@@ -218,7 +220,7 @@ def _fitted(
     stray = choices.method == "aaa" and strays(found, target, choices.tolerance)
     method = "least_squares" if choices.method == "aaa" else choices.method
     found = found.times(size)
-    return Piece(plan.low, plan.high, plan.power, found, plan.core_exponent, method, stray)
+    return Piece(plan.low, plan.high, plan.power, found, plan.has_core, method, stray)
 
 
 def _scaled(t: Values, energy: Values, unit: Values, factor: Values) -> tuple[Target, float]:
@@ -228,7 +230,7 @@ def _scaled(t: Values, energy: Values, unit: Values, factor: Values) -> tuple[Ta
 
 
 def _refuse_poles(piece: Piece, kind: Variable) -> None:
-    ends = inner(np.array([piece.low, piece.high]), piece.core_exponent)
+    ends = inner(np.array([piece.low, piece.high]), piece.has_core)
     poles = piece.rational.poles_within(*map(float, ends))
     if poles:
         raise SweepError(

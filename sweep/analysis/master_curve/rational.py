@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Values = NDArray[np.float64]
 
+NEGLIGIBLE = 1e-290  # a coefficient of the denominator, of the greatest
 REAL = 1e-6  # a pole is real if its imaginary part is at most this share of its size
 
 
@@ -77,12 +78,15 @@ class Quotient:
         return real_within(self.poles(), low, high)
 
     def poles(self) -> NDArray[np.inexact]:
-        """All of them, zeros of the numerator at the same place or not."""
+        """All of them, zeros of the numerator at the same place or not.
+
+        But for those that terms of less than NEGLIGIBLE make, which are far beyond any range.
+        """
         sizes = np.abs(np.array(self.denominator))
-        k = np.flatnonzero(sizes)
-        scale = 1.0 if k[-1] == 0 else float(np.exp(-np.log(sizes[k[-1]] / sizes[0]) / k[-1]))
-        scaled = np.array(self.denominator) * scale ** np.arange(sizes.size)
-        return np.polynomial.polynomial.polyroots(scaled[: k[-1] + 1]) * scale
+        k = int(np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())[-1])
+        scale = 1.0 if k == 0 else float(np.exp(-np.log(sizes[k] / sizes[0]) / k))
+        scaled = np.array(self.denominator)[: k + 1] * scale ** np.arange(k + 1)
+        return np.polynomial.polynomial.polyroots(scaled) * scale
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def coefficients(figures: Figures) -> Table:
                     ("Q", rational.denominator, rational.denominator_errors),
                 )
                 prefactor = {1: "x", -1: "1/x"}[piece.power]
-                argument = "x" if piece.core_exponent is None else "√(1 − 1/x)"
+                argument = "√(1 − 1/x)" if piece.has_core else "x"
                 form = f"{prefactor} P(t)/Q(t), t = {argument}"
                 for side, numbers, errors in sides:
                     for k, (number, error) in enumerate(zip(numbers, errors, strict=True)):
