@@ -138,8 +138,8 @@ def constant_load(xi, exponent):
 
 
 @given(
-    xi=st.one_of(st.floats(-6, 6).map(lambda x: 10**x), st.floats(0.5, 3)),
-    exponent=st.sampled_from([0.55, 0.8, 1.0, 1.5, 2.0, 3.0, 8.0, 50.0]),
+    xi=st.one_of(st.floats(-6, 6).map(lambda x: 10**x), st.floats(0.5, 3), st.just(1.0)),
+    exponent=st.sampled_from([0.55, 0.8, 1.0, 1.5, 2.0, 3.0, 8.0, 50.0, 1e3, 1e12]),
 )
 def test_constant_load_keeps_its_relative_accuracy(xi, exponent):
     found = theory.constant_load_energy(xi, exponent)
@@ -179,8 +179,8 @@ def test_constant_load_is_the_limit_of_small_normal_amplitudes(exponent):
 
 
 @given(
-    delta=st.one_of(st.floats(-8, 2).map(lambda x: 10**x), st.floats(0.3, 1.2)),
-    exponent=st.sampled_from([0.55, 0.8, 1.0, 2.0, 3.0, 8.0]),
+    delta=st.one_of(st.floats(-8, 12).map(lambda x: 10**x), st.floats(0.3, 1.2)),
+    exponent=st.sampled_from([0.55, 0.8, 1.0, 2.0, 3.0, 8.0, 50.0, 1e3, 1e12]),
 )
 def test_infinite_friction_keeps_its_relative_accuracy(delta, exponent):
     with mpmath.workdps(60):
@@ -232,6 +232,37 @@ def test_vanishing_friction(delta, exponent):
     unit = 1.5 * exponent**2 / (exponent + 1) * beta / delta**2
     energy = oracle.normalized_energy(beta, delta, phases, exponent).value
     np.testing.assert_allclose(energy / unit, found, rtol=1e-6)
+
+
+@pytest.mark.parametrize("exponent", [0.6, 1.0, 2.0, 50.0])
+def test_amplitudes_without_end_are_the_limits_of_large_ones(exponent):
+    """Infinite friction: (3/4) sin²φ δ^{1/n−1} ∫₀¹ (1 − c²) c^{1/n−1} dc; vanishing: no limit."""
+    a, phase = 1 / mpmath.mpf(exponent), 0.7
+    integral = mpmath.beta(a / 2, 2) / 2
+    for delta in (1e5, 1e8, 1e100):
+        expected = 0.75 * mpmath.sin(phase) ** 2 * integral * mpmath.mpf(delta) ** (a - 1)
+        found = theory.infinite_friction_energy(delta, phase, exponent)
+        assert relative_error(found, expected) < 3 * delta ** -min(1, float(a)) + ROUNDING
+    found = theory.infinite_friction_energy(math.inf, phase, exponent)
+    limit = {0.6: math.inf, 1.0: 0.5 * math.sin(phase) ** 2}.get(exponent, 0.0)
+    assert found == pytest.approx(limit, rel=ROUNDING)
+    assert theory.infinite_friction_energy(math.inf, 0.0, exponent) == 0
+    slips = theory.vanishing_friction_energy([1e100, 1e306, math.inf], phase, exponent)
+    assert np.all(np.diff(slips[:2]) > 0)
+    assert slips[2] == math.inf
+
+
+def test_a_flat_punch_is_the_limit_of_steep_profiles():
+    """∫(1 − c²)/(1 + δc) dc in closed form; without loss of contact it is finite."""
+    xi = np.array([0.1, 0.7, 1.0, 1.5, 3.0, math.inf])
+    found = theory.constant_load_energy(xi, math.inf)
+    np.testing.assert_allclose(found, [0.72, 1.68, 0, 0, 0, 0], rtol=ROUNDING)
+    delta = np.array([0.3, 0.7, 1.0])
+    rest = np.array([math.log1p(d) - math.log1p(-d) if d < 1 else 0 for d in delta])
+    expected = 0.75 * ((delta**2 - 1) * rest + 2 * delta) / delta**3
+    found = theory.infinite_friction_energy(delta, math.pi / 2, math.inf)
+    np.testing.assert_allclose(found, expected, rtol=ROUNDING)
+    assert theory.infinite_friction_energy(1.5, 1.0, math.inf) == math.inf
 
 
 def test_vanishing_friction_series():

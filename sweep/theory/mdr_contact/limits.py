@@ -23,15 +23,17 @@ def constant_load_energy(xi: ArrayLike, profile_exponent: ArrayLike = 2.0) -> Va
 
     For ξ ≤ 1: 8ξ n/(n+1) [1 − 2nξ/(2n+1)], for a sphere (16/3)ξ(1 − 4ξ/5); a cone has 4/(3ξ) for
     ξ ≥ 1. Times 3n/16 it is W̄δ for small δ, which eq. 25 of Hanisch et al. 2020 approximates: for a
-    sphere 5/8 at most, at ξ = 5/8. Above ξ = 2 by quadrature over the bound; relative error
-    below 1e-14.
+    sphere 5/8 at most, at ξ = 5/8. A flat punch (n = ∞) has 8ξ(1 − ξ), and 0 from ξ = 1 on.
+    Above ξ = 2 by quadrature over the bound; relative error below 1e-14.
     """
     xi, n = np.broadcast_arrays(values(xi), values(profile_exponent))
     low = np.minimum(xi, 2.0)
-    inverse = 1 / np.maximum(low, 1.0)
-    core = (1 - inverse) ** (1 / n)
-    first, second = (1 - core ** (n + 1)) / (n + 1), (1 - core ** (2 * n + 1)) / (2 * n + 1)
-    closed = 8 * low * ((1 - core - first) - low * (1 - core - 2 * first + second))
+    stuck = 1 - 1 / np.maximum(low, 1.0)  # wⁿ
+    slips = -np.expm1(np.log(np.where(stuck > 0, stuck, 1.0)) / n)  # 1 − w
+    slips = np.where(stuck > 0, slips, 1.0)
+    first = (1 - stuck * (1 - slips)) / (n + 1)
+    second = (1 - stuck**2 * (1 - slips)) / (2 * n + 1)
+    closed = 8 * low * ((1 - low) * slips + (2 * low - 1) * first - low * second)
     bound, weight = 0.5 * (1 + _NODES), 0.5 * _WEIGHTS
     high = np.maximum(xi, 2.0)[..., None]
     slope = (1 - bound / high) ** (1 / n[..., None] - 1)
@@ -46,20 +48,37 @@ def infinite_friction_energy(
 
     (3/4) sin²φ ∫ (1 − c²)(1 + δc)^{1/n−1} dc over −1 < c < 1, but c > −1/δ. For a sphere
     sin²φ (1 + 3δ²/40 + 3δ⁴/128 + …), for a cone sin²φ up to δ = 1; for δ → 0 eq. 22 of
-    Hanisch et al. 2020. Relative error below 3e-14.
+    Hanisch et al. 2020. For δ → ∞ it is (3/2) sin²φ n²/(2n + 1) δ^{1/n−1}: 0 in the limit, for a
+    cone sin²φ/2, infinite for n < 1. Relative error below 3e-14.
     """
     delta, n = np.broadcast_arrays(values(delta), values(profile_exponent))
     small = np.minimum(delta, 0.5)[..., None]
     slope = (1 + small * _NODES) ** (1 / n[..., None] - 1)
     quadrature = np.sum(_WEIGHTS * (1 - _NODES**2) * slope, axis=-1)
-    large = np.maximum(delta, 0.5)
-    ends = (np.maximum(1 - large, 0.0) ** (1 / n), (1 + large) ** (1 / n))
-    inner, outer = (
-        (large**2 - 1) * x + 2 * x ** (n + 1) / (n + 1) - x ** (2 * n + 1) / (2 * n + 1)
-        for x in ends
-    )
-    integral = np.where(delta <= 0.5, quadrature, n * (outer - inner) / large**3)
-    return 0.75 * np.sin(values(phase)) ** 2 * integral
+    integral = np.where(delta <= 0.5, quadrature, _wide_integral(np.maximum(delta, 0.5), 1 / n))
+    share = 0.75 * np.sin(values(phase)) ** 2
+    with np.errstate(invalid="ignore"):
+        return np.where((share == 0) & np.isposinf(integral), 0.0, share * integral)
+
+
+def _wide_integral(delta: Values, a: Values) -> Values:
+    """∫ (1 − c²)(1 + δc)^{a−1} dc over −1 < c < 1, but c > −1/δ, for δ that is not small.
+
+    By powers of y = 1 + δc, from δ = 1 on in units of δ. Infinite for a = 0, a flat punch, that
+    loses contact.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = np.minimum(delta, 1.0)
+        low, high = 1 - near, 1 + near
+        part = np.log(high / low)
+        part = np.where(a > 0, low**a * np.expm1(a * part) / a, part)  # (y₁ᵃ − y₀ᵃ)/a
+        first, second = ((high ** (a + k) - low ** (a + k)) / (a + k) for k in (1, 2))
+        kept = ((near**2 - 1) * part + 2 * first - second) / near**3
+        z = 1 + 1 / delta
+        gap = z * np.where(np.isinf(delta), 1.0, (delta - 1) / delta)
+        least = np.where(gap > 0, gap * z**a / a, 0.0)
+        lost = least + 2 / delta * z ** (a + 1) / (a + 1) - z ** (a + 2) / (a + 2)
+        return np.where(delta < 1, kept, delta ** (a - 1) * lost)
 
 
 def vanishing_friction_energy(
@@ -70,7 +89,7 @@ def vanishing_friction_energy(
     ¼ ∫ (1 + δ cos t)^{1+1/n} |sin(t + φ)| dt over the time in contact. For a sphere
     1 + (3 − cos 2φ)δ²/16 + O(δ⁴), for a cone 1 + (½ − cos 2φ/6)δ² up to δ = 1. In terms of W̄,
     4μF_n0Δx is 3n²β/(2(n+1)δ²): for a sphere 2β/δ², eq. 20 of Hanisch et al. 2020.
-    Relative error below 1e-14.
+    Infinite for infinite δ. Relative error below 1e-14, above δ = 1e10 some roundings of ln δ.
     """
     delta, phase, n = np.broadcast_arrays(*map(values, (delta, phase, profile_exponent)))
     contact = np.where(delta > 1, np.arccos(-1 / np.maximum(delta, 1.0)), math.pi)
@@ -80,7 +99,8 @@ def vanishing_friction_energy(
     total = np.zeros(delta.shape)
     ends = [-contact, inner[0], inner[1], contact]
     for begin, end in pairwise(ends):
-        total += _slip_integral(begin, end, delta, phase, n)
+        part = _slip_integral(begin, end, delta, phase, n)
+        total += np.where(begin == end, 0.0, part)  # of no time, whatever the load
     return 0.25 * total
 
 
@@ -89,6 +109,7 @@ def _slip_integral(begin: Values, end: Values, delta: Values, phase: Values, n: 
     u = 0.5 * (1 + _FINE_NODES)
     share, stretch = u**3 * (10 + u * (6 * u - 15)), 30 * (u * (1 - u)) ** 2
     time = begin[..., None] + (end - begin)[..., None] * share
-    load = np.maximum(1 + delta[..., None] * np.cos(time), 0.0) ** (1 + 1 / n[..., None])
     rate = np.abs(np.sin(time + phase[..., None]))
-    return (end - begin) * np.sum(0.5 * _FINE_WEIGHTS * stretch * load * rate, axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):  # of infinite loads; for no time at all
+        load = np.maximum(1 + delta[..., None] * np.cos(time), 0.0) ** (1 + 1 / n[..., None])
+        return (end - begin) * np.sum(0.5 * _FINE_WEIGHTS * stretch * load * rate, axis=-1)
