@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sweep.backends import open_backend
 from sweep.backends.visible import find_gpus
 from sweep.config import Request, checked_options, load
+from sweep.config.wording import shown
 from sweep.engine import (
     KeptCrew,
     Progress,
@@ -22,7 +24,7 @@ from sweep.engine import (
 )
 from sweep.engine import run as run_engine
 from sweep.engine.ledger import of_shard
-from sweep.errors import StoreError
+from sweep.errors import StoreError, SweepError
 from sweep.forecast import Forecast, forecast, probe
 from sweep.passes import Means, first_pass, refuse_shard, run_in_memory, run_in_stores
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, variant_sets
@@ -58,12 +60,14 @@ def run(
     "name=value" texts. `store` is where results are kept, by default results/NAME.zarr: what is
     done there is not computed again, and the Dataset is lazy. With store=None it is in memory and
     nothing is written. Points that could not be computed carry their `status`; SweepError is
-    raised where the request or the machine is at fault. Set `stop` to end early. `workers` are
+    raised where the request or the machine is at fault. `report` is called with the progress a few
+    times a second; set `stop`, a threading.Event, to end early. `workers` are
     threads, or with cluster="local" processes; `cluster` may be a Dask scheduler's address, too.
     `gpus` is how many GPUs of this machine compute, in a process each. Processes of this machine
     import the script that calls this, which has to do so below `if __name__ == "__main__":`.
     Of a refined sweep that was stopped, the Dataset has the points of the pass it was in.
     """
+    _refuse_no_listeners(stop, report=report)
     request = with_options(
         load(source, overrides), backend=backend, workers=workers, cluster=cluster, gpus=gpus
     )
@@ -87,6 +91,7 @@ def compute(
     `run`.
     """
     refuse_no_path(path)
+    _refuse_no_listeners(stop, report=report, tell=tell)
     if request.refinement is None:
         kept = open_store(request, path)
         return kept, run_in_store(kept, request, report, stop, tell)
@@ -98,6 +103,30 @@ def compute(
 
         means = Means(open_store, run_pass, provenance)
         return run_in_stores(request, str(path), means, report)
+
+
+def _refuse_no_listeners(stop: object, **told: object) -> None:
+    """SweepError for a `stop` that is no event, or what cannot be called with one argument."""
+    if stop is not None and not _takes(getattr(stop, "is_set", None)):
+        raise SweepError(f"stop={shown(stop)} is no event: give a threading.Event, or leave it out")
+    for name, listener in told.items():
+        if listener is not None and not _takes(listener, None):
+            raise SweepError(
+                f"{name}={shown(listener)} cannot be called with one argument: leave it out"
+            )
+
+
+def _takes(called: object, *arguments: object) -> bool:
+    """Whether it can be called with these."""
+    if not callable(called):
+        return False
+    try:
+        inspect.signature(called).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:  # of what is written in C nothing may be known
+        return True
+    return True
 
 
 def _in_memory(request: Request, report: Report | None, stop: Event | None) -> MemoryResults:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,32 @@ def test_what_is_no_path_makes_no_store(store: Any, refined: bool, elsewhere: Pa
     with pytest.raises(SweepError, match="is no path of a store: give text or a pathlib"):
         sweep.run({**BASE, **more}, store=store)
     assert not list(elsewhere.iterdir())
+
+
+@pytest.mark.parametrize("store", [None, "here.zarr"])
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        ("report", 3, "report=3 cannot be called with one argument: leave it out"),
+        ("report", "print", "report='print' cannot be called with one argument"),
+        ("report", lambda: None, "report=<function .* cannot be called with one argument"),
+        ("stop", True, "stop=True is no event: give a threading.Event, or leave it out"),
+        ("stop", threading.Event, "stop=<class 'threading.Event'> is no event"),
+        ("stop", lambda: False, "stop=<function .* is no event"),
+    ],
+)
+def test_a_listener_that_cannot_be_told_is_refused_before_anything_is_computed(
+    name: str, wrong: object, message: str, store: str | None, elsewhere: Path
+) -> None:
+    listeners: dict[str, Any] = {name: wrong}
+    with pytest.raises(SweepError, match=message):
+        sweep.run(BASE, store=store, **listeners)
+    assert not list(elsewhere.iterdir())
+
+
+@pytest.mark.parametrize("listener", [print, [].append, functools.partial(print, "now")])
+def test_whatever_takes_one_argument_may_be_told(listener: Any) -> None:
+    assert sweep.run(BASE, store=None, report=listener).sizes["friction"] == 2
 
 
 def test_nothing_is_opened_as_none() -> None:
