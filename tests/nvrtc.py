@@ -58,9 +58,12 @@ def compiled(text: str, architecture: int, options: tuple[str, ...] = ()) -> Com
     )
 
 
-def ptx(text: str, architecture: int, options: tuple[str, ...] = ()) -> str:
-    """`text` compiled to PTX, which ptxas has not seen."""
-    done = _compile(text, (f"--gpu-architecture=compute_{architecture}", *options), "PTX")
+def ptx(
+    text: str, architecture: int, options: tuple[str, ...] = (), *, on_the_way: bool = False
+) -> str:
+    """`text` compiled to PTX, which ptxas has not seen; or what it made machine code of."""
+    of = "sm" if on_the_way else "compute"
+    done = _compile(text, (f"--gpu-architecture={of}_{architecture}", *options), "PTX")
     if not done.ok:
         raise RuntimeError(done.log)
     return done.code.decode().rstrip("\0")

@@ -91,7 +91,7 @@ def _statement(line: str) -> str:
     if found := LABEL.fullmatch(line):
         return f"{found[1]}:;"
     if found := GUARDED.fullmatch(line):
-        return f"if ({found[1]}{found[2]}) {_statement(found[3])}"
+        return f"if ({found[1]}{found[2]}) {{ {_statement(found[3])} }}"
     if found := BRANCH.fullmatch(line):
         return f"goto {found[1]};"
     if line == "ret;":
@@ -102,12 +102,12 @@ def _statement(line: str) -> str:
         return f"{_operand(found[1])} = {found[2]};"
     if found := LOADED.fullmatch(line):
         kind, into, address = found.groups()
-        places = _places(address, kind, into)
-        return " ".join(f"{each} = loaded<{_type(kind)}>({place});" for each, place in places)
+        each = [f"{to} = loaded<{_type(kind)}>({at});" for to, at in _places(kind, into)]
+        return _at(address, each)
     if found := STORED.fullmatch(line):
         kind, address, values = found.groups()
-        places = _places(address, kind, values)
-        return " ".join(f"store<{_type(kind)}>({place}, {each});" for each, place in places)
+        each = [f"store<{_type(kind)}>({at}, {value});" for value, at in _places(kind, values)]
+        return _at(address, each)
     if found := INSTRUCTION.fullmatch(line):
         operation, into, values = found.groups()
         given = ", ".join(_operand(value) for value in values.split(","))
@@ -115,16 +115,19 @@ def _statement(line: str) -> str:
     raise ValueError(f"PTX not understood: {line}")
 
 
-def _places(address: str, kind: str, operands: str) -> list[tuple[str, str]]:
-    """Each of the operands of a load or store, which may be a vector, and its place."""
+def _at(address: str, statements: list[str]) -> str:
+    """Statements at places counted from `at`: a load may change what the address is told by."""
     found = ADDRESS.fullmatch(address)
     if not found:
         raise ValueError(f"PTX not understood: {address}")
-    base, offset = _operand(found[1]), int(found[2] or 0)
-    return [
-        (_operand(operand), f"{base} + (u64)({offset + i * BYTES[kind]}LL)")
-        for i, operand in enumerate(operands.strip("{}").split(","))
-    ]
+    at = f"u64 at = {_operand(found[1])} + (u64)({found[2] or 0}LL);"
+    return " ".join(["{", at, *statements, "}"])
+
+
+def _places(kind: str, operands: str) -> list[tuple[str, str]]:
+    """Each of the operands of a load or store, which may be a vector, and its place."""
+    each = operands.strip("{}").split(",")
+    return [(_operand(operand), f"at + {i * BYTES[kind]}") for i, operand in enumerate(each)]
 
 
 def _type(kind: str) -> str:

@@ -27,7 +27,8 @@ struct Index {
 static thread_local Index blockIdx, blockDim, threadIdx;
 
 static inline double f(u64 bits) { return __builtin_bit_cast(double, bits); }
-// What arithmetic gives; of a NaN neither sign nor payload may matter to a kernel.
+// What arithmetic gives. A GPU's NaN has a payload that comes from operands; here all become one that
+// x86 never makes, so that a kernel to which sign or payload mattered would differ from the CPU's.
 static inline u64 result(double value) {
     return std::isnan(value) ? 0x7fffffffffffffff : __builtin_bit_cast(u64, value);
 }

@@ -39,14 +39,22 @@ def harmonic_balance() -> Work:
 # What is measured.
 
 
-def test_every_method_is_measured_and_the_map_right_after_the_first(
+def test_every_method_is_measured_the_map_right_after_the_first_and_the_cpu_last(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Compiling for the CPU takes longer than all that is of the GPU, whose time is short."""
     monkeypatch.setattr(gpu_works, "cases", lambda _: cases(64))
     monkeypatch.setattr(gpu_works, "array_cases", lambda _: array_cases(64))
     no_device: Any = None  # what is to be measured is told without one
-    found = list(gpu.measurements(no_device, no_device))
-    assert [section for section, _, _ in found[:5]] == ["kernels", *3 * ["maps"], "kernels"]
+    measured = list(gpu.measurements(no_device, no_device))
+    sections = [section for section, _, _ in measured]
+    assert sections[:5] == ["kernels", *3 * ["maps"], "kernels"]
+    found = [each for each in measured if each[0] != "one_core"]
+    assert "one_core" not in sections[: len(found)]
+    kernels, one_core = (
+        [name for section, name, _ in measured if section == of] for of in ("kernels", "one_core")
+    )
+    assert one_core == kernels
     assert len({name for _, name, _ in found}) == len(found)
     for model in models().values():
         for method in model.methods:
@@ -72,6 +80,7 @@ def test_a_failure_is_told_in_place_of_its_figures_and_others_go_on(
         "date": "today",
         "kernels": {"first": {"kernel_points_per_second": 2.0}, "third": {"points": 3}},
         "maps": {"second": {"error": "RuntimeError: an illegal address"}},
+        "one_core": {},
     }
     assert "second" + 50 * " " + " failed: RuntimeError: an illegal" in capsys.readouterr().out
 
@@ -81,6 +90,12 @@ def test_a_methods_figures_are_of_its_points(harmonic_balance: Work) -> None:
     found = gpu.measured(harmonic_balance, no_device, CpuBackend())
     assert (found["points"], found["ok"]) == (8, 5)  # one each of no motion, too small, too hard
     assert found["kernel_points_per_second"] > 0 < found["call_points_per_second"]
+    assert gpu.on_one_core(harmonic_balance)["points_per_second"] > 0
+
+
+def test_without_a_compiler_the_cpu_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIBOSWEEP_CXX", "no-such-compiler")
+    assert "no-such-compiler" in gpu.on_one_core(gpu_works.sdnd104(16))["not_measured"]
 
 
 @pytest.mark.parametrize(("threads", "points", "done"), [(1, 20, 24), (2, 20, 24), (2, 1, 8)])

@@ -33,10 +33,11 @@ PRODUCT = re.compile(r"(fd\d+) = mul_rn_f64\((.*)\);")
 SUM = re.compile(r"(fd\d+) = add_rn_f64\((fd\d+), (.*)\);")
 
 
-def ptx_of(kernel: Kernel, architecture: int) -> str:
+def ptx_of(kernel: Kernel, architecture: int, *, on_the_way: bool = False) -> str:
     """Of the very text and options that the backend gives."""
     text = kernel_text(kernel, "gpu")
-    return nvrtc.ptx(text, architecture, (*options_for(kernel, text), *OF_CUPY))
+    options = (*options_for(kernel, text), *OF_CUPY)
+    return nvrtc.ptx(text, architecture, options, on_the_way=on_the_way)
 
 
 def old_text(kernel: Kernel) -> str:
@@ -84,6 +85,14 @@ def test_every_architecture_gets_the_ptx_of_one_of_the_two() -> None:
     assert all(made[each] == (old if each < 100 else new) for each in made)
 
 
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_gpus_machine_code_is_made_of_this_ptx(architecture: int) -> None:
+    """CuPy asks for machine code, and NVRTC passes through PTX on its way to that."""
+    kernel = kernel_of(CASES["impact_oscillator-newmark"].sweep)
+    passed, asked = (ptx_of(kernel, architecture, on_the_way=each) for each in (True, False))
+    assert MODULE.sub("", passed) == MODULE.sub("", asked)
+
+
 def test_operations_that_are_fused_are_seen() -> None:
     case = CASES["friction_oscillator-euler"]
     expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
@@ -104,17 +113,19 @@ def test_ptxas_is_left_nothing_to_fuse() -> None:
         compile_library(processor_text(made), find_compiler())
 
 
+def run_ptx(ptx: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What one thread of the entry tribosweep_trial makes of an array of doubles."""
+    library = load_library(compile_library(processor_text(ptx), find_compiler()))
+    a = values.copy()
+    library.twin_trial(ctypes.c_void_p(a.ctypes.data), ctypes.c_int64(1), ctypes.c_uint32(1))
+    return a
+
+
 def run(body: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """A kernel around `body`, which may use `a`, an array of doubles, for one thread."""
     text = f'extern "C" __global__ void tribosweep_trial(double* a) {{ {body} }}'
-    found: list[NDArray[np.float64]] = []
-    for architecture in ARCHITECTURES:
-        made = processor_text(nvrtc.ptx(text, architecture, ("--fmad=false",)))
-        library = load_library(compile_library(made, find_compiler()))
-        a = values.copy()
-        library.twin_trial(ctypes.c_void_p(a.ctypes.data), ctypes.c_int64(1), ctypes.c_uint32(1))
-        found.append(a)
-    old, new = found
+    ptx = [nvrtc.ptx(text, architecture, ("--fmad=false",)) for architecture in ARCHITECTURES]
+    old, new = (run_ptx(each, values) for each in ptx)
     assert old.tobytes() == new.tobytes()
     return new
 
@@ -148,7 +159,7 @@ def test_an_instruction_does_what_ptx_says(body: str, given: float, expected: fl
     assert found == expected
 
 
-def test_arithmetic_makes_one_nan() -> None:
+def test_arithmetic_makes_a_nan_that_the_processor_does_not() -> None:
     (found,) = run("a[0] = a[0] - a[0];", np.array([np.inf]))
     assert found.view(np.uint64) == 0x7FFFFFFFFFFFFFFF
 
@@ -160,11 +171,29 @@ def test_local_memory_and_loops_are_run() -> None:
     np.testing.assert_array_equal(run(body, given), given[given.astype(int)] + np.arange(8))
 
 
+ENTRY = ".visible .entry tribosweep_trial(\n.param .u64 p\n)\n{\n%s\n}"
+
+
+def test_a_vector_is_of_one_instruction() -> None:
+    """All of it or nothing is done where a predicate says so, at an address that it may replace."""
+    swap = """.reg .pred %p<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [p];
+    mov.u64 %rd2, %rd1;
+    setp.ne.s64 %p1, %rd1, %rd2;
+    @%p1 st.global.v2.u64 [%rd1+16], {%rd1, %rd2};
+    @!%p1 ld.global.v2.u64 {%rd1, %rd3}, [%rd1];
+    @%p1 ld.global.v2.u64 {%rd1, %rd3}, [%rd2+16];
+    st.global.v2.u64 [%rd2], {%rd3, %rd1};
+    ret;"""
+    found = run_ptx(ENTRY % swap, np.array([1.0, 2.0, 3.0, 4.0]))
+    np.testing.assert_array_equal(found, [2.0, 1.0, 3.0, 4.0])
+
+
 def test_what_is_not_understood_is_an_error() -> None:
-    entry = ".visible .entry tribosweep_trial(\n.param .u64 p\n)\n{\n%s\n}"
-    assert "return;" in processor_text(entry % "ret;")
+    assert "return;" in processor_text(ENTRY % "ret;")
     for line in ("bar.sync 0;", "ld.shared.f64 %fd1, [%rd1];", ".shared .align 8 .b8 s[8];"):
         with pytest.raises(ValueError, match="not understood"):
-            processor_text(entry % line)
+            processor_text(ENTRY % line)
     with pytest.raises(ValueError, match="beside entries"):
         processor_text(".func (.param .b64 r) helper()\n{\nret;\n}")

@@ -1,12 +1,13 @@
 """Points and steps a second on this machine's GPU: `python -m tests.benchmarks.gpu [FOLDER]`.
 
 Writes gpu-DEVICE.json into FOLDER, results/benchmarks if none is named, after each measurement:
-each method with its speed in launches alone ("kernel") and from call to arrays ("call"), and beside
-it the CPU backend on one core where there is a compiler; maps of 10⁹ points by one thread and by
-two, which hide copying behind computing, and one through the engine into a store where all that
-takes is installed. Where nvdisasm is, the operations on doubles of a step are counted in the time
-loop's machine code: with the device's rate of them they tell which fraction of it is used. An
-exact method takes as many as its points need, which the code does not tell: it has no fraction.
+each method with its speed in launches alone ("kernel") and from call to arrays ("call"); maps of
+10⁹ points by one thread and by two, which hide copying behind computing, and one through the engine
+into a store where all that takes is installed; last of all each method by the CPU backend on one
+core, where there is a compiler. Where nvdisasm is, the operations on doubles of a step are counted
+in the time loop's machine code: with the device's rate of them they tell which fraction of it is
+used. An exact method takes as many as its points need, which the code does not tell: it has no
+fraction.
 
 Needs NumPy and CuPy; times are of a warm kernel, medians. What fails is told in the record, in
 place of its figures, and the others go on.
@@ -61,6 +62,8 @@ def measurements(device: CupyDevice, backend: Backend) -> Iterator[Measurement]:
     yield "maps", "SDND104 into a store", stored_map
     for work in others:
         yield "kernels", work.name, lambda work=work: measured(work, device, backend)
+    for work in (first, *others):  # what is compiled meanwhile needs no GPU
+        yield "one_core", work.name, lambda work=work: on_one_core(work)
 
 
 def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
@@ -69,8 +72,7 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
     backend.prepare(work.sweep, work.points)
     compiling = time.perf_counter() - began
     computed = backend.compute(work.sweep, work.points)
-    kernel = median(_times(lambda: backend.compute(work.sweep, work.points).kernel_seconds))
-    call = median(_times(lambda: _seconds(lambda: backend.compute(work.sweep, work.points))))
+    kernel, call = map(median, zip(*(_both(work, backend) for _ in range(REPEATS)), strict=True))
     n = work.points.n_points
     found: Figures = {
         "points": n,
@@ -82,7 +84,7 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
     if work.steps:
         found["kernel_steps_per_second"] = work.steps / kernel
         found |= _issue(work, device, work.steps / kernel)
-    return found | _on_cpu(work)
+    return found
 
 
 def _issue(work: Work, device: CupyDevice, steps_per_second: float) -> Figures:
@@ -133,8 +135,8 @@ def _cubin(text: str, options: tuple[str, ...], device: CupyDevice) -> bytes:
     return code + bytes(-len(code) % 4)  # CuPy 14.2 takes the last byte for a text's NUL
 
 
-def _on_cpu(work: Work) -> Figures:
-    """The CPU backend on one core, on every 256th point; nothing where it has no compiler."""
+def on_one_core(work: Work) -> Figures:
+    """The CPU backend on every 256th point; what is missing where it has no compiler."""
     n = max(work.points.n_points // CPU_SHARE, 64)
     index = np.arange(n) * (work.points.n_points // n)
     columns = {
@@ -144,12 +146,12 @@ def _on_cpu(work: Work) -> Figures:
     points, backend = replace(work.points, n_points=n, columns=columns), CpuBackend()
     try:
         backend.prepare(work.sweep, points)
-    except SweepError:
-        return {}
+    except SweepError as error:
+        return {"not_measured": str(error)}
     seconds = _seconds(lambda: backend.compute(work.sweep, points))
     if seconds < 0.5:
         seconds = median(_times(lambda: _seconds(lambda: backend.compute(work.sweep, points))))
-    return {"one_core_points_per_second": n / seconds, "one_core": backend.description}
+    return {"points": n, "points_per_second": n / seconds, "processor": backend.description}
 
 
 def whole_map(
@@ -210,6 +212,13 @@ def stored_map(side: int = STORED_SIDE, backend: str = "gpu") -> Figures:
     }
 
 
+def _both(work: Work, backend: Backend) -> tuple[float, float]:
+    """Seconds in launches and of the whole call, of one call."""
+    began = time.perf_counter()
+    computed = backend.compute(work.sweep, work.points)
+    return computed.kernel_seconds, time.perf_counter() - began
+
+
 def _times(measure: Callable[[], float]) -> list[float]:
     return [measure() for _ in range(REPEATS)]
 
@@ -232,7 +241,7 @@ def machine(device: CupyDevice) -> Figures:
 
 def record(path: Path, about: Mapping[str, Any], given: Iterator[Measurement]) -> int:
     """Measure all, each kept in the file as soon as it is there; how many failed."""
-    kept: Figures = {**about, "kernels": {}, "maps": {}}
+    kept: Figures = {**about, "kernels": {}, "maps": {}, "one_core": {}}
     failed = 0
     for section, name, measure in given:
         try:
