@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import math
+import re
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -96,8 +96,9 @@ def parts_of_file(chunk: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def scratch_stores(path: Path) -> Iterator[Path]:
-    """What killed makers of a store have left beside its place."""
-    yield from path.parent.glob(f".{glob.escape(path.name)}.*.partial")
+    """What killed makers and removers of a store or its passes have left beside its place."""
+    left = re.compile(rf"\.{re.escape(path.name)}(\.passes)?\.[0-9a-f]{{32}}\.partial")
+    yield from (each for each in path.parent.glob(".*.partial") if left.fullmatch(each.name))
 
 
 def _make_coordinate(

@@ -88,6 +88,7 @@ class RemotePlace:
                 raise StoreError(
                     f"{self.url!r} has chunks and is no store (no zarr.json); name another place"
                 )
+            remote_extension.forget(self._system, self._root)
             built = Path(folder, "store.zarr")
             build(built, sweep, chunks, provenance)
             files = [file for file in built.rglob("*") if file.is_file()]
