@@ -65,7 +65,8 @@ class LocalPlace:
         return f"{self.path}/{key}"
 
     def has(self, key: str) -> bool:
-        return (self.path / key).is_file()
+        file = self.path / key
+        return file.is_file() and file.stat().st_size > 0
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
         try:

@@ -66,7 +66,9 @@ class Place(Protocol):
         """Where a file of the store lies."""
         ...
 
-    def has(self, key: str) -> bool: ...
+    def has(self, key: str) -> bool:
+        """Whether there is a file that is not empty: zarr reads such a shard as one missing."""
+        ...
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
         """A file whole or not at all."""

@@ -104,7 +104,10 @@ class RemotePlace:
 
     def has(self, key: str) -> bool:
         self._system.invalidate_cache()
-        return bool(self._system.exists(f"{self._root}/{key}"))
+        try:
+            return self._system.size(f"{self._root}/{key}") != 0
+        except FileNotFoundError:
+            return False
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
         self._put(key, b"".join(pieces))
