@@ -194,6 +194,7 @@ def run_in_store(
     """
     options = request.options
     with _held(store, options.shard) as alone:
+        store.refuse_what_has_grown()
         if alone:
             store.clean()
         store.reopen(own_chunks(store, store.torn(), options.shard))

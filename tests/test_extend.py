@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sweep import api
+from sweep.config import load
 from sweep.errors import StoreError, SweepError
 from sweep.models.friction_oscillator import EXACT
-from sweep.spec import Axis, Sweep
+from sweep.spec import Axis, Status, Sweep
 from sweep.store import Store, durable, extension, open_results
 from tests.command import Run
 from tests.test_plan import OUTPUTS, sweep_over
@@ -283,3 +285,21 @@ def test_a_longer_sweep_is_told_how_to_extend_the_store(run: Run, tmp_path: Path
     assert "extend" not in run("run", "map.toml", "-o", "a map.zarr", "--set", same)[2]
     status, _, err = run("run", "map.toml", "-o", "a map.zarr", *longer, "--set", "mass=2")
     assert (status, "extend" in err) == (2, False)
+
+
+@pytest.mark.parametrize("shard", [None, (1, 1)])
+def test_a_run_that_was_about_to_begin_when_its_store_grew_writes_nothing(
+    tmp_path: Path, shard: tuple[int, int] | None
+) -> None:
+    """It has opened the store, and waits for its lock while the store is extended."""
+    (tmp_path / "map.toml").write_text(CONFIG.replace("chunk_points = 4", "chunk_points = 16"))
+    request = api.with_options(load(tmp_path / "map.toml"), shard=shard)
+    opened = api.open_store(request, tmp_path / "map.zarr")
+    assert [chunk.shape for chunk in opened.pending()] == [(4, 4), (2, 4)]
+    longer = load(tmp_path / "map.toml", ["friction={ linspace = [0.1, 0.8, 8] }"])
+    grow(opened, longer.sweep)
+    with pytest.raises(StoreError, match=r"map.zarr' was extended while this run"):
+        api.run_in_store(opened, request)
+    assert len(Store.open(opened.path).pending()) == 2
+    kept = api.run_in_store(api.open_store(longer, opened.path), longer)
+    assert kept.counts == {Status.ok: 32}

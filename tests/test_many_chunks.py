@@ -130,6 +130,9 @@ def test_its_chunks_are_those_of_the_results(right: xr.Dataset) -> None:
     assert sum(lazy.chunks["point"]) == n
     assert_same_values(lazy.map_blocks(lambda block: block), right)
     assert lazy["friction"].chunks is None or n > disk.STRETCH
+    plain = xr.open_zarr(STORE)
+    assert plain.chunks == lazy.chunks
+    assert_same_values(plain.map_blocks(lambda block: block), right)
 
 
 def assert_same_values(found: xr.Dataset, right: xr.Dataset) -> None:

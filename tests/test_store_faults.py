@@ -16,6 +16,7 @@ from sweep import api
 from sweep.config import load
 from sweep.errors import MachineError, StoreError
 from sweep.store import Store, local, lock, receipts
+from sweep.store.flow import flow
 from sweep.summary import contents
 from tests.command import Run
 from tests.test_store import tree
@@ -180,3 +181,49 @@ def test_a_path_that_turns_read_only_in_a_run_keeps_what_was_done(
     assert store.verify() == []
     assert api.run_in_store(store, request).chunks == 4
     assert tree(store.path) == whole
+
+
+SIGNED = '"time": "1970-01-01T00:00:00+00:00", "host": "h", "pid": 1'
+UNREADABLE = {
+    "no receipt": "3",
+    "nothing in it": "{}",
+    "no time": '{"host": "h", "pid": 1, "points": 4, "seconds": 1.0}',
+    "a time of no calendar": '{"time": "x", "host": "h", "pid": 1, "points": 4, "seconds": 1.0}',
+    "a time that is none": '{"time": null, "host": "h", "pid": 1, "points": 4}',
+    "no process": '{"time": "1970-01-01T00:00:00+00:00", "host": "h", "points": 4}',
+    "a host that is none": f'{{{SIGNED}, "host": [], "points": 4}}',
+    "points that are no number": f'{{{SIGNED}, "points": "x"}}',
+    "seconds that are none": f'{{{SIGNED}, "seconds": null}}',
+    "a chunk that is no place": f'{{{SIGNED}, "chunk": [[0]], "counts": {{"ok": 4}}}}',
+    "counts that are none": f'{{{SIGNED}, "chunk": [0, 0], "counts": {{"ok": "x"}}}}',
+    "an error of no points": f'{{{SIGNED}, "chunk": [0, 0], "counts": {{}}, "error": "x"}}',
+    "brackets without an end": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("line", UNREADABLE.values(), ids=UNREADABLE)
+def test_receipts_that_make_no_sense_are_passed_over(store: Store, run: Run, line: str) -> None:
+    told = run("status", "map.zarr")
+    seen = flow(store.receipts(), 0.0)
+    (store.path.with_name("map.zarr.log") / "torn.jsonl").write_text(f"{line}\n")
+    assert run("status", "map.zarr") == told
+    assert flow(store.receipts(), 0.0) == seen
+
+
+@pytest.mark.parametrize("text", ["[[[1]]]", '[["a"]]', "[[0.5, 0]]", "[" * 100_000])
+def test_a_note_of_damage_that_makes_no_sense_is_passed_over(store: Store, text: str) -> None:
+    (store.path.with_name("map.zarr.log") / "damaged.json").write_text(text)
+    assert store.torn() == []
+
+
+def test_a_damaged_status_in_the_way_of_a_retry_is_told_as_damage(store: Store, run: Run) -> None:
+    """The cure of a store that is none is another: to begin anew."""
+    (store.path / "status/c/4/0").write_bytes(b"")
+    for options in ([], ["--dry-run"]):
+        status, _, error = run("run", "map.toml", "-o", "map.zarr", "--retry-failed", *options)
+        assert status == 2
+        assert "status has a damaged chunk" in error
+        assert "--verify" in error
+        assert "another store" not in error
+    assert run("status", "map.zarr", "--verify")[0] == 1
+    assert run("run", "map.toml", "-o", "map.zarr", "--retry-failed")[0] == 0

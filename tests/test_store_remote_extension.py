@@ -183,7 +183,7 @@ def test_a_run_that_goes_on_meanwhile_ends_and_leaves_no_half_of_a_chunk(
     for chunk in inside:
         write(chunk)
     for chunk in at_the_end:
-        with pytest.raises(StoreError, match="was extended while this run went on"):
+        with pytest.raises(StoreError, match="was extended while this run"):
             write(chunk)
     assert longer.verify() == []
     assert fill(longer) == COMPUTED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ import xarray as xr
 import zarr
 
 from sweep import plan
-from sweep.errors import MachineError
-from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
-from sweep.store import Store, creation
+from sweep.errors import MachineError, StoreError
+from sweep.spec import MISSING_COUNT, MISSING_FLAG, Axis, Status
+from sweep.store import Store, creation, open_results
 from tests.test_plan import linear, sweep_over
 from tests.test_store import SWEEP, create, finish, results_of, tree
 
@@ -54,6 +55,49 @@ def test_a_store_of_shards_holds_what_any_other_does(sharded: Store, whole: Stor
     }
 
 
+PAIRS = {"friction": np.linspace(0.1, 1.0, 10), "mass": np.linspace(1.0, 2.0, 10)}
+PAIRED = sweep_over(
+    Axis("pair", PAIRS, {"file": {"sha256": "0", "count": 10}}),
+    linear("base_acceleration", 1.0, 15.0, 7),
+)
+
+
+@pytest.mark.parametrize("greatest", [2**20, 14], ids=["whole chunks", "chunks of parts"])
+def test_plain_xarray_finds_one_chunking_of_results_and_coordinates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, greatest: int
+) -> None:
+    monkeypatch.setattr(creation, "GREATEST_PART", greatest)
+    monkeypatch.setattr(creation, "LEAST_PART", 7)
+    store = create(tmp_path / "map.zarr", PAIRED)
+    finish(store)
+    plain = xr.open_zarr(store.path)
+    assert plain.chunks["pair"] == ((4, 4, 2) if greatest > 14 else (2,) * 5)
+    for name, values in PAIRS.items():
+        np.testing.assert_array_equal(plain[name], values)
+        assert [f.name for f in (store.path / name / "c").iterdir()] == ["0"]  # one file yet
+    assert store.verify() == []
+
+
+def test_a_store_with_undivided_coordinates_is_read_and_extended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they were made before."""
+    monkeypatch.setattr(creation, "MOST_PARTS", 0)
+    old = create(tmp_path / "map.zarr", PAIRED)
+    assert zarr.open_array(old.path / "mass", mode="r").shards is None
+    monkeypatch.undo()
+    finish(old)
+    assert old.verify() == []
+    np.testing.assert_array_equal(open_results(old.path)["mass"], PAIRS["mass"])
+    longer = {name: np.append(values, 3.0) for name, values in PAIRS.items()}
+    asked = replace(PAIRED, axes=(replace(PAIRED.axes[0], columns=longer), PAIRED.axes[1]))
+    grown = Store.extend(old.path, asked)
+    finish(grown)
+    new = create(tmp_path / "new.zarr", asked)
+    finish(new)
+    assert tree(grown.path) == tree(new.path)
+
+
 def test_written_again_or_in_another_order_its_bytes_are_the_same(sharded: Store) -> None:
     finish(sharded)
     first = tree(sharded.path)
@@ -81,6 +125,15 @@ def test_a_flipped_bit_in_a_part_or_in_the_index_is_found(sharded: Store, place:
     assert [chunk.index for chunk in found] == [(1, 0)]
     sharded.write(found[0], results_of(SWEEP, found[0]))
     assert sharded.verify() == []
+
+
+@pytest.mark.parametrize("name", ["wear_power", "status"])
+def test_an_empty_file_as_a_power_cut_leaves_it_is_found(sharded: Store, name: str) -> None:
+    finish(sharded)
+    (sharded.path / name / "c/1/0").write_bytes(b"")
+    with pytest.raises(StoreError):
+        sharded.dataset().load()
+    assert [chunk.index for chunk in sharded.verify()] == [(1, 0)]
 
 
 def test_a_disk_full_leaves_a_shard_pending(

@@ -224,7 +224,7 @@ def test_receipts_of_all_writers_are_read_and_a_torn_line_is_not(store: Store) -
     with log.open("a") as file:
         file.write('{"chunk": [2, 0], "sec')
     other = log.with_name("elsewhere-1.jsonl")
-    other.write_text('{"time": "2000", "chunk": [2, 0]}\n')
+    other.write_text('{"time": "2000-01-01", "host": "h", "pid": 1, "chunk": [2, 0]}\n')
     found = store.receipts()
     assert [receipt["chunk"] for receipt in found] == [[2, 0], [0, 0], [1, 0]]
     assert found[1]["pid"] == os.getpid()

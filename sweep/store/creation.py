@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import math
+import re
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -21,6 +21,7 @@ from sweep.store.encoding import codecs
 
 GREATEST_PART = 2**20  # points of a file that are read at once
 LEAST_PART = 2**16
+MOST_PARTS = 2**10  # of a coordinate's file: each takes zarr a third of a millisecond
 
 
 def make(
@@ -62,15 +63,18 @@ def build(
     group = zarr.create_group(  # pyright: ignore[reportUnknownMemberType]
         folder, zarr_format=3, attributes=attributes
     )
+    parts = parts_of_file(chunks)
     for variable in layout.results(sweep):
-        _make_array(group, variable, sweep.shape, chunks, separator)
-    steps = dict(zip(sweep.dimensions, chunks, strict=True))
+        _make_array(group, variable, sweep.shape, chunks, parts, separator)
+    steps = dict(zip(sweep.dimensions, parts, strict=True))
     made = {
         variable.name: (_make_coordinate(group, variable, values, steps), values)
         for variable, values in layout.coordinates(sweep)
     }
     for axis in sweep.axes:
-        _fill({name: made.pop(name) for name in axis.columns}, axis.size)
+        _fill(
+            {name: made.pop(name) for name in axis.columns}, axis.size, _stretch(steps[axis.name])
+        )
     for array, value in made.values():
         array[...] = cast("Values", value)
     _consolidate(folder)
@@ -96,27 +100,38 @@ def parts_of_file(chunk: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def scratch_stores(path: Path) -> Iterator[Path]:
-    """What killed makers of a store have left beside its place."""
-    yield from path.parent.glob(f".{glob.escape(path.name)}.*.partial")
+    """What killed makers and removers of a store or its passes have left beside its place."""
+    left = re.compile(rf"\.{re.escape(path.name)}(\.passes)?\.[0-9a-f]{{32}}\.partial")
+    yield from (each for each in path.parent.glob(".*.partial") if left.fullmatch(each.name))
 
 
 def _make_coordinate(
     group: zarr.Group, variable: layout.Variable, values: Any, steps: Mapping[str, int]
 ) -> zarr.Array[Any]:
-    """In files of whole chunks of results, as many as make up a stretch."""
+    """In files of a stretch, divided as results are read: xarray wants one chunking of them all.
+
+    A dimension's own is read whole, and has no need of that. Nor have results in very short chunks.
+    """
     if not variable.dimensions:
-        return _make_array(group, variable, (), ())
+        return _make_array(group, variable, (), (), ())
     (step,) = (steps[name] for name in variable.dimensions)
-    whole = max(STRETCH // step * step, min(step, STRETCH))
-    return _make_array(group, variable, (len(values),), (min(len(values), whole),))
+    size = len(values)
+    file = min(size, _stretch(step))
+    if variable.name in variable.dimensions or file <= step or file > MOST_PARTS * step:
+        return _make_array(group, variable, (size,), (file,), (file,))
+    return _make_array(group, variable, (size,), (-(-file // step) * step,), (step,))
 
 
-def _fill(columns: Mapping[str, tuple[zarr.Array[Any], Any]], size: int) -> None:
+def _stretch(step: int) -> int:
+    """How many values a file of a coordinate has at most: as many whole steps as there may be."""
+    return max(STRETCH // step * step, min(step, STRETCH))
+
+
+def _fill(columns: Mapping[str, tuple[zarr.Array[Any], Any]], size: int, stretch: int) -> None:
     """The coordinates along an axis, a file of each in turn, since they are drawn together."""
-    (whole,) = {array.shards or array.chunks for array, _ in columns.values()}
-    for start in range(0, size, *whole):
+    for start in range(0, size, stretch):
         for array, values in columns.values():
-            array[start : start + whole[0]] = values[start : min(start + whole[0], size)]
+            array[start : start + stretch] = values[start : min(start + stretch, size)]
 
 
 def _make_array(
@@ -124,9 +139,9 @@ def _make_array(
     variable: layout.Variable,
     shape: tuple[int, ...],
     chunks: tuple[int, ...],
+    parts: tuple[int, ...],
     separator: str = "/",
 ) -> zarr.Array[Any]:
-    parts = parts_of_file(chunks)
     return group.create_array(
         variable.name,
         shape=shape,

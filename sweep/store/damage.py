@@ -39,7 +39,12 @@ def parsed(text: str) -> set[tuple[int, ...]]:
     """The indices in what was kept; none if that is torn."""
     try:
         found: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return set()
     rows = cast("list[object]", found) if isinstance(found, list) else []
-    return {tuple(cast("list[int]", row)) for row in rows if isinstance(row, list)}
+    lists = [cast("list[object]", row) for row in rows if isinstance(row, list)]
+    return {
+        tuple(cast("list[int]", row))
+        for row in lists
+        if all(isinstance(place, int) for place in row)
+    }

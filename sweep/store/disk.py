@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 import xarray as xr
@@ -31,7 +31,7 @@ from sweep.store.differences import differences
 from sweep.store.faults import opening, refuse_what_is_not_ours
 from sweep.store.listing import key
 from sweep.store.place import Index, Place, local, place_of
-from sweep.store.reading import checked
+from sweep.store.reading import checked, intact
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store as Files
@@ -150,10 +150,16 @@ class Store:
                 self._write(variable, chunk, parts[variable.name])
             if chunk.shape != self.chunk_shape and self._place.has_grown(self.sweep.shape):
                 self._place.remove(self._key("status", chunk.index))
-                raise StoreError(
-                    f"{self.location!r} was extended while this run went on; what is computed is "
-                    "kept, but for chunks that were cut off at its old end"
-                )
+                self._refuse_extended()
+
+    def refuse_what_has_grown(self) -> None:
+        """StoreError if the store was extended since it was opened: its ends are others now.
+
+        Whoever waits for a lock may have opened it before.
+        """
+        with self._place.writing():
+            if self._place.has_grown(self.sweep.shape):
+                self._refuse_extended()
 
     def verify(self) -> list[Chunk]:
         """The chunks that count as done and are damaged. Reads the whole store.
@@ -196,11 +202,15 @@ class Store:
         return [chunk for chunk in self.done() if Status.failed in self.counts([chunk])]
 
     def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
-        """The points of some chunks by status. Reads their status: a second takes some 2000."""
+        """The points of some chunks by status. Reads their status: a second takes some 2000.
+
+        StoreError where that is damaged.
+        """
         total = np.zeros(256, np.int64)
         with opening(self._place):
             for chunk in chunks:
-                status = np.asarray(self._arrays["status"][chunk.slices])
+                with intact("status"):
+                    status = np.asarray(self._arrays["status"][chunk.slices])
                 total += np.bincount(status.ravel(), minlength=256)
         return {Status(int(code)): int(total[code]) for code in np.flatnonzero(total)}
 
@@ -248,6 +258,10 @@ class Store:
         """All receipts of all writers, by time; advisory, a torn line is passed over."""
         return self._place.receipts()
 
+    def opened_again(self) -> Store:
+        """The store as it is now: it may have been extended, or be gone."""
+        return self._open(self._place)
+
     @property
     def location(self) -> str:
         """The path or URL that opens it again."""
@@ -262,6 +276,12 @@ class Store:
     def path(self) -> Path:
         """The folder of a store on a local disk."""
         return local(self.location)
+
+    def _refuse_extended(self) -> NoReturn:
+        raise StoreError(
+            f"{self.location!r} was extended while this run began or went on; what is computed is "
+            "kept, but for chunks that were cut off at its old end: run the longer sweep to go on"
+        )
 
     def _write(self, variable: layout.Variable, chunk: Chunk, part: NDArray[Any]) -> None:
         name, array = variable.name, self._arrays[variable.name]

@@ -43,13 +43,16 @@ class DurableStore(LocalStore):
         write(f"{self.root}/{key}", [value.to_bytes()], durable=True)
 
 
-def write(path: str, pieces: Sequence[Piece], *, durable: bool) -> None:
-    """The file whole or not at all, whatever happens; with `durable` on the disk on return."""
+def write(path: str, pieces: Sequence[Piece], *, durable: bool, below: str | None = None) -> None:
+    """The file whole or not at all, whatever happens; with `durable` on the disk on return.
+
+    Folders on the way are made; FileNotFoundError instead if there is nothing at `below`.
+    """
     # Named as zarr's own scratch files, so that it is found among what killed writers leave.
     scratch = f"{path}.{uuid.uuid4().hex}.partial"
     filled = (view for view in map(memoryview, pieces) if view.nbytes)
     left = [view.cast("B") for view in filled]  # so that lengths are in bytes
-    opened, made = _created(scratch)
+    opened, made = _created(scratch, below)
     try:
         try:
             _reserve(opened, sum(map(len, left)))
@@ -82,12 +85,14 @@ def sync_folder(folder: Path) -> None:
         _sync(folder)
 
 
-def _created(path: str) -> tuple[int, list[Path]]:
+def _created(path: str, below: str | None) -> tuple[int, list[Path]]:
     """A new file, open, and the parents of the folders that had to be made for it."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         return os.open(path, flags, 0o666), []
     except FileNotFoundError:
+        if below is not None and not os.path.lexists(below):
+            raise
         folder = Path(path).parent
         missing = [place for place in (folder, *folder.parents) if not place.exists()]
         folder.mkdir(parents=True, exist_ok=True)

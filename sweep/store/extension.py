@@ -55,8 +55,7 @@ def begin(
     refuse_many_chunks(sweep.shape, chunk_shape)
     scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     try:
-        status = json.loads((path / STATUS).read_text(encoding="utf-8"))
-        build(scratch, sweep, chunk_shape, provenance, separator_of(status))
+        build(scratch, sweep, chunk_shape, provenance, separator_of(_status(path)))
         durable.sync_tree(scratch)
         scratch.rename(_prepared(path))
         durable.sync_folder(path.parent)
@@ -73,15 +72,23 @@ def finish(path: Path) -> None:
     files = (file.relative_to(prepared) for file in prepared.rglob("*") if file.is_file())
     for name in in_order(files):
         durable.write(str(path / name), [(prepared / name).read_bytes()], durable=True)
-    leftover = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
-    prepared.rename(leftover)
-    durable.sync_folder(path.parent)
-    shutil.rmtree(leftover, ignore_errors=True)
+    _discard(path)
+
+
+def forget(path: Path) -> None:
+    """Removes the extension, if there is one, of a store that is no longer there."""
+    if is_under_way(path):
+        _discard(path)
 
 
 def is_under_way(path: Path) -> bool:
     """Whether the store is being extended, or was when that was stopped."""
     return _prepared(path).exists()
+
+
+def shape(path: Path) -> tuple[int, ...]:
+    """As long as the store's axes are now."""
+    return tuple(_status(path)["shape"])
 
 
 def refuse_under_way(place: object) -> None:
@@ -160,7 +167,7 @@ def _joined(there: Axis, here: Axis) -> Axis:
 
 def _reopen_what_grows(path: Path, prepared: Path) -> None:
     """Removes the status of every chunk at the old ragged end; nothing the second time."""
-    old, new = (json.loads(Path(of, STATUS).read_text(encoding="utf-8")) for of in (path, prepared))
+    old, new = _status(path), _status(prepared)
     folders: set[Path] = set()
     for name in cut_off(old, new):
         file = path / "status" / name
@@ -169,6 +176,17 @@ def _reopen_what_grows(path: Path, prepared: Path) -> None:
     for folder in folders:
         if folder.exists():
             durable.sync_folder(folder)
+
+
+def _discard(path: Path) -> None:
+    leftover = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+    _prepared(path).rename(leftover)
+    durable.sync_folder(path.parent)
+    shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _status(path: Path) -> Mapping[str, Any]:
+    return json.loads((path / STATUS).read_text(encoding="utf-8"))
 
 
 def _prepared(path: Path) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 
 from zarr.storage import LocalStore
 
+from sweep.errors import MachineError
 from sweep.spec import Chunk, Sweep
 from sweep.store import damage, extension, faults, receipts
 from sweep.store.creation import make, scratch_stores
@@ -50,11 +51,11 @@ class LocalPlace:
         return extension.is_under_way(self.path)
 
     def has_grown(self, shape: tuple[int, ...]) -> bool:
-        del shape
-        return False  # nobody extends what is held
+        return extension.is_under_way(self.path) or extension.shape(self.path) != shape
 
     def make(self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]) -> None:
         with faults.creating(self.path):
+            extension.forget(self.path)
             make(self.path, sweep, chunks, provenance, durable=self.durable)
 
     def files(self) -> LocalStore:
@@ -64,10 +65,17 @@ class LocalPlace:
         return f"{self.path}/{key}"
 
     def has(self, key: str) -> bool:
-        return (self.path / key).is_file()
+        file = self.path / key
+        return file.is_file() and file.stat().st_size > 0
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
-        write(self.file(key), pieces, durable=self.durable)
+        try:
+            write(self.file(key), pieces, durable=self.durable, below=str(self.path / "zarr.json"))
+        except FileNotFoundError as error:
+            raise MachineError(
+                f"{str(self.path)!r} is gone, or was moved, while this run went on; move it back "
+                "and run the same sweep again to go on with what it holds"
+            ) from error
 
     def remove(self, key: str) -> None:
         with suppress(FileNotFoundError):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from stat import S_ISLNK
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sweep.errors import MachineError, StoreError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from sweep.store.encoding import Piece
 
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:{1,2}/?/")
+OF_THIS_MACHINE = re.compile("(file|local):(//|(?=/))")  # as fsspec has it, too
 Index = tuple[int, ...]
 
 
@@ -53,7 +55,7 @@ class Place(Protocol):
         ...
 
     def has_grown(self, shape: tuple[int, ...]) -> bool:
-        """Whether the store is of that shape no more, where nothing keeps others from that."""
+        """Whether the store is of that shape no more: somebody has extended it, or does so."""
         ...
 
     def files(self) -> Files:
@@ -64,7 +66,9 @@ class Place(Protocol):
         """Where a file of the store lies."""
         ...
 
-    def has(self, key: str) -> bool: ...
+    def has(self, key: str) -> bool:
+        """Whether there is a file that is not empty: zarr reads such a shard as one missing."""
+        ...
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
         """A file whole or not at all."""
@@ -115,7 +119,7 @@ class Place(Protocol):
 
 def is_url(path: str | Path) -> bool:
     """Whether it is the URL of anything but a local file."""
-    return URL.match(str(path)) is not None and not str(path).startswith("file://")
+    return URL.match(str(path)) is not None and not OF_THIS_MACHINE.match(str(path))
 
 
 def is_in_memory(path: str | Path) -> bool:
@@ -142,15 +146,34 @@ def refuse_no_path(path: object) -> None:
 
 
 def local(path: str | Path) -> Path:
-    """A path of this machine, absolute; MachineError where its folder is not there any more."""
-    given = Path(str(path).removeprefix("file://")).expanduser()
+    """A path of this machine, absolute; MachineError where its folder is not there any more.
+
+    A link is followed, so that what lies beside a store is the same whatever it is called.
+    """
+    text = OF_THIS_MACHINE.sub("", str(path), count=1)
     try:
-        return given.absolute()
+        given = Path(text).expanduser() if text.startswith("~") else Path(text)
+        return Path(os.path.realpath(given)) if _is_link(given) else given.absolute()
+    except RuntimeError as error:  # as pathlib tells of it
+        raise StoreError(
+            f"{str(path)!r}: there is no home folder of that name ({error}); write ./~... for a "
+            "folder called so"
+        ) from error
     except FileNotFoundError as error:
         raise MachineError(
             f"{str(path)!r} lies nowhere: the working directory has been deleted; change to "
             "another one, or give an absolute path"
         ) from error
+
+
+def _is_link(path: Path) -> bool:
+    """Whether it is; StoreError if it cannot be looked at: a name too long, a folder shut."""
+    try:
+        return S_ISLNK(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{str(path)!r} cannot be a store: {error}; name another path") from error
 
 
 def anything_at(path: str | Path) -> bool:

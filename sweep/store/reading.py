@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,18 @@ def checked(dataset: xr.Dataset) -> xr.Dataset:
         elif name in dataset.coords and name not in dataset.xindexes:  # those are read already
             lazy[name] = _Coordinate(name, variable, may_be_nan=name in derived)
     return dataset.assign({name: array.variable() for name, array in lazy.items()})
+
+
+@contextmanager
+def intact(name: str) -> Generator[None]:
+    """Within, StoreError from what is read of a result and damaged."""
+    try:
+        yield
+    except (ValueError, RuntimeError) as error:  # as zarr and blosc tell of it
+        raise StoreError(
+            f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
+            "then running its sweep computes it again"
+        ) from error
 
 
 class _Checked(BackendArray, ABC):
@@ -95,13 +108,8 @@ class _Results(_Checked):
         return values
 
     def _intact(self, key: Any) -> NDArray[Any]:
-        try:
+        with intact(self.name):
             return self._read(key)
-        except (ValueError, RuntimeError) as error:  # as zarr and blosc tell of it
-            raise StoreError(
-                f"{self.name} has a damaged chunk ({error}). `sweep status --verify` names it; "
-                "then running its sweep computes it again"
-            ) from error
 
 
 class _Coordinate(_Checked):

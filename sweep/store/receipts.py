@@ -1,6 +1,7 @@
 """Receipts: what was written when, where and how fast, as JSON lines beside a store.
 
-They are advisory. Nothing is decided from them, and a line torn by a killed writer is passed over.
+They are advisory. Nothing is decided from them, and a line that makes no sense, torn by a killed
+writer perhaps, is passed over.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import socket
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 
 def append(folder: Path, receipt: Mapping[str, object]) -> None:
@@ -50,7 +51,23 @@ def _lines(text: str) -> Iterator[dict[str, Any]]:
     for each in text.splitlines():
         try:
             receipt = json.loads(each)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(receipt, dict):
+        if isinstance(receipt, dict) and _makes_sense(cast("dict[str, Any]", receipt)):
             yield receipt
+
+
+def _makes_sense(receipt: Mapping[str, Any]) -> bool:
+    """Whether all that is read of receipts is what it should be, where it is there at all."""
+    try:
+        datetime.fromisoformat(receipt["time"])
+        chunk, counts = receipt.get("chunk", []), receipt.get("counts", {})
+        points = receipt["points"] if "error" in receipt else receipt.get("points", 0)
+        return (
+            all(isinstance(number, int) for number in (*chunk, *counts.values(), points))
+            and isinstance(receipt.get("seconds", 0.0), (int, float))
+            and isinstance(receipt["host"], str)
+            and isinstance(receipt["pid"], int)
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False

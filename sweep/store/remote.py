@@ -88,6 +88,7 @@ class RemotePlace:
                 raise StoreError(
                     f"{self.url!r} has chunks and is no store (no zarr.json); name another place"
                 )
+            remote_extension.forget(self._system, self._root)
             built = Path(folder, "store.zarr")
             build(built, sweep, chunks, provenance)
             files = [file for file in built.rglob("*") if file.is_file()]
@@ -103,7 +104,10 @@ class RemotePlace:
 
     def has(self, key: str) -> bool:
         self._system.invalidate_cache()
-        return bool(self._system.exists(f"{self._root}/{key}"))
+        try:
+            return self._system.size(f"{self._root}/{key}") != 0
+        except FileNotFoundError:
+            return False
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
         self._put(key, b"".join(pieces))

@@ -47,7 +47,12 @@ def finish(system: Any, root: str) -> None:
         remove(system, f"{root}/status/{key}")
     for name in in_order(_names(system, prepared)):
         put(system, f"{root}/{name}", system.cat_file(f"{prepared}/{name}"))
-    remove(system, f"{prepared}/{GROUP}")
+    forget(system, root)
+
+
+def forget(system: Any, root: str) -> None:
+    """Removes the extension, if there is one, of a store that is no longer there."""
+    remove(system, f"{_prepared(root)}/{GROUP}")
     _clear(system, root)
 
 
