@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError, SweepError
-from sweep.summary import blocks, coordinates
+from sweep.summary import blocks, coordinates, refuse_no_results
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,10 +29,11 @@ def export(
 ) -> Path:
     """The results as a file, of the format that the end of its name says: .nc or .csv.
 
-    A file that is there is replaced, once the new one is whole. Raises SweepError for another end
-    or a place that cannot be, MachineError if the disk is full. `formats` are those to choose
-    from: FORMATS, or TRACE_FORMATS.
+    A file that is there is replaced, once the new one is whole. Raises SweepError for another end,
+    a place that cannot be or what has no results, MachineError if the disk is full. `formats` are
+    those to choose from: FORMATS, or TRACE_FORMATS.
     """
+    refuse_no_results(dataset)
     path = Path(path)
     formats = FORMATS if formats is None else formats
     write = formats.get(path.suffix.lower())

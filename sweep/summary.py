@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.errors import StoreError
+from sweep.errors import StoreError, SweepError
 from sweep.spec import Status
 from sweep.store.flow import errors
 
@@ -59,7 +59,11 @@ class State:
 
 
 def contents(dataset: xr.Dataset) -> Contents:
-    """The statistics of every output over all points that are ok, read a block at a time."""
+    """The statistics of every output over all points that are ok, read a block at a time.
+
+    SweepError for what has no results.
+    """
+    refuse_no_results(dataset)
     counts: Counter[Status] = Counter()
     names = [str(name) for name in dataset.data_vars if name != "status"]
     flags = {name: Counter[int]() for name in names if "flag_meanings" in dataset[name].attrs}
@@ -77,6 +81,15 @@ def contents(dataset: xr.Dataset) -> Contents:
         ranges={name: tally.range for name, tally in tallies.items()},
         shares={name: _shares(dataset[name], found) for name, found in flags.items()},
     )
+
+
+def refuse_no_results(dataset: object) -> None:
+    """SweepError for what is no Dataset, or has no status."""
+    if "status" not in getattr(dataset, "data_vars", ()):
+        raise SweepError(
+            "the results of a sweep are an xarray.Dataset with its status, which says which points "
+            f"are ok: this is of type {type(dataset).__name__} without one"
+        )
 
 
 def state(store: Store, *, damaged: bool = False) -> State:

@@ -117,8 +117,17 @@ def test_a_single_curve_and_unstable_motions(backbones: xr.Dataset) -> None:
     one["stable"][350:] = 0
     solid, dotted = draw_backbone(one).axes[0].get_lines()
     assert dotted.get_linestyle() == ":"
-    assert np.isnan(dotted.get_ydata()[:350]).all()
+    assert np.flatnonzero(np.isfinite(dotted.get_ydata()))[0] == 349  # where the solid one ends
     assert np.isnan(solid.get_ydata()[350:]).all()
+
+
+def test_a_single_unstable_motion_among_stable_ones_is_seen(backbones: xr.Dataset) -> None:
+    one = backbones.isel({name: 0 for name in backbones.frequency.dims if name != "energy"})
+    stable = np.ones(one.sizes["energy"], dtype=np.uint8)
+    stable[7] = 0
+    one = one.assign(stable=one.stable.copy(data=stable))
+    _, dotted = draw_backbone(one).axes[0].get_lines()
+    assert np.flatnonzero(np.isfinite(dotted.get_ydata())).tolist() == [6, 7, 8]
 
 
 def test_what_has_no_backbone_is_refused(backbones: xr.Dataset) -> None:

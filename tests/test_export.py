@@ -9,6 +9,7 @@ import sys
 from collections import namedtuple
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,6 +111,18 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
         with pytest.raises(SweepError, match=words):
             export(dataset, tmp_path / name)
     assert {path.name for path in tmp_path.iterdir()} == {"a.zarr", "file", "folder.csv"}
+
+
+@pytest.mark.parametrize("kind", ["output", "without status", "path"])
+def test_what_has_no_results_is_refused(kind: str, store: Store, tmp_path: Path) -> None:
+    dataset = store.dataset()
+    without = dataset.drop_vars("status")
+    kinds = {"output": dataset["status"], "without status": without, "path": "a.zarr"}
+    given: Any = kinds[kind]
+    for refuses in (lambda what: export(what, tmp_path / "x.csv"), sweep.summary.contents):
+        with pytest.raises(SweepError, match="Dataset with its status, which says"):
+            refuses(given)
+    assert not list(tmp_path.glob("*x*"))
 
 
 def test_netcdf_is_refused_beforehand_where_the_disk_is_too_small(

@@ -300,6 +300,51 @@ def test_an_axis_is_cut_at_finite_values_only(surface, value):
         slices.cut(surface, None, {"friction": value})
 
 
+def test_points_at_infinity_are_left_out_and_told():
+    """A mass that cannot slip: friction without end is a value, but no place on an axis."""
+    endless = np.append(FRICTION[::4], np.inf)
+    cases = {"base_acceleration": BASE_ACCELERATION}, {"base_acceleration": [15.0]}
+    for other, points in zip(cases, (80, 1), strict=True):
+        dataset = asymptotic_dataset({"friction": endless, **other})
+        figure = plots.draw(dataset)
+        labels = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert f"not drawn: {points} with friction = inf" in labels
+        left, right = figure.axes[0].get_xlim()
+        assert left < endless[0] < endless[-2] < right < 1.5
+        assert plots.draw(dataset.isel(friction=slice(0, -1))).axes[0].get_xlim() == (left, right)
+    dataset = asymptotic_dataset({"friction": endless, **cases[0]})
+    found = slices.cut(dataset, "wear_power", {"friction": np.inf})
+    assert found.cuts == {"friction": "inf"}
+    assert not found.values.any()
+
+
+def test_a_value_between_missing_ones_is_seen():
+    statuses = np.full(100, Status.failed)
+    statuses[[0, 1, 2, 50, 99]] = Status.ok
+    dataset = asymptotic_dataset({"friction": np.linspace(0.01, 1, 100)}, statuses)
+    _, dots = plots.draw(dataset).axes[0].get_lines()[:2]
+    assert dots.get_marker() == "."
+    np.testing.assert_array_equal(dots.get_xdata(), dataset.friction.values[[50, 99]])
+    np.testing.assert_array_equal(dots.get_ydata(), dataset.wear_power.values[[50, 99]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"dataset": "a.zarr"}, "an xarray.Dataset: this is of type str"),
+        ({"output": 3}, "output=3 is not the name of an output"),
+        ({"at": ["friction"]}, "values by name are asked for, as a dict"),
+        ({"at": {"friction": "much"}}, "friction cannot be cut at 'much'; give a number"),
+        ({"at": {"friction": None}}, "friction cannot be cut at None; give a number"),
+        ({"at": {"friction": [0.1, 0.2]}}, r"friction cannot be cut at \[0.1, 0.2\]"),
+        ({"over": "friction"}, "over='friction': a list of names is asked for"),
+    ],
+)
+def test_what_is_no_argument_of_a_picture_is_refused(arguments, message, surface):
+    with pytest.raises(SweepError, match=message):
+        plots.draw(**{"dataset": surface, **arguments})
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

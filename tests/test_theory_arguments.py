@@ -85,6 +85,31 @@ def test_limits_at_infinity() -> None:
     assert impact_oscillator.frequency_limit(2.0, 5.0, math.inf) == 2 * linear
 
 
+def test_limits_of_motions() -> None:
+    """A load without end lets nothing slip; the faster the plane, the shorter the way."""
+    power, energy = (
+        friction_oscillator.asymptotic_wear_power, friction_oscillator.half_period_wear_energy,
+    )  # fmt: skip
+    stuck, slipping = (1.0, math.inf, 0.1, 15.0, 6.0), (1.0, 10.0, 0.1, 15.0)
+    assert power(*stuck) == energy(*stuck) == power(1.0, 10.0, math.inf, 15.0, 6.0) == 0
+    assert power(*slipping, math.inf) == energy(*slipping, math.inf) == 0
+    assert power(*slipping, 1e300) == pytest.approx(
+        150 / 1e300 * math.sqrt(4 / math.pi**2 - 1 / 225)
+    )
+    with np.errstate(divide="ignore"):
+        assert power(*slipping, 0.0) == energy(*slipping, 0.0) == math.inf
+        assert power(1.0, 10.0, 1.0, 1.0, 0.0) == 0
+    least, greatest = impact_oscillator.extremes([0.0, 2.0], 8.0, 0.3, [1.0, math.inf])
+    np.testing.assert_array_equal(least, [-math.inf, -math.inf])
+    np.testing.assert_allclose(greatest, [0.3 + 0.5, math.inf], rtol=1e-15)
+    assert impact_oscillator.extremes(1e-12, 8.0, 0.3, 1.0)[1] == pytest.approx(0.8, rel=1e-11)
+
+
+def test_a_phase_without_end_is_in_no_region() -> None:
+    assert mdr_contact.region(1.0, 0.1, math.inf) == MISSING_FLAG
+    assert np.isnan(mdr_contact.three_regions(1.0, 0.1, math.inf))
+
+
 STEPS: dict[str, Callable[..., float]] = {
     "spectral_radius": lambda scheme, x: stability.spectral_radius(scheme, x, 0.1),
     "damping_ratio": lambda scheme, x: stability.stability_limit(scheme, x),

@@ -109,8 +109,9 @@ def _draw_curve(
     axes: Axes, energies: Values, values: Values, unstable: NDArray[np.bool_], label: dict[str, Any]
 ) -> None:
     line = axes.plot(energies, np.where(unstable, np.nan, values), linewidth=1.3, **label)[0]
-    if unstable.any():
-        broken = np.where(unstable, values, np.nan)
+    if unstable.any():  # dotted from the neighbours on: one motion alone would be no line
+        beside = np.pad(unstable, 1)
+        broken = np.where(unstable | beside[:-2] | beside[2:], values, np.nan)
         axes.plot(energies, broken, linestyle=":", linewidth=1.3, color=line.get_color())
 
 

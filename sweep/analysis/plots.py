@@ -149,6 +149,10 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
     if shown.missing:
         counts = ", ".join(f"{n} {_in_words(status.name)}" for status, n in shown.missing.items())
         handles.append(Patch(**NO_VALUE, label=f"no value: {counts}"))
+    for name, points in shown.infinite.items():
+        handles.append(
+            Patch(fill=False, linewidth=0, label=f"not drawn: {points} with {name} = inf")
+        )
     if shown.refined is not None:
         handles.append(legend_of_cells(shown.refined.status.size))
     if handles:
@@ -265,7 +269,11 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
     values, labels = _lines(shown, along)
     style = _line_style(shown, along)
     for line, label in zip(values, labels, strict=True):
-        axes.plot(x, line, label=label, **style)
+        (drawn,) = axes.plot(x, line, label=label, **style)
+        if not (style["marker"] or is_flag(shown.output)):
+            alone = _alone(line, positive=_leaves_zeros_apart(shown))
+            if alone.any():
+                axes.plot(x[alone], line[alone], ".", color=drawn.get_color())
     if _leaves_zeros_apart(shown):
         if np.any(np.isfinite(values) & (values > 0)):  # else there is no scale to be had
             axes.set_yscale("log", nonpositive="mask")
@@ -279,6 +287,13 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
         mark_theory_borders(axes, x, shown)
         if not is_flag(shown.output):
             mark_classes(axes, x, shown)
+
+
+def _alone(line: Values, *, positive: bool) -> NDArray[np.bool_]:
+    """Whether a value stands between two that are not drawn, so that no line leads to it."""
+    there = np.isfinite(line) & ((line > 0) if positive else True)
+    beside = np.pad(there, 1)
+    return there & ~beside[:-2] & ~beside[2:]
 
 
 def _line_style(shown: Slice, along: xr.DataArray) -> dict[str, Any]:

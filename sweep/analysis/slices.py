@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
+from sweep.config import wording
 from sweep.errors import SweepError
 from sweep.mesh import LEVEL
 from sweep.spec import Status
@@ -43,6 +44,7 @@ class Slice:
     numbered: frozenset[str]  # axes whose neighbours are none, drawn as dots: those of samples
     over: tuple[str, ...] = ()  # of a sample: the two parameters it is drawn over
     refined: Refined | None = None  # over two axes: its cells, and the points that were computed
+    infinite: Mapping[str, int] = field(default_factory=dict[str, int])  # axis -> points left out
 
     @property
     def output(self) -> xr.DataArray:
@@ -113,8 +115,10 @@ def cut(
     to that of `at`, or at its middle. Long axes are thinned evenly (MOST_VALUES). Of a sample,
     `over` are one or two of its parameters, by default the first two; over one it becomes an axis.
     Refined points of several axes are a grid, as `on_grid` makes it; but a sample with `over`, or
-    where none but `computed` points are to be shown.
+    where none but `computed` points are to be shown. Points at infinity on an axis shown are left
+    out: no axis has room for them, but `at` takes inf.
     """
+    _refuse_kinds(dataset, output, at, over)
     name = _output_name(dataset, output)
     refined = None
     if not (over or computed) and is_refined(dataset) and len(axes_of(dataset)) > 1:
@@ -131,13 +135,14 @@ def cut(
     numbered = frozenset(map(str, dataset[name].dims)) - set(map(str, dataset.coords))
     dataset = dataset.assign_coords({axis: np.arange(dataset.sizes[axis]) for axis in numbered})
     places = {
-        str(axis): _nearest(dataset[str(axis)], at.get(str(axis)))
+        str(axis): _nearest(dataset[str(axis)], at)
         for axis in dataset[name].dims
         if axis not in kept
     }
     most = MOST_VALUES[len(kept)]
     steps = {axis: slice(None, None, -(-dataset.sizes[axis] // most)) for axis in kept}
     shown = dataset.isel({**places, **steps}).load()
+    shown, infinite = _without_infinite(shown, over or kept)
     return Slice(
         dataset=shown.sortby(kept) if kept else shown,
         name=name,
@@ -145,7 +150,42 @@ def cut(
         numbered=numbered | scattered,
         over=over,
         refined=refined,
+        infinite=infinite,
     )
+
+
+def _refuse_kinds(dataset: object, output: object, at: object, over: object) -> None:
+    """SweepError for arguments from Python that are of the wrong kind."""
+    import xarray as xr
+
+    if not isinstance(dataset, xr.Dataset):
+        kind = type(dataset).__name__
+        raise SweepError(f"the results of a sweep are an xarray.Dataset: this is of type {kind}")
+    if not isinstance(output, str | None):
+        raise SweepError(f"output={wording.shown(output)} is not the name of an output")
+    if not isinstance(at, Mapping):
+        raise SweepError(f"at={wording.shown(at)}: values by name are asked for, as a dict")
+    if isinstance(over, str) or not isinstance(over, Sequence):
+        raise SweepError(f"over={wording.shown(over)}: a list of names is asked for")
+
+
+def _without_infinite(
+    dataset: xr.Dataset, names: Sequence[str]
+) -> tuple[xr.Dataset, dict[str, int]]:
+    """The points at which these parameters are finite, and how many were not, by parameter."""
+    infinite: dict[str, int] = {}
+    for name in names:
+        if dataset[name].dtype.kind not in "iuf":
+            raise SweepError(f"{name} is no axis of numbers")
+        finite = np.isfinite(dataset[name].values)
+        if finite.all():
+            continue
+        if not finite.any():
+            raise SweepError(f"there is nothing to draw: {name} is infinite at every point")
+        points = dataset["status"].size if "status" in dataset else finite.size
+        infinite[name] = points * int(np.count_nonzero(~finite)) // finite.size
+        dataset = dataset.isel({dataset[name].dims[0]: finite})
+    return dataset, infinite
 
 
 def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
@@ -235,9 +275,17 @@ def _refuse_cut_of_sample(dataset: xr.Dataset, at: Mapping[str, float]) -> None:
             )
 
 
-def _nearest(axis: xr.DataArray, value: float | None) -> int:
-    if value is None:
+def _nearest(axis: xr.DataArray, at: Mapping[str, float]) -> int:
+    if axis.name not in at:
         return axis.size // 2
-    if not math.isfinite(value):
-        raise SweepError(f"{axis.name} cannot be cut at {value!r}; give a number")
-    return int(np.argmin(np.abs(axis.values - value)))
+    value = at[str(axis.name)]
+    try:
+        (wanted,) = np.asarray(value, np.float64).reshape(1).tolist()
+    except (TypeError, ValueError):
+        wanted = math.nan
+    places = np.flatnonzero(axis.values == wanted)
+    if places.size:
+        return int(places[0])
+    if not math.isfinite(wanted):
+        raise SweepError(f"{axis.name} cannot be cut at {wording.shown(value)}; give a number")
+    return int(np.argmin(np.abs(axis.values - wanted)))

@@ -94,16 +94,10 @@ def half_period_wear_energy(
     from the equation for t2 so that nothing cancels: the relative error stays below 1e-14
     down to a0 = μg(1 + 1e-12). Slip-slip: its power over half a period.
     """
-    codes = regime(friction, gravity, base_acceleration)
-    friction, gravity, base_acceleration = map(_float, (friction, gravity, base_acceleration))
+    force = _float(mass) * _float(gravity)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(codes == STICK, 0.0, friction * gravity / base_acceleration)
-    shape = np.where(codes == MISSING_FLAG, np.nan, 0.0)  # the energy in units of m g a0/ω²
-    slips, always = codes == STICK_SLIP, codes == SLIP_SLIP
-    duration = slip_duration(friction, gravity, base_acceleration)
-    shape[slips] = ratio[slips] * _short_slip_integral(duration[slips])
-    shape[always] = np.sqrt(4 - (np.pi * ratio[always]) ** 2)
-    return _float(mass) * gravity * base_acceleration / _float(angular_frequency) ** 2 * shape
+        unit = force * _float(base_acceleration) / _float(angular_frequency) ** 2
+    return _times(unit, _half_period_integral(friction, gravity, base_acceleration))
 
 
 def asymptotic_wear_power(
@@ -118,8 +112,10 @@ def asymptotic_wear_power(
     Slip-slip: (m g a0/ω)√(4/π² − η²). Stick-slip: two half-period energies a period, reached from
     rest in the first half period. The two agree at η*.
     """
-    energy = half_period_wear_energy(mass, gravity, friction, base_acceleration, angular_frequency)
-    return energy * _float(angular_frequency) / np.pi
+    force = _float(mass) * _float(gravity)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unit = force * _float(base_acceleration) / _float(angular_frequency) / np.pi
+    return _times(unit, _half_period_integral(friction, gravity, base_acceleration))
 
 
 def friction_power(wear_power: ArrayLike, friction: ArrayLike) -> Values:
@@ -166,13 +162,35 @@ def _float(value: ArrayLike) -> Values:
     return np.asarray(value, dtype=np.float64)
 
 
+def _times(unit: Values, share: Values) -> Values:
+    """Nothing of a unit, infinite or not, is nothing."""
+    with np.errstate(invalid="ignore"):
+        return np.where((share == 0) & np.isposinf(unit), 0.0, unit * share)
+
+
+def _half_period_integral(
+    friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike
+) -> Values:
+    """Wear energy of half a period in units of m g a0/ω²."""
+    codes = regime(friction, gravity, base_acceleration)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = _float(friction) * _float(gravity) / _float(base_acceleration)
+    found = np.where(codes == MISSING_FLAG, np.nan, 0.0)
+    slips, always = codes == STICK_SLIP, codes == SLIP_SLIP
+    duration = slip_duration(friction, gravity, base_acceleration)
+    found[slips] = ratio[slips] * _short_slip_integral(duration[slips])
+    found[always] = np.sqrt(4 - (np.pi * ratio[always]) ** 2)
+    return found
+
+
 def _product(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
     """a·b rounded, and what rounding left off (Dekker's product; exact within 1e±146)."""
     a, b = _float(a), _float(b)
-    product = a * b
-    a_high, b_high = _high(a), _high(b)
-    a_low, b_low = a - a_high, b - b_high
-    rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    with np.errstate(invalid="ignore"):  # of what is infinite there is no rest
+        product = a * b
+        a_high, b_high = _high(a), _high(b)
+        a_low, b_low = a - a_high, b - b_high
+        rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
     return product, rest
 
 
@@ -186,8 +204,8 @@ def _cotangent(friction: ArrayLike, gravity: ArrayLike, base_acceleration: Array
     """cot ωt1 = √(a0² − μ²g²)/(μg), accurate where a0 barely exceeds μg; 0 in stick."""
     grip, rest = _product(friction, gravity)
     a0 = _float(base_acceleration)
-    excess = np.maximum((a0 - grip) - rest, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
+        excess = np.maximum((a0 - grip) - rest, 0.0)
         return np.where(excess > 0, np.sqrt(excess * (a0 + grip)) / grip, 0.0)
 
 

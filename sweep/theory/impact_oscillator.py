@@ -131,13 +131,15 @@ def energy_at(
 def extremes(
     stiffness: ArrayLike, wall_stiffness: ArrayLike, gap: ArrayLike, energy: ArrayLike
 ) -> tuple[Values, Values]:
-    """Least and greatest displacement [m]."""
-    across, along = _at_contact(stiffness, gap, energy)
-    amplitude = np.sqrt(2 * _float(energy) / _float(stiffness))
-    ratio = np.sqrt(1 + _float(wall_stiffness) / _float(stiffness))
-    reach = along + np.hypot(along, ratio * across)
-    depth = across**2 / np.where(reach == 0, 1.0, reach)
-    return -amplitude, np.where(across == 0, amplitude, _float(gap) + depth)
+    """Least and greatest displacement [m]; without a spring −inf, and e + √(2E/K)."""
+    k, K, e, E = np.broadcast_arrays(*map(_float, (stiffness, wall_stiffness, gap, energy)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        across, along = _at_contact(k, e, E)
+        amplitude, ratio = np.sqrt(2 * E / k), np.sqrt(1 + K / k)
+        reach = along + np.hypot(along, ratio * across)
+        depth = across**2 / np.where(reach == 0, 1.0, reach)
+        depth = np.where(np.isposinf(across), np.sqrt(2 * E / (k + K)), depth)
+    return -amplitude, np.where(across == 0, amplitude, e + depth)
 
 
 def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:

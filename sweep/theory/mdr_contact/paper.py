@@ -92,7 +92,8 @@ def complete_slip(beta: ArrayLike, delta: ArrayLike) -> Values:
 
 def relaxation(phase: ArrayLike) -> Values:
     """W̄ = sin²φ (eq. 22)."""
-    return np.sin(values(phase)) ** 2
+    with np.errstate(invalid="ignore"):
+        return np.sin(values(phase)) ** 2
 
 
 def region(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> NDArray[np.uint8]:
@@ -104,7 +105,7 @@ def region(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> NDArray[np.ui
     codes = np.full(beta.shape, REGION_II, dtype=np.uint8)
     codes[4 * beta * relaxation(phase) > 1] = REGION_III
     codes[beta < delta / math.sqrt(8)] = REGION_I
-    codes[np.isnan(beta + delta + phase)] = MISSING_FLAG
+    codes[np.isnan(beta + delta + relaxation(phase))] = MISSING_FLAG
     return codes
 
 
