@@ -193,7 +193,7 @@ class Gpu:
             runtimeGetVersion=lambda: 13010,
         )
         driver = SimpleNamespace(
-            occupancyMaxPotentialBlockSize=lambda _pointer, _shared, limit: (2, min(limit, 192))
+            occupancyMaxPotentialBlockSize=lambda _pointer, _shared, _limit: (2, min(_limit, 192))
         )
         return SimpleNamespace(
             Device=lambda device: Device(self, device),
@@ -201,7 +201,9 @@ class Gpu:
             Stream=Stream,
             alloc=self._alloc,
             driver=driver,
-            get_elapsed_time=lambda began, ended: 1e3 * (ended.seconds - began.seconds),
+            get_elapsed_time=lambda start_event, end_event: (
+                1e3 * (end_event.seconds - start_event.seconds)
+            ),
             memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
             runtime=runtime,
         )
