@@ -162,17 +162,12 @@ class Gpu:
             "asarray": np.array,
             "asnumpy": np.array,
             "zeros": np.zeros,
-            "ones": self._ones,
             "get_default_memory_pool": lambda: SimpleNamespace(free_all_blocks=lambda: None),
             "ndarray": type("ndarray", (), {}),  # which xarray looks for
             "cuda": self._cuda(),
         }
         beside = {"empty_pinned": self._pinned}
         return {"cupy": _module("cupy", parts), "cupyx": _module("cupyx", beside)}
-
-    def _ones(self, shape: int) -> NDArray[Any]:
-        self.check()
-        return np.ones(shape)
 
     def _pinned(self, shape: int, dtype: Any) -> NDArray[Any]:
         self.pinned += 1
@@ -227,9 +222,6 @@ class Device:
     @property
     def mem_info(self) -> tuple[int, int]:
         return self._gpu.memory, self._gpu.memory
-
-    def synchronize(self) -> None:
-        self._gpu.check()
 
     def __enter__(self) -> Device:
         return self
