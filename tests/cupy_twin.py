@@ -162,17 +162,12 @@ class Gpu:
             "asarray": np.array,
             "asnumpy": np.array,
             "zeros": np.zeros,
-            "ones": self._ones,
             "get_default_memory_pool": lambda: SimpleNamespace(free_all_blocks=lambda: None),
             "ndarray": type("ndarray", (), {}),  # which xarray looks for
             "cuda": self._cuda(),
         }
         beside = {"empty_pinned": self._pinned}
         return {"cupy": _module("cupy", parts), "cupyx": _module("cupyx", beside)}
-
-    def _ones(self, shape: int) -> NDArray[Any]:
-        self.check()
-        return np.ones(shape)
 
     def _pinned(self, shape: int, dtype: Any) -> NDArray[Any]:
         self.pinned += 1
@@ -193,7 +188,7 @@ class Gpu:
             runtimeGetVersion=lambda: 13010,
         )
         driver = SimpleNamespace(
-            occupancyMaxPotentialBlockSize=lambda _pointer, _shared, limit: (2, min(limit, 192))
+            occupancyMaxPotentialBlockSize=lambda _pointer, _shared, _limit: (2, min(_limit, 192))
         )
         return SimpleNamespace(
             Device=lambda device: Device(self, device),
@@ -201,7 +196,9 @@ class Gpu:
             Stream=Stream,
             alloc=self._alloc,
             driver=driver,
-            get_elapsed_time=lambda began, ended: 1e3 * (ended.seconds - began.seconds),
+            get_elapsed_time=lambda start_event, end_event: (
+                1e3 * (end_event.seconds - start_event.seconds)
+            ),
             memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
             runtime=runtime,
         )
@@ -225,9 +222,6 @@ class Device:
     @property
     def mem_info(self) -> tuple[int, int]:
         return self._gpu.memory, self._gpu.memory
-
-    def synchronize(self) -> None:
-        self._gpu.check()
 
     def __enter__(self) -> Device:
         return self

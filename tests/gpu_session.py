@@ -21,10 +21,12 @@ from statistics import median
 from typing import Any
 
 from sweep.backends import gpu as backend_module
+from sweep.backends.compiler import find_compiler
 from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
-from sweep.errors import MachineError
+from sweep.errors import CompileError, MachineError
 from tests.benchmarks import gpu_works
+from tests.gpu_cases import not_carried
 
 TOTAL = 570  # s, less than the ten minutes by what it takes to end
 LIMITS = {"bits": 240, "speeds": 240}  # s
@@ -38,6 +40,7 @@ def main() -> int:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     try:
+        _see_that_bits_can_be_compared()
         device = find_gpu()
     except MachineError as error:
         print(f"nothing is done: {error}", file=sys.stderr)
@@ -52,6 +55,20 @@ def main() -> int:
     slow = run("speeds", speeds, folder / "session.log", end)
     _registers(folder / "registers.json", end)
     return differ or slow
+
+
+def _see_that_bits_can_be_compared() -> None:
+    """MachineError where the CPU's are neither carried nor can be computed."""
+    if not (missing := not_carried()):
+        return
+    told = f"the CPU's bits of {', '.join(missing)} are not in .gpu_cases"
+    try:
+        find_compiler()
+    except CompileError as error:
+        raise MachineError(
+            f"{told}, and {error}; `python -m tests.gpu_cases` writes them where a compiler is"
+        ) from error
+    print(f"{told}: they are computed here, which takes a minute or two", flush=True)
 
 
 def run(what: str, command: list[str], log: Path, end: float) -> int:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,10 +23,11 @@ from sweep.doctor import examine
 from sweep.engine import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError, MachineError
 from sweep.store import Store
+from tests import cupy_twin
 from tests.cupy_twin import MULTIPROCESSORS, THREADS_OF_ONE, CUDARuntimeError, Gpu, install
 from tests.points import differing
 from tests.test_faults import REQUEST
-from tests.test_gpu import CASES, FEW
+from tests.test_gpu import CASES, FEW, REAL_CUPY, ROOT
 
 BUDGET = 5
 SHORT = {**REQUEST, "parameters": {**REQUEST["parameters"], "window_end": 20.0}}
@@ -155,3 +162,90 @@ def test_a_process_takes_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch
     sweep.run(asked, store=None, backend="gpu")
     sweep.run(asked, store=None, backend="gpu", workers=5)
     assert seen == [threads_of_gpu(1), 5] == [4, 5]
+
+
+# The twin against the real one.
+
+OF_CLASSES = {
+    "Event": "cupy.cuda.Event",
+    "Stream": "cupy.cuda.Stream",
+    "RawModule": "cupy.RawModule",
+    "MemoryPointer": "cupy.cuda.MemoryPointer",
+    "Function": "cupy.RawKernel",
+    "Device": "cupy.cuda.Device",
+}
+MADE_BY_CUPY = ("MemoryPointer", "Function", "Device")
+ATTRIBUTES = """cupy.RawKernel.kernel cupy.cuda.Function.ptr cupy.cuda.MemoryPointer.ptr
+    cupy.cuda.Device.id"""
+# Arguments are read from signatures, or from the first line of what CuPy says of its own.
+ASK = """
+import importlib, inspect, json, re, sys
+def arguments(what):
+    try:
+        return list(inspect.signature(what).parameters)
+    except (TypeError, ValueError):
+        told = re.match(r"[^(]*\\(([^)]*)\\)", (what.__doc__ or "").partition("\\n")[0])
+        parts = (part.partition("=")[0].split() for part in told[1].split(",")) if told else ()
+        return [part[-1] for part in parts if part]
+def found(path):
+    module, *names = path.split(".")
+    what = importlib.import_module(module)
+    for name in names:
+        what = getattr(what, name)
+    return [each for each in arguments(what) if each not in ("self", "/", "*")]
+json.dump({path: found(path) for path in sys.argv[1:]}, sys.stdout)
+"""
+
+
+def of_twin() -> Iterator[tuple[str, Callable[..., Any] | None]]:
+    """All that the twin has, and how it is called; None: it is not, or NumPy's stands for it."""
+    for name, path in OF_CLASSES.items():
+        for member, what in vars(getattr(cupy_twin, name)).items():
+            if member == "__init__" and name not in MADE_BY_CUPY:
+                yield path, what
+            elif member == "__call__" or not member.startswith("_"):
+                yield f"{path}.{member}", what if inspect.isfunction(what) else None
+    yield from ((path, None) for path in ATTRIBUTES.split())
+    for module in Gpu().modules().values():
+        yield from _of_module(module.__name__, vars(module))
+
+
+def _of_module(path: str, parts: Any) -> Iterator[tuple[str, Callable[..., Any] | None]]:
+    for name, what in parts.items():
+        if not name.startswith("_"):
+            call = inspect.isfunction(what) or inspect.ismethod(what)
+            yield f"{path}.{name}", what if call else None
+        if name in ("cuda", "driver", "memory", "runtime"):
+            yield from _of_module(f"{path}.{name}", vars(what))
+
+
+def of_cupy(paths: list[str]) -> dict[str, list[str]]:
+    """The arguments of what has these names, read in a process beside the real CuPy."""
+    if not (REAL_CUPY / "cupy").is_dir():
+        pytest.skip(f"no CuPy in {REAL_CUPY}: `make test` installs it there")
+    folders = os.pathsep.join([str(REAL_CUPY), str(ROOT)])
+    told = subprocess.run(
+        [sys.executable, "-c", ASK, *paths],
+        env={**os.environ, "PYTHONPATH": folders, "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 0, told.stderr
+    return json.loads(told.stdout)
+
+
+def test_the_twin_has_nothing_that_the_real_cupy_has_not() -> None:
+    """Names, and arguments in their order; no driver is needed to see those."""
+    ours = dict(of_twin())
+    real = of_cupy(list(ours))
+    seen = 0
+    for path, call in ours.items():
+        taken = list(inspect.signature(call).parameters.values()) if call else []
+        taken = [each for each in taken if each.name != "self"]
+        by_place = [each.name for each in taken if each.kind is not each.KEYWORD_ONLY]
+        assert len(by_place) <= len(real[path]), path
+        for name, theirs in zip(by_place, real[path], strict=False):
+            assert name == theirs or name.startswith("_"), path  # a lambda need not tell
+        assert {each.name for each in taken} - {*by_place} <= {*real[path]}, path
+        seen += len(taken)
+    assert seen > 20

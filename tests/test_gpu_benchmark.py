@@ -17,10 +17,11 @@ import pytest
 
 from sweep.backends.cpu import CpuBackend
 from sweep.models import models
-from tests import gpu_session
+from tests import gpu_cases, gpu_session
 from tests.benchmarks import gpu, gpu_works, sass
 from tests.benchmarks.gpu_works import Work
 from tests.gpu_points import array_cases, cases
+from tests.points import differing
 from tests.test_sass import CODE
 
 ROOT = Path(__file__).parents[1]
@@ -163,6 +164,35 @@ def test_there_is_no_fraction_where_steps_are_not_counted() -> None:
 
 
 # The session on a machine with a GPU.
+
+
+def test_what_is_carried_is_known_by_its_text(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    few = [case for case in cases(8) if "impact" in case.name]
+    monkeypatch.setattr(gpu_cases, "cases", lambda _: few)
+    names = [case.name for case in (*few, *array_cases(8))]
+    assert gpu_cases.not_carried(tmp_path) == names
+    gpu_cases.write(tmp_path, n_array_points=8)
+    assert gpu_cases.not_carried(tmp_path) == []
+    points, bits = gpu_cases.expected(few[0], tmp_path)
+    assert differing(bits, dict(CpuBackend().compute(few[0].sweep, points).arrays)) == []
+    real = gpu_cases.kernel_text
+    monkeypatch.setattr(gpu_cases, "kernel_text", lambda kernel: f"{real(kernel)}// changed")
+    assert gpu_cases.not_carried(tmp_path) == names
+
+
+def test_a_session_that_could_compare_no_bits_ends_before_a_gpu_is_looked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(gpu_session, "not_carried", lambda: ["friction_oscillator-exact"])
+    monkeypatch.setattr(sys, "argv", ["gpu_session", str(tmp_path / "out")])
+    monkeypatch.setenv("TRIBOSWEEP_CXX", "no-such-compiler")
+    assert gpu_session.main() == 3
+    told = capsys.readouterr().err
+    assert "friction_oscillator-exact" in told
+    assert "python -m tests.gpu_cases" in told
+    assert "CuPy" not in told
 
 
 def test_what_outlasts_its_time_is_ended_and_has_told_all(tmp_path: Path) -> None:

@@ -197,11 +197,10 @@ class CupyDevice:
 
     def answers(self) -> bool:
         try:
-            with self._here():
-                self._device.synchronize()
-                return self._cupy.asnumpy(self._cupy.ones(2)).tolist() == [1.0, 1.0]
+            self.try_kernel()
         except Exception:  # after a fault of a kernel, the same for every call
             return False
+        return True
 
     def try_kernel(self) -> None:
         """Compile and run the least there is; raises whatever CuPy raises where it cannot."""
