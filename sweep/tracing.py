@@ -125,8 +125,8 @@ def _numbers(name: str, given: ArrayLike) -> Values:
 def _moment(name: str, given: float | None) -> float | None:
     """A moment that a trace begins or ends with, or None."""
     value = None if given is None else _numbers(name, given)
-    if value is not None and value.ndim:
-        raise SweepError(f"{name}={shown(given)}: one number is asked for")
+    if value is not None and (value.ndim or not np.isfinite(value)):
+        raise SweepError(f"{name}={shown(given)}: one finite number is asked for")
     return None if value is None else float(value)
 
 

@@ -157,7 +157,9 @@ def test_a_comparison_needs_the_status(results: xr.Dataset) -> None:
         ({"samples": "3"}, "samples='3' is not a whole number"),
         ({"samples": 2.5}, "samples=2.5 is not a whole number"),
         ({"start": "4 s"}, "start='4 s': plain numbers"),
-        ({"end": [5.0, 6.0]}, "end=.*: one number"),
+        ({"end": [5.0, 6.0]}, "end=.*: one finite number"),
+        ({"end": np.inf}, "end=inf: one finite number"),
+        ({"start": np.nan}, "start=nan: one finite number"),
     ],
 )
 def test_a_trace_of_something_else_is_refused(arguments: dict[str, Any], message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,6 +129,25 @@ def test_a_single_unstable_motion_among_stable_ones_is_seen(backbones: xr.Datase
     one = one.assign(stable=one.stable.copy(data=stable))
     _, dotted = draw_backbone(one).axes[0].get_lines()
     assert np.flatnonzero(np.isfinite(dotted.get_ydata())).tolist() == [6, 7, 8]
+
+
+def test_an_axis_that_is_cut_has_no_curve_for_each_value(backbones: xr.Dataset) -> None:
+    axes = draw_backbone(backbones, at={"wall_stiffness": 100.0}).axes[0]
+    assert axes.get_lines()[0].get_label().startswith("gap = ")
+    both = draw_backbone(backbones, at={"wall_stiffness": 100.0, "gap": 0.01}).axes[0]
+    (line,) = both.get_lines()
+    place = int(np.argmin(np.abs(backbones.wall_stiffness.values - 100)))
+    one = backbones.frequency.isel(wall_stiffness=place, gap=1)
+    np.testing.assert_array_equal(line.get_ydata(), one)
+    for at, per in (({"energy": 1.0}, None), ({"gap": 0.01}, "gap")):
+        with pytest.raises(SweepError, match="neither is cut"):
+            draw_backbone(backbones, at=at, per=per)
+
+
+@pytest.mark.parametrize("frequency", ["0.6", None, [0.6, 0.7]])
+def test_a_frequency_is_one_number(backbones: xr.Dataset, frequency: Any) -> None:
+    with pytest.raises(SweepError, match=r"frequency=.* is not one number, in Hz"):
+        energy_at(backbones, frequency)
 
 
 def test_what_has_no_backbone_is_refused(backbones: xr.Dataset) -> None:

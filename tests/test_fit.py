@@ -32,7 +32,7 @@ from sweep.analysis.master_curve import (
 )
 from sweep.analysis.master_curve.adaptive import adaptive
 from sweep.analysis.master_curve.alike import merged
-from sweep.analysis.master_curve.drawing import draw_amplitudes
+from sweep.analysis.master_curve.drawing import draw_amplitudes, draw_fits
 from sweep.analysis.master_curve.fitting import Target, least_greatest, least_squares
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -137,6 +137,35 @@ def test_another_profile_and_phase_have_their_own_closed_form() -> None:
     assert curve([0.5]) == pytest.approx([0.75 * 0.5 * (1 - 0.5 * 2 / 3)], rel=1e-7)
     assert curve.from_theory is not None
     assert curve.from_theory.greatest < 1e-7
+
+
+def test_where_the_closed_form_has_no_energy_there_is_no_distance_from_it(tmp_path: Path) -> None:
+    """In phase nothing slips from β = 1 on; the greatest is that of the rest."""
+    found = run_in_memory({"delta": 1e-6, "phase": 0.0}, {"beta": np.geomspace(0.1, 0.99, 40)})
+    within, beyond = (
+        fit(found, "beta", Choices(limits=limits, degrees=(Degrees(2, 0),)))
+        for limits in ((0.1, 0.9), (0.1, 2.0))
+    )
+    for curve in (within, beyond):
+        assert curve.from_theory is not None
+        assert curve.from_theory.greatest < 1e-3
+    assert within.from_theory.n_points > beyond.from_theory.n_points > 4000
+    assert [path.suffix for path in write(beyond, str(tmp_path))] == [".json", ".py"]
+    draw_fits([beyond])
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (lambda points: fit(points, "mu"), "there is no variable 'mu'; known are xi, beta"),
+        (lambda _: Choices(method=3), "there is no method 3; known are least_squares"),
+        (lambda points: points.at({"delta": "small"}), "--at delta takes a number, not 'small'"),
+        (lambda _: from_dataset("a.zarr"), "'sweep' is a sweep of no model"),
+    ],
+)
+def test_what_is_no_fit_is_refused(points: Points, asked: Any, message: str) -> None:
+    with pytest.raises(SweepError, match=message):
+        asked(points)
 
 
 def test_aaa_meets_its_tolerance_over_beta(points: Points) -> None:

@@ -318,6 +318,14 @@ def test_points_at_infinity_are_left_out_and_told():
     assert not found.values.any()
 
 
+def test_a_map_over_many_decades_shows_whole_cells():
+    friction, acceleration = np.geomspace(1e-4, 100, 13), np.geomspace(0.1, 1e6, 15)
+    dataset = asymptotic_dataset({"friction": friction, "base_acceleration": acceleration})
+    axes = plots.draw(dataset).axes[0]
+    assert axes.get_xlim() == pytest.approx((1e-4 / 10**0.25, 100 * 10**0.25))
+    assert axes.get_ylim() == pytest.approx((0.1 / 10**0.25, 1e6 * 10**0.25))
+
+
 def test_a_value_between_missing_ones_is_seen():
     statuses = np.full(100, Status.failed)
     statuses[[0, 1, 2, 50, 99]] = Status.ok
@@ -452,6 +460,12 @@ def test_scales_of_axes():
     assert scale(np.geomspace(1, 2, 2000)) == "log"
     assert scale(np.linspace(1, 2, 2000)) == "linear"
     assert scale(np.linspace(1, 2, 2000) ** 2) == "linear"
+    assert scale(np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0])) == "log"
+    assert scale(np.array([0.1, 1.0, 5.0, 100.0, 1e4])) == "log"
+    assert scale(np.array([1.0, 2.0, 3.0, 4.0, 6.0])) == "linear"
+    rng = np.random.default_rng(3)
+    assert scale(np.sort(rng.uniform(0.001, 10, 500))) == "linear"
+    assert scale(np.sort(10 ** rng.uniform(-3, 1, 500))) == "log"
     assert scale(np.array([-1.0, 1.0, 10.0])) == "linear"
     assert scale(np.array([1.0, 10.0])) == "linear"
     assert edges(np.array([1.0, 10.0, 100.0])) == pytest.approx(10.0 ** np.arange(-0.5, 3))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sweep.analysis.plots import save
 from sweep.analysis.scales import scale
 from sweep.analysis.slices import Slice, cut, flag_names, quantity, unit
+from sweep.config import wording
 from sweep.errors import SweepError
 from sweep.spec import Status
 
@@ -38,6 +40,8 @@ def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
     _check(dataset)
     import xarray as xr
 
+    if not isinstance(cast(object, frequency), Real):
+        raise SweepError(f"frequency={wording.shown(frequency)} is not one number, in Hz")
     shown = dataset[[FREQUENCY, "status"]].sortby(ENERGY).transpose(..., ENERGY)
     curves = np.where(shown["status"].values == Status.ok, shown[FREQUENCY].values, np.nan)
     energies = _crossing(curves, shown[ENERGY].values, frequency)
@@ -63,9 +67,9 @@ def draw_backbone(
 ) -> Figure:
     """The backbones as a matplotlib Figure: a curve for each value of the axis `per`.
 
-    Without `per`, it is the longest other axis; of a long one some values are drawn, spread evenly.
-    Each other axis is cut at its middle, or at the value nearest to the one `at` gives. Where the
-    sweep has `stable`, unstable motions are dotted.
+    Without `per`, it is the longest other axis that `at` does not cut; of a long one some values
+    are drawn, spread evenly. Each other axis is cut at its middle, or at the value nearest to the
+    one `at` gives. Where the sweep has `stable`, unstable motions are dotted.
     """
     from matplotlib.figure import Figure
 
@@ -73,9 +77,15 @@ def draw_backbone(
     others = [str(name) for name in dataset[FREQUENCY].dims if name != ENERGY]
     if per is not None and per not in others:
         raise SweepError(f"this sweep has no axis {per!r} beside energy: there is {_list(others)}")
-    per = per or max(others, key=lambda name: dataset.sizes[name], default=None)
+    at = at or {}
+    if at.keys() & {ENERGY, per}:
+        raise SweepError(
+            "energy is drawn along, and `per` has a curve for each value: neither is cut"
+        )
+    free = [name for name in others if name not in at]
+    per = per or max(free, key=lambda name: dataset.sizes[name], default=None)
     middles = {name: float(dataset[name][dataset.sizes[name] // 2]) for name in others}
-    cuts = {name: value for name, value in {**middles, **(at or {})}.items() if name != per}
+    cuts = {name: value for name, value in {**middles, **at}.items() if name != per}
     shown = cut(dataset, FREQUENCY, cuts)
     figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
     axes = figure.add_subplot()

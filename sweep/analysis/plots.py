@@ -176,13 +176,16 @@ def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
         axes.set(**{f"{name}scale": scale(values), f"{name}label": _label(axis)})
     axes.patch.set(**NO_VALUE)
     values = _of_some_colour(shown.values) if _leaves_zeros_apart(shown) else shown.values
-    mesh = axes.pcolormesh(edges(x), edges(y), values.T, rasterized=True, **_colours(shown))
+    sides, heights = edges(x), edges(y)
+    mesh = axes.pcolormesh(sides, heights, values.T, rasterized=True, **_colours(shown))
     _colour_bar(figure, axes, mesh, shown)
     if shown.refined is not None:
         draw_outlines(axes, shown.refined.outlines, [str(axis.name) for axis in shown.axes])
     draw_class_borders(axes, x, y, shown)
     draw_theory_borders(axes, x, y, shown)
     name_classes(axes, x, y, shown)
+    # Contours end at the middle of cells, where matplotlib would end an axis of many decades, too.
+    axes.set(xlim=sides[[0, -1]], ylim=heights[[0, -1]])
 
 
 def _draw_sample(figure: Figure, axes: Axes, shown: Slice) -> None:

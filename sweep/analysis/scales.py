@@ -8,16 +8,17 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 LOG_DECADES = 3.0  # a positive output that spans more gets a logarithmic scale
+CLEARLY = 0.6  # scatter of steps on one scale, of that on another, that tells it is the better one
 CUT_OFF = 0.01  # share of values, the least ones, that may lie below their scale
 BESIDE_ZERO = 0.05  # share of positive values, the least ones: on a border of rest of any smallness
 FINEST_GRID = 40  # cells a side on which the room for a word is sought
 
 
 def scale(values: Values) -> str:
-    """The scale of an axis: "log" where its values are spaced geometrically, else "linear"."""
-    if values.size < 3 or values.min() <= 0 or _even(values):
+    """The scale of an axis: "log" where its values lie far more evenly on it, else "linear"."""
+    if values.size < 3 or values.min() <= 0:
         return "linear"
-    return "log" if _even(np.log(values)) else "linear"
+    return "log" if _scatter(np.log(values)) < CLEARLY * _scatter(values) else "linear"
 
 
 def edges(values: Values) -> Values:
@@ -78,9 +79,10 @@ def roomiest_cell(region: NDArray[np.bool_]) -> tuple[int, int] | None:
     return int(best[0]) * strides[0], int(best[1]) * strides[1]
 
 
-def _even(values: Values) -> bool:
+def _scatter(values: Values) -> float:
+    """Of the steps, relative to their mean; never below rounding."""
     steps = np.diff(values)
-    return bool(np.ptp(steps) <= 1e-6 * np.abs(steps).max())
+    return float(np.std(steps) / np.abs(np.mean(steps))) + 1e-9
 
 
 def _halfway(values: Values) -> Values:

@@ -204,6 +204,7 @@ def _tell_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
         told |= {"method": attributes["method"], "against": attributes["against"], **vars(found)}
         told["where"] = {name: float(value) for name, value in found.where.items()}
         told["no_value"] = {status.name: count for status, count in shown.missing.items()}
+        told["infinite"] = dict(shown.infinite)
         if not as_json:
             _print_spread(shown, found)
     if as_json:
@@ -219,7 +220,8 @@ def _print_spread(shown: Slice, found: Spread) -> None:
     place = f" at {', '.join(where)}" if found.where else ""
     print(f"{shown.output.attrs['long_name']}: median {found.median:.3g}, ", end="")
     print(f"worst {found.worst:.3g}{place}")
-    missing = (f"{count:,} {status.name}" for status, count in shown.missing.items())
+    missing = [f"{count:,} {status.name}" for status, count in shown.missing.items()]
+    missing += [f"{count:,} left out at {name} = inf" for name, count in shown.infinite.items()]
     print(counted(found.points, "point"), *missing, sep=", ")
 
 

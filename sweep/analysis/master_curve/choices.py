@@ -47,9 +47,11 @@ class Choices:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise SweepError(f"there is no method {self.method!r}; {nearest(self.method, METHODS)}")
+            raise SweepError(
+                f"there is no method {self.method!r}; {nearest(str(self.method), METHODS)}"
+            )
         if self.weights not in WEIGHTS:
-            cure = nearest(self.weights, WEIGHTS)
+            cure = nearest(str(self.weights), WEIGHTS)
             raise SweepError(f"there are no weights {self.weights!r}; {cure}")
         if self.limits is not None and not 0 <= self.limits[0] < self.limits[1]:
             raise SweepError(

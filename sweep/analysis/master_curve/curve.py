@@ -57,7 +57,7 @@ class MasterCurve:
     constants: Mapping[str, tuple[float, float]]  # least and greatest, of what is known
     error: Distance  # of the curve from the points
     theory: Callable[[Values], Values] | None = None  # for vanishing normal amplitude
-    from_theory: Distance | None = None  # of the curve
+    from_theory: Distance | None = None  # of the curve, where theory is not 0
     points_from_theory: Distance | None = None
     left_out: int = field(default=0)
     notes: tuple[str, ...] = ()  # what to know before the curve is used

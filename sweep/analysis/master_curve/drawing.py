@@ -156,7 +156,8 @@ def _draw_other(upper: Axes, lower: Axes, curve: MasterCurve, other: Formula) ->
 
 
 def _off(found: Values, right: Values) -> Values:
-    return np.abs(found / right - 1)
+    """The relative difference; none from what is 0."""
+    return np.abs(found / np.where(right == 0, np.nan, right) - 1)
 
 
 def _panels() -> tuple[Figure, tuple[Axes, Axes]]:

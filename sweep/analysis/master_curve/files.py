@@ -19,8 +19,9 @@ ERRORS_AT = 20  # parts of a piece's range
 UNITS = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
 
 
-def write(curve: MasterCurve, folder: Path) -> list[Path]:
+def write(curve: MasterCurve, folder: str | Path) -> list[Path]:
     """Write fit_NAME.json and fit_NAME.py; files there are replaced. SweepError if it cannot be."""
+    folder = Path(folder)
     stem = f"fit_{curve.variable.name}"
     texts = {
         f"{stem}.json": json.dumps(as_json(curve), indent=1, allow_nan=False) + "\n",

@@ -30,7 +30,7 @@ from sweep.analysis.master_curve.degrees import FITTERS, raised, steady, strays
 from sweep.analysis.master_curve.fitting import Degrees, Target
 from sweep.analysis.master_curve.points import Points, Values, positive, refuse_exponent
 from sweep.analysis.master_curve.rational import Barycentric
-from sweep.config.wording import listed
+from sweep.config.wording import listed, nearest
 from sweep.errors import SweepError
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 
@@ -54,6 +54,8 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     lie on one curve at all. SweepError for too few points, or what makes no single curve.
     """
     choices = choices or Choices()
+    if variable not in VARIABLES:
+        raise SweepError(f"there is no variable {variable!r}; {nearest(str(variable), VARIABLES)}")
     kind = VARIABLES[variable]
     points = _drawable(points, kind).with_profile()
     exponent = _single(points, "profile_exponent")
@@ -89,7 +91,7 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
         error=distance(evaluated(pieces, x), energy, x),
         theory=theory,
         from_theory=theory and _on_grid(pieces, theory, x, low, high),
-        points_from_theory=theory and distance(energy, theory(x), x),
+        points_from_theory=theory and _from(theory, energy, x),
         left_out=points.left_out,
         notes=tuple(notes),
     )
@@ -292,12 +294,19 @@ def _theory(kind: Variable, points: Points, exponent: float) -> Callable[[Values
 
 def _on_grid(
     pieces: Sequence[Piece], theory: Callable[[Values], Values], x: Values, low: float, high: float
-) -> Distance:
+) -> Distance | None:
     """Over the whole range, a lower end of 0 replaced by the least x."""
     least = low if low > 0 else float(x.min())
     even, spread = np.linspace(least, high, GRID), np.geomspace(least, high, GRID)
     grid = np.clip(np.unique(np.concatenate([even, spread])), least, high)
-    return distance(evaluated(pieces, grid), theory(grid), grid)
+    return _from(theory, evaluated(pieces, grid), grid)
+
+
+def _from(theory: Callable[[Values], Values], found: Values, x: Values) -> Distance | None:
+    """From the closed form where it has an energy: in phase it has none from β = 1 on."""
+    right = theory(x)
+    there = right > 0
+    return distance(found[there], right[there], x[there]) if there.any() else None
 
 
 def _single(points: Points, name: str) -> float:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from sweep.config.wording import listed, nearest
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.store import open_results
+from sweep.summary import refuse_no_results
 from sweep.theory.mdr_contact import (
     amplitude_numbers,
     contact_radius,
@@ -113,7 +115,7 @@ class Points:
         chosen = self
         for name, value in cuts.items():
             column = _column(chosen, name)
-            if not math.isfinite(value):
+            if not (isinstance(cast(object, value), Real) and math.isfinite(value)):
                 raise SweepError(f"--at {name} takes a number, not {value!r}")
             if name == "delta" and not (value > 0 or (value == 0 and np.any(column == 0))):
                 raise SweepError(f"--at delta has to be above 0, not {value:g}")
@@ -169,11 +171,13 @@ def load(path: str | Path, reading: Reading | None = None) -> Points:
 
 def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
     """The points of a sweep of this model, of any parameter set; β and δ are derived."""
-    if dataset.attrs.get("model") != MODEL:
+    attributes = getattr(dataset, "attrs", {})
+    if attributes.get("model") != MODEL:
         raise SweepError(
-            f"{source!r} is a sweep of {dataset.attrs.get('model', 'no model')}; master curves are "
+            f"{source!r} is a sweep of {attributes.get('model', 'no model')}; master curves are "
             f"fitted to {MODEL}"
         )
+    refuse_no_results(dataset)
     like = dataset["status"]
     ok = (like.values == Status.ok).ravel()
     if not ok.any():

@@ -1,0 +1,144 @@
+"""What follows from the equations alone: changes of units, mirrored phases, one work told twice.
+
+Units that are powers of two change no bit: a number that is compared with a parameter in a kernel
+without having its dimension, or an output that lacks a factor, shows in every digit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from tests import friction_points, impact_points, mdr_points
+from tests.points import compute, differing
+
+Columns = dict[str, NDArray[Any]]
+
+# Powers of mass, length and time, of what has any.
+FORCE, STIFFNESS, ENERGY, POWER = (1, 1, -2), (1, 0, -2), (1, 2, -2), (1, 2, -3)
+ACCELERATION, SPEED, LENGTH, TIME, RATE = (0, 1, -2), (0, 1, -1), (0, 1, 0), (0, 0, 1), (0, 0, -1)
+DIMENSIONS = {
+    "mass": (1, 0, 0), "gravity": ACCELERATION, "stiffness": STIFFNESS, "damping": (1, 0, -1),
+    "base_acceleration": ACCELERATION, "vertical_acceleration": ACCELERATION,
+    "angular_frequency": RATE, "window_start": TIME, "window_end": TIME, "step": TIME,
+    "maximum_step": TIME, "tangential_stiffness": STIFFNESS, "tangential_damping": (1, 0, -1),
+    "wear_power": POWER, "friction_power": POWER, "slip_distance": LENGTH,
+    "peak_slip_speed": SPEED, "wall_stiffness": STIFFNESS, "gap": LENGTH, "energy": ENERGY,
+    "frequency": RATE, "minimum": LENGTH, "maximum": LENGTH,
+}  # fmt: skip
+
+UNIT = st.integers(-9, 9)  # powers of two: of mass, length and time
+SEED = st.integers(0, 10**6)
+STEPS = 300  # a period
+POINTS = 100
+
+PENALISED = ("euler", "devogelaere", "adapt_ordre2", "rk54", "rk32")
+CHOSEN = {"adapt_ordre2": 1.0, "rk54": 1e-6, "rk32": 1e-5}  # tolerances
+STEPPED = [*((name, math.inf) for name in PENALISED), *CHOSEN.items()]
+
+
+def in_units(columns: Mapping[str, Any], *units: int) -> Columns:
+    """In units of mass, length and time so many powers of two smaller."""
+    scales = {
+        name: 2.0 ** sum(u * d for u, d in zip(units, dimensions, strict=True))
+        for name, dimensions in DIMENSIONS.items()
+    }
+    return {name: scales[name] * v if name in scales else v for name, v in columns.items()}
+
+
+def assert_the_same_in_units(points: Columns, *units: int, **how: Any) -> None:
+    changed = compute(in_units(points, *units), **how)
+    assert differing(in_units(compute(points, **how), *units), changed) == []
+
+
+def stepped(points: Columns, method: str, tolerance: float = math.inf) -> Columns:
+    """Points with what a method in steps takes besides, stable while the mass sticks."""
+    step = 2 * np.pi / points["angular_frequency"] / STEPS
+    if method == "moreau":
+        return {**points, "step": step}
+    contact = {"tangential_stiffness": points["mass"] / (4 * step) ** 2, "step": step / 4}
+    if method in CHOSEN:
+        contact |= {"tolerance": np.full(step.size, tolerance), "maximum_step": step / 4}
+    return {**points, **contact}
+
+
+@settings(max_examples=20, deadline=None)
+@given(mass=UNIT, length=UNIT, time=UNIT, seed=SEED)
+def test_the_exact_motion_is_the_same_in_all_units(
+    mass: int, length: int, time: int, seed: int
+) -> None:
+    points = friction_points.random_parameters(POINTS, seed)
+    assert_the_same_in_units(points, mass, length, time)
+    assert_the_same_in_units(stepped(points, "moreau"), mass, length, time, method="moreau")
+
+
+@pytest.mark.parametrize(("method", "tolerance"), STEPPED)
+@settings(max_examples=8, deadline=None)
+@given(mass=UNIT, speed=st.integers(-9, 9), seed=SEED)
+def test_penalised_motion_is_the_same_in_units_that_leave_speeds(
+    method: str, tolerance: float, mass: int, speed: int, seed: int
+) -> None:
+    """Its law knows a speed in m/s; errors relative to what is not yet there know 1e-30 m."""
+    points = stepped(friction_points.random_parameters(POINTS, seed), method, tolerance)
+    same = 0 if (method, tolerance) in CHOSEN.items() else speed
+    assert_the_same_in_units(points, mass, same, same, method=method)
+
+
+@pytest.mark.parametrize("method", ["exact", "newmark", "harmonic_balance"])
+@settings(max_examples=8, deadline=None)
+@given(mass=UNIT, length=UNIT, time=UNIT, seed=SEED)
+def test_impacts_are_the_same_in_all_units(
+    method: str, mass: int, length: int, time: int, seed: int
+) -> None:
+    points = impact_points.random_parameters(12, seed)
+    how = {"model": impact_points.MODEL, "method": method}
+    assert_the_same_in_units(points, mass, length, time, **how)
+
+
+@pytest.mark.parametrize("method", ["exact", "moreau", *PENALISED])
+@settings(max_examples=5, deadline=None)
+@given(seed=SEED)
+def test_work_is_force_times_way(method: str, seed: int) -> None:
+    """Under constant load N|v| is mg|v|; μN|v| is μ times that; no way is longer than at peak."""
+    points = friction_points.random_parameters(POINTS, seed)
+    points = points if method == "exact" else stepped(points, method)
+    found = compute(points, method=method)
+    ok = found["status"] == 0
+    assert ok.mean() > 0.9
+    wear, distance = found["wear_power"][ok], found["slip_distance"][ok]
+    mass, friction, gravity, shaking, start, end = (
+        points[name][ok] for name in
+        ("mass", "friction", "gravity", "vertical_acceleration", "window_start", "window_end")
+    )  # fmt: skip
+    work, load, change = wear * (end - start), mass * gravity, mass * np.abs(shaking)
+    np.testing.assert_allclose(found["friction_power"][ok], friction * wear, rtol=1e-14)
+    steady = shaking == 0
+    assert steady.sum() > 10
+    np.testing.assert_allclose(work[steady], (load * distance)[steady], rtol=1e-13)
+    assert np.all(work <= (load + change) * distance * (1 + 1e-13))
+    assert np.all(work >= (load - change) * distance * (1 - 1e-13))
+    slipping = (end - start) * (1 - found["stick_fraction"][ok])
+    if method == "exact":
+        assert np.all(distance <= found["peak_slip_speed"][ok] * slipping * (1 + 1e-9))
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=SEED)
+def test_what_sticks_does_not_know_the_sign_of_the_phase(seed: int) -> None:
+    """R_A + R_B and the loss of contact do not; the energy does, but for endless friction."""
+    points = mdr_points.random_points(POINTS, seed)
+    points["beta"][::4] = np.inf
+    found = compute(points, model="mdr_contact")
+    mirrored = compute({**points, "phase": -points["phase"]}, model="mdr_contact")
+    kept = {name: found[name] for name in ("stick_radius", "regime", "status")}
+    assert differing(kept, {name: mirrored[name] for name in kept}) == []
+    energy, other = found["normalized_energy"], mirrored["normalized_energy"]
+    np.testing.assert_allclose(other[::4], energy[::4], rtol=1e-12)
+    assert np.max(np.abs(other / energy - 1)) > 0.1
