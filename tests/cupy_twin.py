@@ -207,9 +207,8 @@ class Gpu:
 class Device:
     """As CuPy tells of a device; a context in which it is the current one."""
 
+    compute_capability = "90"
     attributes = {  # noqa: RUF012
-        "ComputeCapabilityMajor": 9,
-        "ComputeCapabilityMinor": 0,
         "MultiProcessorCount": MULTIPROCESSORS,
         "MaxThreadsPerMultiProcessor": THREADS_OF_ONE,
         "ClockRate": 1_980_000,

@@ -61,7 +61,7 @@ def _see_that_bits_can_be_compared() -> None:
     """MachineError where the CPU's are neither carried nor can be computed."""
     if not (missing := not_carried()):
         return
-    told = f"the CPU's bits of {', '.join(missing)} are not in .gpu_cases"
+    told = f"the CPU's bits of {missing[0]} and {len(missing) - 1} more are not in .gpu_cases"
     try:
         find_compiler()
     except CompileError as error:

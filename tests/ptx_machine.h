@@ -132,6 +132,13 @@ static inline u64 mul_hi_u64(u64 a, u64 b) { return (u64)((unsigned __int128)a *
 static inline u64 mul_wide_u32(u64 a, u64 b) { return (u64)(u32)a * (u32)b; }
 static inline u64 mul_wide_s32(u64 a, u64 b) { return (u64)((i64)(i32)a * (i32)b); }
 
+// So many bits from a place on, 0 beyond the last; of both numbers a byte counts.
+static inline u64 bfe_u32(u64 a, u64 place, u64 length) {
+    u64 first = place & 255, bits = length & 255;
+    u64 field = first < 32 ? (u32)a >> first : 0;
+    return bits < 32 ? field & ((1ULL << bits) - 1) : field;
+}
+
 // Each nibble of `choice` takes one of the eight bytes of b and a; its top bit spreads that's sign.
 static inline u64 prmt_b32(u64 a, u64 b, u64 choice) {
     u64 bytes = (u32)a | b << 32, made = 0;

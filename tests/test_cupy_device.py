@@ -104,6 +104,16 @@ def test_it_tells_of_itself() -> None:
     assert finding.problem == ""
 
 
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize(("told", "capability"), [("75", (7, 5)), ("120", (12, 0))])
+def test_the_compute_capability_is_two_numbers(
+    monkeypatch: pytest.MonkeyPatch, told: str, capability: tuple[int, int]
+) -> None:
+    """CuPy tells it as text: among the attributes it is not."""
+    monkeypatch.setattr(cupy_twin.Device, "compute_capability", told)
+    assert find_gpu().facts.capability == capability
+
+
 def test_after_a_kernels_fault_the_device_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """And a run ends with what was done, instead of with every chunk failed."""
     gpu = install(monkeypatch, Gpu())
@@ -205,7 +215,8 @@ def of_twin() -> Iterator[tuple[str, Callable[..., Any] | None]]:
                 yield path, what
             elif member == "__call__" or not member.startswith("_"):
                 yield f"{path}.{member}", what if inspect.isfunction(what) else None
-    yield from ((path, None) for path in ATTRIBUTES.split())
+    told = (f"cupy.cuda.runtime.cudaDevAttr{name}" for name in cupy_twin.Device.attributes)
+    yield from ((path, None) for path in (*ATTRIBUTES.split(), *told))
     for module in Gpu().modules().values():
         yield from _of_module(module.__name__, vars(module))
 

@@ -190,6 +190,24 @@ def test_a_vector_is_of_one_instruction() -> None:
     np.testing.assert_array_equal(found, [2.0, 1.0, 3.0, 4.0])
 
 
+def test_fields_of_bits_are_taken_out() -> None:
+    """By an instruction that NVRTC 13.0 writes and later ones do not."""
+    fields = {(8, 8): 0x12, (0, 32): 0xABCD1234, (28, 8): 0xA, (40, 8): 0, (256, 4): 4, (4, 0): 0}
+    each = """bfe.u32 %r2, %r1, {}, {};
+    cvt.rn.f64.u32 %fd1, %r2;
+    st.global.f64 [%rd1+{}], %fd1;
+    """
+    lines = [each.format(*field, 8 * i) for i, field in enumerate(fields)]
+    start = """.reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    .reg .f64 %fd<2>;
+    ld.param.u64 %rd1, [p];
+    mov.b32 %r1, 0xABCD1234;
+    """
+    found = run_ptx(ENTRY % "".join([start, *lines, "ret;"]), np.full(len(fields), np.nan))
+    np.testing.assert_array_equal(found, list(fields.values()))
+
+
 def test_what_is_not_understood_is_an_error() -> None:
     assert "return;" in processor_text(ENTRY % "ret;")
     for line in ("bar.sync 0;", "ld.shared.f64 %fd1, [%rd1];", ".shared .align 8 .b8 s[8];"):

@@ -79,3 +79,20 @@ def test_spans_that_overlap_are_no_loops() -> None:
     code = [(16 * i, text) for i, text in enumerate(lines)]
     with pytest.raises(ValueError, match="0x10-0x30 and 0x20-0x40 overlap"):
         sass.loops(code)
+
+
+def test_the_disassembler_of_cuda_is_found_off_the_path_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An image with CUDA in it need not have its folder on PATH."""
+    monkeypatch.setattr(sass, "files", lambda _package: [])
+    monkeypatch.setattr(sass, "CUDA", tmp_path / "no-cuda")
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.setenv("CUDA_PATH", str(tmp_path / "cuda"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not sass.available()
+    tool = tmp_path / "cuda" / "bin" / "nvdisasm"
+    tool.parent.mkdir(parents=True)
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    assert sass._nvdisasm() == tool

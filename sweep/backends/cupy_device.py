@@ -144,10 +144,10 @@ class CupyDevice:
 
     def _ask(self) -> Facts:
         runtime = self._cupy.cuda.runtime
-        attributes = self._device.attributes
+        attributes, capability = self._device.attributes, self._device.compute_capability
         return Facts(
             name=runtime.getDeviceProperties(self._device.id)["name"].decode(),
-            capability=(attributes["ComputeCapabilityMajor"], attributes["ComputeCapabilityMinor"]),
+            capability=(int(capability[:-1]), int(capability[-1])),  # "90", "120"
             multiprocessors=attributes["MultiProcessorCount"],
             clock=1e3 * attributes.get("ClockRate", 0),
             memory=self._device.mem_info[1],

@@ -8,6 +8,7 @@ brings it, CUDA has it.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import shutil
 import subprocess
@@ -26,6 +27,8 @@ WRITES = re.compile(r"\b(ST|STG|STL|STS|RED|REDG|ATOM|ATOMG)\b")
 # A register, and what is added to it in place; the high half of one of 64 bits has ".X".
 COUNTS = re.compile(r"\bU?(?:IADD3?|VIADD)(?:\.64)? (U?R\d+)(?:, U?P[\dT])*, \1, (-?0x[0-9a-f]+)\b")
 COMPARES = re.compile(r"\bU?ISETP\b.*")
+
+CUDA = Path("/usr/local/cuda")  # where it is installed to, unless a variable says otherwise
 
 Code = list[tuple[int, str]]  # address, instruction
 
@@ -145,11 +148,13 @@ def _count(pattern: re.Pattern[str], body: list[str]) -> int:
 
 
 def _nvdisasm() -> Path | None:
-    """The wheel's, or CUDA's."""
+    """The wheel's, the one on PATH, or that of an installed CUDA."""
     try:
         listed = files("nvidia-cuda-nvdisasm") or []
     except PackageNotFoundError:
         listed = []
     brought = (Path(str(file.locate())) for file in listed if Path(file.name).stem == "nvdisasm")
-    found = next(brought, None) or shutil.which("nvdisasm")
+    roots = [os.environ[name] for name in ("CUDA_PATH", "CUDA_HOME") if os.environ.get(name)]
+    folders = [os.environ.get("PATH", ""), *(str(Path(root) / "bin") for root in (*roots, CUDA))]
+    found = next(brought, None) or shutil.which("nvdisasm", path=os.pathsep.join(folders))
     return Path(found) if found else None
