@@ -82,23 +82,35 @@ class Event:
 
 
 class MemoryPointer:
-    """Memory of the device, full of garbage."""
+    """Memory of the device, full of garbage.
 
-    def __init__(self, n_bytes: int) -> None:
+    What a stream is still to do with it does not keep it from being given back to the pool.
+    """
+
+    def __init__(self, n_bytes: int, gpu: Gpu) -> None:
         self._bytes = np.full(n_bytes, 0xA5, np.uint8)
+        self._gpu = gpu
         self.ptr = self._bytes.ctypes.data
+        gpu.used += n_bytes
+
+    def __del__(self) -> None:
+        self._gpu.used -= self._bytes.size
 
     def copy_from_host_async(self, mem: ctypes.c_void_p, size: int, stream: Stream) -> None:
-        assert size <= self._bytes.size
-        stream.pending.append(lambda: ctypes.memmove(self.ptr, mem, size))
+        own = self._own(size)
+        stream.pending.append(lambda: ctypes.memmove(own.ctypes.data, mem, size))
 
     def copy_to_host_async(self, mem: ctypes.c_void_p, size: int, stream: Stream) -> None:
-        assert size <= self._bytes.size
-        stream.pending.append(lambda: ctypes.memmove(mem, self.ptr, size))
+        own = self._own(size)
+        stream.pending.append(lambda: ctypes.memmove(mem, own.ctypes.data, size))
 
     def memset_async(self, value: int, size: int, stream: Stream) -> None:
+        own = self._own(size)
+        stream.pending.append(lambda: ctypes.memset(own.ctypes.data, value, size))
+
+    def _own(self, size: int) -> NDArray[np.uint8]:
         assert size <= self._bytes.size
-        stream.pending.append(lambda: ctypes.memset(self.ptr, value, size))
+        return self._bytes
 
 
 class Function:
@@ -145,6 +157,8 @@ class Gpu:
 
     def __init__(self, memory: int = MEMORY, fails_from: int = sys.maxsize) -> None:
         self.memory = memory  # that the pool hands out at once, at most
+        self.limit = 0  # of all that it hands out, where somebody has set one
+        self.used = 0
         self.fails_from = fails_from  # which launch, counted from 1
         self.launches = 0
         self.is_lost = False
@@ -162,7 +176,11 @@ class Gpu:
             "asarray": np.array,
             "asnumpy": np.array,
             "zeros": np.zeros,
-            "get_default_memory_pool": lambda: SimpleNamespace(free_all_blocks=lambda: None),
+            "get_default_memory_pool": lambda: SimpleNamespace(
+                free_all_blocks=lambda: None,
+                set_limit=self._set_limit,
+                used_bytes=lambda: self.used,
+            ),
             "ndarray": type("ndarray", (), {}),  # which xarray looks for
             "cuda": self._cuda(),
         }
@@ -173,11 +191,14 @@ class Gpu:
         self.pinned += 1
         return np.full(shape * np.dtype(dtype).itemsize, 0x5A, np.uint8).view(dtype)
 
+    def _set_limit(self, size: int) -> None:
+        self.limit = size
+
     def _alloc(self, size: int) -> MemoryPointer:
         self.check()
-        if size > self.memory:
+        if size > self.memory or 0 < self.limit < self.used + size:
             raise OutOfMemoryError(f"Out of memory allocating {size:,} bytes")
-        return MemoryPointer(size)
+        return MemoryPointer(size, self)
 
     def _cuda(self) -> SimpleNamespace:
         runtime = SimpleNamespace(

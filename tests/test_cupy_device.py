@@ -174,6 +174,31 @@ def test_a_process_takes_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch
     assert seen == [threads_of_gpu(1), 5] == [4, 5]
 
 
+# What `pytest -m gpu` does.
+
+ON_TWIN = """
+import sys
+import pytest
+from tests.cupy_twin import Gpu
+sys.modules.update(Gpu().modules())
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+def test_the_tests_of_a_gpu_pass_on_the_twin() -> None:
+    """A few: that they say what they mean would else be known where a GPU is, and time short."""
+    few = "impact or two_threads or memory_is_short or tells_of_itself"
+    command = ["-q", "-m", "gpu", "--require-gpu", "-k", f"({few}) and not array"]
+    told = subprocess.run(
+        [sys.executable, "-c", ON_TWIN, *command, "-p", "no:cacheprovider"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 0, told.stdout
+    assert "7 passed" in told.stdout
+
+
 # The twin against the real one.
 
 OF_CLASSES = {
@@ -186,7 +211,8 @@ OF_CLASSES = {
 }
 MADE_BY_CUPY = ("MemoryPointer", "Function", "Device")
 ATTRIBUTES = """cupy.RawKernel.kernel cupy.cuda.Function.ptr cupy.cuda.MemoryPointer.ptr
-    cupy.cuda.Device.id"""
+    cupy.cuda.Device.id cupy.cuda.MemoryPool.free_all_blocks cupy.cuda.MemoryPool.set_limit
+    cupy.cuda.MemoryPool.used_bytes"""
 # Arguments are read from signatures, or from the first line of what CuPy says of its own.
 ASK = """
 import importlib, inspect, json, re, sys

@@ -74,7 +74,7 @@ def test_the_ptx_gives_the_bits_of_the_cpu(name: str) -> None:
 
 
 def test_every_architecture_gets_the_ptx_of_one_of_the_two() -> None:
-    kernel = kernel_of(CASES["impact_oscillator-newmark"].sweep)
+    kernel = kernel_of(CASES["impact_oscillator-exact"].sweep)
     made = {
         each: MODULE.sub("", ptx_of(kernel, each)).replace(f"sm_{each}", "")
         for each in gpu_kernels.ARCHITECTURES
@@ -88,7 +88,7 @@ def test_every_architecture_gets_the_ptx_of_one_of_the_two() -> None:
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_gpus_machine_code_is_made_of_this_ptx(architecture: int) -> None:
     """CuPy asks for machine code, and NVRTC passes through PTX on its way to that."""
-    kernel = kernel_of(CASES["impact_oscillator-newmark"].sweep)
+    kernel = kernel_of(CASES["impact_oscillator-exact"].sweep)
     passed, asked = (ptx_of(kernel, architecture, on_the_way=each) for each in (True, False))
     assert MODULE.sub("", passed) == MODULE.sub("", asked)
 
