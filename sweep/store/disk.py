@@ -175,7 +175,16 @@ class Store:
         for name in dataset.coords:
             if not dataset[name].ndim:
                 dataset[name].load()
-        return [chunk for chunk in self.done() if not self._is_whole(chunk)]
+        damaged = [chunk for chunk in self.done() if not self._is_whole(chunk)]
+        if not damaged:
+            return []
+        done = {chunk.index for chunk in self.done()}  # a run may have begun some of them anew
+        return [chunk for chunk in damaged if chunk.index in done and not self._is_whole(chunk)]
+
+    def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
+        """Those of some chunks that are done, and not damaged. Reads all of them."""
+        with self._place.writing():
+            return [chunk for chunk in chunks if self._is_whole(chunk)]
 
     def damaged_files(self, chunk: Chunk) -> list[str]:
         """Where the files of a done chunk lie that are damaged, as `verify` has it."""
@@ -327,7 +336,8 @@ class Store:
         return f"{name}/{key(index, self._separator)}"
 
     def _is_whole(self, chunk: Chunk) -> bool:
-        return all(self._is_whole_file(variable.name, chunk) for variable in self._variables)
+        """The status is looked for first: of most that are not, it is missing."""
+        return all(self._is_whole_file(v.name, chunk) for v in reversed(self._variables))
 
     def _is_whole_file(self, name: str, chunk: Chunk) -> bool:
         if not self._place.has(self._key(name, chunk.index)):
