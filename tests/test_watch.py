@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -111,6 +112,15 @@ def test_it_shows_failures_and_ends_when_all_is_done(
     end = lines.index("1,920 of 1,920 points done (100.0 %), 120 of 120 chunks")
     assert "  16 points: ValueError: a fault" in lines[end:]
     assert lines[-2] == f"receipts: {path}.log"
+
+
+def test_every_line_of_json_is_an_object(run: Run, tmp_path: Path) -> None:
+    """The last one tells what the command without --watch does."""
+    path = tmp_path / "map.zarr"
+    compute_shard(path, 1, 1)
+    *_, last = json_lines(run("status", str(path), "--watch", "--json")[1])
+    once = json.loads(run("status", str(path), "--json")[1])
+    assert last == {"event": "summary", **once}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT")
