@@ -563,3 +563,18 @@ def test_a_script_without_its_guard_is_told_of_it(tmp_path: Path) -> None:
     command = [sys.executable, "script.py", "map.zarr", json.dumps(REQUEST)]
     subprocess.run(command, cwd=tmp_path, env=environment(), check=True, timeout=60)
     assert not Store.open(tmp_path / "map.zarr").pending()
+
+
+def test_within_a_dask_worker_threads_compute_and_processes_are_refused(
+    address: str, tmp_path: Path
+) -> None:
+    with Client(address) as client:
+        done = client.submit(compute_within, str(tmp_path / "a.zarr"), None).result()
+        assert done == 1920
+        refused = client.submit(compute_within, str(tmp_path / "b.zarr"), "local")
+        with pytest.raises(SweepError, match="this process may start no others"):
+            refused.result()
+
+
+def compute_within(store: str, cluster: str | None) -> int:
+    return sweep.run(REQUEST, store=store, workers=1, cluster=cluster)["status"].size
