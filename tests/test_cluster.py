@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import psutil
 import pytest
 import xarray as xr
@@ -578,3 +579,12 @@ def test_within_a_dask_worker_threads_compute_and_processes_are_refused(
 
 def compute_within(store: str, cluster: str | None) -> int:
     return sweep.run(REQUEST, store=store, workers=1, cluster=cluster)["status"].size
+
+
+def test_a_folder_that_dask_cannot_make_is_told(store: Store) -> None:
+    with (
+        dask.config.set({"temporary-directory": f"{store.path}/zarr.json"}),
+        pytest.raises(MachineError, match=r"cannot start worker processes .*temporary-directory"),
+    ):
+        run(store, LOCAL)
+    assert len(store.pending()) == 12

@@ -315,10 +315,19 @@ def _local(n: int) -> LocalCluster:
 
 @contextmanager
 def starting() -> Generator[None]:
-    """Within, SweepError if a process of this machine ends before it is there to work."""
+    """Within, SweepError if a process of this machine ends before it is there to work.
+
+    MachineError where that is for want of a folder or a port.
+    """
     try:
         yield
     except RuntimeError as error:  # as Dask tells of it
+        if isinstance(error.__cause__, OSError):
+            raise MachineError(
+                f"Dask cannot start worker processes ({error.__cause__}): see to that, or to "
+                "Dask's settings if it is a folder of theirs (temporary-directory); or compute on "
+                "threads, without --cluster and --gpus"
+            ) from error
         raise SweepError(f"worker processes did not start ({error}): {GUARD}") from error
 
 
