@@ -12,7 +12,6 @@ from pathlib import Path
 
 import psutil
 
-from sweep.engine.ledger import TASK_SECONDS
 from sweep.store import Store
 from tests.command import environment, outliving, with_backend
 from tests.slow import Slow
@@ -23,10 +22,10 @@ CHUNK_SECONDS = 0.1
 CHUNKS_A_KILL = 30  # more than are computed until it comes
 LONGEST_WAIT = 0.8  # s, until it comes
 
-# A kill costs what the killed process had begun and not yet reported. A driver's threads are in one
-# chunk each; a worker under Dask reports a whole task, of half a second's chunks.
+# A kill costs what the killed process had begun and not yet written: a chunk a thread. A worker
+# under Dask reports a whole task, but what it had written of that is found in the store.
 WINDOW_OF_DRIVER = WORKERS
-WINDOW_OF_WORKER = round(TASK_SECONDS / CHUNK_SECONDS)
+WINDOW_OF_WORKER = 1
 
 # In a round: two drivers of threads, then workers under Dask, and then their driver.
 DRIVERS_A_ROUND = 3

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import psutil
 import pytest
 import xarray as xr
@@ -31,6 +32,7 @@ from sweep.spec import RunOptions, Status
 from sweep.store import MemoryResults, Store
 from tests.command import environment, outliving
 from tests.faulty import Faulty
+from tests.slow import Slow
 from tests.test_engine import (
     LONG_SWEEP,
     SWEEP,
@@ -352,7 +354,82 @@ def test_a_killed_worker_costs_its_window(
     summary = run(store, LOCAL)
     assert (summary.counts, summary.stopped) == ({Status.ok: 12 * ROW}, "")
     assert tree(store.path) == whole
-    assert sum(backend.attempts(i) - 1 for i in range(12)) <= 4
+    assert sum(backend.attempts(i) - 1 for i in range(12)) == 1  # what it had written is kept
+
+
+DASK_WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
+
+
+@contextlib.contextmanager
+def dask_workers(address: str, n: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Workers as SLURM's jobs start them: each a command with a nanny, which has one process."""
+    command = [*DASK_WORKER, address, "--nthreads", "1", "--no-dashboard", "--memory-limit", "0"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    running = [subprocess.Popen(command, cwd=ROOT, env=environment(), **quiet) for _ in range(n)]
+    try:
+        yield running
+    finally:
+        for each in running:
+            each.terminate()
+        for each in running:
+            each.wait()
+
+
+@pytest.mark.parametrize("whom", ["job", "process"])
+def test_a_worker_that_is_told_to_end_finishes_its_chunk(
+    store: Store,
+    tmp_path: Path,
+    whole: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    whom: str,
+) -> None:
+    """As at the end of a SLURM job, or before it is preempted; or its one process alone."""
+    slow = Slow(tmp_path / "notes", 0.7)
+    slow.folder.mkdir()
+    monkeypatch.setattr(loop, "open_backend", slow)
+    told: list[psutil.Process] = []
+
+    def end_one(_: Progress) -> None:
+        if not told and slow.begun.total() > 2:
+            time.sleep(0.2)  # into a chunk
+            family = jobs[0].children()
+            workers = [process for process in family if process.pid in slow.processes]
+            told.extend(jobs[:1] if whom == "job" else workers)
+            told[0].terminate()
+            slow.hurry()  # whoever begins one from now on
+
+    with (
+        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
+        dask_workers(cluster.scheduler_address, 2) as running,
+        Client(cluster) as client,
+    ):
+        client.wait_for_workers(2)
+        jobs = [psutil.Process(each.pid) for each in running]
+        summary = run(store, RunOptions(cluster=cluster.scheduler_address), end_one)
+    assert told
+    assert (summary.counts, summary.chunks) == ({Status.ok: 12 * ROW}, 12)
+    assert set(slow.begun.values()) == {1}
+    assert tree(store.path) == whole
+    assert len(store.receipts()) == 12
+
+
+def test_workers_of_others_heed_signals_again_after_a_run(store: Store) -> None:
+    with (
+        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
+        dask_workers(cluster.scheduler_address, 1),
+        Client(cluster) as client,
+    ):
+        client.wait_for_workers(1)
+        before = client.run(handlers)
+        during: list[object] = []
+        options = RunOptions(cluster=cluster.scheduler_address)
+        run(store, options, lambda _: during.append(client.run(handlers)))
+        assert during[0] != before
+        assert client.run(handlers) == before
+
+
+def handlers() -> list[str]:
+    return [str(signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM)]
 
 
 def test_who_kills_every_worker_is_found_and_neighbours_are_not_blamed(
@@ -487,3 +564,27 @@ def test_a_script_without_its_guard_is_told_of_it(tmp_path: Path) -> None:
     command = [sys.executable, "script.py", "map.zarr", json.dumps(REQUEST)]
     subprocess.run(command, cwd=tmp_path, env=environment(), check=True, timeout=60)
     assert not Store.open(tmp_path / "map.zarr").pending()
+
+
+def test_within_a_dask_worker_threads_compute_and_processes_are_refused(
+    address: str, tmp_path: Path
+) -> None:
+    with Client(address) as client:
+        done = client.submit(compute_within, str(tmp_path / "a.zarr"), None).result()
+        assert done == 1920
+        refused = client.submit(compute_within, str(tmp_path / "b.zarr"), "local")
+        with pytest.raises(SweepError, match="this process may start no others"):
+            refused.result()
+
+
+def compute_within(store: str, cluster: str | None) -> int:
+    return sweep.run(REQUEST, store=store, workers=1, cluster=cluster)["status"].size
+
+
+def test_a_folder_that_dask_cannot_make_is_told(store: Store) -> None:
+    with (
+        dask.config.set({"temporary-directory": f"{store.path}/zarr.json"}),
+        pytest.raises(MachineError, match=r"cannot start worker processes .*temporary-directory"),
+    ):
+        run(store, LOCAL)
+    assert len(store.pending()) == 12

@@ -20,8 +20,9 @@ from sweep.errors import MachineError, SweepError
 from sweep.export import export
 from sweep.spec import Status
 from sweep.store import Store
+from tests.command import Run
 from tests.test_plan import sweep_over
-from tests.test_store import SWEEP, create, finish
+from tests.test_store import SWEEP, create, finish, results_of
 
 
 @pytest.fixture(params=["float64", "float32"])
@@ -51,6 +52,36 @@ def test_netcdf_is_read_by_the_c_library_too(store: Store, tmp_path: Path) -> No
         assert read["wear_power"].units == "W"
         expected = store.dataset()["status"].values
         np.testing.assert_array_equal(np.asarray(read["status"][:]), expected)
+
+
+@pytest.mark.parametrize("name", ["a.nc", "a.csv"])
+def test_no_point_that_a_run_writes_meanwhile_is_ok_without_its_values(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """One output is read before a chunk is written, another and the status after."""
+    store = create(tmp_path / "a.zarr")
+    first, *others = store.pending()
+    store.write(first, results_of(SWEEP, first))
+    early = store.dataset().load()
+    for chunk in others:
+        store.write(chunk, results_of(SWEEP, chunk))
+    whole = store.dataset().load()
+    read = whole.assign(wear_power=early["wear_power"]).chunk(friction=4)
+    monkeypatch.setattr("sweep.store.open_results", lambda _: read)
+    assert run("export", "a.zarr", "-o", name)[0] == 0
+    status = whole["status"].values.copy()
+    status[4:][status[4:] == Status.ok] = Status.pending
+    if name == "a.csv":
+        found = [int(row["status"]) for row in rows(tmp_path / name)]
+        np.testing.assert_array_equal(found, status.ravel())
+        return
+    with xr.open_dataset(tmp_path / name, engine="h5netcdf") as exported:
+        np.testing.assert_array_equal(exported["status"], status)
+        for output, missing in (("slip_phases", -1), ("regime", 255)):
+            expected = np.where(status == Status.pending, missing, whole[output])
+            np.testing.assert_array_equal(exported[output], expected)
+            assert exported[output].dtype == whole[output].dtype
+        np.testing.assert_array_equal(exported["wear_power"][:4], whole["wear_power"][:4])
 
 
 @pytest.mark.parametrize("points", [1, 10, 2**20])

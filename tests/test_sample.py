@@ -234,6 +234,10 @@ def test_a_sample_of_nothing_and_a_csv_with_faults(tmp_path: Path) -> None:
     assert "line 2: -1.0 is out of range" in found[1]
     assert "it is empty" in faults(csv(tmp_path, ""))[0]
     assert "cannot be read" in faults({"file": str(tmp_path / "none.csv")})[0]
+    assert "cannot be read" in faults({"file": str(tmp_path / f"{'a' * 300}.csv")})[0]
+    decimal_commas = csv(tmp_path, "friction,base_acceleration\n0.1,2,,\n0,25,3,5\n")
+    (told,) = faults(decimal_commas)
+    assert "line 3: it has 4 cells, the header has 2; commas part cells" in told
     unread = {"file": str(tmp_path)}  # what is missing may stand there
     for asked in (unread, {"file": 3}, {**unread, "columns": [*RANGES]}):
         assert [fault.split(":")[0] for fault in faults(asked)] == ["[sample] file"]

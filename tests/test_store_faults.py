@@ -15,6 +15,7 @@ import pytest
 from sweep import api
 from sweep.config import load
 from sweep.errors import MachineError, StoreError
+from sweep.spec import Chunk
 from sweep.store import Store, local, lock, receipts
 from sweep.store.flow import flow
 from sweep.summary import contents
@@ -227,3 +228,17 @@ def test_a_damaged_status_in_the_way_of_a_retry_is_told_as_damage(store: Store, 
         assert "another store" not in error
     assert run("status", "map.zarr", "--verify")[0] == 1
     assert run("run", "map.toml", "-o", "map.zarr", "--retry-failed")[0] == 0
+
+
+def test_what_a_run_begins_anew_while_it_is_verified_is_no_damage(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = store.done()
+    store.reopen(listed[:2])
+
+    def done() -> list[Chunk]:
+        monkeypatch.undo()
+        return listed
+
+    monkeypatch.setattr(store, "done", done)
+    assert store.verify() == []

@@ -59,6 +59,17 @@ def test_a_link_to_a_place_where_nothing_lies_yet_is_followed(link: Path, tmp_pa
     assert PassFolder(link)[0] == str(tmp_path / "disk/map.zarr.passes/0.zarr")
 
 
+def test_folders_on_the_way_to_a_store_keep_their_names(link: Path, tmp_path: Path) -> None:
+    """Other machines may have them elsewhere; what lies beside is the same."""
+    (tmp_path / "home").symlink_to(tmp_path / "disk", target_is_directory=True)
+    link.unlink()
+    link.symlink_to("home/map.zarr", target_is_directory=True)
+    store = create(link)
+    assert store.path == tmp_path / "home/map.zarr"
+    with store.lock(), pytest.raises(StoreError, match="is held by process"):
+        Store.open(tmp_path / "disk/map.zarr").lock().__enter__()
+
+
 @pytest.mark.parametrize("form", ["file:{}", "local:{}", "file://{}", "local://{}"])
 def test_urls_of_this_machine_are_its_paths(tmp_path: Path, form: str) -> None:
     """They have its lock, and files there are whole or not at all."""
@@ -78,7 +89,7 @@ def test_a_home_folder_of_nobody_is_told(tmp_path: Path) -> None:
 def test_what_no_path_can_be_is_told(tmp_path: Path, run: Run) -> None:
     (tmp_path / "map.toml").write_text(CONFIG)
     Path("round").symlink_to("round")
-    for name in ("a" * 300, "round/map.zarr"):
+    for name in ("a" * 300, "round/map.zarr", "round"):
         for command in (["run", "map.toml", "-o"], ["status"], ["export", "-o", "x.csv"]):
             status, _, error = run(*command, name)
             assert (status, "cannot be a store" in error) == (2, True), error

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from sweep import api
+from sweep.cli.watching import Look
 from sweep.config import load
 from sweep.engine import failed_arrays
 from sweep.spec import Status
+from sweep.store import Store
 from sweep.store.flow import flow
 from tests.command import MODULE, Run, environment, json_lines, with_backend
 from tests.slow import Slow
@@ -111,6 +115,42 @@ def test_it_shows_failures_and_ends_when_all_is_done(
     end = lines.index("1,920 of 1,920 points done (100.0 %), 120 of 120 chunks")
     assert "  16 points: ValueError: a fault" in lines[end:]
     assert lines[-2] == f"receipts: {path}.log"
+
+
+def test_receipts_of_a_store_that_lay_there_before_are_not_counted(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor those of chunks that are to be computed anew."""
+    monkeypatch.setattr("sweep.cli.watching.SECONDS", 0.05)
+    path = tmp_path / "map.zarr"
+    removed = api.open_store(load(REQUEST), path)
+    for chunk in removed.pending():
+        removed.write(chunk, failed_arrays(removed.sweep, chunk))
+        told = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: an old fault"}
+        removed.append_receipt({"chunk": list(chunk.index), **told})
+    shutil.rmtree(path)
+    compute_shard(path, 1)
+    store = Store.open(path)
+    first = store.pending()[0]
+    store.write(first, failed_arrays(store.sweep, first))
+    store.append_receipt({"chunk": list(first.index), **told, "error": "ValueError: a fault"})
+    assert json.loads(run("status", str(path), "--json")[1])["errors"] == {
+        "ValueError: a fault": 16
+    }
+    looked = Look.of(store, 1920 - 656).flow
+    assert looked.counts == {Status.ok: 640, Status.failed: 16}
+    assert looked.errors == {"ValueError: a fault": 16}
+    store.reopen(store.failed())
+    assert Look.of(store, 1920 - 640).flow.counts == {Status.ok: 640}
+
+
+def test_every_line_of_json_is_an_object(run: Run, tmp_path: Path) -> None:
+    """The last one tells what the command without --watch does."""
+    path = tmp_path / "map.zarr"
+    compute_shard(path, 1, 1)
+    *_, last = json_lines(run("status", str(path), "--watch", "--json")[1])
+    once = json.loads(run("status", str(path), "--json")[1])
+    assert last == {"event": "summary", **once}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT")

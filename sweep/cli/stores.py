@@ -22,6 +22,7 @@ from sweep.cli.contents import (
     print_statuses,
 )
 from sweep.cli.printing import counted, duration, print_json, rate, share
+from sweep.cli.progress import print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 
@@ -62,9 +63,12 @@ def status(
             watch_store(opened, asked.event, as_json=as_json)
         if asked.signal:
             raise typer.Exit(asked.exit_status)
+        opened = opened.opened_again()
     damaged = _verified(opened) if verify else None
     found = state(opened, damaged=bool(damaged))
-    if as_json:
+    if as_json and watch:
+        print_object("summary", **_state_json(opened, found, damaged))  # a line, as those before
+    elif as_json:
         print_json(_state_json(opened, found, damaged))
     else:
         _print_state(found)
@@ -183,8 +187,9 @@ def export(
     """
     from sweep.export import export as write
     from sweep.store import open_results
+    from sweep.store.reading import settled
 
-    print(write(open_results(store), path))
+    print(write(settled(open_results(store)), path))
 
 
 def _picture_beside(store: str, output: str | None, against: str | None) -> Path:

@@ -54,7 +54,7 @@ class Look:
         """As it is now, with so many points left to do."""
         from sweep.store.flow import flow
 
-        now = flow(store.receipts(), time.time())
+        now = flow(store.receipts(), time.time(), store.receipts_of_done())
         total, pace = store.sweep.n_points, now.points_per_second
         return cls(total - left, total, left / pace if pace else None, now)
 

@@ -60,13 +60,15 @@ class CsvFile:
 
 def read_csv(path: Path) -> CsvFile:
     """The file as text; UnreadableError, whose sentence names it, if there is no such file."""
-    if path.exists() and not path.is_file():  # a device has no end
-        raise UnreadableError(f"file {str(path)!r} is not a file; name a CSV file")
     try:
+        if path.exists() and not path.is_file():  # a device has no end
+            raise UnreadableError(f"file {str(path)!r} is not a file; name a CSV file")
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = _rows(file)
     except UnicodeDecodeError:
         raise UnreadableError(f"file {str(path)!r} is not UTF-8 text; save it as UTF-8") from None
+    except UnreadableError:
+        raise
     except (OSError, ValueError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UnreadableError(f"file {str(path)!r} cannot be read: {reason}") from None
@@ -74,7 +76,19 @@ def read_csv(path: Path) -> CsvFile:
         reason = "it is empty; its first line has to name the columns"
         raise UnreadableError(f"file {str(path)!r}: {reason}")
     header = tuple(name.strip() for name in rows[0][1])
+    _refuse_longer(path, header, rows)
     return CsvFile(path, header, tuple(rows[1:]))
+
+
+def _refuse_longer(
+    path: Path, header: Sequence[str], rows: Sequence[tuple[int, list[str]]]
+) -> None:
+    for line, row in rows:
+        if any(cell.strip() for cell in row[len(header) :]):
+            raise UnreadableError(
+                f"file {str(path)!r}, line {line}: it has {len(row)} cells, the header has "
+                f"{len(header)}; commas part cells, so that decimals have a point: 0.5"
+            )
 
 
 def _rows(file: TextIO) -> list[tuple[int, list[str]]]:

@@ -23,7 +23,7 @@ from typing import Any, cast
 
 from dask import config as dask_config
 from distributed import Client, LocalCluster, Security
-from distributed.core import rpc
+from distributed.core import Status, rpc
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.scheduler import KilledWorker
 from distributed.utils import get_mp_context
@@ -33,11 +33,12 @@ from sweep.backends import Backend
 from sweep.engine.crews import GUARD, LOCAL, Lost, StayingCrew, asked_workers
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.slurm import SLURM, slurm_cluster
-from sweep.engine.worker import Job, begin, forget_run, limit_of, stop_run
+from sweep.engine.worker import Job, begin, forget_run, limit_of, presence_in, stop_run
 from sweep.errors import MachineError, SweepError
 from sweep.spec import RunOptions, Task
 
 CONNECT_SECONDS = 10.0
+DEPARTURE_SECONDS = 30.0  # as SLURM leaves between SIGTERM and SIGKILL; a nanny leaves some 6
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
 KEPT_BYTES = 2**28  # of memory that is free
 MAPPED_BYTES = 2**25  # and more are given back at once: the most that every glibc takes
@@ -55,6 +56,7 @@ OURS: dict[str, object] = {
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}  # where there are forks
 PRELOADED = ["distributed", "sweep.engine.clusters"]
 SILENCED = ("distributed", "tornado", "asyncio")  # logs, and those under them
+NO_HANDLERS = (ValueError, RuntimeError, NotImplementedError)  # no main thread; on Windows
 KEPT = "Finished chunks are kept: run the same sweep again to go on"
 
 Tell = Callable[[str], None]
@@ -109,7 +111,7 @@ class Processes:
             self._client = _client(self._cluster)
             ends.callback(self._close)
             self._executor = self._client.get_executor(pure=False, retries=0)
-            self._client.register_plugin(_DeafToInterrupts())
+            self._client.register_plugin(_Signals(self._job.run))
             self._begin()
             self._tell(f"Dask dashboard: {_dashboard(self._client, self._cluster)}")
             self._ends = ends.pop_all()
@@ -227,19 +229,58 @@ class Processes:
             self._executor.shutdown(wait=False)
             self.rest()
             if self._client.status == "running":
-                self._client.unregister_worker_plugin(_Limit.name_of(self._job.run))
+                for plugin in (_Signals, _Limit):
+                    self._client.unregister_worker_plugin(plugin.name_of(self._job.run))
         with suppress(Exception):
             self._client.close(timeout=5)
 
 
-class _DeafToInterrupts(WorkerPlugin):
-    """Ctrl-C in a terminal goes to every process there; the one that was started sees to it."""
+class _Signals(WorkerPlugin):
+    """What a worker process with a nanny makes of signals, as long as the run goes on.
 
-    name = "sweep-deaf-to-interrupts"
+    Ctrl-C in a terminal goes to every process there; the one that was started sees to it. At
+    SIGTERM, and however else it is closed, a process first finishes the chunks that it is at. Dask
+    takes no result from it any more, but the ledger finds them done.
+    """
 
-    def setup(self, worker: object) -> None:  # noqa: ARG002
-        with suppress(ValueError):  # not in the main thread
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+    def __init__(self, run: str) -> None:
+        self.name = self.name_of(run)
+        self._run = run
+        self._before: Any = signal.SIG_IGN  # what SIGINT did before
+        self._closing: Any = None  # else nobody would hold it
+
+    @staticmethod
+    def name_of(run: str) -> str:
+        return f"sweep-signals-{run}"
+
+    async def setup(self, worker: Any) -> None:
+        if worker.nanny is None:  # whoever started it has nobody else to signal to
+            return
+
+        def close() -> None:
+            self._closing = asyncio.ensure_future(worker.close(nanny=False, reason="SIGTERM"))
+
+        with suppress(*NO_HANDLERS):
+            self._before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, close)
+
+    async def teardown(self, worker: Any) -> None:
+        if worker.nanny is None:
+            return
+        if worker.status == Status.closing:
+            await self._finish()
+        elif self._before != signal.SIG_IGN:  # else another run has set them, or nobody can
+            with suppress(*NO_HANDLERS):
+                signal.signal(signal.SIGINT, self._before)
+                asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
+
+    async def _finish(self) -> None:
+        presence = presence_in(self._run)
+        presence.leaving = True
+        end = time.monotonic() + DEPARTURE_SECONDS
+        while presence.at_work and time.monotonic() < end:
+            await asyncio.sleep(0.02)
+        await asyncio.to_thread(forget_run, self._run)
 
 
 class _Limit(WorkerPlugin):
@@ -274,10 +315,19 @@ def _local(n: int) -> LocalCluster:
 
 @contextmanager
 def starting() -> Generator[None]:
-    """Within, SweepError if a process of this machine ends before it is there to work."""
+    """Within, SweepError if a process of this machine ends before it is there to work.
+
+    MachineError where that is for want of a folder or a port.
+    """
     try:
         yield
     except RuntimeError as error:  # as Dask tells of it
+        if isinstance(error.__cause__, OSError):
+            raise MachineError(
+                f"Dask cannot start worker processes ({error.__cause__}): see to that, or to "
+                "Dask's settings if it is a folder of theirs (temporary-directory); or compute on "
+                "threads, without --cluster and --gpus"
+            ) from error
         raise SweepError(f"worker processes did not start ({error}): {GUARD}") from error
 
 

@@ -132,6 +132,11 @@ def consistent(options: RunOptions) -> RunOptions:
     """
     if (options.cluster == LOCAL or options.gpus is not None) and _imports_its_script():
         raise SweepError(f"a worker process cannot start others: {GUARD}")
+    if (options.cluster == LOCAL or options.gpus is not None) and _is_daemon():
+        raise SweepError(
+            "this process may start no others, as those of pools and Dask workers may not: compute "
+            "on threads here (without cluster and gpus), or start the run from another process"
+        )
     if options.cluster not in (None, LOCAL, SLURM) and not _is_address(options.cluster):
         raise SweepError(
             f"cluster={options.cluster!r} is neither {LOCAL!r} nor {SLURM!r} nor the address of a "
@@ -162,6 +167,11 @@ def consistent(options: RunOptions) -> RunOptions:
 def _imports_its_script() -> bool:
     """As multiprocessing itself finds out that a process is not yet there to work."""
     return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
+
+
+def _is_daemon() -> bool:
+    """As multiprocessing refuses it the children."""
+    return multiprocessing.current_process().daemon
 
 
 def _is_address(text: str) -> bool:

@@ -42,6 +42,12 @@ class Results(Protocol):
 
     def pending(self) -> list[Chunk]: ...
 
+    def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
+        """Those of some chunks that are done, and not damaged."""
+        ...
+
+    def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]: ...
+
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None: ...
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None: ...
@@ -199,16 +205,20 @@ class Ledger:
     def enter_death(self, task: Task, results: Results, why: str) -> None:
         """The worker that held a task has died; its chunks go back, the last time to be alone.
 
-        MachineError where workers do nothing but die.
+        Those it had written before are done. MachineError where workers do nothing but die.
         """
-        self.lost += 1
+        kept = results.whole(task.chunks)
+        for chunk in kept:
+            self.enter(Receipt(chunk, results.counts([chunk]), 0.0, 0.0), results)
+        left = [chunk for chunk in task.chunks if chunk not in kept]
+        self.lost += bool(left)
         if self.lost > LOST_IN_A_ROW * self.window:
             raise MachineError(
                 f"{self.lost} tasks in a row lost their worker ({why}): too little memory, "
                 "perhaps, or a kernel that crashes. Finished chunks are kept: run the same sweep "
                 "again to go on, with fewer workers (--workers) or on threads (without --cluster)"
             )
-        for chunk in task.chunks:
+        for chunk in left:
             self.enter(Receipt(chunk, {}, 0.0, 0.0, why, in_doubt=True), results)
 
     def give_back(self, task: Task) -> None:

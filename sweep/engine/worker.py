@@ -36,6 +36,23 @@ class Limit:
     seconds: float = float("inf")
 
 
+class Presence:
+    """How many chunks of a run a process is at, and whether it begins no more: it is to end."""
+
+    def __init__(self) -> None:
+        self.leaving = False
+        self.at_work = 0
+        self._guard = threading.Lock()
+
+    def __enter__(self) -> None:
+        with self._guard:
+            self.at_work += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._guard:
+            self.at_work -= 1
+
+
 class Deadline(Event):
     """Set by the stop of a run, or once so many times the limit, as it is then, have gone by."""
 
@@ -63,6 +80,7 @@ class Worker:
     stop: Event
     gpu: str = ""  # which of several, as receipts tell it
     limit: Limit = field(default_factory=Limit)
+    presence: Presence = field(default_factory=Presence)
 
     def __call__(self, task: Task, patience: float = 1.0) -> list[Receipt]:
         """Every chunk of a task computed and written; those after a stop are left out.
@@ -72,9 +90,12 @@ class Worker:
         """
         receipts: list[Receipt] = []
         for chunk in task.chunks:
+            if self.presence.leaving:
+                break
             deadline = Deadline(self.stop, self.limit, patience)
             try:
-                receipts.append(self._compute(chunk, deadline))
+                with self.presence:
+                    receipts.append(self._compute(chunk, deadline))
             except Stopped:
                 if self.stop.is_set():
                     break
@@ -93,6 +114,8 @@ class Worker:
         return receipts
 
     def _compute(self, chunk: Chunk, deadline: Deadline) -> Receipt:
+        if self.results.whole([chunk]):  # a scheduler of others sends a lost task once more itself
+            return Receipt(chunk, self.results.counts([chunk]), 0.0, 0.0)
         began = time.perf_counter()
         sweep = self.results.sweep
         computed = self.backend.compute(sweep, points(sweep, chunk), deadline)
@@ -123,6 +146,7 @@ class Job:
 
 _STOPS: dict[str, Event] = {}  # by run
 _LIMITS: dict[str, Limit] = {}  # by run
+_PRESENCES: dict[str, Presence] = {}  # by run
 _OPENED: dict[Job, Worker] = {}  # of the last job, and of no other
 _OPENING = threading.Lock()
 
@@ -148,10 +172,16 @@ def limit_of(run: str) -> Limit:
     return _LIMITS.setdefault(run, Limit())
 
 
+def presence_in(run: str) -> Presence:
+    """What this process is at for that run."""
+    return _PRESENCES.setdefault(run, Presence())
+
+
 def forget_run(run: str) -> None:
     """A process that may outlive a run that has ended keeps nothing of it."""
     _STOPS.pop(run, None)
     _LIMITS.pop(run, None)
+    _PRESENCES.pop(run, None)
     with _OPENING:
         _close()
 
@@ -178,7 +208,8 @@ def _opened(job: Job) -> Worker:
     gpu = os.environ[VARIABLE] if job.one_gpu else ""
     try:
         store = Store.open(job.store, durable=job.durable)
-        return Worker(store, job.open_backend(job.backend), stop, gpu, limit_of(job.run))
+        backend = job.open_backend(job.backend)
+        return Worker(store, backend, stop, gpu, limit_of(job.run), presence_in(job.run))
     except SweepError as error:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise type(error)(f"a worker ({where}) cannot begin: {error}") from None

@@ -175,7 +175,16 @@ class Store:
         for name in dataset.coords:
             if not dataset[name].ndim:
                 dataset[name].load()
-        return [chunk for chunk in self.done() if not self._is_whole(chunk)]
+        damaged = [chunk for chunk in self.done() if not self._is_whole(chunk)]
+        if not damaged:
+            return []
+        done = {chunk.index for chunk in self.done()}  # a run may have begun some of them anew
+        return [chunk for chunk in damaged if chunk.index in done and not self._is_whole(chunk)]
+
+    def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
+        """Those of some chunks that are done, and not damaged. Reads all of them."""
+        with self._place.writing():
+            return [chunk for chunk in chunks if self._is_whole(chunk)]
 
     def damaged_files(self, chunk: Chunk) -> list[str]:
         """Where the files of a done chunk lie that are damaged, as `verify` has it."""
@@ -258,6 +267,14 @@ class Store:
         """All receipts of all writers, by time; advisory, a torn line is passed over."""
         return self._place.receipts()
 
+    def receipts_of_done(self) -> list[dict[str, Any]]:
+        """Those of chunks that are done now.
+
+        Others are of chunks to be computed anew, or of a store that lay here before.
+        """
+        done = {index for index, there in self._listed("status") if there}
+        return [r for r in self.receipts() if "chunk" in r and tuple(r["chunk"]) in done]
+
     def opened_again(self) -> Store:
         """The store as it is now: it may have been extended, or be gone."""
         return self._open(self._place)
@@ -327,7 +344,8 @@ class Store:
         return f"{name}/{key(index, self._separator)}"
 
     def _is_whole(self, chunk: Chunk) -> bool:
-        return all(self._is_whole_file(variable.name, chunk) for variable in self._variables)
+        """The status is looked for first: of most that are not, it is missing."""
+        return all(self._is_whole_file(v.name, chunk) for v in reversed(self._variables))
 
     def _is_whole_file(self, name: str, chunk: Chunk) -> bool:
         if not self._place.has(self._key(name, chunk.index)):

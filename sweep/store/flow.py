@@ -38,11 +38,13 @@ class Flow:
     errors: Mapping[str, int]  # points that have failed, by what went wrong
 
 
-def flow(receipts: Sequence[Receipt], now: float) -> Flow:
+def flow(receipts: Sequence[Receipt], now: float, of_done: Sequence[Receipt] | None = None) -> Flow:
     """The flow at `now` (s, as of time.time()), from receipts in the order of their times.
 
-    A clock that differs costs no more than a wrong pace.
+    Points are counted from those of chunks that are done, all if nothing else is said. A clock
+    that differs costs no more than a wrong pace.
     """
+    of_done = receipts if of_done is None else of_done
     slowest = max((float(r.get("seconds", 0.0)) for r in receipts[-LATELY:]), default=0.0)
     back = max(LEAST_SECONDS, CHUNKS_BACK * slowest)
     recent = [r for r in receipts if "points" in r and abs(now - _time(r)) <= back]
@@ -55,8 +57,8 @@ def flow(receipts: Sequence[Receipt], now: float) -> Flow:
             Writer(*name, _pace(own, now), max(now - _time(own[-1]), 0.0))
             for name, own in sorted(by_writer.items())
         ],
-        counts=_counts(receipts),
-        errors=errors(receipts),
+        counts=_counts(of_done),
+        errors=errors(of_done),
     )
 
 

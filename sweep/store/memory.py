@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import MachineError
 from sweep.plan import chunk_counts, chunk_shape, chunks
-from sweep.spec import Chunk, Sweep
+from sweep.spec import Chunk, Status, Sweep
 from sweep.store import layout
 
 
@@ -44,6 +44,16 @@ class MemoryResults:
         """The chunks not yet written, in C order."""
         every = chunks(self.sweep.shape, self.chunk_shape)
         return [chunk for chunk in every if chunk.index not in self._done]
+
+    def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
+        """Those of some chunks that are written."""
+        return [chunk for chunk in chunks if chunk.index in self._done]
+
+    def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
+        """The points of some chunks by status."""
+        status = [self._arrays["status"][chunk.slices].ravel() for chunk in chunks]
+        codes, numbers = np.unique(np.concatenate(status), return_counts=True)
+        return {Status(int(code)): int(n) for code, n in zip(codes, numbers, strict=True)}
 
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
         """A chunk done: one 1-d array of its points for each output and status."""

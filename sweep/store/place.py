@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sweep.store.encoding import Piece
 
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:{1,2}/?/")
+MOST_LINKS = 40  # one behind another, as of Linux
 OF_THIS_MACHINE = re.compile("(file|local):(//|(?=/))")  # as fsspec has it, too
 Index = tuple[int, ...]
 
@@ -153,7 +154,7 @@ def local(path: str | Path) -> Path:
     text = OF_THIS_MACHINE.sub("", str(path), count=1)
     try:
         given = Path(text).expanduser() if text.startswith("~") else Path(text)
-        return Path(os.path.realpath(given)) if _is_link(given) else given.absolute()
+        return _followed(given.absolute())
     except RuntimeError as error:  # as pathlib tells of it
         raise StoreError(
             f"{str(path)!r}: there is no home folder of that name ({error}); write ./~... for a "
@@ -164,6 +165,15 @@ def local(path: str | Path) -> Path:
             f"{str(path)!r} lies nowhere: the working directory has been deleted; change to "
             "another one, or give an absolute path"
         ) from error
+
+
+def _followed(path: Path) -> Path:
+    """What a link stands for. Folders on the way stay: other machines may have other links."""
+    for _ in range(MOST_LINKS):
+        if not _is_link(path):
+            return path
+        path = path.parent / path.readlink()
+    raise StoreError(f"{str(path)!r} cannot be a store: it is a link to itself; name another path")
 
 
 def _is_link(path: Path) -> bool:

@@ -86,8 +86,7 @@ class _Results(_Checked):
 
     def __init__(self, name: str, variable: xr.Variable, status: Read | None = None) -> None:
         super().__init__(name, variable)
-        kind = "flag" if "flag_meanings" in variable.attrs else "count"
-        self._missing = MISSING["real" if variable.dtype.kind == "f" else kind]
+        self._missing = _missing(variable)
         self._status = status
 
     def read(self, key: Any) -> NDArray[Any]:
@@ -128,6 +127,32 @@ class _Coordinate(_Checked):
         if not self._may_be_nan and _absent(values, missing).any():
             raise damaged(self.name, "lacks a file")
         return values
+
+
+def settled(dataset: xr.Dataset) -> xr.Dataset:
+    """The same results, pending where outputs were read before a run wrote them and status after.
+
+    What is read of `checked` may be such; what is lazy stays so.
+    """
+    outputs = {str(name): dataset[name] for name in dataset.data_vars if name != "status"}
+    status = dataset["status"]
+    lost = status == Status.pending
+    for output in outputs.values():
+        missing = _missing(output.variable)
+        absent = output.isnull() if np.isnan(missing) else output == missing
+        lost = lost | (absent & (status == Status.ok))
+    filled = {
+        name: output.where(~lost, output.dtype.type(_missing(output.variable)))
+        for name, output in outputs.items()
+    }
+    pending = status.where(~lost, status.dtype.type(Status.pending))
+    return dataset.assign({**filled, "status": pending})
+
+
+def _missing(variable: xr.Variable) -> float:
+    """What an output has at a point that is not ok."""
+    kind = "flag" if "flag_meanings" in variable.attrs else "count"
+    return MISSING["real" if variable.dtype.kind == "f" else kind]
 
 
 def _absent(values: NDArray[Any], missing: float) -> NDArray[np.bool_]:
