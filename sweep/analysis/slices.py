@@ -59,9 +59,8 @@ class Slice:
         """The output, NaN where a point has no value; of the status, which of `names` it is."""
         if self.name != "status":
             return self._where_ok(self.name)
-        return (
-            np.unique(self.output.values, return_inverse=True)[1].reshape(self.output.shape) * 1.0
-        )
+        _, places = np.unique(self.output.values, return_inverse=True)
+        return places.reshape(self.output.shape).astype(np.float64)
 
     @property
     def names(self) -> dict[int, str]:
