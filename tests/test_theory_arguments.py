@@ -61,6 +61,19 @@ def test_of_nothing_comes_nothing(function: Callable[..., Any], name: str) -> No
     assert any(nothing)
 
 
+@pytest.mark.parametrize(("function", "name"), ARGUMENTS)
+def test_results_have_the_shape_that_arguments_have_together(
+    function: Callable[..., Any], name: str
+) -> None:
+    names = list(inspect.signature(function).parameters)
+    given = {other: np.full((1, 3), ORDINARY) for other in names} | {
+        name: np.full((2, 1), ORDINARY)
+    }
+    found = function(**given)
+    for each in found if isinstance(found, tuple) else (found,):
+        assert each.shape == ((2, 3) if len(names) > 1 else (2, 1))
+
+
 EXPONENTS = [0.0, 1e-310, 1e-3, 1, 2, 99.9, 100.1, 301, 1e4, 1e9, 1e15, 1e300]
 
 
