@@ -118,6 +118,11 @@ def test_limits_of_motions() -> None:
     assert impact_oscillator.extremes(1e-12, 8.0, 0.3, 1.0)[1] == pytest.approx(0.8, rel=1e-11)
 
 
+def test_there_is_no_surface_below_0() -> None:
+    found = mdr_contact.universal_surface([-1.0, -0.0, 0.0, -math.inf], 1.0)
+    np.testing.assert_array_equal(found, [math.nan, math.inf, math.inf, math.nan])
+
+
 def test_a_phase_without_end_is_in_no_region() -> None:
     assert mdr_contact.region(1.0, 0.1, math.inf) == MISSING_FLAG
     assert np.isnan(mdr_contact.three_regions(1.0, 0.1, math.inf))

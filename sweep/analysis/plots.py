@@ -93,13 +93,15 @@ def draw(
 ) -> Figure:
     """The picture as a matplotlib Figure, bound to no window.
 
-    `output` is any variable of the Dataset; without it, the first real one. The two longest axes
-    are drawn; each other is cut at its middle, or at the value nearest to the one `at` gives, and
-    the title says where. Borders between the classes of a flag are drawn and the classes named,
-    whether the flag is the output or stands beside it; borders that theory knows for the model are
-    dashed. Points without a value are hatched, and counted in the legend. A sample is drawn as dots
-    over two of its parameters, the first ones or those of `over`; over one, as an axis is. Refined
-    points are drawn as the grid that their cells make (`analysis.refined.on_grid`), cells outlined.
+    `output` is any variable of the Dataset, the status by its names; without it, the first real
+    one. The two longest axes are drawn, logarithmic where their values lie far more evenly so; each
+    other is cut at its middle, or at the value nearest to the one `at` gives, and the title says
+    where. Borders between the classes of a flag are drawn and the classes named, whether the flag
+    is the output or stands beside it; borders that theory knows for the model are dashed. Points
+    without a value are hatched, and counted in the legend as are those at infinity on an axis,
+    which are left out. A sample is drawn as dots over two of its parameters, the first ones or
+    those of `over`; over one, as an axis is. Refined points are drawn as the grid that their cells
+    make (`analysis.refined.on_grid`), cells outlined.
     """
     return draw_slice(cut(dataset, output, at or {}, over))
 
