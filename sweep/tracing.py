@@ -42,8 +42,9 @@ def trace(
 
     `source` and `overrides` are as in sweep.run. `at` gives a value, in SI units or as text with
     a unit, to each parameter that has several values there, whether or not the new one is among
-    them, and to any other that is to differ. The motion is told at `times` (s, ascending), or at
-    `samples` moments from `start` to `end` (s), which by default span the sweep's window.
+    them, and to any other that is to differ. The motion is told either at `times` (s, of
+    mdr_contact rad; ascending) or at `samples` moments from `start` to `end`, which by default span
+    the sweep's window.
 
     The Dataset has the dimension `time`, the model's observables along it (`sweep models NAME`),
     every parameter as a coordinate without dimension, and `status`, that of the point in the sweep.
@@ -71,6 +72,8 @@ def trace_point(
     sweep = as_point(sweep)
     _refuse_method(sweep)
     asked = None if times is None else _numbers("times", times)
+    if asked is not None and (samples, start, end) != (None, None, None):
+        raise SweepError("times tells every moment: leave out samples, start and end, or times")
     samples, start, end = _count(samples), _moment("start", start), _moment("end", end)
     traced_by = ItemsTracer if sweep.method.items else Tracer
     tracer = traced_by(kernel_of(sweep), sweep.constants)

@@ -160,6 +160,8 @@ def test_a_comparison_needs_the_status(results: xr.Dataset) -> None:
         ({"end": [5.0, 6.0]}, "end=.*: one finite number"),
         ({"end": np.inf}, "end=inf: one finite number"),
         ({"start": np.nan}, "start=nan: one finite number"),
+        ({"times": [5.0], "samples": 7}, "times tells every moment: leave out samples"),
+        ({"times": [5.0], "start": 4.0}, "times tells every moment: leave out samples"),
     ],
 )
 def test_a_trace_of_something_else_is_refused(arguments: dict[str, Any], message: str) -> None:

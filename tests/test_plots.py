@@ -318,6 +318,24 @@ def test_points_at_infinity_are_left_out_and_told():
     assert not found.values.any()
 
 
+def test_a_status_is_drawn_by_name():
+    statuses = np.zeros((60, 80), dtype=np.uint8)
+    statuses[10:12, 70:73] = Status.diverged
+    statuses[20, 75] = Status.failed
+    dataset = asymptotic_dataset(
+        {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}, statuses
+    )
+    axes, bar = plots.draw(dataset, "status").axes
+    found = np.asarray(axes.collections[0].get_array())
+    np.testing.assert_array_equal(found, np.searchsorted([0, 2, 254], statuses).T)
+    assert [text.get_text() for text in bar.get_yticklabels()] == ["ok", "diverged", "failed"]
+    line = plots.draw(dataset.isel(base_acceleration=75), "status").axes[0]
+    assert [text.get_text() for text in line.get_yticklabels()] == ["ok", "failed"]
+    np.testing.assert_array_equal(np.flatnonzero(line.get_lines()[0].get_ydata()), [20])
+    with pytest.raises(SweepError, match="a status has no error"):
+        compare_slice(slices.cut(dataset, "status", {}), "euler")
+
+
 def test_a_map_over_many_decades_shows_whole_cells():
     friction, acceleration = np.geomspace(1e-4, 100, 13), np.geomspace(0.1, 1e6, 15)
     dataset = asymptotic_dataset({"friction": friction, "base_acceleration": acceleration})

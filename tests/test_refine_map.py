@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,6 +157,12 @@ def test_a_missing_value_stays_in_its_cell() -> None:
     lost = found["vertical_acceleration"].values >= 10.0
     assert np.isnan(found["wear_power"].values[lost]).all()
     assert np.isfinite(found["wear_power"].values[~lost]).all()
+
+
+@pytest.mark.parametrize("levels", [-1, 1.5, "2"])
+def test_levels_that_are_none_are_refused(refined: xr.Dataset, levels: Any) -> None:
+    with pytest.raises(SweepError, match=r"levels=.*: a whole number, 0 or above, is asked for"):
+        on_grid(refined, levels)
 
 
 def test_a_grid_of_one_and_three_axes() -> None:

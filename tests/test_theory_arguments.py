@@ -61,6 +61,19 @@ def test_of_nothing_comes_nothing(function: Callable[..., Any], name: str) -> No
     assert any(nothing)
 
 
+@pytest.mark.parametrize(("function", "name"), ARGUMENTS)
+def test_results_have_the_shape_that_arguments_have_together(
+    function: Callable[..., Any], name: str
+) -> None:
+    names = list(inspect.signature(function).parameters)
+    given = {other: np.full((1, 3), ORDINARY) for other in names} | {
+        name: np.full((2, 1), ORDINARY)
+    }
+    found = function(**given)
+    for each in found if isinstance(found, tuple) else (found,):
+        assert each.shape == ((2, 3) if len(names) > 1 else (2, 1))
+
+
 EXPONENTS = [0.0, 1e-310, 1e-3, 1, 2, 99.9, 100.1, 301, 1e4, 1e9, 1e15, 1e300]
 
 
@@ -103,6 +116,11 @@ def test_limits_of_motions() -> None:
     np.testing.assert_array_equal(least, [-math.inf, -math.inf])
     np.testing.assert_allclose(greatest, [0.3 + 0.5, math.inf], rtol=1e-15)
     assert impact_oscillator.extremes(1e-12, 8.0, 0.3, 1.0)[1] == pytest.approx(0.8, rel=1e-11)
+
+
+def test_there_is_no_surface_below_0() -> None:
+    found = mdr_contact.universal_surface([-1.0, -0.0, 0.0, -math.inf], 1.0)
+    np.testing.assert_array_equal(found, [math.nan, math.inf, math.inf, math.nan])
 
 
 def test_a_phase_without_end_is_in_no_region() -> None:

@@ -492,6 +492,15 @@ def test_a_picture_shows_every_observable_and_the_loop(everything: xr.Dataset) -
     assert [len(axes.collections) for axes in panels] == [1, 1, 1, 1]  # where it is stuck
 
 
+def test_a_part_of_a_trace_is_drawn_and_other_things_are_refused(everything: xr.Dataset) -> None:
+    (axes,) = draw_trace(everything[["velocity", "status"]]).axes
+    assert axes.get_ylabel() == "velocity [m/s]"
+    nothing: Any = "trace.nc"
+    for wrong in (everything.isel(time=0), everything.drop_vars("status"), nothing):
+        with pytest.raises(SweepError, match="this is no trace"):
+            draw_trace(wrong)
+
+
 def test_what_is_shaded_is_where_the_mass_is_stuck(everything: xr.Dataset) -> None:
     (shade,) = draw_trace(everything).axes[0].collections
     t, stuck = everything["time"].values, everything["stuck"].values == 1
@@ -578,7 +587,7 @@ def test_times_are_those_asked_for() -> None:
         ({"times": [-1.0, 2.0]}, "from -1.0 s to 2.0 s is not within 0.0 s to 12.0 s"),
         ({"end": 13.0}, "from 4.0 s to 13.0 s is not within"),
         ({"start": 6.0, "end": 6.0}, "from 6.0 s to 6.0 s is empty"),
-        ({"start": np.nan}, "is empty"),
+        ({"start": np.nan}, "start=nan: one finite number is asked for"),
         ({"samples": 1}, "a trace has at least 2"),
     ],
 )

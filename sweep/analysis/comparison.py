@@ -55,6 +55,8 @@ def compare(
 
 def compare_slice(shown: Slice, method: str) -> Slice:
     """The error of what a slice shows, beside it the reference's classes, if it has flags."""
+    if shown.name == "status":
+        raise SweepError("a status has no error: name another output, or leave it out")
     right = reference(shown.dataset, method)
     found = errors(shown.dataset, right)[[error_name(shown.name), "status"]]
     if not is_flag(shown.output):

@@ -29,7 +29,7 @@ from sweep.analysis.scales import (
     scale,
     spans_decades,
 )
-from sweep.analysis.slices import Slice, cut, flag_names, is_flag, quantity, unit
+from sweep.analysis.slices import Slice, cut, quantity, unit
 from sweep.errors import SweepError
 
 if TYPE_CHECKING:
@@ -93,13 +93,15 @@ def draw(
 ) -> Figure:
     """The picture as a matplotlib Figure, bound to no window.
 
-    `output` is any variable of the Dataset; without it, the first real one. The two longest axes
-    are drawn; each other is cut at its middle, or at the value nearest to the one `at` gives, and
-    the title says where. Borders between the classes of a flag are drawn and the classes named,
-    whether the flag is the output or stands beside it; borders that theory knows for the model are
-    dashed. Points without a value are hatched, and counted in the legend. A sample is drawn as dots
-    over two of its parameters, the first ones or those of `over`; over one, as an axis is. Refined
-    points are drawn as the grid that their cells make (`analysis.refined.on_grid`), cells outlined.
+    `output` is any variable of the Dataset, the status by its names; without it, the first real
+    one. The two longest axes are drawn, logarithmic where their values lie far more evenly so; each
+    other is cut at its middle, or at the value nearest to the one `at` gives, and the title says
+    where. Borders between the classes of a flag are drawn and the classes named, whether the flag
+    is the output or stands beside it; borders that theory knows for the model are dashed. Points
+    without a value are hatched, and counted in the legend as are those at infinity on an axis,
+    which are left out. A sample is drawn as dots over two of its parameters, the first ones or
+    those of `over`; over one, as an axis is. Refined points are drawn as the grid that their cells
+    make (`analysis.refined.on_grid`), cells outlined.
     """
     return draw_slice(cut(dataset, output, at or {}, over))
 
@@ -221,9 +223,9 @@ def _colours(shown: Slice) -> dict[str, Any]:
     if _leaves_zeros_apart(shown):
         colours = matplotlib.colormaps["viridis"].with_extremes(under=ZERO["facecolor"])
         return {"cmap": colours, "norm": LogNorm(*decades(shown.values))}
-    if not is_flag(shown.output):
+    if not shown.names:
         return {"cmap": "viridis", "norm": _norm(shown.values)}
-    codes = sorted(flag_names(shown.output))
+    codes = sorted(shown.names)
     between = [codes[0] - 0.5, *(code + 0.5 for code in codes)]
     colours = matplotlib.colormaps["viridis"].resampled(len(codes))
     return {"cmap": colours, "norm": BoundaryNorm(between, len(codes))}
@@ -231,12 +233,12 @@ def _colours(shown: Slice) -> dict[str, Any]:
 
 def _is_error(shown: Slice) -> bool:
     """Whether a slice shows the relative error of what another shows."""
-    return "against" in shown.dataset.attrs and not is_flag(shown.output)
+    return "against" in shown.dataset.attrs and not shown.names
 
 
 def _leaves_zeros_apart(shown: Slice) -> bool:
     """Whether positive values are on a logarithmic scale, and zeros apart from it."""
-    return _is_error(shown) or (not is_flag(shown.output) and leaves_zeros_apart(shown.values))
+    return _is_error(shown) or (not shown.names and leaves_zeros_apart(shown.values))
 
 
 def _of_some_colour(values: Values) -> Values:
@@ -256,8 +258,8 @@ def _norm(values: Values) -> Normalize:
 
 def _colour_bar(figure: Figure, axes: Axes, mesh: ScalarMappable, shown: Slice) -> None:
     bar = figure.colorbar(mesh, ax=axes, label=_label(shown.output))
-    if is_flag(shown.output):
-        names = flag_names(shown.output)
+    if shown.names:
+        names = shown.names
         bar.set_ticks(list(names), labels=[hyphened(name) for name in names.values()])
         bar.ax.tick_params(length=0)
 
@@ -273,7 +275,7 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
     style = _line_style(shown, along)
     for line, label in zip(values, labels, strict=True):
         (drawn,) = axes.plot(x, line, label=label, **style)
-        if not (style["marker"] or is_flag(shown.output)):
+        if not (style["marker"] or shown.names):
             alone = _alone(line, positive=_leaves_zeros_apart(shown))
             if alone.any():
                 axes.plot(x[alone], line[alone], ".", color=drawn.get_color())
@@ -282,13 +284,13 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
             axes.set_yscale("log", nonpositive="mask")
     elif spans_decades(values[np.isfinite(values)]):
         axes.set_yscale("log")
-    if is_flag(shown.output):
-        names = flag_names(shown.output)
+    if shown.names:
+        names = shown.names
         axes.set_yticks(list(names), labels=[hyphened(name) for name in names.values()])
     if len(values) == 1 and along.name not in shown.numbered:
         _mark_missing(axes, x, values[0])
         mark_theory_borders(axes, x, shown)
-        if not is_flag(shown.output):
+        if not shown.names:
             mark_classes(axes, x, shown)
 
 
@@ -304,7 +306,7 @@ def _line_style(shown: Slice, along: xr.DataArray) -> dict[str, Any]:
     return {
         "linestyle": "none" if along.name in shown.numbered else "-",
         "marker": "." if along.size <= 64 or along.name in shown.numbered else "",
-        "drawstyle": "steps-mid" if is_flag(shown.output) else "default",
+        "drawstyle": "steps-mid" if shown.names else "default",
     }
 
 

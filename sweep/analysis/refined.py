@@ -6,11 +6,13 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.config import wording
 from sweep.errors import SweepError
 from sweep.mesh import LEVEL, Keys, Mesh, halved, is_geometric
 from sweep.plan import plain
@@ -100,11 +102,15 @@ def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
 
     What was computed is as it was. Between, real outputs are interpolated in their cell, linearly
     from corner to corner along each axis; flags, counts and status are those of the nearest corner.
-    The values are in memory. SweepError if the Dataset is not that of a refined sweep, or if there
-    are too many.
+    The values are in memory. SweepError if the Dataset is not that of a refined sweep, if there
+    are too many, or for levels that are none.
     """
     import xarray as xr
 
+    if not (levels is None or (isinstance(cast(object, levels), Integral) and levels >= 0)):
+        raise SweepError(
+            f"levels={wording.shown(levels)}: a whole number, 0 or above, is asked for"
+        )
     cells = cells_of(dataset)
     mesh = cells.mesh
     levels = mesh.levels if levels is None else min(levels, mesh.levels)

@@ -56,8 +56,18 @@ class Slice:
 
     @property
     def values(self) -> Values:
-        """The output, NaN where a point has no value."""
-        return self._where_ok(self.name)
+        """The output, NaN where a point has no value; of the status, which of `names` it is."""
+        if self.name != "status":
+            return self._where_ok(self.name)
+        _, places = np.unique(self.output.values, return_inverse=True)
+        return places.reshape(self.output.shape).astype(np.float64)
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The name of each value where these are classes, else none; of the status those there."""
+        if self.name != "status":
+            return flag_names(self.output) if is_flag(self.output) else {}
+        return dict(enumerate(Status(int(code)).name for code in np.unique(self.output.values)))
 
     @property
     def flag(self) -> xr.DataArray | None:
@@ -76,7 +86,7 @@ class Slice:
     @property
     def missing(self) -> dict[Status, int]:
         """How many of the points shown have no value, by status."""
-        if "status" not in self.dataset:
+        if "status" not in self.dataset or self.name == "status":
             return {}
         computed = self.dataset["status"] if self.refined is None else self.refined.status
         codes, counts = np.unique(computed.values, return_counts=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.analysis.plots import save
 from sweep.analysis.slices import flag_names, is_flag, quantity, unit
+from sweep.errors import SweepError
 from sweep.models import models
 from sweep.spec import Model, Status
 
@@ -44,9 +45,12 @@ def draw_trace(dataset: xr.Dataset) -> Figure:
     Observables of one unit share a panel where they are of one size. Stretches of time in which a
     flag holds another than its first meaning (a mass that is stuck) are shaded. The loop is that
     of the model's table. Of a point that is not ok the title says why, and time goes to its end.
+    SweepError for what is no trace.
     """
     from matplotlib.figure import Figure
 
+    if "time" not in getattr(dataset, "dims", ()) or "status" not in dataset:
+        raise SweepError("this is no trace: a picture takes the Dataset that sweep.trace gives")
     panels, maps = _panels(dataset), _maps(dataset)
     loop = _loop(dataset)
     heights = [1.0] * len(panels) + [MAP_HEIGHT] * len(maps)
@@ -220,7 +224,8 @@ def _flags(dataset: xr.Dataset) -> list[xr.DataArray]:
 
 def _loop(dataset: xr.Dataset) -> tuple[str, str] | None:
     model: Model | None = models().get(str(dataset.attrs.get("model")))
-    return model.loop if model else None
+    loop = model.loop if model else None
+    return loop if loop and set(loop) <= set(dataset.data_vars) else None
 
 
 def _draw_loop(

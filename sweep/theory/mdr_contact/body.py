@@ -89,7 +89,9 @@ def amplitude_numbers(
         beta = np.where(normal > 0, grip * normal, 0.0) / tangential
         beta = np.where(np.isinf(grip) | (tangential == 0), np.inf, beta)
         depth = np.where(tangential == 0, np.inf, grip * values(indentation) / tangential)
-    return beta, normal / values(indentation), depth
+        delta = normal / values(indentation)
+    beta, delta, depth = np.broadcast_arrays(beta, delta, depth)
+    return beta, delta, depth
 
 
 def reference_energy(

@@ -22,7 +22,7 @@ _LARGE = 1e8  # β from which on 1/β² is below rounding
 
 
 def universal_surface(beta: ArrayLike, phase: ArrayLike) -> Values:
-    """F(β, φ) = W̄ for δ → 0; sin²φ for infinite β, and infinite for β = 0.
+    """F(β, φ) = W̄ for δ → 0; sin²φ for infinite β, infinite for β = 0, NaN below.
 
     With ω in [0, π] the angle of which R_A R_B cos ω = β² − 1, R_A R_B sin ω = 2β|sin φ|:
 
@@ -43,7 +43,8 @@ def universal_surface(beta: ArrayLike, phase: ArrayLike) -> Values:
     surface = radius_a * radius_b / (64 * finite) * (radius_a * with_a + radius_b * _rest(omega))
     with np.errstate(divide="ignore", invalid="ignore"):
         far = sine * sine * (1 - cosine / beta)
-    return np.where(beta < _LARGE, np.where(beta > 0, surface, np.inf), far)
+    near = np.where(beta > 0, surface, np.where(beta == 0, np.inf, np.nan))
+    return np.where(beta < _LARGE, near, far)
 
 
 def greatest_loss_phase(beta: ArrayLike) -> Values:
