@@ -49,7 +49,7 @@ def infinite_friction_energy(
     (3/4) sin²φ ∫ (1 − c²)(1 + δc)^{1/n−1} dc over −1 < c < 1, but c > −1/δ. For a sphere
     sin²φ (1 + 3δ²/40 + 3δ⁴/128 + …), for a cone sin²φ up to δ = 1; for δ → 0 eq. 22 of
     Hanisch et al. 2020. For δ → ∞ it is (3/2) sin²φ n²/(2n + 1) δ^{1/n−1}: 0 in the limit, for a
-    cone sin²φ/2, infinite for n < 1. Relative error below 3e-14.
+    cone sin²φ/2, infinite for n < 1. Relative error below 3e-14 from n = 0.02 on.
     """
     delta, n = np.broadcast_arrays(values(delta), values(profile_exponent))
     small = np.minimum(delta, 0.5)[..., None]
@@ -70,8 +70,10 @@ def _wide_integral(delta: Values, a: Values) -> Values:
     with np.errstate(divide="ignore", invalid="ignore"):
         near = np.minimum(delta, 1.0)
         low, high = 1 - near, 1 + near
-        part = np.log(high / low)
-        part = np.where(a > 0, low**a * np.expm1(a * part) / a, part)  # (y₁ᵃ − y₀ᵃ)/a
+        span = np.log(high / low)
+        part = low**a * np.expm1(a * span) / a  # (y₁ᵃ − y₀ᵃ)/a
+        part = np.where(a * span < 1, part, (high**a - low**a) / a)
+        part = np.where(a > 0, part, span)
         first, second = ((high ** (a + k) - low ** (a + k)) / (a + k) for k in (1, 2))
         kept = ((near**2 - 1) * part + 2 * first - second) / near**3
         z = 1 + 1 / delta
