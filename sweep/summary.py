@@ -112,7 +112,7 @@ def state(store: Store, *, damaged: bool = False) -> State:
         points_per_second=pace,
         seconds_left=left / pace if pace else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
-        errors=errors(store.receipts_of_done()) if counts.get(Status.failed) else {},
+        errors=errors(store.of_done(receipts)) if counts.get(Status.failed) else {},
     )
 
 

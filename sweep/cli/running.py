@@ -269,7 +269,8 @@ def _tell_failure(ended: Ended, again: str, *, as_json: bool) -> int:
     """What is kept of a run that stopped at its first failed chunk; the exit status."""
     if as_json:
         print_object("summary", **_figures(ended), next=again)
-    errors = [receipt for receipt in ended.kept.receipts_of_done() if "error" in receipt]
+    kept = ended.kept
+    errors = [receipt for receipt in kept.of_done(kept.receipts()) if "error" in receipt]
     words = f": {errors[-1]['error']}" if errors else ""
     print(
         f"stopped by the first chunk that failed{words}\n"
@@ -337,7 +338,8 @@ def _print_statuses(ended: Ended, counts: Mapping[Status, int]) -> None:
 
     print_statuses(counts, ended.kept.sweep.model.sentences)
     if counts.get(Status.failed):
-        print_errors(errors(ended.kept.receipts_of_done()), ended.kept.log)
+        kept = ended.kept
+        print_errors(errors(kept.of_done(kept.receipts())), kept.log)
 
 
 def _headline(ended: Ended) -> str:

@@ -54,7 +54,8 @@ class Look:
         """As it is now, with so many points left to do."""
         from sweep.store.flow import flow
 
-        now = flow(store.receipts(), time.time(), store.receipts_of_done())
+        receipts = store.receipts()
+        now = flow(receipts, time.time(), store.of_done(receipts))
         total, pace = store.sweep.n_points, now.points_per_second
         return cls(total - left, total, left / pace if pace else None, now)
 

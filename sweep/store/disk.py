@@ -267,13 +267,13 @@ class Store:
         """All receipts of all writers, by time; advisory, a torn line is passed over."""
         return self._place.receipts()
 
-    def receipts_of_done(self) -> list[dict[str, Any]]:
-        """Those of chunks that are done now.
+    def of_done(self, receipts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Those of some receipts that are of chunks that are done now.
 
         Others are of chunks to be computed anew, or of a store that lay here before.
         """
         done = {index for index, there in self._listed("status") if there}
-        return [r for r in self.receipts() if "chunk" in r and tuple(r["chunk"]) in done]
+        return [r for r in receipts if "chunk" in r and tuple(r["chunk"]) in done]
 
     def opened_again(self) -> Store:
         """The store as it is now: it may have been extended, or be gone."""
