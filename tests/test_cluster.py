@@ -26,7 +26,7 @@ from distributed import Client, LocalCluster
 import sweep
 from sweep import api
 from sweep.config import load
-from sweep.engine import ATTEMPTS, Progress, ledger, loop, run
+from sweep.engine import ATTEMPTS, Progress, clusters, ledger, loop, run
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.spec import RunOptions, Status
 from sweep.store import MemoryResults, Store
@@ -322,26 +322,35 @@ def test_tasks_that_wait_for_a_worker_do_not_hang(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when all jobs have been preempted, and wait in a queue."""
-    monkeypatch.setattr(ledger, "UNKNOWN_SECONDS", 0.2)
+    monkeypatch.setattr(ledger, "UNKNOWN_SECONDS", 2.0)
     monkeypatch.setattr(loop, "GRACE_SECONDS", 0.0)
+    killed: list[object] = []
+    kill = clusters.Processes.kill
+    monkeypatch.setattr(
+        clusters.Processes, "kill", lambda crew, task: killed.append(task) or kill(crew, task)
+    )
     with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0") as there:
-        threading.Timer(4.0, there.scale, (1,)).start()  # three attempts would be over by then
+        threading.Timer(6.0, there.scale, (1,)).start()  # a task has 4 s
         store = create(tmp_path / "map.zarr", SWEEP)
         summary = run(store, RunOptions(cluster=there.scheduler_address))
     assert summary.counts == {Status.ok: 12 * ROW}
+    assert killed == []
 
 
+@pytest.mark.parametrize("whose", ["ours", "others"])
 def test_a_task_that_hears_nothing_is_killed_with_its_worker(
     store: Store,
     faulty: Callable[..., Faulty],
     whole: dict[str, bytes],
     monkeypatch: pytest.MonkeyPatch,
+    address: str,
+    whose: str,
 ) -> None:
     monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.2)
     monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
     monkeypatch.setattr(loop, "GRACE_SECONDS", 0.5)
     backend = faulty("deaf", 7, times=1)
-    summary = run(store, LOCAL)
+    summary = run(store, LOCAL if whose == "ours" else RunOptions(cluster=address))
     assert summary.counts == {Status.ok: 12 * ROW}
     assert backend.attempts(7) == 2
     assert tree(store.path) == whole

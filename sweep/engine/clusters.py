@@ -217,7 +217,7 @@ class Processes:
             if getattr(nanny, "worker_address", None) == address and nanny.pid:
                 os.kill(nanny.pid, signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
                 return
-        self._client.run(os._exit, 1, workers=[address], wait=False)
+        self._client.run(_exit, workers=[address], wait=False)
 
     def _everywhere(self, call: Callable[[str], None]) -> None:
         if self._client.status == "running":  # else it would wait for the scheduler to come back
@@ -233,6 +233,11 @@ class Processes:
                     self._client.unregister_worker_plugin(plugin.name_of(self._job.run))
         with suppress(Exception):
             self._client.close(timeout=5)
+
+
+async def _exit() -> None:
+    """Ends this process. Dask asks for a coroutine where nobody waits for what is returned."""
+    os._exit(1)
 
 
 class _Signals(WorkerPlugin):
