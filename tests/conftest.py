@@ -12,6 +12,16 @@ import pytest
 if TYPE_CHECKING:
     from tests.command import Run
 
+# The same examples each time: a failure is of what has changed. `--hypothesis-profile=default`
+# looks for others.
+try:  # `-m gpu` goes without
+    from hypothesis import settings
+except ImportError:
+    pass
+else:
+    settings.register_profile("same", derandomize=True)
+    settings.load_profile("same")
+
 GPU_TESTS = "test_on_gpu.py"
 BUCKET = "sweeps"
 

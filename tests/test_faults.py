@@ -500,9 +500,9 @@ def test_what_the_machine_is_to_blame_for_ends_the_run_at_once(
         run(store, RunOptions(workers=2))
     assert backend.calls[FRICTIONS[2]] == 1
     assert sum(backend.calls.values()) <= 3 + TASKS_PER_WORKER * 2
-    done = {chunk.index for chunk in store.pending()}
-    assert {(0, 0), (1, 0)}.isdisjoint(done)
-    assert (2, 0) in done
+    left = {chunk.index for chunk in store.pending()}
+    assert len({(0, 0), (1, 0)} & left) <= 1  # what the other worker was at
+    assert (2, 0) in left
     assert store.verify() == []
     failing(fails_at())
     run(store)

@@ -67,7 +67,7 @@ def _wide_integral(delta: Values, a: Values) -> Values:
     By powers of y = 1 + δc, from δ = 1 on in units of δ. Infinite for a = 0, a flat punch, that
     loses contact.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         near = np.minimum(delta, 1.0)
         low, high = 1 - near, 1 + near
         span = np.log(high / low)
@@ -80,7 +80,8 @@ def _wide_integral(delta: Values, a: Values) -> Values:
         gap = z * np.where(np.isinf(delta), 1.0, (delta - 1) / delta)
         least = np.where(gap > 0, gap * z**a / a, 0.0)
         lost = least + 2 / delta * z ** (a + 1) / (a + 1) - z ** (a + 2) / (a + 2)
-        return np.where(delta < 1, kept, delta ** (a - 1) * lost)
+        half = delta ** ((a - 1) / 2)  # of the exponent, so that nothing overflows too early
+        return np.where(delta < 1, kept, half * lost * half)
 
 
 def vanishing_friction_energy(
