@@ -32,7 +32,7 @@ from sweep.analysis.master_curve import (
 )
 from sweep.analysis.master_curve.adaptive import adaptive
 from sweep.analysis.master_curve.alike import merged
-from sweep.analysis.master_curve.drawing import draw_amplitudes, draw_fits
+from sweep.analysis.master_curve.drawing import draw_amplitudes, draw_fits, draw_phases
 from sweep.analysis.master_curve.fitting import Target, least_greatest, least_squares
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -751,6 +751,16 @@ def test_the_lines_of_figure_3_are_those_of_the_profile(n: float) -> None:
     assert lines["I | II, eq. 24"].get_xdata()[0] == pytest.approx(8**-0.5)
     border = next(line for line in left.lines if line.get_label() == "II | III, eq. 24")
     assert 1 / (4 * border.get_xdata()[0]) == pytest.approx(math.sin(0.8) ** 2)
+
+
+@pytest.mark.parametrize(("several", "drawn"), [(4, 3), (13, 6), (14, 7), (26, 7)])
+def test_the_phases_of_figure_4_are_as_far_from_one_another(several: int, drawn: int) -> None:
+    """Of half a cycle, whose end is its beginning again."""
+    axes = {"phase": np.linspace(0, np.pi, several), "beta": np.geomspace(1e-2, 1e2, 5)}
+    left, _ = draw_phases(run_in_memory({"delta": 0.1}, axes)).axes
+    told = [float(str(line.get_label()).strip("φ= °")) for line in left.lines]
+    assert len(told) == drawn
+    np.testing.assert_allclose(np.diff(told), told[1] - told[0], atol=0.1)
 
 
 # --- Files ---

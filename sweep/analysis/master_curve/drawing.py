@@ -174,10 +174,12 @@ def _finish(axes: Axes, abscissa: str, ordinate: str) -> None:
 
 
 def _chosen(column: Values) -> Values:
-    """Values to draw a curve for: all, or some spread evenly."""
+    """Values to draw a curve for: all, or some that are as far from one another."""
     found = np.unique(column)
-    some = np.linspace(0, found.size - 1, min(found.size, MOST_CURVES)).round().astype(int)
-    return found[some]
+    most = min(found.size, MOST_CURVES)
+    if found.size > 1 and (found.size - 1) % (most - 1):
+        return found[:: -(-found.size // MOST_CURVES)]
+    return found[np.linspace(0, found.size - 1, most).round().astype(int)]
 
 
 def _along(points: Points, name: str) -> Points:
