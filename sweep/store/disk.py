@@ -8,13 +8,12 @@ is damaged. The bytes of a store depend on the sweep alone.
 
 from __future__ import annotations
 
-import json
 import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 import xarray as xr
@@ -22,19 +21,16 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
-from sweep.mesh import LEVEL
-from sweep.plan import chunk_at, chunk_counts, chunk_shape, fingerprint, from_recipe
-from sweep.spec import STRETCH, Chunk, LongValues, Status, Sweep
+from sweep.plan import chunk_at, chunk_counts, chunk_shape
+from sweep.spec import STRETCH, Chunk, Status, Sweep
 from sweep.store import encoding, extension, layout
-from sweep.store.coordinates import Stored, read_dimensions
+from sweep.store.coordinates import read_dimensions
 from sweep.store.differences import differences
-from sweep.store.faults import opening, refuse_what_is_not_ours
+from sweep.store.faults import opening
+from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
 from sweep.store.listing import key
 from sweep.store.place import Index, Place, local, place_of
 from sweep.store.reading import checked, intact
-
-if TYPE_CHECKING:
-    from zarr.abc.store import Store as Files
 
 
 class Store:
@@ -43,16 +39,17 @@ class Store:
     def __init__(self, place: Place, sweep: Sweep, group: zarr.Group) -> None:
         self._place = place
         self.sweep = sweep
-        self.revision = _integer(group.attrs["revision"])  # of the method that made it
+        self.revision = integer(group.attrs["revision"])  # of the method that made it
         self._attributes = dict(group.attrs)
         self._variables = layout.results(sweep)
-        self._arrays = {v.name: _array(group, v.name) for v in self._variables}
+        self._arrays = {v.name: array_of(group, v.name) for v in self._variables}
         self._ours = {name for name, array in self._arrays.items() if encoding.is_ours(array)}
-        self.chunk_shape = _file_shape(self._arrays["status"])
+        self.chunk_shape = file_shape(self._arrays["status"])
         for name, array in self._arrays.items():
-            if array.shape != sweep.shape or _file_shape(array) != self.chunk_shape:
+            if array.shape != sweep.shape or file_shape(array) != self.chunk_shape:
                 raise ValueError(f"shape or chunks of {name} are not those of the sweep")
-        self._separator = _separator(self._arrays["status"])
+        metadata = cast("dict[str, Any]", self._arrays["status"].metadata.to_dict())
+        self._separator = extension.separator_of(metadata)
         self._counts = chunk_counts(sweep.shape, self.chunk_shape)
         self.n_chunks = math.prod(self._counts)
 
@@ -97,8 +94,8 @@ class Store:
     def _open(cls, place: Place) -> Store:
         _refuse_what_is_not_to_be_read(place)
         with opening(place):
-            group = _group(place.files())
-            return cls(place, _sweep(group), group)
+            group = open_group(place.files())
+            return cls(place, sweep_of(group), group)
 
     @classmethod
     def extend(cls, path: str | Path, sweep: Sweep) -> Store:
@@ -363,7 +360,7 @@ def open_results(path: str | Path) -> xr.Dataset:
     _refuse_what_is_not_to_be_read(place)
     with opening(place):
         files = place.files()
-        read_dimensions(_group(files))
+        read_dimensions(open_group(files))
         dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
             files, consolidated=False, chunks=None
         )
@@ -384,50 +381,3 @@ def _refuse_what_is_not_to_be_read(place: Place) -> None:
     place.refuse_what_is_no_store()
     if place.extension_is_under_way():
         extension.refuse_under_way(place)
-
-
-def _group(files: Files) -> zarr.Group:
-    # The types of zarr.open_group, as those of xarray.open_zarr, are not complete.
-    group = zarr.open_group(  # pyright: ignore[reportUnknownMemberType]
-        files, mode="r+", use_consolidated=False
-    )
-    refuse_what_is_not_ours(group.attrs)
-    return group
-
-
-def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
-    array = group[name]
-    if not isinstance(array, zarr.Array):
-        raise TypeError(f"{name} is no array")
-    # Not stored with an array, so set on every opening: a done chunk has all of its files.
-    return array.with_config({"write_empty_chunks": True})
-
-
-def _file_shape(array: zarr.Array[Any]) -> tuple[int, ...]:
-    return array.shards or array.chunks
-
-
-def _separator(array: zarr.Array[Any]) -> str:
-    """What parts the places in names of chunks."""
-    names = cast("dict[str, dict[str, str]]", array.metadata.to_dict()["chunk_key_encoding"])
-    return names["configuration"]["separator"]
-
-
-def _sweep(group: zarr.Group) -> Sweep:
-    made_from = json.loads(str(group.attrs["recipe"]))
-    if fingerprint(made_from) != group.attrs["fingerprint"]:
-        raise ValueError("its recipe does not match its fingerprint")
-    names = [name for axis in made_from["axes"] for name in axis["parameters"]]
-    names += [LEVEL for axis in made_from["axes"] if "refine" in axis["recipe"]]
-    return from_recipe(made_from, {name: _coordinate(group, name) for name in names})
-
-
-def _coordinate(group: zarr.Group, name: str) -> LongValues:
-    stored = Stored(_array(group, name), name)
-    return stored if len(stored) > STRETCH else stored[:]
-
-
-def _integer(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError(f"{value!r} is no integer")
-    return value
