@@ -259,6 +259,7 @@ def _of_module(path: str, parts: Any) -> Iterator[tuple[str, Callable[..., Any] 
 def of_cupy(paths: list[str]) -> dict[str, list[str]]:
     """The arguments of what has these names, read in a process beside the real CuPy."""
     if not (REAL_CUPY / "cupy").is_dir():
+        # All else here is tested on the twin; CI goes by `make test`.
         pytest.skip(f"no CuPy in {REAL_CUPY}: `make test` installs it there")
     folders = os.pathsep.join([str(REAL_CUPY), str(ROOT)])
     told = subprocess.run(

@@ -56,7 +56,7 @@ OURS: dict[str, object] = {
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}  # where there are forks
 PRELOADED = ["distributed", "sweep.engine.clusters"]
 SILENCED = ("distributed", "tornado", "asyncio")  # logs, and those under them
-NO_HANDLERS = (ValueError, RuntimeError, NotImplementedError)  # no main thread; on Windows
+NO_HANDLERS = (ValueError, RuntimeError, NotImplementedError)  # off the main thread; of Windows
 KEPT = "Finished chunks are kept: run the same sweep again to go on"
 
 Tell = Callable[[str], None]
