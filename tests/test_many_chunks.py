@@ -15,9 +15,9 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.config import sample
-from sweep.store import creation, differences, disk, open_results
+from sweep.store import disk, open_results
 from tests.command import Run, json_lines
+from tests.stretches import shorten
 
 HEAD = """
 format  = 1
@@ -80,8 +80,7 @@ def right(
     (tmp_path / "many.toml").write_text(KINDS[request.param])
     computed = sweep.run("many.toml", store=None)
     if request.param == "long sample":
-        for module in (sample, creation, disk, differences):
-            monkeypatch.setattr(module, "STRETCH", STRETCH)
+        shorten(monkeypatch, STRETCH)
     status, said, error = run("run", "many.toml", "-o", STORE, "--chunk-points", "100")
     assert (status, "Error" in error) == (0, False), error
     assert f"{STORE}: {computed.sizes['point']:,} points" in said

@@ -25,8 +25,9 @@ from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast
 from sweep.plan import chunk_shape, chunks, fingerprint, points, recipe
 from sweep.spec import RunOptions, Status, Sweep
-from sweep.store import Store, coordinates, creation, differences, disk
+from sweep.store import Store, coordinates
 from tests.command import CHECKOUT, environment
+from tests.stretches import shorten
 from tests.test_sample import RANGES, SOBOL, document
 
 STRETCH = 1000  # in place of 2**20
@@ -35,10 +36,7 @@ LONG = 6789  # points: no multiple of a stretch
 
 @pytest.fixture
 def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (sample, creation, disk, differences):
-        monkeypatch.setattr(module, "STRETCH", STRETCH)
-    for module in (sample, sequences):
-        monkeypatch.setattr(module, "BLOCK", 300)
+    shorten(monkeypatch, STRETCH, block=300)
 
 
 def long_sweep(method: str = "sobol", **changed: object) -> Sweep:
@@ -104,8 +102,7 @@ def test_a_long_sample_has_the_values_of_one_that_is_held(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = columns(long_sweep(method))
-    monkeypatch.setattr(sample, "STRETCH", STRETCH)
-    monkeypatch.setattr(sample, "BLOCK", 77)
+    shorten(monkeypatch, STRETCH, block=77)
     drawn = columns(long_sweep(method))
     parts = [slice(0, 10), slice(5000, 6000), slice(17, 3000), slice(None), slice(6700, 9999)]
     for name in RANGES:
@@ -192,10 +189,7 @@ def test_memory_does_not_grow_with_the_sample(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Making the store and computing chunks of it: 8 bytes a value would show."""
-    for module in (sample, creation, disk, differences):
-        monkeypatch.setattr(module, "STRETCH", 2**12)
-    for module in (sample, sequences):
-        monkeypatch.setattr(module, "BLOCK", 2**12)
+    shorten(monkeypatch, 2**12, block=2**12)
     peaks: dict[int, int] = {}
     for n in (2**14, 2**14, 2**18):  # the first time, modules are imported
         tracemalloc.start()
@@ -226,12 +220,10 @@ def test_what_a_long_sample_takes_is_told_from_its_first_points(tmp_path: Path) 
 
 MAKER = """
 import sys
-from sweep.config import sample
-from sweep.store import creation
-from tests import test_sample_long as test
-for module in (sample, creation):
-    module.STRETCH = 1000
+import pytest
 from sweep.store import Store
+from tests import test_sample_long as test
+test.shorten(pytest.MonkeyPatch(), test.STRETCH)
 Store.create(sys.argv[1], test.long_sweep(points=3_000_000), provenance={})
 """
 

@@ -16,9 +16,10 @@ from sweep.analysis.backbone import draw_backbone, energy_at
 from sweep.analysis.master_curve import load as load_points
 from sweep.analysis.refined import on_grid
 from sweep.errors import StoreError
-from sweep.store import Store, creation, disk, open_results
+from sweep.store import Store, open_results
 from sweep.store.reading import _Results
 from tests.command import Run
+from tests.stretches import shorten
 from tests.test_store_faults import flip_a_bit
 
 # By name of the store: the sweep file, changes to it, and points of a chunk, of which each store
@@ -39,7 +40,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stores")
     smoke = Path(sweep.__file__).parents[1] / "configs" / "smoke"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(creation, "STRETCH", 32)
+        shorten(patch, 32)
         for name, (config, changes, points) in REQUESTS.items():
             changed = [*changes, f"run.chunk_points={points}"]
             api.run(smoke / f"{config}.toml", changed, store=folder / name)
@@ -138,7 +139,7 @@ def read(
 
     def read(name: str, reader: Reader, harm: Callable[[Path], None], file: str) -> tuple[int, str]:
         shutil.copytree(stores / name, DAMAGED)
-        monkeypatch.setattr(disk, "STRETCH", 32)  # so that a sample's coordinates are read lazily
+        shorten(monkeypatch, 32)  # so that a sample's coordinates are read lazily
         harm(Path(DAMAGED, file))
         if not isinstance(reader, str):
             with pytest.raises(StoreError) as caught:

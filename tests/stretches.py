@@ -1,0 +1,26 @@
+"""Long coordinates in the small: what is read and drawn by parts, with parts of few values."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import pytest
+
+import sweep
+from sweep.config import sample, sequences
+
+
+def shorten(patch: pytest.MonkeyPatch, stretch: int, block: int | None = None) -> None:
+    """STRETCH, and the BLOCK that is drawn at once, in every module that has them by name."""
+    found = [
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages(sweep.__path__, "sweep.")
+        if not module.name.endswith("__main__")
+    ]
+    for module in found:
+        if hasattr(module, "STRETCH"):
+            patch.setattr(module, "STRETCH", stretch)
+    if block is not None:
+        for module in (sample, sequences):
+            patch.setattr(module, "BLOCK", block)
