@@ -82,6 +82,13 @@ def compiled(kernel: Kernel, architecture: int) -> nvrtc.Compiled:
     return nvrtc.compiled(text, architecture, (*options_for(kernel, text), *OF_CUPY))
 
 
+def ptx_of(kernel: Kernel, architecture: int, *, on_the_way: bool = False) -> str:
+    """As compiled(), before ptxas has seen it."""
+    text = kernel_text(kernel, "gpu")
+    options = (*options_for(kernel, text), *OF_CUPY)
+    return nvrtc.ptx(text, architecture, options, on_the_way=on_the_way)
+
+
 def usage(made: nvrtc.Compiled) -> dict[str, Any]:
     """What the entries that compute take, as the record keeps it."""
     told = made.usage

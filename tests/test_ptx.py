@@ -20,7 +20,7 @@ from sweep.backends.gpu import GpuBackend, options_for
 from sweep.errors import CompileError
 from sweep.source import Kernel, kernel_of, kernel_text
 from tests import gpu_kernels, nvrtc
-from tests.gpu_kernels import OF_CUPY
+from tests.gpu_kernels import ptx_of
 from tests.gpu_points import cases
 from tests.gpu_twin import TwinDevice
 from tests.points import differing
@@ -31,13 +31,6 @@ ARCHITECTURES = (90, 100)  # NVRTC writes PTX in one way for those before 100, a
 MODULE = re.compile(r"_[0-9a-f]{8}_\d+_kernel_cu_[0-9a-f]+")  # in the names of what is internal
 PRODUCT = re.compile(r"(fd\d+) = mul_rn_f64\((.*)\);")
 SUM = re.compile(r"(fd\d+) = add_rn_f64\((fd\d+), (.*)\);")
-
-
-def ptx_of(kernel: Kernel, architecture: int, *, on_the_way: bool = False) -> str:
-    """Of the very text and options that the backend gives."""
-    text = kernel_text(kernel, "gpu")
-    options = (*options_for(kernel, text), *OF_CUPY)
-    return nvrtc.ptx(text, architecture, options, on_the_way=on_the_way)
 
 
 def old_text(kernel: Kernel) -> str:
