@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sweep.backends import open_backend
 from sweep.backends.visible import find_gpus
-from sweep.config import Request, checked_options, load
+from sweep.config import checked_options, load
 from sweep.config.wording import shown
 from sweep.engine import (
     KeptCrew,
@@ -26,11 +26,11 @@ from sweep.engine import run as run_engine
 from sweep.engine.ledger import of_shard
 from sweep.errors import StoreError, SweepError
 from sweep.forecast import Forecast, forecast, probe
-from sweep.passes import Means, first_pass, refuse_shard, run_in_memory, run_in_stores
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, variant_sets
-from sweep.refining import most_points
+from sweep.refine.passes import Means, first_pass, refuse_shard, run_in_memory, run_in_stores
+from sweep.refine.refiner import most_points
 from sweep.source import kernel_digest
-from sweep.spec import Points, Status
+from sweep.spec import Points, Request, Status
 from sweep.store import MemoryResults, Store, anything_at, is_in_memory, refuse_no_path
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from typing import Any, SupportsFloat, TypeVar, cast
 import numpy as np
 
 from sweep.errors import SweepError
-from sweep.mesh import LEVEL
 from sweep.models import models
-from sweep.spec import Axis, Chunk, Column, LongValues, Parameter, Points, Sweep, Variant
+from sweep.spec import LEVEL, Axis, Chunk, Column, LongValues, Parameter, Points, Sweep, Variant
 
 Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
 Named = TypeVar("Named")
@@ -142,11 +141,10 @@ def fingerprint(recipe: Mapping[str, Any]) -> str:
 
 
 def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Sweep:
-    """The sweep a recipe was made from, given the values of each parameter that is on an axis.
+    """The sweep a recipe was made from, given the values of all that lies along its axes.
 
-    Of refined points, `level` has to be among the values.
-    The method is that of today's table, whatever its revision. Raises SweepError if this version
-    cannot compute the recipe.
+    Which those are, `along_axes` says. The method is that of today's table, whatever its revision.
+    Raises SweepError if this version cannot compute the recipe.
     """
     if recipe.get("format") != RECIPE_FORMAT:
         raise SweepError(
@@ -169,6 +167,12 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
         outputs=tuple(_called("output", name, outputs) for name in recipe["outputs"]),
         dtype=recipe["dtype"],
     )
+
+
+def along_axes(recipe: Mapping[str, Any]) -> list[str]:
+    """The parameters that lie along axes, by a recipe; of refined points their levels, too."""
+    names = [name for axis in recipe["axes"] for name in axis["parameters"]]
+    return [*names, *(LEVEL for axis in recipe["axes"] if _is_refined(axis))]
 
 
 def canonical(value: object) -> Any:
@@ -240,8 +244,13 @@ def _axis_recipe(axis: Axis) -> Recipe:
 
 def _axis(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Axis:
     columns = {name: axis_columns[name] for name in recipe["parameters"]}
-    levels = axis_columns[LEVEL][:].astype(np.uint8) if "refine" in recipe["recipe"] else None
+    levels = axis_columns[LEVEL][:].astype(np.uint8) if _is_refined(recipe) else None
     return Axis(recipe["name"], columns, plain(recipe["recipe"]), levels)
+
+
+def _is_refined(axis_recipe: Mapping[str, Any]) -> bool:
+    """As `Axis.is_refined`."""
+    return "refine" in axis_recipe["recipe"]
 
 
 def _constants(

@@ -1,4 +1,4 @@
-"""The nouns of the project as frozen data: models and their tables, sweeps, chunks, tasks."""
+"""The nouns of the project as frozen data: models and their tables, sweeps, requests, chunks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]  # (n_values,)
 STRETCH = 2**20  # values of a parameter along an axis that are in memory at once
+
+POINT = "point"  # the dimension of points that are no grid: a sample's, and refined ones
+LEVEL = "level"  # what results call the levels of refined points
 
 
 class LongValues(Protocol):
@@ -175,11 +178,16 @@ class Axis:
     name: str
     columns: Mapping[str, LongValues]  # parameter name -> (size,)
     recipe: Mapping[str, object]  # as asked for: {"linspace": [0.5, 15.0, 1024]}; what is compared
-    levels: NDArray[np.uint8] | None = None  # (size,) of refined points: that each belongs to
+    levels: NDArray[np.uint8] | None = None  # (size,) of refined points; 0: of the coarse grid
 
     @property
     def size(self) -> int:
         return min(len(values) for values in self.columns.values())
+
+    @property
+    def is_refined(self) -> bool:
+        """Whether these are points of a refined grid: such recipes tell what refines it."""
+        return "refine" in self.recipe
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -282,3 +290,13 @@ class RunOptions:
     cluster: str | None = None  # None: threads; "local": processes; "slurm"; a scheduler's address
     gpus: int | Literal["all"] | None = None  # so many of this machine's, a process for each
     slurm: Mapping[str, object] = field(default_factory=dict[str, object])  # [run.slurm]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asked for: a sweep, how to run it, and what to call its results."""
+
+    sweep: Sweep  # where it is refined, the coarse grid
+    options: RunOptions
+    name: str  # stem of the file, or the model's name where there is none, or a pipe
+    refinement: Refinement | None = None

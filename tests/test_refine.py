@@ -18,7 +18,7 @@ import sweep
 from sweep import forecast
 from sweep.config import load
 from sweep.errors import ConfigError
-from sweep.mesh import Found, Mesh, halved
+from sweep.refine.mesh import Found, Mesh, halved
 from sweep.spec import Refinement, Status
 from tests.command import Run
 

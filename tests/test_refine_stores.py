@@ -24,7 +24,7 @@ from sweep.backends.cpu import CpuBackend
 from sweep.config import load
 from sweep.engine import Progress, Summary, loop
 from sweep.errors import StoreError
-from sweep.passes import _Account
+from sweep.refine.passes import Account
 from sweep.spec import Points, RunOptions, Status, Sweep
 from sweep.store import PassFolder, Store
 from tests.command import CHECKOUT, Run
@@ -187,7 +187,7 @@ def test_the_time_limit_is_that_of_all_passes_together(run: Run, tmp_path: Path)
     assert run("status", "a.zarr")[0] == 2
     assert run("status", str(Path("a.zarr.passes", "0.zarr")))[0] == 0
     assert run("run", "a.toml", "-o", "a.zarr")[0] == 0
-    account = _Account(RunOptions(time_limit=5.0), None)
+    account = Account(RunOptions(time_limit=5.0), None)
     account.enter(Summary(1, 1, {}, 2.0, 1.0, 1, "cpu", ""), 1)
     account.enter(Summary(1, 1, {}, 1.5, 1.0, 1, "cpu", ""), 1)
     assert account.options().time_limit == 1.5

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from sweep.config import wording
 from sweep.errors import SweepError
-from sweep.mesh import LEVEL, Keys, Mesh, halved, is_geometric
 from sweep.plan import plain
-from sweep.spec import Values
+from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
+from sweep.spec import LEVEL, Values
 
 if TYPE_CHECKING:
     import xarray as xr

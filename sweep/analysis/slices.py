@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
 from sweep.config import wording
 from sweep.errors import SweepError
-from sweep.mesh import LEVEL
-from sweep.spec import Status
+from sweep.spec import LEVEL, Status
 
 if TYPE_CHECKING:
     import xarray as xr

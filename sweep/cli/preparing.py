@@ -15,9 +15,8 @@ from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 
 if TYPE_CHECKING:
-    from sweep.config import Request
     from sweep.forecast import Forecast
-    from sweep.spec import RunOptions
+    from sweep.spec import Request, RunOptions
 
 
 @app.command(

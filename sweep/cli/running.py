@@ -27,9 +27,8 @@ from sweep.cli.stopping import StopRequest
 from sweep.errors import SweepError
 
 if TYPE_CHECKING:
-    from sweep.config import Request
     from sweep.engine import Progress, Summary
-    from sweep.spec import Status
+    from sweep.spec import Request, Status
     from sweep.store import Store
 
 

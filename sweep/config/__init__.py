@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sweep.config.assembly import sweep_of
@@ -13,21 +12,11 @@ from sweep.config.refine import refinement_of
 from sweep.config.tables import Document, RunTable, SlurmTable, checked
 from sweep.config.wording import shown
 from sweep.errors import ConfigError, SweepError
-from sweep.spec import Refinement, RunOptions, Sweep
+from sweep.spec import Request, RunOptions
 
 __all__ = ["Request", "checked_options", "load"]
 
 FORMAT = 1  # of sweep files
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a user asked for: a sweep, how to run it, and what to call its results."""
-
-    sweep: Sweep  # where it is refined, the coarse grid
-    options: RunOptions
-    name: str  # stem of the file, or the model's name where there is none, or a pipe
-    refinement: Refinement | None = None
 
 
 def load(

@@ -11,8 +11,8 @@ from sweep.config.draft import Draft
 from sweep.config.quantities import first_outside, requirement
 from sweep.config.tables import Document, RefineTable, checked
 from sweep.config.wording import listed, nearest, shown
-from sweep.mesh import halved, is_geometric
-from sweep.refining import MOST_POINTS
+from sweep.refine.mesh import halved, is_geometric
+from sweep.refine.refiner import MOST_POINTS
 from sweep.spec import Axis, Parameter, Refinement, Sweep, Values
 
 MOST_AXES = 4  # a cell of more has too many neighbours

@@ -29,9 +29,8 @@ from sweep.config.sequences import (
 )
 from sweep.config.tables import MarginTable, SampleTable, checked
 from sweep.config.wording import listed, nearest, shown
-from sweep.spec import STRETCH, Axis, LongValues, Parameter, Values
+from sweep.spec import POINT, STRETCH, Axis, LongValues, Parameter, Values
 
-DIMENSION = "point"
 SEEDED = ("random", "latin_hypercube")  # Sobol's sequence is one without a seed
 HOW = "write {name} = {{ uniform = [least, greatest] }} or {{ loguniform = [...] }}"
 
@@ -142,7 +141,7 @@ def sample_of(
         columns = {} if len(draft.faults) > before else _draw(table, margins)
     if len(draft.faults) > before or not columns:
         return Sample(names, None)
-    return Sample(names, Axis(DIMENSION, columns, recipe))
+    return Sample(names, Axis(POINT, columns, recipe))
 
 
 def _refuse_beside_file(draft: Draft, raw: Mapping[str, object]) -> None:

@@ -35,7 +35,7 @@ def grown(stored: Sweep, asked: Sweep) -> Sweep:
 
     Raises StoreError with every difference but that axes go on where those of the store end.
     """
-    if any("refine" in axis.recipe for axis in stored.axes):
+    if any(axis.is_refined for axis in stored.axes):
         raise StoreError("this store is refined, and what is refined cannot be extended")
     found = _differences(stored, asked)
     if found:

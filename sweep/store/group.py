@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import zarr
 
-from sweep.mesh import LEVEL
-from sweep.plan import fingerprint, from_recipe
+from sweep.plan import along_axes, fingerprint, from_recipe
 from sweep.spec import STRETCH, LongValues, Sweep
 from sweep.store.coordinates import Stored
 from sweep.store.faults import refuse_what_is_not_ours
@@ -46,9 +45,9 @@ def sweep_of(group: zarr.Group) -> Sweep:
     made_from = json.loads(str(group.attrs["recipe"]))
     if fingerprint(made_from) != group.attrs["fingerprint"]:
         raise ValueError("its recipe does not match its fingerprint")
-    names = [name for axis in made_from["axes"] for name in axis["parameters"]]
-    names += [LEVEL for axis in made_from["axes"] if "refine" in axis["recipe"]]
-    return from_recipe(made_from, {name: _coordinate(group, name) for name in names})
+    return from_recipe(
+        made_from, {name: _coordinate(group, name) for name in along_axes(made_from)}
+    )
 
 
 def _coordinate(group: zarr.Group, name: str) -> LongValues:

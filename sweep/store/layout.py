@@ -17,9 +17,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep import __version__
-from sweep.mesh import LEVEL
 from sweep.plan import fingerprint, recipe
-from sweep.spec import DTYPES, MISSING, Chunk, LongValues, Output, Parameter, Status, Sweep
+from sweep.spec import DTYPES, LEVEL, MISSING, Chunk, LongValues, Output, Parameter, Status, Sweep
 
 CONVENTIONS = "CF-1.11"
 MISSING_LEVEL = 255

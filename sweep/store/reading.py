@@ -15,8 +15,7 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from sweep.errors import StoreError
-from sweep.mesh import LEVEL
-from sweep.spec import MISSING, Status
+from sweep.spec import LEVEL, MISSING, Status
 from sweep.store.coordinates import damaged
 from sweep.store.layout import MISSING_LEVEL
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import sweep
 from sweep.analysis.refined import cells_of, on_grid
 from sweep.config import load
-from sweep.mesh import Found, Keys, Mesh
+from sweep.refine.mesh import Found, Keys, Mesh
 from tests.benchmarks.record import Figure
 
 FEWER = 20  # times, at least

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
-from sweep.config import Request
 from sweep.engine import Progress, Results, Summary
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError
-from sweep.refining import Arrays, Refiner, as_stored, is_outdated
-from sweep.spec import RunOptions, Status, Sweep
+from sweep.refine.refiner import Arrays, Refiner, as_stored, is_outdated
+from sweep.spec import Request, RunOptions, Status, Sweep
 from sweep.store import MemoryResults, PassFolder, Store, anything_at
 
 Report = Callable[[Progress], None]
@@ -44,7 +43,7 @@ def run_in_stores(
         with folder.lock():
             finished = _finished(request, path, folder, means)
             if finished is None:
-                return _run_passes(request, path, folder, means, _Account(request.options, report))
+                return _run_passes(request, path, folder, means, Account(request.options, report))
     summary = means.run_in_store(finished, request, report)
     if folder.exists() and not finished.failed():  # whose removal was killed, or another quicker
         with folder.lock():
@@ -60,7 +59,7 @@ def run_in_memory(
 ) -> MemoryResults:
     """Every point of a refined sweep; stopped in a pass, the points of that one."""
     assert request.refinement is not None
-    account = _Account(request.options, report)
+    account = Account(request.options, report)
     refiner = Refiner(request.sweep, request.refinement)
     while (sweep := refiner.sweep) is not None:
         results = _in_memory(sweep, request, provenance)
@@ -110,7 +109,7 @@ def _finished(request: Request, path: str, folder: PassFolder, means: Means) -> 
 
 
 def _run_passes(
-    request: Request, path: str, folder: PassFolder, means: Means, account: _Account
+    request: Request, path: str, folder: PassFolder, means: Means, account: Account
 ) -> tuple[Store, Summary]:
     refiner, last = _refined(request, folder, means, account)
     if last is not None:
@@ -119,7 +118,7 @@ def _run_passes(
 
 
 def _refined(
-    request: Request, folder: PassFolder, means: Means, account: _Account
+    request: Request, folder: PassFolder, means: Means, account: Account
 ) -> tuple[Refiner, Store | None]:
     """All passes computed; with the store of the one in which the run was stopped, or None."""
     assert request.refinement is not None
@@ -169,7 +168,7 @@ def _fill(results: Results, arrays: Arrays) -> None:
 
 
 @dataclass
-class _Account:
+class Account:
     """What the passes of a run have done together."""
 
     asked: RunOptions

@@ -19,8 +19,6 @@ from sweep.spec import Values
 Keys = NDArray[np.int64]  # (n,) ascending: flat indices, of points in the lattice or of cells
 Places = NDArray[np.int64]  # (n, n_axes)
 
-LEVEL = "level"  # what results call the level of a point; 0 are those of the coarse grid
-
 
 def is_geometric(recipe: Mapping[str, object]) -> bool:
     """Whether the middle between values of an axis is their geometric mean."""

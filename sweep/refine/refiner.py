@@ -21,14 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
-from sweep.mesh import Found, Keys, Mesh, halved, is_geometric
 from sweep.plan import canonical
-from sweep.spec import Axis, Refinement, Status, Sweep, Values
+from sweep.refine.mesh import Found, Keys, Mesh, halved, is_geometric
+from sweep.spec import POINT, Axis, Refinement, Status, Sweep, Values
 
 if TYPE_CHECKING:
     import xarray as xr
 
-DIMENSION = "point"
 MOST_POINTS = 10**8  # of a refined sweep, which takes some 200 bytes of memory a point
 
 Arrays = dict[str, NDArray[Any]]  # by output and "status": (n_points,)
@@ -83,7 +82,7 @@ class Refiner:
         names = self._lattice
         columns = {name: names[name][positions[:, i]] for i, name in enumerate(names)}
         recipe = {**refined_recipe(self._coarse, self._refinement), **told}
-        axis = Axis(DIMENSION, columns, recipe, self._mesh.level_of(points))
+        axis = Axis(POINT, columns, recipe, self._mesh.level_of(points))
         return replace(self._coarse, axes=(axis,))
 
     def _values(self, results: xr.Dataset) -> dict[str, Values]:
@@ -146,8 +145,8 @@ def as_stored(coarse: Sweep, refinement: Refinement, stored: Sweep) -> Sweep:
     recipe = refined_recipe(coarse, refinement)
     names = {axis.name for axis in coarse.axes}
     axis = next((each for each in stored.axes if names == set(each.columns)), None)
-    if axis is None or axis.name != DIMENSION:
-        axis = Axis(DIMENSION, {each.name: each.columns[each.name] for each in coarse.axes}, recipe)
+    if axis is None or axis.name != POINT:
+        axis = Axis(POINT, {each.name: each.columns[each.name] for each in coarse.axes}, recipe)
     return replace(coarse, axes=(replace(axis, recipe=recipe),))
 
 
@@ -156,14 +155,9 @@ def most_points(coarse: Sweep, refinement: Refinement) -> int:
     return math.prod(Mesh(coarse.shape, refinement.levels).shape)
 
 
-def is_refined(sweep: Sweep) -> bool:
-    """Whether the points of a sweep are those of a refined grid."""
-    return any("refine" in axis.recipe for axis in sweep.axes)
-
-
 def is_outdated(stored: Sweep, asked: Sweep) -> bool:
     """Whether a stored pass is the one that is asked for, but of other points."""
-    if not is_refined(stored):
+    if not any(axis.is_refined for axis in stored.axes):
         return False
     (there,), (here,) = stored.axes, asked.axes
     return canonical(there.recipe) == canonical(here.recipe) and not all(
