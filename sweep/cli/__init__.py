@@ -15,8 +15,11 @@ from sweep.errors import MachineError, SweepError
 # isort: off
 from sweep.cli import (
     running,
+    shipped,
     extending,
     stores,
+    plotting,
+    exporting,
     tracing,
     fitting,
     verifying,
@@ -30,11 +33,14 @@ from sweep.cli import (
 __all__ = [
     "about",
     "benching",
+    "exporting",
     "extending",
     "fitting",
     "main",
+    "plotting",
     "preparing",
     "running",
+    "shipped",
     "stores",
     "tracing",
     "verifying",

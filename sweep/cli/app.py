@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -12,6 +13,14 @@ from sweep import __version__
 from sweep.errors import SweepError
 
 Named = TypeVar("Named")
+
+
+class BackendName(StrEnum):
+    """Where kernels run."""
+
+    auto = "auto"
+    cpu = "cpu"
+    gpu = "gpu"
 
 
 def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:
@@ -44,6 +53,10 @@ ConfigPath = Annotated[
     typer.Argument(
         metavar="CONFIG", help="A sweep file, or the name of a shipped one.", callback=filled
     ),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
 ]
 
 EXITS = """\b
@@ -84,6 +97,22 @@ def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
     from sweep.config.wording import nearest
 
     raise SweepError(f"there is no {kind} {name!r}; {nearest(name, choices)}")
+
+
+def places(texts: Iterable[str]) -> dict[str, float]:
+    """What --at says: the value of each name."""
+    cuts: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name.strip() in cuts:
+            raise typer.BadParameter(f"{name.strip()} is given twice", param_hint="--at")
+        try:
+            cuts[name.strip()] = float(value)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{text!r} is not NAME=VALUE with a plain number in SI units", param_hint="--at"
+            ) from None
+    return cuts
 
 
 def _print_version(asked: bool) -> None:

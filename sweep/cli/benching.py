@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, examples
+from sweep.cli.app import BackendName, Json, app, examples
 from sweep.cli.printing import print_json, print_table, rate
-from sweep.cli.running import BackendName
 from sweep.cli.stopping import StopRequest
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.app import Json, StorePath, app, examples, filled
+from sweep.cli.app import Json, Overrides, StorePath, app, examples, filled
 from sweep.cli.contents import look_command
 from sweep.cli.printing import counted, print_json
 from sweep.errors import SweepError
@@ -27,10 +27,7 @@ def extend(
             metavar="CONFIG", help="The store's sweep, an axis of it longer.", callback=filled
         ),
     ],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
-    ] = None,
+    overrides: Overrides = None,
     as_json: Json = False,
 ) -> None:
     """Make a store longer along its axes, and keep what is computed.

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, app, examples, filled, output_path
+from sweep.cli.app import Json, app, examples, filled, output_path, places
 from sweep.cli.printing import print_json, print_table
 from sweep.cli.stopping import StopRequest
-from sweep.cli.stores import places
 from sweep.errors import SweepError
 
 if TYPE_CHECKING:

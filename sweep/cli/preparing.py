@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import ConfigPath, Json, app, examples
+from sweep.cli.app import ConfigPath, Json, Overrides, app, examples
 from sweep.cli.printing import counted, duration, print_json, print_table, rate
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 )
 def compile_kernels(
     config: ConfigPath,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
-    ] = None,
+    overrides: Overrides = None,
     chunk_points: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="As of `sweep run`.")
     ] = None,

@@ -1,16 +1,15 @@
-"""What looks at a store: its state, its contents, a picture of it, and other formats."""
+"""What looks at a store: how far it is, and what it holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, StorePath, app, examples, output_path
+from sweep.cli.app import Json, StorePath, app, examples
 from sweep.cli.contents import (
     counts_json,
     dataset_json,
@@ -27,8 +26,6 @@ from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 
 if TYPE_CHECKING:
-    from sweep.analysis.errors import Spread
-    from sweep.analysis.slices import Slice
     from sweep.spec import Status, Sweep
     from sweep.store import Store
     from sweep.summary import State
@@ -99,135 +96,6 @@ def show(store: StorePath, as_json: Json = False) -> None:
         print_dataset(dataset)
         print_outputs(dataset, found)
         print_statuses(found.counts, sentences)
-
-
-@app.command(
-    epilog=examples(
-        "sweep plot results/wear_power.zarr",
-        "sweep plot results/wear_power.zarr wear_power -o cut.png --at friction=0.1",
-        "sweep plot results/step_size.zarr --against exact",
-    )
-)
-def plot(
-    store: StorePath,
-    output: Annotated[
-        str | None,
-        typer.Argument(metavar="OUTPUT", help="Default: the first.", show_default=False),
-    ] = None,
-    path: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            parser=output_path,
-            metavar="FILE",
-            help="Default: beside the store, .png.",
-        ),
-    ] = None,
-    at: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Cut an axis at its value nearest to this (SI). Not of refined points with --over "
-            "or --against, where they have no axes.",
-        ),
-    ] = None,
-    over: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Of a sample: one or two parameters to draw it over."),
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(metavar="METHOD", help="Draw the error against this method, run for it."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Draw one output as lines or a map, or its error.
-
-    The two longest axes are drawn; the others are cut at their middle, or where --at says. A sample
-    is drawn as dots over two of its parameters; refined points are a map too, their cells outlined.
-    With --against, another method of the model (exact) computes the same points, and median and
-    worst of the relative errors drawn are told; where its value is 0, they are relative to its
-    greatest.
-    """
-    from sweep.analysis.comparison import compare_slice
-    from sweep.analysis.plots import draw_slice, refuse_end, save
-    from sweep.analysis.slices import cut
-    from sweep.store import open_results
-
-    path = path or _picture_beside(store, output, against)
-    cuts = places(at or ())
-    with StopRequest() as asked:
-        refuse_end(path)
-        shown = cut(open_results(store), output, cuts, over or (), computed=against is not None)
-        if against is not None:
-            shown = compare_slice(shown, against)
-        _tell_plot(shown, save(draw_slice(shown), path), as_json=as_json)
-        return
-    raise typer.Exit(asked.exit_status)
-
-
-@app.command(epilog=examples("sweep export results/wear_power.zarr -o wear_power.csv"))
-def export(
-    store: StorePath,
-    path: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            parser=output_path,
-            metavar="FILE",
-            help="Its end says: .nc or .csv.",
-        ),
-    ],
-) -> None:
-    """Write the results as netCDF, or as CSV with a row a point.
-
-    Units, provenance and the status of each point are included.
-    """
-    from sweep.export import export as write
-    from sweep.store import open_results
-    from sweep.store.reading import settled
-
-    print(write(settled(open_results(store)), path))
-
-
-def _picture_beside(store: str, output: str | None, against: str | None) -> Path:
-    beside = Path(store.rpartition("/")[2] if "://" in store else store)
-    parts = [beside.stem, output, against and f"against_{against}"]
-    return beside.with_name("_".join(part for part in parts if part) + ".png")
-
-
-def _tell_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
-    """The picture's path; of errors before it their median and worst, and what has none."""
-    from sweep.analysis.errors import spread
-
-    told: dict[str, Any] = {"output": shown.name, "file": str(written)}
-    attributes = shown.dataset.attrs
-    if "against" in attributes:
-        found = spread(shown.dataset, shown.name)
-        told |= {"method": attributes["method"], "against": attributes["against"], **vars(found)}
-        told["where"] = {name: float(value) for name, value in found.where.items()}
-        told["no_value"] = {status.name: count for status, count in shown.missing.items()}
-        told["infinite"] = dict(shown.infinite)
-        if not as_json:
-            _print_spread(shown, found)
-    if as_json:
-        print_json(told)
-    else:
-        print(written)
-
-
-def _print_spread(shown: Slice, found: Spread) -> None:
-    from sweep.analysis.slices import quantity
-
-    where = (f"{name} = {quantity(value)}" for name, value in found.where.items())
-    place = f" at {', '.join(where)}" if found.where else ""
-    print(f"{shown.output.attrs['long_name']}: median {found.median:.3g}, ", end="")
-    print(f"worst {found.worst:.3g}{place}")
-    missing = [f"{count:,} {status.name}" for status, count in shown.missing.items()]
-    missing += [f"{count:,} left out at {name} = inf" for name, count in shown.infinite.items()]
-    print(counted(found.points, "point"), *missing, sep=", ")
 
 
 @dataclass(frozen=True)
@@ -304,19 +172,3 @@ def _after(store: str, sweep: Sweep, found: State, damaged: list[Damage]) -> str
         again = next_command("run CONFIG -o", store)
         return f"{again} goes on; CONFIG is the sweep file that made it"
     return look_command(store, sweep, found.counts)
-
-
-def places(texts: Iterable[str]) -> dict[str, float]:
-    """What --at says: the value of each name."""
-    cuts: dict[str, float] = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        if name.strip() in cuts:
-            raise typer.BadParameter(f"{name.strip()} is given twice", param_hint="--at")
-        try:
-            cuts[name.strip()] = float(value)
-        except ValueError:
-            raise typer.BadParameter(
-                f"{text!r} is not NAME=VALUE with a plain number in SI units", param_hint="--at"
-            ) from None
-    return cuts

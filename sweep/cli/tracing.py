@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import ConfigPath, Json, app, examples, output_path
+from sweep.cli.app import ConfigPath, Json, Overrides, app, examples, output_path
 from sweep.cli.contents import outputs_json, print_outputs, print_statuses
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import StopRequest
@@ -43,10 +43,7 @@ def trace(
             show_default=False,
         ),
     ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
-    ] = None,
+    overrides: Overrides = None,
     samples: Annotated[
         int | None,
         typer.Option(min=2, metavar="N", help="Moments looked at.", show_default=False),

@@ -1,0 +1,35 @@
+"""`sweep example`: the sweep files that come with the program."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from sweep.cli.app import Json, app, chosen, examples
+from sweep.cli.printing import print_json, print_table
+
+
+@app.command(epilog=examples("sweep example", "sweep example wear_power > my.toml"))
+def example(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The one to print.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the sweep files that come with the program, or print one."""
+    from sweep.shipped import shipped_configs
+
+    configs = shipped_configs()
+    texts = {stem: path.read_text(encoding="utf-8") for stem, path in configs.items()}
+    if name is not None:
+        texts = {name: chosen("sweep file", name, texts)}
+    abouts = {stem: text.splitlines()[0].lstrip("# ") for stem, text in texts.items()}
+    if as_json:
+        print_json([{"name": n, "about": abouts[n], "text": text} for n, text in texts.items()])
+    elif name is not None:
+        sys.stdout.write(texts[name])
+    else:
+        print_table(abouts.items())
+        print("\nsweep run NAME computes one, sweep example NAME prints it")
