@@ -193,7 +193,7 @@ def test_no_scheduler_is_the_machines_fault(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("sweep.engine.clusters.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("sweep.engine.schedulers.CONNECT_SECONDS", 0.5)
     where: str = request.getfixturevalue(who)
     with pytest.raises(MachineError, match=f"no Dask scheduler answers at '{where}' .*; start one"):
         run(store, RunOptions(cluster=where))

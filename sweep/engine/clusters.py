@@ -6,39 +6,32 @@ that travels. Where the scheduler is ours, it re-runs nothing: the ledger knows 
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import multiprocessing
 import os
 import signal
-import sys
 import time
 import uuid
-from collections.abc import Callable, Generator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import Any, cast
 
 from dask import config as dask_config
-from distributed import Client, LocalCluster, Security
-from distributed.core import Status, rpc
-from distributed.diagnostics.plugin import WorkerPlugin
+from distributed import LocalCluster
 from distributed.scheduler import KilledWorker
-from distributed.utils import get_mp_context
 
 from sweep import __version__
 from sweep.backends import Backend
-from sweep.engine.crews import GUARD, LOCAL, Lost, StayingCrew, asked_workers
+from sweep.engine.crews import LOCAL, Lost, StayingCrew, asked_workers
 from sweep.engine.ledger import Receipt, Results
+from sweep.engine.plugins import SetLimit, Signals
+from sweep.engine.schedulers import FORKED, connected, dashboard, local_cluster
 from sweep.engine.slurm import SLURM, slurm_cluster
-from sweep.engine.worker import Job, begin, forget_run, limit_of, presence_in, stop_run
+from sweep.engine.worker import Job, begin, forget_run, stop_run
 from sweep.errors import MachineError, SweepError
 from sweep.spec import RunOptions, Task
 
-CONNECT_SECONDS = 10.0
-DEPARTURE_SECONDS = 30.0  # as SLURM leaves between SIGTERM and SIGKILL; a nanny leaves some 6
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
 KEPT_BYTES = 2**28  # of memory that is free
 MAPPED_BYTES = 2**25  # and more are given back at once: the most that every glibc takes
@@ -53,10 +46,7 @@ OURS: dict[str, object] = {
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": KEPT_BYTES,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": MAPPED_BYTES,
 }
-FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}  # where there are forks
-PRELOADED = ["distributed", "sweep.engine.clusters"]
 SILENCED = ("distributed", "tornado", "asyncio")  # logs, and those under them
-NO_HANDLERS = (ValueError, RuntimeError, NotImplementedError)  # off the main thread; of Windows
 KEPT = "Finished chunks are kept: run the same sweep again to go on"
 
 Tell = Callable[[str], None]
@@ -74,7 +64,7 @@ def open_crew(
         )
     job = Job(uuid.uuid4().hex, str(store), open_backend, options.backend, options.durable)
     if options.cluster == LOCAL:
-        return Processes(lambda: _local(asked_workers(options)), job, "processes", tell)
+        return Processes(lambda: local_cluster(asked_workers(options)), job, "processes", tell)
     if options.cluster == SLURM:
         return Processes(lambda: slurm_cluster(options), job, "SLURM jobs", tell)
     return Processes(lambda: str(options.cluster), job, f"workers of {options.cluster}", tell)
@@ -103,17 +93,16 @@ class Processes:
     def __enter__(self) -> Processes:
         with ExitStack() as ends:
             _silence(ends)
-            forked = FORKED if sys.platform == "linux" else {}
-            ends.enter_context(dask_config.set({**self.settings, **forked}))
+            ends.enter_context(dask_config.set({**self.settings, **FORKED}))
             self._cluster = self._find()
             if not isinstance(self._cluster, str):
                 ends.callback(self._cluster.close, timeout=10)
-            self._client = _client(self._cluster)
+            self._client = connected(self._cluster)
             ends.callback(self._close)
             self._executor = self._client.get_executor(pure=False, retries=0)
-            self._client.register_plugin(_Signals(self._job.run))
+            self._client.register_plugin(Signals(self._job.run))
             self._begin()
-            self._tell(f"Dask dashboard: {_dashboard(self._client, self._cluster)}")
+            self._tell(f"Dask dashboard: {dashboard(self._client, self._cluster)}")
             self._ends = ends.pop_all()
         return self
 
@@ -165,7 +154,7 @@ class Processes:
     def set_limit(self, seconds: float) -> None:
         if self._client.status == "running":  # else it would wait for the scheduler to come back
             with suppress(OSError):  # who is gone has stopped
-                self._client.register_plugin(_Limit(self._job.run, seconds))
+                self._client.register_plugin(SetLimit(self._job.run, seconds))
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
         return self._result(future)
@@ -208,14 +197,14 @@ class Processes:
                     f"{__version__}: install the same version for all workers, and start them anew"
                 )
 
-    def _refused(self, address: str, error: SweepError) -> None:  # noqa: ARG002
+    def _refused(self, address: str, error: SweepError) -> None:  # noqa: ARG002 (OneEach asks)
         """A worker cannot open what it needs: then none begins."""
         raise error
 
     def _kill_worker(self, address: str) -> None:
         for nanny in getattr(self._cluster, "workers", {}).values():
             if getattr(nanny, "worker_address", None) == address and nanny.pid:
-                os.kill(nanny.pid, signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+                kill_process(nanny.pid)
                 return
         self._client.run(_exit, workers=[address], wait=False)
 
@@ -225,163 +214,24 @@ class Processes:
                 self._client.run(call, self._job.run, on_error="ignore")
 
     def _close(self) -> None:
-        with suppress(Exception):
+        with suppress(Exception):  # of a scheduler that is gone: what is asked of it is over
             self._executor.shutdown(wait=False)
             self.rest()
             if self._client.status == "running":
-                for plugin in (_Signals, _Limit):
+                for plugin in (Signals, SetLimit):
                     self._client.unregister_worker_plugin(plugin.name_of(self._job.run))
-        with suppress(Exception):
+        with suppress(Exception):  # the same
             self._client.close(timeout=5)
+
+
+def kill_process(number: int) -> None:
+    """The end of a process of this machine, whatever it is at; OSError if there is none."""
+    os.kill(number, signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
 
 
 async def _exit() -> None:
     """Ends this process. Dask asks for a coroutine where nobody waits for what is returned."""
     os._exit(1)
-
-
-class _Signals(WorkerPlugin):
-    """What a worker process with a nanny makes of signals, as long as the run goes on.
-
-    Ctrl-C in a terminal goes to every process there; the one that was started sees to it. At
-    SIGTERM, and however else it is closed, a process first finishes the chunks that it is at. Dask
-    takes no result from it any more, but the ledger finds them done.
-    """
-
-    def __init__(self, run: str) -> None:
-        self.name = self.name_of(run)
-        self._run = run
-        self._before: Any = signal.SIG_IGN  # what SIGINT did before
-        self._closing: Any = None  # else nobody would hold it
-
-    @staticmethod
-    def name_of(run: str) -> str:
-        return f"sweep-signals-{run}"
-
-    async def setup(self, worker: Any) -> None:
-        if worker.nanny is None:  # whoever started it has nobody else to signal to
-            return
-
-        def close() -> None:
-            self._closing = asyncio.ensure_future(worker.close(nanny=False, reason="SIGTERM"))
-
-        with suppress(*NO_HANDLERS):
-            self._before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, close)
-
-    async def teardown(self, worker: Any) -> None:
-        if worker.nanny is None:
-            return
-        if worker.status == Status.closing:
-            await self._finish()
-        elif self._before != signal.SIG_IGN:  # else another run has set them, or nobody can
-            with suppress(*NO_HANDLERS):
-                signal.signal(signal.SIGINT, self._before)
-                asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
-
-    async def _finish(self) -> None:
-        presence = presence_in(self._run)
-        presence.leaving = True
-        end = time.monotonic() + DEPARTURE_SECONDS
-        while presence.at_work and time.monotonic() < end:
-            await asyncio.sleep(0.02)
-        await asyncio.to_thread(forget_run, self._run)
-
-
-class _Limit(WorkerPlugin):
-    """Every worker of a run hears how long a chunk may take, those that come later too."""
-
-    def __init__(self, run: str, seconds: float) -> None:
-        self.name = self.name_of(run)  # the next of that name takes its place
-        self._run = run
-        self._seconds = seconds
-
-    @staticmethod
-    def name_of(run: str) -> str:
-        return f"sweep-limit-{run}"
-
-    def setup(self, worker: object) -> None:  # noqa: ARG002
-        limit_of(self._run).seconds = self._seconds
-
-
-def _local(n: int) -> LocalCluster:
-    _preload()
-    with starting():
-        return LocalCluster(
-            n_workers=n,
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=0,
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-            env=dict(os.environ),  # the server of forks has that of its own beginning
-        )
-
-
-@contextmanager
-def starting() -> Generator[None]:
-    """Within, SweepError if a process of this machine ends before it is there to work.
-
-    MachineError where that is for want of a folder or a port.
-    """
-    try:
-        yield
-    except RuntimeError as error:  # as Dask tells of it
-        if isinstance(error.__cause__, OSError):
-            raise MachineError(
-                f"Dask cannot start worker processes ({error.__cause__}): see to that, or to "
-                "Dask's settings if it is a folder of theirs (temporary-directory); or compute on "
-                "threads, without --cluster and --gpus"
-            ) from error
-        raise SweepError(f"worker processes did not start ({error}): {GUARD}") from error
-
-
-def _preload() -> None:
-    """Workers are forks of a process that has imported what they need, if there are forks.
-
-    To import it takes each about a second of a processor, at its start as after a death.
-    """
-    if sys.platform == "linux":
-        get_mp_context()  # has Dask's own list set first, so that ours stays
-        multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
-
-
-def _client(cluster: LocalCluster | str) -> Client:
-    try:
-        if isinstance(cluster, str):
-            _check_answer(cluster)
-        return Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise MachineError(
-            f"no Dask scheduler answers at {cluster!r} ({error or 'nothing came back'}); start one "
-            "(`dask scheduler`, and `dask worker ADDRESS` for each worker) and give its address"
-        ) from error
-
-
-def _check_answer(address: str) -> None:
-    """ValueError, OSError or TimeoutError if no scheduler answers.
-
-    A Client that finds none cannot be closed, and complains of that when it is forgotten.
-    """
-    with ThreadPoolExecutor(1) as thread:  # this one may have a loop already, in a notebook
-        found = thread.submit(asyncio.run, _identity(address)).result()
-    if found.get("type") != "Scheduler":
-        raise ValueError(f"a Dask {found.get('type')} does")
-
-
-async def _identity(address: str) -> dict[str, Any]:
-    security, called = cast("Any", Security()), cast("Any", rpc)  # their types are not complete
-    given = security.get_connection_args("client")
-    async with called(address, timeout=CONNECT_SECONDS, connection_args=given) as there:
-        return await asyncio.wait_for(there.identity(), CONNECT_SECONDS)
-
-
-def _dashboard(client: Client, cluster: LocalCluster | str) -> str:
-    """Where Dask shows what its workers do, and what is to be done if it shows nothing there."""
-    link = str(cast("str | None", client.dashboard_link))
-    if not isinstance(cluster, str) and find_spec("bokeh") is None:  # of a scheduler in here
-        return f"{link} (shows nothing without bokeh: pip install bokeh)"
-    return link
 
 
 def _silence(ends: ExitStack) -> None:

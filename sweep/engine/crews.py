@@ -102,7 +102,7 @@ class Threads:
     def halt(self) -> None:
         self._stop.set()
 
-    def kill(self, future: Future[list[Receipt]]) -> bool:  # noqa: ARG002
+    def kill(self, future: Future[list[Receipt]]) -> bool:  # noqa: ARG002 (as crews have it)
         """No: a thread ends by itself, or with its process."""
         return False
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import time
 import uuid
 from collections import Counter
@@ -23,9 +22,10 @@ from distributed import Nanny, Scheduler, SpecCluster, get_worker
 
 from sweep.backends import Backend
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus
-from sweep.engine.clusters import KEPT, OURS, Processes, Tell, starting
+from sweep.engine.clusters import KEPT, OURS, Processes, Tell, kill_process
 from sweep.engine.crews import Lost, StayingCrew, threads_of_gpu
 from sweep.engine.ledger import Receipt, Results
+from sweep.engine.schedulers import starting
 from sweep.engine.worker import Job, opened, stop_of
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.spec import RunOptions, Task
@@ -173,7 +173,7 @@ class OneEach(Processes):
         for identifier, nanny in list(self._nannies().items()):
             if nanny.worker_address == address and nanny.pid:
                 with suppress(OSError):  # it is over by itself
-                    os.kill(nanny.pid, signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+                    kill_process(nanny.pid)
             if identifier not in self._left:
                 self._ended.add(str(nanny.worker_address))
                 self._dismiss(identifier)
