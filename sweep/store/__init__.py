@@ -1,9 +1,10 @@
 """The results of a sweep, on disk and in memory; the only part that knows zarr."""
 
-from sweep.store.disk import Store, open_results
+from sweep.store.disk import Store
 from sweep.store.memory import MemoryResults
 from sweep.store.passes import PassFolder
 from sweep.store.place import anything_at, is_in_memory, is_url, refuse_no_path
+from sweep.store.reading import open_results
 
 __all__ = [
     "MemoryResults",

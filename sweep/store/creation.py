@@ -60,6 +60,7 @@ def build(
     if separator is None:
         separator = listing.separator(chunk_counts(sweep.shape, chunks))
     attributes = layout.attributes(sweep, provenance)
+    # The types of zarr.create_group are not complete.
     group = zarr.create_group(  # pyright: ignore[reportUnknownMemberType]
         folder, zarr_format=3, attributes=attributes
     )

@@ -18,13 +18,18 @@ FILE = "damaged.json"
 
 def note(folder: Path, chunks: Iterable[Chunk]) -> None:
     """Keeps the indices of the chunks found damaged, instead of those found before."""
-    indices = [list(chunk.index) for chunk in chunks]
-    if not indices and not (folder / FILE).exists():
+    found = list(chunks)
+    if not found and not (folder / FILE).exists():
         return
     folder.mkdir(exist_ok=True)
     scratch = folder / f"{FILE}.partial"
-    scratch.write_text(json.dumps(indices) + "\n", encoding="utf-8")
+    scratch.write_text(line(found), encoding="utf-8")
     scratch.replace(folder / FILE)
+
+
+def line(chunks: Iterable[Chunk]) -> str:
+    """The indices as they are kept."""
+    return json.dumps([list(chunk.index) for chunk in chunks]) + "\n"
 
 
 def noted(folder: Path) -> set[tuple[int, ...]]:

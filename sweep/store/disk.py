@@ -24,13 +24,12 @@ from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunk_counts, chunk_shape
 from sweep.spec import STRETCH, Chunk, Status, Sweep
 from sweep.store import encoding, extension, layout
-from sweep.store.coordinates import read_dimensions
 from sweep.store.differences import differences
 from sweep.store.faults import opening
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
 from sweep.store.listing import key
 from sweep.store.place import Index, Place, local, place_of
-from sweep.store.reading import checked, intact
+from sweep.store.reading import intact, open_results
 
 
 class Store:
@@ -92,7 +91,7 @@ class Store:
 
     @classmethod
     def _open(cls, place: Place) -> Store:
-        _refuse_what_is_not_to_be_read(place)
+        extension.refuse_what_is_not_to_be_read(place)
         with opening(place):
             group = open_group(place.files())
             return cls(place, sweep_of(group), group)
@@ -352,32 +351,3 @@ class Store:
         except (ValueError, RuntimeError, OSError):  # checksum, decompression, disk
             return False
         return name != "status" or not np.any(part == Status.pending)
-
-
-def open_results(path: str | Path) -> xr.Dataset:
-    """The results in a store as a lazy Dataset, finished or not; StoreError if there are none."""
-    place = place_of(path)
-    _refuse_what_is_not_to_be_read(place)
-    with opening(place):
-        files = place.files()
-        read_dimensions(open_group(files))
-        dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
-            files, consolidated=False, chunks=None
-        )
-        return layout.ordered(_chunked(checked(dataset)))
-
-
-def _chunked(dataset: xr.Dataset) -> xr.Dataset:
-    """The Dataset in the chunks of its results, in one of which a coordinate's file may not lie.
-
-    A coordinate of no more than a stretch has no chunks: it is read when it is asked for.
-    """
-    short = [name for name in dataset.coords if dataset[name].size <= STRETCH]
-    chunks = dataset["status"].encoding["preferred_chunks"]
-    return dataset.drop_vars(short).chunk(chunks).assign_coords(dataset[short].coords)
-
-
-def _refuse_what_is_not_to_be_read(place: Place) -> None:
-    place.refuse_what_is_no_store()
-    if place.extension_is_under_way():
-        extension.refuse_under_way(place)

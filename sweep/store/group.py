@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def open_group(files: Files) -> zarr.Group:
     """The group of a store; StoreError if it is another's."""
-    # The types of zarr.open_group, as those of xarray.open_zarr, are not complete.
+    # The types of zarr.open_group are not complete.
     group = zarr.open_group(  # pyright: ignore[reportUnknownMemberType]
         files, mode="r+", use_consolidated=False
     )

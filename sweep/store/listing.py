@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-# As zarr's LocalStore names a file that it has not yet renamed.
 MOST_FOLDERS = 1000  # of the chunks of one array, beside one another
-SCRATCH_FILE = re.compile(r".*\.[0-9a-f]{32}\.partial")
+SCRATCH_FILE = re.compile(r".*\.[0-9a-f]{32}\.partial")  # zarr's, until it is renamed
 
 
 def separator(counts: tuple[int, ...]) -> str:

@@ -1,4 +1,4 @@
-"""What is read from a store lazily: every part is checked when it is read, whoever reads it."""
+"""A store as a lazy Dataset: every part is checked when it is read, whoever reads it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,39 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from sweep.errors import StoreError
-from sweep.spec import LEVEL, MISSING, Status
-from sweep.store.coordinates import damaged
-from sweep.store.layout import MISSING_LEVEL
+from sweep.spec import LEVEL, MISSING, STRETCH, Status
+from sweep.store import extension
+from sweep.store.coordinates import damaged, read_dimensions
+from sweep.store.faults import opening
+from sweep.store.group import open_group
+from sweep.store.layout import MISSING_LEVEL, ordered
+from sweep.store.place import place_of
 
 Read = Callable[[Any], NDArray[Any]]  # of a key: integers, slices and index arrays, one a dimension
+
+
+def open_results(path: str | Path) -> xr.Dataset:
+    """The results in a store as a lazy Dataset, finished or not; StoreError if there are none."""
+    place = place_of(path)
+    extension.refuse_what_is_not_to_be_read(place)
+    with opening(place):
+        files = place.files()
+        read_dimensions(open_group(files))
+        # The types of xarray.open_zarr are not complete.
+        dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
+            files, consolidated=False, chunks=None
+        )
+        return ordered(_chunked(checked(dataset)))
+
+
+def _chunked(dataset: xr.Dataset) -> xr.Dataset:
+    """The Dataset in the chunks of its results, in one of which a coordinate's file may not lie.
+
+    A coordinate of no more than a stretch has no chunks: it is read when it is asked for.
+    """
+    short = [name for name in dataset.coords if dataset[name].size <= STRETCH]
+    chunks = dataset["status"].encoding["preferred_chunks"]
+    return dataset.drop_vars(short).chunk(chunks).assign_coords(dataset[short].coords)
 
 
 def checked(dataset: xr.Dataset) -> xr.Dataset:

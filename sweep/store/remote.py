@@ -9,7 +9,6 @@ sweeps that race for one URL are not told apart.
 from __future__ import annotations
 
 import itertools
-import json
 import tempfile
 import time
 import uuid
@@ -24,7 +23,7 @@ from zarr.storage import FsspecStore
 
 from sweep.errors import StoreError
 from sweep.spec import Chunk, Sweep
-from sweep.store import damage, faults, receipts, remote_extension
+from sweep.store import damage, faults, objects, receipts, remote_extension
 from sweep.store.creation import build
 from sweep.store.encoding import Piece
 from sweep.store.listing import key
@@ -113,14 +112,11 @@ class RemotePlace:
         self._put(key, b"".join(pieces))
 
     def remove(self, key: str) -> None:
-        try:
-            self._system.rm_file(f"{self._root}/{key}")
-        except FileNotFoundError:
-            pass
+        objects.remove(self._system, f"{self._root}/{key}")
 
     def destroy(self) -> None:
         with faults.reaching(self.url):  # its group last: what is left says what it is
-            names = self._found(f"{self._root}")
+            names = objects.found(self._system, self._root)
             for name in sorted(names, key=lambda name: (name.endswith("zarr.json"), -len(name))):
                 self._system.rm_file(name)
 
@@ -135,7 +131,7 @@ class RemotePlace:
     def clean(self) -> None:
         """Nothing: an object that is not whole does not exist."""
 
-    def writing(self) -> Any:
+    def writing(self) -> AbstractContextManager[None]:
         return faults.reaching(self.url)
 
     @contextmanager
@@ -164,19 +160,19 @@ class RemotePlace:
         if lines:
             with faults.reaching(self.url):
                 name = f"{receipts.writer()}-{uuid.uuid4().hex}.jsonl"
-                self._system.pipe_file(f"{self._root}.log/{name}", "".join(lines).encode())
+                objects.put(self._system, f"{self._root}.log/{name}", "".join(lines).encode())
 
     def receipts(self) -> list[dict[str, Any]]:
         self.flush()
         with faults.reaching(self.url):
-            names = self._found(f"{self._root}.log")
+            names = objects.found(self._system, f"{self._root}.log")
             texts = [self._system.cat_file(name) for name in names if name.endswith(".jsonl")]
         return receipts.parsed(text.decode("utf-8", "replace") for text in texts)
 
     def note_damage(self, chunks: Iterable[Chunk]) -> None:
         with faults.reaching(self.url):
-            indices = json.dumps([list(chunk.index) for chunk in chunks]) + "\n"
-            self._system.pipe_file(f"{self._root}.log/{damage.FILE}", indices.encode())
+            text = damage.line(chunks)
+            objects.put(self._system, f"{self._root}.log/{damage.FILE}", text.encode())
 
     def noted_damage(self) -> set[tuple[int, ...]]:
         with faults.reaching(self.url):
@@ -187,19 +183,13 @@ class RemotePlace:
         return damage.parsed(text.decode("utf-8", "replace"))
 
     def _put(self, key: str, content: bytes) -> None:
-        self._system.pipe_file(f"{self._root}/{key}", content)
+        objects.put(self._system, f"{self._root}/{key}", content)
 
     def _names(self, folder: str) -> set[str]:
         """The keys of all objects in a folder of the store, by one listing."""
         root = f"{self._root}/"
-        return {name.removeprefix(root) for name in self._found(f"{self._root}/{folder}")}
-
-    def _found(self, folder: str) -> list[str]:
-        self._system.invalidate_cache()  # fsspec remembers what others have changed since
-        try:
-            return sorted(self._system.find(folder))
-        except FileNotFoundError:
-            return []
+        keys = objects.found(self._system, f"{self._root}/{folder}")
+        return {key.removeprefix(root) for key in keys}
 
 
 def _refuse_nameless(url: str) -> None:

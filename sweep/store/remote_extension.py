@@ -18,6 +18,7 @@ from sweep.plan import refuse_many_chunks
 from sweep.spec import Sweep
 from sweep.store.creation import build
 from sweep.store.extension import GROUP, STATUS, cut_off, in_order, separator_of
+from sweep.store.objects import found, put, remove
 
 
 def begin(
@@ -45,7 +46,8 @@ def finish(system: Any, root: str) -> None:
     prepared = _prepared(root)
     for key in cut_off(_status(system, root), _status(system, prepared)):
         remove(system, f"{root}/status/{key}")
-    for name in in_order(_names(system, prepared)):
+    files = (Path(key).relative_to(prepared) for key in found(system, prepared))
+    for name in in_order(files):
         put(system, f"{root}/{name}", system.cat_file(f"{prepared}/{name}"))
     forget(system, root)
 
@@ -67,34 +69,13 @@ def shape(system: Any, root: str) -> tuple[int, ...]:
     return tuple(_status(system, root)["shape"])
 
 
-def put(system: Any, key: str, content: bytes) -> None:
-    """An object, whole at once."""
-    system.pipe_file(key, content)
-
-
-def remove(system: Any, key: str) -> None:
-    """No object, whether there was one or not."""
-    try:
-        system.rm_file(key)
-    except FileNotFoundError:
-        pass
-
-
 def _status(system: Any, root: str) -> Mapping[str, Any]:
     return json.loads(system.cat_file(f"{root}/{STATUS}"))
 
 
 def _clear(system: Any, root: str) -> None:
-    for name in _names(system, _prepared(root)):
-        remove(system, f"{_prepared(root)}/{name}")
-
-
-def _names(system: Any, folder: str) -> list[Path]:
-    system.invalidate_cache()
-    try:
-        return [Path(name).relative_to(folder) for name in system.find(folder)]
-    except FileNotFoundError:
-        return []
+    for key in found(system, _prepared(root)):
+        remove(system, key)
 
 
 def _prepared(root: str) -> str:
