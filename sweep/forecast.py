@@ -16,7 +16,7 @@ from sweep.backends import Backend, Stopped, open_backend
 from sweep.backends.visible import find_gpus
 from sweep.engine import threads_for, threads_of_gpu
 from sweep.plan import chunk_at, points, variant_sets
-from sweep.spec import DTYPES, STRETCH, Axis, Chunk, Points, RunOptions, Sweep, is_array
+from sweep.spec import STRETCH, Axis, Chunk, Points, RunOptions, Sweep, array_types, is_array
 from sweep.store import is_url, layout
 
 PROBE_SECONDS = 1.0
@@ -174,7 +174,7 @@ def _batch(sweep: Sweep, start: float, size: int) -> Points:
 
 def _bytes_at_work(sweep: Sweep) -> int:
     """Of a point in a worker: outputs as computed, as stored, and one of them while compressed."""
-    computed = sum(np.dtype(DTYPES[output.kind]).itemsize for output in sweep.outputs) + 1
+    computed = sum(np.dtype(dtype).itemsize for dtype in array_types(sweep.outputs).values())
     stored = [variable.dtype.itemsize for variable in layout.results(sweep)]
     converted = 0 if sweep.dtype == "float64" else sum(stored)
     return computed + converted + 2 * max(stored)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal, Protocol, cast
@@ -38,6 +38,11 @@ MISSING_FLAG = 255  # uint8 outputs of a point that is not ok
 # By kind of output: what it is computed as, and what a point that is not ok holds.
 DTYPES: Mapping[str, type[np.generic]] = {"real": np.float64, "count": np.int32, "flag": np.uint8}
 MISSING: Mapping[str, float] = {"real": math.nan, "count": MISSING_COUNT, "flag": MISSING_FLAG}
+
+
+def array_types(outputs: Iterable[Output]) -> dict[str, type[np.generic]]:
+    """By name, the types of the arrays that a backend fills: the outputs', and "status"."""
+    return {**{output.name: DTYPES[output.kind] for output in outputs}, "status": np.uint8}
 
 
 class Status(IntEnum):

@@ -24,7 +24,7 @@ from sweep.errors import CompileError, MachineError, SweepError
 from sweep.models.friction_oscillator import MODEL
 from sweep.plan import points
 from sweep.source import flat_text, kernel_of, kernel_text
-from sweep.spec import Chunk, Sweep
+from sweep.spec import Chunk, Sweep, array_types
 from tests.friction_points import random_parameters
 from tests.points import compute, differing
 from tests.test_plan import linear, sweep_over
@@ -366,8 +366,8 @@ def test_nothing_is_written_beyond_the_last_point(budget: int) -> None:
     """Arrays a little longer than the points are left as they were at their ends."""
     cases = random_parameters(37, seed=9)
     sweep, library, given = _loaded(cases)
-    arrays = {o.name: np.full(64, 77, cpu.DTYPES[o.kind]) for o in sweep.outputs}
-    arrays["status"] = np.full(64, 77, np.uint8)
+    types = array_types(sweep.outputs)
+    arrays = {name: np.full(64, 77, dtype) for name, dtype in types.items()}
     library.run(given, sweep.outputs, arrays, None, budget)
     for name, values in compute(cases).items():
         assert arrays[name][:37].tobytes() == values.tobytes()

@@ -26,7 +26,7 @@ from sweep.errors import CompileError, LostDeviceError, MachineError
 from sweep.models import models
 from sweep.plan import points
 from sweep.source import kernel_of
-from sweep.spec import Axis, Chunk
+from sweep.spec import Axis, Chunk, array_types
 from tests.command import environment, sweep_command
 from tests.gpu_points import Case, cases
 from tests.gpu_twin import PRELUDE, TwinDevice, twin_text
@@ -258,8 +258,8 @@ def test_points_that_are_done_are_left_alone_by_later_launches() -> None:
     """A launch after the last writes nothing: its outputs are those that were there."""
     case, twin = CASES["friction_oscillator-exact"], TwinDevice()
     program = twin.load(kernel_of(case.sweep))
-    arrays = {o.name: twin.host_array(200, device_type(o.kind)) for o in case.sweep.outputs}
-    arrays["status"] = twin.host_array(200, np.uint8)
+    types = array_types(case.sweep.outputs)
+    arrays = {name: twin.host_array(200, dtype) for name, dtype in types.items()}
     pace = batches.Pace(twin.threads)
     work = batches.Work(twin, program, case.points, case.sweep.outputs, arrays, pace)
     stored = work._stored(200)
@@ -272,10 +272,6 @@ def test_points_that_are_done_are_left_alone_by_later_launches() -> None:
     work._launch("tribosweep_run", request, 200)
     assert all(np.all(memory.bytes == 0x77) for memory in stored.values())
     assert before["status"].max() > 0
-
-
-def device_type(kind: str) -> Any:
-    return batches.DTYPES[kind]
 
 
 # The layout of a request.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sweep.arrays import Array, ArrayMethod, array_method
 from sweep.backends.base import Computed, Stopped
-from sweep.spec import DTYPES, MISSING, Column, Points, Status, Sweep
+from sweep.spec import DTYPES, MISSING, Column, Points, Status, Sweep, array_types
 
 
 def compute_arrays(
@@ -30,10 +30,8 @@ def compute_arrays(
     MemoryError halves it; it is raised where a single point does not fit.
     """
     method = array_method(sweep.model, sweep.method)
-    arrays = {
-        output.name: np.empty(points.n_points, DTYPES[output.kind]) for output in sweep.outputs
-    }
-    arrays["status"] = np.empty(points.n_points, np.uint8)
+    types = array_types(sweep.outputs)
+    arrays = {name: np.empty(points.n_points, dtype) for name, dtype in types.items()}
     began = time.perf_counter()
     first = 0
     while first < points.n_points:

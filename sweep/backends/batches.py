@@ -19,7 +19,7 @@ from sweep.backends.base import Stopped
 from sweep.backends.cpu import Column
 from sweep.backends.device import GROUP, Memory, OutOfMemory, Program, Queue, request_type
 from sweep.errors import DeviceError
-from sweep.spec import DTYPES, Output, Points
+from sweep.spec import Output, Points, array_types
 
 LAUNCH_SECONDS = 0.25  # at most wanted: a display, Ctrl-C and a time limit wait for it
 GROWTH = 4  # of the work in a launch, after one that took less than 1/GROWTH of that
@@ -122,7 +122,7 @@ class Work:
     def _shares(self, memory: int) -> Shares:
         """Points and groups that fit `memory` and a launch, at least one of each."""
         sizes = self._program.sizes
-        stored = 1 + sum(np.dtype(DTYPES[output.kind]).itemsize for output in self._outputs)
+        stored = sum(self._item_sizes().values())
         stored += 8 * len(self._program.kernel.parameters)  # of a column, where each has its value
         kept = sizes.state_bytes + 1
         if not sizes.fields:
@@ -148,10 +148,12 @@ class Work:
         del kept  # what the request points to has to live until here
 
     def _stored(self, count: int) -> dict[str, Memory]:
-        sizes = {output.name: np.dtype(DTYPES[output.kind]).itemsize for output in self._outputs}
-        return {
-            name: self._queue.empty(count * size) for name, size in {**sizes, "status": 1}.items()
-        }
+        return {name: self._queue.empty(count * size) for name, size in self._item_sizes().items()}
+
+    def _item_sizes(self) -> dict[str, int]:
+        """Bytes of a point in each of the arrays."""
+        types = array_types(self._outputs)
+        return {name: np.dtype(dtype).itemsize for name, dtype in types.items()}
 
     def _request(
         self, first: int, count: int, stored: Mapping[str, Memory]

@@ -27,7 +27,7 @@ from sweep.backends.compiler import (
 )
 from sweep.errors import CompileError, MachineError
 from sweep.source import Kernel, kernel_of, kernel_text
-from sweep.spec import DTYPES, Output, Points, Sweep
+from sweep.spec import Output, Points, Sweep, array_types
 
 SLICE_SECONDS = 0.1  # a call returns at least this often, so that a stop is heard
 FIRST_BUDGET = 1000  # units of work in the first call, before their cost is known
@@ -89,10 +89,8 @@ class CpuBackend:
         if sweep.method.kind == "array":
             return compute_arrays(np, sweep, points, stop)
         library = self._library(kernel_of(sweep, points.variants))
-        arrays = {
-            output.name: np.empty(points.n_points, DTYPES[output.kind]) for output in sweep.outputs
-        }
-        arrays["status"] = np.empty(points.n_points, np.uint8)
+        types = array_types(sweep.outputs)
+        arrays = {name: np.empty(points.n_points, dtype) for name, dtype in types.items()}
         seconds = library.run(points, sweep.outputs, arrays, stop, self._budget)
         return Computed(arrays, seconds)
 
@@ -155,11 +153,16 @@ class Library:
             self._run(ctypes.byref(request))
             seconds = time.perf_counter() - began
             total += seconds
-            if budget is None and seconds < SLICE_SECONDS / 2:
-                work = min(work * 4, 1 << 60)
-            elif budget is None and seconds > SLICE_SECONDS * 2:
-                work = max(work // 2, 1)
+            if budget is None:
+                work = next_budget(work, seconds)
         return total
+
+
+def next_budget(work: int, seconds: float) -> int:
+    """Units of work for the next call into a kernel, after one of so many that took so long."""
+    if seconds < SLICE_SECONDS / 2:
+        return min(work * 4, 1 << 60)
+    return max(work // 2, 1) if seconds > SLICE_SECONDS * 2 else work
 
 
 def request_type(n_columns: int, n_outputs: int) -> type[Any]:

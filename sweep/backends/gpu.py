@@ -5,9 +5,6 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from threading import Event
-from typing import Any
-
-import numpy as np
 
 from sweep.arrays import array_method
 from sweep.backends.base import Computed, Stopped
@@ -15,7 +12,7 @@ from sweep.backends.batches import Pace, Work
 from sweep.backends.device import Device, Sizes, request_type
 from sweep.errors import CompileError, LostDeviceError, SweepError
 from sweep.source import Kernel, kernel_of
-from sweep.spec import DTYPES, Points, Sweep
+from sweep.spec import Points, Sweep, array_types
 
 OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
 ITEMS_OF_A_THREAD = 4  # they share the motion's recurrence
@@ -63,11 +60,10 @@ class GpuBackend:
     def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
         program = self._device.load(kernel_of(sweep, points.variants))
         pace = self._paces.setdefault(program.kernel, Pace(self._device.threads, self._budget))
-        types: dict[str, Any] = {output.name: DTYPES[output.kind] for output in sweep.outputs}
         with self._device.queue() as chosen:
             arrays = {
                 name: self._device.host_array(points.n_points, dtype)
-                for name, dtype in {**types, "status": np.uint8}.items()
+                for name, dtype in array_types(sweep.outputs).items()
             }
             work = Work(chosen, program, points, sweep.outputs, arrays, pace, stop)
             # What one batch has found not to be there, the next need not ask for.

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Mapping
 
 import numpy as np
 
-from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.cpu import FIRST_BUDGET, load_library
-from sweep.backends.tracer import Seen, Span, next_budget
-from sweep.errors import CompileError, SweepError
-from sweep.source import Kernel, kernel_text
+from sweep.backends.tracer import Seen, Span, TraceLibrary
+from sweep.errors import SweepError
+from sweep.source import Kernel
 from sweep.spec import Values
 
 MOST_LOOKS = 10**8  # items times moments
@@ -41,23 +38,14 @@ class ItemsTracer:
 
     def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
         """Compiles what it needs; `values` are those of the kernel's parameters, in SI units."""
-        path = compile_library(kernel_text(kernel, "trace"), find_compiler())
-        self._library = load_library(path)
-        self._parameters = np.array([values[p.name] for p in kernel.parameters], np.float64)
+        twins = "entry_trace_items.h and items_tracer.py"
+        self._kernel = TraceLibrary(kernel, values, Trace, twins)
         self._items = int(values[kernel.method.items])
         self._name = kernel.method.items
-        if self._integer("trace_bytes") != ctypes.sizeof(Trace):
-            raise CompileError(
-                f"{str(path)!r}: entry_trace_items.h and items_tracer.py differ in layout"
-            )
 
     def span(self) -> Span:
         """What a trace is of if nothing else is asked for."""
-        times = np.empty(3)
-        self._library.tribosweep_span(
-            ctypes.c_void_p(self._parameters.ctypes.data), ctypes.c_void_p(times.ctypes.data)
-        )
-        return Span(*times.tolist())
+        return self._kernel.span()
 
     def look(self, times: Values, budget: int | None = None) -> Seen:
         """What is there to be seen of the point and its items at `times`, ascending.
@@ -72,33 +60,19 @@ class ItemsTracer:
                 f"more than {MOST_LOOKS:,}: take fewer {self._name} or samples"
             )
         times = np.ascontiguousarray(times, np.float64)
-        rows = np.full((times.size, self._integer("row_size")), np.nan)
-        items = np.full((times.size, self._items, self._integer("item_row_size")), np.nan)
+        rows = np.full((times.size, self._kernel.integer("row_size")), np.nan)
+        items = np.full((times.size, self._items, self._kernel.integer("item_row_size")), np.nan)
         places = np.empty(self._items)
-        sums = np.zeros(times.size * self._integer("sum_bytes") // 8)
-        trail = np.empty(self._integer("trail_bytes") // 8 + 8)
+        sums = np.zeros(times.size * self._kernel.integer("sum_bytes") // 8)
+        trail = np.empty(self._kernel.integer("trail_bytes") // 8 + 8)
         trace = Trace(samples=times.size, status=-1)
-        trace.parameters, trace.times = self._parameters.ctypes.data, times.ctypes.data
+        trace.parameters, trace.times = self._kernel.parameters, times.ctypes.data
         trace.places, trace.items, trace.rows = (
             array.ctypes.data for array in (places, items, rows)
         )
         trace.sums, trace.trail = sums.ctypes.data, trail.ctypes.data
-        self._run(trace, budget)
+        self._kernel.run(trace, budget)
         if trace.status:
             rows[:], items[:] = np.nan, np.nan
         seen = 0 if trace.status else times.size
         return Seen(rows, seen, int(trace.status), items, places)
-
-    def _run(self, trace: Trace, budget: int | None) -> None:
-        work = budget or FIRST_BUDGET
-        while trace.status < 0:
-            trace.budget = work
-            began = time.perf_counter()
-            self._library.tribosweep_trace(ctypes.byref(trace))
-            if budget is None:
-                work = next_budget(work, time.perf_counter() - began)
-
-    def _integer(self, name: str) -> int:
-        function = getattr(self._library, f"tribosweep_{name}")
-        function.restype = ctypes.c_int64
-        return int(function())

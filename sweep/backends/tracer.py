@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.cpu import FIRST_BUDGET, SLICE_SECONDS, Target, load_library
+from sweep.backends.cpu import FIRST_BUDGET, Target, load_library, next_budget
 from sweep.errors import CompileError
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Values
@@ -55,25 +56,66 @@ class Seen:
     places: NDArray[np.float64] | None = None  # (n_items,): where the items are
 
 
-class Tracer:
-    """A point of a kernel that has time_of and look."""
+class TraceLibrary:
+    """A kernel compiled to be looked at, loaded, and the parameters of its one point."""
 
-    def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
-        """Compiles what it needs; `values` are those of the kernel's parameters, in SI units."""
-        text = kernel_text(kernel, "trace")
-        path = compile_library(text, find_compiler(), ONE_LANE.flags)
+    def __init__(
+        self,
+        kernel: Kernel,
+        values: Mapping[str, float],
+        twin: type[ctypes.Structure],
+        twins: str,
+        flags: Sequence[str] = (),
+    ) -> None:
+        """`twin` is the structure that calls take; `twins` names the files that describe it."""
+        path = compile_library(kernel_text(kernel, "trace"), find_compiler(), flags)
         self._library = load_library(path)
         self._parameters = np.array([values[p.name] for p in kernel.parameters], np.float64)
-        if self._integer("trace_bytes") != ctypes.sizeof(Trace):
-            raise CompileError(f"{str(path)!r}: entry_trace.h and tracer.py differ in layout")
+        if self.integer("trace_bytes") != ctypes.sizeof(twin):
+            raise CompileError(f"{str(path)!r}: {twins} differ in layout")
+
+    @property
+    def parameters(self) -> int:
+        """The address of the parameters' values."""
+        return self._parameters.ctypes.data
 
     def span(self) -> Span:
         """What a trace is of if nothing else is asked for."""
         times = np.empty(3)
         self._library.tribosweep_span(
-            ctypes.c_void_p(self._parameters.ctypes.data), ctypes.c_void_p(times.ctypes.data)
+            ctypes.c_void_p(self.parameters), ctypes.c_void_p(times.ctypes.data)
         )
         return Span(*times.tolist())
+
+    def run(self, trace: Any, budget: int | None) -> None:
+        """The point taken to its end: `budget` units of work a call, else what is soon done."""
+        work = budget or FIRST_BUDGET
+        while trace.status < 0:
+            trace.budget = work
+            began = time.perf_counter()
+            self._library.tribosweep_trace(ctypes.byref(trace))
+            if budget is None:
+                work = next_budget(work, time.perf_counter() - began)
+
+    def integer(self, name: str) -> int:
+        """What the kernel tells of its sizes."""
+        function = getattr(self._library, f"tribosweep_{name}")
+        function.restype = ctypes.c_int64
+        return int(function())
+
+
+class Tracer:
+    """A point of a kernel that has time_of and look."""
+
+    def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
+        """Compiles what it needs; `values` are those of the kernel's parameters, in SI units."""
+        self._kernel = TraceLibrary(
+            kernel, values, Trace, "entry_trace.h and tracer.py", ONE_LANE.flags
+        )
+
+    def span(self) -> Span:
+        """What a trace is of if nothing else is asked for."""
+        return self._kernel.span()
 
     def look(self, times: Values, budget: int | None = None) -> Seen:
         """What is there to be seen at `times`: in s, ascending, from the span's begin to its last.
@@ -83,29 +125,11 @@ class Tracer:
         so that an interrupt is heard.
         """
         times = np.ascontiguousarray(times, np.float64)
-        rows = np.full((times.size, self._integer("row_size")), np.nan)
-        trail = np.empty(self._integer("trail_bytes") // 8 + 8)
+        rows = np.full((times.size, self._kernel.integer("row_size")), np.nan)
+        trail = np.empty(self._kernel.integer("trail_bytes") // 8 + 8)
         trace = Trace(stop=times.size, status=-1)
-        trace.parameters = self._parameters.ctypes.data
+        trace.parameters = self._kernel.parameters
         trace.times, trace.rows = times.ctypes.data, rows.ctypes.data
         trace.trail = trail.ctypes.data
-        work = budget or FIRST_BUDGET
-        while trace.status < 0:
-            trace.budget = work
-            began = time.perf_counter()
-            self._library.tribosweep_trace(ctypes.byref(trace))
-            if budget is None:
-                work = next_budget(work, time.perf_counter() - began)
+        self._kernel.run(trace, budget)
         return Seen(rows, int(trace.stop), int(trace.status))
-
-    def _integer(self, name: str) -> int:
-        function = getattr(self._library, f"tribosweep_{name}")
-        function.restype = ctypes.c_int64
-        return int(function())
-
-
-def next_budget(work: int, seconds: float) -> int:
-    """Units of work for the next call, after one that took so long."""
-    if seconds < SLICE_SECONDS / 2:
-        return min(work * 4, 1 << 60)
-    return max(work // 2, 1) if seconds > SLICE_SECONDS * 2 else work
