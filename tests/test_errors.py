@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis import plots
+from sweep.analysis import plots, saving
 from sweep.analysis.comparison import compare_slice, reference_sweep
 from sweep.analysis.errors import error, errors, spread
 from sweep.analysis.scales import decades, roomiest_cell
@@ -287,7 +287,7 @@ def test_errors_as_lines_are_on_a_logarithmic_scale(moreau: xr.Dataset) -> None:
 def test_no_errors_at_all_are_drawn_as_lines_at_0(moreau: xr.Dataset, tmp_path: Path) -> None:
     """Of a method against itself; what matplotlib warns of would be an error here."""
     figure = plots.draw_slice(compare_slice(cut(moreau, None, {}), "moreau"))
-    plots.save(figure, tmp_path / "a.png")
+    saving.save(figure, tmp_path / "a.png")
     (axes,) = figure.axes
     lines = [line.get_ydata() for line in axes.get_lines()]
     np.testing.assert_array_equal(lines, np.zeros((3, 3)))

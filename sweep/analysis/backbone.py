@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.plots import save
+from sweep.analysis.saving import save
 from sweep.analysis.scales import scale
 from sweep.analysis.slices import Slice, cut, flag_names, quantity, unit
 from sweep.config import wording
@@ -76,7 +76,9 @@ def draw_backbone(
     _check(dataset)
     others = [str(name) for name in dataset[FREQUENCY].dims if name != ENERGY]
     if per is not None and per not in others:
-        raise SweepError(f"this sweep has no axis {per!r} beside energy: there is {_list(others)}")
+        raise SweepError(
+            f"this sweep has no axis {per!r} beside energy: there is {wording.listed(others)}"
+        )
     at = at or {}
     if at.keys() & {ENERGY, per}:
         raise SweepError(
@@ -164,7 +166,3 @@ def _check(dataset: xr.Dataset) -> None:
 
 def _label(variable: xr.DataArray) -> str:
     return f"{variable.name} [{unit(variable)}]"
-
-
-def _list(names: list[str]) -> str:
-    return ", ".join(names) or "none"

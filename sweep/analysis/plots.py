@@ -22,6 +22,7 @@ from sweep.analysis.borders import (
 )
 from sweep.analysis.outlines import draw_outlines, legend_of_cells
 from sweep.analysis.refined import geometric_axes
+from sweep.analysis.saving import save
 from sweep.analysis.scales import (
     decades,
     edges,
@@ -29,7 +30,7 @@ from sweep.analysis.scales import (
     scale,
     spans_decades,
 )
-from sweep.analysis.slices import Slice, cut, quantity, unit
+from sweep.analysis.slices import Slice, cut, in_words, quantity, unit
 from sweep.errors import SweepError
 
 if TYPE_CHECKING:
@@ -60,28 +61,6 @@ def plot(
     See `draw` for what is on it. Folders on the way to `path` are made; a file there is replaced.
     """
     return save(draw(dataset, output, at=at, over=over), path)
-
-
-def save(figure: Figure, path: str | Path) -> Path:
-    """Write a figure, of the kind that the end of the path says; SweepError if it cannot be."""
-    path = Path(path)
-    refuse_end(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path)
-    except OSError as error:
-        raise SweepError(f"the picture cannot be written to {str(path)!r}: {error}") from error
-    return path
-
-
-def refuse_end(path: Path) -> None:
-    """SweepError if the end of the name is not that of a kind of picture."""
-    from matplotlib.figure import Figure
-
-    formats = Figure().canvas.get_supported_filetypes()
-    if path.suffix.removeprefix(".").lower() not in formats:
-        known = ", ".join(f".{name}" for name in sorted(formats))
-        raise SweepError(f"{str(path)!r} names no kind of picture by its end: use one of {known}")
 
 
 def draw(
@@ -149,7 +128,7 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
         words = "no error" if _is_error(shown) else f"{shown.name} = 0"
         handles.append(Patch(**ZERO, label=f"{words}: {none} points"))
     if shown.missing:
-        counts = ", ".join(f"{n} {_in_words(status.name)}" for status, n in shown.missing.items())
+        counts = ", ".join(f"{n} {in_words(status.name)}" for status, n in shown.missing.items())
         handles.append(Patch(**NO_VALUE, label=f"no value: {counts}"))
     for name, points in shown.infinite.items():
         handles.append(
@@ -316,7 +295,7 @@ def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
         return shown.values[None, :], [""]
     (across,) = (axis for axis in shown.axes if axis.name != along.name)
     lines = shown.values if shown.axes[0].name == across.name else shown.values.T
-    return lines, [f"{_in_words(str(across.name))} = {quantity(value)}" for value in across]
+    return lines, [f"{in_words(str(across.name))} = {quantity(value)}" for value in across]
 
 
 def _mark_missing(axes: Axes, x: Values, line: Values) -> None:
@@ -326,7 +305,3 @@ def _mark_missing(axes: Axes, x: Values, line: Values) -> None:
     if missing.any():
         upright = axes.get_xaxis_transform()
         axes.fill_between(sides, 0, 1, where=missing.tolist(), transform=upright, **NO_VALUE)
-
-
-def _in_words(name: str) -> str:
-    return name.replace("_", " ")

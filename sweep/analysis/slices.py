@@ -232,6 +232,11 @@ def quantity(variable: xr.DataArray) -> str:
     return f"{float(variable):.6g} {unit(variable)}".rstrip()
 
 
+def in_words(name: str) -> str:
+    """A name of the program as it is written in print."""
+    return name.replace("_", " ")
+
+
 def _output_name(dataset: xr.Dataset, output: str | None) -> str:
     names = [str(name) for name in dataset.data_vars if name != "status"]
     if output is not None:

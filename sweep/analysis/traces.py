@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.plots import save
-from sweep.analysis.slices import flag_names, is_flag, quantity, unit
+from sweep.analysis.saving import save
+from sweep.analysis.slices import flag_names, in_words, is_flag, quantity, unit
 from sweep.errors import SweepError
 from sweep.models import models
 from sweep.spec import Model, Status
@@ -103,16 +104,21 @@ def _draw_panels(
         lines = [_draw_line(axes, dataset, name) for name in names]
         handles = [*(lines if len(lines) > 1 else ()), *(() if stack else _shades(dataset))]
         if handles:
-            axes.legend(
-                handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(handles),
-                borderaxespad=0.0, frameon=False, fontsize="small",
-            )  # fmt: skip
+            _draw_legend(axes, handles)
         axes.set_ylabel(_label(dataset, names))
         axes.margins(x=0)
         if not _anything(dataset, names):
             axes.set_yticks([])
         stack.append(axes)
     return stack
+
+
+def _draw_legend(axes: Axes, handles: Sequence[Line2D | Patch]) -> None:
+    """On one line above a panel, at its right end."""
+    axes.legend(
+        handles=list(handles), loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(handles),
+        borderaxespad=0.0, frameon=False, fontsize="small",
+    )  # fmt: skip
 
 
 def _anything(dataset: xr.Dataset, names: list[str]) -> bool:
@@ -148,11 +154,8 @@ def draw_item_map(axes: Axes, dataset: xr.Dataset, name: str) -> None:
         cmap=ListedColormap(colours), vmin=-0.5, vmax=len(meanings) - 0.5, rasterized=True,
     )  # fmt: skip
     pairs = zip(meanings.values(), colours, strict=True)
-    handles = [Patch(facecolor=c, edgecolor="0.6", label=_in_words(m)) for m, c in pairs]
-    axes.legend(
-        handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(handles),
-        borderaxespad=0.0, frameon=False, fontsize="small",
-    )  # fmt: skip
+    handles = [Patch(facecolor=c, edgecolor="0.6", label=in_words(m)) for m, c in pairs]
+    _draw_legend(axes, handles)
     symbol = unit(dataset[item])
     place = str(dataset[item].attrs["long_name"])
     axes.set_ylabel(f"{place} [{symbol}]" if symbol else place)
@@ -171,13 +174,13 @@ def _where_it_changes(places: NDArray[np.float64], flags: NDArray[np.uint8]) -> 
 
 def _draw_line(axes: Axes, dataset: xr.Dataset, name: str) -> Line2D:
     times, values = dataset["time"].values, dataset[name].values
-    return axes.plot(times, values, linewidth=1.1, label=_in_words(name))[0]
+    return axes.plot(times, values, linewidth=1.1, label=in_words(name))[0]
 
 
 def _label(dataset: xr.Dataset, names: list[str]) -> str:
     """The name of what is alone in a panel, or the last word that several have in common."""
-    words = _in_words(names[0])
-    ends = {_in_words(name).rpartition(" ")[2] for name in names}
+    words = in_words(names[0])
+    ends = {in_words(name).rpartition(" ")[2] for name in names}
     if len(names) > 1:
         words = ends.pop() if len(ends) == 1 else ""
     symbol = unit(dataset[names[0]])
@@ -205,7 +208,7 @@ def _shades(dataset: xr.Dataset) -> list[Patch]:
     from matplotlib.patches import Patch
 
     return [
-        Patch(color=shade, label=_in_words(name))
+        Patch(color=shade, label=in_words(name))
         for flag in _flags(dataset)
         for (code, name), shade in zip(list(flag_names(flag).items())[1:], SHADES, strict=False)
         if np.any(flag.values == code)
@@ -252,23 +255,19 @@ def _title(dataset: xr.Dataset) -> str:
     neutral = {p.name: p.default for table in tables for p in table if p.neutral}
     point = {str(name): dataset[name] for name in dataset.coords if name not in dataset.dims}
     told = [
-        f"{_in_words(name)} {quantity(value)}"
+        f"{in_words(name)} {quantity(value)}"
         for name, value in point.items()
         if not np.isnan(float(value)) and neutral.get(name) != float(value)
     ]
-    head = f"{_in_words(str(dataset.attrs.get('model')))}, method {dataset.attrs.get('method')}"
+    head = f"{in_words(str(dataset.attrs.get('model')))}, method {dataset.attrs.get('method')}"
     whole = ", ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in told)
     lines = [head, *textwrap.wrap(whole, TITLE_WIDTH)]
     status = _status(dataset)
     if status is not Status.ok:
         sentence = model.sentences[status] if model else "not computed"
-        lines += textwrap.wrap(f"{_in_words(status.name)}: {sentence}", TITLE_WIDTH)
+        lines += textwrap.wrap(f"{in_words(status.name)}: {sentence}", TITLE_WIDTH)
     return "\n".join(lines)
 
 
 def _status(dataset: xr.Dataset) -> Status:
     return Status(int(dataset["status"]))
-
-
-def _in_words(name: str) -> str:
-    return name.replace("_", " ")

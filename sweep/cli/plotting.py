@@ -66,7 +66,8 @@ def plot(
     greatest.
     """
     from sweep.analysis.comparison import compare_slice
-    from sweep.analysis.plots import draw_slice, refuse_end, save
+    from sweep.analysis.plots import draw_slice
+    from sweep.analysis.saving import refuse_end, save
     from sweep.analysis.slices import cut
     from sweep.store import open_results
 

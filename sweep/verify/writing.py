@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sweep.errors import SweepError
+from sweep.analysis.saving import write_texts
 from sweep.verify.record import Cell, Check, Column, Record, Table
 
 CHECK_COLUMNS = (
@@ -24,20 +23,13 @@ CHECK_COLUMNS = (
 def save(record: Record, folder: Path) -> list[Path]:
     """Write NAME.md, NAME.json and the pictures; their paths. Files there are replaced.
 
-    SweepError if the folder cannot be written to.
+    SweepError if they cannot be written.
     """
     texts = {f"{record.name}.md": markdown(record), f"{record.name}.json": json_text(record)}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            scratch = folder / f".{name}.{os.getpid()}"
-            scratch.write_text(text, encoding="utf-8", newline="\n")
-            scratch.replace(folder / name)
-        for picture in record.pictures:
-            picture.draw(folder / picture.name)
-    except OSError as error:
-        raise SweepError(f"cannot write to {str(folder)!r}: {error}; name another -o") from error
-    return [folder / name for name in (*texts, *(picture.name for picture in record.pictures))]
+    written = write_texts(folder, texts)
+    for picture in record.pictures:
+        picture.draw(folder / picture.name)
+    return [*written, *(folder / picture.name for picture in record.pictures)]
 
 
 def markdown(record: Record) -> str:

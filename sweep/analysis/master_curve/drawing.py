@@ -11,7 +11,7 @@ import numpy as np
 
 from sweep.analysis.master_curve.curve import MasterCurve
 from sweep.analysis.master_curve.points import Points, Values
-from sweep.analysis.plots import save
+from sweep.analysis.saving import save
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
 
 if TYPE_CHECKING:
@@ -184,4 +184,4 @@ def _chosen(column: Values) -> Values:
 
 def _along(points: Points, name: str) -> Points:
     order = np.argsort(getattr(points, name))
-    return points.where(order)  # pyright: ignore[reportArgumentType]
+    return points.where(order)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 
 from sweep.analysis.master_curve.curve import Distance, MasterCurve, Piece, inner
 from sweep.analysis.master_curve.rational import Barycentric, Quotient
-from sweep.errors import SweepError
+from sweep.analysis.saving import write_texts
 
 ERRORS_AT = 20  # parts of a piece's range
 UNITS = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
@@ -21,21 +20,12 @@ UNITS = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
 
 def write(curve: MasterCurve, folder: str | Path) -> list[Path]:
     """Write fit_NAME.json and fit_NAME.py; files there are replaced. SweepError if it cannot be."""
-    folder = Path(folder)
     stem = f"fit_{curve.variable.name}"
     texts = {
         f"{stem}.json": json.dumps(as_json(curve), indent=1, allow_nan=False) + "\n",
         f"{stem}.py": python_text(curve),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            scratch = folder / f".{name}.{os.getpid()}"
-            scratch.write_text(text, encoding="utf-8", newline="\n")
-            scratch.replace(folder / name)
-    except OSError as error:
-        raise SweepError(f"cannot write to {str(folder)!r}: {error}; name another -o") from error
-    return [folder / name for name in texts]
+    return write_texts(Path(folder), texts)
 
 
 def as_json(curve: MasterCurve) -> dict[str, Any]:

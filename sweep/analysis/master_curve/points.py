@@ -93,8 +93,8 @@ class Points:
         why = ", ".join(f"{n.sum():,} with {name}" for name, n in causes.items() if n.any())
         return f": {self.left_out:,} of {self.left_out + self.beta.size:,} left out ({why})"
 
-    def where(self, kept: NDArray[np.bool_]) -> Points:
-        """Some of them; those that are left out stay."""
+    def where(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> Points:
+        """Some of them, by a mask or by their places; those that are left out stay."""
         columns = {name: getattr(self, name)[kept] for name in COLUMNS}
         return replace(self, **columns)
 

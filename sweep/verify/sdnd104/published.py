@@ -44,7 +44,6 @@ EARLIER_COLUMNS = {  # section 4.1, edition of 2003
     "devogelaere": (15.2665, 0.409077, 2.26164e-4, 0.0),
     "euler": (15.2668, 0.409077, 2.26316e-4, 0.0),
 }
-EARLIER_GREATEST = (0.007, 0.004, 0.072, 0.0)  # %
 
 EULER_SINCE = (15.2667964799, 0.409077335988, 2.26326449113e-4, 0.0)  # constant h = 1e-4 s
 
