@@ -12,7 +12,7 @@ from sweep.cli.printing import print_json, print_table, rate
 from sweep.cli.stopping import StopRequest
 
 if TYPE_CHECKING:
-    from sweep.api import Speed
+    from sweep.preparing import Speed
 
 
 @app.command(
@@ -46,8 +46,9 @@ def bench(
     A second each, at points from all over the sweep, on one core unless --workers says otherwise;
     nothing is stored. Kernels are compiled before.
     """
-    from sweep.api import speed_of, with_options
+    from sweep.api import with_options
     from sweep.config import load
+    from sweep.preparing import speed_of
     from sweep.shipped import shipped_configs
 
     names = configs or list(shipped_configs())

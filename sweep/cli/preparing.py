@@ -36,9 +36,9 @@ def compile_kernels(
     A later run finds them there, also where there is no compiler: on nodes of a cluster that share
     the cache folder and have the same kind of processor as this machine.
     """
-    from sweep.api import compile_kernels as compile_all
     from sweep.api import with_options
     from sweep.config import load
+    from sweep.preparing import compile_kernels as compile_all
 
     with StopRequest() as asked:
         request = with_options(load(config, overrides or ()), chunk_points=chunk_points)

@@ -208,8 +208,8 @@ def _forecast(
     *,
     as_json: bool,
 ) -> None:
-    from sweep.api import forecast_of
     from sweep.cli.preparing import jobs_of, tell_forecast
+    from sweep.preparing import forecast_of
 
     request, place = _asked(config, overrides, options, store)
     jobs = jobs_of(request.options)
