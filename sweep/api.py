@@ -187,7 +187,8 @@ def run_in_store(
 ) -> Summary:
     """Compute what is pending in the store, or in its shard; StoreError at once if that is held.
 
-    A whole run holds the store alone; shards share it, and each holds its own.
+    Other SweepErrors are those of `run`. A whole run holds the store alone; shards share it, and
+    each holds its own.
     """
     options = request.options
     with _held(store, options.shard) as alone:
@@ -201,7 +202,10 @@ def run_in_store(
 
 
 def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:
-    """The points of a shard that are done, by status, whenever they were computed."""
+    """The points of a shard that are done, by status, whenever they were computed.
+
+    StoreError where a status is damaged.
+    """
     return store.counts(own_chunks(store, store.done(), shard))
 
 

@@ -65,7 +65,7 @@ def forecast(
 
     The time is that of a second's probe of the backend, on as many threads as there are workers, at
     points from all over the sweep; writing comes on top, and what else the machine does. Of several
-    GPUs one is probed, and the others are taken to be as fast.
+    GPUs one is probed, and the others are taken to be as fast. SweepError as of a run.
     """
     n_gpus = len(find_gpus(options.gpus)) if options.gpus is not None else 1
     backend = open_backend(options.backend)
@@ -77,11 +77,6 @@ def forecast(
     rate = None if rate is None else rate * min(n_gpus, workers)
     whole = chunk_at((0,) * len(chunk_shape), sweep.shape, chunk_shape).n_points
     axes = sum(VALUE_BYTES * axis.size * len(axis.columns) for axis in sweep.axes)
-    held = sum(
-        VALUE_BYTES * (len(values) if is_array(values) else min(len(values), STRETCH))
-        for axis in sweep.axes
-        for values in axis.columns.values()
-    )
     results = layout.results(sweep)
     per_point = sum(variable.dtype.itemsize for variable in results)
     files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.parameters) + 8)
@@ -92,7 +87,7 @@ def forecast(
         chunk_points=whole,
         bytes_on_disk=left * per_point + files * FILE_BLOCK + (0 if is_made else axes),
         bytes_free=_free(path),
-        bytes_of_memory=held + workers * whole * _bytes_at_work(sweep),
+        bytes_of_memory=_bytes_held(sweep) + workers * whole * _bytes_at_work(sweep),
         workers=workers,
         backend=backend.description,
         points_per_second=rate,
@@ -170,6 +165,13 @@ def _batch(sweep: Sweep, start: float, size: int) -> Points:
     probed = replace(sweep, axes=(Axis("point", columns, {}),))
     (variants,) = variant_sets(sweep, sweep.shape)
     return replace(points(probed, Chunk((0,), (0,), (size,))), variants=variants)
+
+
+def _bytes_held(sweep: Sweep) -> int:
+    """Of the axes' values; of those that are drawn or read by stretches, one stretch."""
+    columns = (values for axis in sweep.axes for values in axis.columns.values())
+    sizes = (len(each) if is_array(each) else min(len(each), STRETCH) for each in columns)
+    return VALUE_BYTES * sum(sizes)
 
 
 def _bytes_at_work(sweep: Sweep) -> int:

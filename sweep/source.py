@@ -80,12 +80,12 @@ def _entry(kernel: Kernel, target: Target) -> str:
 
 
 def kernel_digest(sweep: Sweep) -> str:
-    """A digest of the text that computes `sweep`, variants apart."""
+    """The SHA-256 of the text that computes `sweep`, variants apart; SweepError as of that text."""
     return hashlib.sha256(kernel_text(kernel_of(sweep)).encode()).hexdigest()
 
 
 def flat_text(header: str) -> str:
-    """The text of one kernel header with all it includes, each once."""
+    """The text of a kernel header with all it includes, each once; SweepError if one is missing."""
     return "".join(_flatten(header, set()))
 
 

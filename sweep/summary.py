@@ -95,7 +95,8 @@ def refuse_no_results(dataset: object) -> None:
 def state(store: Store, *, damaged: bool = False) -> State:
     """How far a store is, from a listing of its files, its status, and its receipts.
 
-    Of a store known to be damaged, the points are not counted by status if that cannot be read.
+    Of a store known to be damaged, the points are not counted by status if that cannot be read; of
+    another, StoreError then.
     """
     pending = store.pending()
     left = sum(chunk.n_points for chunk in pending)

@@ -229,7 +229,7 @@ class Device:
     """As CuPy tells of a device; a context in which it is the current one."""
 
     compute_capability = "90"
-    attributes = {  # noqa: RUF012
+    attributes = {  # noqa: RUF012 (as CuPy has it)
         "MultiProcessorCount": MULTIPROCESSORS,
         "MaxThreadsPerMultiProcessor": THREADS_OF_ONE,
         "ClockRate": 1_980_000,

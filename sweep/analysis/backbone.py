@@ -58,7 +58,10 @@ def plot_backbone(
     per: str | None = None,
     at: Mapping[str, float] | None = None,
 ) -> Path:
-    """Draw the backbones into a file (.png, .pdf, .svg ...) and return the file's path."""
+    """Draw the backbones into a file (.png, .pdf, .svg ...) and return the file's path.
+
+    SweepError as of `draw_backbone`, and if the file cannot be written.
+    """
     return save(draw_backbone(dataset, per=per, at=at), path)
 
 
@@ -69,7 +72,8 @@ def draw_backbone(
 
     Without `per`, it is the longest other axis that `at` does not cut; of a long one some values
     are drawn, spread evenly. Each other axis is cut at its middle, or at the value nearest to the
-    one `at` gives. Where the sweep has `stable`, unstable motions are dotted.
+    one `at` gives. Where the sweep has `stable`, unstable motions are dotted. SweepError without an
+    axis of at least two energies, or for names of axes that the sweep does not have.
     """
     from matplotlib.figure import Figure
 

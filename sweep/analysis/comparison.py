@@ -54,7 +54,10 @@ def compare(
 
 
 def compare_slice(shown: Slice, method: str) -> Slice:
-    """The error of what a slice shows, beside it the reference's classes, if it has flags."""
+    """The error of what a slice shows, beside it the reference's classes, if it has flags.
+
+    SweepError as of `compare`, and for a status.
+    """
     if shown.name == "status":
         raise SweepError("a status has no error: name another output, or leave it out")
     right = reference(shown.dataset, method)
@@ -71,7 +74,10 @@ def compare_slice(shown: Slice, method: str) -> Slice:
 def reference(
     dataset: xr.Dataset, method: str, parameters: Mapping[str, float | str] | None = None
 ) -> xr.Dataset:
-    """The results of a method at a Dataset's points, over those of its axes the method knows."""
+    """The results of a method at a Dataset's points, over those of its axes the method knows.
+
+    SweepError as of `compare`.
+    """
     sweep = reference_sweep(dataset, method, parameters)
     share = min(max(sweep.n_points // CHUNKS, LEAST_CHUNK), GREATEST_CHUNK)
     results = MemoryResults(sweep, chunk_points=share)

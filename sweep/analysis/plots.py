@@ -59,6 +59,7 @@ def plot(
     """Draw one output of a sweep into a file (.png, .pdf, .svg ...) and return the file's path.
 
     See `draw` for what is on it. Folders on the way to `path` are made; a file there is replaced.
+    SweepError as of `draw`, and if the file cannot be written.
     """
     return save(draw(dataset, output, at=at, over=over), path)
 
@@ -80,7 +81,8 @@ def draw(
     without a value are hatched, and counted in the legend as are those at infinity on an axis,
     which are left out. A sample is drawn as dots over two of its parameters, the first ones or
     those of `over`; over one, as an axis is. Refined points are drawn as the grid that their cells
-    make (`analysis.refined.on_grid`), cells outlined.
+    make (`analysis.refined.on_grid`), cells outlined. SweepError for what is no Dataset of a sweep,
+    for names it does not have, and where there is nothing to draw.
     """
     return draw_slice(cut(dataset, output, at or {}, over))
 
@@ -90,7 +92,8 @@ def draw_slice(shown: Slice) -> Figure:
 
     Errors are on a logarithmic scale, of a map its least part cut off; where there is none (an
     error of 0) the map is pale, and lines stop, unless there is none anywhere. The legend counts
-    those points. So it is with other outputs whose positive values span decades.
+    those points. So it is with other outputs whose positive values span decades. SweepError for a
+    single point.
     """
     from matplotlib.figure import Figure
 

@@ -35,7 +35,8 @@ SHADES = ("0.88", "0.76", "0.64", "0.52")  # of a flag's meanings beyond the fir
 def plot_trace(dataset: xr.Dataset, path: str | Path) -> Path:
     """Draw a trace into a file (.png, .pdf, .svg ...) and return the file's path.
 
-    Folders on the way to `path` are made; a file there is replaced.
+    Folders on the way to `path` are made; a file there is replaced. SweepError for what is no
+    trace, or if the file cannot be written.
     """
     return save(draw_trace(dataset), path)
 

@@ -40,7 +40,10 @@ def digest(*parts: str) -> str:
 
 
 def cached(name: str, make: Callable[[Path], None]) -> Path:
-    """The file `name` of the cache, made by make(scratch path) if it is not there yet."""
+    """The file `name` of the cache, made by make(scratch path) if it is not there yet.
+
+    MachineError as of `cache_folder`, or if it cannot be written there.
+    """
     final = cache_folder() / name
     if final.exists():
         return final

@@ -301,7 +301,7 @@ class CupyQueue:
             program.start(entry, argument.address, threads)
             ended.record(self.stream)
             ended.synchronize()
-        except Exception as error:
+        except Exception as error:  # CuPy's own, of which words alone tell the kind
             if "OUT_OF_MEMORY" in str(error) or "MemoryAllocation" in str(error):
                 raise OutOfMemory(str(error)) from error
             raise

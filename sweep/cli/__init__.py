@@ -82,7 +82,7 @@ def _run(arguments: list[str]) -> int:
         cure = "free some, or ask for fewer --workers or, of a trace, --samples"
         print(f"out of memory; {cure}", file=sys.stderr)
         return MachineError.exit_status
-    except Exception as error:
+    except Exception as error:  # a fault of ours, whatever it is
         if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
             raise  # of a stream, not of a file
         return _unexpected(error)

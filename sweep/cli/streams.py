@@ -63,12 +63,9 @@ def _open_missing() -> None:
 
     No file that is opened later may get the one that stderr is written to.
     """
-    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stdin = open(os.devnull)  # noqa: SIM115 (open to the end of the process)
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (to the end of the process)
 
 
 def discard_output() -> None:

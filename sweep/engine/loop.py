@@ -13,12 +13,12 @@ from contextlib import AbstractContextManager
 from functools import partial
 from threading import Event
 
-from sweep.backends import open_backend
+from sweep.backends import Backend, open_backend
 from sweep.engine.crews import Crew, Lost, Threads, consistent, needs_backend_here
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
 from sweep.engine.processes import KeptCrew, process_crew
 from sweep.plan import chunk_counts, chunks, points
-from sweep.spec import Chunk, RunOptions, Task
+from sweep.spec import Chunk, RunOptions, Sweep, Task
 
 REPORT_SECONDS = 0.25
 SILENT_SECONDS = 300.0  # of workers, without a chunk done, before that is told
@@ -50,10 +50,7 @@ def run(
             report(ledger.progress())
         return ledger.summary(backend="")
     stopping = _Stop(stop or Event())
-    backend = None
-    if needs_backend_here(options):
-        backend = open_backend(options.backend)
-        backend.prepare(results.sweep, points(results.sweep, ledger.pending[0]))
+    backend = _prepared(results.sweep, ledger.pending[0], options)
     tell = tell or _silent
     begin = partial(process_crew, results, open_backend, options, tell)
     if options.cluster is None and backend is not None:
@@ -67,12 +64,21 @@ def run(
         try:
             watch = _Watch(crew, ledger, tell)
             _loop(watch, crew, results, ledger, stopping, report, options.time_limit)
-        except BaseException:
+        except BaseException:  # Ctrl-C, too: no worker goes on by itself
             stopping.set()
             crew.halt()
             raise
         ledger.end()
     return ledger.summary(backend.description if backend else crew.description)
+
+
+def _prepared(sweep: Sweep, first: Chunk, options: RunOptions) -> Backend | None:
+    """The backend of this process, compiled for a chunk; None where workers have their own."""
+    if not needs_backend_here(options):
+        return None
+    backend = open_backend(options.backend)
+    backend.prepare(sweep, points(sweep, first))
+    return backend
 
 
 def _ledger(results: Results, options: RunOptions) -> Ledger:

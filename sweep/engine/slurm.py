@@ -63,7 +63,10 @@ async def _submit(cluster: Any, jobs: int) -> None:
 
 
 def job_script(options: RunOptions) -> str:
-    """The script that each job is submitted with; nothing is submitted."""
+    """The script that each job is submitted with; nothing is submitted.
+
+    MachineError where dask-jobqueue is not installed.
+    """
     cluster = _cluster(options.slurm)
     try:
         return str(cluster.job_script())

@@ -86,7 +86,7 @@ def inner(x: Values, has_core: bool) -> Values:
 
 
 def evaluated(pieces: Sequence[Piece], x: Values) -> Values:
-    """The pieces at x, the upper one where two meet; NaN outside."""
+    """The pieces at x, of its shape, the upper one where two meet; NaN outside."""
     found = np.full(x.shape, np.nan)
     for piece in pieces:
         inside = (x >= piece.low) & (x <= piece.high)
@@ -95,7 +95,7 @@ def evaluated(pieces: Sequence[Piece], x: Values) -> Values:
 
 
 def distance(found: Values, right: Values, x: Values) -> Distance:
-    """Relative to what is right."""
+    """Relative to what is right; all three (n_points,), nothing right is 0."""
     off = np.abs(found / right - 1)
     worst = int(np.argmax(off))
     return Distance(

@@ -170,7 +170,10 @@ def load(path: str | Path, reading: Reading | None = None) -> Points:
 
 
 def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
-    """The points of a sweep of this model, of any parameter set; β and δ are derived."""
+    """The points of a sweep of this model, of any parameter set; β and δ are derived.
+
+    SweepError for another model, without an energy among the outputs, or if no point is ok.
+    """
     attributes = getattr(dataset, "attrs", {})
     if attributes.get("model") != MODEL:
         raise SweepError(

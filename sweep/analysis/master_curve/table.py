@@ -72,14 +72,7 @@ def read_table(path: Path) -> Table:
     are left out. The separator is a comma, semicolon or tab. SweepError for rows that are no rows,
     and for two columns of one name.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise SweepError(f"there is no file {str(path)!r}; name another, or a store") from error
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise SweepError(f"{str(path)!r} cannot be read: {reason}") from error
-    numbered = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
+    numbered = [(i, line) for i, line in enumerate(_text(path).splitlines(), 1) if line.strip()]
     constants = [CONSTANT.match(line) for _, line in numbered if line.startswith("#")]
     content = [(i, line) for i, line in numbered if not line.startswith("#")]
     if len(content) < 2:
@@ -108,6 +101,16 @@ def read_table(path: Path) -> Table:
         if number is not None:
             columns.setdefault(match[1], np.full(len(lines), number))
     return Table(len(lines), columns, str(path), lines)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise SweepError(f"there is no file {str(path)!r}; name another, or a store") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SweepError(f"{str(path)!r} cannot be read: {reason}") from error
 
 
 def _number(text: str) -> float | None:
