@@ -28,7 +28,7 @@ from sweep.store.differences import differences
 from sweep.store.faults import opening
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
 from sweep.store.listing import key
-from sweep.store.place import Index, Place, local, place_of
+from sweep.store.place import Index, Place, local, place_of, refuse_what_is_not_to_be_read
 from sweep.store.reading import intact, open_results
 
 
@@ -91,7 +91,7 @@ class Store:
 
     @classmethod
     def _open(cls, place: Place) -> Store:
-        extension.refuse_what_is_not_to_be_read(place)
+        refuse_what_is_not_to_be_read(place)
         with opening(place):
             group = open_group(place.files())
             return cls(place, sweep_of(group), group)

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from sweep.store import durable
 from sweep.store.creation import build
 from sweep.store.differences import differences, first_unlike
 from sweep.store.listing import key
-
-if TYPE_CHECKING:
-    from sweep.store.place import Place
 
 # The status' shape says whether its ragged end is still to be removed, the group's what it is.
 STATUS, GROUP = "status/zarr.json", "zarr.json"
@@ -92,16 +89,6 @@ def is_under_way(path: Path) -> bool:
 def shape(path: Path) -> tuple[int, ...]:
     """As long as the store's axes are now."""
     return tuple(_status(path)["shape"])
-
-
-def refuse_what_is_not_to_be_read(place: Place) -> None:
-    """StoreError if there is no store, or one whose extension is under way."""
-    place.refuse_what_is_no_store()
-    if place.extension_is_under_way():
-        raise StoreError(
-            f"{str(place)!r} is being extended, or was when that was stopped; "
-            "if so, run the same `sweep extend` again"
-        )
 
 
 def in_order(files: Iterable[Path]) -> list[str]:

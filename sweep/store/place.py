@@ -140,6 +140,16 @@ def place_of(path: str | Path, *, durable: bool = False) -> Place:
     return LocalPlace(local(path), durable=durable)
 
 
+def refuse_what_is_not_to_be_read(place: Place) -> None:
+    """StoreError if there is no store, or one whose extension is under way."""
+    place.refuse_what_is_no_store()
+    if place.extension_is_under_way():
+        raise StoreError(
+            f"{str(place)!r} is being extended, or was when that was stopped; "
+            "if so, run the same `sweep extend` again"
+        )
+
+
 def refuse_no_path(path: object) -> None:
     """StoreError unless it is a path, or text that may be one or a URL."""
     if not isinstance(path, (str, os.PathLike)):

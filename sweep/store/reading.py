@@ -17,12 +17,11 @@ from xarray.core import indexing
 
 from sweep.errors import StoreError
 from sweep.spec import LEVEL, MISSING, STRETCH, Status
-from sweep.store import extension
 from sweep.store.coordinates import damaged, read_dimensions
 from sweep.store.faults import opening
 from sweep.store.group import open_group
 from sweep.store.layout import MISSING_LEVEL, ordered
-from sweep.store.place import place_of
+from sweep.store.place import place_of, refuse_what_is_not_to_be_read
 
 Read = Callable[[Any], NDArray[Any]]  # of a key: integers, slices and index arrays, one a dimension
 
@@ -30,7 +29,7 @@ Read = Callable[[Any], NDArray[Any]]  # of a key: integers, slices and index arr
 def open_results(path: str | Path) -> xr.Dataset:
     """The results in a store as a lazy Dataset, finished or not; StoreError if there are none."""
     place = place_of(path)
-    extension.refuse_what_is_not_to_be_read(place)
+    refuse_what_is_not_to_be_read(place)
     with opening(place):
         files = place.files()
         read_dimensions(open_group(files))
