@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from sweep.cli.app import app
-from sweep.cli.printing import duration, rate, share
+from sweep.cli.printing import duration, finite, rate, share
 from sweep.engine import failed_arrays
 from sweep.models import models
 from sweep.shipped import configs_folder, shipped_configs
@@ -225,6 +226,14 @@ def test_example_lists_and_prints_what_runs(run: Run) -> None:
     assert set(told[0]) == {"name", "about", "text"}
 
 
+@pytest.mark.parametrize(("command", "name"), [("show", "nonsense"), ("status", "distributed")])
+def test_a_store_is_read_without_the_dask_of_the_environment(
+    finished: Store, tmp_path: Path, command: str, name: str
+) -> None:
+    done = sweep_command(command, finished.path, folder=tmp_path, DASK_SCHEDULER=name)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_models_tells_the_whole_table(run: Run) -> None:
     _, out, _ = run("models")
     _, told, _ = run("models", "friction_oscillator")
@@ -243,6 +252,27 @@ def test_models_tells_the_whole_table(run: Run) -> None:
         assert sentence in told
 
 
+def test_json_tells_an_infinite_value_from_a_missing_one(run: Run, tmp_path: Path) -> None:
+    contacts = """
+    format = 1
+    model = "mdr_contact"
+    [parameters]
+    phase = 1
+    beta = inf
+    delta = 0.1
+    """
+    (tmp_path / "stuck.toml").write_text(contacts)
+    assert run("run", "stuck.toml", "-o", "stuck.zarr", "--set", "delta=5")[0] == 0
+    told = json.loads(run("show", "stuck.zarr", "--json")[1], parse_constant=pytest.fail)
+    assert {p["name"]: p["value"] for p in told["parameters"]}["beta"] == "Infinity"
+    (entry,) = json.loads(run("models", "friction_oscillator", "--json")[1])
+    euler = next(method for method in entry["methods"] if method["name"] == "euler")
+    defaults = {p["name"]: p["default"] for p in euler["parameters"]}
+    assert (defaults["tolerance"], defaults["step"]) == ("Infinity", None)
+    values = finite([math.inf, -math.inf, math.nan, 1.5])
+    assert values == ["Infinity", "-Infinity", None, 1.5]
+
+
 def test_models_for_programs(run: Run) -> None:
     told = json.loads(run("models", "--json")[1])
     assert [entry["name"] for entry in told] == list(models())
@@ -251,7 +281,7 @@ def test_models_for_programs(run: Run) -> None:
     assert {"parameters", "parameter_sets", "methods", "outputs", "statuses"} <= set(entry)
     mass = entry["parameters"][0]
     assert mass["minimum"] == 0
-    assert mass["maximum"] is None  # JSON has no infinity
+    assert mass["maximum"] is None  # there is none
     assert mass["default"] is None
     exact, euler, *_ = entry["methods"]
     assert {"name", "kind", "parameters"} <= set(exact)

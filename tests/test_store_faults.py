@@ -81,6 +81,7 @@ def test_a_flipped_bit_is_named_by_verify_and_computed_again_by_the_next_run(
         "file": f"{store.path}/{name}/c/4/0",
         "points": 4,
         "slices": {"friction": [4, 5], "base_acceleration": [0, 4]},
+        "is_folder": False,
     }
     assert tree(store.path) != whole  # to look changes nothing
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
@@ -120,6 +121,37 @@ def test_a_missing_output_file_under_a_status_is_computed_again(
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     assert tree(store.path) == whole
     assert len(store.receipts()) == 7
+
+
+@pytest.mark.parametrize("name", ["wear_power", "status"])
+def test_a_folder_in_the_place_of_a_chunks_file_is_damage_that_has_to_be_moved(
+    store: Store, run: Run, whole: dict[str, bytes], name: str
+) -> None:
+    """Whatever lies in it is not ours to remove."""
+    place = store.path / name / "c/4/0"
+    place.unlink()
+    place.mkdir()
+    (place / "notes.txt").write_text("mine")
+    status, out, _ = run("status", "map.zarr", "--verify")
+    assert status == 1
+    assert f"  {place}: 4 points, friction[4:5], base_acceleration[0:4]; a folder lies" in out
+    assert f"next: move {place} elsewhere; then sweep run CONFIG -o map.zarr " in out
+    for _ in range(2):
+        status, _, err = run("run", "map.toml", "-o", "map.zarr")
+        assert status == 2
+        assert f"{str(place)!r} is a folder where the file of a chunk belongs: move it" in err
+    place.rename(store.path.parent / "moved")
+    assert (store.path.parent / "moved/notes.txt").read_text() == "mine"
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(store.path) == whole
+
+
+def test_a_folder_in_the_place_of_a_status_is_no_done_chunk(store: Store, run: Run) -> None:
+    place = store.path / "status/c/4/0"
+    place.unlink()
+    place.mkdir()
+    assert [chunk.index for chunk in store.pending()] == [(4, 0)]
+    assert run("status", "map.zarr")[1].startswith("20 of 24 points done")
 
 
 def test_leftover_scratch_files_and_folders_go_with_the_next_run(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sweep import api
 from sweep.cli.watching import watch
 from sweep.config import load
+from sweep.engine import Summary
 from sweep.errors import MachineError, StoreError
 from sweep.store import PassFolder, Store, extension, is_url, open_results
 from tests.command import Run
@@ -108,6 +111,25 @@ def test_a_store_that_is_moved_in_a_run_ends_it_and_leaves_no_other(tmp_path: Pa
     assert not store.path.exists()
     (tmp_path / "moved.zarr").rename(store.path)
     assert Store.open(store.path).pending() == others
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--shard", "1/2"), ("--fail-fast",)])
+def test_a_store_that_is_moved_after_its_last_chunk_is_told_as_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    computed = api.run_engine
+
+    def then_moved(*arguments: Any) -> Summary:
+        summary = computed(*arguments)
+        Path("map.zarr").rename("moved.zarr")
+        return summary
+
+    monkeypatch.setattr(api, "run_engine", then_moved)
+    status, out, err = run("run", "map.toml", "-o", "map.zarr", *options)
+    assert (status, "pending" in out) == (3, False)
+    assert re.search("map.zarr' is gone, or was moved, while this run went on; move it back", err)
+    assert Store.open("moved.zarr").verify() == []
 
 
 def test_a_store_that_is_watched_may_grow_or_go(

@@ -55,6 +55,7 @@ DEBUG = "TRIBOSWEEP_DEBUG"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status. Errors are one message on stderr, without a traceback."""
     prepare_streams()
+    os.environ["DASK_SCHEDULER"] = "threads"  # which read stores, whatever a shell or file says
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()

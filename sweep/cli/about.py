@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -103,9 +104,10 @@ def doctor(as_json: Json = False) -> None:
 
 def _described(model: Model) -> dict[str, Any]:
     """A model's whole table, for programs."""
-    sets = [asdict(each) for each in model.parameter_sets]
+    sets = [asdict(each) | {"parameters": _rows(each.parameters)} for each in model.parameter_sets]
     methods = [
         {key: value for key, value in asdict(each).items() if key != "variants"}
+        | {"parameters": _rows(each.parameters)}
         for each in model.methods
     ]
     statuses = [
@@ -116,13 +118,25 @@ def _described(model: Model) -> dict[str, Any]:
         "name": model.name,
         "title": model.title,
         "source": model.source,
-        "parameters": [asdict(each) for each in model.parameters],
+        "parameters": _rows(model.parameters),
         "parameter_sets": sets,
         "methods": methods,
         "outputs": [asdict(each) for each in model.outputs],
         "observables": [asdict(each) for each in model.observables],
         "statuses": statuses,
     }
+
+
+def _rows(parameters: tuple[Parameter, ...]) -> list[dict[str, Any]]:
+    """Each as it is, but an infinite bound is none."""
+    bounds = ("minimum", "maximum")
+    return [
+        {
+            key: None if key in bounds and math.isinf(value) else value
+            for key, value in asdict(each).items()
+        }
+        for each in parameters
+    ]
 
 
 def _print_model(model: Model) -> None:

@@ -37,14 +37,17 @@ def print_first(lines: Sequence[str], what: str) -> None:
 
 
 def print_json(value: object) -> None:
-    """Strict JSON: numbers that are not finite become null."""
+    """Strict JSON, which has no numbers that are not finite: what `finite` makes of those."""
     print(json.dumps(finite(value), indent=2, allow_nan=False))
 
 
 def finite(value: Any) -> Any:
-    """The same value with every number that is not finite as None, as JSON has none of those."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
+    """The same value, every infinite number as "Infinity" or "-Infinity", every NaN as None.
+
+    So zarr writes infinities in its metadata, and the number types of most languages read them.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, Mapping):
         entries = cast("Mapping[object, object]", value)
         return {str(key): finite(entry) for key, entry in entries.items()}

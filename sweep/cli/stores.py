@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -105,11 +106,12 @@ class Damage:
     file: str
     points: int
     slices: Mapping[str, tuple[int, int]]  # by dimension: first place, and the one behind the last
+    is_folder: bool  # which no run writes over
 
     def __str__(self) -> str:
         places = (f"{name}[{start}:{end}]" for name, (start, end) in self.slices.items())
         told = ", ".join((counted(self.points, "point"), *places))
-        return f"{self.file}: {told}"
+        return f"{self.file}: {told}" + ("; a folder lies there" if self.is_folder else "")
 
 
 def _verified(store: Store) -> list[Damage]:
@@ -125,6 +127,7 @@ def _verified(store: Store) -> list[Damage]:
                 name: (part.start, part.stop)
                 for name, part in zip(store.sweep.dimensions, chunk.slices, strict=True)
             },
+            Path(file).is_dir(),
         )
         for chunk in chunks
         for file in store.damaged_files(chunk)
@@ -167,7 +170,10 @@ def _print_damage(damaged: list[Damage] | None) -> None:
 def _after(store: str, sweep: Sweep, found: State, damaged: list[Damage]) -> str:
     if damaged:
         again = next_command("run CONFIG -o", store)
-        return f"{again} computes these chunks again; CONFIG is the sweep file that made them"
+        then = f"{again} computes these chunks again; CONFIG is the sweep file that made them"
+        folders = [each.file for each in damaged if each.is_folder]
+        named = folders[0] if len(folders) == 1 else "these folders"
+        return f"move {named} elsewhere; then {then}" if folders else then
     if found.points_done < found.points_total:
         again = next_command("run CONFIG -o", store)
         return f"{again} goes on; CONFIG is the sweep file that made it"

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunk_counts, chunk_shape
 from sweep.spec import STRETCH, Chunk, Status, Sweep
-from sweep.store import encoding, extension, layout
+from sweep.store import encoding, extension, faults, layout
 from sweep.store.differences import differences
 from sweep.store.faults import opening
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
@@ -126,11 +126,14 @@ class Store:
         return found
 
     def pending(self) -> list[Chunk]:
-        """The chunks not yet done, in C order: one listing of names, and no file is opened."""
+        """The chunks not yet done, in C order: one listing of names, and no file is opened.
+
+        MachineError if the store is gone.
+        """
         return self._chunks(done=False)
 
     def done(self) -> list[Chunk]:
-        """The chunks that are done, in C order, by the same listing."""
+        """The chunks that are done, in C order, by the same listing; MachineError as of pending."""
         return self._chunks(done=True)
 
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -160,7 +163,8 @@ class Store:
     def verify(self) -> list[Chunk]:
         """The chunks that count as done and are damaged. Reads the whole store.
 
-        To damage belong a missing file, one that fails its checksum, and a status still pending.
+        To damage belong a missing file, one that fails its checksum, and a status still pending;
+        and, of any chunk, a folder where a file belongs.
         Raises StoreError where it is the coordinates that are damaged.
         """
         for axis in self.sweep.axes:
@@ -171,11 +175,12 @@ class Store:
         for name in dataset.coords:
             if not dataset[name].ndim:
                 dataset[name].load()
+        blocked = [chunk for chunk in self.pending() if self._folders(chunk)]
         damaged = [chunk for chunk in self.done() if not self._is_whole(chunk)]
-        if not damaged:
-            return []
-        done = {chunk.index for chunk in self.done()}  # a run may have begun some of them anew
-        return [chunk for chunk in damaged if chunk.index in done and not self._is_whole(chunk)]
+        if damaged:
+            done = {chunk.index for chunk in self.done()}  # a run may have begun some of them anew
+            damaged = [c for c in damaged if c.index in done and not self._is_whole(c)]
+        return sorted((*damaged, *blocked), key=lambda chunk: chunk.index)
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of some chunks that are done, and not damaged. Reads all of them."""
@@ -183,9 +188,10 @@ class Store:
             return [chunk for chunk in chunks if self._is_whole(chunk)]
 
     def damaged_files(self, chunk: Chunk) -> list[str]:
-        """Where the files of a done chunk lie that are damaged, as `verify` has it."""
+        """Where the files of a chunk lie that are damaged, as `verify` has it; or the folders."""
         names = [v.name for v in self._variables if not self._is_whole_file(v.name, chunk)]
-        return [self._place.file(self._key(name, chunk.index)) for name in names]
+        files = [self._place.file(self._key(name, chunk.index)) for name in names]
+        return self._folders(chunk) or files
 
     def torn(self) -> list[Chunk]:
         """The done chunks known to be damaged: those that lack a file, and those noted.
@@ -234,7 +240,11 @@ class Store:
             self._place.clean()
 
     def dataset(self) -> xr.Dataset:
-        """All results as they stand, lazily read; what is pending reads as missing."""
+        """All results as they stand, lazily read; what is pending reads as missing.
+
+        MachineError if the store is gone.
+        """
+        self._refuse_gone()
         return open_results(self.location)
 
     def lock(self) -> AbstractContextManager[None]:
@@ -290,6 +300,10 @@ class Store:
         """The folder of a store on a local disk."""
         return local(self.location)
 
+    def _refuse_gone(self) -> None:
+        if not self._place.exists():
+            raise faults.gone(self._place)
+
     def _refuse_extended(self) -> NoReturn:
         raise StoreError(
             f"{self.location!r} was extended while this run began or went on; what is computed is "
@@ -327,7 +341,9 @@ class Store:
         return f"only axes go on behind their end: {extend} keeps what is computed; or "
 
     def _chunks(self, *, done: bool) -> list[Chunk]:
-        return self._chunks_at(index for index, there in self._listed("status") if there == done)
+        found = [index for index, there in self._listed("status") if there == done]
+        self._refuse_gone()  # of which nothing is listed
+        return self._chunks_at(found)
 
     def _chunks_at(self, indices: Iterable[Index]) -> list[Chunk]:
         shape, step = self.sweep.shape, self.chunk_shape
@@ -338,6 +354,11 @@ class Store:
 
     def _key(self, name: str, index: Index) -> str:
         return f"{name}/{key(index, self._separator)}"
+
+    def _folders(self, chunk: Chunk) -> list[str]:
+        """Those that lie where files of a chunk belong."""
+        files = (self._place.file(self._key(v.name, chunk.index)) for v in self._variables)
+        return [file for file in files if Path(file).is_dir()]
 
     def _is_whole(self, chunk: Chunk) -> bool:
         """The status is looked for first: of most that are not, it is missing."""

@@ -106,6 +106,23 @@ def refuse_what_is_no_store(path: Path) -> None:
     raise StoreError(f"{str(path)!r} is a folder but no store (no zarr.json); name another path")
 
 
+def refuse_folder(file: str) -> None:
+    """StoreError if that is no file but a folder: whatever is in it, is not ours to remove."""
+    if Path(file).is_dir():
+        raise StoreError(
+            f"{file!r} is a folder where the file of a chunk belongs: move it elsewhere, and run "
+            "the same sweep again to go on; finished chunks are kept"
+        )
+
+
+def gone(store: object) -> MachineError:
+    """What to say of a store that is not there any more."""
+    return MachineError(
+        f"{str(store)!r} is gone, or was moved, while this run went on; move it back and run the "
+        "same sweep again to go on with what it holds"
+    )
+
+
 def being_refined(store: str, last: str) -> StoreError:
     """What to say of a store whose passes have been begun, of which `last` is the last one."""
     return StoreError(

@@ -6,13 +6,12 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from zarr.storage import LocalStore
 
-from sweep.errors import MachineError
 from sweep.spec import Chunk, Sweep
 from sweep.store import damage, extension, faults, receipts
 from sweep.store.creation import make, scratch_stores
@@ -69,17 +68,24 @@ class LocalPlace:
         return file.is_file() and file.stat().st_size > 0
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
+        file = self.file(key)
         try:
-            write(self.file(key), pieces, durable=self.durable, below=str(self.path / "zarr.json"))
+            write(file, pieces, durable=self.durable, below=str(self.path / "zarr.json"))
         except FileNotFoundError as error:
-            raise MachineError(
-                f"{str(self.path)!r} is gone, or was moved, while this run went on; move it back "
-                "and run the same sweep again to go on with what it holds"
-            ) from error
+            raise faults.gone(self.path) from error
+        except OSError:
+            faults.refuse_folder(file)
+            raise
 
     def remove(self, key: str) -> None:
-        with suppress(FileNotFoundError):
-            os.unlink(self.file(key))  # noqa: PTH108 (to make a path of it takes longer)
+        file = self.file(key)
+        try:
+            os.unlink(file)  # noqa: PTH108 (to make a path of it takes longer)
+        except FileNotFoundError:
+            pass
+        except OSError:  # which one, depends on the system
+            faults.refuse_folder(file)
+            raise
 
     def destroy(self) -> None:
         if self.path.exists():
