@@ -139,6 +139,36 @@ def test_another_profile_and_phase_have_their_own_closed_form() -> None:
     assert curve.from_theory.greatest < 1e-7
 
 
+@pytest.mark.parametrize("phase", [0.01, 0.03, math.pi - 0.03])
+def test_a_curve_that_does_not_follow_points_nearly_in_phase_says_so(phase: float) -> None:
+    """They lie on the closed form, so neither scatter nor number of points is to blame.
+
+    In phase nothing slips from β = 1 on; fits on either side of that are as good as out of phase.
+    """
+    found = run_in_memory({"delta": 1e-6, "phase": phase}, {"beta": np.geomspace(0.1, 100, 121)})
+    for method in ("least_squares", "aaa"):
+        curve = fit(found, "beta", Choices(method=method))
+        assert curve.points_from_theory is not None
+        assert curve.points_from_theory.greatest < 1e-4
+        told = "; ".join(curve.notes)
+        assert "the points scatter" not in told
+        assert "do not determine" not in told
+        if curve.error.rms > 0.02:  # aaa may come nearer
+            assert f"is off by {100 * curve.error.rms:.2g} % rms" in told
+            assert "--range 0.1 0.9 and --range 1.2 100" in told
+    assert fit(found, "beta").error.rms > 0.02
+    for limits in ((0.1, 0.9), (1.2, 100.0)):
+        side = fit(found, "beta", Choices(limits=limits))
+        assert (side.notes, side.error.rms < 0.01) == ((), True)
+
+
+def test_a_curve_of_too_low_degrees_says_that_it_does_not_follow(points: Points) -> None:
+    curve = fit(points, "beta", Choices(degrees=(Degrees(0, 0),)))
+    (note,) = curve.notes
+    assert "the curve does not follow the points, " in note
+    assert note.endswith("narrow --range, raise --degrees, or ask for --method aaa")
+
+
 def test_where_the_closed_form_has_no_energy_there_is_no_distance_from_it(tmp_path: Path) -> None:
     """In phase nothing slips from β = 1 on; the greatest is that of the rest."""
     found = run_in_memory({"delta": 1e-6, "phase": 0.0}, {"beta": np.geomspace(0.1, 0.99, 40)})

@@ -1,15 +1,22 @@
-"""Whether points of several amplitudes and phases lie on one curve."""
+"""Whether points of several amplitudes and phases lie on one curve, and a fit on them."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from sweep.analysis.master_curve import alike
 from sweep.analysis.master_curve.points import Points, Values
 
 SMALL = 0.1  # δ up to which energies collapse, some per cent off
 APART = 0.01  # relative, that points of one x may differ by
 SCATTERS = 6.0  # how far above the scatter along a curve the difference of curves has to be
 MOST_CURVES = 25
+MEDIAN = 0.6745  # of the size of a normal variate, in its standard deviations
+FOLLOWED = 0.02  # rms, relative, that a curve may be off by in any case
+IN_PHASE = 0.3  # rad, up to which curves over β are too steep at 1
+BESIDE = (0.9, 1.2)  # of β: where they are no more
 
 
 def uncollapsed(points: Points, variable: str, x: Values, share: Values) -> list[str]:
@@ -30,6 +37,32 @@ def uncollapsed(points: Points, variable: str, x: Values, share: Values) -> list
             f"{100 * apart:.2g} %, being of several {' and '.join(varied)}: choose one, {cuts}"
         )
     return found
+
+
+def scatter(x: Values, energy: Values) -> float:
+    """How far a curve through the points may be off by their scatter alone, relative.
+
+    They scatter by what neighbours differ by, a straight line on logarithmic scales taken away: of
+    most, for where a curve bends sharply that is its bend.
+    """
+    bends = np.abs(np.diff(np.log(energy[np.argsort(x)]), 2))
+    return SCATTERS * float(np.median(bends)) / math.sqrt(6) / MEDIAN if bends.size else math.inf
+
+
+def unfollowed(points: Points, variable: str, ends: tuple[float, float], off: float) -> str:
+    """What to say of a curve between these ends that is off its points, rms, by more than that."""
+    said = (
+        f"the curve does not follow the points, which scatter less, and is off by "
+        f"{100 * off:.2g} % rms"
+    )
+    (low, high), (below, above) = ends, BESIDE
+    phases = np.abs(alike.apart(points.phase, 0.0, alike.PERIODS["phase"]))
+    if variable == "beta" and low < below and above < high and np.all(phases <= IN_PHASE):
+        return (
+            f"{said}; nearly in phase slip all but ends at beta = 1, too suddenly for one quotient:"
+            f" fit both sides, --range {low:g} {below:g} and --range {above:g} {high:g}"
+        )
+    return f"{said}: narrow --range, raise --degrees, or ask for --method aaa"
 
 
 def _apart(points: Points, x: Values, share: Values) -> float:

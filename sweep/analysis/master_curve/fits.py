@@ -17,7 +17,7 @@ from sweep.analysis.master_curve.choices import (
     Choices,
     Variable,
 )
-from sweep.analysis.master_curve.collapse import uncollapsed
+from sweep.analysis.master_curve.collapse import FOLLOWED, scatter, uncollapsed, unfollowed
 from sweep.analysis.master_curve.curve import (
     Distance,
     MasterCurve,
@@ -78,7 +78,12 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
         pieces.append(_piece(plan, kind, choices, (x, energy, unit), pieces))
     theory = _theory(kind, points, exponent)
     used = points.where(_finite_in(points, kind, low, high))
-    notes = [*points.notes, *_beyond(kind, choices, x), *_lowered(kind, choices, plans, pieces)]
+    error = distance(evaluated(pieces, x), energy, x)
+    allowed = math.inf if choices.weights == "absolute" else scatter(x, energy)
+    notes = [*points.notes, *_beyond(kind, choices, x)]
+    notes += _lowered(kind, choices, plans, pieces, scattered=error.rms <= allowed)
+    if error.rms > max(allowed, FOLLOWED):
+        notes.append(unfollowed(used, kind.name, (low, high), error.rms))
     notes += uncollapsed(used, kind.name, x, energy / evaluated(pieces, x))
     return MasterCurve(
         variable=kind,
@@ -88,7 +93,7 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
         energy=energy,
         source=points.source,
         constants=_constants(used),
-        error=distance(evaluated(pieces, x), energy, x),
+        error=error,
         theory=theory,
         from_theory=theory and _on_grid(pieces, theory, x, low, high),
         points_from_theory=theory and _from(theory, energy, x),
@@ -258,9 +263,14 @@ def _beyond(kind: Variable, choices: Choices, x: Values) -> list[str]:
 
 
 def _lowered(
-    kind: Variable, choices: Choices, plans: Sequence[_Plan], pieces: Sequence[Piece]
+    kind: Variable,
+    choices: Choices,
+    plans: Sequence[_Plan],
+    pieces: Sequence[Piece],
+    *,
+    scattered: bool,
 ) -> list[str]:
-    """What was not fitted as it was to be."""
+    """What was not fitted as it was to be; blamed on the points if they are `scattered`."""
     found: list[str] = []
     for plan, piece in zip(plans, pieces, strict=True):
         if isinstance(piece.rational, Barycentric):
@@ -270,15 +280,15 @@ def _lowered(
         if choices.method == "aaa":
             why = (
                 "the points scatter by more than the tolerance, and aaa goes through points"
-                if piece.strayed
+                if piece.strayed and scattered
                 else "the points are too far apart for aaa, which half of them takes to the other"
             )
             found.append(f"{where}: {why}: it is least_squares of degrees {used}")
         elif used != str(plan.degrees):
-            found.append(
-                f"{where}: the points do not determine a curve of degrees {plan.degrees}: it is "
-                f"of {used}"
-            )
+            why = f"the points do not determine a curve of degrees {plan.degrees}"
+            if not scattered:
+                why = f"of degrees {plan.degrees} a curve has a pole or wavers between the points"
+            found.append(f"{where}: {why}: it is of {used}")
     return found
 
 
