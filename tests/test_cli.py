@@ -218,9 +218,13 @@ def test_text_that_a_terminal_lacks_fails_nothing(tmp_path: Path, finished: Stor
 def test_example_lists_and_prints_what_runs(run: Run) -> None:
     _, out, _ = run("example")
     for name, path in shipped_configs().items():
-        first = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
-        assert re.search(rf"^{name} +{re.escape(first)}$", out, re.MULTILINE)
-        assert run("example", name)[1] == path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        comment = " ".join(line.lstrip("# ") for line in text.partition("\nformat")[0].splitlines())
+        (about,) = re.findall(rf"^{name} +(.*)$", out, re.MULTILINE)
+        assert about.endswith(".")  # a whole sentence, in which the version of a code may stand
+        assert ". " not in about
+        assert comment.startswith(about)
+        assert run("example", name)[1] == text
     told = json.loads(run("example", "--json")[1])
     assert [entry["name"] for entry in told] == list(shipped_configs())
     assert set(told[0]) == {"name", "about", "text"}
@@ -271,6 +275,22 @@ def test_json_tells_an_infinite_value_from_a_missing_one(run: Run, tmp_path: Pat
     assert (defaults["tolerance"], defaults["step"]) == ("Infinity", None)
     values = finite([math.inf, -math.inf, math.nan, 1.5])
     assert values == ["Infinity", "-Infinity", None, 1.5]
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_no_name_is_cut_off_on_a_terminal(
+    run: Run, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for model in models().values():
+        told = run("models", model.name)[1]
+        assert "…" not in told
+        words = set(told.split())
+        sets = [parameter for each in model.parameter_sets for parameter in each.parameters]
+        own = [parameter for each in model.methods for parameter in each.parameters]
+        for parameter in (*model.parameters, *sets, *own, *model.outputs):
+            assert parameter.name in words
 
 
 def test_models_for_programs(run: Run) -> None:

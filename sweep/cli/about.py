@@ -170,7 +170,8 @@ def _print_parameters(title: str, parameters: tuple[Parameter, ...]) -> None:
         default = each.derived or ("" if each.default is None else f"{each.default:g}")
         return each.name, each.symbol, each.unit, requirement(each), default, each.meaning
 
-    print_table(map(row, parameters), (title, "symbol", "unit", "range", "default", "meaning"))
+    print(f"{title}:")
+    print_table(map(row, parameters), ("name", "symbol", "unit", "range", "default", "meaning"))
     print()
 
 

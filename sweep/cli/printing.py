@@ -13,15 +13,18 @@ UNWRAPPED = 10_000  # columns of a table that no terminal shows
 
 
 def print_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> None:
-    """Aligned columns; cells wrap on a terminal, and stand on one line elsewhere."""
+    """Aligned columns; cells wrap on a terminal, the first of a row never, and nowhere else."""
     from rich.console import Console
     from rich.table import Table
 
     width = None if sys.stdout.isatty() else UNWRAPPED
     console = Console(width=width, markup=False, emoji=False, highlight=False)
-    table = Table(*header, box=None, show_header=bool(header), pad_edge=False, padding=(0, 2, 0, 0))
-    for row in rows:
-        table.add_row(*row)
+    table = Table(box=None, show_header=bool(header), pad_edge=False, padding=(0, 2, 0, 0))
+    lines = list(rows)
+    for place, name in enumerate(header or [""] * max(map(len, lines), default=0)):
+        table.add_column(name, no_wrap=not place, overflow="fold")
+    for line in lines:
+        table.add_row(*line)
     with console.capture() as captured:
         console.print(table)
     for line in captured.get().splitlines():

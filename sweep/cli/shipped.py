@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import sys
 from typing import Annotated
 
@@ -25,7 +27,7 @@ def example(
     texts = {stem: path.read_text(encoding="utf-8") for stem, path in configs.items()}
     if name is not None:
         texts = {name: chosen("sweep file", name, texts)}
-    abouts = {stem: text.splitlines()[0].lstrip("# ") for stem, text in texts.items()}
+    abouts = {stem: _about(text) for stem, text in texts.items()}
     if as_json:
         print_json([{"name": n, "about": abouts[n], "text": text} for n, text in texts.items()])
     elif name is not None:
@@ -33,3 +35,9 @@ def example(
     else:
         print_table(abouts.items())
         print("\nsweep run NAME computes one, sweep example NAME prints it")
+
+
+def _about(text: str) -> str:
+    """The first sentence of the comment that a sweep file begins with."""
+    lines = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
+    return re.split(r"(?<=\.) ", " ".join(line.lstrip("# ") for line in lines))[0]
