@@ -165,6 +165,29 @@ def test_classes_are_named_inside_their_regions(surface):
     assert codes == {"stick": 0, "stick-slip": 1, "slip-slip": 2}
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_the_name_of_a_class_at_the_side_of_a_map_stays_within(surface, mirrored):
+    """A strip so narrow that a word in its middle would stand on the numbers of the axis."""
+    classes = np.ones((60, 80))
+    classes[:2] = 0
+    turned = classes[::-1] if mirrored else classes
+    figure = plots.draw(surface.assign(regime=surface["regime"].copy(data=turned)))
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    assert {text.get_text() for text in axes.texts} == {"stick", "stick-slip"}
+    for text in axes.texts:
+        box, room = text.get_window_extent(), axes.get_window_extent()
+        assert room.x0 < box.x0 < box.x1 < room.x1
+
+
+def test_no_border_is_told_where_none_is_drawn():
+    """Of points all of one class."""
+    every = asymptotic_dataset({"base_acceleration": np.linspace(5.0, 15.0, 80)})
+    figure = plots.draw(every)
+    assert {text.get_text() for text in figure.axes[0].texts} == {"slip-slip"}
+    assert legend_of(figure) == []
+
+
 def test_legend_tells_computed_borders_from_those_of_theory(surface):
     assert legend_of(plots.draw(surface)) == [
         "borders of regime, computed", "theory: μg/a₀ = 1", "theory: μg/a₀ = 2/√(π²+4)",

@@ -436,7 +436,7 @@ def test_every_format_is_read_back_equal(
             np.testing.assert_array_equal(found, seen[variable].values.astype(np.float64))
         assert set(columns["stuck_name"]) <= {"slipping", "stuck", ""}
         text = path.read_text(encoding="utf-8")
-        assert "# column velocity: [m/s] of the mass relative to the plane\n" in text
+        assert "# column velocity: [m/s] velocity of the mass relative to the plane\n" in text
         assert "# friction = " in text
         return
     opened = (

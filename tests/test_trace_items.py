@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +190,21 @@ def test_a_point_outside_validity_shows_nothing() -> None:
 def test_more_than_memory_should_hold_is_refused() -> None:
     with pytest.raises(SweepError, match="take fewer springs or samples"):
         traced("time_stepping", **{**POINTS["jumping"], "springs": 1e6})
+
+
+def test_names_of_panels_stand_apart() -> None:
+    """Of a contact without dimensions each observable has a panel of its own."""
+    figure = draw_trace(traced("time_stepping_2", **POINTS["jumping"]))
+    figure.draw_without_rendering()
+    names = [axes.yaxis.label for axes in figure.axes]
+    assert "tangential\ndisplacement" in [name.get_text() for name in names]
+    left = min(name.get_window_extent().x0 for name in names)
+    column = [name.get_window_extent() for name in names]
+    column = [box for box in column if box.x0 < left + 100]
+    assert len(column) == 7
+    for above, below in itertools.pairwise(sorted(column, key=lambda box: -box.y1)):
+        assert below.y1 < above.y0
+    plt.close("all")
 
 
 def test_a_picture_has_the_map_and_the_loop(tmp_path: Path) -> None:

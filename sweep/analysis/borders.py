@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Values = NDArray[np.float64]
 
 THEORY_STYLES = ("--", "-.", ":")
+BESIDE = 0.1  # of a map's width: half of what a name takes
 
 
 def draw_class_borders(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
@@ -71,9 +72,14 @@ def name_classes(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
         if place is not None:
             axes.text(
                 x[place[0]], y[place[1]], hyphened(name), color="white", weight="bold",
-                ha="center", va="center",
+                ha=_side(place[0] / x.size), va="center",
                 path_effects=[withStroke(linewidth=2.5, foreground="black")],
             )  # fmt: skip
+
+
+def _side(share: float) -> str:
+    """Which end of a word stands at so much of a map's width, for all of it to be on the map."""
+    return "left" if share < BESIDE else "right" if share > 1 - BESIDE else "center"
 
 
 def mark_theory_borders(axes: Axes, x: Values, shown: Slice) -> None:
@@ -91,6 +97,8 @@ def mark_theory_borders(axes: Axes, x: Values, shown: Slice) -> None:
 
 def mark_classes(axes: Axes, x: Values, shown: Slice) -> None:
     """Borders between the classes of the flag, and each class's name in its longest stretch."""
+    from matplotlib.patheffects import withStroke
+
     if shown.flag is None:
         return
     upright = axes.get_xaxis_transform()
@@ -98,7 +106,7 @@ def mark_classes(axes: Axes, x: Values, shown: Slice) -> None:
     changes = np.flatnonzero(np.diff(classes)) + 1
     axes.vlines(
         edges(x)[changes], 0, 1, color="0.5", linewidth=2.5, transform=upright, zorder=1,
-        label=_borders_label(shown.flag),
+        label=_borders_label(shown.flag) if changes.size else "",
     )  # fmt: skip
     stretches = np.split(np.arange(x.size), changes)
     for code, name in flag_names(shown.flag).items():
@@ -109,6 +117,7 @@ def mark_classes(axes: Axes, x: Values, shown: Slice) -> None:
             axes.text(
                 middle, 0.98, hyphened(name), transform=upright, rotation="vertical",
                 ha="center", va="top",
+                path_effects=[withStroke(linewidth=3.0, foreground="white")],
             )  # fmt: skip
 
 

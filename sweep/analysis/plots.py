@@ -179,14 +179,18 @@ def _draw_sample(figure: Figure, axes: Axes, shown: Slice) -> None:
         axes.set(**{f"{name}scale": _sample_scale(shown, axis), f"{name}label": _label(axis)})
     values = _of_some_colour(shown.values) if _leaves_zeros_apart(shown) else shown.values
     there = np.isfinite(values)
-    size = float(np.clip(2e4 / max(values.size, 1), 1.0, 30.0))  # points^2: together half the page
     dots = axes.scatter(
-        x.values[there], y.values[there], s=size, c=values[there], linewidths=0,
+        x.values[there], y.values[there], s=_dot(values.size), c=values[there], linewidths=0,
         rasterized=True, **_colours(shown),
     )  # fmt: skip
     _colour_bar(figure, axes, dots, shown)
     if not there.all():
         axes.scatter(x.values[~there], y.values[~there], s=20.0, c="0.6", marker="x")
+
+
+def _dot(number: int) -> float:
+    """The size in points² of each of so many dots: together half the page."""
+    return float(np.clip(2e4 / max(number, 1), 1.0, 30.0))
 
 
 def _sample_scale(shown: Slice, parameter: xr.DataArray) -> str:
@@ -286,6 +290,7 @@ def _alone(line: Values, *, positive: bool) -> NDArray[np.bool_]:
 def _line_style(shown: Slice, along: xr.DataArray) -> dict[str, Any]:
     """Dots for a sample, steps for a flag, else a line, with dots where they are few."""
     return {
+        "markersize": min(2 * _dot(along.size) ** 0.5, 6.0),  # twice what "." is wide
         "linestyle": "none" if along.name in shown.numbered else "-",
         "marker": "." if along.size <= 64 or along.name in shown.numbered else "",
         "drawstyle": "steps-mid" if shown.names else "default",

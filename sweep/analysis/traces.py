@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 DWARFED = 5.0  # observables of one unit share a panel unless one is this much greater than another
 TITLE_WIDTH = 110  # characters
+LABEL_WIDTH = 20  # characters: the least that a panel has room for
 LOOP_TICKS = 5  # at most, below the loop: their numbers may be long
 MAP_HEIGHT = 2.0  # of a map of items, in panels
 MAP_COLOURS = ("#9ec1dd", "#c4503b", "#e0b04a", "#6b8f5e")  # beyond the first meaning
@@ -184,8 +185,9 @@ def _label(dataset: xr.Dataset, names: list[str]) -> str:
     ends = {in_words(name).rpartition(" ")[2] for name in names}
     if len(names) > 1:
         words = ends.pop() if len(ends) == 1 else ""
-    symbol = unit(dataset[names[0]])
-    return f"{words} [{symbol}]".lstrip() if symbol else words
+    symbol = unit(dataset[names[0]]).replace(" ", "\N{NO-BREAK SPACE}")
+    told = f"{words} [{symbol}]".lstrip() if symbol else words
+    return textwrap.fill(told, LABEL_WIDTH)
 
 
 def _shade(axes: Axes, dataset: xr.Dataset) -> None:

@@ -42,9 +42,9 @@ COMMON = (
     Parameter(name="friction", symbol="mu", unit="1", minimum=0,
               meaning="Coulomb friction coefficient"),
     Parameter(name="stiffness", symbol="k", unit="N/m", minimum=0, default=0.0, neutral=True,
-              meaning="spring between mass and plane"),
+              meaning="stiffness of the spring between mass and plane"),
     Parameter(name="damping", symbol="c", unit="N s/m", minimum=0, default=0.0, neutral=True,
-              meaning="viscous damper between mass and plane"),
+              meaning="viscous damping between mass and plane"),
     Parameter(name="base_acceleration", symbol="a0", unit="m/s^2", minimum=0,
               meaning="amplitude of the plane's acceleration"),
     Parameter(name="angular_frequency", symbol="omega", unit="rad/s", minimum=0, open_minimum=True,
@@ -82,11 +82,13 @@ OUTPUTS = (
 )  # fmt: skip
 
 OBSERVABLES = (
-    Observable(name="displacement", unit="m", long_name="of the mass relative to the plane"),
-    Observable(name="velocity", unit="m/s", long_name="of the mass relative to the plane"),
-    Observable(name="friction_force", unit="N", long_name="of the plane on the mass"),
-    Observable(name="normal_force", unit="N", long_name="of the plane on the mass"),
-    Observable(name="base_velocity", unit="m/s", long_name="of the plane, of mean 0"),
+    Observable(name="displacement", unit="m",
+               long_name="displacement of the mass relative to the plane"),
+    Observable(name="velocity", unit="m/s",
+               long_name="velocity of the mass relative to the plane"),
+    Observable(name="friction_force", unit="N", long_name="friction of the plane on the mass"),
+    Observable(name="normal_force", unit="N", long_name="normal force of the plane on the mass"),
+    Observable(name="base_velocity", unit="m/s", long_name="velocity of the plane, of mean 0"),
     Observable(name="wear_rate", unit="W", long_name="N|v| at this moment"),
     Observable(name="stuck", unit="1", long_name="whether the mass is stuck",
                flags=("slipping", "stuck")),
@@ -122,10 +124,10 @@ STEP = Parameter(
 CONTACT = (
     STEP,
     Parameter(name="tangential_stiffness", symbol="K_T", unit="N/m", minimum=0, open_minimum=True,
-              meaning="penalty spring of the stuck contact"),
+              meaning="stiffness of the stuck contact's penalty"),
     Parameter(name="tangential_damping", symbol="C_T", unit="N s/m", minimum=0, default=math.nan,
               derived="critical: 2 sqrt(m (k + K_T))",
-              meaning="penalty damper of the stuck contact"),
+              meaning="damping of the stuck contact's penalty"),
 )  # fmt: skip
 LIMITS = (
     Parameter(name="maximum_step", symbol="h_max", unit="s", minimum=0, open_minimum=True,

@@ -27,9 +27,9 @@ COMMON = (
     Parameter(name="mass", symbol="m", unit="kg", minimum=0, open_minimum=True,
               meaning="mass of the moving body"),
     Parameter(name="stiffness", symbol="k", unit="N/m", minimum=0, open_minimum=True,
-              meaning="spring between body and ground"),
+              meaning="stiffness of the spring between body and ground"),
     Parameter(name="wall_stiffness", symbol="K", unit="N/m", minimum=0,
-              meaning="elastic stop, at most 1e12 times the spring's"),
+              meaning="stiffness of the elastic stop; at most 1e12 times the spring's"),
     Parameter(name="gap", symbol="e", unit="m", minimum=0,
               meaning="displacement at which the body at rest would touch the stop"),
 )  # fmt: skip
@@ -40,7 +40,7 @@ BY_ENERGY = ParameterSet(name="by_energy", parameters=(
 ))  # fmt: skip
 
 OUTPUTS = (
-    Output(name="frequency", unit="Hz", long_name="of the periodic motion"),
+    Output(name="frequency", unit="Hz", long_name="frequency of the periodic motion"),
     Output(name="minimum", unit="m", long_name="least displacement, away from the stop"),
     Output(name="maximum", unit="m", long_name="greatest displacement, into the stop"),
     Output(name="contact_fraction", unit="1", long_name="share of the period spent at the stop"),
@@ -51,9 +51,9 @@ OUTPUTS = (
 )  # fmt: skip
 
 OBSERVABLES = (
-    Observable(name="displacement", unit="m", long_name="of the body from its rest"),
-    Observable(name="velocity", unit="m/s", long_name="of the body"),
-    Observable(name="wall_force", unit="N", long_name="of the body on the stop"),
+    Observable(name="displacement", unit="m", long_name="displacement of the body from its rest"),
+    Observable(name="velocity", unit="m/s", long_name="velocity of the body"),
+    Observable(name="wall_force", unit="N", long_name="force of the body on the stop"),
 )
 
 EXACT = Method(

@@ -133,17 +133,19 @@ OUTPUTS = (
 
 OBSERVABLES = (
     Observable(name="tangential_force", unit="N", scale="G* a0 Delta_x",
-               long_name="sum over the springs"),
-    Observable(name="normal_force", unit="N", scale="E* a0 d0", long_name="sum over the springs"),
+               long_name="tangential force of all springs"),
+    Observable(name="normal_force", unit="N", scale="E* a0 d0",
+               long_name="normal force of all springs"),
     Observable(name="contact_radius", unit="m", scale="a0",
-               long_name="of the contact at this moment"),
+               long_name="radius of the contact at this moment"),
     Observable(name="stick_radius", unit="m", scale="a0",
-               long_name="within it no spring slips at this moment"),
-    Observable(name="tangential_displacement", unit="m", scale="Delta_x", long_name="of the body"),
+               long_name="radius within which no spring slips at this moment"),
+    Observable(name="tangential_displacement", unit="m", scale="Delta_x",
+               long_name="tangential displacement of the body"),
     Observable(name="normal_displacement", unit="m", scale="d0",
-               long_name="of the body, into the half-space"),
+               long_name="displacement of the body into the half-space"),
     Observable(name="spring_state", unit="1", per_item=True, flags=("no_contact", "stick", "slip"),
-               long_name="of the spring at this moment"),
+               long_name="state of the spring at this moment"),
 )  # fmt: skip
 CLOCK = Observable(name="time", unit="rad", long_name="phase of the normal motion")
 
