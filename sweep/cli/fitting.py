@@ -15,7 +15,6 @@ from sweep.errors import SweepError
 
 if TYPE_CHECKING:
     from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Piece, Points
-    from sweep.analysis.master_curve.points import Values
 
 
 def _unless_told(metavar: str, meaning: str, *names: str) -> Any:
@@ -98,6 +97,7 @@ def fit(
     core appears. Files of these names that an earlier fit has left in the folder are removed.
     """
     from sweep.analysis.master_curve import Choices, Reading, load
+    from sweep.analysis.master_curve.report import remove_others, write_all
 
     if variable is None and (degrees or limits):
         raise SweepError("--degrees and --range are of one --variable: name it, beta or xi")
@@ -120,8 +120,8 @@ def fit(
         for curve in curves:
             for note in curve.notes:
                 print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
-        written = _written(points, chosen, curves, folder)
-        for path in _cleared(folder, written):
+        written = write_all(points, chosen, curves, folder)
+        for path in remove_others(folder, written):
             print(f"removed {path}, of an earlier fit", file=sys.stderr)
         _tell(curves, left, written, as_json=as_json)
         return
@@ -159,49 +159,6 @@ def _fitted(
     if not curves:
         raise SweepError("\n".join(f"over {name}: {why}" for name, why in left.items()))
     return curves, left
-
-
-def _written(
-    everything: Points, points: Points, curves: list[MasterCurve], folder: Path
-) -> list[Path]:
-    """The paths of what was written: coefficients, functions, pictures."""
-    import numpy as np
-
-    from sweep.analysis.master_curve import write
-    from sweep.analysis.master_curve.drawing import plot_amplitudes, plot_fits, plot_phases
-
-    written = [path for curve in curves for path in write(curve, folder)]
-    written.append(plot_fits(curves, folder / "fits.png"))
-    known = not np.isnan(everything.phase).any() and np.unique(everything.phase).size > 1
-    if known and np.unique(points.delta).size == 1 and points.delta[0] != 0:
-        same = everything.where(everything.delta == points.delta[0])
-        if _makes_curves(same.phase):
-            written.append(plot_phases(same, folder / "phases.png"))
-    if np.all(points.delta >= 0) and points.delta.any() and np.unique(points.phase).size == 1:
-        same = everything.where(everything.phase == points.phase[0]) if known else points
-        if _makes_curves(same.delta):
-            written.append(plot_amplitudes(same, folder / "amplitudes.png"))
-    return written
-
-
-def _cleared(folder: Path, written: list[Path]) -> list[Path]:
-    """Files that a fit writes and this one did not, of an earlier one: removed."""
-    from sweep.analysis.master_curve import VARIABLES
-
-    names = [f"fit_{name}.{end}" for name in VARIABLES for end in ("json", "py")]
-    names += ["fits.png", "phases.png", "amplitudes.png"]
-    stale = [folder / name for name in names if folder / name not in written]
-    stale = [path for path in stale if path.is_file()]
-    for path in stale:
-        path.unlink()
-    return stale
-
-
-def _makes_curves(column: Values) -> bool:
-    """Whether several points share a value, as on a grid: those of a sample have one each."""
-    import numpy as np
-
-    return 0 < 2 * np.unique(column).size <= column.size
 
 
 def _tell(

@@ -20,12 +20,14 @@ UNITS = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
 
 def write(curve: MasterCurve, folder: str | Path) -> list[Path]:
     """Write fit_NAME.json and fit_NAME.py; files there are replaced. SweepError if it cannot be."""
-    stem = f"fit_{curve.variable.name}"
-    texts = {
-        f"{stem}.json": json.dumps(as_json(curve), indent=1, allow_nan=False) + "\n",
-        f"{stem}.py": python_text(curve),
-    }
-    return write_texts(Path(folder), texts)
+    texts = (json.dumps(as_json(curve), indent=1, allow_nan=False) + "\n", python_text(curve))
+    names = file_names(curve.variable.name)
+    return write_texts(Path(folder), dict(zip(names, texts, strict=True)))
+
+
+def file_names(variable: str) -> tuple[str, str]:
+    """What the files of a curve over a variable are called: coefficients, and the function."""
+    return f"fit_{variable}.json", f"fit_{variable}.py"
 
 
 def as_json(curve: MasterCurve) -> dict[str, Any]:
