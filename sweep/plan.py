@@ -18,7 +18,18 @@ import numpy as np
 
 from sweep.errors import SweepError
 from sweep.models import models
-from sweep.spec import LEVEL, Axis, Chunk, Column, LongValues, Parameter, Points, Sweep, Variant
+from sweep.spec import (
+    LEVEL,
+    Axis,
+    Chunk,
+    Column,
+    LongValues,
+    Parameter,
+    Points,
+    Sweep,
+    Variant,
+    parameters_of,
+)
 
 Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
 Named = TypeVar("Named")
@@ -157,7 +168,7 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
     parameter_set = _called("parameter set", recipe["parameter_set"], sets)
     outputs = {output.name: output for output in model.outputs}
     axes = tuple(_axis(axis, axis_columns) for axis in recipe["axes"])
-    parameters = (*model.parameters, *parameter_set.parameters, *method.parameters)
+    parameters = parameters_of(model, parameter_set, method)
     return Sweep(
         model=model,
         method=method,

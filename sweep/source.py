@@ -15,7 +15,7 @@ from typing import Literal
 from sweep.arrays import array_text
 from sweep.errors import SweepError
 from sweep.shipped import kernels_folder
-from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Sweep
+from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Sweep, parameters_of
 
 Target = Literal["cpu", "gpu", "trace"]
 
@@ -40,7 +40,7 @@ class Kernel:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The kernel's columns, in order."""
-        return (*self.model.parameters, *self.parameter_set.parameters, *self.method.parameters)
+        return parameters_of(self.model, self.parameter_set, self.method)
 
 
 def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:

@@ -176,6 +176,13 @@ class Model:
     loop: tuple[str, str] | None = None  # two of them, drawn as a loop: to the right, upwards
 
 
+def parameters_of(
+    model: Model, parameter_set: ParameterSet, method: Method
+) -> tuple[Parameter, ...]:
+    """All that a sweep of these has, in the order of the kernel's columns."""
+    return (*model.parameters, *parameter_set.parameters, *method.parameters)
+
+
 @dataclass(frozen=True, eq=False)
 class Axis:
     """One dimension of a sweep, and the values that one or more parameters take along it."""
@@ -222,7 +229,7 @@ class Sweep:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters of the sweep, in the order of the kernel's struct."""
-        return (*self.model.parameters, *self.parameter_set.parameters, *self.method.parameters)
+        return parameters_of(self.model, self.parameter_set, self.method)
 
 
 @dataclass(frozen=True)

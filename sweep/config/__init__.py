@@ -33,8 +33,8 @@ def load(
     """
     draft = read(source, overrides, at)
     document, wrong = checked(Document, draft.document)
-    for key, sentence in wrong.items():
-        draft.fault("", key, sentence + _top_level_hint(draft, key))
+    hinted = {key: sentence + _top_level_hint(draft, key) for key, sentence in wrong.items()}
+    draft.note("", hinted)
     _check_format(draft, document)
     options = _run_options(draft, document.run)
     sweep = sweep_of(draft, document)
@@ -75,11 +75,9 @@ def _run_options(draft: Draft, raw: Mapping[str, object]) -> RunOptions:
         time_limit = None if table.time_limit is None else seconds(table.time_limit)
     except UnreadableError as error:
         wrong["time_limit"] = str(error)
-    for key, sentence in wrong.items():
-        draft.fault("run", key, sentence)
+    draft.note("run", wrong)
     slurm, wrong = checked(SlurmTable, table.slurm)
-    for key, sentence in wrong.items():
-        draft.fault("run.slurm", key, sentence)
+    draft.note("run.slurm", wrong)
     return RunOptions(
         backend=table.backend,
         workers=table.workers,

@@ -39,6 +39,11 @@ class Draft:
         """Note a fault; table "" is the top of the document, key "" the table as a whole."""
         self.faults.append(Fault(self.place(table, key), message))
 
+    def note(self, table: str, wrong: Mapping[str, str]) -> None:
+        """Note a fault for each key of a table that is wrong."""
+        for key, sentence in wrong.items():
+            self.fault(table, key, sentence)
+
     def place(self, table: str, key: str) -> str:
         """Where the user wrote it: `[parameters] mass`, `model`, `--set friction`."""
         if option := self.overridden.get((table, key)):

@@ -28,8 +28,7 @@ def refinement_of(draft: Draft, document: Document, sweep: Sweep | None) -> Refi
     if document.refine is None:
         return None
     table, wrong = checked(RefineTable, document.refine)
-    for key, sentence in wrong.items():
-        draft.fault("refine", key, sentence)
+    draft.note("refine", wrong)
     if "levels" not in document.refine:
         draft.fault("refine", "levels", "it is missing; give how often a cell may be halved")
     names = [table.output] if isinstance(table.output, str) else list(table.output or ())

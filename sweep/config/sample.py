@@ -118,8 +118,7 @@ def sample_of(
     `unknown` says what to do about a name that no parameter has.
     """
     table, wrong = checked(SampleTable, {key: raw[key] for key in raw if key in SAMPLE_KEYS})
-    for key, sentence in wrong.items():
-        draft.fault("sample", key, sentence)
+    draft.note("sample", wrong)
     ranges = {key: value for key, value in raw.items() if key not in SAMPLE_KEYS}
     before = len(draft.faults) - len(wrong)
     for name in ranges:
