@@ -135,6 +135,13 @@ REFUSED = {
     "axis friction: value 1 of friction is 0.0 in the store, 0.5 in this sweep": sweep_over(
         values("friction", 0.5, 1, 2, 3, 4), values("base_acceleration", 0, 1)
     ),
+    # Last bits at 0 do not count, and what does may be no more than a billionth.
+    "axis friction: value 4 of friction is 3.0 in the store, 3.0000000015 in": sweep_over(
+        values("friction", 1e-16, 1, 2, 3.0000000015, 4), values("base_acceleration", 0, 1)
+    ),
+    "axis friction: value 3 of friction is 2.0 in the store, inf in": sweep_over(
+        values("friction", 0, 1, np.inf, 3, 4), values("base_acceleration", 0, 1)
+    ),
     "axis base_acceleration: value 2 of base_acceleration is 1.0 in": sweep_over(
         values("friction", 0, 1, 2, 3, 4), values("base_acceleration", 0, 0.5, 1)
     ),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sweep.plan import canonical
 from sweep.spec import STRETCH, Axis, LongValues, Sweep, Values, is_array
@@ -35,15 +36,16 @@ def first_unlike(there: LongValues, here: LongValues) -> int | None:
     end = len(there) if is_array(here) else min(STRETCH, len(there))
     for start in range(0, end, STRETCH):
         part = slice(start, min(start + STRETCH, end))
-        own, other = there[part], here[part]
-        if not _alike(own, other):
-            return start + int(np.argmax(~np.isclose(other, own, rtol=1e-9, atol=0)))
+        unlike = ~_alike(there[part], here[part])
+        if unlike.any():
+            return start + int(np.argmax(unlike))
     return None
 
 
-def _alike(there: Values, here: Values) -> bool:
+def _alike(there: Values, here: Values) -> NDArray[np.bool_]:
+    """For each value, whether it is the same but for last bits, which go by the greatest."""
     greatest = np.max(np.abs(there), where=np.isfinite(there), initial=0.0)
-    return np.allclose(here, there, rtol=0, atol=SAME_VALUE * greatest, equal_nan=True)
+    return np.isclose(here, there, rtol=0, atol=SAME_VALUE * greatest)
 
 
 def _heads(stored: Sweep, asked: Sweep) -> Iterator[str]:
