@@ -182,7 +182,7 @@ class _Tally:
 
 
 def _occurrences(codes: NDArray[Any]) -> dict[int, int]:
-    counts = np.bincount(codes.ravel(), minlength=1)
+    counts = np.bincount(codes.ravel())
     return {int(code): int(counts[code]) for code in np.flatnonzero(counts)}
 
 

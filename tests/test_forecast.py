@@ -79,6 +79,16 @@ def test_points_too_slow_for_the_probe_have_no_pace() -> None:
 
 
 @pytest.mark.usefixtures("quick")
+def test_of_points_too_slow_for_the_probe_no_time_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep.forecast, "open_backend", lambda _name: Paced(1.0))
+    told = forecast_of(asked(), tmp_path / "a.zarr")
+    assert told.points_pending == told.points_total
+    assert told.points_per_second is told.seconds is None
+
+
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", ["wear_power", "wear_power_sample", "sdnd104"])
 def test_the_probe_takes_points_of_the_sweep_from_all_over_it(name: str) -> None:
     swept, backend = load(name).sweep, Paced(1e-6)

@@ -237,6 +237,7 @@ UNREADABLE = {
 @pytest.mark.parametrize("line", UNREADABLE.values(), ids=UNREADABLE)
 def test_receipts_that_make_no_sense_are_passed_over(store: Store, run: Run, line: str) -> None:
     told = run("status", "map.zarr")
+    assert (told[0], told[2]) == (0, "")
     seen = flow(store.receipts(), 0.0)
     (store.path.with_name("map.zarr.log") / "torn.jsonl").write_text(f"{line}\n")
     assert run("status", "map.zarr") == told

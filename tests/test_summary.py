@@ -52,6 +52,7 @@ def test_blocks_hold_every_point_once_in_order_and_whole_chunks(
     monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", points)
     dataset = store.dataset()
     parts = list(blocks(dataset))
+    assert len(parts) == (1 if points >= SWEEP.n_points else store.n_chunks)
     together = np.concatenate([part["wear_power"].values.ravel() for part in parts])
     np.testing.assert_array_equal(together, dataset["wear_power"].values.ravel())
     for part in parts:
@@ -62,7 +63,9 @@ def test_blocks_hold_every_point_once_in_order_and_whole_chunks(
 def test_results_of_no_axis_are_one_block(tmp_path: Path) -> None:
     single = create(tmp_path / "a.zarr", sweep_over())
     finish(single)
-    assert contents(single.dataset()).counts == {Status.ok: 1}
+    found = contents(single.dataset())
+    assert found.counts == {Status.ok: 1}
+    assert found.shares["regime"] == {"stick": 1.0, "stick_slip": 0.0, "slip_slip": 0.0}
 
 
 def test_a_store_without_a_finished_point_has_no_figures(tmp_path: Path) -> None:
@@ -106,6 +109,7 @@ def test_the_pace_is_that_of_the_last_writer() -> None:
     assert points_per_second([*old, *new]) == 300 / 6  # from 2 s before its first receipt
     assert points_per_second([*new, {"time": "2026", "chunk": [0], "error": "no points"}]) == 50
     assert points_per_second([]) is None
+    assert points_per_second([{**new[0], "seconds": 0.0}]) is None  # as a coarse clock has it
 
 
 def test_coordinates_are_axes_and_constants(store: Store) -> None:

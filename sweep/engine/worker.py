@@ -218,7 +218,7 @@ def _opened(job: Job) -> Worker:
 def _by_status(status: NDArray[Any]) -> dict[Status, int]:
     if not status.any():  # nearly always, and counting takes long
         return {Status.ok: status.size}
-    counts = np.bincount(status, minlength=256)
+    counts = np.bincount(status)
     return {Status(i): int(counts[i]) for i in np.flatnonzero(counts)}
 
 

@@ -1,0 +1,173 @@
+"""The account of a run by hand: how much a task holds, who is tried again, and what is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, ledger
+from sweep.engine.ledger import LOST_IN_A_ROW, TASK_SECONDS, Ledger, Receipt
+from sweep.errors import MachineError
+from sweep.spec import Chunk, Status, Task
+from sweep.store import MemoryResults
+from tests.test_plan import linear, sweep_over
+
+SWEEP = sweep_over(linear("friction", 0.0, 1.0, 1000), linear("base_acceleration", 1.0, 15.0, 2))
+
+
+@pytest.fixture
+def results() -> MemoryResults:
+    """A thousand chunks of two points."""
+    return MemoryResults(SWEEP, chunk_points=2)
+
+
+def account(chunks: list[Chunk], workers: int = 1, *, fail_fast: bool = False) -> Ledger:
+    return Ledger(SWEEP, chunks, SWEEP.n_points, workers, fail_fast)
+
+
+def taken(book: Ledger, running: int = 0) -> list[Chunk]:
+    task = book.next_task(running)
+    assert task is not None
+    return list(task.chunks)
+
+
+def done(chunk: Chunk, seconds: float) -> Receipt:
+    return Receipt(chunk, {Status.ok: chunk.n_points}, seconds / 2, seconds)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "size"),
+    [
+        (TASK_SECONDS / 50, 50),
+        (TASK_SECONDS / 2, 2),
+        (10 * TASK_SECONDS, 1),
+        (1e-9, 999 // (2 * TASKS_PER_WORKER * 3)),  # half of what is left, shared out evenly
+        (0.0, 999 // (2 * TASKS_PER_WORKER * 3)),
+    ],
+)
+def test_tasks_are_of_half_a_second_and_leave_some_for_others(
+    results: MemoryResults, seconds: float, size: int
+) -> None:
+    every = results.pending()
+    book = account(every, workers=3)
+    assert taken(book) == every[:1]  # nothing is known as yet
+    book.enter(done(every[0], seconds), results)
+    assert taken(book) == every[1 : 1 + size]
+    assert taken(book)[0] == every[1 + size]
+
+
+def test_no_more_than_the_window_is_handed_out(results: MemoryResults) -> None:
+    book = account(results.pending(), workers=3)
+    assert taken(book, TASKS_PER_WORKER * 3 - 1)
+    assert book.next_task(TASKS_PER_WORKER * 3) is None
+
+
+def test_what_has_failed_waits_behind_and_comes_alone(results: MemoryResults) -> None:
+    every = results.pending()[:10]
+    book = account(every)
+    first, second = taken(book), taken(book)
+    book.enter(Receipt(first[0], {}, 0.0, 0.0, "a fault"), results)
+    book.enter(done(second[0], 1e-3), results)
+    order: list[list[Chunk]] = []
+    while book.waiting:
+        order.append(taken(book))
+    assert [chunk for task in order for chunk in task] == [*every[2:], every[0]]
+    assert len(order[0]) == 2  # a quarter of nine
+    assert order[-1] == [every[0]]
+
+
+def test_the_last_attempt_in_doubt_is_made_when_nothing_else_runs(results: MemoryResults) -> None:
+    chunk, other = results.pending()[:2]
+    book = account([chunk])
+    assert taken(book) == [chunk]
+    for times in range(1, ATTEMPTS):
+        book.enter_death(Task((chunk,)), results, "it died")
+        assert book.patience(Task((other, chunk))) == 2**times
+        if book.waiting:
+            assert taken(book, running=1) == [chunk]
+    assert book.next_task(running=1) is None
+    assert taken(book) == [chunk]
+    assert (book.chunks_done, book.stopped) == (0, "")
+    book.enter_death(Task((chunk,)), results, "it died")
+    assert book.counts == {Status.failed: chunk.n_points}
+
+
+def test_a_fault_of_its_own_is_tried_beside_others(results: MemoryResults) -> None:
+    """An error that a chunk raised itself blames nobody else."""
+    chunk = results.pending()[0]
+    book = account([chunk], fail_fast=True)
+    assert taken(book) == [chunk]
+    for _ in range(ATTEMPTS - 1):
+        book.enter(Receipt(chunk, {}, 0.0, 0.0, "a fault"), results)
+        assert book.stopped == ""
+        assert taken(book, running=1) == [chunk]
+    book.enter(Receipt(chunk, {}, 0.0, 0.0, "a fault"), results)
+    assert (book.counts, book.stopped) == ({Status.failed: chunk.n_points}, "failure")
+
+
+def test_chunks_that_were_written_before_a_worker_died_are_done(results: MemoryResults) -> None:
+    every = results.pending()[:3]
+    book = account(every)
+    assert [taken(book) for _ in every] == [[chunk] for chunk in every]
+    results.write(every[1], ledger.failed_arrays(SWEEP, every[1]))
+    book.enter_death(Task(tuple(every)), results, "it died")
+    assert (book.chunks_done, book.counts) == (1, {Status.failed: every[1].n_points})
+    assert list(book.waiting) == [every[0], every[2]]
+    assert (book.limit, book.kernel_seconds) == (ledger.UNKNOWN_SECONDS, 0.0)  # nobody measured it
+
+
+def test_workers_that_do_nothing_but_die_end_the_run(results: MemoryResults) -> None:
+    every = results.pending()
+    book = account(every)
+    allowed = LOST_IN_A_ROW * TASKS_PER_WORKER
+    for i in range(allowed):
+        book.enter_death(Task((every[i],)), results, "killed")
+    book.enter(done(every[-1], 0.1), results)  # one that gets on: they are counted anew
+    for i in range(allowed):
+        book.enter_death(Task((every[allowed + i],)), results, "killed")
+    with pytest.raises(MachineError, match=rf"^{allowed + 1} tasks in a row .*\(killed\)"):
+        book.enter_death(Task((every[2 * allowed],)), results, "killed")
+
+
+def test_what_may_take_how_long_follows_from_the_slowest(results: MemoryResults) -> None:
+    every = results.pending()
+    book = account(every)
+    assert book.limit == ledger.UNKNOWN_SECONDS
+    for chunk, seconds, limit in zip(
+        every, (1.0, 7.0, 2.0), (ledger.LEAST_SECONDS, 700.0, 700.0), strict=False
+    ):
+        book.enter(done(chunk, seconds), results)
+        assert book.limit == limit
+
+
+def test_what_is_given_back_is_next_in_its_order(results: MemoryResults) -> None:
+    every = results.pending()
+    book = account(every)
+    book.enter(done(taken(book)[0], TASK_SECONDS / 3), results)
+    task = book.next_task(0)
+    assert task is not None
+    assert task.chunks == tuple(every[1:4])
+    book.give_back(task)
+    assert list(book.waiting) == every[1:]
+
+
+def test_speed_and_time_left_are_of_what_this_run_has_done(
+    results: MemoryResults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(ledger.time, "perf_counter", lambda: now[0])
+    pending = results.pending()[400:]  # what others have done of the sweep is not this run's
+    book = account(pending, workers=2)
+    assert (book.progress().points_per_second, book.progress().seconds_left) == (0.0, float("inf"))
+    for chunk in pending[:100]:
+        book.enter(done(chunk, 2**-6), results)
+    now[0] = 100.5
+    told = book.progress()
+    assert (told.points_done, told.points_total) == (1000, 2000)
+    assert (told.chunks_done, told.chunks_total) == (100, 600)
+    assert (told.elapsed, told.points_per_second, told.seconds_left) == (0.5, 400.0, 2.5)
+    book.end()
+    now[0] = 130.0
+    summary = book.summary("cpu")
+    assert (summary.points, summary.chunks, summary.workers) == (200, 100, 2)
+    assert (summary.wall_seconds, summary.kernel_seconds) == (0.5, 0.78125)
+    assert summary.engine_share == 0.21875  # of two workers
