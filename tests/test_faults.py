@@ -173,7 +173,7 @@ def test_a_second_driver_and_another_sweep_are_refused_at_once(
             api.run(REQUEST, other, store=path)
         assert time.monotonic() - began < 1.0
     assert "mass: 1.0 kg in the store, 2.0 kg in this sweep" in str(caught.value)
-    assert "axis friction: linspace = [0.05, 0.5, 120.0] in the store" in str(caught.value)
+    assert "axis friction: linspace = [0.05, 0.5, 120] in the store" in str(caught.value)
     finish(path)  # the lock went with its process
     assert tree(path) == whole
     with pytest.raises(StoreError, match="holds another sweep"):

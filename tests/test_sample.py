@@ -222,6 +222,17 @@ def test_a_range_beside_a_file_is_one_fault(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_a_csv_parted_by_other_than_commas_is_told(tmp_path: Path, mark: str, name: str) -> None:
+    """As spreadsheets save it where decimals have a comma."""
+    (tmp_path / "points.csv").write_text(f"friction{mark}mass\n0,1{mark}1\n")
+    (tmp_path / "a.toml").write_text(
+        'format = 1\nmodel = "friction_oscillator"\n[sample]\nfile = "points.csv"\n'
+    )
+    with pytest.raises(ConfigError, match=f"points.csv': {name} part its columns; save it with"):
+        load(tmp_path / "a.toml")
+
+
 def test_a_sample_of_nothing_and_a_csv_with_faults(tmp_path: Path) -> None:
     found = faults({"method": "sobol", "points": 4}, parameters={**PARAMETERS, "friction": 0.1})
     assert "[sample]: there is no parameter; write friction = " in found[0]
@@ -305,20 +316,21 @@ def test_points_have_the_bits_they_have_in_a_grid(finished: Path) -> None:
 
 def test_another_sample_at_the_same_place_is_refused(finished: Path, tmp_path: Path) -> None:
     for key, other, said in (
-        ("seed", 8, "seed = 7.0 in the store, seed = 8 in this sweep"),
-        ("points", 65, "points = 64.0 in the store, points = 65 in this sweep"),
+        ("seed", 8, "seed = 7 in the store, seed = 8 in this sweep"),
+        ("points", 65, "points = 64 in the store, points = 65 in this sweep"),
         ("friction", {"loguniform": [0.02, 1.0]}, "friction = {'loguniform': [0.01, 1.0]} in the"),
     ):
         with pytest.raises(StoreError, match=re.escape(f"another sweep:\n  axis point: {said}")):
             sweep.run(document({**SOBOL, key: other}), store=finished)
     unseeded = {key: value for key, value in SOBOL.items() if key != "seed"}
-    with pytest.raises(StoreError, match=r"seed = 7\.0 in the store, no seed in this sweep"):
+    with pytest.raises(StoreError, match=r"seed = 7 in the store, no seed in this sweep"):
         sweep.run(document(unseeded), store=finished)
     rows = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,3\n")
     sweep.run(document(rows), store=tmp_path / "rows.zarr")
     sweep.run(document(rows), store=tmp_path / "rows.zarr")
     rows = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,4\n")
-    with pytest.raises(StoreError, match="axis point: file = "):
+    said = r"axis point: value 2 of base_acceleration is 3\.0 in the store, 4\.0 in"
+    with pytest.raises(StoreError, match=said):
         sweep.run(document(rows), store=tmp_path / "rows.zarr")
 
 

@@ -14,7 +14,7 @@ import zarr
 
 from sweep.errors import StoreError
 from sweep.models.friction_oscillator import EXACT, MODEL
-from sweep.spec import Sweep
+from sweep.spec import Axis, Sweep
 from sweep.store import Store, open_results
 from tests.test_plan import OUTPUTS, linear, sweep_over
 from tests.test_store import SWEEP, create, finish, tree
@@ -155,6 +155,26 @@ def test_another_sweep_is_refused_with_the_difference_named(
     with pytest.raises(StoreError, match=re.escape(found)):
         create(store.path, other)
     assert tree(store.path) == whole
+
+
+@pytest.mark.parametrize("kind", ["values", "file"])
+def test_of_values_told_one_by_one_the_first_that_differs_is_named(
+    tmp_path: Path, kind: str
+) -> None:
+    """And not all three hundred, twice."""
+
+    def listed(*values: float) -> Sweep:
+        recipe = list(values) if kind == "values" else {"sha256": f"{hash(values):x}", "count": 3}
+        column = {"friction": np.array(values, dtype=float)}
+        return sweep_over(Axis("friction", column, {kind: recipe}))
+
+    made = create(tmp_path / "a.zarr", listed(*range(300)))
+    assert made.differences(listed(*range(200), 200.5, *range(201, 300))) == [
+        "axis friction: value 201 of friction is 200.0 in the store, 200.5 in this sweep"
+    ]
+    assert made.differences(listed(*range(299))) == [
+        "axis friction: 300 values in the store, 299 in this sweep"
+    ]
 
 
 def test_the_other_parameter_set_is_told_by_its_parameters(store: Store) -> None:

@@ -76,8 +76,18 @@ def read_csv(path: Path) -> CsvFile:
         reason = "it is empty; its first line has to name the columns"
         raise UnreadableError(f"file {str(path)!r}: {reason}")
     header = tuple(name.strip() for name in rows[0][1])
+    _refuse_other_separators(path, header)
     _refuse_longer(path, header, rows)
     return CsvFile(path, header, tuple(rows[1:]))
+
+
+def _refuse_other_separators(path: Path, header: Sequence[str]) -> None:
+    for name, mark in {"semicolons": ";", "tabs": "\t"}.items():
+        if len(header) == 1 and mark in header[0]:
+            raise UnreadableError(
+                f"file {str(path)!r}: {name} part its columns; save it with commas between cells "
+                "and points in decimals"
+            )
 
 
 def _refuse_longer(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,11 +81,36 @@ def _axis(there: Axis, here: Axis) -> Iterator[str]:
     if set(there.columns) != set(here.columns):
         yield _sentence(place, ", ".join(there.columns), ", ".join(here.columns))
     elif canonical(there.recipe) != canonical(here.recipe):
-        yield _sentence(place, *_unlike(there.recipe, here.recipe))
+        found = _listed(there, here) if _are_listed(there) and _are_listed(here) else []
+        yield from found or [_sentence(place, *_unlike(there.recipe, here.recipe))]
     else:
         for name, values in there.columns.items():
             if not same(values, here.columns[name]):
                 yield f"{place}: {_text(here.recipe)} now gives other values of {name}"
+
+
+def _are_listed(axis: Axis) -> bool:
+    """Whether its values are told one by one, in the sweep file or in another."""
+    return bool({"values", "file"} & set(axis.recipe))
+
+
+def _listed(there: Axis, here: Axis) -> list[str]:
+    """In which values two axes differ, all of whose values are told."""
+    if there.size != here.size:
+        return [_sentence(f"axis {there.name}", f"{there.size:,} values", f"{here.size:,}")]
+    return list(unlike_values(there, here))
+
+
+def unlike_values(there: Axis, here: Axis) -> Iterator[str]:
+    """A sentence for each column of an axis that others do not begin with: the first such value."""
+    for name, values in there.columns.items():
+        place = first_unlike(values, here.columns[name])
+        if place is not None:
+            own, other = (float(v[place : place + 1][0]) for v in (values, here.columns[name]))
+            yield (
+                f"axis {there.name}: value {place + 1} of {name} is {own!r} in the store, "
+                f"{other!r} in this sweep"
+            )
 
 
 def _value(sweep: Sweep, name: str) -> float | str:
@@ -110,7 +135,15 @@ def _unlike(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str
 
 
 def _text(recipe: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in recipe.items())
+    return ", ".join(f"{name} = {_plain(value)}" for name, value in recipe.items())
+
+
+def _plain(value: Any) -> Any:
+    """As a sweep file has it: how many values there are is no 12.0."""
+    if isinstance(value, list):
+        return [_plain(each) for each in cast("list[Any]", value)]
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return int(value) if whole else value
 
 
 def _sentence(what: str, there: str, here: str) -> str:

@@ -22,7 +22,7 @@ from sweep.plan import chunk_at, chunks, refuse_many_chunks
 from sweep.spec import Axis, LongValues, Sweep, Values
 from sweep.store import durable
 from sweep.store.creation import build
-from sweep.store.differences import differences, first_unlike
+from sweep.store.differences import differences, unlike_values
 from sweep.store.listing import key
 
 # The status' shape says whether its ragged end is still to be removed, the group's what it is.
@@ -125,14 +125,8 @@ def _axis(there: Axis, here: Axis) -> Iterator[str]:
     if here.size < there.size:
         yield f"axis {there.name}: {there.size:,} values in the store, {here.size:,} in this sweep"
         return
-    for name, values in there.columns.items():
-        place = first_unlike(values, here.columns[name])
-        if place is not None:
-            own, other = (float(v[place : place + 1][0]) for v in (values, here.columns[name]))
-            yield (
-                f"axis {there.name}: value {place + 1} of {name} is {own!r} in the store, "
-                f"{other!r} in this sweep; it can only go on behind its last value"
-            )
+    for told in unlike_values(there, here):
+        yield f"{told}; it can only go on behind its last value"
 
 
 @dataclass(frozen=True, eq=False)
