@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -314,6 +315,68 @@ def test_contacts_in_which_one_motion_is_missing() -> None:
         assert np.isnan(still[name]).all()
     ice = found(**{**SPHERE, "friction": 0.0})
     assert (ice["dissipated_energy"], ice["regime"], ice["stick_radius"]) == (0, GROSS_SLIP, 0)
+
+
+def test_under_constant_load_friction_without_end_holds_and_none_lets_all_slip() -> None:
+    """What the normalized energy tends to as the normal amplitude vanishes."""
+    steady = {**SPHERE, "normal_amplitude": 0.0}
+    held, free = (found(**{**steady, "friction": mu}) for mu in (np.inf, 0.0))
+    assert (held["dissipated_energy"], held["regime"], held["stick_radius"]) == (0, FULL_STICK, 1)
+    assert held["normalized_energy"] == pytest.approx(math.sin(SPHERE["phase"]) ** 2, rel=1e-15)
+    assert (free["dissipated_energy"], free["regime"], free["stick_radius"]) == (0, GROSS_SLIP, 0)
+    assert free["normalized_energy"] == 0
+
+
+def test_the_double_nearest_to_a_multiple_of_pi_is_in_phase_and_others_are_not() -> None:
+    with mpmath.workdps(40):
+        turns = np.array([float(k * mpmath.pi) for k in range(-300, 301)])
+    still = found(beta=2.0, delta=0.3, phase=turns)
+    np.testing.assert_array_equal(still["regime"], FULL_STICK)
+    np.testing.assert_array_equal(still["normalized_energy"], 0.0)
+    beside = found(beta=2.0, delta=0.3, phase=turns[turns != 0] * (1 + 1e-14))
+    np.testing.assert_array_equal(beside["regime"], PARTIAL_SLIP)
+
+
+# Where digits end: what is told is right, and the rest is not told.
+
+MINUTE, HUGE = np.array([1e-130, 1e-150]), np.array([1e90, 1e110])
+
+
+@pytest.mark.parametrize(
+    ("point", "expected"),
+    [
+        ({"beta": 2.0, "delta": MINUTE}, theory.universal_surface(2.0, 1.1)),
+        (
+            {"beta": MINUTE, "delta": 0.3},
+            2 * MINUTE / 0.09 * theory.vanishing_friction_energy(0.3, 1.1),
+        ),
+        (
+            {"beta": 1e-12, "delta": HUGE},
+            2e-12 / HUGE**2 * theory.vanishing_friction_energy(HUGE, 1.1),
+        ),
+        ({"beta": np.inf, "delta": HUGE}, theory.infinite_friction_energy(HUGE, 1.1)),
+    ],
+)
+def test_numbers_out_of_all_proportion_are_diverged(point: Any, expected: Any) -> None:
+    computed = found(**point, phase=1.1)
+    np.testing.assert_array_equal(computed["status"], [Status.ok, Status.diverged])
+    first = np.broadcast_to(expected, 2)[0]
+    assert computed["normalized_energy"][0] == pytest.approx(first, rel=1e-10)
+    assert np.isnan(computed["normalized_energy"][1])
+
+
+def test_loads_and_energies_out_of_all_proportion_are_diverged() -> None:
+    xi = np.array([1e-150, 1e-130, 1e280, 1e295])
+    ratio = theory.stiffness_ratio(SPHERE["poisson_ratio"])
+    friction = xi * SPHERE["tangential_amplitude"] / (ratio * SPHERE["indentation"])
+    computed = found(**{**SPHERE, "normal_amplitude": 0.0, "friction": friction})
+    np.testing.assert_array_equal(computed["status"], [2, 0, 0, 2])
+    radius = math.sqrt(SPHERE["radius"] * SPHERE["indentation"])
+    unit = theory.shear_modulus(SPHERE["youngs_modulus"], SPHERE["poisson_ratio"]) * radius
+    expected = theory.constant_load_energy(xi) * unit * SPHERE["tangential_amplitude"] ** 2
+    np.testing.assert_allclose(computed["dissipated_energy"][1:3], expected[1:3], rtol=1e-10)
+    stiff = found(**{**SPHERE, "youngs_modulus": [1e200, 1e308], "radius": 1e60})
+    np.testing.assert_array_equal(stiff["status"], [Status.ok, Status.diverged])
 
 
 # What is refused.
