@@ -16,6 +16,7 @@ from sweep.config import load
 from sweep.errors import ConfigError
 from sweep.models.impact_oscillator import MODEL
 from sweep.spec import MISSING_FLAG, Status
+from sweep.theory import impact_oscillator as theory
 from sweep.tracing import trace
 from tests.command import Run
 from tests.impact_points import ENERGIES, RIGHT, SDND122, found_by, random_parameters, theirs
@@ -211,6 +212,43 @@ def test_what_has_no_meaning_and_what_has_no_number(method: str) -> None:
         missing = {"stable": MISSING_FLAG}.get(name, np.nan)
         if name != "status":
             np.testing.assert_array_equal(values[1:], np.full(4, missing, values.dtype))
+
+
+@pytest.mark.parametrize("method", ["exact", "newmark"])
+@pytest.mark.parametrize("size", [1e-140, 1e140])
+@pytest.mark.parametrize("name", ["mass", "stiffness", "energy", "gap"])
+def test_numbers_are_refused_where_they_would_fade_or_overflow(
+    name: str, size: float, method: str
+) -> None:
+    """And are right up to there; a gap may be as narrow as it likes."""
+    values = size * np.array([10.0, 0.1] if size < 1 else [0.1, 10.0])
+    point = {**SDND122, "energy": 1e-3, name: values}
+    if name == "stiffness":
+        point["wall_stiffness"] = 5 * values
+    found = found_by(method, point)
+    narrow = name == "gap" and size < 1
+    refused = Status.ok if narrow else Status.diverged
+    np.testing.assert_array_equal(found["status"], [Status.ok, refused])
+    expected = theory.frequency(**point)[0]
+    off = 1e-14 if method == "exact" else 1e-4
+    assert found["frequency"][0] == pytest.approx(expected, rel=off)
+
+
+def test_multipliers_are_those_of_a_matrix_of_determinant_1() -> None:
+    """Their product is 1 and their sum the trace: on the circle, or one of them beyond it."""
+    found = found_by("newmark", points_of("newmark"))
+    trace, modulus, stable = (
+        found[name][found["status"] == Status.ok]
+        for name in ("floquet_trace", "floquet_modulus", "stable")
+    )
+    beyond = np.abs(trace) > 2
+    assert beyond.sum() > 50
+    assert (~beyond).sum() > 50
+    np.testing.assert_array_equal(modulus[~beyond], 1.0)
+    sums = (modulus + 1 / modulus)[beyond]
+    np.testing.assert_allclose(sums, np.abs(trace[beyond]), rtol=1e-13)
+    np.testing.assert_array_equal(stable == 1, modulus < 1.01)
+    assert 0.1 < stable.mean() < 0.9
 
 
 @pytest.mark.parametrize(

@@ -355,6 +355,10 @@ MINUTE, HUGE = np.array([1e-130, 1e-150]), np.array([1e90, 1e110])
             2e-12 / HUGE**2 * theory.vanishing_friction_energy(HUGE, 1.1),
         ),
         ({"beta": np.inf, "delta": HUGE}, theory.infinite_friction_energy(HUGE, 1.1)),
+        (
+            {"beta": np.array([1e-130, 1e-145]), "delta": np.array([1e-125, 1e-135])},
+            0.375e125 * theory.constant_load_energy(1e-5),
+        ),
     ],
 )
 def test_numbers_out_of_all_proportion_are_diverged(point: Any, expected: Any) -> None:
