@@ -70,16 +70,16 @@ def test_help_fits_on_a_terminal_and_tells_exit_states(run: Run) -> None:
 
 def test_help_imports_nothing_heavy_and_is_quick() -> None:
     code = (
-        "import sys, time; began = time.perf_counter(); from sweep.cli import main\n"
+        "import sys, time; began = time.process_time(); from sweep.cli import main\n"
         "assert main(['--help']) == 0\n"
-        "print(time.perf_counter() - began, *sys.modules, file=sys.stderr)"
+        "print(time.process_time() - began, *sys.modules, file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
     )
     seconds, *modules = done.stderr.split()
     assert not set(HEAVY) & set(modules)
-    assert float(seconds) < 0.5  # 0.06 s on an idle core
+    assert float(seconds) < 0.5  # of the processor: 0.06 s on an idle core
 
 
 def test_version_and_no_arguments(run: Run) -> None:
