@@ -125,6 +125,7 @@ def test_csv_says_in_comments_what_its_numbers_are(store: Store, tmp_path: Path)
 def test_a_single_point_is_one_row(tmp_path: Path) -> None:
     store = create(tmp_path / "a.zarr", sweep_over())
     finish(store)
+    (tmp_path / "a.csv").write_text("of an earlier export")
     (row,) = rows(export(store.dataset(), tmp_path / "a.csv"))
     assert float(row["wear_power"]) == store.dataset()["wear_power"].item()
 

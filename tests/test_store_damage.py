@@ -165,6 +165,17 @@ def test_a_damaged_chunk_is_refused(
     assert "`sweep status --verify` names it" in said
 
 
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_damaged_status_is_refused_as_any_result(
+    name: str, read: Callable[..., tuple[int, str]]
+) -> None:
+    _, _, place = OUTPUTS[name].partition("/")
+    status, said = read(name, load_all, flip_a_bit, f"status/{place}")
+    assert status == 2
+    assert "status has a damaged chunk" in said
+    assert "`sweep status --verify` names it" in said
+
+
 @pytest.mark.parametrize(("name", "reader"), CASES)
 def test_a_done_chunk_that_lacks_a_file_is_refused(
     name: str, reader: Reader, read: Callable[..., tuple[int, str]]

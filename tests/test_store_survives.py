@@ -230,6 +230,18 @@ def test_receipts_of_all_writers_are_read_and_a_torn_line_is_not(store: Store) -
     assert found[1]["pid"] == os.getpid()
 
 
+def test_receipts_of_what_is_to_be_computed_anew_are_told_apart(store: Store) -> None:
+    """Nor is a line counted that tells of no chunk."""
+    done, pending = store.done()[:2]
+    store.reopen([pending])
+    for chunk in (done, pending):
+        store.append_receipt({"chunk": list(chunk.index), "points": chunk.n_points})
+    store.append_receipt({"points": 1})
+    receipts = store.receipts()
+    assert len(receipts) == 3
+    assert [receipt["chunk"] for receipt in store.of_done(receipts)] == [list(done.index)]
+
+
 def test_creators_racing_for_one_path_all_get_the_same_store(tmp_path: Path) -> None:
     alone = create(tmp_path / "alone.zarr")
     path = tmp_path / "raced.zarr"
