@@ -208,6 +208,7 @@ BROKEN_AXES = [
     ({"linspace": [0, math.inf, 3]}, "last: inf is not a finite number"),
     ({"linspace": [1, -1, 3]}, "last: -1 is out of range; it has to be at least 0"),
     ({"geomspace": [0, 1, 3]}, "geomspace from 0.0 to 1.0 cannot be: its ends are both above zero"),
+    ({"geomspace": [0, 0.5, 3]}, "geomspace from 0.0 to 0.5 cannot be: its ends are both above"),
     ({"values": []}, "values is empty; give at least one"),
     ({"values": 3}, "values: 3 is not a list of values"),
     ({"values": [[1, 2]]}, "value 1: [1, 2] is not a number"),

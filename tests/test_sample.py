@@ -254,6 +254,8 @@ def test_a_sample_of_nothing_and_a_csv_with_faults(tmp_path: Path) -> None:
         assert [fault.split(":")[0] for fault in faults(asked)] == ["[sample] file"]
     named = {**csv(tmp_path, "friction,base_acceleration\n0.1,2\n"), "columns": 3}
     assert [fault.split(":")[0] for fault in faults(named)] == ["[sample] columns"]
+    (told,) = [fault for fault in faults({**named, "columns": []}) if "[sample]" in fault]
+    assert told.startswith("[sample] columns: it is empty; name at least one")
     assert set(columns({**named, "columns": None})) == set(RANGES)
     assert "[sample] method: it is missing" in faults({"file": None})[0]
     assert len(faults(unread, parameters={**PARAMETERS, "mass": -1}, outputs=["x"])) == 3
@@ -325,6 +327,9 @@ def test_another_sample_at_the_same_place_is_refused(finished: Path, tmp_path: P
     unseeded = {key: value for key, value in SOBOL.items() if key != "seed"}
     with pytest.raises(StoreError, match=r"seed = 7 in the store, no seed in this sweep"):
         sweep.run(document(unseeded), store=finished)
+    sweep.run(document(unseeded), store=tmp_path / "unseeded.zarr")
+    with pytest.raises(StoreError, match=r"axis point: no seed in the store, seed = 7 in this"):
+        sweep.run(document(SOBOL), store=tmp_path / "unseeded.zarr")
     rows = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,3\n")
     sweep.run(document(rows), store=tmp_path / "rows.zarr")
     sweep.run(document(rows), store=tmp_path / "rows.zarr")
