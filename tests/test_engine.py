@@ -243,6 +243,24 @@ def test_less_than_one_worker_is_refused(workers: int) -> None:
         run(MemoryResults(SWEEP), RunOptions(workers=workers))
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["tcp://10.0.0.1:8786", "node-1:65535", "tls://[::1]:1", "wss://a.b:443", "inproc://a/1/2"],
+)
+def test_what_dask_takes_for_an_address_is_taken(address: str) -> None:
+    options = RunOptions(cluster=address)
+    assert crews.consistent(options) == options
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["node-1:0", "node-1:65536", ":8786", "tcp://a:1/", "tcp://a:1/b", "a b:1"],
+)
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(SweepError, match="neither 'local' nor 'slurm' nor the address of a Dask"):
+        crews.consistent(RunOptions(cluster=address))
+
+
 # Ending early.
 
 LONG = {"window_start": 0.0, "window_end": 6e4}  # s, as many cycles; some 50 ms for 9 points

@@ -178,7 +178,7 @@ def _is_address(text: str) -> bool:
     """Whether Dask takes it for an address; if nothing else is said, of tcp."""
     if text.startswith("inproc://"):
         return True
-    found = re.fullmatch(r"((tcp|tls|wss?|ucx)://)?(\[[^\s\[\]]+\]|[^\s/:\[\]]+):(\d{1,5})/?", text)
+    found = re.fullmatch(r"((tcp|tls|wss?|ucx)://)?(\[[^\s\[\]]+\]|[^\s/:\[\]]+):(\d{1,5})", text)
     return found is not None and 0 < int(found[4]) < 2**16
 
 
