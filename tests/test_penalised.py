@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from sweep.errors import ConfigError
 from sweep.models.friction_oscillator import MODEL
 from sweep.spec import Method, Status
 from sweep.theory.stability import longest_step
+from sweep.tracing import trace
 from tests.friction_points import NAMES, SDND104, reference_cases
 from tests.oracles.penalised_schemes import run
 from tests.points import compute, differing
@@ -201,8 +203,8 @@ def test_windows_of_a_few_steps_in_blocks(method: str, tolerance: float) -> None
     rng = np.random.default_rng(6)
     short["mu"] = rng.uniform(0.02, 0.1, n)
     short["t0"] = rng.uniform(0, 0.06, n) * (rng.random(n) < 0.8) + 0.04
-    short["t1"] = short["t0"] + step * np.where(np.arange(n) % 2, np.arange(n) // 4 + 1,
-                                                rng.uniform(0.1, 7, n))  # fmt: skip
+    whole = np.arange(n) // 4 + 1 + 1e-5 * (np.arange(n) % 4 == 3)  # or a step's hair more
+    short["t1"] = short["t0"] + step * np.where(np.arange(n) % 2, whole, rng.uniform(0.1, 7, n))
     stiffness = 2e5 * short["m"]
     chosen = {
         "step": step,
@@ -291,6 +293,30 @@ def test_slips_and_regimes_of_sdnd104(method: str, step: float) -> None:
     assert (found["slip_phases"] == exact["slip_phases"]).all()
 
 
+@pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in EVERY), *CHOSEN])
+def test_a_window_within_a_stick_knows_of_no_slip(method: str, tolerance: float) -> None:
+    """Though the mass has slipped before, and does so after."""
+    turn = 2 * np.pi
+    window = {"window_start": 4 + 2.8 / turn, "window_end": 4 + 4.3 / turn}
+    point = SDND104 | {"base_acceleration": 1.01} | window
+    found = compute(point | controls(method, tolerance=tolerance), method=method)
+    for name in ("wear_power", "slip_distance", "slip_phases", "peak_slip_speed", "regime"):
+        assert found[name][0] == 0, name
+    assert 1 - 1e-11 <= found["stick_fraction"][0] <= 1
+
+
+@pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in EVERY), *CHOSEN])
+def test_slips_all_one_way_are_counted_each(method: str, tolerance: float) -> None:
+    """The load is least where the plane drags backward: only there it lets go, once a period."""
+    point = SDND104 | {"base_acceleration": 1.0, "vertical_acceleration": 6.0}
+    found = compute(point | controls(method, tolerance=tolerance), method=method)
+    exact = compute(point)
+    assert found["slip_phases"][0] == exact["slip_phases"][0] == 8
+    assert found["regime"][0] == exact["regime"][0] == 1
+    for name in ("wear_power", "slip_distance", "peak_slip_speed", "stick_fraction"):
+        assert found[name][0] == pytest.approx(exact[name][0], rel=3e-4), name
+
+
 # Moreau and Jean.
 
 
@@ -370,6 +396,42 @@ def test_steps_that_miss_the_shaking_are_outside_validity(method: str) -> None:
         assert found.tolist() == [0, right, right, 0, right], step
 
 
+@pytest.mark.parametrize("method", EVERY)
+def test_phases_are_refused_beyond_a_billion(method: str) -> None:
+    """Of a mass that never slips, so that long steps will do."""
+    end = 5e8 * np.array([1.0, 1.001])
+    still = {"base_acceleration": 0.5, "angular_frequency": 2.0, "window_end": end}
+    asked = controls(method, step=1e8, tangential_stiffness=1e-18)
+    found = compute(SDND104 | still | asked, method=method)
+    np.testing.assert_array_equal(found["status"], [Status.ok, Status.outside_validity])
+
+
+def test_the_plane_is_seen_where_it_is_however_late() -> None:
+    """At a phase of 4e8, whose own rounding is 3e-8: against 40 digits."""
+    point = {**SDND104, "base_acceleration": 0.5, "angular_frequency": 3.7, "window_end": 1e8}
+    point |= {"vertical_acceleration": 2.0, "phase": 0.4}
+    source = {"model": "friction_oscillator", "method": "moreau"}
+    seen = trace(source | {"parameters": point | {"step": 1.1e6}}, samples=50)
+    rate, base = mpmath.mpf(3.7), 0.5 / 3.7
+    with mpmath.workdps(40):
+        phases = [rate * mpmath.mpf(float(time)) for time in seen["time"].values]
+        velocity = [-base * float(mpmath.cos(phase)) for phase in phases]
+        load = [10 + 2 * float(mpmath.sin(phase + mpmath.mpf(0.4))) for phase in phases]
+    np.testing.assert_allclose(seen["base_velocity"], velocity, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(seen["normal_force"], load, rtol=1e-15)
+
+
+@pytest.mark.parametrize("method", ["euler", "devogelaere", "moreau"])
+def test_a_way_too_long_for_a_number_is_diverged(method: str) -> None:
+    """5e282 m in eight periods, and 5e322 m, while the power is finite."""
+    omega = np.array([1e-140, 1e-160])
+    cycles = {name: v for name, v in SDND104.items() if not name.startswith("window")}
+    cycles |= {"angular_frequency": omega, "start_cycle": 4.0, "end_cycle": 12.0}
+    asked = controls(method, step=2 * np.pi / omega / 1000, tangential_stiffness=1e-300)
+    found = compute(cycles | {"base_acceleration": 15.0} | asked, method=method, target=QUICK)
+    np.testing.assert_array_equal(found["status"], [Status.ok, Status.diverged])
+
+
 @pytest.mark.parametrize("method", PENALISED)
 def test_a_step_beyond_the_stability_limit_is_diverged(method: str) -> None:
     """Decided from the parameters, within 1e-4 of theory/; the motion itself would stay bounded.
@@ -439,6 +501,37 @@ def test_too_many_steps_are_not_converged(method: str, tolerance: float) -> None
     few |= {"maximum_steps": 1e6}
     found = compute(SDND104 | {"base_acceleration": 1.5} | few, method=method)
     assert found["status"][0] == Status.ok
+
+
+@pytest.mark.parametrize("method", PENALISED)
+def test_as_many_steps_as_are_allowed_are_not_too_many(method: str) -> None:
+    """A hundred, of a plane at rest: fifty to the window and as many in it."""
+    window = {"base_acceleration": 0.0, "window_start": 0.05, "window_end": 0.1}
+    asked = controls(method, step=1e-3, maximum_step=1e-3, tangential_stiffness=1e3)
+    if method in CONTROLLED:
+        asked |= {"tolerance": np.array([[1e-4], [math.inf]]).repeat(2, 1).ravel()}
+    asked |= {"maximum_steps": np.tile([99.0, 100.0], 2)}
+    found = compute({**SDND104, **window, **asked}, method=method)
+    np.testing.assert_array_equal(found["status"], [Status.not_converged, Status.ok] * 2)
+
+
+@pytest.mark.parametrize(
+    ("method", "tolerance"), [("adapt_ordre2", 10.0), ("rk54", 0.1), ("rk32", 0.1)]
+)
+def test_no_chosen_step_is_longer_than_a_fiftieth_of_the_period(
+    method: str, tolerance: float
+) -> None:
+    """Whatever the tolerance and the longest step asked for, and the first one, too."""
+    asked = {"step": 1.0, "maximum_step": 1.0, "tolerance": tolerance, "tangential_stiffness": 1e3}
+    parameters = {**SDND104, **asked, "base_acceleration": 1.5}
+    seen = trace(
+        {"model": "friction_oscillator", "method": method, "parameters": parameters},
+        start=0.0, samples=20_001,
+    )  # fmt: skip
+    period = 2 * np.pi / SDND104["angular_frequency"]
+    steps = np.diff(seen["time"].values)
+    assert steps.max() == pytest.approx(period / 50, rel=1e-9)
+    assert steps[0] == pytest.approx(period / 50, rel=1e-9)
 
 
 def test_steps_of_both_runs_are_counted_apart() -> None:

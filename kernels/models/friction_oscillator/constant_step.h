@@ -253,7 +253,9 @@ template <class Motion> struct ConstantStep {
         r.distance = 0.5 * o.h * s.kept_sums.distance;
         r.stuck = s.kept_sums.stuck / (stretch.steps - 1.0 + stretch.last / o.h);
         r.sums = s.kept_sums;
-        r.status = select(s.few, select(s.stable, 0.0, 2.0), 1.0);
+        // A motion that has overflowed is nowhere, slips nowhere, and adds nothing to the sums.
+        mask finite = abs(Motion::position(s.kept)) < 1e308;
+        r.status = select(s.few, select(s.stable & finite, 0.0, 2.0), 1.0);
         r.status = select(s.valid, r.status, 3.0);
         return r;
     }

@@ -194,7 +194,7 @@ template <class Motion> struct VariableStep {
         Results r;
         r.wear = 0.5 * (s.power / p.blocks);
         r.distance = 0.5 * s.sums.distance;
-        r.stuck = s.sums.stuck / (window.end - window.start);
+        r.stuck = least(s.sums.stuck / (window.end - window.start), 1.0);  // lengths are rounded
         r.sums = s.sums;
         r.status = select(s.few, 0.0, 1.0);
         r.status = select(s.valid, r.status, 3.0);
