@@ -63,6 +63,18 @@ def test_a_row_of_springs_jumps_when_its_innermost_leaves(method: str) -> None:
         assert not (exact == jumping).any()
 
 
+@every_method
+def test_contact_is_lost_where_a_step_ends_without_it(method: str) -> None:
+    """Of an odd number of steps none ends at the body's lowest point, but half a step beside it."""
+    steps = {"springs": 2000, "steps_per_cycle": 9}
+    innermost = 1 - (0.5 * 2**0.5 / 2000) ** 2
+    deltas = innermost / math.cos(math.pi / 9) * np.array([1 - 1e-3, 1 + 1e-3])
+    given = {"beta": 3.0, "delta": deltas, "phase": 1.0, "profile_exponent": 2.0}
+    found = compute({**given, **steps}, model="mdr_contact", method=method)
+    assert not found["status"].any()
+    assert (found["regime"] == REGIMES.index("jumping")).tolist() == [False, True]
+
+
 def same_springs(points: Columns, springs: int) -> NDArray[np.float64]:
     """W̄ of each point, exact in time, summed over the springs of the time-stepping methods."""
     energies = []
@@ -288,6 +300,18 @@ def test_stick_radius_and_regime(method: str) -> None:
 
 
 @every_method
+def test_stick_radius_and_regime_without_friction_and_with_endless(method: str) -> None:
+    """Nothing sticks, and all that never leaves contact does."""
+    points = {"beta": [0.0, 0.0, np.inf, np.inf], "delta": [0.3, 1.5, 0.3, 1.5], "phase": 0.8}
+    steps = {"steps_per_cycle": 400, "springs": 2000}
+    found = compute({**points, **steps}, model="mdr_contact", method=method)
+    regimes = ("gross_slip", "jumping", "partial_slip", "jumping")
+    assert [REGIMES[code] for code in found["regime"]] == list(regimes)
+    radius = [0.0, 0.0, math.sqrt(0.7), 0.0]
+    np.testing.assert_allclose(found["stick_radius"], radius, rtol=0, atol=math.sqrt(1.3) / 2000)
+
+
+@every_method
 def test_a_few_springs_that_can_slip_are_not_enough(method: str) -> None:
     """Fewer than 20 with their middle beyond the core that sticks for good; told without values."""
     springs = np.unique(np.geomspace(16, 3e5, 300).round())
@@ -307,6 +331,18 @@ def test_a_few_springs_that_can_slip_are_not_enough(method: str) -> None:
         np.testing.assert_array_equal(found["status"], expected)
         assert np.isnan(found["normalized_energy"][few]).all()
         assert np.all(found["normalized_energy"][~few] > 0)
+
+
+@every_method
+def test_too_few_springs_are_told_where_more_would_help(method: str) -> None:
+    """Not of numbers out of all proportion, nor of a body that does not move."""
+    tiny = {"beta": 2.0, "delta": [1e-9, 1e-150], "phase": 1.0, "springs": 10}
+    found = compute(tiny, model="mdr_contact", method=method)
+    np.testing.assert_array_equal(found["status"], [Status.not_converged, Status.diverged])
+    still = {"normal_amplitude": 0.0, "tangential_amplitude": 0.0, "friction": 0.5, "springs": 10}
+    body = {"youngs_modulus": 2e11, "poisson_ratio": 0.3, "radius": 0.01, "indentation": 1e-6}
+    found = compute({**body, **still, "phase": 1.0}, model="mdr_contact", method=method)
+    assert found["status"][0] == Status.outside_validity
 
 
 @every_method
