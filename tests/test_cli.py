@@ -238,6 +238,15 @@ def test_a_store_is_read_without_the_dask_of_the_environment(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_picture_is_drawn_without_the_windows_of_the_environment(
+    finished: Store, tmp_path: Path
+) -> None:
+    done = sweep_command(
+        "plot", finished.path, "-o", "a.png", folder=tmp_path, MPLBACKEND="nonsense"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "a.png\n", "")
+
+
 def test_models_tells_the_whole_table(run: Run) -> None:
     _, out, _ = run("models")
     _, told, _ = run("models", "friction_oscillator")

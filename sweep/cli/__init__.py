@@ -50,12 +50,14 @@ UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
 BROKEN_PIPE = 128 + 13  # as a shell tells of SIGPIPE
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE}
 DEBUG = "TRIBOSWEEP_DEBUG"
+# Threads read stores and pictures go to files, whatever a shell says or a file of settings.
+OURS = {"DASK_SCHEDULER": "threads", "MPLBACKEND": "agg"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status. Errors are one message on stderr, without a traceback."""
     prepare_streams()
-    os.environ["DASK_SCHEDULER"] = "threads"  # which read stores, whatever a shell or file says
+    os.environ.update(OURS)
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
