@@ -402,3 +402,10 @@ def test_fixed_contacts_are_of_every_kind() -> None:
     assert set(np.unique(found["status"])) == {Status.ok, Status.outside_validity}
     assert set(np.unique(found["regime"])) == {0, 1, 2, 3, 255}
     assert (found["status"] == Status.ok).sum() >= 50
+
+
+def test_a_long_name_says_what_it_is_of_without_the_name() -> None:
+    """It stands alone beside an axis."""
+    for model in models().values():
+        for each in (*model.outputs, *model.observables):
+            assert not each.long_name.startswith(("of ", "within ")), each.name
