@@ -327,6 +327,13 @@ def test_another_sweep_is_refused(kept: Path, changed: Mapping[str, object], sai
     assert tree(kept) == before
 
 
+def test_another_tolerance_is_another_sweep(tmp_path: Path) -> None:
+    refine = {"output": "wear_power", "levels": 1}
+    sweep.run(document({**refine, "tolerance": 0.5}), store=tmp_path / "a.zarr")
+    with pytest.raises(StoreError, match=r"axis point: refine = .*'tolerance': 0\.5\b.* in the st"):
+        sweep.run(document({**refine, "tolerance": 0.4}), store=tmp_path / "a.zarr")
+
+
 def test_a_plain_grid_and_a_refined_one_are_two_sweeps(kept: Path, tmp_path: Path) -> None:
     grid = plain(document())
     sweep.run(grid, store=tmp_path / "grid.zarr")
