@@ -52,10 +52,9 @@ def scratch_files(store: Path) -> Iterator[Path]:
 def _flat(
     names: set[str], counts: tuple[int, ...], separator: str
 ) -> Iterator[tuple[tuple[int, ...], bool]]:
-    places = [[str(i) for i in range(n)] for n in counts]  # each told once
-    every = itertools.product(*map(range, counts))
-    for index, texts in zip(every, itertools.product(*places), strict=True):
-        yield index, f"c{separator}{separator.join(texts)}" in names
+    name = separator.join(("c", *["%d"] * len(counts)))  # as key() has it, and faster
+    for index in itertools.product(*map(range, counts)):
+        yield index, name % index in names
 
 
 def _walk(
