@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import warnings
 from pathlib import Path
@@ -125,3 +126,50 @@ def test_at_a_url_names_are_the_same(tmp_path: Path) -> None:
         here.dataset().load().isel(friction=slice(4, None)),
         there.dataset().load().isel(friction=slice(4, None)),
     )
+
+
+STRANGERS = [
+    "zarr.json", "00", "01", "-1", "+1", "1.0", "1e0", "0x1", " 1", "1 ", "²", "١", "1\n2", "999",
+    "9999999999", "99999999999999999999999", "", "c", "c.", "c.1", "c.01.0", "c.1.00", "c.1.-0",
+    "c.1.0.0", "c.1.0 ", "xc.1.0", "c.1.0\nc.2.0", "C.1.0", "c.9.0", "c.1.9", "c.١.0", "c..0",
+    "c.4294967296.0", "c.1.99999999999999999999999", "c.1.0." + "a" * 32 + ".partial",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("separator", ["/", "."])
+@pytest.mark.parametrize("counts", [(), (5,), (5, 1), (4, 3), (3, 1, 1), (2, 3, 2), (2, 1, 3)])
+def test_what_is_listed_is_what_lies_there(
+    counts: tuple[int, ...], separator: str, tmp_path: Path
+) -> None:
+    """Beside strangers of all kinds; and a folder in the place of a file is none."""
+    every = list(itertools.product(*map(range, counts)))
+    for i, index in enumerate(every):
+        file = tmp_path / listing.key(index, separator)
+        if i % 3 != 1:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            (file.touch if i % 3 else file.mkdir)()
+    for folder in [each for each in tmp_path.rglob("*") if each.is_dir()] + [tmp_path]:
+        for name in STRANGERS:
+            if name and not (folder / name).exists():
+                (folder / name).touch()
+    expected = [(tmp_path / listing.key(index, separator)).is_file() for index in every]
+    assert listing.listed(tmp_path, counts, separator).tolist() == expected
+    assert set(expected) == ({True, False} if counts else {False})
+    names = [file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*")]
+    files = [name for name in names if (tmp_path / name).is_file()]
+    assert listing.named(files, counts, separator).tolist() == expected
+
+
+@pytest.mark.parametrize("separator", ["/", "."])
+def test_nothing_is_listed_where_nothing_lies(separator: str, tmp_path: Path) -> None:
+    for counts in ((), (3,), (2, 2)):
+        assert not listing.listed(tmp_path / "none", counts, separator).any()
+        assert not listing.named([], counts, separator).any()
+    (tmp_path / "c").touch()
+    assert not listing.listed(tmp_path, (3, 2), separator).any()
+
+
+def test_marked_are_those_of_the_grid() -> None:
+    indices = {(0, 1), (2, 0), (9, 9), (-1, 0), (1,), (), (1, 1, 1)}
+    assert np.flatnonzero(listing.marked(indices, (3, 2))).tolist() == [1, 4]
+    assert listing.marked({()}, ()).tolist() == [True]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -21,13 +21,13 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
-from sweep.plan import chunk_at, chunk_counts, chunk_shape
+from sweep.plan import chunk_counts, chunk_shape, chunks_at
 from sweep.spec import STRETCH, Chunk, Status, Sweep
 from sweep.store import encoding, extension, faults, layout
 from sweep.store.differences import differences
 from sweep.store.faults import opening
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
-from sweep.store.listing import key
+from sweep.store.listing import key, marked
 from sweep.store.place import Index, Place, local, place_of, refuse_what_is_not_to_be_read
 from sweep.store.reading import intact, open_results
 
@@ -198,11 +198,11 @@ class Store:
 
         From listings of names alone, and of the noted ones from their checksums.
         """
-        suspect = self._place.noted_damage()
-        done = {index for index, there in self._listed("status") if there}
+        suspect = marked(self._place.noted_damage(), self._counts)
+        done = self._listed("status")  # first: of one that is done meanwhile all else is there
         for name in self._arrays.keys() - {"status"}:
-            suspect.update(index for index, there in self._listed(name) if not there)
-        return [c for c in self._chunks_at(sorted(done & suspect)) if not self._is_whole(c)]
+            suspect |= ~self._listed(name)
+        return [chunk for chunk in self._chunks_at(done & suspect) if not self._is_whole(chunk)]
 
     def note_damage(self, chunks: Iterable[Chunk]) -> None:
         """Keeps beside the store what `verify` found, so that the next run computes it again."""
@@ -278,7 +278,8 @@ class Store:
 
         Others are of chunks to be computed anew, or of a store that lay here before.
         """
-        done = {index for index, there in self._listed("status") if there}
+        rows: list[list[int]] = self._indices(self._listed("status")).tolist()
+        done = {tuple(row) for row in rows}
         return [r for r in receipts if "chunk" in r and tuple(r["chunk"]) in done]
 
     def opened_again(self) -> Store:
@@ -341,15 +342,18 @@ class Store:
         return f"only axes go on behind their end: {extend} keeps what is computed; or "
 
     def _chunks(self, *, done: bool) -> list[Chunk]:
-        found = [index for index, there in self._listed("status") if there == done]
+        there = self._listed("status")
         self._refuse_gone()  # of which nothing is listed
-        return self._chunks_at(found)
+        return self._chunks_at(there == done)
 
-    def _chunks_at(self, indices: Iterable[Index]) -> list[Chunk]:
-        shape, step = self.sweep.shape, self.chunk_shape
-        return [chunk_at(index, shape, step) for index in indices]
+    def _chunks_at(self, places: NDArray[np.bool_]) -> list[Chunk]:
+        return chunks_at(self._indices(places), self.sweep.shape, self.chunk_shape)
 
-    def _listed(self, name: str) -> Iterator[tuple[Index, bool]]:
+    def _indices(self, places: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Of the chunks that are marked in C order: a row each."""
+        return np.argwhere(places.reshape(self._counts))
+
+    def _listed(self, name: str) -> NDArray[np.bool_]:
         return self._place.listed(name, self._counts, self._separator)
 
     def _key(self, name: str, index: Index) -> str:

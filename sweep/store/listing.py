@@ -6,11 +6,16 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 MOST_FOLDERS = 1000  # of the chunks of one array, beside one another
 SCRATCH_FILE = re.compile(r".*\.[0-9a-f]{32}\.partial")  # zarr's, until it is renamed
+INDEX = "(?:0|[1-9][0-9]{0,8})"
+NO_NAME_HAS = "\0"
 
 
 def separator(counts: tuple[int, ...]) -> str:
@@ -26,19 +31,31 @@ def key(index: tuple[int, ...], separator: str) -> str:
     return separator.join(("c", *map(str, index)))
 
 
-def listed(
-    array: Path, counts: tuple[int, ...], separator: str
-) -> Iterator[tuple[tuple[int, ...], bool]]:
-    """The index of every chunk, in C order, and whether it has a file; all else is ignored.
+def listed(array: Path, counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
+    """Whether each chunk has a file, in C order of the chunks; all else is ignored.
 
     One listing of each folder; 10**5 chunks take about 0.1 s.
     """
     if separator != "/":
-        return _flat(_names(os.fspath(array)), counts, separator)
-    folder = array / "c"
+        return named(_names(os.fspath(array)), counts, separator)
+    there = np.zeros(counts, np.bool_)
+    _walk(f"{array}/c", there)
+    return there.ravel()
+
+
+def named(names: Collection[str], counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
+    """Whether the name of each chunk, in C order, is one of some; other names are ignored."""
     if not counts:
-        return iter([((), folder.is_file())])
-    return _walk(os.fspath(folder), counts, ())
+        return np.array([key((), separator) in names])
+    there = np.zeros(counts, np.bool_)
+    _mark(there, names, key((), separator) + separator, separator)
+    return there.ravel()
+
+
+def marked(indices: Collection[tuple[int, ...]], counts: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Whether the index of each chunk, in C order, is one of some."""
+    every = itertools.product(*map(range, counts))
+    return np.fromiter(map(indices.__contains__, every), np.bool_, math.prod(counts))
 
 
 def scratch_files(store: Path) -> Iterator[Path]:
@@ -49,33 +66,40 @@ def scratch_files(store: Path) -> Iterator[Path]:
                 yield Path(folder, name)
 
 
-def _flat(
-    names: set[str], counts: tuple[int, ...], separator: str
-) -> Iterator[tuple[tuple[int, ...], bool]]:
-    name = separator.join(("c", *["%d"] * len(counts)))  # as key() has it, and faster
-    for index in itertools.product(*map(range, counts)):
-        yield index, name % index in names
+def _walk(folder: str, there: NDArray[np.bool_]) -> None:
+    """Marks every place that has a file, in a folder for each dimension but the last."""
+    if not there.ndim:
+        there[()] = os.path.isfile(folder)  # noqa: PTH113 (as fast)
+        return
+    if there.ndim == 1:
+        _mark(there, _names(folder), "", "/")
+        return
+    folders = set(_names(folder, files=False))
+    alone = "/0" * (there.ndim - 1) if set(there.shape[1:]) <= {1} else ""
+    for i in range(len(there)):
+        if not alone:
+            _walk(f"{folder}/{i}", there[i])
+        elif str(i) in folders:  # looking for one name is faster than listing a folder of one
+            there[i] = os.path.isfile(f"{folder}/{i}{alone}")  # noqa: PTH113 (as fast)
 
 
-def _walk(
-    folder: str, counts: tuple[int, ...], above: tuple[int, ...]
-) -> Iterator[tuple[tuple[int, ...], bool]]:
-    inner, zeros = "/0" * (len(counts) - 1), (0,) * (len(counts) - 1)
-    names = _names(folder, files=not inner)
-    alone = set(counts[1:]) <= {1}  # looking for one name is faster than listing a folder of one
-    for i in range(counts[0]):
-        if alone:
-            file = f"{folder}/{i}{inner}"
-            there = str(i) in names and (not inner or os.path.isfile(file))  # noqa: PTH113 (as fast)
-            yield (*above, i, *zeros), there
-        else:
-            yield from _walk(f"{folder}/{i}", counts[1:], (*above, i))
+def _mark(there: NDArray[np.bool_], names: Collection[str], prefix: str, separator: str) -> None:
+    """Marks every place that is named: behind a prefix its indices, as `key` writes them.
+
+    All names at once, by one expression: to look for every name among them takes twice as long.
+    """
+    indices = re.escape(separator).join([INDEX] * there.ndim)
+    text = NO_NAME_HAS.join(("", *names, ""))
+    found = re.findall(f"{NO_NAME_HAS}{re.escape(prefix)}({indices})(?={NO_NAME_HAS})", text)
+    flat = np.fromstring(" ".join(found).replace(separator, " "), np.intp, sep=" ")
+    places = flat.reshape(-1, there.ndim)
+    there[tuple(places[(places < there.shape).all(axis=1)].T)] = True
 
 
-def _names(folder: str, *, files: bool = True) -> set[str]:
+def _names(folder: str, *, files: bool = True) -> list[str]:
     """The names of the files in a folder, or of the folders."""
     try:
         with os.scandir(folder) as entries:
-            return {entry.name for entry in entries if entry.is_dir() != files}
+            return [entry.name for entry in entries if entry.is_dir() != files]
     except (FileNotFoundError, NotADirectoryError):
-        return set()
+        return []

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from zarr.storage import LocalStore
 
 from sweep.spec import Chunk, Sweep
@@ -94,9 +96,7 @@ class LocalPlace:
                 self.path.rename(leftover)
             shutil.rmtree(leftover, ignore_errors=True)
 
-    def listed(
-        self, name: str, counts: tuple[int, ...], separator: str
-    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+    def listed(self, name: str, counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
         return listed(self.path / name, counts, separator)
 
     def clean(self) -> None:

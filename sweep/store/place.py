@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from stat import S_ISLNK
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sweep.errors import MachineError, StoreError
 from sweep.spec import Chunk, Sweep
@@ -83,10 +86,8 @@ class Place(Protocol):
         """Removes all that lies here; stopped in the middle, it is as it was or no store."""
         ...
 
-    def listed(
-        self, name: str, counts: tuple[int, ...], separator: str
-    ) -> Iterator[tuple[Index, bool]]:
-        """The index of every chunk of an array, in C order, and whether it has a file."""
+    def listed(self, name: str, counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
+        """Whether each chunk of an array has a file, in C order of the chunks."""
         ...
 
     def clean(self) -> None:

@@ -12,13 +12,15 @@ import itertools
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
 import fsspec
+import numpy as np
+from numpy.typing import NDArray
 from zarr.storage import FsspecStore
 
 from sweep.errors import StoreError
@@ -26,7 +28,7 @@ from sweep.spec import Chunk, Sweep
 from sweep.store import damage, faults, objects, receipts, remote_extension
 from sweep.store.creation import build
 from sweep.store.encoding import Piece
-from sweep.store.listing import key
+from sweep.store.listing import named
 
 WITH_BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "oss")  # fsspec's protocols
 FLUSH_SECONDS = 10.0  # receipts are kept back so long: an object cannot be appended to
@@ -120,13 +122,10 @@ class RemotePlace:
             for name in sorted(names, key=lambda name: (name.endswith("zarr.json"), -len(name))):
                 self._system.rm_file(name)
 
-    def listed(
-        self, name: str, counts: tuple[int, ...], separator: str
-    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+    def listed(self, name: str, counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
         with faults.reaching(self.url):
-            names = self._names(name)
-        for index in itertools.product(*map(range, counts)):
-            yield index, f"{name}/{key(index, separator)}" in names
+            keys = self._names(name)
+        return named([key.removeprefix(f"{name}/") for key in keys], counts, separator)
 
     def clean(self) -> None:
         """Nothing: an object that is not whole does not exist."""
