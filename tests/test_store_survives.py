@@ -21,7 +21,7 @@ import zarr
 from sweep import plan
 from sweep.errors import MachineError, StoreError
 from sweep.spec import Chunk
-from sweep.store import Store, durable, local
+from sweep.store import Store, durable, local, scratch
 from tests.test_plan import linear, sweep_over
 from tests.test_store import SWEEP, create, finish, results_of, tree
 
@@ -269,3 +269,42 @@ def test_a_store_that_cannot_be_made_leaves_nothing(
     with pytest.raises(MachineError, match=r"cannot make the store .*disk is full"):
         create(tmp_path / "map.zarr")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_written_in_the_background_goes_with_the_folder(tmp_path: Path) -> None:
+    """As by zarr, which goes on with other files when one has failed."""
+    folder = tmp_path / "begun"
+    folder.mkdir()
+    for i in range(300):
+        (folder / f"{i}").touch()
+    began, end = threading.Event(), time.monotonic() + 0.5
+
+    def write() -> None:
+        while time.monotonic() < end:
+            try:
+                (folder / "late").touch()
+            except FileNotFoundError:
+                break
+            began.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    began.wait()
+    scratch.discard(folder)
+    writer.join()
+    assert not folder.exists()
+
+
+def test_what_cannot_be_removed_is_left_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "not yours")
+
+    folder = tmp_path / "begun"
+    folder.mkdir()
+    monkeypatch.setattr(os, "rmdir", refuse)
+    began = time.monotonic()
+    scratch.discard(folder)
+    assert time.monotonic() - began < scratch.SECONDS / 2
+    assert folder.exists()

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import re
-import shutil
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +12,7 @@ import zarr
 
 from sweep.plan import chunk_counts
 from sweep.spec import STRETCH, Sweep, Values
-from sweep.store import layout, listing
+from sweep.store import layout, listing, scratch
 from sweep.store.durable import sync_folder, sync_tree
 from sweep.store.encoding import codecs
 
@@ -34,19 +31,19 @@ def make(
 ) -> None:
     """Builds the store beside its place and moves it there, unless another has been quicker."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+    begun = scratch.beside(path)
     try:
-        build(scratch, sweep, chunks, provenance)
+        build(begun, sweep, chunks, provenance)
         if durable:
-            sync_tree(scratch)
-        scratch.rename(path)
+            sync_tree(begun)
+        begun.rename(path)
         if durable:
             sync_folder(path.parent)
     except OSError:
         if not path.exists():  # else another has been quicker
             raise
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.discard(begun)
 
 
 def build(
@@ -98,12 +95,6 @@ def parts_of_file(chunk: tuple[int, ...]) -> tuple[int, ...]:
             if size % n == 0 and (others * n <= GREATEST_PART or n == 1)
         )
     return tuple(parts) if LEAST_PART <= math.prod(parts) <= GREATEST_PART else chunk
-
-
-def scratch_stores(path: Path) -> Iterator[Path]:
-    """What killed makers and removers of a store or its passes have left beside its place."""
-    left = re.compile(rf"\.{re.escape(path.name)}(\.passes)?\.[0-9a-f]{{32}}\.partial")
-    yield from (each for each in path.parent.glob(".*.partial") if left.fullmatch(each.name))
 
 
 def _make_coordinate(

@@ -8,8 +8,6 @@ again does the same. Readers refuse a store while its extension is under way.
 from __future__ import annotations
 
 import json
-import shutil
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +18,7 @@ import numpy as np
 from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunks, refuse_many_chunks
 from sweep.spec import Axis, LongValues, Sweep, Values
-from sweep.store import durable
+from sweep.store import durable, scratch
 from sweep.store.creation import build
 from sweep.store.differences import differences, unlike_values
 from sweep.store.listing import key
@@ -53,14 +51,14 @@ def begin(
 ) -> None:
     """The extension is under way; SweepError if it makes too many chunks."""
     refuse_many_chunks(sweep.shape, chunk_shape)
-    scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+    begun = scratch.beside(path)
     try:
-        build(scratch, sweep, chunk_shape, provenance, separator_of(_status(path)))
-        durable.sync_tree(scratch)
-        scratch.rename(_prepared(path))
+        build(begun, sweep, chunk_shape, provenance, separator_of(_status(path)))
+        durable.sync_tree(begun)
+        begun.rename(_prepared(path))
         durable.sync_folder(path.parent)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.discard(begun)
 
 
 def finish(path: Path) -> None:
@@ -165,10 +163,10 @@ def _reopen_what_grows(path: Path, prepared: Path) -> None:
 
 
 def _discard(path: Path) -> None:
-    leftover = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+    leftover = scratch.beside(path)
     _prepared(path).rename(leftover)
     durable.sync_folder(path.parent)
-    shutil.rmtree(leftover, ignore_errors=True)
+    scratch.discard(leftover)
 
 
 def _status(path: Path) -> Mapping[str, Any]:

@@ -6,14 +6,13 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 MOST_FOLDERS = 1000  # of the chunks of one array, beside one another
-SCRATCH_FILE = re.compile(r".*\.[0-9a-f]{32}\.partial")  # zarr's, until it is renamed
 INDEX = "(?:0|[1-9][0-9]{0,8})"
 NO_NAME_HAS = "\0"
 
@@ -56,14 +55,6 @@ def marked(indices: Collection[tuple[int, ...]], counts: tuple[int, ...]) -> NDA
     """Whether the index of each chunk, in C order, is one of some."""
     every = itertools.product(*map(range, counts))
     return np.fromiter(map(indices.__contains__, every), np.bool_, math.prod(counts))
-
-
-def scratch_files(store: Path) -> Iterator[Path]:
-    """The files that a writer has begun and not yet renamed."""
-    for folder, _, names in os.walk(store):
-        for name in names:
-            if name.endswith(".partial") and SCRATCH_FILE.fullmatch(name):
-                yield Path(folder, name)
 
 
 def _walk(folder: str, there: NDArray[np.bool_]) -> None:

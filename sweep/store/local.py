@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -15,11 +13,11 @@ from numpy.typing import NDArray
 from zarr.storage import LocalStore
 
 from sweep.spec import Chunk, Sweep
-from sweep.store import damage, extension, faults, receipts
-from sweep.store.creation import make, scratch_stores
+from sweep.store import damage, extension, faults, receipts, scratch
+from sweep.store.creation import make
 from sweep.store.durable import DurableStore, write
 from sweep.store.encoding import Piece
-from sweep.store.listing import listed, scratch_files
+from sweep.store.listing import listed
 from sweep.store.lock import exclusive, shared
 
 
@@ -91,19 +89,19 @@ class LocalPlace:
 
     def destroy(self) -> None:
         if self.path.exists():
-            leftover = self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex}.partial")
+            leftover = scratch.beside(self.path)
             with faults.writing(self.path):
                 self.path.rename(leftover)
-            shutil.rmtree(leftover, ignore_errors=True)
+            scratch.discard(leftover)
 
     def listed(self, name: str, counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
         return listed(self.path / name, counts, separator)
 
     def clean(self) -> None:
-        for file in scratch_files(self.path):
+        for file in scratch.files(self.path):
             file.unlink(missing_ok=True)
-        for folder in scratch_stores(self.path):
-            shutil.rmtree(folder, ignore_errors=True)
+        for folder in scratch.stores(self.path):
+            scratch.discard(folder)
 
     def writing(self) -> AbstractContextManager[None]:
         return faults.writing(self.path)
