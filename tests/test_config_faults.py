@@ -79,6 +79,8 @@ BROKEN_FILES = [
     (RUN, 'time_limit = "5m x"', "[run] time_limit: '5m x' is not a length of time"),
     (RUN, 'time_limit = "' + "9" * 200_000 + '"', "is not a length of time"),
     (RUN, "time_limit = -1", "[run] time_limit: -1 is not a length of time"),
+    (RUN, "time_limit = 0", "[run] time_limit: 0 is no time at all: write seconds, or"),
+    (RUN, 'time_limit = "0s"', "[run] time_limit: '0s' is no time at all"),
     (RUN, "time_limit = nan", "[run] time_limit: nan is not a length of time"),
     (RUN, "time_limit = true", "[run] time_limit: True is not a length of time"),
     (FRICTION, "frction = { values = [1] }\n" + FRICTION, "[axes] frction: friction_oscillator"),

@@ -54,6 +54,12 @@ def written_by_zarr(folder: Path, values: NDArray[Any], shape: tuple[int, ...]) 
         (SMOOTH[: N - 2**10].reshape(-1, 2**10), (2**7, 2**10)),
         (SMOOTH.reshape(2**7, -1)[:, ::2], (2**7, 2**9)),
         (np.array(1.5), ()),
+        (np.full(N, 2, np.uint8), (N,)),  # one flag throughout
+        (np.full(N, 3, np.uint8), (N,)),
+        (np.full((2**6, 2**10), 2, np.uint8), (2**6, 2**10)),
+        (np.full(N - 3, 2, np.uint8), (N,)),
+        (np.append(np.full(N - 1, 2, np.uint8), np.uint8(0)), (N,)),
+        (np.full((3, 1), 7, np.uint8), (3, 1)),
     ],
 )
 def test_a_file_has_the_bytes_that_zarr_writes(

@@ -115,7 +115,8 @@ def seconds(value: object) -> float:
         span = _rounded(value)
     if not (math.isfinite(span) and span > 0):
         cure = 'write seconds, or "55m", "1h30m"'
-        raise UnreadableError(f"{shown(value)} is not a length of time: {cure}")
+        what = "is no time at all" if span == 0 else "is not a length of time"
+        raise UnreadableError(f"{shown(value)} {what}: {cure}")
     return span
 
 

@@ -6,7 +6,6 @@ import asyncio
 import ctypes
 import os
 import sys
-import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -49,7 +48,7 @@ def write(path: str, pieces: Sequence[Piece], *, durable: bool, below: str | Non
     Folders on the way are made; FileNotFoundError instead if there is nothing at `below`.
     """
     # Named as zarr's own scratch files, so that it is found among what killed writers leave.
-    scratch = f"{path}.{uuid.uuid4().hex}.partial"
+    scratch = f"{path}.{os.urandom(16).hex()}.partial"
     filled = (view for view in map(memoryview, pieces) if view.nbytes)
     left = [view.cast("B") for view in filled]  # so that lengths are in bytes
     opened, made = _created(scratch, below)

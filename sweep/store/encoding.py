@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import google_crc32c
@@ -57,7 +58,18 @@ def encoded(part: NDArray[Any], shape: tuple[int, ...], missing: float | int) ->
         whole[tuple(map(slice, part.shape))] = part
         part = whole
     values = np.ascontiguousarray(part, part.dtype.newbyteorder("<")).reshape(-1)
-    frame = [LZ4.encode(values)] if _shrinks(values) else _stored(values)
+    if values.dtype == np.uint8 and values.min() == values.max():
+        return _of_one_flag(int(values[0]), values.size)
+    return _checked([LZ4.encode(values)] if _shrinks(values) else _stored(values))
+
+
+@lru_cache(maxsize=16)
+def _of_one_flag(flag: int, size: int) -> Sequence[Piece]:
+    """As of most chunks the status: to look whether it is so takes a tenth of compressing it."""
+    return _checked([LZ4.encode(np.full(size, flag, np.uint8))])
+
+
+def _checked(frame: Sequence[Any]) -> Sequence[Piece]:
     checksum = 0
     for piece in frame:
         checksum = int(cast("Any", google_crc32c).extend(checksum, piece))

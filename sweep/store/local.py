@@ -27,6 +27,7 @@ class LocalPlace:
     def __init__(self, path: Path, *, durable: bool = False) -> None:
         self.path = path
         self.durable = durable
+        self._group = f"{path}/zarr.json"
         self._log = path.with_name(f"{path.name}.log")
 
     def __str__(self) -> str:
@@ -70,7 +71,7 @@ class LocalPlace:
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
         file = self.file(key)
         try:
-            write(file, pieces, durable=self.durable, below=str(self.path / "zarr.json"))
+            write(file, pieces, durable=self.durable, below=self._group)
         except FileNotFoundError as error:
             raise faults.gone(self.path) from error
         except OSError:

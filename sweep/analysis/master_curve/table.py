@@ -18,6 +18,7 @@ from sweep.spec import Status
 
 Values = NDArray[np.float64]
 
+COMMAS = "; commas part values, so that decimals have a point: 0.5"
 CONSTANT = re.compile(r"# (\w+) = (\S+)")  # as `sweep export` writes it
 
 
@@ -58,8 +59,9 @@ class Table(Mapping[str, Values]):
         found = [named.get(text.strip(), _number(text)) for text in texts]
         for line, text, number in zip(self.lines, texts, found, strict=True):
             if number is None:
+                hint = "; write decimals with a point: 0.5" if _is_a_number_with_comma(text) else ""
                 raise SweepError(
-                    f"{self.place!r}, line {line}: {name} = {shown(text)} is no number"
+                    f"{self.place!r}, line {line}: {name} = {shown(text)} is no number{hint}"
                 )
         return np.array(found, dtype=np.float64)
 
@@ -90,6 +92,7 @@ def read_table(path: Path) -> Table:
         if len(row) != len(names):
             raise SweepError(
                 f"{str(path)!r}, line {line}: {len(row)} values for {len(names)} names"
+                f"{COMMAS if separator == ',' and len(row) > len(names) else ''}"
             )
     columns: dict[str, Values | Sequence[str]] = {
         name: [row[k] for row in rows[1:]]
@@ -101,6 +104,10 @@ def read_table(path: Path) -> Table:
         if number is not None:
             columns.setdefault(match[1], np.full(len(lines), number))
     return Table(len(lines), columns, str(path), lines)
+
+
+def _is_a_number_with_comma(text: str) -> bool:
+    return _number(text.replace(",", ".")) is not None
 
 
 def _text(path: Path) -> str:
