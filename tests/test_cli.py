@@ -238,6 +238,19 @@ def test_a_store_is_read_without_the_dask_of_the_environment(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("command", ["show", "status"])
+def test_settings_of_dask_that_cannot_be_read_are_told_as_what_they_are(
+    finished: Store, tmp_path: Path, command: str
+) -> None:
+    """Not as a damaged store, nor as a fault of the program."""
+    settings = tmp_path / "own.yaml"
+    settings.write_text("a: [1,\n b: {")
+    done = sweep_command(command, finished.path, folder=tmp_path, DASK_CONFIG=str(settings))
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"A dask config file at '{settings}' is malformed")
+    assert done.stderr.endswith("mend that file of Dask's settings, or move it away\n")
+
+
 def test_a_picture_is_drawn_without_the_windows_of_the_environment(
     finished: Store, tmp_path: Path
 ) -> None:
