@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -231,8 +232,10 @@ def test_a_chunk_that_is_written_while_it_is_read_is_not_damaged(
 
     def then_written(results: _Results, key: object) -> object:
         values = intact(results, key)
-        for file in files:
-            shutil.copy(whole.path / file.relative_to(tmp_path / "a.zarr"), file)
+        for file in files:  # by a rename, as a store is written: other chunks are read meanwhile
+            written = tmp_path / uuid.uuid4().hex
+            shutil.copy(whole.path / file.relative_to(tmp_path / "a.zarr"), written)
+            written.replace(file)
         return values
 
     monkeypatch.setattr(_Results, "_intact", then_written)
