@@ -11,12 +11,14 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sweep.backends import Stopped, batches, cupy_device, device, open_backend
 from sweep.backends.compiler import compile_library, find_compiler
@@ -29,7 +31,7 @@ from sweep.source import kernel_of
 from sweep.spec import Axis, Chunk, array_types
 from tests.command import environment, sweep_command
 from tests.gpu_points import Case, cases
-from tests.gpu_twin import PRELUDE, TwinDevice, twin_text
+from tests.gpu_twin import PRELUDE, TwinDevice, TwinMemory, twin_text
 from tests.points import differing, sweep_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -129,6 +131,41 @@ def test_where_not_even_one_point_fits_the_run_ends_with_a_cure(name: str) -> No
         on_twin(CASES[name], twin)
     assert twin.used == 0
     assert twin.open == 0
+
+
+class Late(TwinDevice):
+    """Copies to it are done when somebody waits, and not before."""
+
+    def __init__(self, bound: int | None = None) -> None:
+        super().__init__(bound=bound)
+        self.pending: list[weakref.ref[TwinMemory]] = []
+        self.given_back = 0  # memory that was to be copied into
+
+    def upload(self, values: NDArray[Any]) -> TwinMemory:
+        memory = super().upload(values)
+        self.pending.append(weakref.ref(memory))
+        return memory
+
+    def launch(self, *arguments: Any) -> float:
+        self.wait()
+        return super().launch(*arguments)
+
+    def wait(self) -> None:
+        self.given_back += sum(memory() is None for memory in self.pending)
+        self.pending.clear()
+
+
+@few_cases
+def test_what_a_copy_reads_lives_until_it_is_done(name: str) -> None:
+    """Also where a batch ends before it has begun, in want of memory or because of a stop."""
+    case, twin, stop = CASES[name], Late(bound=30_000), threading.Event()
+    assert differing(on_cpu(case), on_twin(case, twin)) == []
+    assert twin.refused > 0
+    stop.set()
+    with pytest.raises(Stopped):
+        GpuBackend(twin).compute(case.sweep, case.points, stop)
+    twin.wait()
+    assert twin.given_back == 0
 
 
 # Stopping, and how long a launch may take.

@@ -136,16 +136,17 @@ class Work:
     def _batch(self, first: int, count: int, groups_at_once: int) -> None:
         """`count` points from `first` on, computed and copied into their places."""
         queue = self._queue
-        stored = self._stored(count)
-        request, kept = self._request(first, count, stored)
-        if self._program.sizes.fields:
-            kept += self._items(request, groups_at_once)
-        else:
-            kept += self._launch_until_done(request, count)
-        for name, memory in stored.items():
-            queue.download(memory, self._arrays[name][first : first + count])
-        queue.wait()
-        del kept  # what the request points to has to live until here
+        try:
+            stored = self._stored(count)
+            request, kept = self._request(first, count, stored)
+            if self._program.sizes.fields:
+                kept += self._items(request, groups_at_once)
+            else:
+                kept += self._launch_until_done(request, count)
+            for name, memory in stored.items():
+                queue.download(memory, self._arrays[name][first : first + count])
+        finally:
+            queue.wait()  # whatever ends it: what copies and launches use has to live until here
 
     def _stored(self, count: int) -> dict[str, Memory]:
         return {name: self._queue.empty(count * size) for name, size in self._item_sizes().items()}
