@@ -59,6 +59,9 @@ class Stream:
             while self.pending:
                 self.pending.pop(0)()
 
+    def wait_event(self, event: Event) -> None:
+        self.pending.append(event._await)
+
 
 _CURRENT = threading.local()
 
@@ -68,6 +71,7 @@ class Event:
 
     def __init__(self, *, block: bool = False) -> None:
         self._block = block
+        self._happened = threading.Event()
         self.seconds = 0.0
 
     def record(self, stream: Stream) -> None:
@@ -76,6 +80,10 @@ class Event:
 
     def _happen(self) -> None:
         self.seconds = time.perf_counter()
+        self._happened.set()
+
+    def _await(self) -> None:
+        assert self._happened.wait(timeout=60)
 
     def synchronize(self) -> None:
         self._stream.synchronize()
@@ -120,6 +128,7 @@ class Function:
         self.kernel = SimpleNamespace(ptr=id(self))
         self._run = getattr(library, name.replace("tribosweep", "twin"))
         self._gpu = gpu
+        self._is_loaded = False
 
     def __call__(self, grid: tuple[int], block: tuple[int], args: tuple[Any]) -> None:
         (argument,) = args
@@ -129,9 +138,15 @@ class Function:
         if self._gpu.fails_from <= self._gpu.launches:
             self._gpu.is_lost = True
         self._gpu.check()
+        if self._gpu.is_full:
+            raise CUDARuntimeError("CUDA_ERROR_OUT_OF_MEMORY: out of memory")
 
         def run() -> None:
+            began = time.perf_counter()
+            time.sleep(0.0 if self._is_loaded else self._gpu.loading)
+            self._is_loaded = True
             self._run(ctypes.c_void_p(address), ctypes.c_int64(grid[0]), ctypes.c_uint32(block[0]))
+            self._gpu.spans.append((began, time.perf_counter()))
 
         stream = getattr(_CURRENT, "stream", None)
         stream.pending.append(run) if stream else run()
@@ -155,13 +170,18 @@ class RawModule:
 class Gpu:
     """One GPU, whose launches can be made to fail for good."""
 
-    def __init__(self, memory: int = MEMORY, fails_from: int = sys.maxsize) -> None:
+    def __init__(
+        self, memory: int = MEMORY, fails_from: int = sys.maxsize, loading: float = 0.0
+    ) -> None:
         self.memory = memory  # that the pool hands out at once, at most
         self.limit = 0  # of all that it hands out, where somebody has set one
         self.used = 0
         self.fails_from = fails_from  # which launch, counted from 1
+        self.loading = loading  # s, of the first launch of an entry
         self.launches = 0
+        self.spans: list[tuple[float, float]] = []  # of launches
         self.is_lost = False
+        self.is_full = False  # no room for the stacks of a launch, until the pool gives back
         self.pinned = 0
 
     def check(self) -> None:
@@ -177,7 +197,7 @@ class Gpu:
             "asnumpy": np.array,
             "zeros": np.zeros,
             "get_default_memory_pool": lambda: SimpleNamespace(
-                free_all_blocks=lambda: None,
+                free_all_blocks=self._free_all_blocks,
                 set_limit=self._set_limit,
                 used_bytes=lambda: self.used,
             ),
@@ -190,6 +210,9 @@ class Gpu:
     def _pinned(self, shape: int, dtype: Any) -> NDArray[Any]:
         self.pinned += 1
         return np.full(shape * np.dtype(dtype).itemsize, 0x5A, np.uint8).view(dtype)
+
+    def _free_all_blocks(self) -> None:
+        self.is_full = False
 
     def _set_limit(self, size: int) -> None:
         self.limit = size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import os
 import subprocess
@@ -79,6 +80,39 @@ def test_where_the_pool_has_too_little_batches_are_halved(
     gpu.memory = 20
     with pytest.raises(MachineError, match="not the memory for a single point"):
         backend.compute(case.sweep, case.points)
+
+
+def test_launches_of_several_threads_take_turns(gpu: Gpu) -> None:
+    """So that the time of each is its own: budgets are learnt from it."""
+    backend = GpuBackend(find_gpu(), BUDGET)
+    case = CASES["friction_oscillator-rk32"]
+    backend.prepare(case.sweep, case.points)
+    gpu.spans.clear()
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(backend.compute, case.sweep, case.points) for _ in range(4)]
+    assert all(job.result().kernel_seconds > 0 for job in jobs)
+    spans = sorted(gpu.spans)
+    assert len(spans) > 20
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+
+
+@pytest.mark.parametrize("name", ["impact_oscillator-newmark", "mdr_contact-time_stepping_2"])
+def test_what_a_first_launch_takes_to_load_is_not_timed(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A unit of work would be taken for as dear, and later batches begin with few."""
+    loading = 0.5
+    install(monkeypatch, Gpu(loading=loading))
+    case, backend = CASES[name], GpuBackend(find_gpu())
+    assert backend.compute(case.sweep, case.points).kernel_seconds < loading
+
+
+def test_where_stacks_find_no_room_the_pool_gives_back_what_it_keeps(gpu: Gpu) -> None:
+    backend, name = GpuBackend(find_gpu()), FEW[0]
+    backend.prepare(CASES[name].sweep, CASES[name].points)
+    gpu.is_full = True
+    found = backend.compute(CASES[name].sweep, CASES[name].points)
+    assert differing(on_cpu(name), dict(found.arrays)) == []
 
 
 @pytest.mark.usefixtures("gpu")

@@ -477,6 +477,27 @@ def test_commands_work_beside_a_cupy_that_is_of_no_use(cupy_folder: Path, tmp_pa
     assert "tribosweep[cuda12]" in doctor.stdout
 
 
+# What CuPy 14.2 was seen to do where it may not write into the home folder.
+CUPY_WITHOUT_CACHE = 'raise PermissionError(13, "Permission denied", "/home/me/.cupy")\n'
+
+
+def test_where_cupy_cannot_keep_kernels_the_cure_is_another_folder(tmp_path: Path) -> None:
+    package = tmp_path / "cupy"
+    package.mkdir()
+    (package / "__init__.py").write_text(CUPY_WITHOUT_CACHE)
+    done = subprocess.run(
+        [sys.executable, "-c", "from sweep.backends import open_backend; open_backend('gpu')"],
+        env=environment(PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)])),
+        capture_output=True,
+        text=True,
+    )
+    told = done.stderr.splitlines()[-1]
+    assert "DeviceError" in told
+    assert "/home/me/.cupy" in told
+    assert "CUPY_CACHE_DIR" in told
+    assert "pip install" not in told
+
+
 def test_the_gpu_text_of_every_method_is_printed(run: Any) -> None:
     status, out, _ = run("source", "mdr_contact", "time_stepping", "--backend", "gpu")
     assert status == 0

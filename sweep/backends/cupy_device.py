@@ -31,6 +31,7 @@ QUEUES = 2  # while one computes, the other copies
 LARGEST_SHARE = 1 << 32  # bytes of a queue: no batch needs more
 LARGEST_BLOCK = 256  # threads
 ARRAY_BLOCK = 4096  # points of an array method at once
+SIZES = "tribosweep_sizes"  # the entry that tells them
 
 # Fused multiply-adds of doubles a clock and multiprocessor, by compute capability (CUDA C++
 # Programming Guide, throughput of native arithmetic instructions).
@@ -38,6 +39,11 @@ DOUBLES_A_CLOCK = {
     (6, 0): 32, (6, 1): 4, (6, 2): 4, (7, 0): 32, (7, 2): 32, (7, 5): 2, (8, 0): 32, (8, 6): 2,
     (8, 7): 2, (8, 9): 2, (9, 0): 64, (10, 0): 64, (12, 0): 2,
 }  # fmt: skip
+
+CACHE = (
+    "Name a folder in the variable CUPY_CACHE_DIR where CuPy can keep its kernels, or make room "
+    "where it keeps them"
+)
 
 TRIAL = """
 extern "C" __global__ void tribosweep_trial(double* values) {
@@ -59,10 +65,11 @@ def find_gpu(number: int = 0) -> CupyDevice:
         raise
     except Exception as error:  # CuPy's own: it is busy or broken, NVRTC is missing or too new
         which = str(device.facts) if device else f"GPU {number}"
-        raise DeviceError(
-            f"{which} cannot be used: {_said(error)}. End what else uses it, or install the CuPy "
-            f"that fits it and its driver: {INSTALL}"
-        ) from error
+        cure = _cure(
+            error,
+            "End what else uses it, or install the CuPy that fits it and its driver: " + INSTALL,
+        )
+        raise DeviceError(f"{which} cannot be used: {_said(error)}. {cure}") from error
     return device
 
 
@@ -78,7 +85,9 @@ def _cupy() -> Any:
     try:
         cupy: Any = importlib.import_module("cupy")
     except Exception as error:  # whatever a broken installation raises
-        raise DeviceError(f"CuPy does not import: {_said(error)}. {INSTALL}") from error
+        raise DeviceError(
+            f"CuPy does not import: {_said(error)}. {_cure(error, INSTALL)}"
+        ) from error
     try:
         count = _count(cupy)
     except Exception as error:  # CuPy's own, of a module that is not there to be named
@@ -134,9 +143,10 @@ class CupyDevice:
         self._compiling = threading.Lock()
         self._queues: queue.SimpleQueue[CupyQueue] = queue.SimpleQueue()
         self.facts = self._ask()
+        turns = Turns()
         with self._here():
             for _ in range(QUEUES):
-                self._queues.put(CupyQueue(cupy, cupy.cuda.Stream(non_blocking=True)))
+                self._queues.put(CupyQueue(cupy, cupy.cuda.Stream(non_blocking=True), turns))
 
     def _here(self) -> Any:
         """A context of this thread, in which the device is the current one."""
@@ -240,6 +250,7 @@ class CupyProgram:
                 f"the kernel does not compile for the GPU: {_said(error)}"
             ) from error
         self.sizes = checked(self._ask(), kernel)
+        self._warm_up()
 
     def _entry(self, name: str) -> tuple[Any, int]:
         """A function and the threads in a block that keep a multiprocessor busiest."""
@@ -249,8 +260,20 @@ class CupyProgram:
 
     def _ask(self) -> Sizes:
         told = self._cupy.zeros(4, np.int64)
-        self._entries["tribosweep_sizes"][0]((1,), (1,), (told,))
+        self._entries[SIZES][0]((1,), (1,), (told,))
         return Sizes(*self._cupy.asnumpy(told).tolist())
+
+    def _warm_up(self) -> None:
+        """Every entry on no points.
+
+        CUDA loads an entry, and finds room for its stacks, at its first launch: a unit of work that
+        was timed with that would be taken for dear ever after.
+        """
+        nothing = self._cupy.zeros(self.sizes.request_bytes, np.uint8)
+        for name, (function, block) in self._entries.items():
+            if name != SIZES:
+                function((1,), (block,), (nothing,))
+        self._cupy.asnumpy(nothing)  # which waits for them
 
     def start(self, entry: str, address: int, threads: int) -> None:
         """Begin to run an entry on the current stream; few threads go to all multiprocessors."""
@@ -270,19 +293,41 @@ class CupyMemory:
         self.address = int(pointer.ptr)
 
 
+class Turns:
+    """Launches of all streams one after another on the device, while copies go beside them.
+
+    So the time of a launch is its own, which budgets are learnt from: one that shares the device,
+    or waits in its queue, would seem dear.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last: Any = None  # an event: the end of the last launch
+
+    @contextmanager
+    def next(self, stream: Any, ended: Any) -> Generator[None]:
+        """Begin one on `stream` here; `ended` is recorded behind it."""
+        with self._lock:
+            if self._last is not None:
+                stream.wait_event(self._last)
+            yield
+            ended.record(stream)
+            self._last = ended
+
+
 class CupyQueue:
     """A stream; whoever uses it has made it the current one."""
 
-    def __init__(self, cupy: Any, stream: Any) -> None:
+    def __init__(self, cupy: Any, stream: Any, turns: Turns) -> None:
         self._cupy = cupy
         self.stream = stream
+        self._turns = turns
 
     def empty(self, n_bytes: int) -> CupyMemory:
         try:
             return CupyMemory(self._cupy.cuda.alloc(n_bytes), n_bytes)
         except self._cupy.cuda.memory.OutOfMemoryError as error:
-            self._cupy.get_default_memory_pool().free_all_blocks()
-            raise OutOfMemory(str(error)) from error
+            raise self._out_of_memory(error) from error
 
     def upload(self, values: NDArray[Any]) -> CupyMemory:
         memory = self.empty(values.nbytes)
@@ -297,13 +342,13 @@ class CupyQueue:
     def launch(self, program: Any, entry: str, argument: Any, threads: int) -> float:
         began, ended = (self._cupy.cuda.Event(block=True) for _ in range(2))
         try:
-            began.record(self.stream)
-            program.start(entry, argument.address, threads)
-            ended.record(self.stream)
+            with self._turns.next(self.stream, ended):
+                began.record(self.stream)
+                program.start(entry, argument.address, threads)
             ended.synchronize()
         except Exception as error:  # CuPy's own, of which words alone tell the kind
             if "OUT_OF_MEMORY" in str(error) or "MemoryAllocation" in str(error):
-                raise OutOfMemory(str(error)) from error
+                raise self._out_of_memory(error) from error
             raise
         return float(self._cupy.cuda.get_elapsed_time(began, ended)) / 1e3
 
@@ -314,9 +359,19 @@ class CupyQueue:
     def wait(self) -> None:
         self.stream.synchronize()
 
+    def _out_of_memory(self, error: Exception) -> OutOfMemory:
+        """What the pool keeps is given back: the driver takes memory too, for threads' stacks."""
+        self._cupy.get_default_memory_pool().free_all_blocks()
+        return OutOfMemory(str(error))
+
 
 def _version(number: int) -> str:
     return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _cure(error: Exception, otherwise: str) -> str:
+    """CuPy makes the folder of its kernels when it is imported, and writes there."""
+    return CACHE if isinstance(error, OSError) and error.filename else otherwise
 
 
 def _said(error: Exception) -> str:
