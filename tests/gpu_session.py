@@ -6,12 +6,15 @@
 In order of importance: the device, what every kernel and array method gives against the CPU, the
 speeds, and what fewer registers would give (more threads at once, against spills). Everything is
 written into FOLDER as soon as it is there: session.log, bits.txt, gpu-DEVICE.json, registers.json.
+What costs a process its GPU costs no other test or figure: the rest goes on in another process.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -30,9 +33,17 @@ from tests.gpu_cases import not_carried
 
 TOTAL = 570  # s, less than the ten minutes by what it takes to end
 LIMITS = {"bits": 240, "speeds": 240}  # s
+ENDING = 10  # s, to say what is known after an interrupt
+PROCESSES = 5  # for one part, at most
 LONGEST = 30  # s: compiling one kernel and timing it
 REGISTERS = (None, 168, 128, 96, 80)
 REPEATS = 3
+
+PYTHON = [sys.executable, "-m"]
+# A warning of another NumPy or CuPy says nothing of bits.
+BITS = [*PYTHON, "pytest", "-v", "-m", "gpu", "--require-gpu", "-W", "default"]
+BEGUN = re.compile(r"^(tests/\S+::\S+) ", re.MULTILINE)  # a test, as `pytest -v` tells of it
+OVER = (0, 1, 3, 124)  # what ends otherwise has lost its GPU, or crashed
 
 
 def main() -> int:
@@ -47,12 +58,8 @@ def main() -> int:
         return 3
     device.try_kernel()
     print(device.facts, flush=True)
-    python = [sys.executable, "-m"]
-    # A warning of another NumPy or CuPy says nothing of bits.
-    bits = [*python, "pytest", "-q", "-m", "gpu", "--require-gpu", "-W", "default"]
-    speeds = [*python, "tests.benchmarks.gpu", str(folder)]
-    differ = run("bits", [*bits, "-p", "no:cacheprovider"], folder / "bits.txt", end)
-    slow = run("speeds", speeds, folder / "session.log", end)
+    differ = _bits(folder / "bits.txt", end)
+    slow = _speeds(folder, end)
     _registers(folder / "registers.json", end)
     return differ or slow
 
@@ -71,24 +78,55 @@ def _see_that_bits_can_be_compared() -> None:
     print(f"{told}: they are computed here, which takes a minute or two", flush=True)
 
 
-def run(what: str, command: list[str], log: Path, end: float) -> int:
-    """One command within its time, 124 where that ends it; its words go into `log`.
+def _bits(log: Path, end: float) -> int:
+    """Every test once."""
+    log.unlink(missing_ok=True)
+    end = min(end, time.monotonic() + LIMITS["bits"])
+    begun: list[str] = []
+    statuses: list[int] = []
+    for _ in range(PROCESSES):
+        left_out = [f"--deselect={test}" for test in begun]
+        statuses.append(run("bits", [*BITS, "-p", "no:cacheprovider", *left_out], log, end))
+        before, begun = begun, BEGUN.findall(log.read_text())
+        if statuses[-1] in OVER or begun == before:
+            break
+    return max(statuses, key=abs)
 
-    Their end goes to the screen. `end` is when the whole session has to be over.
+
+def _speeds(folder: Path, end: float) -> int:
+    """Every figure once."""
+    log = folder / "session.log"
+    log.unlink(missing_ok=True)
+    end = min(end, time.monotonic() + LIMITS["speeds"])
+    command = [*PYTHON, "tests.benchmarks.gpu", str(folder)]
+    status = run("speeds", command, log, end)
+    for _ in range(PROCESSES - 1):
+        if status in OVER:
+            break
+        status = run("speeds", [*command, "--go-on"], log, end)
+    return status
+
+
+def run(what: str, command: list[str], log: Path, end: float) -> int:
+    """One command until `end` at most, 124 where that ends it; its words go into `log`.
+
+    It is interrupted before it is killed, so that it can say what it knows.
     """
     began = time.monotonic()
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}  # so that what is ended has told all
-    with log.open("w") as out:
+    with (
+        log.open("a") as out,
+        subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment) as process,
+    ):
         try:
-            status = subprocess.run(
-                command,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                timeout=max(min(LIMITS[what], end - began), 1),
-                env=environment,
-            ).returncode
+            status = process.wait(max(end - began - ENDING, 1))
         except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
             status = 124
+        try:
+            process.wait(ENDING)
+        except subprocess.TimeoutExpired:
+            process.kill()
     said = log.read_text().splitlines()[-30:]
     print(*said, f"{what}: status {status}, {time.monotonic() - began:.0f} s", sep="\n")
     sys.stdout.flush()
@@ -105,8 +143,12 @@ def _registers(path: Path, end: float) -> None:
             if time.monotonic() + LONGEST > end:
                 print(f"{work.name:52} at most {most} registers, and further: no time left")
                 return
-            backend = backend or GpuBackend(find_gpu())  # which compiles anew
-            seconds = [_kernel_seconds(backend, work) for _ in range(REPEATS + 1)][1:]
+            try:
+                backend = backend or GpuBackend(find_gpu())  # which compiles anew
+                seconds = [_kernel_seconds(backend, work) for _ in range(REPEATS + 1)][1:]
+            except Exception as error:  # of one kernel: others may go well
+                print(f"{work.name:52} at most {most} registers: {type(error).__name__}: {error}")
+                continue
             speed = (work.steps or work.points.n_points) / median(seconds)
             found.setdefault(work.name, {})[str(most)] = speed
             print(f"{work.name:52} at most {most} registers: {speed:.3g} a second", flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from sweep.backends.cpu import CpuBackend
+from sweep.errors import LostDeviceError
 from sweep.models import models
 from tests import gpu_cases, gpu_session
 from tests.benchmarks import gpu, gpu_works, sass
@@ -84,6 +86,36 @@ def test_a_failure_is_told_in_place_of_its_figures_and_others_go_on(
         "one_core": {},
     }
     assert "second" + 50 * " " + " failed: RuntimeError: an illegal" in capsys.readouterr().out
+
+
+def test_a_measurement_that_costs_the_gpu_costs_no_other(tmp_path: Path) -> None:
+    """A process after it measures what is left, and not again what has ended a process."""
+    path, done = tmp_path / "gpu.json", []
+
+    def lost() -> Any:
+        raise LostDeviceError("the GPU is lost")
+
+    def killed() -> Any:
+        raise KeyboardInterrupt
+
+    def given() -> Iterator[gpu.Measurement]:
+        yield "kernels", "first", lambda: done.append("first") or {"points": 1}
+        yield "kernels", "second", lost
+        yield "maps", "third", killed
+        yield "maps", "fourth", lambda: done.append("fourth") or {"points": 4}
+
+    for ends in (LostDeviceError, KeyboardInterrupt):
+        with pytest.raises(ends):
+            gpu.record(path, {"date": "today"}, given())
+    assert gpu.record(path, {"date": "tomorrow"}, given()) == 0
+    assert done == ["first", "fourth"]
+    kept = json.loads(path.read_text())
+    assert kept["date"] == "today"
+    assert kept["kernels"]["second"] == {"error": "LostDeviceError: the GPU is lost"}
+    assert kept["maps"] == {
+        "third": {"error": "the process ended before it did"},
+        "fourth": {"points": 4},
+    }
 
 
 def test_a_methods_figures_are_of_its_points(harmonic_balance: Work) -> None:
@@ -199,9 +231,40 @@ def test_what_outlasts_its_time_is_ended_and_has_told_all(tmp_path: Path) -> Non
     log = tmp_path / "log"
     command = [sys.executable, "-c", "print('here'); import time; time.sleep(60)"]
     began = time.monotonic()
-    assert gpu_session.run("bits", command, log, began + 3) == 124
+    assert gpu_session.run("bits", command, log, began + gpu_session.ENDING + 3) == 124
     assert time.monotonic() - began < 20
-    assert log.read_text() == "here\n"
+    assert log.read_text().startswith("here\n")
+    assert "KeyboardInterrupt" in log.read_text()  # pytest then tells of what has failed
+
+
+# A GPU that is lost with its twelfth launch, in every process.
+ON_FAULTY_TWIN = """
+import sys
+import pytest
+from tests.cupy_twin import Gpu
+sys.modules.update(Gpu(fails_from=12).modules())
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+def test_tests_after_one_that_costs_the_gpu_are_run_in_another_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT)
+    few = "(those_of_the_cpu and (impact or mdr_contact-exact)) or tells_of_itself"
+    command = [sys.executable, "-c", ON_FAULTY_TWIN, *gpu_session.BITS[3:], "-k", few]
+    monkeypatch.setattr(gpu_session, "BITS", command)
+    log = tmp_path / "bits.txt"
+    assert gpu_session._bits(log, time.monotonic() + 200) != 0
+    told = re.findall(r"^tests/test_on_gpu.py::(\S+) (PASSED|FAILED|ERROR)", log.read_text(), re.M)
+    assert [name for name, _ in told] == [
+        "test_the_bits_are_those_of_the_cpu[impact_oscillator-exact]",
+        "test_the_bits_are_those_of_the_cpu[impact_oscillator-newmark]",
+        "test_the_bits_are_those_of_the_cpu[mdr_contact-exact]",
+        "test_the_device_tells_of_itself",
+    ]
+    assert {verdict for _, verdict in told} == {"PASSED", "FAILED"}
+    assert log.read_text().count("the GPU is lost to this process") > 1
 
 
 def test_registers_are_left_out_where_no_time_is_left(

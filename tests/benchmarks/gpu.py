@@ -36,7 +36,7 @@ from sweep.backends.base import Backend
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend, options_for
-from sweep.errors import SweepError
+from sweep.errors import LostDeviceError, SweepError
 from sweep.source import kernel_of, kernel_text
 from sweep.spec import Column
 from tests.benchmarks import sass
@@ -48,6 +48,7 @@ CPU_SHARE = 256  # the CPU is given every 256th point
 MAP_POINTS = 10**9
 STORED_SIDE = 2**14  # of the map through the engine, which also writes
 LIMIT = 30.0  # s, of a map of chunks
+GO_ON = "--go-on"
 
 Figures = dict[str, Any]
 Measurement = tuple[str, str, Callable[[], Figures]]  # section, name, and how it is measured
@@ -240,19 +241,37 @@ def machine(device: CupyDevice) -> Figures:
 
 
 def record(path: Path, about: Mapping[str, Any], given: Iterator[Measurement]) -> int:
-    """Measure all, each kept in the file as soon as it is there; how many failed."""
+    """Measure all, each kept in the file as soon as it is there; how many failed.
+
+    What the file has already is not measured again. LostDeviceError where one measurement has cost
+    this process its GPU, kept in its place.
+    """
     kept: Figures = {**about, "kernels": {}, "maps": {}, "one_core": {}}
+    if path.exists():
+        kept = json.loads(path.read_text(encoding="utf-8"))
     failed = 0
     for section, name, measure in given:
+        if name in kept[section]:
+            continue
+        lost: LostDeviceError | None = None
+        kept[section][name] = {"error": "the process ended before it did"}
+        _keep(path, kept)
         try:
             found = measure()
         except Exception as error:  # of one measurement: others may go well
             found = {"error": f"{type(error).__name__}: {error}"}
             failed += 1
+            lost = error if isinstance(error, LostDeviceError) else None
         kept[section][name] = found
+        _keep(path, kept)
         print(f"{name:56} {_told(found)}", flush=True)
-        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        if lost:
+            raise lost
     return failed
+
+
+def _keep(path: Path, figures: Figures) -> None:
+    path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
 def _told(found: Figures) -> str:
@@ -270,7 +289,9 @@ def _told(found: Figures) -> str:
 
 
 def main() -> int:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS
+    """Measures anew; with --go-on what a process before this one has not come to."""
+    given = [each for each in sys.argv[1:] if each != GO_ON]
+    folder = Path(given[0]) if given else RESULTS
     try:
         device = find_gpu()
     except SweepError as error:
@@ -279,7 +300,13 @@ def main() -> int:
     name = re.sub(r"[^a-z0-9]+", "-", device.facts.name.lower()).strip("-")
     path = folder / f"gpu-{name}.json"
     print(device.facts)
-    failed = record(path, machine(device), measurements(device, GpuBackend(device)))
+    if GO_ON not in sys.argv:
+        path.unlink(missing_ok=True)
+    try:
+        failed = record(path, machine(device), measurements(device, GpuBackend(device)))
+    except LostDeviceError:
+        print(f"the GPU is lost to this process; {GO_ON} measures what is left")
+        return 4
     print(f"kept in {path}")
     return 1 if failed else 0
 
