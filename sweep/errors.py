@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -65,4 +66,19 @@ def of_dasks_settings(error: Exception) -> MachineError | None:
     """What to say where a file of Dask's settings cannot be read, whoever imported Dask first."""
     if isinstance(error, ValueError) and str(error).startswith("A dask config file"):
         return MachineError(f"{error}\nmend that file of Dask's settings, or move it away")
+    return None
+
+
+def of_cupys_cache(error: Exception) -> MachineError | None:
+    """What to say where CuPy cannot keep its kernels in the home folder, whoever imported it first.
+
+    It makes a folder for them when it is imported, and zarr imports it wherever it is installed.
+    """
+    frames = traceback.walk_tb(error.__traceback__)
+    names = (str(frame.f_globals.get("__name__")) for frame, _ in frames)
+    if isinstance(error, OSError) and any(name.partition(".")[0] == "cupy" for name in names):
+        return MachineError(
+            f"CuPy cannot keep its kernels: {error}; name another folder for them in the variable "
+            "CUPY_CACHE_DIR, or make room"
+        )
     return None

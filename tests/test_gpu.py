@@ -482,20 +482,25 @@ CUPY_WITHOUT_CACHE = 'raise PermissionError(13, "Permission denied", "/home/me/.
 
 
 def test_where_cupy_cannot_keep_kernels_the_cure_is_another_folder(tmp_path: Path) -> None:
+    """Neither another CuPy nor a report of a fault: zarr imports CuPy for the CPU's runs too."""
     package = tmp_path / "cupy"
     package.mkdir()
     (package / "__init__.py").write_text(CUPY_WITHOUT_CACHE)
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
     done = subprocess.run(
         [sys.executable, "-c", "from sweep.backends import open_backend; open_backend('gpu')"],
-        env=environment(PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)])),
+        env=environment(PYTHONPATH=paths),
         capture_output=True,
         text=True,
     )
-    told = done.stderr.splitlines()[-1]
-    assert "DeviceError" in told
-    assert "/home/me/.cupy" in told
-    assert "CUPY_CACHE_DIR" in told
-    assert "pip install" not in told
+    smoke = ROOT / "configs" / "smoke" / "wear_power.toml"
+    run = sweep_command("run", smoke, "-o", "a.zarr", folder=tmp_path, PYTHONPATH=paths)
+    assert run.returncode == 3
+    assert "DeviceError" in done.stderr.splitlines()[-1]
+    for told in (done.stderr.splitlines()[-1], run.stderr):
+        assert "/home/me/.cupy" in told
+        assert "CUPY_CACHE_DIR" in told
+        assert "pip install" not in told
 
 
 def test_the_gpu_text_of_every_method_is_printed(run: Any) -> None:

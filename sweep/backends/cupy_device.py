@@ -23,7 +23,7 @@ from sweep.backends.base import Computed
 from sweep.backends.device import OutOfMemory, Sizes
 from sweep.backends.gpu import OPTIONS, checked, options_for
 from sweep.backends.visible import INSTALL, NO_CUPY, driver_version, has_cupy
-from sweep.errors import CompileError, DeviceError, SweepError
+from sweep.errors import CompileError, DeviceError, SweepError, of_cupys_cache
 from sweep.source import Kernel, flat_text, kernel_text
 from sweep.spec import Points, Sweep
 
@@ -39,11 +39,6 @@ DOUBLES_A_CLOCK = {
     (6, 0): 32, (6, 1): 4, (6, 2): 4, (7, 0): 32, (7, 2): 32, (7, 5): 2, (8, 0): 32, (8, 6): 2,
     (8, 7): 2, (8, 9): 2, (9, 0): 64, (10, 0): 64, (12, 0): 2,
 }  # fmt: skip
-
-CACHE = (
-    "Name a folder in the variable CUPY_CACHE_DIR where CuPy can keep its kernels, or make room "
-    "where it keeps them"
-)
 
 TRIAL = """
 extern "C" __global__ void tribosweep_trial(double* values) {
@@ -65,11 +60,8 @@ def find_gpu(number: int = 0) -> CupyDevice:
         raise
     except Exception as error:  # CuPy's own: it is busy or broken, NVRTC is missing or too new
         which = str(device.facts) if device else f"GPU {number}"
-        cure = _cure(
-            error,
-            "End what else uses it, or install the CuPy that fits it and its driver: " + INSTALL,
-        )
-        raise DeviceError(f"{which} cannot be used: {_said(error)}. {cure}") from error
+        cure = f"End what else uses it, or install the CuPy that fits it and its driver: {INSTALL}"
+        raise DeviceError(f"{which} cannot be used: {_told(error, cure)}") from error
     return device
 
 
@@ -85,9 +77,7 @@ def _cupy() -> Any:
     try:
         cupy: Any = importlib.import_module("cupy")
     except Exception as error:  # whatever a broken installation raises
-        raise DeviceError(
-            f"CuPy does not import: {_said(error)}. {_cure(error, INSTALL)}"
-        ) from error
+        raise DeviceError(f"CuPy does not import: {_told(error, INSTALL)}") from error
     try:
         count = _count(cupy)
     except Exception as error:  # CuPy's own, of a module that is not there to be named
@@ -369,9 +359,9 @@ def _version(number: int) -> str:
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
-def _cure(error: Exception, otherwise: str) -> str:
-    """CuPy makes the folder of its kernels when it is imported, and writes there."""
-    return CACHE if isinstance(error, OSError) and error.filename else otherwise
+def _told(error: Exception, cure: str) -> str:
+    """Of CuPy's own errors, and what would do."""
+    return str(of_cupys_cache(error) or f"{_said(error)}. {cure}")
 
 
 def _said(error: Exception) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sweep.cli.app import app
 from sweep.cli.streams import discard_output, prepare_streams
-from sweep.errors import MachineError, SweepError, of_dasks_settings
+from sweep.errors import MachineError, SweepError, of_cupys_cache, of_dasks_settings
 
 # isort: off
 from sweep.cli import (
@@ -88,7 +88,7 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:  # a fault of ours, whatever it is
         if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
             raise  # of a stream, not of a file
-        if found := of_dasks_settings(error):
+        if found := of_dasks_settings(error) or of_cupys_cache(error):
             print(found, file=sys.stderr)
             return found.exit_status
         return _unexpected(error)
