@@ -27,6 +27,7 @@ from tests.gpu_twin import launchable
 MULTIPROCESSORS = 3
 THREADS_OF_ONE = 64
 MEMORY = 1 << 28
+ATTRIBUTES = {13: 1_980_000, 16: MULTIPROCESSORS, 39: THREADS_OF_ONE}
 
 
 class OutOfMemoryError(MemoryError):
@@ -183,6 +184,7 @@ class Gpu:
         self.is_lost = False
         self.is_full = False  # no room for the stacks of a launch, until the pool gives back
         self.pinned = 0
+        self.untold: set[int] = set()  # attributes that it does not tell
 
     def check(self) -> None:
         if self.is_lost:
@@ -214,6 +216,11 @@ class Gpu:
     def _free_all_blocks(self) -> None:
         self.is_full = False
 
+    def _attribute(self, attrib: int, _device: int) -> int:
+        if attrib in self.untold:
+            raise CUDARuntimeError("cudaErrorNotSupported: operation not supported")
+        return ATTRIBUTES[attrib]
+
     def _set_limit(self, size: int) -> None:
         self.limit = size
 
@@ -226,6 +233,10 @@ class Gpu:
     def _cuda(self) -> SimpleNamespace:
         runtime = SimpleNamespace(
             CUDARuntimeError=CUDARuntimeError,
+            cudaDevAttrClockRate=13,
+            cudaDevAttrMultiProcessorCount=16,
+            cudaDevAttrMaxThreadsPerMultiProcessor=39,
+            deviceGetAttribute=self._attribute,
             getDeviceCount=lambda: 1,
             getDeviceProperties=lambda _number: {"name": b"twin of a GPU"},
             driverGetVersion=lambda: 13000,
@@ -252,11 +263,6 @@ class Device:
     """As CuPy tells of a device; a context in which it is the current one."""
 
     compute_capability = "90"
-    attributes = {  # noqa: RUF012 (as CuPy has it)
-        "MultiProcessorCount": MULTIPROCESSORS,
-        "MaxThreadsPerMultiProcessor": THREADS_OF_ONE,
-        "ClockRate": 1_980_000,
-    }
 
     def __init__(self, gpu: Gpu, number: int) -> None:
         self.id = number

@@ -138,6 +138,16 @@ def test_it_tells_of_itself() -> None:
     assert finding.problem == ""
 
 
+def test_where_the_clock_is_not_told_the_rate_is_unknown(gpu: Gpu) -> None:
+    gpu.untold = {13}
+    facts = find_gpu().facts
+    assert facts.double_rate == facts.clock == 0
+    assert "FP64 unknown" in str(facts)
+    gpu.untold = {16}
+    with pytest.raises(DeviceError, match="cudaErrorNotSupported"):
+        find_gpu()
+
+
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize(("told", "capability"), [("75", (7, 5)), ("120", (12, 0))])
 def test_the_compute_capability_is_two_numbers(
@@ -275,8 +285,7 @@ def of_twin() -> Iterator[tuple[str, Callable[..., Any] | None]]:
                 yield path, what
             elif member == "__call__" or not member.startswith("_"):
                 yield f"{path}.{member}", what if inspect.isfunction(what) else None
-    told = (f"cupy.cuda.runtime.cudaDevAttr{name}" for name in cupy_twin.Device.attributes)
-    yield from ((path, None) for path in (*ATTRIBUTES.split(), *told))
+    yield from ((path, None) for path in ATTRIBUTES.split())
     for module in Gpu().modules().values():
         yield from _of_module(module.__name__, vars(module))
 

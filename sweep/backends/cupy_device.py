@@ -144,19 +144,34 @@ class CupyDevice:
 
     def _ask(self) -> Facts:
         runtime = self._cupy.cuda.runtime
-        attributes, capability = self._device.attributes, self._device.compute_capability
+        capability = self._device.compute_capability
+        multiprocessors = self._attribute("MultiProcessorCount")
         return Facts(
             name=runtime.getDeviceProperties(self._device.id)["name"].decode(),
             capability=(int(capability[:-1]), int(capability[-1])),  # "90", "120"
-            multiprocessors=attributes["MultiProcessorCount"],
-            clock=1e3 * attributes.get("ClockRate", 0),
+            multiprocessors=multiprocessors,
+            clock=1e3 * self._attribute("ClockRate", 0),
             memory=self._device.mem_info[1],
-            threads=attributes["MultiProcessorCount"] * attributes["MaxThreadsPerMultiProcessor"],
+            threads=multiprocessors * self._attribute("MaxThreadsPerMultiProcessor"),
             driver=driver_version() or "unknown",
             cuda=_version(runtime.driverGetVersion()),
             runtime=_version(runtime.runtimeGetVersion()),
             cupy=self._cupy.__version__,
         )
+
+    def _attribute(self, name: str, otherwise: int | None = None) -> int:
+        """What CUDA tells of it; `otherwise`, where that is given, if it does not.
+
+        Each by itself: CuPy asks for all that it knows at once, and one refused costs the others.
+        """
+        runtime = self._cupy.cuda.runtime
+        try:
+            number = getattr(runtime, f"cudaDevAttr{name}")
+            return int(runtime.deviceGetAttribute(number, self._device.id))
+        except Exception:  # CuPy's own, or the name is gone
+            if otherwise is None:
+                raise
+            return otherwise
 
     @property
     def description(self) -> str:
