@@ -23,6 +23,7 @@ from sweep.spec import Output, Points, array_types
 
 LAUNCH_SECONDS = 0.25  # at most wanted: a display, Ctrl-C and a time limit wait for it
 GROWTH = 4  # of the work in a launch, after one that took less than 1/GROWTH of that
+ROOM = 16  # warps that a scheduler has room for: one may keep it busy, or it takes all
 MOST_THREADS = 1 << 22  # of a launch: some times what a GPU runs at once, and one unit stays short
 
 
@@ -38,8 +39,9 @@ class Pace:
     """How much work a launch of a kernel may be given, learnt from those before.
 
     The first launch of all has one unit of work a thread. A later batch begins with what others
-    came to, or less: a unit is taken to cost as much as it ever has, and what runs few threads to
-    take as long as if it ran as many as there is room for.
+    came to, or less: a unit is taken to cost as much as it ever has. Few threads take as long as
+    those that keep the device busy: nobody says how many these are, so that little is made of what
+    few have taken, and much of what few are to take.
     """
 
     def __init__(self, threads: int, fixed: int | None = None) -> None:
@@ -61,7 +63,8 @@ class Pace:
         """Units of work for the next launch, after one of so many that took so long."""
         if self._fixed:
             return self._fixed
-        self._cost = max(self._cost, seconds / (units * max(threads, self._at_once)))
+        busy_with = max(threads, self._at_once // ROOM)
+        self._cost = max(self._cost, seconds / (units * busy_with))
         self._most = max(self._most, units)
         if seconds < LAUNCH_SECONDS / GROWTH:
             return min(units * GROWTH, 1 << 60)

@@ -10,7 +10,7 @@ used. An exact method takes as many as its points need, which the code does not 
 fraction.
 
 Needs NumPy and CuPy; times are of a warm kernel, medians. What fails is told in the record, in
-place of its figures, and the others go on.
+place of its figures, and the others go on; with --go-on what a process before has not come to.
 """
 
 from __future__ import annotations
