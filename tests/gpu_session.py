@@ -75,7 +75,7 @@ def _see_that_bits_can_be_compared() -> None:
         raise MachineError(
             f"{told}, and {error}; `python -m tests.gpu_cases` writes them where a compiler is"
         ) from error
-    print(f"{told}: they are computed here, which takes a minute or two", flush=True)
+    print(f"{told}: they are computed here, in the time that comparing has", flush=True)
 
 
 def _bits(log: Path, end: float) -> int:
