@@ -143,7 +143,7 @@ def csv(folder: Path, text: str) -> Mapping[str, object]:
 
 
 def test_rows_of_a_csv_are_points(tmp_path: Path) -> None:
-    asked = csv(tmp_path, "# two\nfriction, base_acceleration\n0.1, 2\n\n0.2, 300 cm/s^2\n")
+    asked = csv(tmp_path, " \n# two\nfriction, base_acceleration\n0.1, 2\n\n\t \n0.2, 300 cm/s^2\n")
     found = columns(asked)
     assert {name: values.tolist() for name, values in found.items()} == {
         "friction": [0.1, 0.2], "base_acceleration": [2.0, 3.0],

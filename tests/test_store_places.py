@@ -74,6 +74,26 @@ def test_folders_on_the_way_to_a_store_keep_their_names(link: Path, tmp_path: Pa
         Store.open(tmp_path / "disk/map.zarr").lock().__enter__()
 
 
+def test_a_store_is_the_same_from_a_folder_within_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = create(tmp_path / "map.zarr")
+    monkeypatch.chdir(store.path / "status")
+    (tmp_path / "up.zarr").symlink_to("map.zarr/status/..", target_is_directory=True)
+    for name in ("..", "../status/..", tmp_path / "up.zarr"):
+        assert Store.open(name).path == store.path
+        with store.lock(), pytest.raises(StoreError, match="is held by process"):
+            Store.open(name).lock().__enter__()
+
+
+@pytest.mark.parametrize("name", ["/", "/.", "//", "file:///", "/tmp/.."])
+def test_a_whole_disk_is_no_store(name: str, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    for command in (["status"], ["run", "map.toml", "-o"], ["run", "map.toml", "--dry-run", "-o"]):
+        status, _, error = run(*command, name)
+        assert (status, "is a whole disk, not a store" in error) == (2, True), error
+
+
 @pytest.mark.parametrize("form", ["file:{}", "local:{}", "file://{}", "local://{}"])
 def test_urls_of_this_machine_are_its_paths(tmp_path: Path, form: str) -> None:
     """They have its lock, and files there are whole or not at all."""

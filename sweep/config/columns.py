@@ -102,7 +102,8 @@ def _refuse_longer(
 
 
 def _rows(file: TextIO) -> list[tuple[int, list[str]]]:
-    reader = csv.reader(file, skipinitialspace=True)
+    lines = (line if line.strip() else "\n" for line in file)  # blanks alone are no cell
+    reader = csv.reader(lines, skipinitialspace=True)
     return [(reader.line_num, row) for row in reader if row and not row[0].startswith("#")]
 
 

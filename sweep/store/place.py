@@ -165,7 +165,7 @@ def local(path: str | Path) -> Path:
     text = OF_THIS_MACHINE.sub("", str(path), count=1)
     try:
         given = Path(text).expanduser() if text.startswith("~") else Path(text)
-        return _followed(given.absolute())
+        found = _followed(given.absolute())
     except RuntimeError as error:  # as pathlib tells of it
         raise StoreError(
             f"{str(path)!r}: there is no home folder of that name ({error}); write ./~... for a "
@@ -176,11 +176,16 @@ def local(path: str | Path) -> Path:
             f"{str(path)!r} lies nowhere: the working directory has been deleted; change to "
             "another one, or give an absolute path"
         ) from error
+    if not found.name:  # beside it there is nothing
+        raise StoreError(f"{str(path)!r} is a whole disk, not a store; name another path")
+    return found
 
 
 def _followed(path: Path) -> Path:
-    """What a link stands for. Folders on the way stay: other machines may have other links."""
+    """What a link stands for, or `..`. Folders on the way stay: other machines may have others."""
     for _ in range(MOST_LINKS):
+        if path.name == "..":
+            path = Path(os.path.realpath(path))
         if not _is_link(path):
             return path
         path = path.parent / path.readlink()
