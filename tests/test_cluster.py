@@ -337,6 +337,21 @@ def test_tasks_that_wait_for_a_worker_do_not_hang(
     assert killed == []
 
 
+@pytest.mark.parametrize("asked", ["by the caller", "by a time limit"])
+def test_where_no_worker_is_there_a_stop_waits_for_none(store: Store, asked: str) -> None:
+    """A machine that is to end soon may kill what takes 20 s over it."""
+    stop, limit = threading.Event(), 1.0 if asked == "by a time limit" else None
+    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as there:
+        options = RunOptions(cluster=there.scheduler_address, time_limit=limit)
+        if limit is None:
+            threading.Timer(1.0, stop.set).start()
+        began = time.monotonic()
+        summary = run(store, options, stop=stop)
+    assert summary.stopped == ("asked" if limit is None else "time limit")
+    assert time.monotonic() - began < 10
+    assert len(store.pending()) == 12
+
+
 @pytest.mark.parametrize("whose", ["ours", "others"])
 def test_a_task_that_hears_nothing_is_killed_with_its_worker(
     store: Store,

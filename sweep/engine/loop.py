@@ -244,8 +244,13 @@ class _Watch:
         return max(end, self._told_at) + GRACE_SECONDS
 
     def halted(self, running: set[Future[list[Receipt]]]) -> set[Future[list[Receipt]]]:
-        """The tasks still waited for after a stop: none, once that has taken too long."""
+        """The tasks still waited for after a stop: none, once that has taken too long.
+
+        Nor where no worker is there to bring them back.
+        """
         self._halted_at = self._halted_at or time.monotonic()
+        if not self._ledger.workers:
+            return set()
         if running:
             self._crew.halt()
         return running if time.monotonic() - self._halted_at < self._crew.stop_seconds else set()
