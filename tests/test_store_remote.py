@@ -227,3 +227,11 @@ def test_a_file_url_is_a_local_path(tmp_path: Path) -> None:
     store = create(f"file://{tmp_path}/map.zarr")
     assert store.path == tmp_path / "map.zarr"
     assert (store.path / "zarr.json").is_file()
+
+
+@pytest.mark.usefixtures("s3")
+def test_a_url_that_can_only_be_read_is_a_wrong_request(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    url = f"{os.environ['AWS_ENDPOINT_URL']}/nothing/map.zarr"
+    status, _, error = run("run", "map.toml", "-o", url)
+    assert (status, "can be read, and not written to" in error) == (2, True), error

@@ -63,6 +63,11 @@ def reaching(url: str) -> Generator[None]:
         raise StoreError(f"{url!r}: {error}") from error
     except ValueError as error:
         raise StoreError(f"{url!r}: {error}; see fsspec for the URLs there are") from error
+    except NotImplementedError as error:  # as of http
+        raise StoreError(
+            f"{url!r} can be read, and not written to: fsspec has no way to for this kind of URL; "
+            "name another store with -o"
+        ) from error
     except Exception as error:  # each file system has kinds of its own
         raise MachineError(
             f"cannot reach {url!r} ({type(error).__name__}: {error}). See to its address, to the "
