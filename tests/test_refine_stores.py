@@ -138,6 +138,29 @@ def test_passes_left_by_a_kill_at_the_very_end_go_with_the_next_run(
     assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
 
 
+@pytest.mark.parametrize("left", [1, 2, 3])
+def test_passes_at_a_url_whose_removal_was_killed_go_with_the_next_run(
+    left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as one of them is left, the next run knows of it."""
+    url = f"memory://refined-{os.getpid()}-{left}/a.zarr"
+    system = fsspec.filesystem("memory")
+    remove = type(system).rm_file
+
+    def killed(self: Any, path: str) -> None:
+        if ".passes/" in path and len(system.find(f"{url}.passes")) == left:
+            raise KeyboardInterrupt
+        remove(self, path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(system), "rm_file", killed)
+        with pytest.raises(KeyboardInterrupt):
+            sweep.run(document(), store=url)
+    assert len(system.find(f"{url}.passes")) == left
+    assert same_bits(sweep.run(document(), store=url), sweep.run(document(), store=None))
+    assert not system.find(f"{url}.passes")
+
+
 def computed_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many points each call of the backend computes from now on."""
     found: list[int] = []

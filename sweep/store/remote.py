@@ -117,8 +117,8 @@ class RemotePlace:
         objects.remove(self._system, f"{self._root}/{key}")
 
     def destroy(self) -> None:
-        with faults.reaching(self.url):  # its group last: what is left says what it is
-            names = objects.found(self._system, self._root)
+        with faults.reaching(self.url):  # its group, or that of pass 0, last: it tells what is left
+            names = objects.found(self._system, self._root)[::-1]
             for name in sorted(names, key=lambda name: (name.endswith("zarr.json"), -len(name))):
                 self._system.rm_file(name)
 
