@@ -76,6 +76,7 @@ BROKEN_FILES = [
     (RUN, "accept_revision = 1", "[run] accept_revision: 1 is not true or false"),
     (RUN, 'time_limit = "55"',
      "[run] time_limit: '55' is not a length of time: write seconds, or \"55m\", \"1h30m\""),
+    (RUN, 'time_limit = " "', "[run] time_limit: ' ' is not a length of time"),
     (RUN, 'time_limit = "5m x"', "[run] time_limit: '5m x' is not a length of time"),
     (RUN, 'time_limit = "' + "9" * 200_000 + '"', "is not a length of time"),
     (RUN, "time_limit = -1", "[run] time_limit: -1 is not a length of time"),

@@ -6,12 +6,14 @@ import datetime
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.config.quantities import UnreadableError, number
+from sweep.config.quantities import UnreadableError, first_outside, number, requirement, seconds
 from sweep.shipped import configs_folder
 from sweep.spec import Parameter
 
@@ -25,6 +27,13 @@ METRE, SECOND, PLAIN, RADIAN, PER_SECOND = (
 NEWTON_PER_METRE = Parameter(name="stiffness", symbol="k", unit="N/m", meaning="a spring")
 DAMPER = Parameter(name="damping", symbol="c", unit="N s/m", meaning="a damper")
 ACCELERATION = Parameter(name="gravity", symbol="g", unit="m/s^2", meaning="an acceleration")
+MASS, PRESSURE, POWER, FREQUENCY, INFINITE = (
+    Parameter(name="mass", symbol="m", unit="kg", meaning="a mass"),
+    Parameter(name="pressure", symbol="p", unit="Pa", meaning="a pressure"),
+    Parameter(name="power", symbol="P", unit="W", meaning="a power"),
+    Parameter(name="frequency", symbol="f", unit="1/s", meaning="a frequency"),
+    Parameter(name="beta", symbol="b", unit="1", meaning="a ratio", minimum=0, infinite=True),
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +45,15 @@ ACCELERATION = Parameter(name="gravity", symbol="g", unit="m/s^2", meaning="an a
         ("1.5e3 nm", METRE, 1.5e-6),
         (" 3 in ", METRE, 0.0762),
         ("3 m", METRE, 3.0),
+        ("3 cm", METRE, 0.03),
+        ("2 h", SECOND, 7200.0),
+        ("3 t", MASS, 3000.0),
+        ("1 lb", MASS, 0.45359237),  # the international pound
+        ("2 bar", PRESSURE, 2e5),
+        ("210 GPa", PRESSURE, 2.1e11),
+        ("3 MJ/h", POWER, 2500 / 3),
+        ("3 W", POWER, 3.0),
+        ("6 /min", FREQUENCY, 0.1),
         ("55 min", SECOND, 3300.0),
         ("20 ms", SECOND, 0.02),
         ("0.3", PLAIN, 0.3),
@@ -46,6 +64,11 @@ ACCELERATION = Parameter(name="gravity", symbol="g", unit="m/s^2", meaning="an a
         ("50 rad/s", PER_SECOND, 50.0),
         ("1 turn/s", PER_SECOND, 2 * math.pi),
         ("60 rpm", PER_SECOND, 2 * math.pi),
+        (
+            "70 rpm",
+            PER_SECOND,
+            7.3303828583761845,
+        ),  # 7 pi / 3 = 7.3303828583761842231, correctly rounded
         ("60 turn/min", PER_SECOND, 2 * math.pi),
         ("0.5 cycles/s", PER_SECOND, math.pi),
         ("3 N/mm", NEWTON_PER_METRE, 3000.0),
@@ -58,6 +81,8 @@ ACCELERATION = Parameter(name="gravity", symbol="g", unit="m/s^2", meaning="an a
         ("2 m·s^-2", ACCELERATION, 2.0),
         (3, METRE, 3.0),
         (10**20, METRE, 1e20),
+        (math.inf, INFINITE, math.inf),
+        (" inf ", INFINITE, math.inf),
     ],
 )
 def test_units(written: object, parameter: Parameter, si: float) -> None:
@@ -85,6 +110,8 @@ def test_units(written: object, parameter: Parameter, si: float) -> None:
         ("inf m", METRE, "is not a number with a unit"),
         ("", METRE, "'' is not a number with a unit"),
         (math.nan, METRE, "nan is not a finite number"),
+        (math.inf, METRE, "inf is not a finite number"),
+        (-math.inf, INFINITE, "-inf is not a finite number"),
         (10**400, METRE, "is not a finite number"),
         ("0A²0", METRE, "cannot be worked out"),
         (True, METRE, "True is not a number"),
@@ -96,6 +123,48 @@ def test_no_such_quantity(written: object, parameter: Parameter, fragment: str) 
     with pytest.raises(UnreadableError) as caught:
         number(written, parameter)
     assert fragment in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "span"),
+    [
+        ("1h30m", 5400.0),
+        ("1.5 h", 5400.0),
+        ("2d", 172_800.0),
+        (" 1 d 2 h 3 min 4 s ", 93_784.0),
+        (90, 90.0),
+        (0.5, 0.5),
+    ],
+)
+def test_lengths_of_time(written: object, span: float) -> None:
+    assert seconds(written) == span
+
+
+RATIO = Parameter(name="q", symbol="q", unit="1", meaning="a ratio", minimum=0, maximum=2)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "inside", "outside", "required"),
+    [
+        (METRE, [-1e308, 0.0], [math.nan, math.inf, -math.inf], "finite"),
+        (RATIO, [0.0, 1.5, 2.0], [-1e-300, 2.1, math.inf], "at least 0 and at most 2"),
+        (replace(RATIO, open_minimum=True), [1e-300, 2.0], [0.0], "above 0 and at most 2"),
+        (replace(RATIO, open_maximum=True), [0.0, 1.9], [2.0], "at least 0 and below 2"),
+        (replace(RATIO, whole=True, unit="m"), [0.0, 2.0], [0.5],
+         "a whole number and at least 0 m and at most 2 m"),
+        (replace(RATIO, infinite=True), [2.0, math.inf], [2.1, -math.inf, math.nan],
+         "at least 0 and at most 2 and inf is allowed"),
+        (replace(RATIO, minimum=math.inf, maximum=math.inf, infinite=True),
+         [math.inf], [1e308], "inf"),
+    ],
+)  # fmt: skip
+def test_a_range_holds_what_it_says(
+    parameter: Parameter, inside: list[float], outside: list[float], required: str
+) -> None:
+    assert requirement(parameter) == required
+    assert first_outside(np.array(inside), parameter) is None
+    for value in outside:
+        assert first_outside(np.array([*inside, value, *inside, value]), parameter) == len(inside)
 
 
 @settings(max_examples=300, deadline=None)
