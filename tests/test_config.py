@@ -13,6 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.config import Request, assembly, load
+from sweep.config.axes import axis as axis_of
+from sweep.config.quantities import UnreadableError
+from sweep.config.tables import AxisTable
 from sweep.errors import ConfigError
 from sweep.models import models
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, RunOptions, Status
@@ -172,8 +175,21 @@ def test_both_ends_are_exact(first: float, last: float, count: int, form: str) -
     assert np.allclose(steps, steps.mean(), rtol=1e-6, atol=1e-12 * max(first, last, 30))
 
 
+def test_a_geometric_axis_may_lie_below_zero_and_not_touch_it() -> None:
+    below = axis_of(AxisTable(geomspace=[-1, -100, 3]), METRE, Path())
+    assert np.allclose(below.columns["length"], [-1, -10, -100], rtol=1e-15)
+    for ends in ([-1, 0], [0, -1], [-1, 1]):
+        with pytest.raises(UnreadableError, match="its ends are both above zero, or both below"):
+            axis_of(AxisTable(geomspace=[*ends, 3]), METRE, Path())
+
+
+def test_ends_whose_distance_is_no_double_are_refused() -> None:
+    with pytest.raises(UnreadableError, match="value 1 of 3 would be nan; it has to be finite"):
+        axis_of(AxisTable(linspace=[-1.7e308, 1.7e308, 3]), METRE, Path())
+
+
 def test_csv_column_lies_beside_the_sweep_file(tmp_path: Path) -> None:
-    content = '# measured\nindex, mu ,a\n\n1, 0.25,x\n# a remark\n2,0.5,\n3,"12.5 %",\n'
+    content = '# measured\nindex, mu ,a;b\n\n1, 0.25,x\n# a remark\n2,0.5,,\t\n3, "12.5 %",\n'
     (tmp_path / "points.csv").write_text(content, encoding="utf-8-sig")
     axes = 'friction = { file = "points.csv", column = "mu" }\nbase_acceleration = { values = [1] }'
     (friction, _) = load(file(tmp_path, text(axes=axes))).sweep.axes

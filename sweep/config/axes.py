@@ -77,19 +77,17 @@ def _spaced(
 
 def _even(first: float, last: float, count: int) -> Values:
     with np.errstate(over="ignore", invalid="ignore"):  # ends too far apart: found afterwards
-        return np.linspace(first, last, count) + 0.0
+        return np.linspace(first, last, count)
 
 
 def _geometric(first: float, last: float, count: int) -> Values:
-    """Equal ratios, both ends exact."""
+    """Equal ratios; both ends are exact, which NumPy takes care of."""
     if not (min(first, last) > 0 or max(first, last) < 0):
         raise UnreadableError(
             f"geomspace from {first!r} to {last!r} cannot be: its ends are both above zero, "
             "or both below; use linspace or values"
         )
-    values = np.geomspace(first, last, count)
-    values[0], values[-1] = first, last
-    return values
+    return np.geomspace(first, last, count)
 
 
 def _from_file(table: AxisTable, parameter: Parameter, folder: Path) -> Values:
