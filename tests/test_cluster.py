@@ -168,6 +168,22 @@ def test_a_stop_is_heard_in_the_midst_of_a_point(
     assert len(store.pending()) == 12
 
 
+def test_an_error_in_the_callers_report_frees_workers_of_others(
+    address: str, store: Store, faulty: Callable[..., Faulty]
+) -> None:
+    backend = faulty("endless", *range(12))
+
+    def report(_progress: Progress) -> None:
+        if any(backend.attempts(row) for row in range(12)):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(store, RunOptions(cluster=address), report)
+    with Client(address, set_as_default=False) as client:
+        for worker in client.scheduler_info()["workers"]:
+            assert client.submit(int, workers=[worker], pure=False).result(timeout=5) == 0
+
+
 # What is refused.
 
 

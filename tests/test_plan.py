@@ -154,7 +154,15 @@ def test_the_demo_has_work_for_eight_and_a_small_grid_is_one_chunk() -> None:
     assert plan.chunk_shape(grid(200, 300)) == (200, 300)
 
 
+def test_a_run_has_64_chunks_where_their_size_allows_it() -> None:
+    assert plan.chunk_shape(grid(2**11, 2**11)) == (2**5, 2**11)
+    assert plan.chunk_shape(grid(2**12, 2**12)) == (2**6, 2**12)
+    assert plan.chunk_shape(grid(2**12 - 1, 2**12)) == (2**5, 2**12)  # a power of two, below
+
+
 def test_chunks_grow_when_there_would_be_too_many() -> None:
+    assert plan.chunk_shape(grid(10**5, 2**19)) == (1, 2**19)
+    assert plan.chunk_shape(grid(10**5 + 1, 2**19)) == (2, 2**19)
     chunk_shape = plan.chunk_shape(grid(10**6, 10**6))
     assert math.prod(chunk_shape) > 2**20
     assert math.prod(plan.chunk_counts((10**6, 10**6), chunk_shape)) <= 10**5
@@ -183,15 +191,26 @@ def test_chunk_points_out_of_range_are_refused() -> None:
         plan.chunk_shape(grid(5), 0)
     with pytest.raises(SweepError, match=r"chunk_points=1 makes 1,000,000 chunks"):
         plan.chunk_shape(grid(10**6), 1)
+    assert plan.chunk_shape(grid(10**5), 1) == (1,)
+
+
+def test_an_extension_has_no_more_chunks_than_a_file_system_lists() -> None:
+    plan.refuse_many_chunks((10**3, 200), (1, 2))
+    with pytest.raises(SweepError, match=r"2 points make 100,100 of 200,200 points, at most 100,0"):
+        plan.refuse_many_chunks((1001, 200), (1, 2))
 
 
 def test_variants_hold_chunk_by_chunk() -> None:
     stiffness = Axis("stiffness", {"stiffness": np.array([0.0, 0.0, 3.0, 3.0])}, {})
-    variants = (*EXACT.variants, Variant(name="one_stiffness", parameters=("stiffness",)))
+    variants = (
+        *EXACT.variants,
+        Variant(name="one_stiffness", parameters=("stiffness",)),
+        Variant(name="one_of_both", parameters=("stiffness", "base_acceleration")),
+    )
     sweep = replace(sweep_over(stiffness), method=replace(EXACT, variants=variants))
     held = [set(plan.points(sweep, c).variants) for c in plan.chunks((4,), (2,))]
-    always = {"no_damping", "no_shaking"}
-    assert held == [always | {"no_spring", "one_stiffness"}, always | {"one_stiffness"}]
+    always, here = {"no_damping", "no_shaking"}, {"one_stiffness", "one_of_both"}
+    assert held == [always | here | {"no_spring"}, always | here]
     (mixed,) = plan.chunks((4,), (4,))
     assert set(plan.points(sweep, mixed).variants) == always
 
@@ -216,6 +235,11 @@ def test_the_fingerprint_does_not_see_how_a_sweep_was_written() -> None:
     whole_numbers = Axis("friction", SWEEP.axes[0].columns, {"linspace": (0.1, 0.5, 5.0)})
     for same in (turned, replace(SWEEP, axes=(whole_numbers, SWEEP.axes[1]))):
         assert plan.recipe(same) == plan.recipe(SWEEP)
+    columns = {name: np.array([0.1, 0.2]) for name in ("friction", "base_acceleration")}
+    point, swapped = (
+        Axis("point", dict(each), {}) for each in (columns.items(), reversed(columns.items()))
+    )
+    assert plan.recipe(sweep_over(point)) == plan.recipe(sweep_over(swapped))
 
 
 def test_neutral_defaults_are_left_out_and_come_back() -> None:
@@ -224,6 +248,21 @@ def test_neutral_defaults_are_left_out_and_come_back() -> None:
         "mass", "gravity", "angular_frequency", "window_start", "window_end"
     }  # fmt: skip
     assert plan.from_recipe(recipe, _columns(SWEEP)).constants == SWEEP.constants
+    stiff = sweep_over(*SWEEP.axes, stiffness=3.0)
+    assert plan.from_recipe(plan.recipe(stiff), _columns(SWEEP)).constants == stiff.constants
+
+
+def test_any_other_default_is_written_since_it_may_change() -> None:
+    method = next(method for method in MODEL.methods if method.name == "rk54")
+    defaults = {p.name: p.default for p in method.parameters if p.default is not None}
+    constants = SWEEP.constants | {"step": 1e-4, "tangential_stiffness": 1e6} | defaults
+    sweep = replace(SWEEP, method=method, constants=constants)
+    recipe = plan.recipe(sweep)
+    assert defaults.keys() <= recipe["constants"].keys()
+    assert plan.recipe(plan.from_recipe(recipe, _columns(sweep))) == recipe
+    del recipe["constants"]["tolerance"]
+    with pytest.raises(SweepError, match="recipe without a value of tolerance"):
+        plan.from_recipe(recipe, _columns(sweep))
 
 
 @pytest.mark.parametrize(
@@ -282,6 +321,8 @@ def test_numbers_of_every_type_are_written_alike() -> None:
         "a": [(3.0).hex()],
         "b": [(3.0).hex()] * 5,
     }
+    assert list(plan.canonical({"b": 1, "a": 2})) == ["a", "b"]
+    assert plan.canonical((True, None, "text")) == [True, None, "text"]
     with pytest.raises(TypeError, match="cannot be part of a recipe"):
         plan.canonical(object())
 
@@ -301,3 +342,16 @@ def test_numbers_of_every_type_are_written_alike() -> None:
 def test_a_recipe_of_another_version_is_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(SweepError, match=message):
         plan.from_recipe(plan.recipe(SWEEP) | change, _columns(SWEEP))
+
+
+def test_an_axis_that_this_version_does_not_know_is_refused() -> None:
+    sweep = sweep_over(linear("frction", 0.1, 0.5, 5), friction=0.1)
+    with pytest.raises(SweepError, match=r"no parameter 'frction' .* nearest is 'friction'"):
+        plan.from_recipe(plan.recipe(sweep), _columns(sweep))
+
+
+def test_a_recipe_that_names_no_format_is_refused() -> None:
+    recipe = plan.recipe(SWEEP)
+    del recipe["format"]
+    with pytest.raises(SweepError, match="recipe of format None, this version reads format 1"):
+        plan.from_recipe(recipe, _columns(SWEEP))

@@ -65,7 +65,6 @@ def run(
             watch = _Watch(crew, ledger, tell)
             _loop(watch, crew, results, ledger, stopping, report, options.time_limit)
         except BaseException:  # Ctrl-C, too: no worker goes on by itself
-            stopping.set()
             crew.halt()
             raise
         ledger.end()
