@@ -148,6 +148,11 @@ def test_what_is_listed_is_what_lies_there(
         if i % 3 != 1:
             file.parent.mkdir(parents=True, exist_ok=True)
             (file.touch if i % 3 else file.mkdir)()
+    for dimension, beyond in enumerate(counts):  # the first that is no chunk any more
+        index = tuple(beyond if i == dimension else 0 for i in range(len(counts)))
+        file = tmp_path / listing.key(index, separator)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
     for folder in [each for each in tmp_path.rglob("*") if each.is_dir()] + [tmp_path]:
         for name in STRANGERS:
             if name and not (folder / name).exists():
