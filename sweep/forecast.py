@@ -186,7 +186,7 @@ def _free(path: str | Path) -> int | None:
     """Bytes free where the path is, or will be; None for a URL."""
     if is_url(path):
         return None
-    there = next(folder for folder in _upwards(Path(path).absolute()) if folder.exists())
+    there = next(folder for folder in _upwards(Path(path)) if folder.exists())
     return shutil.disk_usage(there).free
 
 

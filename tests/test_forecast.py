@@ -7,6 +7,7 @@ import json
 import shutil
 import time
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -76,6 +77,14 @@ def test_points_too_slow_for_the_probe_have_no_pace() -> None:
     began = time.perf_counter()
     assert probe(asked().sweep, Paced(1.0), 2) is None
     assert time.perf_counter() - began < 2
+
+
+def test_the_first_few_points_may_take_longer_than_the_probe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sweep.forecast, "PROBE_SECONDS", 0.02)
+    rate = probe(asked().sweep, Paced(0.2 / sweep.forecast.BLOCK), 1)
+    assert rate == pytest.approx(sweep.forecast.BLOCK / 0.2, rel=0.5)
 
 
 @pytest.mark.usefixtures("quick")
@@ -280,3 +289,59 @@ def test_forecast_of_a_sweep_in_memory_is_of_its_options() -> None:
     options = RunOptions(workers=9)
     told = forecast(swept, pending, shape, options, Path("nowhere/a.zarr"), is_made=False)
     assert (told.workers, told.chunk_points, told.chunks_pending) == (5, 7, 5)
+    assert replace(told, bytes_free=told.bytes_on_disk).fits
+    assert not replace(told, bytes_free=told.bytes_on_disk - 1).fits
+    done = forecast(swept, [], shape, options, Path("nowhere/a.zarr"), is_made=True)
+    assert (done.workers, done.seconds, done.points_total) == (1, 0.0, 35)
+
+
+@pytest.mark.usefixtures("quick")
+def test_files_and_values_of_axes_take_disk_and_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of a few bytes take a block each; values of axes are in a new store, and in memory."""
+    request = with_options(load(SMOKE), chunk_points=1)
+    path = tmp_path / "a.zarr"
+    told = forecast_of(request, path).bytes_on_disk
+    run_in_store(open_store(request, path), request)
+    files = [file.stat().st_size for file in path.rglob("*") if file.is_file()]
+    assert sum(-(-size // 4096) * 4096 for size in files) <= told
+    monkeypatch.setattr(sweep.forecast, "open_backend", lambda _name: Paced(1e-6))
+    long = asked("friction={ linspace = [0.1, 0.2, 3_000_000] }", "base_acceleration=15").sweep
+    some = list(chunks(long.shape, (2**16,)))[:2]
+    by = {
+        (workers, made): forecast(
+            long, some, (2**16,), RunOptions(workers=workers), path, is_made=made
+        )
+        for workers in (1, 2)
+        for made in (False, True)
+    }
+    values = 8 * 3_000_000
+    assert values < by[1, False].bytes_on_disk - by[1, True].bytes_on_disk < 1.1 * values
+    one, two = by[1, True].bytes_of_memory, by[2, True].bytes_of_memory
+    assert one > values
+    assert two - one == one - values > 2**16 * 8 * len(long.outputs)
+
+
+@pytest.mark.usefixtures("quick")
+def test_each_gpu_with_a_chunk_is_as_fast_as_the_one_that_is_probed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sweep.forecast, "find_gpus", lambda _asked: ["0", "1", "2"])
+    monkeypatch.setattr(sweep.forecast, "threads_of_gpu", lambda _n_gpus: 2)
+    monkeypatch.setattr(sweep.forecast, "open_backend", lambda _name: Paced(1e-3))
+    swept = load(SMOKE).sweep
+    pending = list(chunks(swept.shape, (1, 7)))
+    for n_chunks, workers, threads in ((5, 5, 6), (2, 2, 2), (1, 1, 1)):
+        some = pending[:n_chunks]
+        told = forecast(swept, some, (1, 7), RunOptions(gpus="all"), "a.zarr", is_made=False)
+        assert told.workers == workers
+        assert told.points_per_second is not None
+        assert 0.5 < told.points_per_second / (threads * 1e3) < 1.05
+
+
+def test_of_a_url_no_room_is_told() -> None:
+    swept = load(SMOKE).sweep
+    told = forecast(swept, [], swept.shape, RunOptions(), "memory://a.zarr", is_made=False)
+    assert told.bytes_free is None
+    assert told.fits
