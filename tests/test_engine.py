@@ -320,6 +320,18 @@ def test_a_limit_that_passes_when_all_is_done_stopped_nothing() -> None:
     assert summary.stopped == ""
 
 
+def test_a_limit_that_passes_after_a_stop_is_not_what_stopped_the_run(
+    endless: MemoryResults,
+) -> None:
+    stop = threading.Event()
+
+    def slow(_progress: Progress) -> None:
+        stop.set()
+        time.sleep(0.5)
+
+    assert run(endless, RunOptions(time_limit=0.4), slow, stop).stopped == "asked"
+
+
 def test_a_stop_asked_for_before_the_beginning_computes_nothing() -> None:
     stop = threading.Event()
     stop.set()
