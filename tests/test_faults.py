@@ -468,6 +468,15 @@ def test_a_chunk_that_keeps_failing_is_given_up_and_the_run_goes_on(
     assert bits_of(store.dataset()) == expected
 
 
+def test_a_failure_that_was_to_end_the_run_is_told_though_nothing_is_left_to_do(
+    failing: Callable[..., Failing],
+) -> None:
+    failing(fails_at(11))
+    results = MemoryResults(SWEEP, chunk_points=ROW)
+    summary = run(results, RunOptions(workers=1, fail_fast=True))
+    assert (summary.chunks, summary.stopped) == (12, "failure")
+
+
 @pytest.mark.parametrize("error", [ValueError, OSError, ZeroDivisionError])
 def test_a_chunk_that_fails_for_a_while_ends_up_the_same(
     failing: Callable[..., Failing], expected: Mapping[str, bytes], error: type[Exception]
