@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from sweep import engine
 from sweep.backends import open_backend
-from sweep.engine import TASKS_PER_WORKER, Progress, Summary, crews, run
-from sweep.engine.ledger import Ledger
+from sweep.engine import TASKS_PER_WORKER, Progress, Summary, crews, loop, run
+from sweep.engine.ledger import Ledger, Receipt
 from sweep.errors import SweepError
 from sweep.models.friction_oscillator import MODEL
 from sweep.plan import points
-from sweep.spec import Axis, Chunk, RunOptions, Status, Sweep
+from sweep.spec import Axis, Chunk, RunOptions, Status, Sweep, Task
 from sweep.store import MemoryResults, Store
 from tests.points import compute
 from tests.test_plan import OUTPUTS, linear, sweep_over
@@ -306,6 +306,25 @@ def test_a_stop_keeps_what_is_done_and_a_run_goes_on(
     check_what_was_done(store, long_results)
     assert run(store).stopped == ""
     assert bits_of(store.dataset()) == bits_of(long_results)
+
+
+def test_what_a_worker_leaves_of_a_task_is_done_all_the_same(
+    long_results: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one does that is to end: it finishes the chunk it is at."""
+    sizes: list[int] = []
+
+    class Leaving(crews.Threads):
+        def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
+            sizes.append(len(task.chunks))
+            return super().submit(Task(task.chunks[:1]), patience)
+
+    monkeypatch.setattr(loop, "Threads", Leaving)
+    results = MemoryResults(LONG_SWEEP, chunk_points=9)
+    summary = run(results, RunOptions(workers=2))
+    assert max(sizes) > 1
+    assert (summary.stopped, summary.chunks, len(sizes)) == ("", 40, 40)
+    assert bits_of(results.dataset()) == bits_of(long_results)
 
 
 def test_a_limit_that_passes_when_all_is_done_stopped_nothing() -> None:

@@ -171,7 +171,7 @@ def _enter(
         for receipt in receipts:
             ledger.enter(receipt, results)
         left = task.chunks[len(receipts) :]
-        if left and not stop.is_set():
+        if left:  # the worker was stopped, or is to end
             ledger.give_back(Task(left))
 
 
