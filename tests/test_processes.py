@@ -12,8 +12,9 @@ from dask import config
 from sweep.backends import Backend, open_backend
 from sweep.engine import crews, loop, run
 from sweep.engine.clusters import KEPT_BYTES
-from sweep.spec import RunOptions
-from sweep.store import MemoryResults
+from sweep.engine.worker import Job, forget_run, limit_of, opened, stop_of, stop_run
+from sweep.spec import RunOptions, Task
+from sweep.store import MemoryResults, Store
 from tests.test_engine import SWEEP, create
 
 
@@ -56,3 +57,29 @@ def test_local_processes_keep_their_memory_and_are_not_profiled(
     here = said.pop(str(os.getpid()))
     assert list(said.values()) == [f"False {KEPT_BYTES}"]
     assert here != f"False {KEPT_BYTES}"  # Dask's settings elsewhere are left as they are
+
+
+def test_a_process_keeps_nothing_of_a_run_that_has_ended(tmp_path: Path) -> None:
+    store = create(tmp_path / "map.zarr", SWEEP, 9)
+    job = Job("a run", str(store.path), open_backend, "cpu")
+    before = opened(job)
+    assert opened(job) is before
+    limit_of("a run").seconds = 1.0
+    stop_run("a run")
+    assert stop_of("a run").is_set()
+    forget_run("a run")
+    assert not stop_of("a run").is_set()
+    assert limit_of("a run").seconds == float("inf")
+    assert opened(job) is not before
+    forget_run("a run")
+
+
+def test_receipts_kept_back_are_written_when_a_process_turns_to_another_store() -> None:
+    """As they are at a URL, and as the passes of a refined sweep follow one another."""
+    first, second = (f"memory://turning/{name}.zarr" for name in ("0", "1"))
+    stores = [Store.create(url, SWEEP, chunk_points=9, provenance={}) for url in (first, second)]
+    chunk = stores[0].pending()[0]
+    Job("a run", first, open_backend, "cpu")(Task((chunk,)), 1.0)
+    opened(Job("a run", second, open_backend, "cpu"))
+    assert [receipt["chunk"] for receipt in stores[0].receipts()] == [list(chunk.index)]
+    forget_run("a run")
