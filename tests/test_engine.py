@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sweep import engine
 from sweep.backends import open_backend
-from sweep.engine import TASKS_PER_WORKER, Progress, Summary, crews, loop, run
+from sweep.engine import TASKS_PER_WORKER, Progress, Summary, crews, ledger, loop, run
 from sweep.engine.ledger import Ledger, Receipt
 from sweep.errors import SweepError
 from sweep.models.friction_oscillator import MODEL
@@ -325,6 +325,49 @@ def test_what_a_worker_leaves_of_a_task_is_done_all_the_same(
     assert max(sizes) > 1
     assert (summary.stopped, summary.chunks, len(sizes)) == ("", 40, 40)
     assert bits_of(results.dataset()) == bits_of(long_results)
+
+
+def test_what_is_cancelled_is_done_all_the_same(
+    long_results: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancelled: list[Task] = []
+
+    class Cancelling(crews.Threads):
+        def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
+            future = super().submit(task, patience) if cancelled else Future[list[Receipt]]()
+            if not cancelled:
+                cancelled.append(task)
+                future.cancel()
+                future.set_running_or_notify_cancel()
+            return future
+
+    monkeypatch.setattr(loop, "Threads", Cancelling)
+    results = MemoryResults(LONG_SWEEP, chunk_points=9)
+    assert run(results, RunOptions(workers=2)).stopped == ""
+    assert bits_of(results.dataset()) == bits_of(long_results)
+
+
+def test_a_worker_that_a_stop_takes_along_is_no_failure_of_its_chunks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop = threading.Event()
+
+    class Dying(crews.Threads):
+        def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:  # noqa: ARG002
+            future = Future[list[Receipt]]()
+            future.set_result([])
+            return future
+
+        def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:  # noqa: ARG002
+            stop.set()
+            raise crews.Lost("the worker is gone")
+
+    monkeypatch.setattr(loop, "Threads", Dying)
+    monkeypatch.setattr(ledger, "ATTEMPTS", 1)
+    results = MemoryResults(SWEEP, chunk_points=9)
+    summary = run(results, RunOptions(workers=1), stop=stop)
+    assert (summary.stopped, dict(summary.counts)) == ("asked", {})
+    assert len(results.pending()) == 12
 
 
 def test_a_limit_that_passes_when_all_is_done_stopped_nothing() -> None:
