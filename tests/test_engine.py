@@ -22,6 +22,7 @@ from sweep import engine
 from sweep.backends import open_backend
 from sweep.engine import TASKS_PER_WORKER, Progress, Summary, crews, ledger, loop, run
 from sweep.engine.ledger import Ledger, Receipt
+from sweep.engine.worker import Worker
 from sweep.errors import SweepError
 from sweep.models.friction_oscillator import MODEL
 from sweep.plan import points
@@ -410,6 +411,49 @@ def endless() -> MemoryResults:
     results = MemoryResults(sweep_over(accelerations, stiffness=40.0, window_end=1e6))
     open_backend().prepare(results.sweep, points(results.sweep, results.pending()[0]))
     return results
+
+
+def test_a_chunk_that_a_stop_cuts_short_is_no_chunk_that_hung(endless: MemoryResults) -> None:
+    stop = threading.Event()
+    timer = threading.Timer(0.2, stop.set)
+    timer.start()
+    assert Worker(endless, open_backend(), stop)(Task(tuple(endless.pending()))) == []
+    timer.cancel()
+
+
+def test_a_chunk_that_is_there_is_not_computed_again() -> None:
+    """As when a scheduler of others sends a lost task once more; what is told is what it holds."""
+    results = MemoryResults(SWEEP, chunk_points=9)
+    first, second = results.pending()[:2]
+    arrays = engine.failed_arrays(SWEEP, first)
+    arrays["status"].flat[:4] = Status.outside_validity
+    results.write(first, arrays)
+    told = Worker(results, open_backend(), threading.Event())(Task((first, second)))
+    assert [(receipt.chunk, receipt.counts) for receipt in told] == [
+        (first, {Status.outside_validity: 4, Status.failed: 5}),
+        (second, {Status.ok: 9}),
+    ]
+    assert told[0].seconds == 0 < told[1].kernel_seconds < told[1].seconds
+
+
+@pytest.mark.parametrize("chunk_points", [3, 6])
+def test_receipts_tell_the_extremes_of_points_that_have_a_value(
+    tmp_path: Path, chunk_points: int
+) -> None:
+    """Three of them; three others are outside the validity, in a chunk of their own or in one."""
+    ends = Axis("window_end", {"window_end": np.array([12.0, 1.0])}, {})
+    sweep = sweep_over(ends, linear("friction", 0.1, 0.5, 3), window_start=4.0)
+    store = create(tmp_path / "map.zarr", sweep, chunk_points)
+    told = Worker(store, open_backend(), threading.Event())(Task(tuple(store.pending())))
+    ok, outside = {Status.ok: 3}, {Status.outside_validity: 3}
+    counts = [receipt.counts for receipt in told]
+    assert counts == ([ok, outside] if chunk_points == 3 else [ok | outside])
+    valid = store.dataset().load().isel(window_end=0).drop_vars("status")
+    extremes = {
+        name: [values.min().item(), values.max().item()] for name, values in valid.data_vars.items()
+    }
+    written = [receipt["extremes"] for receipt in store.receipts()]
+    assert written == [extremes, {}][: len(told)]
 
 
 @pytest.mark.parametrize("cause", ["asked", "time limit"])
