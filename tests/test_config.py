@@ -226,6 +226,16 @@ def test_table_makes_an_axis_in_its_place() -> None:
     assert "friction" not in sweep.constants
 
 
+def test_a_sample_may_be_asked_for_by_overrides_alone() -> None:
+    source = parameters(base_acceleration=15)
+    del source["axes"]
+    overrides = ["method=random", "points=4", "seed=1"]
+    friction = "sample.friction={ uniform = [0.1, 0.2] }"
+    sweep = load(source, [friction, *(f"sample.{each}" for each in overrides)]).sweep
+    assert (sweep.dimensions, sweep.n_points) == (("point",), 4)
+    assert list(sweep.axes[0].columns) == ["friction"]
+
+
 def test_overrides_of_top_and_run_keys_and_the_last_one_wins() -> None:
     request = with_overrides(
         "method=exact", 'outputs=["regime"]', 'dtype="float32"', "run.workers=1", "run.workers=2",

@@ -427,3 +427,19 @@ def test_constants_that_contradict_one_another(overrides: list[str], said: str) 
 def test_what_contradicts_on_an_axis_is_left_to_the_point() -> None:
     sweep = load(mapping(vertical_acceleration={"values": [0, 20]})).sweep
     assert sweep.shape == (2, 2)
+
+
+def test_four_axes_can_be_refined_and_five_cannot() -> None:
+    two = {"linspace": [1, 2, 2]}
+    refine = {"output": "regime", "levels": 1}
+    four = {**mapping(mass=two, friction=two, gravity=two), "refine": refine}
+    assert len(load(four).sweep.axes) == 4
+    five = {**mapping(mass=two, friction=two, gravity=two, stiffness=two), "refine": refine}
+    assert faults(five) == ["[refine]: 5 axes are more than the 4 that can be refined"]
+
+
+def test_of_an_unknown_output_to_be_refined_nothing_else_is_said() -> None:
+    refine = {"output": "regim", "levels": 1, "tolerance": 0.1}
+    assert faults({**mapping(), "refine": refine}) == [
+        "[refine] output: 'regim' is unknown; did you mean 'regime'?"
+    ]
