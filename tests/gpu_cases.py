@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sweep.backends.cpu import CpuBackend
 from sweep.source import kernel_of, kernel_text
 from sweep.spec import Column, Points
-from tests.gpu_points import Case, array_cases, cases
+from tests.gpu.points import Case, array_cases, cases
 
 FOLDER = Path(__file__).resolve().parents[1] / ".gpu_cases"
 N_POINTS = 2000

@@ -25,8 +25,8 @@ from sweep.plan import chunks
 from sweep.spec import Status
 from sweep.store import Store
 from sweep.summary import contents
+from tests.engine.test_engine import bits_of
 from tests.points import compute
-from tests.test_engine import bits_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SMOKE = ROOT / "configs" / "smoke" / "wear_power.toml"

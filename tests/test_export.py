@@ -21,8 +21,8 @@ from sweep.export import export
 from sweep.spec import Status
 from sweep.store import Store
 from tests.command import Run
+from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import sweep_over
-from tests.test_store import SWEEP, create, finish, results_of
 
 
 @pytest.fixture(params=["float64", "float32"])

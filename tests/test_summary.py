@@ -13,8 +13,8 @@ import sweep.summary
 from sweep.spec import Status
 from sweep.store import Store
 from sweep.summary import blocks, contents, coordinates, points_per_second, state
+from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import linear, sweep_over
-from tests.test_store import SWEEP, create, finish, results_of
 
 BLOCKS = (1, 10, 28, 40, 2**20)  # points at once: less than a row, a row and more, a chunk, all
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.spec import Column, Points, Sweep
-from tests.gpu_points import array_cases, cases
+from tests.gpu.points import array_cases, cases
 from tests.points import sweep_of
 
 Values = NDArray[np.float64]

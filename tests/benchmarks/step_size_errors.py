@@ -5,7 +5,7 @@ steps of different length, so what is left out as diverged differs; at one step 
 A fifth of the points stick for good, without an error, and count. Relative errors are worst where
 there is little wear, beside the borders of the regimes.
 These are no measures of speed, and no bound is set: an order is fitted on smooth motions in
-tests/test_schemes.py, and friction's kinks have none.
+tests/models/test_schemes.py, and friction's kinks have none.
 """
 
 from __future__ import annotations

@@ -1,0 +1,293 @@
+"""As much of CuPy as the backend uses, on this machine's processor.
+
+Kernels are the GPU's text, compiled as in tests/gpu/twin.py, so that what comes out is computed.
+Copies and launches on a stream wait until somebody waits for it, as late as they ever may be: what
+they read has to live until then. Names and arguments are those of CuPy 14.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sweep.backends.compiler import compile_library, find_compiler
+from sweep.backends.cpu import load_library
+from tests.gpu.twin import launchable
+
+MULTIPROCESSORS = 3
+THREADS_OF_ONE = 64
+MEMORY = 1 << 28
+ATTRIBUTES = {13: 1_980_000, 16: MULTIPROCESSORS, 39: THREADS_OF_ONE}
+
+
+class OutOfMemoryError(MemoryError):
+    """As CuPy's pool raises it."""
+
+
+class CUDARuntimeError(RuntimeError):
+    """As CuPy's calls of CUDA raise it."""
+
+
+class Stream:
+    """What is asked of it is done when it is waited for."""
+
+    def __init__(self, *, non_blocking: bool = False) -> None:
+        self.non_blocking = non_blocking
+        self.pending: list[Callable[[], object]] = []
+        self._lock = threading.Lock()
+        self._outer: list[Stream | None] = []
+
+    def __enter__(self) -> Stream:
+        self._outer.append(getattr(_CURRENT, "stream", None))
+        _CURRENT.stream = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _CURRENT.stream = self._outer.pop()
+
+    def synchronize(self) -> None:
+        with self._lock:
+            while self.pending:
+                self.pending.pop(0)()
+
+    def wait_event(self, event: Event) -> None:
+        self.pending.append(event._await)
+
+
+_CURRENT = threading.local()
+
+
+class Event:
+    """A moment of a stream."""
+
+    def __init__(self, *, block: bool = False) -> None:
+        self._block = block
+        self._happened = threading.Event()
+        self.seconds = 0.0
+
+    def record(self, stream: Stream) -> None:
+        self._stream = stream
+        stream.pending.append(self._happen)
+
+    def _happen(self) -> None:
+        self.seconds = time.perf_counter()
+        self._happened.set()
+
+    def _await(self) -> None:
+        assert self._happened.wait(timeout=60)
+
+    def synchronize(self) -> None:
+        self._stream.synchronize()
+
+
+class MemoryPointer:
+    """Memory of the device, full of garbage.
+
+    What a stream is still to do with it does not keep it from being given back to the pool.
+    """
+
+    def __init__(self, n_bytes: int, gpu: Gpu) -> None:
+        self._bytes = np.full(n_bytes, 0xA5, np.uint8)
+        self._gpu = gpu
+        self.ptr = self._bytes.ctypes.data
+        gpu.used += n_bytes
+
+    def __del__(self) -> None:
+        self._gpu.used -= self._bytes.size
+
+    def copy_from_host_async(self, mem: ctypes.c_void_p, size: int, stream: Stream) -> None:
+        own = self._own(size)
+        stream.pending.append(lambda: ctypes.memmove(own.ctypes.data, mem, size))
+
+    def copy_to_host_async(self, mem: ctypes.c_void_p, size: int, stream: Stream) -> None:
+        own = self._own(size)
+        stream.pending.append(lambda: ctypes.memmove(mem, own.ctypes.data, size))
+
+    def memset_async(self, value: int, size: int, stream: Stream) -> None:
+        own = self._own(size)
+        stream.pending.append(lambda: ctypes.memset(own.ctypes.data, value, size))
+
+    def _own(self, size: int) -> NDArray[np.uint8]:
+        assert size <= self._bytes.size
+        return self._bytes
+
+
+class Function:
+    """An entry of a module."""
+
+    def __init__(self, library: ctypes.CDLL, name: str, gpu: Gpu) -> None:
+        self.kernel = SimpleNamespace(ptr=id(self))
+        self._run = getattr(library, name.replace("tribosweep", "twin"))
+        self._gpu = gpu
+        self._is_loaded = False
+
+    def __call__(self, grid: tuple[int], block: tuple[int], args: tuple[Any]) -> None:
+        (argument,) = args
+        address = argument if type(argument) is int else argument.ctypes.data
+        assert 0 < block[0] <= 1024
+        self._gpu.launches += 1
+        if self._gpu.fails_from <= self._gpu.launches:
+            self._gpu.is_lost = True
+        self._gpu.check()
+        if self._gpu.is_full:
+            raise CUDARuntimeError("CUDA_ERROR_OUT_OF_MEMORY: out of memory")
+
+        def run() -> None:
+            began = time.perf_counter()
+            time.sleep(0.0 if self._is_loaded else self._gpu.loading)
+            self._is_loaded = True
+            self._run(ctypes.c_void_p(address), ctypes.c_int64(grid[0]), ctypes.c_uint32(block[0]))
+            self._gpu.spans.append((began, time.perf_counter()))
+
+        stream = getattr(_CURRENT, "stream", None)
+        stream.pending.append(run) if stream else run()
+
+
+class RawModule:
+    """A text, compiled."""
+
+    gpu: Gpu
+
+    def __init__(self, *, code: str, options: tuple[str, ...]) -> None:
+        assert any(option.startswith("-std=") for option in options)
+        self._code = code
+        self._flags = [option for option in options if option.startswith("-D")]
+
+    def get_function(self, name: str) -> Function:
+        path = compile_library(launchable(self._code), find_compiler(), self._flags)
+        return Function(load_library(path), name, self.gpu)
+
+
+class Gpu:
+    """One GPU, whose launches can be made to fail for good."""
+
+    def __init__(
+        self, memory: int = MEMORY, fails_from: int = sys.maxsize, loading: float = 0.0
+    ) -> None:
+        self.memory = memory  # that the pool hands out at once, at most
+        self.limit = 0  # of all that it hands out, where somebody has set one
+        self.used = 0
+        self.fails_from = fails_from  # which launch, counted from 1
+        self.loading = loading  # s, of the first launch of an entry
+        self.launches = 0
+        self.spans: list[tuple[float, float]] = []  # of launches
+        self.is_lost = False
+        self.is_full = False  # no room for the stacks of a launch, until the pool gives back
+        self.pinned = 0
+        self.untold: set[int] = set()  # attributes that it does not tell
+
+    def check(self) -> None:
+        if self.is_lost:
+            raise CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access")
+
+    def modules(self) -> Mapping[str, ModuleType]:
+        """CuPy as Python imports it."""
+        parts: dict[str, Any] = {
+            "__version__": "14.2.0",
+            "RawModule": type("RawModule", (RawModule,), {"gpu": self}),
+            "asarray": np.array,
+            "asnumpy": np.array,
+            "zeros": np.zeros,
+            "get_default_memory_pool": lambda: SimpleNamespace(
+                free_all_blocks=self._free_all_blocks,
+                set_limit=self._set_limit,
+                used_bytes=lambda: self.used,
+            ),
+            "ndarray": type("ndarray", (), {}),  # which xarray looks for
+            "cuda": self._cuda(),
+        }
+        beside = {"empty_pinned": self._pinned}
+        return {"cupy": _module("cupy", parts), "cupyx": _module("cupyx", beside)}
+
+    def _pinned(self, shape: int, dtype: Any) -> NDArray[Any]:
+        self.pinned += 1
+        return np.full(shape * np.dtype(dtype).itemsize, 0x5A, np.uint8).view(dtype)
+
+    def _free_all_blocks(self) -> None:
+        self.is_full = False
+
+    def _attribute(self, attrib: int, _device: int) -> int:
+        if attrib in self.untold:
+            raise CUDARuntimeError("cudaErrorNotSupported: operation not supported")
+        return ATTRIBUTES[attrib]
+
+    def _set_limit(self, size: int) -> None:
+        self.limit = size
+
+    def _alloc(self, size: int) -> MemoryPointer:
+        self.check()
+        if size > self.memory or 0 < self.limit < self.used + size:
+            raise OutOfMemoryError(f"Out of memory allocating {size:,} bytes")
+        return MemoryPointer(size, self)
+
+    def _cuda(self) -> SimpleNamespace:
+        runtime = SimpleNamespace(
+            CUDARuntimeError=CUDARuntimeError,
+            cudaDevAttrClockRate=13,
+            cudaDevAttrMultiProcessorCount=16,
+            cudaDevAttrMaxThreadsPerMultiProcessor=39,
+            deviceGetAttribute=self._attribute,
+            getDeviceCount=lambda: 1,
+            getDeviceProperties=lambda _number: {"name": b"twin of a GPU"},
+            driverGetVersion=lambda: 13000,
+            runtimeGetVersion=lambda: 13010,
+        )
+        driver = SimpleNamespace(
+            occupancyMaxPotentialBlockSize=lambda _pointer, _shared, _limit: (2, min(_limit, 192))
+        )
+        return SimpleNamespace(
+            Device=lambda device: Device(self, device),
+            Event=Event,
+            Stream=Stream,
+            alloc=self._alloc,
+            driver=driver,
+            get_elapsed_time=lambda start_event, end_event: (
+                1e3 * (end_event.seconds - start_event.seconds)
+            ),
+            memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+            runtime=runtime,
+        )
+
+
+class Device:
+    """As CuPy tells of a device; a context in which it is the current one."""
+
+    compute_capability = "90"
+
+    def __init__(self, gpu: Gpu, number: int) -> None:
+        self.id = number
+        self._gpu = gpu
+
+    @property
+    def mem_info(self) -> tuple[int, int]:
+        return self._gpu.memory, self._gpu.memory
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def install(monkeypatch: pytest.MonkeyPatch, gpu: Gpu) -> Gpu:
+    """`import cupy` gives the twin of a machine with that GPU."""
+    for name, module in gpu.modules().items():
+        monkeypatch.setitem(sys.modules, name, module)
+    return gpu
+
+
+def _module(name: str, parts: Mapping[str, Any]) -> ModuleType:
+    module = ModuleType(name)
+    module.__spec__ = ModuleSpec(name, None)
+    vars(module).update(parts)
+    return module

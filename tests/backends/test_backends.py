@@ -1,0 +1,505 @@
+"""Compilers, their cache and the CPU backend: what they name, leave behind and never overrun."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sweep.backends import Stopped, cache, compiler, cpu, open_backend
+from sweep.backends.compiler import Compiler, compile_library, find_compiler
+from sweep.backends.cpu import CpuBackend, Library, Target, request_type
+from sweep.errors import CompileError, MachineError, SweepError
+from sweep.models.friction_oscillator import MODEL
+from sweep.plan import points
+from sweep.source import flat_text, kernel_of, kernel_text
+from sweep.spec import Chunk, Sweep, array_types
+from tests.friction_points import random_parameters
+from tests.points import compute, differing
+from tests.test_plan import linear, sweep_over
+
+ROOT = Path(__file__).resolve().parents[2]
+ANSWER = 'extern "C" int answer() { return 42; }\n'
+SWEEP = sweep_over(linear("base_acceleration", 1.0, 15.0, 3))
+on_posix = pytest.mark.skipif(os.name == "nt", reason="file modes and scripts are of POSIX")
+
+
+@pytest.fixture
+def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, of this test alone."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(folder))
+    return folder
+
+
+def answer_of(library: Path) -> int:
+    return int(ctypes.CDLL(str(library)).answer())
+
+
+def program(path: Path, script: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+# Which compiler.
+
+
+@pytest.mark.parametrize(
+    ("chosen", "why"),
+    [
+        ("no-such-compiler", "No such file or directory"),
+        ("/no/such/g++ -m64", "No such file or directory"),
+        ("false", "non-zero exit status 1"),
+        ("'g++ never closed", "No such file or directory"),
+        ("   ", "No such file or directory"),
+    ],
+)
+@on_posix
+def test_a_chosen_compiler_that_does_not_run_is_named_with_the_cures(
+    chosen: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is never passed over for another: who sets the variable has a reason."""
+    monkeypatch.setenv("TRIBOSWEEP_CXX", chosen)
+    with pytest.raises(CompileError) as caught:
+        find_compiler()
+    message = str(caught.value)
+    assert f"TRIBOSWEEP_CXX={chosen!r} does not run" in message
+    assert why in message
+    assert "apt install g++" in message
+    assert "pip install 'tribosweep[compiler]'" in message
+    assert caught.value.exit_status == 3
+
+
+@on_posix
+def test_a_chosen_compiler_may_have_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = program(tmp_path / "my g++", 'test "$1" = "--special" && echo "mine 7"')
+    monkeypatch.setenv("TRIBOSWEEP_CXX", f"'{chosen}' --special")
+    assert find_compiler() == Compiler((str(chosen), "--special"), "mine 7")
+
+
+@on_posix
+def test_the_first_of_the_known_compilers_on_path_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(compiler, "_find", compiler._find.__wrapped__)
+    for name in ("c++", "clang++", "g++"):
+        program(tmp_path / name, f"echo {name} version 1")
+        assert find_compiler() == Compiler((str(tmp_path / name),), f"{name} version 1")
+
+
+@on_posix
+def test_a_broken_compiler_on_path_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    broken = program(tmp_path / "g++", "exit 4")
+    with pytest.raises(CompileError, match=rf"{broken}.* does not run .*4.* Set TRIBOSWEEP_CXX"):
+        find_compiler()
+
+
+def test_without_a_compiler_on_path_the_bundled_one_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And its bits are those of the other; width and pack are those that test_exact compiles."""
+    cases = random_parameters(50, seed=1)
+    expected = compute(cases)
+    monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_compiler().name == "zig"
+    assert "ziglang" in find_compiler().command
+    assert differing(expected, compute(cases, target=Target(width=4, pack=4))) == []
+
+
+@pytest.mark.usefixtures("kernels")  # what is compiled already needs no compiler
+def test_without_any_compiler_both_cures_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cpu._load_ready.cache_clear()
+    monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(compiler, "_find", compiler._find.__wrapped__)
+    cures = r"no C\+\+ compiler.*apt install g\+\+.*pip install 'tribosweep\[compiler\]'"
+    with pytest.raises(CompileError, match=cures):
+        compute(random_parameters(1, seed=0))
+
+
+def test_an_unknown_backend_is_refused() -> None:
+    with pytest.raises(SweepError, match="backend 'tpu' is not one of"):
+        open_backend("tpu")
+
+
+# Compiling.
+
+
+@on_posix
+def test_a_failed_compilation_shows_command_and_output(kernels: Path) -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_library("int main( {\n", find_compiler())
+    message = str(caught.value)
+    assert message.splitlines()[0].startswith(
+        f"the kernel does not compile: {' '.join(find_compiler().command)} -std=c++17"
+    )
+    assert "error" in message.splitlines()[1:][-1] or "error:" in message
+    assert list(kernels.iterdir()) == []  # and leaves nothing behind
+
+
+@on_posix
+def test_a_compiler_that_fails_at_kernels_ends_with_its_words(
+    tmp_path: Path, kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = 'test "$1" = "--version" && echo "broken 1" && exit 0; echo "no backend" >&2; exit 9'
+    chosen = program(tmp_path / "cxx", script)
+    monkeypatch.setenv("TRIBOSWEEP_CXX", str(chosen))
+    backend = open_backend()
+    with pytest.raises(CompileError, match=rf"does not compile: {chosen} -std.*\nno backend"):
+        backend.prepare(SWEEP, points(SWEEP, Chunk((0,), (0,), (3,))))
+
+
+def test_the_same_text_is_compiled_once_and_another_apart(kernels: Path) -> None:
+    chosen = find_compiler()
+    first = compile_library(ANSWER, chosen)
+    made = first.stat().st_mtime_ns
+    assert compile_library(ANSWER, chosen) == first
+    assert first.stat().st_mtime_ns == made
+    assert first.parent == kernels  # TRIBOSWEEP_CACHE_DIR
+    assert kernels.stat().st_mode & 0o077 == 0 or os.name == "nt"
+    others = [
+        compile_library(ANSWER.replace("42", "43"), chosen),
+        compile_library(ANSWER, chosen, ["-DSWEEP_WIDTH=2"]),
+        compile_library(ANSWER, dataclasses.replace(chosen, version="another")),
+    ]
+    assert len({first, *others}) == 4
+    assert [answer_of(library) for library in (first, *others)] == [42, 43, 42, 42]
+    assert set(kernels.iterdir()) == {first, *others}
+
+
+RACER = """
+import sys, time
+from pathlib import Path
+from sweep.backends.compiler import compile_library, find_compiler
+compiler = find_compiler()
+print("ready", flush=True)
+sys.stdin.readline()
+print(compile_library(sys.argv[1], compiler))
+"""
+
+
+def test_eight_processes_at_an_empty_cache_leave_one_library_and_no_scratch(kernels: Path) -> None:
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACER, ANSWER],
+            cwd=ROOT,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(8)
+    ]
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("go\n")
+        racer.stdin.flush()
+    said = [racer.communicate() for racer in racers]
+    assert [racer.returncode for racer in racers] == [0] * 8, said
+    (library,) = kernels.iterdir()
+    assert {out.strip() for out, _ in said} == {str(library)}
+    assert answer_of(library) == 42
+
+
+def test_threads_that_need_one_kernel_at_once_all_get_it(kernels: Path) -> None:
+    text, chosen, start = ANSWER.replace("42", "44"), find_compiler(), threading.Barrier(6)
+    found: list[Path] = []
+
+    def race() -> None:
+        start.wait()
+        found.append(compile_library(text, chosen))
+
+    racers = [threading.Thread(target=race) for _ in range(6)]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+    (library,) = kernels.iterdir()
+    assert found == [library] * 6
+
+
+def test_what_has_its_name_in_the_cache_is_whole(kernels: Path) -> None:
+    """Looked at again and again while it is put there; a process that starts then loads it."""
+    content = bytes(range(256)) * 2**17  # 32 MB
+    seen: set[int] = set()
+    put = threading.Event()
+
+    def look() -> None:
+        while not put.is_set():
+            if (kernels / "big.so").exists():
+                seen.add((kernels / "big.so").stat().st_size)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    cache.cached("big.so", lambda made: made.write_bytes(content) and None)
+    put.set()
+    looking.join()
+    assert seen <= {len(content)}
+    assert (kernels / "big.so").read_bytes() == content
+
+
+# Where compiled kernels are kept.
+
+
+@on_posix
+@pytest.mark.parametrize("mode", [0o777, 0o720, 0o702])
+def test_a_cache_that_others_can_write_is_refused(kernels: Path, mode: int) -> None:
+    kernels.mkdir()
+    kernels.chmod(mode)
+    with pytest.raises(MachineError, match=r"can be written by others.*chmod 700.*CACHE_DIR"):
+        compile_library(ANSWER, find_compiler())
+    assert list(kernels.iterdir()) == []
+
+
+@on_posix
+def test_a_cache_of_somebody_else_is_refused(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels.mkdir(mode=0o700)
+    if os.geteuid() == 0:
+        os.chown(kernels, 12345, -1)
+    else:
+        monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+    with pytest.raises(MachineError, match="can be written by others"):
+        cache.cache_folder()
+
+
+@on_posix
+def test_a_cache_that_cannot_be_made_or_written_names_the_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    with pytest.raises(MachineError, match=r"cannot keep compiled kernels in '.*/file/cache'.*set"):
+        cache.cache_folder()
+    read_only = _read_only_folder(tmp_path)
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(read_only))
+    with pytest.raises(MachineError, match=rf"cannot keep compiled kernels in '{read_only}'.*set"):
+        compile_library(ANSWER, find_compiler())
+
+
+def _read_only_folder(tmp_path: Path) -> Path:
+    """A folder of this user's that cannot be written; for root, that is one of /proc."""
+    if os.geteuid() == 0:
+        return Path("/proc")
+    folder = tmp_path / "read_only"
+    folder.mkdir(mode=0o500)
+    return folder
+
+
+@on_posix
+def test_a_read_only_cache_that_holds_the_kernel_is_enough(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on nodes without a compiler, for which a login node has filled it."""
+    library = compile_library(ANSWER, find_compiler())
+    kernels.chmod(0o500)
+    monkeypatch.setattr(subprocess, "run", None)
+    assert compile_library(ANSWER, find_compiler()) == library
+    kernels.chmod(0o700)
+
+
+@on_posix
+def test_the_cache_follows_xdg_unless_told_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", "")
+    assert cache.cache_folder() == tmp_path / "xdg" / "tribosweep"
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path / "mine"))
+    assert cache.cache_folder() == tmp_path / "mine"
+    assert {p.name for p in tmp_path.iterdir()} == {"xdg", "mine"}
+
+
+def test_a_damaged_library_is_the_machines_fault_and_names_the_file(kernels: Path) -> None:
+    """Empty, or of another kind of processor or system."""
+    library = compile_library(ANSWER, find_compiler())
+    for content in (b"", b"\x7fELF\x01" + bytes(1000)):
+        library.write_bytes(content)
+        with pytest.raises(MachineError, match=rf"{library}' cannot be loaded .*remove that file"):
+            Library(library, kernel_of(SWEEP))
+
+
+# The CPU backend.
+
+
+@pytest.mark.parametrize("n_points", [1, 2, 3, 7, 31, 32, 33, 65])
+def test_a_last_block_that_is_not_full_is_right(n_points: int) -> None:
+    """Every number of points around the lanes of a block; each alone is the same too."""
+    cases = random_parameters(65, seed=8)
+    whole = compute(cases)
+    found = compute({name: values[:n_points] for name, values in cases.items()})
+    assert differing({name: values[:n_points] for name, values in whole.items()}, found) == []
+    last = compute({name: values[n_points - 1 : n_points] for name, values in cases.items()})
+    assert differing({n: v[n_points - 1 : n_points] for n, v in whole.items()}, last) == []
+
+
+@pytest.mark.parametrize("budget", [1, 2, 1000])
+def test_nothing_is_written_beyond_the_last_point(budget: int) -> None:
+    """Arrays a little longer than the points are left as they were at their ends."""
+    cases = random_parameters(37, seed=9)
+    sweep, library, given = _loaded(cases)
+    types = array_types(sweep.outputs)
+    arrays = {name: np.full(64, 77, dtype) for name, dtype in types.items()}
+    library.run(given, sweep.outputs, arrays, None, budget)
+    for name, values in compute(cases).items():
+        assert arrays[name][:37].tobytes() == values.tobytes()
+        assert np.all(arrays[name][37:] == 77)
+
+
+def _loaded(cases: dict[str, Any]) -> tuple[Sweep, Library, Any]:
+    from sweep.spec import Column, Points
+    from tests.points import sweep_of
+
+    sweep = sweep_of(cases)
+    columns = {p.name: Column(np.asarray(cases[p.name], np.float64)) for p in sweep.parameters}
+    backend = CpuBackend()
+    given = Points(n_points=37, columns=columns)
+    return sweep, backend._library(kernel_of(sweep)), given
+
+
+# The least that the entry can be compiled with.
+LEAST_KERNEL = """
+struct Parameters {};
+struct Outputs { real status; };
+constexpr int n_columns = %d;
+constexpr int n_outputs = %d;
+template <class Points> HD Parameters gather_parameters(Points const&) { return {}; }
+template <class Points> HD void scatter_outputs(Points const&, Outputs const&) {}
+namespace method {
+struct State {};
+HD State start(Parameters const&) { return {}; }
+HD int64 advance(State&, Parameters const&, int64) { return 1; }
+HD bool running(State const&) { return false; }
+HD Outputs finish(State const&, Parameters const&) { return {0.0}; }
+}  // namespace method
+"""
+
+
+@pytest.mark.parametrize(("n_columns", "n_outputs"), [(1, 1), (11, 3), (13, 7)])
+def test_a_request_has_the_layout_of_its_twin(n_columns: int, n_outputs: int) -> None:
+    """Size and every offset, as the compiler has them."""
+    text = flat_text("portable.h") + LEAST_KERNEL % (n_columns, n_outputs)
+    text += flat_text("entry_cpu.h")
+    for twin, name in ((request_type(n_columns, n_outputs), "Request"), (cpu.Column, "Column")):
+        text += f"static_assert(sizeof({name}) == {ctypes.sizeof(twin)});\n"
+        for field, *_ in twin._fields_:
+            offset = getattr(twin, field).offset
+            text += f"static_assert(__builtin_offsetof({name}, {field}) == {offset});\n"
+    assert _complaints(text) == ""
+    assert "static assertion failed" in _complaints(text.replace("sizeof(Request) ==", "7 =="))
+
+
+def _complaints(text: str) -> str:
+    chosen = find_compiler()
+    flags = [flag for flag in chosen.flags if flag not in ("-shared", "-O3")]
+    command = [*chosen.command, *flags, "-fsyntax-only", "-x", "c++", "-"]
+    return subprocess.run(command, input=text, text=True, capture_output=True).stderr
+
+
+def test_every_loaded_kernel_was_compared_with_its_twin() -> None:
+    """Kernels that other tests compile too; loading one compares the sizes."""
+    backend = CpuBackend()
+    for outputs in (("wear_power", "slip_phases", "regime"), [o.name for o in MODEL.outputs]):
+        sweep = sweep_over(outputs=tuple(outputs))
+        library = backend._library(kernel_of(sweep))
+        assert library.state_bytes > 0
+        assert library.lanes > 0
+
+
+def test_a_library_of_another_layout_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = kernel_of(SWEEP)
+    backend = CpuBackend()
+    backend._library(kernel)
+    longer = dataclasses.replace(kernel, outputs=(*kernel.outputs, kernel.outputs[0]))
+    path = compile_library(kernel_text(kernel), backend._compiler)
+    with pytest.raises(CompileError, match=r"request of \d+ bytes, this program one of \d+"):
+        Library(path, longer)
+
+
+def test_a_stop_before_the_first_slice_computes_nothing() -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Stopped):
+        CpuBackend().compute(SWEEP, points(SWEEP, Chunk((0,), (0,), (3,))), stop)
+
+
+def test_no_call_of_a_kernel_lasts_much_longer_than_a_slice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else nothing hears a stop; of a point that takes minutes, from the first call on."""
+    endless = sweep_over(stiffness=40.0, window_end=1e7)
+    given = points(endless, Chunk((), (), ()))
+    backend = CpuBackend()
+    library = backend._library(kernel_of(endless, given.variants))
+    call, stop = library._run, threading.Event()
+    lasted: list[float] = []
+
+    def timed(request: Any) -> None:
+        began = time.perf_counter()
+        call(request)
+        lasted.append(time.perf_counter() - began)
+
+    monkeypatch.setattr(library, "_run", timed)
+    timer = threading.Timer(1.0, stop.set)
+    timer.start()
+    with pytest.raises(Stopped):
+        backend.compute(endless, given, stop)
+    timer.join()
+    assert max(lasted) < 6 * cpu.SLICE_SECONDS
+    assert len(lasted) < 100  # nor much shorter: a call costs something too
+
+
+def test_a_backend_says_what_it_computes_with() -> None:
+    backend = open_backend("cpu")
+    assert backend.name == "cpu"
+    assert find_compiler().version in backend.description
+    assert open_backend("auto").description == backend.description
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
+def test_a_backend_is_safe_in_many_threads() -> None:
+    """The same library in eight threads at once, each with its own points."""
+    cases = [random_parameters(40, seed) for seed in range(8)]
+    expected = [compute(case) for case in cases]
+    found: dict[int, Any] = {}
+    start = threading.Barrier(8)
+
+    def work(i: int) -> None:
+        start.wait()
+        for _ in range(20):
+            found[i] = compute(cases[i], budget=3)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [differing(expected[i], found[i]) for i in range(8)] == [[]] * 8

@@ -1,0 +1,332 @@
+"""What stands between the backend and CuPy, on a CuPy that computes on the processor."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sweep
+from sweep.backends import open_backend
+from sweep.backends.cpu import CpuBackend
+from sweep.backends.cupy_device import find_gpu
+from sweep.backends.gpu import GpuBackend
+from sweep.doctor import examine
+from sweep.engine import threads_of_gpu
+from sweep.errors import DeviceError, LostDeviceError, MachineError
+from sweep.store import Store
+from tests.backends import cupy_twin
+from tests.backends.cupy_twin import MULTIPROCESSORS, THREADS_OF_ONE, CUDARuntimeError, Gpu, install
+from tests.engine.test_faults import REQUEST
+from tests.gpu.test_gpu import CASES, FEW, REAL_CUPY, ROOT
+from tests.points import differing
+
+BUDGET = 5
+SHORT = {**REQUEST, "parameters": {**REQUEST["parameters"], "window_end": 20.0}}
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> Gpu:
+    return install(monkeypatch, Gpu())
+
+
+def on_cpu(name: str) -> dict[str, Any]:
+    return dict(CpuBackend().compute(CASES[name].sweep, CASES[name].points).arrays)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_the_bits_are_those_of_the_cpu(gpu: Gpu, name: str) -> None:
+    case, backend = CASES[name], open_backend("gpu")
+    backend.prepare(case.sweep, case.points)
+    for _ in range(2):
+        found = backend.compute(case.sweep, case.points)
+        assert differing(on_cpu(name), dict(found.arrays)) == []
+        assert found.kernel_seconds > 0
+    assert gpu.pinned == 2 * (len(case.sweep.outputs) + 1)
+
+
+def test_threads_share_the_device(gpu: Gpu) -> None:
+    """More of them than it has streams, with other kernels at once."""
+    backend = GpuBackend(find_gpu(), BUDGET)
+    names = FEW * 2
+    expected = {name: on_cpu(name) for name in FEW}
+    with ThreadPoolExecutor(len(names)) as pool:
+        jobs = [pool.submit(backend.compute, CASES[n].sweep, CASES[n].points) for n in names]
+        for name, job in zip(names, jobs, strict=True):
+            assert differing(expected[name], dict(job.result().arrays)) == []
+    assert gpu.launches > 2 * len(names)
+
+
+@pytest.mark.parametrize("memory", [3_000, 300_000])
+@pytest.mark.parametrize("name", FEW)
+def test_where_the_pool_has_too_little_batches_are_halved(
+    monkeypatch: pytest.MonkeyPatch, name: str, memory: int
+) -> None:
+    gpu = install(monkeypatch, Gpu())
+    device = find_gpu()
+    backend = GpuBackend(device)
+    gpu.memory = memory  # which is less than it told
+    case = CASES[name]
+    assert differing(on_cpu(name), dict(backend.compute(case.sweep, case.points).arrays)) == []
+    gpu.memory = 20
+    with pytest.raises(MachineError, match="not the memory for a single point"):
+        backend.compute(case.sweep, case.points)
+
+
+def test_launches_of_several_threads_take_turns(gpu: Gpu) -> None:
+    """So that the time of each is its own: budgets are learnt from it."""
+    backend = GpuBackend(find_gpu(), BUDGET)
+    case = CASES["friction_oscillator-rk32"]
+    backend.prepare(case.sweep, case.points)
+    gpu.spans.clear()
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(backend.compute, case.sweep, case.points) for _ in range(4)]
+    assert all(job.result().kernel_seconds > 0 for job in jobs)
+    spans = sorted(gpu.spans)
+    assert len(spans) > 20
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+
+
+@pytest.mark.parametrize("name", ["impact_oscillator-newmark", "mdr_contact-time_stepping_2"])
+def test_what_a_first_launch_takes_to_load_is_not_timed(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A unit of work would be taken for as dear, and later batches begin with few."""
+    loading = 0.5
+    install(monkeypatch, Gpu(loading=loading))
+    case, backend = CASES[name], GpuBackend(find_gpu())
+    assert backend.compute(case.sweep, case.points).kernel_seconds < loading
+
+
+def test_where_stacks_find_no_room_the_pool_gives_back_what_it_keeps(gpu: Gpu) -> None:
+    backend, name = GpuBackend(find_gpu()), FEW[0]
+    backend.prepare(CASES[name].sweep, CASES[name].points)
+    gpu.is_full = True
+    found = backend.compute(CASES[name].sweep, CASES[name].points)
+    assert differing(on_cpu(name), dict(found.arrays)) == []
+
+
+@pytest.mark.usefixtures("gpu")
+def test_auto_takes_it_and_the_run_says_which(tmp_path: Path) -> None:
+    expected = sweep.run(SHORT, store=None, backend="cpu")
+    found = sweep.run(SHORT, store=tmp_path / "a.zarr")
+    for name, values in expected.data_vars.items():
+        assert values.values.tobytes() == found[name].values.tobytes()
+    told = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
+    assert told == {"twin of a GPU, CUDA 13.0, CuPy 14.2.0"}
+
+
+@pytest.mark.usefixtures("gpu")
+def test_it_tells_of_itself() -> None:
+    device = find_gpu()
+    assert device.facts.threads == device.threads == MULTIPROCESSORS * THREADS_OF_ONE
+    assert device.facts.double_rate == 64 * MULTIPROCESSORS * 1.98e9
+    assert "compute capability 9.0" in str(device.facts)
+    assert "CuPy 14.2.0 with CUDA 13.1" in str(device.facts)
+    (finding,) = (each for each in examine() if each.subject == "GPU")
+    assert finding.found.startswith("twin of a GPU")
+    assert "compiles and runs a trial kernel" in finding.found
+    assert finding.problem == ""
+
+
+def test_where_the_clock_is_not_told_the_rate_is_unknown(gpu: Gpu) -> None:
+    gpu.untold = {13}
+    facts = find_gpu().facts
+    assert facts.double_rate == facts.clock == 0
+    assert "FP64 unknown" in str(facts)
+    gpu.untold = {16}
+    with pytest.raises(DeviceError, match="cudaErrorNotSupported"):
+        find_gpu()
+
+
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize(("told", "capability"), [("75", (7, 5)), ("120", (12, 0))])
+def test_the_compute_capability_is_two_numbers(
+    monkeypatch: pytest.MonkeyPatch, told: str, capability: tuple[int, int]
+) -> None:
+    """CuPy tells it as text: among the attributes it is not."""
+    monkeypatch.setattr(cupy_twin.Device, "compute_capability", told)
+    assert find_gpu().facts.capability == capability
+
+
+def test_after_a_kernels_fault_the_device_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a run ends with what was done, instead of with every chunk failed."""
+    gpu = install(monkeypatch, Gpu())
+    device = find_gpu()
+    assert device.answers()
+    backend = GpuBackend(device, BUDGET)
+    name = "friction_oscillator-exact"
+    gpu.fails_from = gpu.launches + 3
+    with pytest.raises(LostDeviceError, match=r"cudaErrorIllegal.* run the same sweep"):
+        backend.compute(CASES[name].sweep, CASES[name].points)
+    assert not device.answers()
+    with pytest.raises(DeviceError, match=r"GPU.*cannot be used: CUDARuntimeError: .*Illegal"):
+        find_gpu()
+
+
+def test_a_run_on_a_gpu_that_is_lost_keeps_what_is_done(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.zarr"
+    install(monkeypatch, Gpu(fails_from=40))
+    with pytest.raises(LostDeviceError, match="Finished chunks are kept"):
+        sweep.run({**SHORT, "run": {"chunk_points": 16}}, store=path, backend="gpu")
+    store = Store.open(path)
+    done = store.n_chunks - len(store.pending())
+    assert 0 < done < store.n_chunks
+    assert store.failed() == []
+    sweep.run(SHORT, store=path, backend="cpu")
+    assert Store.open(path).pending() == []
+
+
+@pytest.mark.usefixtures("gpu")
+def test_where_no_more_can_be_pinned_plain_memory_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cupyx
+
+    def refuse(shape: int, dtype: Any) -> Any:
+        raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")
+
+    monkeypatch.setattr(cupyx, "empty_pinned", refuse)
+    name = FEW[0]
+    found = open_backend("gpu").compute(CASES[name].sweep, CASES[name].points)
+    assert differing(on_cpu(name), dict(found.arrays)) == []
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_process_takes_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each holds a chunk's arrays, and two keep the GPU busy."""
+    seen: list[int] = []
+    from sweep.engine import crews
+
+    monkeypatch.setattr(crews, "usable_processors", lambda: 200)
+    real = crews.ThreadPoolExecutor
+    monkeypatch.setattr(
+        crews, "ThreadPoolExecutor", lambda n, **kind: seen.append(n) or real(n, **kind)
+    )
+    asked = {**SHORT, "run": {"chunk_points": 16}}
+    sweep.run(asked, store=None, backend="gpu")
+    sweep.run(asked, store=None, backend="gpu", workers=5)
+    assert seen == [threads_of_gpu(1), 5] == [4, 5]
+
+
+# What `pytest -m gpu` does.
+
+ON_TWIN = """
+import sys
+import pytest
+from tests.backends.cupy_twin import Gpu
+sys.modules.update(Gpu().modules())
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+def test_the_tests_of_a_gpu_pass_on_the_twin() -> None:
+    """A few: that they say what they mean would else be known where a GPU is, and time short."""
+    few = "impact or two_threads or memory_is_short or tells_of_itself"
+    command = ["-q", "-m", "gpu", "--require-gpu", "-k", f"({few}) and not array"]
+    told = subprocess.run(
+        [sys.executable, "-c", ON_TWIN, *command, "-p", "no:cacheprovider"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 0, told.stdout
+    assert "7 passed" in told.stdout
+
+
+# The twin against the real one.
+
+OF_CLASSES = {
+    "Event": "cupy.cuda.Event",
+    "Stream": "cupy.cuda.Stream",
+    "RawModule": "cupy.RawModule",
+    "MemoryPointer": "cupy.cuda.MemoryPointer",
+    "Function": "cupy.RawKernel",
+    "Device": "cupy.cuda.Device",
+}
+MADE_BY_CUPY = ("MemoryPointer", "Function", "Device")
+ATTRIBUTES = """cupy.RawKernel.kernel cupy.cuda.Function.ptr cupy.cuda.MemoryPointer.ptr
+    cupy.cuda.Device.id cupy.cuda.MemoryPool.free_all_blocks cupy.cuda.MemoryPool.set_limit
+    cupy.cuda.MemoryPool.used_bytes"""
+# Arguments are read from signatures, or from the first line of what CuPy says of its own.
+ASK = """
+import importlib, inspect, json, re, sys
+def arguments(what):
+    try:
+        return list(inspect.signature(what).parameters)
+    except (TypeError, ValueError):
+        told = re.match(r"[^(]*\\(([^)]*)\\)", (what.__doc__ or "").partition("\\n")[0])
+        parts = (part.partition("=")[0].split() for part in told[1].split(",")) if told else ()
+        return [part[-1] for part in parts if part]
+def found(path):
+    module, *names = path.split(".")
+    what = importlib.import_module(module)
+    for name in names:
+        what = getattr(what, name)
+    return [each for each in arguments(what) if each not in ("self", "/", "*")]
+json.dump({path: found(path) for path in sys.argv[1:]}, sys.stdout)
+"""
+
+
+def of_twin() -> Iterator[tuple[str, Callable[..., Any] | None]]:
+    """All that the twin has, and how it is called; None: it is not, or NumPy's stands for it."""
+    for name, path in OF_CLASSES.items():
+        for member, what in vars(getattr(cupy_twin, name)).items():
+            if member == "__init__" and name not in MADE_BY_CUPY:
+                yield path, what
+            elif member == "__call__" or not member.startswith("_"):
+                yield f"{path}.{member}", what if inspect.isfunction(what) else None
+    yield from ((path, None) for path in ATTRIBUTES.split())
+    for module in Gpu().modules().values():
+        yield from _of_module(module.__name__, vars(module))
+
+
+def _of_module(path: str, parts: Any) -> Iterator[tuple[str, Callable[..., Any] | None]]:
+    for name, what in parts.items():
+        if not name.startswith("_"):
+            call = inspect.isfunction(what) or inspect.ismethod(what)
+            yield f"{path}.{name}", what if call else None
+        if name in ("cuda", "driver", "memory", "runtime"):
+            yield from _of_module(f"{path}.{name}", vars(what))
+
+
+def of_cupy(paths: list[str]) -> dict[str, list[str]]:
+    """The arguments of what has these names, read in a process beside the real CuPy."""
+    if not (REAL_CUPY / "cupy").is_dir():
+        # All else here is tested on the twin; CI goes by `make test`.
+        pytest.skip(f"no CuPy in {REAL_CUPY}: `make test` installs it there")
+    folders = os.pathsep.join([str(REAL_CUPY), str(ROOT)])
+    told = subprocess.run(
+        [sys.executable, "-c", ASK, *paths],
+        env={**os.environ, "PYTHONPATH": folders, "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 0, told.stderr
+    return json.loads(told.stdout)
+
+
+def test_the_twin_has_nothing_that_the_real_cupy_has_not() -> None:
+    """Names, and arguments in their order; no driver is needed to see those."""
+    ours = dict(of_twin())
+    real = of_cupy(list(ours))
+    seen = 0
+    for path, call in ours.items():
+        taken = list(inspect.signature(call).parameters.values()) if call else []
+        taken = [each for each in taken if each.name != "self"]
+        by_place = [each.name for each in taken if each.kind is not each.KEYWORD_ONLY]
+        assert len(by_place) <= len(real[path]), path
+        for name, theirs in zip(by_place, real[path], strict=False):
+            assert name == theirs or name.startswith("_"), path  # a lambda need not tell
+        assert {each.name for each in taken} - {*by_place} <= {*real[path]}, path
+        seen += len(taken)
+    assert seen > 20

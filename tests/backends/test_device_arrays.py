@@ -1,0 +1,131 @@
+"""Array methods on arrays that refuse what CuPy's refuse: they need no more, and give NumPy's bits.
+
+It shows what CuPy would not take; what it computes, only a GPU shows (test_on_gpu.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sweep.arrays import array_method
+from sweep.backends.arrays import compute_arrays
+from sweep.spec import Status
+from tests.backends.device_arrays import VERSION, DeviceArray, Library
+from tests.gpu.points import Case, array_cases
+from tests.points import differing
+
+xp = Library()
+CASES = list(array_cases(75))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_an_array_method_takes_nothing_that_cupy_lacks(case: Case) -> None:
+    plain = compute_arrays(np, case.sweep, case.points).arrays
+    found = compute_arrays(xp, case.sweep, case.points, to_host=lambda array: array.get()).arrays
+    assert differing(dict(plain), dict(found)) == []
+    assert set(plain["status"]) > {Status.ok, Status.outside_validity}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_all_that_it_returns_is_on_the_device(case: Case) -> None:
+    given = {name: xp.asarray(column.values[:5]) for name, column in case.points.columns.items()}
+    found = array_method(case.sweep.model, case.sweep.method)(xp, given)
+    assert {type(values) for values in found.values()} == {DeviceArray}
+
+
+class Small(Library):
+    """A device whose memory holds so many points at once."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+        self.asked: list[int] = []
+
+    def asarray(self, values: Any) -> DeviceArray:
+        self.asked.append(len(values))
+        if len(values) > self.most:
+            raise MemoryError
+        return DeviceArray(values)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_where_memory_is_short_blocks_are_halved_once(case: Case) -> None:
+    plain, small = compute_arrays(np, case.sweep, case.points).arrays, Small(30)
+    found = compute_arrays(
+        small, case.sweep, case.points, block=64, to_host=lambda array: array.get()
+    ).arrays
+    assert differing(dict(plain), dict(found)) == []
+    sizes = [size for i, size in enumerate(small.asked) if size != small.asked[i - 1] or i == 0]
+    assert sizes == [64, 32, 16, 75 % 16]
+    with pytest.raises(MemoryError):
+        compute_arrays(Small(0), case.sweep, case.points, block=64)
+
+
+@pytest.fixture
+def a() -> Any:
+    return xp.asarray(np.array([1.0, 4.0, 9.0]))
+
+
+REFUSED: dict[str, Callable[[Any], Any]] = {
+    "a Status in where": lambda a: xp.where(a > 0, Status.ok, 1),
+    "a Status compared": lambda a: a == Status.ok,
+    "a Status put in": lambda a: a.__setitem__(0, Status.diverged),
+    "an array of NumPy": lambda a: a + np.ones(3),
+    "an array of NumPy, first": lambda a: np.ones(3) + a,
+    "an array of NumPy in a function": lambda a: xp.maximum(a, np.ones(3)),
+    "an array of NumPy in a list": lambda a: xp.concatenate([a, np.ones(3)]),
+    "an array of NumPy without dimension": lambda a: a * np.array(2.0),
+    "an array of NumPy as index": lambda a: a[np.array([0, 1])],
+    "a list as index": lambda a: a[[0, 1]],
+    "NumPy's array of it": np.asarray,
+    "NumPy's function of it": np.sqrt,
+    "NumPy's function of several": lambda a: np.where([True, False, True], a, 1.0),
+    "a float of it": lambda a: float(a[0]),
+    "math's function of it": lambda a: math.sqrt(a[0]),
+    "an argument of NumPy alone": lambda a: xp.sum(a, where=a > 1),
+    "an argument of NumPy's ufuncs alone": lambda a: xp.sqrt(a, where=a > 1),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cupy_refuses_is_refused(what: str, a: Any) -> None:
+    with pytest.raises(TypeError):
+        REFUSED[what](a)
+
+
+def test_what_cupy_has_not_is_not_there(a: Any) -> None:
+    for ask in (lambda: xp.spacing(a), lambda: xp.linalg.multi_dot([a, a]), lambda: a.tostring()):
+        with pytest.raises(AttributeError, match=VERSION):
+            ask()
+
+
+def test_two_values_for_one_place_are_refused(a: Any) -> None:
+    a[xp.asarray(np.array([0, 2]))] = a[:2]
+    assert a.tolist() == [1.0, 4.0, 4.0]
+    with pytest.raises(ValueError, match="two values"):
+        a[xp.asarray(np.array([0, 0]))] = a[:2]
+
+
+def test_a_singular_matrix_gives_nan_and_no_error() -> None:
+    """cuSOLVER's word on it is not asked for, as long as nobody sets cupyx.errstate."""
+    matrix = xp.asarray(np.array([np.eye(2), np.zeros((2, 2))]))
+    solved = xp.linalg.solve(matrix, xp.ones((2, 2, 1)))[:, :, 0].get()
+    np.testing.assert_array_equal(solved, [[1, 1], [np.nan, np.nan]])
+    with pytest.raises(ValueError, match="shape"):
+        xp.linalg.solve(matrix, xp.ones((2, 1)))  # NumPy takes the right side for any matrix
+
+
+def test_what_cupy_takes_is_taken(a: Any) -> None:
+    """Its own scalars' results are arrays, and what is cut out is a view."""
+    assert isinstance(a.sum(), DeviceArray)
+    assert isinstance(a[0] * np.float64(2), DeviceArray)
+    a[1:] += 1
+    assert (2 * a).tolist() == [2.0, 10.0, 20.0]
+    assert bool((a > 0).all())
+    assert not bool(xp.any(a < 0))
+    assert a.get().tolist() == [1.0, 5.0, 10.0]

@@ -1,0 +1,204 @@
+"""Points that are sums over items: every item once, in any lanes, with any budget, to the bit."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sweep.backends import Stopped
+from sweep.backends.compiler import find_compiler
+from sweep.backends.cpu import CpuBackend, Target
+from sweep.source import kernel_of
+from sweep.spec import Column, Points
+from tests.backends.kernel_probe import Entry, compile_probe
+from tests.mdr_points import slipping_share
+from tests.models.test_exact import zig
+from tests.oracles import mdr_time_stepping
+from tests.points import compute, differing, sweep_of
+
+METHODS = {"time_stepping": mdr_time_stepping.paper, "time_stepping_2": mdr_time_stepping.split}
+BUILDS = [
+    ("found", 1, 1),
+    ("found", 2, 4),
+    ("found", 8, 3),
+    ("zig", 1, 4),
+    ("zig", 4, 1),
+    ("zig", 8, 4),
+]
+COUNTS = (20, 21, 31, 32, 33, 63, 64, 65, 97, 128, 200, 700)
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+def _points() -> dict[str, NDArray[np.float64]]:
+    """Of every regime and several profiles; as many springs as fill lanes and groups, or do not.
+
+    Contact is lost where they would be too few to slip: then all do.
+    """
+    random = np.random.default_rng(5)
+    n = 60
+    beta = 10.0 ** random.uniform(-2, 1.5, n)
+    beta[::15] = 0.0
+    beta[7::15] = np.inf
+    points = {
+        "phase": random.uniform(-4, 4, n),
+        "beta": beta,
+        "delta": 10.0 ** random.uniform(-1.5, 0.3, n),
+        "profile_exponent": random.choice([1.0, 2.0, 2.0, 3.3], n),
+        "steps_per_cycle": random.choice([8.0, 63.0, 64.0, 65.0, 129.0, 300.0], n),
+        "springs": random.choice(np.array(COUNTS, np.float64), n),
+        "cycles": random.choice([2.0, 3.0], n),
+    }
+    few = slipping_share(points) * points["springs"] < 21
+    points["delta"][few] = random.uniform(1, 3, n)[few]
+    return points
+
+
+POINTS = _points()
+
+
+def _compute(method: str, **how: Any) -> dict[str, NDArray[Any]]:
+    return compute(POINTS, model="mdr_contact", method=method, **how)
+
+
+@pytest.fixture(scope="module")
+def bits() -> dict[str, dict[str, NDArray[Any]]]:
+    return {method: _compute(method) for method in METHODS}
+
+
+def test_the_points_are_of_every_regime(bits: Any) -> None:
+    for found in bits.values():
+        assert (found["status"] == 0).all()
+        assert set(found["regime"]) >= {1, 2, 3}
+
+
+@every_method
+def test_every_spring_is_counted_once(method: str, bits: Any) -> None:
+    """Against the plain algorithm, which goes through all: a spring more, or one less, shows."""
+    names = ("beta", "delta", "phase", "profile_exponent", "steps_per_cycle", "springs", "cycles")
+    found = bits[method]["normalized_energy"]
+    for i, point in enumerate(zip(*(POINTS[name] for name in names), strict=True)):
+        *physics, steps, springs, cycles = point
+        with np.errstate(invalid="ignore"):  # 0 inf in a branch that is not taken
+            expected = METHODS[method](*physics, int(steps), int(springs), int(cycles))
+        assert found[i] == pytest.approx(expected, rel=1e-11, abs=1e-12), f"point {i}"
+
+
+@pytest.mark.parametrize(("compiler", "width", "pack"), BUILDS)
+@every_method
+def test_same_bits_across_compilers_and_widths(
+    method: str, compiler: str, width: Any, pack: int, bits: Any
+) -> None:
+    chosen = find_compiler() if compiler == "found" else zig()
+    target = Target(compiler=chosen, width=width, pack=pack)
+    assert differing(bits[method], _compute(method, target=target)) == []
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7])
+@every_method
+def test_same_bits_for_any_budget(method: str, budget: int, bits: Any) -> None:
+    assert differing(bits[method], _compute(method, budget=budget)) == []
+
+
+@every_method
+def test_same_bits_for_any_outputs(method: str, bits: Any) -> None:
+    for name in ("normalized_energy", "stick_radius", "regime"):
+        alone = _compute(method, outputs=[name])
+        assert differing({n: bits[method][n] for n in alone}, alone) == []
+
+
+@every_method
+def test_a_third_cycle_repeats_the_second(method: str) -> None:
+    """A cycle only clamps the springs' feet, and to clamp twice changes nothing more."""
+    found = [
+        compute({**POINTS, "cycles": cycles}, model="mdr_contact", method=method)
+        for cycles in (2.0, 3.0, 5.0)
+    ]
+    for other in found[1:]:
+        np.testing.assert_allclose(
+            other["normalized_energy"], found[0]["normalized_energy"], rtol=1e-12, atol=1e-13
+        )
+        assert differing({"regime": found[0]["regime"]}, {"regime": other["regime"]}) == []
+
+
+@every_method
+def test_a_stop_is_heard_within_a_point(method: str) -> None:
+    """One that would go on for hours, and keeps no more memory than a small one."""
+    values = {"phase": 1.0, "beta": 0.5, "delta": 1.5, "springs": 1e9, "steps_per_cycle": 1e9}
+    sweep = sweep_of(values, "mdr_contact", method)
+    columns = {p.name: Column(np.array([values.get(p.name, p.default)])) for p in sweep.parameters}
+    backend = CpuBackend()
+    assert backend._library(kernel_of(sweep)).state_bytes < 1 << 16
+    stop = threading.Event()
+    timer = threading.Timer(0.3, stop.set)
+    timer.start()
+    with pytest.raises(Stopped):
+        backend.compute(sweep, Points(n_points=1, columns=columns), stop)
+    timer.join()
+
+
+@every_method
+def test_the_stick_radius_is_that_of_the_springs_that_stick(method: str) -> None:
+    """Those below 2 b = R_A + R_B slip; seen at a step's ends alone, by h²/8 of it less."""
+    random = np.random.default_rng(9)
+    n, steps, springs = 200, 400, 5000
+    beta, phase = 10.0 ** random.uniform(-1, 1.5, n), random.uniform(0, np.pi, n)
+    delta, exponent = random.uniform(0.02, 0.99, n), random.choice([1.0, 2.0, 3.3], n)
+    values = {"beta": beta, "phase": phase, "delta": delta, "profile_exponent": exponent}
+    controls = {"steps_per_cycle": np.array([steps]), "springs": np.array([springs])}
+    found = compute({**values, **controls}, model="mdr_contact", method=method)
+    least = 0.5 * (abs(np.exp(1j * phase) - beta) + abs(np.exp(1j * phase) + beta)) * delta / beta
+    width = (1 + delta) ** (1 / exponent) / springs
+    seen_least = least * (1 - (2 * np.pi / steps) ** 2 / 8)
+    inner, outer = (np.maximum(1 - x, 0) ** (1 / exponent) for x in (least, seen_least))
+    assert (found["stick_radius"] >= inner - 0.501 * width).all()
+    assert (found["stick_radius"] <= outer + 0.501 * width).all()
+    assert ((found["regime"] == 2) == (found["stick_radius"] == 0)).all()
+    assert np.count_nonzero(found["regime"] == 2) > 10
+    assert np.count_nonzero(found["regime"] == 1) > 10
+
+
+# The motion.
+
+MOTION = Entry(
+    2,
+    2,
+    """
+    using namespace mdr_contact;
+    Steps steps = steps_of(in[0], angle_of(in[1]));
+    double worst[2] = {0.0, 0.0};
+    Angle anchor{1.0, 0.0};
+    for (int64 segment = 0; segment * segment_steps < steps.count; ++segment) {
+        if (segment) anchor = next_anchor(steps, segment, anchor);
+        Motion now = motion_at(steps, anchor);
+        for (int64 k = 1; k <= segment_steps; ++k) {
+            now = after(now, steps);
+            long double part = (long double)(segment * segment_steps + k) / steps.count;
+            long double t = part * 6.28318530717958647692528676655900577L;
+            long double error[2] = {now.cosine - __builtin_cosl(t),
+                                    now.place - __builtin_cosl(t + (long double)lane(in[1], 0))};
+            for (int i = 0; i < 2; ++i) {
+                double size = (double)__builtin_fabsl(error[i]);
+                if (size > worst[i]) worst[i] = size;
+            }
+        }
+    }
+    out[0] = worst[0];
+    out[1] = worst[1];
+    """,
+)
+
+
+def test_the_motion_keeps_its_accuracy(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The error that motion.h states, over every step of a cycle, against extended precision."""
+    folder = tmp_path_factory.mktemp("probe")
+    header = "models/mdr_contact/motion.h"
+    probe = compile_probe(folder, header, {"motion": MOTION}, width=1, pack=1)
+    random = np.random.default_rng(2)
+    steps = np.array([8.0, 100.0, 1000.0, 4096.0, 9973.0, 1e5, 1e6, *random.integers(8, 20000, 40)])
+    worst = probe("motion", steps, random.uniform(-3, 3, len(steps)))
+    assert worst.max() <= 2e-14
+    assert worst.max() >= 1e-15  # else it is not measured

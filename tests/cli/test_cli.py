@@ -1,0 +1,493 @@
+"""Every command does what its help says, and refuses what is wrong in one message."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sweep.cli.app import app
+from sweep.cli.printing import duration, finite, rate, share
+from sweep.engine import failed_arrays
+from sweep.models import models
+from sweep.shipped import configs_folder, shipped_configs
+from sweep.source import Kernel, kernel_text
+from sweep.spec import Status
+from sweep.store import Store
+from tests.command import CHECKOUT, MODULE, Run, environment, sweep_command
+from tests.store.test_store import SWEEP, create, finish, results_of
+from tests.test_plan import sweep_over
+
+SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
+COMMANDS = [
+    command.name or command.callback.__name__ for command in app.registered_commands
+]  # fmt: skip
+HEAVY = ("numpy", "scipy", "xarray", "dask", "zarr", "matplotlib", "pint", "pydantic", "pandas")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = create(tmp_path_factory.mktemp("cli") / "a.zarr")
+    finish(store)
+    return store
+
+
+def test_the_commands_of_this_version() -> None:
+    assert COMMANDS == [
+        "run", "example", "extend", "status", "show", "plot", "export", "trace", "fit", "verify",
+        "compile", "bench", "models", "source", "doctor",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(run: Run, name: str) -> None:
+    status, out, err = run(name, "--help")
+    assert (status, err) == (0, "")
+    assert f"Examples:\n    sweep {name}" in out
+    assert f"Usage: sweep {name} " in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_stands_in_the_readme(name: str) -> None:
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    assert re.search(rf"^    sweep {name}\b", readme, re.MULTILINE)
+
+
+def test_help_fits_on_a_terminal_and_tells_exit_states(run: Run) -> None:
+    _, out, _ = run("--help")
+    assert "..." not in out.replace("[ARGS]...", "")
+    for status in ("0 ", "1 ", "2 ", "3 ", "70 ", "130 ", "143 "):
+        assert f"\n    {status}" in out
+
+
+def test_help_imports_nothing_heavy_and_is_quick() -> None:
+    code = (
+        "import sys, time; began = time.process_time(); from sweep.cli import main\n"
+        "assert main(['--help']) == 0\n"
+        "print(time.process_time() - began, *sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
+    )
+    seconds, *modules = done.stderr.split()
+    assert not set(HEAVY) & set(modules)
+    assert float(seconds) < 0.5  # of the processor: 0.06 s on an idle core
+
+
+def test_version_and_no_arguments(run: Run) -> None:
+    assert re.fullmatch(r"tribosweep \S+\n", run("--version")[1])
+    status, out, err = run()
+    assert status == 2
+    assert "Commands:" in out + err
+
+
+def test_python_m_sweep_is_the_same_command(tmp_path: Path) -> None:
+    done = sweep_command("example", "sdnd104", folder=tmp_path)
+    assert done.stdout == shipped_configs()["sdnd104"].read_text(encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# What is typed, and what the message says. None leaves a file behind, nor shows a traceback.
+BROKEN: Sequence[tuple[Sequence[str], str]] = (
+    (["runn"], "No such command 'runn'. Did you mean 'run'?"),
+    (["run"], "Missing argument 'CONFIG'"),
+    (["run", SMOKE, "--wrokers", "2"], "No such option: --wrokers (Possible options: --workers)"),
+    (["run", SMOKE, "again"], "unexpected extra argument"),
+    (["run", "wear_powr"], "wear_powr: 1 fault, nothing was computed"),
+    (["run", "wear_powr"], "did you mean 'wear_power'?"),
+    (["run", "."], "this is a folder"),
+    (["run", SMOKE, "--workers", "0"], "Invalid value for '--workers'"),
+    (["run", SMOKE, "--workers", "two"], "Invalid value for '--workers'"),
+    (["run", SMOKE, "--chunk-points", "-5"], "Invalid value for '--chunk-points'"),
+    (["run", SMOKE, "--backend", "cuda"], "'cuda'"),
+    (["run", SMOKE, "--time-limit", "5x"], "'5x' is not a length of time: write seconds, or"),
+    (["run", SMOKE, "--time-limit", "-3"], "is not a length of time"),
+    (["run", SMOKE, "--time-limit", "²"], "'²' is not a length of time: write seconds, or"),
+    (["run", SMOKE, "--shard", "²/3"], "'²/3' is not I/N"),
+    (["run", SMOKE, "--shard", f"1/{'9' * 5000}"], "is not I/N"),
+    (["run", SMOKE, "--gpus", "²"], "'²' is neither \"all\" nor a whole number from 1"),
+    (["run", SMOKE, "--gpus", "9" * 5000], 'is neither "all" nor a whole number from 1'),
+    (["run", SMOKE, "--set"], "'--set' requires an argument"),
+    (["run", SMOKE, "--set", "mass"], "--set mass: write --set name=value"),
+    (["run", SMOKE, "--set", "mas=2"], "did you mean 'mass'?"),
+    (["run", SMOKE, "--set", "mass=-2"], "it has to be above 0 kg"),
+    (["run", SMOKE, "--set", "mass=2 m"], "'2 m' is of the wrong kind"),
+    (["run", SMOKE, "--set", "mass=0", "--set", "gravty=1"], "2 faults"),
+    (["run", SMOKE, "--set", "method=heun"], "--set method: 'heun' is no method"),
+    (["run", SMOKE, "--set", "run.workers=0"], "--set run.workers: 0 is not a whole number"),
+    (["run", SMOKE, "-o", "nowhere://a.zarr"], "'nowhere://a.zarr': Protocol not known: nowhere"),
+    (["extend", "memory://a.zarr", SMOKE], "no store 'memory://a.zarr'"),
+    (["run", SMOKE, "-o", SMOKE], "is a file, not a store"),
+    (["run", SMOKE, "-o", f"{SMOKE}/a.zarr"], "cannot make the store"),
+    (["run", SMOKE, "-o", str(configs_folder())], "is a folder but no store"),
+    (["status", "a.zarr"], "a.zarr'; `sweep run CONFIG -o STORE` makes one"),
+    (["status", ""], "STORE is empty: an unset variable of the shell, perhaps"),
+    (["extend", "", SMOKE], "STORE is empty: an unset variable of the shell, perhaps"),
+    (["extend", "a.zarr", ""], "CONFIG is empty: an unset variable of the shell, perhaps"),
+    (["trace", SMOKE, "-o", ""], "--output is empty: an unset variable"),
+    (["compile", ""], "CONFIG is empty: an unset variable of the shell, perhaps"),
+    (["status"], "Missing argument 'STORE'"),
+    (["show", SMOKE], "is a file, not a store"),
+    (["plot", "a.zarr"], "no store"),
+    (["plot", "a.zarr", "--at", "friction"], "'friction' is not NAME=VALUE"),
+    (["plot", "a.zarr", "--at", "friction=1", "--at", "friction=2"], "friction is given twice"),
+    (["export", "a.zarr"], "Missing option '--output'"),
+    (["export", "a.zarr", "-o", "a.csv"], "no store"),
+    (["example", "wear_powr"], "there is no sweep file 'wear_powr'; did you mean 'wear_power'?"),
+    (["models", "oscillator"], "there is no model 'oscillator'; did you mean"),
+    (["source", "friction_oscilator", "exact"], "did you mean 'friction_oscillator'?"),
+    (["source", "friction_oscillator", "exakt"], "did you mean 'exact'?"),
+    (["source", "friction_oscillator"], "Missing argument 'METHOD'"),
+    (
+        ["source", "friction_oscillator", "exact", "--parameter-set", "cycle"],
+        "there is no parameter set of friction_oscillator 'cycle'; did you mean 'cycles'?",
+    ),
+    (["doctor", "--jsn"], "No such option: --jsn (Possible options: --json)"),
+)
+
+
+@pytest.mark.parametrize(("arguments", "message"), BROKEN, ids=lambda value: str(value)[-60:])
+def test_a_broken_command_line_is_refused(
+    run: Run, tmp_path: Path, arguments: Sequence[str], message: str
+) -> None:
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert message in " ".join(err.split())
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_plot_names_what_there_is(run: Run, finished: Store, tmp_path: Path) -> None:
+    store = str(finished.path)
+    for arguments, message in {
+        ("waer_power",): "this sweep has no output 'waer_power': did you mean 'wear_power'?",
+        ("--at", "frction=1"): "this sweep has no axis 'frction': did you mean 'friction'?",
+        ("--at", "friction=nan"): "friction cannot be cut at nan; give a number",
+        ("--at", "friction=inf"): "friction cannot be cut at inf; give a number",
+        ("-o", "a.xyz"): "'a.xyz' names no kind of picture by its end",
+    }.items():
+        status, _, err = run("plot", store, *arguments)
+        assert status == 2
+        assert message in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fault_of_the_program_is_one_line_or_a_traceback(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("what is this")
+
+    monkeypatch.setattr("sweep.models.models", broken)
+    status, _, err = run("models")
+    assert status == 70
+    assert err.startswith("unexpected RuntimeError: what is this\n")
+    assert "TRIBOSWEEP_DEBUG=1" in err
+    assert "Traceback" not in err
+    monkeypatch.setenv("TRIBOSWEEP_DEBUG", "1")
+    assert "in broken" in run("models")[2]
+
+
+@pytest.mark.parametrize("buffering", ["", "1"])
+def test_a_reader_that_has_read_enough_hears_no_complaint(tmp_path: Path, buffering: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*MODULE, "example"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env=environment(**({"PYTHONUNBUFFERED": buffering} if buffering else {})),
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_text_that_a_terminal_lacks_fails_nothing(tmp_path: Path, finished: Store) -> None:
+    done = sweep_command("models", "friction_oscillator", folder=tmp_path, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_example_lists_and_prints_what_runs(run: Run) -> None:
+    _, out, _ = run("example")
+    for name, path in shipped_configs().items():
+        text = path.read_text(encoding="utf-8")
+        comment = " ".join(line.lstrip("# ") for line in text.partition("\nformat")[0].splitlines())
+        (about,) = re.findall(rf"^{name} +(.*)$", out, re.MULTILINE)
+        assert about.endswith(".")  # a whole sentence, in which the version of a code may stand
+        assert ". " not in about
+        assert comment.startswith(about)
+        assert run("example", name)[1] == text
+    told = json.loads(run("example", "--json")[1])
+    assert [entry["name"] for entry in told] == list(shipped_configs())
+    assert set(told[0]) == {"name", "about", "text"}
+
+
+@pytest.mark.parametrize(("command", "name"), [("show", "nonsense"), ("status", "distributed")])
+def test_a_store_is_read_without_the_dask_of_the_environment(
+    finished: Store, tmp_path: Path, command: str, name: str
+) -> None:
+    done = sweep_command(command, finished.path, folder=tmp_path, DASK_SCHEDULER=name)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["show", "status"])
+def test_settings_of_dask_that_cannot_be_read_are_told_as_what_they_are(
+    finished: Store, tmp_path: Path, command: str
+) -> None:
+    """Not as a damaged store, nor as a fault of the program."""
+    settings = tmp_path / "own.yaml"
+    settings.write_text("a: [1,\n b: {")
+    done = sweep_command(command, finished.path, folder=tmp_path, DASK_CONFIG=str(settings))
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"A dask config file at '{settings}' is malformed")
+    assert done.stderr.endswith("mend that file of Dask's settings, or move it away\n")
+
+
+def test_a_picture_is_drawn_without_the_windows_of_the_environment(
+    finished: Store, tmp_path: Path
+) -> None:
+    done = sweep_command(
+        "plot", finished.path, "-o", "a.png", folder=tmp_path, MPLBACKEND="nonsense"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "a.png\n", "")
+
+
+def test_models_tells_the_whole_table(run: Run) -> None:
+    _, out, _ = run("models")
+    _, told, _ = run("models", "friction_oscillator")
+    for model in models().values():
+        assert model.name in out
+    model = models()["friction_oscillator"]
+    sets = [parameter for each in model.parameter_sets for parameter in each.parameters]
+    for parameter in (*model.parameters, *sets):
+        (line,) = [line for line in told.splitlines() if line.startswith(f"{parameter.name} ")]
+        assert parameter.unit in line
+        assert line.endswith(parameter.meaning)
+    assert "above 0 kg" in told
+    for part in (*model.methods, *model.outputs):
+        assert part.name in told
+    for sentence in model.sentences.values():
+        assert sentence in told
+
+
+def test_json_tells_an_infinite_value_from_a_missing_one(run: Run, tmp_path: Path) -> None:
+    contacts = """
+    format = 1
+    model = "mdr_contact"
+    [parameters]
+    phase = 1
+    beta = inf
+    delta = 0.1
+    """
+    (tmp_path / "stuck.toml").write_text(contacts)
+    assert run("run", "stuck.toml", "-o", "stuck.zarr", "--set", "delta=5")[0] == 0
+    told = json.loads(run("show", "stuck.zarr", "--json")[1], parse_constant=pytest.fail)
+    assert {p["name"]: p["value"] for p in told["parameters"]}["beta"] == "Infinity"
+    (entry,) = json.loads(run("models", "friction_oscillator", "--json")[1])
+    euler = next(method for method in entry["methods"] if method["name"] == "euler")
+    defaults = {p["name"]: p["default"] for p in euler["parameters"]}
+    assert (defaults["tolerance"], defaults["step"]) == ("Infinity", None)
+    values = finite([math.inf, -math.inf, math.nan, 1.5])
+    assert values == ["Infinity", "-Infinity", None, 1.5]
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_no_name_is_cut_off_on_a_terminal(
+    run: Run, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for model in models().values():
+        told = run("models", model.name)[1]
+        assert "…" not in told
+        words = set(told.split())
+        sets = [parameter for each in model.parameter_sets for parameter in each.parameters]
+        own = [parameter for each in model.methods for parameter in each.parameters]
+        for parameter in (*model.parameters, *sets, *own, *model.outputs):
+            assert parameter.name in words
+
+
+def test_models_for_programs(run: Run) -> None:
+    told = json.loads(run("models", "--json")[1])
+    assert [entry["name"] for entry in told] == list(models())
+    (entry,) = json.loads(run("models", "friction_oscillator", "--json")[1])
+    assert entry in told
+    assert {"parameters", "parameter_sets", "methods", "outputs", "statuses"} <= set(entry)
+    mass = entry["parameters"][0]
+    assert mass["minimum"] == 0
+    assert mass["maximum"] is None  # there is none
+    assert mass["default"] is None
+    exact, euler, *_ = entry["methods"]
+    assert {"name", "kind", "parameters"} <= set(exact)
+    derived = next(p for p in euler["parameters"] if p["name"] == "tangential_damping")
+    assert derived["default"] is None
+    assert derived["derived"].startswith("critical")
+    assert [output["unit"] for output in entry["outputs"]][:2] == ["W", "W"]
+    assert {"name": "pending", "code": 255} in [
+        {key: status[key] for key in ("name", "code")} for status in entry["statuses"]
+    ]
+
+
+@pytest.mark.parametrize("name", [None, "seconds", "cycles"])
+def test_source_is_the_text_that_is_compiled(run: Run, name: str | None) -> None:
+    model = models()["friction_oscillator"]
+    sets = {each.name: each for each in model.parameter_sets}
+    kernel = Kernel(
+        model=model,
+        method=model.methods[0],
+        parameter_set=sets[name or "seconds"],
+        outputs=model.outputs,
+    )
+    chosen = () if name is None else ("--parameter-set", name)
+    assert run("source", "friction_oscillator", "exact", *chosen) == (0, kernel_text(kernel), "")
+
+
+def test_doctor_says_whether_the_machine_can_compute(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status, out, _ = run("doctor")
+    assert status == 0
+    assert "this machine can compute" in out
+    monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
+    status, out, _ = run("doctor", "--json")
+    told = json.loads(out)
+    assert (status, told["can_compute"]) == (3, False)
+    assert {"python", "tribosweep", "numpy", "zarr", "xarray", "dask"} <= set(told["versions"])
+    problems = {each["subject"]: each["problem"] for each in told["findings"] if each["stops"]}
+    assert "pip install 'tribosweep[compiler]'" in problems["compiler"]
+
+
+def test_status_of_a_finished_store(run: Run, finished: Store) -> None:
+    status, out, _ = run("status", str(finished.path), "--verify")
+    assert status == 0
+    assert "70 of 70 points done (100.0 %), 3 of 3 chunks" in out
+    assert f"6 of 70 points diverged: {SWEEP.model.sentences[Status.diverged]}" in out
+    assert "no chunk is damaged" in out
+    assert f"next: sweep plot {finished.path}" in out
+
+
+def test_status_of_an_unfinished_store_for_programs(run: Run, tmp_path: Path) -> None:
+    store = create(tmp_path / "a.zarr")
+    chunk = store.pending()[0]
+    store.write(chunk, results_of(SWEEP, chunk))
+    store.append_receipt({"chunk": [0, 0], "points": 28, "seconds": 2.0})
+    assert "next: sweep run CONFIG -o a.zarr goes on" in run("status", "a.zarr")[1]
+    told = json.loads(run("status", "a.zarr", "--json")[1])
+    assert (told["points_done"], told["points_total"]) == (28, 70)
+    assert (told["chunks_done"], told["chunks_total"]) == (1, 3)
+    assert told["points_per_second"] == 14
+    assert told["seconds_left"] == 3
+    assert told["damaged"] is None
+    assert told["status"]["pending"] == {
+        "points": 42, "sentence": SWEEP.model.sentences[Status.pending],
+    }  # fmt: skip
+
+
+def test_status_recommends_no_plot_where_there_is_nothing_to_draw(run: Run, tmp_path: Path) -> None:
+    finish(create(tmp_path / "point.zarr", sweep_over()))
+    store = create(tmp_path / "failed.zarr")
+    for chunk in store.pending():
+        store.write(chunk, failed_arrays(SWEEP, chunk))
+    for name in ("point.zarr", "failed.zarr"):
+        assert f"next: sweep show {name}\n" in run("status", name)[1]
+
+
+def test_status_names_damaged_chunks_and_their_cure(run: Run, tmp_path: Path) -> None:
+    store = create(tmp_path / "a.zarr")
+    finish(store)
+    (tmp_path / "a.zarr" / "wear_power" / "c" / "1" / "0").unlink()
+    assert run("status", "a.zarr")[0] == 0
+    status, out, _ = run("status", "a.zarr", "--verify")
+    assert status == 1
+    assert "1 file is damaged:" in out
+    (named,) = json.loads(run("status", "a.zarr", "--verify", "--json")[1])["damaged"]
+    assert f"  {named['file']}: 28 points, friction[4:8], base_acceleration[0:7]\n" in out
+    assert Path(named["file"]) == store.path / "wear_power/c/1/0"
+    assert "next: sweep run CONFIG -o a.zarr computes these chunks again" in out
+    assert [chunk.index for chunk in store.torn()] == [(1, 0)]
+
+
+def test_show_tells_what_the_dataset_holds(run: Run, finished: Store) -> None:
+    _, out, _ = run("show", str(finished.path))
+    told = json.loads(run("show", str(finished.path), "--json")[1])
+    power = finished.dataset()["wear_power"].values
+    (shown,) = [output for output in told["outputs"] if output["name"] == "wear_power"]
+    assert (shown["least"], shown["greatest"]) == (np.nanmin(power), np.nanmax(power))
+    assert shown["mean"] == pytest.approx(np.nanmean(power), rel=1e-15)
+    assert shown["unit"] == "W"
+    assert told["dimensions"] == {"friction": 10, "base_acceleration": 7}
+    axis = told["axes"][1]
+    assert (axis["least"], axis["greatest"], axis["unit"]) == (1.0, 15.0, "m/s^2")
+    assert {"name": "gravity", "value": 10.0, "unit": "m/s^2"}.items() <= next(
+        each for each in told["parameters"] if each["name"] == "gravity"
+    ).items()
+    assert told["status"]["diverged"]["points"] == 6
+    assert told["provenance"] == finished.dataset().attrs
+    assert f"wear_power   {np.nanmin(power):.6g}  {np.nanmean(power):.6g}" in out
+    assert finished.dataset().attrs["fingerprint"] in out
+    assert "regime: stick " in out
+
+
+def test_show_of_a_single_point_and_of_one_without_a_value(run: Run, tmp_path: Path) -> None:
+    create(tmp_path / "a.zarr", sweep_over())
+    status, out, _ = run("show", "a.zarr")
+    assert status == 0
+    assert re.search(r"wear_power +nan +nan +nan +W", out)
+    (power, *_) = json.loads(run("show", "a.zarr", "--json")[1])["outputs"]
+    assert power["least"] is None
+
+
+def test_plot_draws_beside_the_store_or_where_it_is_told(
+    run: Run, tmp_path: Path, finished: Store
+) -> None:
+    store = create(tmp_path / "a.zarr")
+    finish(store)
+    for arguments, name in {
+        (): "a.png",
+        ("regime",): "a_regime.png",
+        ("wear_power", "-o", "new/b.pdf", "--at", "friction=0.1"): "new/b.pdf",
+    }.items():
+        assert run("plot", "a.zarr", *arguments) == (0, f"{name}\n", "")
+        head = (tmp_path / name).read_bytes()[:5]
+        assert head.startswith((b"\x89PNG", b"%PDF-"))
+
+
+@pytest.mark.parametrize("name", ["b.nc", "b.csv", "b.CSV"])
+def test_export_writes_what_the_end_of_the_name_says(run: Run, tmp_path: Path, name: str) -> None:
+    finish(create(tmp_path / "a.zarr"))
+    assert run("export", "a.zarr", "-o", name) == (0, f"{name}\n", "")
+    head = (tmp_path / name).read_bytes()[:8]
+    assert head.startswith((b"\x89HDF", b"# "))
+
+
+def test_quantities_in_words() -> None:
+    assert [duration(s) for s in (0.634, 42.3, 200, 3600, 7500)] == [
+        "0.63 s", "42 s", "3 min 20 s", "1 h 0 min", "2 h 5 min",
+    ]  # fmt: skip
+    assert [share(part) for part in (0, 1e-9, 0.5, 1 - 1e-9, 1)] == [
+        "0.0 %", "below 0.1 %", "50.0 %", "above 99.9 %", "100.0 %",
+    ]  # fmt: skip
+    assert [rate(pace) for pace in (0.5, 834_210, 2_977_123)] == [
+        "0.50 points/s", "834,000 points/s", "2,980,000 points/s",
+    ]  # fmt: skip
+
+
+def test_bench_measures_what_is_asked(run: Run) -> None:
+    """Smoke: one sweep of each kind of method, the speed below what any machine has."""
+    configs = [str(configs_folder() / "smoke" / f"{name}.toml") for name in ("sdnd104", "sdnd122")]
+    status, out, err = run("bench", *configs, "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert [each["name"] for each in found] == ["sdnd104", "sdnd122"]
+    assert all(each["workers"] == 1 and 1 < each["points_per_second"] < 1e12 for each in found)
+    status, out, err = run("bench", configs[0], "--set", "method=harmonic_balance")
+    assert (status, out) == (2, "")
+    assert "harmonic_balance" in err

@@ -1,0 +1,257 @@
+"""The command itself when something goes wrong: its exit status, and what stays in the store."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sweep.engine import ATTEMPTS
+from sweep.spec import Status
+from sweep.store import Store
+from tests.command import Run, environment, outliving, with_backend
+from tests.engine.faulty import Faulty
+from tests.engine.slow import Slow
+from tests.engine.test_cluster import scheduler_process
+from tests.store.test_store import tree
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL, no SIGTERM")
+
+ROW = 9  # points a chunk: a row of friction
+CONFIG = """
+format = 1
+model = "friction_oscillator"
+outputs = ["wear_power", "slip_phases", "regime"]
+[parameters]
+mass = 1.0
+gravity = 10.0
+angular_frequency = 6.25
+window_start = 4.0
+window_end = 12.0
+[axes]
+friction = { linspace = [0.0, 1.0, 12] }  # as those of tests.engine.faulty
+base_acceleration = { linspace = [1.0, 15.0, 9] }
+[run]
+workers = 2
+chunk_points = 9
+"""
+PROCESSES = ("--cluster", "local")
+CHUNK_SECONDS = 0.4  # of slow ones: twelve of them, by two workers
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Every file of a store that one run made, with nothing amiss."""
+    from sweep.cli import main
+
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "map.toml").write_text(CONFIG)
+    assert main(["run", str(folder / "map.toml"), "-o", str(folder / "map.zarr"), "--json"]) == 0
+    return tree(folder / "map.zarr")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    (tmp_path / "notes").mkdir()
+    return tmp_path
+
+
+def sweep_run(folder: Path, backend: object, *options: str) -> subprocess.CompletedProcess[str]:
+    """`sweep run` in a process of its own, with that backend; it prints no traceback."""
+    done = subprocess.run(
+        with_backend(backend, "run", "map.toml", "-o", "map.zarr", *options),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    check_no_traceback(done.stderr)
+    return done
+
+
+def check_no_traceback(err: str) -> None:
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+
+
+@contextmanager
+def computing(
+    folder: Path, *options: str, stderr: int = subprocess.PIPE
+) -> Iterator[subprocess.Popen[str]]:
+    """`sweep run` of slow chunks, the first of which is begun."""
+    slow = Slow(folder / "notes", CHUNK_SECONDS)
+    before = slow.begun.total()
+    process = subprocess.Popen(
+        with_backend(slow, "run", "map.toml", "-o", "map.zarr", *options),
+        cwd=folder,
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+    )
+    with process:
+        try:
+            while slow.begun.total() == before:
+                assert process.poll() is None
+                time.sleep(0.01)
+            yield process
+        finally:
+            process.kill()
+
+
+def rows(folder: Path, status: Status) -> list[int]:
+    """The chunks of the store that are of this status throughout."""
+    found = Store.open(folder / "map.zarr").dataset()["status"].to_numpy()
+    return [i for i, row in enumerate(found) if set(row.tolist()) == {status}]
+
+
+def test_a_scheduler_that_is_gone_is_status_3_and_one_sentence(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    with (
+        scheduler_process() as (scheduler, where),
+        computing(folder, "--cluster", where) as process,
+    ):
+        while len(list(folder.glob("map.zarr/status/c/*/0"))) < 3:
+            assert process.poll() is None
+            time.sleep(0.01)
+        scheduler.kill()
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    known = r"Dask dashboard: |\d+ of 108 points, "
+    lines = [line for line in err.splitlines() if not re.match(known, line)]
+    assert len(lines) == 1
+    assert re.match(r"the Dask scheduler is gone.*: run the same sweep again to go on$", lines[0])
+    assert 3 <= len(rows(folder, Status.ok)) < 12
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(folder / "map.zarr") == whole
+
+
+NO_ADDRESSES = ["nonsense", "a:b:c", "http://127.0.0.1:9", "tcp://127.0.0.1", "tcp://a:99999", ""]
+
+
+@pytest.mark.parametrize("option", [(), ("--dry-run",)])
+@pytest.mark.parametrize("where", NO_ADDRESSES)
+def test_what_is_no_address_is_status_2_in_a_dry_run_too(
+    where: str, option: tuple[str, ...], folder: Path, run: Run
+) -> None:
+    status, out, err = run("run", "map.toml", "-o", "map.zarr", "--cluster", where, *option)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"cluster={where!r} is neither 'local' nor 'slurm' nor the address of a ")
+    assert len(err.splitlines()) == 1
+    assert not (folder / "map.zarr").exists()
+
+
+def test_a_killed_worker_is_no_failure(folder: Path, whole: dict[str, bytes]) -> None:
+    faulty = Faulty(folder / "notes", "killed", (5,), times=1)
+    done = sweep_run(folder, faulty, *PROCESSES)
+    assert done.returncode == 0, done.stderr
+    assert "108 points, 108 of them now" in done.stdout
+    assert faulty.attempts(5) == 2
+    assert tree(folder / "map.zarr") == whole
+
+
+def test_a_chunk_that_raises_every_time_is_status_1_until_it_is_retried(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    faulty = Faulty(folder / "notes", "raises", (3, 11))
+    done = sweep_run(folder, faulty)
+    assert done.returncode == 1
+    assert "18 of 108 points failed: " in done.stdout
+    for out in (done.stdout, run("status", "map.zarr")[1]):
+        assert f"\n  18 points: ValueError: a fault\nreceipts: {folder}/map.zarr.log\n" in out
+    told = json.loads(run("status", "map.zarr", "--json")[1])
+    assert told["errors"] == {"ValueError: a fault": 18}
+    assert (faulty.attempts(3), faulty.attempts(4)) == (ATTEMPTS, 1)
+    assert (rows(folder, Status.failed), len(rows(folder, Status.ok))) == ([3, 11], 10)
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 1  # they are done, and failed
+    status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--retry-failed")
+    assert (status, "108 points, 18 of them now" in out) == (0, True)
+    assert "receipts" not in run("status", "map.zarr")[1]
+    assert json.loads(run("status", "map.zarr", "--json")[1])["errors"] == {}
+    assert tree(folder / "map.zarr") == whole
+
+
+def test_fail_fast_stops_at_the_first_failed_chunk_and_keeps_the_rest_pending(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    done = sweep_run(folder, Faulty(folder / "notes", "raises", tuple(range(12))), "--fail-fast")
+    assert done.returncode == 1
+    assert "stopped by the first chunk that failed: ValueError: a fault\n" in done.stderr
+    assert "go on with: sweep run map.toml -o map.zarr --fail-fast\n" in done.stderr
+    failed = len(rows(folder, Status.failed))
+    assert 1 <= failed < 12
+    assert len(rows(folder, Status.pending)) == 12 - failed
+    status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--retry-failed")
+    assert (status, "108 points, 108 of them now" in out) == (0, True)
+    assert tree(folder / "map.zarr") == whole
+
+
+def test_sigterm_is_status_143_and_takes_the_workers_along(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    with computing(folder, *PROCESSES) as process:
+        family = psutil.Process(process.pid).children(recursive=True)
+        process.terminate()
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 143
+    check_stopped(folder, err, "SIGTERM")
+    assert outliving(family) == []
+    assert len(family) >= 2
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(folder / "map.zarr") == whole
+
+
+def test_a_time_limit_is_status_143_and_keeps_what_is_done(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    done = sweep_run(folder, Slow(folder / "notes", CHUNK_SECONDS), "--time-limit", "1s")
+    assert done.returncode == 143
+    check_stopped(folder, done.stderr, "the time limit")
+    assert 0 < len(rows(folder, Status.ok)) < 12
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(folder / "map.zarr") == whole
+
+
+def check_stopped(folder: Path, err: str, cause: str) -> None:
+    """The message tells of all that is kept, and there is no chunk that is half done."""
+    kept = len(rows(folder, Status.ok)) * ROW
+    assert f"stopped by {cause}: {kept} of 108 points are kept in map.zarr" in err
+    assert re.search(r"^go on with: sweep run map.toml -o map.zarr", err, re.MULTILINE)
+    check_no_traceback(err)
+    assert len(rows(folder, Status.pending)) * ROW == 108 - kept
+
+
+def test_two_shards_of_one_number_are_one_too_many(
+    folder: Path, whole: dict[str, bytes], run: Run
+) -> None:
+    """The second is refused, and the first goes on; so do others beside it."""
+    with computing(folder, "--shard", "1/2") as process:
+        status, _, err = run("run", "map.toml", "-o", "map.zarr", "--shard", "1/2")
+        assert status == 2
+        assert re.search(rf"shard-1-of-2 of .* is held by process {process.pid} ", err)
+        assert run("run", "map.toml", "-o", "map.zarr", "--shard", "2/2")[0] == 0
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert tree(folder / "map.zarr") == whole
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_a_signal_is_heard_where_no_message_can_be_written(folder: Path) -> None:
+    """Whether a chunk was finished or not, the run ends soon with the signal's status."""
+    with open("/dev/full", "w") as full, computing(folder, stderr=full.fileno()) as process:
+        process.terminate()
+        process.communicate(timeout=30)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert Store.open(folder / "map.zarr").pending()

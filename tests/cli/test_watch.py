@@ -1,0 +1,206 @@
+"""`sweep status --watch` follows whoever writes to a store."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from sweep import api
+from sweep.cli.watching import Look
+from sweep.config import load
+from sweep.engine import failed_arrays
+from sweep.spec import Status
+from sweep.store import Store
+from sweep.store.flow import flow
+from tests.cli.test_faults import CONFIG
+from tests.command import MODULE, Run, environment, json_lines, with_backend
+from tests.engine.slow import Slow
+from tests.engine.test_faults import REQUEST
+from tests.engine.test_shards import compute_shard
+
+NOON = 1_700_000_000.0  # s since 1970
+
+
+def receipt(ago: float, chunk: int, pid: int = 1, **counts: int) -> dict[str, object]:
+    from datetime import UTC, datetime
+
+    counts = counts or {"ok": 100}
+    when = datetime.fromtimestamp(NOON - ago, UTC).isoformat()
+    points = sum(counts.values())
+    return {
+        "time": when, "host": "h", "pid": pid, "chunk": [chunk], "points": points,
+        "counts": counts, "seconds": 2.0,
+    }  # fmt: skip
+
+
+def test_the_pace_is_that_of_all_processes_that_write_now() -> None:
+    receipts = [receipt(4000, 0, pid=9), receipt(18, 1), receipt(10, 2, pid=2), receipt(0, 3)]
+    found = flow(receipts, NOON)
+    assert found.points_per_second == pytest.approx(300 / 20)
+    assert found.counts == {Status.ok: 400}
+    one, other = found.writers
+    assert (one.host, one.pid, one.seconds_ago) == ("h", 1, 0.0)
+    assert one.points_per_second == pytest.approx(200 / 20)
+    assert (other.pid, other.seconds_ago) == (2, pytest.approx(10.0))
+    assert other.points_per_second == pytest.approx(100 / 12)
+
+
+def test_slow_chunks_are_looked_back_for() -> None:
+    slow = receipt(100, 1) | {"seconds": 50.0}
+    assert flow([slow], NOON).points_per_second == pytest.approx(100 / 150)
+
+
+def test_nobody_writes() -> None:
+    assert flow([], NOON).points_per_second is None
+    found = flow([receipt(4000, 0)], NOON)
+    assert (found.points_per_second, found.writers) == (None, [])
+
+
+def test_a_chunk_computed_again_counts_once_and_clocks_may_differ() -> None:
+    receipts = [receipt(30, 1, failed=100), receipt(20, 1, ok=90, diverged=10), receipt(-5, 2)]
+    found = flow(receipts, NOON)
+    assert found.counts == {Status.ok: 190, Status.diverged: 10}
+    assert found.points_per_second == pytest.approx(300 / 37)
+
+
+def test_what_failed_is_told_by_what_went_wrong_until_it_is_computed_again() -> None:
+    hung, raised = "it hung: stopped after 300 s", "ValueError: a fault"
+    receipts = [
+        receipt(30, 1, failed=100) | {"error": raised},
+        receipt(29, 2, failed=100) | {"error": hung},
+        receipt(28, 3, failed=100) | {"error": raised},
+    ]
+    assert list(flow(receipts, NOON).errors.items()) == [(raised, 200), (hung, 100)]
+    assert flow([*receipts, receipt(1, 3)], NOON).errors == {raised: 100, hung: 100}
+
+
+def test_it_shows_failures_and_ends_when_all_is_done(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sweep.cli.watching.SECONDS", 0.05)
+    path = tmp_path / "map.zarr"
+    store = api.open_store(load(REQUEST), path)
+    compute_shard(path, 1)
+    first = store.pending()[0]
+    store.write(first, failed_arrays(store.sweep, first))
+    told = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: a fault"}
+    store.append_receipt({"chunk": list(first.index), **told})
+
+    def rest() -> None:
+        compute_shard(path, 2)
+        compute_shard(path, 3)
+
+    writing = threading.Timer(0.3, rest)
+    writing.start()
+    status, out, _ = run("status", str(path), "--watch")
+    writing.join()
+    lines = out.splitlines()
+    assert status == 1  # some points failed
+    assert lines[0].startswith("656 of 1,920 points done (34.2 %); ")
+    assert "by 1 process, " in lines[0]
+    assert re.fullmatch(
+        rf"  process {os.getpid()} on .*: [\d,.]+ points/s, last chunk .* s ago", lines[1]
+    )
+    assert lines[2] == "640 of 656 points ok"
+    assert lines[3] == f"16 of 656 points failed: {store.sweep.model.sentences[Status.failed]}"
+    assert lines[4] == "  16 points: ValueError: a fault"
+    end = lines.index("1,920 of 1,920 points done (100.0 %), 120 of 120 chunks")
+    assert "  16 points: ValueError: a fault" in lines[end:]
+    assert lines[-2] == f"receipts: {path}.log"
+
+
+def test_receipts_of_a_store_that_lay_there_before_are_not_counted(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor those of chunks that are to be computed anew."""
+    monkeypatch.setattr("sweep.cli.watching.SECONDS", 0.05)
+    path = tmp_path / "map.zarr"
+    removed = api.open_store(load(REQUEST), path)
+    for chunk in removed.pending():
+        removed.write(chunk, failed_arrays(removed.sweep, chunk))
+        told = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: an old fault"}
+        removed.append_receipt({"chunk": list(chunk.index), **told})
+    shutil.rmtree(path)
+    compute_shard(path, 1)
+    store = Store.open(path)
+    first = store.pending()[0]
+    store.write(first, failed_arrays(store.sweep, first))
+    store.append_receipt({"chunk": list(first.index), **told, "error": "ValueError: a fault"})
+    assert json.loads(run("status", str(path), "--json")[1])["errors"] == {
+        "ValueError: a fault": 16
+    }
+    looked = Look.of(store, 1920 - 656).flow
+    assert looked.counts == {Status.ok: 640, Status.failed: 16}
+    assert looked.errors == {"ValueError: a fault": 16}
+    store.reopen(store.failed())
+    assert Look.of(store, 1920 - 640).flow.counts == {Status.ok: 640}
+
+
+def test_every_line_of_json_is_an_object(run: Run, tmp_path: Path) -> None:
+    """The last one tells what the command without --watch does."""
+    path = tmp_path / "map.zarr"
+    compute_shard(path, 1, 1)
+    *_, last = json_lines(run("status", str(path), "--watch", "--json")[1])
+    once = json.loads(run("status", str(path), "--json")[1])
+    assert last == {"event": "summary", **once}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT")
+def test_ctrl_c_ends_it(tmp_path: Path) -> None:
+    import signal
+
+    path = tmp_path / "map.zarr"
+    api.open_store(load(REQUEST), path)
+    watching = subprocess.Popen(
+        [*MODULE, "status", str(path), "--watch", "--json"],
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert watching.stdout is not None
+    (told,) = json_lines(watching.stdout.readline())
+    assert (told["event"], told["points_done"], told["points_total"]) == ("status", 0, 1920)
+    assert (told["points_per_second"], told["workers"], told["writers"]) == (None, 0, [])
+    assert (told["seconds_left"], told["status"], told["errors"]) == (None, {}, {})
+    watching.send_signal(signal.SIGINT)
+    _, said = watching.communicate(timeout=20)
+    assert (watching.returncode, said) == (130, "")  # there is nothing that could be lost
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM")
+def test_it_follows_a_command_that_computes(run: Run, tmp_path: Path) -> None:
+    """Chunks of 0.4 s and 9 points, by two threads: 45 points a second at most."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "map.toml").write_text(CONFIG)
+    slow = Slow(tmp_path / "notes", 0.4)
+    command = with_backend(slow, "run", "map.toml", "-o", "map.zarr")
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        while not list(tmp_path.glob("map.zarr/status/c/*/0")):
+            assert process.poll() is None
+        status, out, _ = run("status", "map.zarr", "--watch")
+    assert (status, process.returncode) == (0, 0)
+    looks = re.findall(
+        rf"^(\d+) of 108 points done .*; (.*) points/s by 1 process, (.*) s left\n"
+        rf"  process {process.pid} on ",
+        out,
+        re.MULTILINE,
+    )
+    assert looks
+    for done, pace, left in looks:
+        assert 0 < float(pace) <= 45
+        assert float(left) == pytest.approx((108 - int(done)) / float(pace), rel=0.1)

@@ -1,0 +1,167 @@
+"""One sweep, killed again and again at random moments: what is left, and what was begun twice."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from sweep.store import Store
+from tests.command import environment, outliving, with_backend
+from tests.engine.slow import Slow
+from tests.store.test_store import tree
+
+WORKERS = 2
+CHUNK_SECONDS = 0.1
+CHUNKS_A_KILL = 30  # more than are computed until it comes
+LONGEST_WAIT = 0.8  # s, until it comes
+
+# A kill costs what the killed process had begun and not yet written: a chunk a thread. A worker
+# under Dask reports a whole task, but what it had written of that is found in the store.
+WINDOW_OF_DRIVER = WORKERS
+WINDOW_OF_WORKER = 1
+
+# In a round: two drivers of threads, then workers under Dask, and then their driver.
+DRIVERS_A_ROUND = 3
+WORKERS_A_ROUND = 2
+WARM_SECONDS = 1.0  # until tasks have their size
+
+CONFIG = """
+format = 1
+model = "friction_oscillator"
+outputs = ["wear_power", "slip_phases", "regime"]
+[parameters]
+mass = 1.0
+gravity = 10.0
+angular_frequency = 6.25
+window_start = 0.0
+window_end = 10.0
+[axes]
+friction = {{ linspace = [0.05, 0.5, {chunks}] }}
+base_acceleration = {{ linspace = [10.0, 15.0, 4] }}
+[run]
+workers = {workers}
+chunk_points = 4
+"""
+
+Driver = subprocess.Popen[bytes]
+
+
+class Chaos:
+    """A store whose runs are killed, in a folder of its own; and one that nobody disturbs."""
+
+    def __init__(self, folder: Path, rounds: int, in_the_end: int, seed: int = 1) -> None:
+        self.rounds = rounds
+        self.in_the_end = in_the_end
+        self.drivers_killed = rounds * DRIVERS_A_ROUND
+        self.workers_killed = rounds * WORKERS_A_ROUND + in_the_end
+        self.kills = self.drivers_killed + self.workers_killed
+        self.chunks = self.kills * CHUNKS_A_KILL
+        self.store, self.undisturbed = folder / "map.zarr", folder / "undisturbed.zarr"
+        self.damaged = 0  # chunks found so after a kill
+        self.orphans = 0  # workers that outlived their driver
+        self._folder = folder
+        self._moments = random.Random(seed)
+        self._slow = Slow(folder / "notes", CHUNK_SECONDS)
+        self._slow.folder.mkdir()
+        (folder / "map.toml").write_text(CONFIG.format(chunks=self.chunks, workers=WORKERS))
+
+    def run(self) -> None:
+        """Rounds of kills, a last run that loses workers only, and one in the other store."""
+        for _ in range(self.rounds):
+            self._kill_driver()
+            self._kill_driver()
+            with self._computing("--cluster", "local") as driver:
+                self._kill_workers(driver, WORKERS_A_ROUND)
+                self._wait()
+                self._end(driver)
+        with self._computing("--cluster", "local") as driver:
+            time.sleep(WARM_SECONDS)
+            self._kill_workers(driver, self.in_the_end)
+            self._slow.hurry()
+            assert driver.wait(timeout=100) == 0
+        elsewhere = Slow(self._folder / "elsewhere", 0.0)
+        elsewhere.folder.mkdir()
+        assert self._start(self.undisturbed, elsewhere).wait(timeout=100) == 0
+
+    @property
+    def most_begun(self) -> int:
+        """Chunks, each once, and a window for each kill."""
+        windows = self.drivers_killed * WINDOW_OF_DRIVER + self.workers_killed * WINDOW_OF_WORKER
+        return self.chunks + windows
+
+    @property
+    def begun(self) -> Counter[str]:
+        """How often each chunk was begun, in all runs but the undisturbed one."""
+        return self._slow.begun
+
+    @property
+    def written(self) -> Counter[tuple[int, ...]]:
+        """How often each was written, as the receipts tell; the last of a killed one may lack."""
+        return Counter(tuple(receipt["chunk"]) for receipt in Store.open(self.store).receipts())
+
+    @property
+    def unlike(self) -> list[str]:
+        """Every file that is not, byte for byte, that of the undisturbed store."""
+        one, other = tree(self.store), tree(self.undisturbed)
+        return sorted(n for n in one.keys() | other.keys() if one.get(n) != other.get(n))
+
+    def _kill_driver(self) -> None:
+        with self._computing() as driver:
+            self._wait()
+            self._end(driver)
+
+    def _kill_workers(self, driver: Driver, number: int) -> None:
+        for _ in range(number):
+            self._wait()
+            self._moments.choice(self._workers(driver)).kill()
+
+    @contextmanager
+    def _computing(self, *options: str) -> Iterator[Driver]:
+        """A driver whose workers have begun a chunk."""
+        before = self._slow.begun.total()
+        driver = self._start(self.store, self._slow, *options)
+        try:
+            while self._slow.begun.total() == before:
+                assert driver.poll() is None
+                time.sleep(0.01)
+            yield driver
+        finally:
+            driver.kill()
+            driver.wait()
+
+    def _start(self, store: Path, slow: Slow, *options: str) -> Driver:
+        return subprocess.Popen(
+            with_backend(slow, "run", "map.toml", "-o", str(store), *options),
+            cwd=self._folder,
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def _wait(self) -> None:
+        time.sleep(self._moments.uniform(0.0, LONGEST_WAIT))
+
+    def _workers(self, driver: Driver) -> list[psutil.Process]:
+        """Those that live and have begun a chunk."""
+        while True:
+            assert driver.poll() is None
+            family = psutil.Process(driver.pid).children(recursive=True)
+            noted = self._slow.processes
+            if found := [process for process in family if process.pid in noted]:
+                return found
+
+    def _end(self, driver: Driver) -> None:
+        """Kills it, and looks at what that leaves."""
+        assert driver.poll() is None
+        family = psutil.Process(driver.pid).children(recursive=True)
+        driver.kill()
+        driver.wait()
+        self.orphans += len(outliving(family))
+        self.damaged += len(Store.open(self.store).verify())

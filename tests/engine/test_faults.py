@@ -1,0 +1,547 @@
+"""Whatever befalls a run, finished chunks are kept, and running again gives the same store."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sweep
+from sweep import api
+from sweep.backends import Computed, open_backend
+from sweep.backends.compiler import find_compiler
+from sweep.config import load
+from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, Summary, loop, run
+from sweep.errors import CompileError, MachineError, StoreError, SweepError
+from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, RunOptions, Status, Sweep
+from sweep.store import MemoryResults, Store
+from sweep.store.durable import LEAST_RESERVED
+from tests.backends.wrapped import WrappedBackend
+from tests.engine.test_engine import SWEEP, bits_of, create
+from tests.store.test_store import tree
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# 120 chunks of some 15 ms each.
+REQUEST = {
+    "model": "friction_oscillator",
+    "outputs": ["wear_power", "slip_phases", "regime"],
+    "parameters": {
+        "mass": 1.0,
+        "gravity": 10.0,
+        "angular_frequency": 6.283185307179586,
+        "window_start": 0.0,
+        "window_end": 18_000.0,
+    },
+    "axes": {
+        "friction": {"linspace": [0.05, 0.5, 120]},
+        "base_acceleration": {"linspace": [10.0, 15.0, 16]},
+    },
+    "run": {"workers": 2, "chunk_points": 16},
+}
+
+# Says "ready", then runs the request in the store; the exit status is that of the command.
+RUNNER = """
+import json, sys
+import sweep, sweep.api
+from sweep.errors import SweepError
+print("ready", flush=True)
+try:
+    sweep.run(json.loads(sys.argv[2]), store=sys.argv[1])
+except SweepError as error:
+    print(error, flush=True)
+    sys.exit(error.exit_status)
+"""
+
+
+def start(store: Path, **environment: str) -> subprocess.Popen[str]:
+    """A process that runs the request in the store, and has just begun to."""
+    running = subprocess.Popen(
+        [sys.executable, "-c", RUNNER, str(store), json.dumps(REQUEST)],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == "ready\n"
+    return running
+
+
+def finish(store: Path) -> Summary:
+    """The request run to its end in this process."""
+    request = load(REQUEST)
+    kept = api.open_store(request, store)
+    summary = api.run_in_store(kept, request)
+    assert kept.pending() == []
+    return summary
+
+
+@pytest.fixture(scope="module")
+def whole_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """What a run without any fault makes."""
+    path = tmp_path_factory.mktemp("whole") / "map.zarr"
+    assert finish(path).chunks == 120
+    return Store.open(path)
+
+
+@pytest.fixture(scope="module")
+def whole(whole_store: Store) -> dict[str, bytes]:
+    """Every file of it."""
+    return tree(whole_store.path)
+
+
+def receipts_by_chunk(store: Path) -> Counter[tuple[int, ...]]:
+    return Counter(tuple(receipt["chunk"]) for receipt in Store.open(store).receipts())
+
+
+# Killed.
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_killed_at_any_moment_and_run_again_it_is_the_same_store(
+    tmp_path: Path, whole: dict[str, bytes], whole_store: Store
+) -> None:
+    """Kills from before the store is made to its last chunks; what is done is never done again."""
+    path = tmp_path / "map.zarr"
+    workers = REQUEST["run"]["workers"]
+    needed = sum(receipt["seconds"] for receipt in whole_store.receipts()) / workers
+    moments = random.Random(7)  # together they are well below what is needed
+    kills = 0
+    for attempt, longest in enumerate((0.05, 0.3, 0.4, 0.4)):
+        running = start(path)
+        if attempt:  # on a busy machine it may take longer to be made than to be filled
+            _wait_until(path.exists)
+        time.sleep(moments.uniform(0.0, longest * needed))
+        kills += running.poll() is None
+        running.kill()
+        running.communicate()
+        if path.exists():
+            store = Store.open(path)
+            assert store.verify() == []
+            done = receipts_by_chunk(path)
+            assert not set(done) & {chunk.index for chunk in store.pending()}
+    assert kills >= 3
+    before = set(receipts_by_chunk(path)) if path.exists() else set()
+    left = Store.open(path).pending()
+    assert left
+    summary = finish(path)
+    assert summary.chunks == len(left)
+    assert tree(path) == whole
+    receipts = receipts_by_chunk(path)
+    # A receipt follows its chunk: a kill between the two loses it, never makes a second one.
+    assert set(receipts.values()) == {1}
+    assert len(receipts) >= 120 - kills * workers
+    assert set(receipts) - before == {chunk.index for chunk in left}
+    # Nor does a killed maker of the store leave anything.
+    assert {entry.name for entry in tmp_path.iterdir()} == {
+        "map.zarr",
+        "map.zarr.lock",
+        "map.zarr.log",
+    }
+
+
+# Refused.
+
+
+def test_a_second_driver_and_another_sweep_are_refused_at_once(
+    tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    path = tmp_path / "map.zarr"
+    other = ["friction={ linspace = [0.05, 0.6, 120] }", "mass=2"]
+    with contextlib.closing(_Killing(start(path))) as driver:
+        _wait_until(lambda: path.exists() and len(list(path.glob("status/c/*"))) > 2)
+        began = time.monotonic()
+        with pytest.raises(StoreError, match=rf"held by process {driver.process.pid} on .*kill"):
+            api.run(REQUEST, store=path)
+        with pytest.raises(StoreError) as caught:
+            api.run(REQUEST, other, store=path)
+        assert time.monotonic() - began < 1.0
+    assert "mass: 1.0 kg in the store, 2.0 kg in this sweep" in str(caught.value)
+    assert "axis friction: linspace = [0.05, 0.5, 120] in the store" in str(caught.value)
+    finish(path)  # the lock went with its process
+    assert tree(path) == whole
+    with pytest.raises(StoreError, match="holds another sweep"):
+        api.run(REQUEST, other, store=path)
+    assert tree(path) == whole
+
+
+class _Killing:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def _wait_until(true: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+# No room.
+
+FULL_DISK = """
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+// Room for so many bytes in regular files; then, as on a full disk, a short write, then ENOSPC.
+static long used = 0;
+
+static long granted(int file, size_t asked) {
+    struct stat state;
+    if (fstat(file, &state) || !S_ISREG(state.st_mode)) return (long)asked;
+    long before = __atomic_fetch_add(&used, (long)asked, __ATOMIC_SEQ_CST);
+    long room = atol(getenv("ROOM_LEFT")) - before;
+    if (room <= 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return room < (long)asked ? room : (long)asked;
+}
+
+extern "C" ssize_t write(int file, void const* bytes, size_t asked) {
+    auto real = (ssize_t(*)(int, void const*, size_t))dlsym(RTLD_NEXT, "write");
+    long size = granted(file, asked);
+    return size < 0 ? -1 : real(file, bytes, size);
+}
+extern "C" ssize_t pwrite64(int file, void const* bytes, size_t asked, off64_t at) {
+    auto real = (ssize_t(*)(int, void const*, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
+    long size = granted(file, asked);
+    return size < 0 ? -1 : real(file, bytes, size, at);
+}
+extern "C" ssize_t writev(int file, iovec const* pieces, int count) {
+    ssize_t written = 0;
+    for (int i = 0; i < count; i++) {
+        ssize_t size = write(file, pieces[i].iov_base, pieces[i].iov_len);
+        if (size < 0) return written > 0 ? written : -1;
+        written += size;
+        if (size < (ssize_t)pieces[i].iov_len) break;
+    }
+    return written;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library that, loaded before all others, lets only so many bytes be written."""
+    if sys.platform != "linux":
+        # Elsewhere test_store_survives has a refused write.
+        pytest.skip("LD_PRELOAD is of Linux")
+    folder = tmp_path_factory.mktemp("full_disk")
+    source, library = folder / "full_disk.cpp", folder / "full_disk.so"
+    source.write_text(FULL_DISK)
+    compiler = find_compiler()
+    command = [*compiler.command, *compiler.flags, "-w", "-o", str(library), str(source), "-ldl"]
+    subprocess.run(command, check=True, capture_output=True)
+    return library
+
+
+def run_in_little_room(store: Path, library: Path, room: int) -> tuple[int, str]:
+    # Python would keep a truncated .pyc, and trip over it for ever after.
+    no_bytecode = {"PYTHONDONTWRITEBYTECODE": "1"}
+    running = start(store, LD_PRELOAD=str(library), ROOM_LEFT=str(room), **no_bytecode)
+    message, _ = running.communicate(timeout=60)
+    return running.returncode, message
+
+
+def test_a_full_disk_keeps_finished_chunks_and_goes_on_when_there_is_room(
+    tmp_path: Path, full_disk: Path, whole: dict[str, bytes]
+) -> None:
+    """A disk that fills up at an arbitrary byte: once in making the store, then in chunks."""
+    path = tmp_path / "map.zarr"
+    status, message = run_in_little_room(path, full_disk, 3000)
+    assert (status, path.exists()) == (3, False)
+    assert "cannot make the store" in message
+    assert "the disk is full; free some space" in message
+    assert list(tmp_path.iterdir()) == []
+    made = sum(len(content) for name, content in whole.items() if "/c/" not in name)
+    done = 0
+    for room in (made + 15_000, 10_001):
+        status, message = run_in_little_room(path, full_disk, room)
+        assert status == 3, message
+        assert "disk is full; free some space. Finished chunks are kept: run the same" in message
+        store = Store.open(path)
+        assert done < 120 - len(store.pending()) < 120
+        done = 120 - len(store.pending())
+        assert store.verify() == []
+    assert finish(path).chunks == 120 - done
+    assert tree(path) == whole
+
+
+# In a namespace of its own the mount goes with the process. Prints what happens, step by step.
+ON_A_SMALL_DISK = """
+import json, os, subprocess, sys
+from pathlib import Path
+import sweep
+from sweep.errors import MachineError
+from tests.engine.test_faults import digests
+
+disk, request, pages = Path(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
+def mount(options):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(disk)], check=True)
+def attempt():
+    try:
+        dataset = sweep.run(request, store=disk / "map.zarr")
+    except MachineError as error:
+        return str(error)
+    return int((dataset["status"].to_numpy() == 0).sum())
+page = os.sysconf("SC_PAGE_SIZE")  # the least a file takes
+mount(f"size={pages * page}")
+said = [attempt()]
+mount(f"remount,size={20 * pages * page},ro")
+said.append(attempt())
+mount(f"remount,size={20 * pages * page},rw")
+files = digests(disk / "map.zarr")
+said.append(attempt())
+print(json.dumps([said, files, digests(disk / "map.zarr")]))
+"""
+
+
+# Eight chunks of some 1 MB each, for whose files room is reserved before they are written.
+OF_LARGE_FILES = {
+    **REQUEST,
+    "outputs": ["wear_power"],
+    "parameters": {**REQUEST["parameters"], "window_end": 8.0},
+    "axes": {
+        "friction": {"linspace": [0.05, 0.5, 8]},
+        "base_acceleration": {"linspace": [10.0, 15.0, 2**18]},
+    },
+    "run": {"workers": 2, "chunk_points": 2**18},
+}
+
+
+def digests(store: Path) -> dict[str, str]:
+    return {name: hashlib.sha256(content).hexdigest() for name, content in tree(store).items()}
+
+
+@pytest.mark.parametrize(
+    ("request_", "pages", "chunks", "least"),
+    [(REQUEST, 100, 120, 1), (OF_LARGE_FILES, 900, 8, 10 * LEAST_RESERVED)],
+)
+def test_a_really_full_then_really_read_only_disk(
+    tmp_path: Path, request_: Mapping[str, Any], pages: int, chunks: int, least: int
+) -> None:
+    if not _may_mount(tmp_path):
+        pytest.skip("mounting is not permitted here")  # the shim's full disk is tested regardless
+    undisturbed = sweep.run(request_, store=tmp_path / "whole" / "map.zarr")
+    whole = digests(tmp_path / "whole" / "map.zarr")
+    files = (tmp_path / "whole/map.zarr/wear_power/c").rglob("0")
+    assert min(file.stat().st_size for file in files if file.is_file()) >= least
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = [sys.executable, "-c", ON_A_SMALL_DISK, disk, json.dumps(request_), str(pages)]
+    done = subprocess.run(
+        ["unshare", "-rm", *command],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        timeout=100,
+        check=True,
+    )
+    (full, read_only, points), files, finished = json.loads(done.stdout)
+    assert "the disk is full; free some space. Finished chunks are kept" in full
+    assert "the file system is read-only; mount it for writing" in read_only
+    assert points == undisturbed["status"].size
+    kept = {name: digest for name, digest in files.items() if not name.endswith(".partial")}
+    assert kept.items() <= whole.items()
+    assert chunks / 12 < sum(name.startswith("status/c/") for name in kept) < chunks
+    assert finished == whole
+
+
+def _may_mount(folder: Path) -> bool:
+    if not shutil.which("unshare"):
+        return False
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)]
+    return subprocess.run(["unshare", "-rm", *mount], capture_output=True).returncode == 0
+
+
+# A worker that fails.
+
+
+class Failing(WrappedBackend):
+    """A real backend, but for the points where it raises what it is told to."""
+
+    def __init__(self, fail: Callable[[Points, int], None]) -> None:
+        super().__init__(open_backend())
+        self._fail = fail
+        self._lock = threading.Lock()
+        self.calls: Counter[float] = Counter()
+
+    def compute(
+        self, sweep: Sweep, points: Points, stop: threading.Event | None = None
+    ) -> Computed:
+        first = first_friction(points)
+        with self._lock:
+            self.calls[first] += 1
+            count = self.calls[first]
+        self._fail(points, count)
+        return self.real.compute(sweep, points, stop)
+
+
+def first_friction(points: Points) -> float:
+    """What tells the chunks of SWEEP apart, where each is one row."""
+    return float(points.columns["friction"].values[0])
+
+
+ROW = 9  # points of SWEEP with one friction
+FRICTIONS = SWEEP.axes[0].columns["friction"].tolist()
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Failing]:
+    def use(fail: Callable[[Points, int], None]) -> Failing:
+        backend = Failing(fail)
+        monkeypatch.setattr(loop, "open_backend", lambda _name: backend)
+        return backend
+
+    return use
+
+
+def fails_at(
+    *rows: int, times: int = 10**9, error: type[BaseException] = ValueError
+) -> Callable[[Points, int], None]:
+    def fail(points: Points, count: int) -> None:
+        if FRICTIONS.index(first_friction(points)) in rows and count <= times:
+            raise error("a fault")
+
+    return fail
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, bytes]:
+    results = MemoryResults(SWEEP)
+    run(results)
+    return bits_of(results.dataset())
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_chunk_that_keeps_failing_is_given_up_and_the_run_goes_on(
+    tmp_path: Path, failing: Callable[..., Failing], expected: Mapping[str, bytes], workers: int
+) -> None:
+    backend = failing(fails_at(3, 11))
+    store = create(tmp_path / "map.zarr", SWEEP, ROW)
+    summary = run(store, RunOptions(workers=workers))
+    assert summary.counts == {Status.ok: 10 * ROW, Status.failed: 2 * ROW}
+    assert (summary.points, summary.stopped) == (12 * ROW, "")
+    assert store.pending() == store.verify() == []
+    assert [backend.calls[f] for f in FRICTIONS] == [
+        ATTEMPTS if i in (3, 11) else 1 for i in range(12)
+    ]
+    dataset = store.dataset().load()
+    lost = np.isin(np.arange(12), (3, 11))
+    missing = {"slip_phases": MISSING_COUNT, "regime": MISSING_FLAG, "status": Status.failed}
+    for name, values in dataset.data_vars.items():
+        found = values.to_numpy()
+        np.testing.assert_array_equal(found[lost], missing.get(str(name), np.nan))
+        whole = np.frombuffer(expected[str(name)], found.dtype).reshape(found.shape)
+        assert found[~lost].tobytes() == whole[~lost].tobytes()
+    errors = [receipt for receipt in store.receipts() if "error" in receipt]
+    assert sorted(receipt["chunk"] for receipt in errors) == [[3, 0], [11, 0]]
+    assert {receipt["error"] for receipt in errors} == {"ValueError: a fault"}
+    failing(fails_at())
+    store.reopen(store.failed())
+    assert run(store).chunks == 2
+    assert bits_of(store.dataset()) == expected
+
+
+def test_a_failure_that_was_to_end_the_run_is_told_though_nothing_is_left_to_do(
+    failing: Callable[..., Failing],
+) -> None:
+    failing(fails_at(11))
+    results = MemoryResults(SWEEP, chunk_points=ROW)
+    summary = run(results, RunOptions(workers=1, fail_fast=True))
+    assert (summary.chunks, summary.stopped) == (12, "failure")
+
+
+@pytest.mark.parametrize("error", [ValueError, OSError, ZeroDivisionError])
+def test_a_chunk_that_fails_for_a_while_ends_up_the_same(
+    failing: Callable[..., Failing], expected: Mapping[str, bytes], error: type[Exception]
+) -> None:
+    backend = failing(fails_at(*range(12), times=ATTEMPTS - 1, error=error))
+    results = MemoryResults(SWEEP, chunk_points=ROW)
+    summary = run(results, RunOptions(workers=2))
+    assert set(backend.calls.values()) == {ATTEMPTS}
+    assert summary.counts == {Status.ok: 12 * ROW}
+    assert bits_of(results.dataset()) == expected
+
+
+def test_every_chunk_failing_ends_too(failing: Callable[..., Failing]) -> None:
+    failing(fails_at(*range(12)))
+    results = MemoryResults(SWEEP, chunk_points=ROW)
+    assert run(results, RunOptions(workers=2)).counts == {Status.failed: 12 * ROW}
+    assert results.pending() == []
+
+
+@pytest.mark.parametrize("error", [MachineError, CompileError, SweepError])
+def test_what_the_machine_is_to_blame_for_ends_the_run_at_once(
+    tmp_path: Path,
+    failing: Callable[..., Failing],
+    expected: Mapping[str, bytes],
+    error: type[SweepError],
+) -> None:
+    backend = failing(fails_at(2, error=error))
+    store = create(tmp_path / "map.zarr", SWEEP, ROW)
+    with pytest.raises(error, match="a fault"):
+        run(store, RunOptions(workers=2))
+    assert backend.calls[FRICTIONS[2]] == 1
+    assert sum(backend.calls.values()) <= 3 + TASKS_PER_WORKER * 2
+    left = {chunk.index for chunk in store.pending()}
+    assert len({(0, 0), (1, 0)} & left) <= 1  # what the other worker was at
+    assert (2, 0) in left
+    assert store.verify() == []
+    failing(fails_at())
+    run(store)
+    assert bits_of(store.dataset()) == expected
+
+
+def test_no_memory_is_the_machines_fault_and_not_the_points(
+    failing: Callable[..., Failing],
+) -> None:
+    failing(fails_at(2, error=MemoryError))
+    results = MemoryResults(SWEEP, chunk_points=ROW)
+    with pytest.raises(MachineError, match=r"not enough memory for a chunk of 9 points .*fewer wo"):
+        run(results, RunOptions(workers=1))
+    assert Status.failed not in results.dataset()["status"].to_numpy()
+
+
+def test_an_interrupt_in_a_worker_is_not_swallowed(failing: Callable[..., Failing]) -> None:
+    failing(fails_at(2, error=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        run(MemoryResults(SWEEP, chunk_points=ROW), RunOptions(workers=2))
+
+
+class Unwritable(MemoryResults):
+    """Results that cannot be kept, for a reason nobody thought of."""
+
+    def write(self, *_: Any) -> None:
+        raise TypeError("cannot be kept")
+
+
+def test_results_that_can_never_be_kept_end_the_run() -> None:
+    """Even the chunk given up as failed cannot be written: that is no fault of points."""
+    with pytest.raises(TypeError, match="cannot be kept"):
+        run(Unwritable(SWEEP, chunk_points=ROW), RunOptions(workers=2))

@@ -1,0 +1,443 @@
+"""Several GPUs without one: which are found, what each process sees, and what becomes of faults.
+
+`nvidia-smi` is a script that lists GPUs; the processes are real, and compute on the processor.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sweep import api
+from sweep.backends import Backend, Computed, Stopped, open_backend, visible
+from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
+from sweep.config import load
+from sweep.engine import ATTEMPTS, KeptCrew, Summary, ledger, loop, run, threads_of_gpu
+from sweep.engine.gpus import FAULTS
+from sweep.errors import DeviceError, LostDeviceError, SweepError
+from sweep.spec import Points, RunOptions, Status, Sweep
+from sweep.store import MemoryResults, Store
+from tests.command import Run
+from tests.engine.faulty import FRICTIONS
+from tests.engine.test_engine import SWEEP, bits_of, create
+from tests.engine.test_faults import REQUEST, ROW
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no shell scripts, no SIGKILL")
+
+A, B = Gpu("GPU-5d5ba0d6-d33d-2b2c", "NVIDIA H200"), Gpu("GPU-77310de4-1f0e-ac65", "NVIDIA H200")
+TWO = f"GPU 0: {A.name} (UUID: {A.identifier})\nGPU 1: {B.name} (UUID: {B.identifier})\n"
+PARTS = [Gpu(f"MIG-c6d4f1ef-42e4-5de{i}", f"MIG {size}") for i, size in enumerate(("1g", "2g"))]
+# As the MIG user guide of NVIDIA shows it.
+DIVIDED = f"""GPU 0: {A.name} (UUID: {A.identifier})
+  MIG 1g      Device  0: (UUID: {PARTS[0].identifier})
+  MIG 2g      Device  1: (UUID: {PARTS[1].identifier})
+GPU 1: {B.name} (UUID: {B.identifier})
+"""
+UNLIKE = TWO.replace(f"1: {B.name}", "1: Quadro T1000") + "GPU 2: NVIDIA A2 (UUID: GPU-99)\n"
+
+Listing = Callable[[str], None]
+
+
+@pytest.fixture
+def listing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listing:
+    """Makes nvidia-smi list this, with CuPy taken to be there."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv(VARIABLE, raising=False)
+    find_spec = visible.importlib.util.find_spec
+    monkeypatch.setattr(
+        visible.importlib.util, "find_spec", lambda name: name == "cupy" or find_spec(name)
+    )
+
+    def lists(text: str) -> None:
+        (folder / "list").write_text(text)
+        script = folder / "nvidia-smi"
+        script.write_text(f'#!/bin/sh\n[ "$*" = -L ] && cat "{folder}/list"\n')
+        script.chmod(0o755)
+
+    return lists
+
+
+# Which GPUs there are.
+
+
+@pytest.mark.parametrize(
+    ("text", "variable", "found"),
+    [
+        (TWO, None, [A, B]),
+        (DIVIDED, None, [*PARTS, B]),  # a divided GPU computes nothing itself
+        ("No devices found\n", None, []),
+        (TWO, "1", [Gpu("1", A.name)]),
+        (TWO, "1,0", [Gpu("1", A.name), Gpu("0", A.name)]),
+        (TWO, " 0 , 1 ", [Gpu("0", A.name), Gpu("1", A.name)]),
+        (TWO, "0,0,1", [Gpu("0", A.name), Gpu("1", A.name)]),
+        (UNLIKE, "0,2,-1,1", [Gpu("0"), Gpu("2")]),  # the example of the CUDA guide
+        (TWO, "0,5,1", [Gpu("0", A.name)]),
+        (TWO, "", []),
+        (TWO, "NoDevFiles", []),
+        (TWO, B.identifier, [B]),
+        (TWO, "GPU-77", [B]),  # enough of it
+        (TWO, "GPU-1", []),
+        (TWO, "GPU-", []),  # it could be either
+        (DIVIDED, f"{PARTS[1].identifier},1", [PARTS[1], Gpu("1", A.name)]),
+        (DIVIDED, f"MIG-{A.identifier}/1/0", [Gpu(f"MIG-{A.identifier}/1/0")]),  # the older form
+    ],
+)
+def test_gpus_are_those_that_cuda_would_see(
+    listing: Listing,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    variable: str | None,
+    found: list[Gpu],
+) -> None:
+    listing(text)
+    if variable is not None:
+        monkeypatch.setenv(VARIABLE, variable)
+    assert list(visible_gpus()) == found
+
+
+def test_without_nvidia_smi_the_variable_is_believed_and_cupy_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv(VARIABLE, "2,GPU-1")
+    assert visible_gpus() == (Gpu("2"), Gpu("GPU-1"))
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setattr(visible, "COUNT", "print(3)")
+    assert visible_gpus() == (Gpu("0"), Gpu("1"), Gpu("2"))
+    monkeypatch.setattr(visible, "COUNT", "raise ImportError")
+    assert visible_gpus() == ()
+
+
+def test_so_many_are_taken_and_more_are_refused(
+    listing: Listing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listing(TWO)
+    assert find_gpus() == find_gpus(2) == (A, B)
+    assert find_gpus(1) == (A,)
+    with pytest.raises(SweepError, match=r"gpus=3: 2 GPUs are here \(NVIDIA H200 \(GPU-5d5b.*\)"):
+        find_gpus(3)
+    monkeypatch.setenv(VARIABLE, "0")
+    with pytest.raises(SweepError, match=r"gpus=2: 1 GPU is here \(NVIDIA H200 \(0\)\); ask for"):
+        find_gpus(2)
+    monkeypatch.setenv(VARIABLE, "")
+    with pytest.raises(DeviceError, match=r"CUDA_VISIBLE_DEVICES='' names none.*tribosweep\[cuda"):
+        find_gpus()
+
+
+MODULES = {  # the first lines of /proc/driver/nvidia/version as NVIDIA's two modules write them
+    "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  Tue Jul  1 17:07:04 UTC 2025\n"
+    "GCC version:  gcc version 13.3.0 (Ubuntu 13.3.0-6ubuntu2~24.04)\n": "580.159.03",
+    "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\n"
+    "GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n": "570.86.15",
+    "NVRM version: unheard of\nGCC version:  gcc version 12.2.0\n": None,
+}
+
+
+@pytest.mark.parametrize(("text", "version"), MODULES.items())
+def test_the_driver_tells_its_version_through_its_kernel_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, version: str | None
+) -> None:
+    (tmp_path / "version").write_text(text)
+    monkeypatch.setattr(visible, "KERNEL_MODULE", tmp_path / "version")
+    assert visible.driver_version() == version
+
+
+def test_or_through_nvidia_smi_or_not_at_all(
+    listing: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which has a line for each GPU."""
+    monkeypatch.setattr(visible, "KERNEL_MODULE", tmp_path / "none")
+    listing("")
+    script = tmp_path / "bin" / "nvidia-smi"
+    asked = "--query-gpu=driver_version --format=csv,noheader"
+    script.write_text(f'#!/bin/sh\n[ "$*" = "{asked}" ] && printf "580.159.03\\n580.159.03\\n"\n')
+    assert visible.driver_version() == "580.159.03"
+    script.write_text("#!/bin/sh\nexit 9\n")
+    assert visible.driver_version() is None
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert visible.driver_version() is None
+
+
+# What does not go together.
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"backend": "cpu"}, "is for the backend 'gpu' and 'cpu' is asked for"),
+        ({"workers": 4}, "one process for each GPU, which workers=4 does not go with"),
+        ({"cluster": "slurm"}, "cluster='slurm' has workers of its own.*--gpus=1.*--shard"),
+        ({"cluster": "local"}, "cluster='local' has workers of its own"),
+        (
+            {"gpus": 0},
+            "gpus=0 is n(either a number of GPUs, from 1|ot .all. or a whole number from 1)",
+        ),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused_and_leave_no_store(
+    options: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SweepError, match=said):
+        api.run({**REQUEST, "run": {}}, store=tmp_path / "a.zarr", **{"gpus": "all", **options})
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(SweepError, match=said):
+        run(MemoryResults(SWEEP), RunOptions(**{"gpus": "all", **options}))
+
+
+def test_gpus_stand_in_a_file_and_on_the_command_line(run: Run, listing: Listing) -> None:
+    assert load({**REQUEST, "run": {"gpus": "all"}}).options.gpus == "all"
+    assert load({**REQUEST, "run": {"gpus": 2}}).options.gpus == 2
+    for wrong in (0, "two", True):
+        with pytest.raises(SweepError, match=r'gpus: .* is not "all" or a whole number from 1'):
+            load({**REQUEST, "run": {"gpus": wrong}})
+    listing(TWO)
+    status, _, said = run("run", "wear_power", "--gpus", "3")
+    assert (status, "2 GPUs are here" in said) == (2, True)
+    status, _, said = run("run", "wear_power", "--gpus", "some")
+    assert (status, "neither" in said) == (2, True)
+    listing("")
+    status, _, said = run("run", "wear_power", "--gpus", "all", "--dry-run")
+    assert (status, "nvidia-smi lists none" in said) == (3, True)
+    status, _, said = run("run", "wear_power", "--gpus", "all")
+    assert (status, "pip install 'tribosweep[cuda12]'" in said) == (3, True)
+    assert not Path("results").exists()
+
+
+def test_without_cupy_the_extras_are_named(
+    listing: Listing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listing(TWO)
+    monkeypatch.setattr(visible.importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(DeviceError, match=r"CuPy is not installed\. pip install 'tribosweep\[cuda"):
+        find_gpus()
+
+
+def test_results_in_memory_are_no_affair_of_processes(listing: Listing) -> None:
+    listing(TWO)
+    with pytest.raises(SweepError, match="gpus='all' needs a store on a disk"):
+        run(MemoryResults(SWEEP), RunOptions(gpus="all"))
+
+
+# Processes.
+
+
+def test_no_chunk_fails_for_one_gpu_alone() -> None:
+    """It is given up before it can use up all attempts at a chunk."""
+    assert FAULTS < ATTEMPTS
+
+
+@dataclass(frozen=True)
+class OnProcessor:
+    """In place of open_backend: it computes on the processor, and does at some GPUs what it shall.
+
+    What each process sees when it opens the backend goes into `folder`, as does each attempt.
+    """
+
+    folder: Path
+    faults: tuple[tuple[str, str], ...] = ()  # (identifier, what happens there)
+    poison: int = -1  # a row that fails wherever it is tried
+    endless: bool = False  # it does so by having no end
+
+    def __call__(self, name: str) -> Backend:
+        gpu = os.environ[VARIABLE]
+        seen = {"name": name, "gpu": gpu, "pid": os.getpid(), "cupy": "cupy" in sys.modules}
+        self.note("open", json.dumps(seen))
+        fault = dict(self.faults).get(gpu, "")
+        if fault == "shut" or (fault == "lost" and self.noted(f"fault {gpu}")):
+            raise DeviceError(f"no GPU answers: {gpu}")
+        return _Backend(open_backend("cpu"), self, gpu, fault)
+
+    def note(self, what: str, text: str = "") -> None:
+        (self.folder / f"{what}.{uuid.uuid4().hex}").write_text(text)
+
+    def noted(self, what: str) -> list[str]:
+        return [path.read_text() for path in sorted(self.folder.glob(f"{what}.*"))]
+
+
+class _Backend:
+    name = "gpu"
+    description = "the processor"
+
+    def __init__(self, real: Backend, asked: OnProcessor, gpu: str, fault: str) -> None:
+        self._real, self._asked, self._gpu, self._fault = real, asked, gpu, fault
+
+    def prepare(self, sweep: Sweep, points: Points) -> None:
+        self._real.prepare(sweep, points)
+
+    def compute(
+        self, sweep: Sweep, points: Points, stop: threading.Event | None = None
+    ) -> Computed:
+        row = FRICTIONS.index(float(points.columns["friction"].values[0]))
+        once = not self._asked.noted(f"fault {self._gpu}")
+        if self._fault:
+            self._asked.note(f"fault {self._gpu}")
+            if self._fault == "killed" and once:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self._fault == "spoilt":
+                raise LostDeviceError("the GPU is lost to this process: CUDA_ERROR_ILLEGAL_ADDRESS")
+            raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
+        self._wait_for_others()
+        if row == self._asked.poison:
+            self._asked.note("poison")
+            while self._asked.endless:
+                assert stop is not None
+                if stop.is_set():
+                    raise Stopped
+                time.sleep(0.01)
+            raise RuntimeError("CUDA_ERROR_LAUNCH_FAILED")
+        return self._real.compute(sweep, points, stop)
+
+    def _wait_for_others(self) -> None:
+        """So that a GPU with a fault has time to be begun anew."""
+        faulty = [gpu for gpu, fault in self._asked.faults if fault not in ("shut", self._fault)]
+        end = time.monotonic() + 60
+        while faulty and time.monotonic() < end:
+            opened = [json.loads(text)["gpu"] for text in self._asked.noted("open")]
+            if all(opened.count(gpu) >= 2 for gpu in faulty):
+                break
+            time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, bytes]:
+    results = MemoryResults(SWEEP)
+    run(results)
+    return bits_of(results.dataset())
+
+
+def test_processes_that_are_kept_compute_one_store_after_the_other(
+    listing: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: dict[str, bytes]
+) -> None:
+    """As for the passes of a refined sweep."""
+    listing(TWO)
+    asked = OnProcessor(tmp_path / "notes")
+    asked.folder.mkdir()
+    monkeypatch.setattr(loop, "open_backend", asked)
+    told: list[str] = []
+    with KeptCrew() as kept:
+        for name in ("one", "other"):
+            store = create(tmp_path / f"{name}.zarr", SWEEP, ROW)
+            run(store, RunOptions(gpus="all"), tell=told.append, kept=kept)
+            assert bits_of(store.dataset()) == expected
+    assert len(told) == 1
+    assert len({json.loads(text)["pid"] for text in asked.noted("open")}) == 2
+
+
+@dataclass
+class Ran:
+    store: Store
+    asked: OnProcessor
+    told: list[str]
+    summary: Summary | None = None
+
+    @property
+    def opened(self) -> list[dict[str, Any]]:
+        return [json.loads(text) for text in self.asked.noted("open")]
+
+
+@pytest.fixture
+def start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listing: Listing
+) -> Iterator[Callable[..., Ran]]:
+    listing(TWO)
+
+    def start(poison: int = -1, gpus: int = 2, endless: bool = False, **faults: str) -> Ran:
+        by_gpu = tuple(({"a": A, "b": B}[name].identifier, what) for name, what in faults.items())
+        asked = OnProcessor(tmp_path / "notes", by_gpu, poison, endless)
+        asked.folder.mkdir()
+        monkeypatch.setattr(loop, "open_backend", asked)
+        ran = Ran(create(tmp_path / "map.zarr", SWEEP, ROW), asked, [])
+        options = RunOptions(gpus=gpus, time_limit=60.0)
+        ran.summary = run(ran.store, options, tell=ran.told.append)
+        return ran
+
+    yield start
+    assert VARIABLE not in os.environ
+    assert "cupy" not in sys.modules
+
+
+def test_each_gpu_has_a_process_that_sees_it_alone(
+    start: Callable[..., Ran], expected: dict[str, bytes]
+) -> None:
+    ran = start()
+    assert ran.summary is not None
+    assert ran.summary.counts == {Status.ok: 12 * ROW}
+    assert ran.summary.backend == "2 GPUs (NVIDIA H200)"
+    assert ran.summary.workers == 2 * threads_of_gpu(2)
+    assert bits_of(ran.store.dataset()) == expected
+    assert sorted(each["gpu"] for each in ran.opened) == [A.identifier, B.identifier]
+    assert {each["name"] for each in ran.opened} == {"gpu"}
+    assert not any(each["cupy"] for each in ran.opened)  # the variable is there before it
+    processes = {each["pid"]: each["gpu"] for each in ran.opened}
+    assert len(processes) == 2
+    for receipt in ran.store.receipts():
+        assert receipt["device"] == f"the processor ({processes[receipt['pid']]})"
+
+
+def given_up(ran: Ran) -> list[str]:
+    return [line for line in ran.told if "given up" in line]
+
+
+@pytest.mark.parametrize("fault", ["killed", "spoilt"])
+def test_a_gpu_that_fails_costs_no_chunk(
+    start: Callable[..., Ran], expected: dict[str, bytes], fault: str
+) -> None:
+    """Its process is killed or loses the GPU, and once it is there again everything fails."""
+    ran = start(a=fault)
+    assert bits_of(ran.store.dataset()) == expected
+    assert ran.store.failed() == []
+    opened = [each["pid"] for each in ran.opened if each["gpu"] == A.identifier]
+    assert len(set(opened)) == 2  # begun anew, and seeing the same
+    (line,) = given_up(ran)
+    assert line.startswith(f"GPU {A} is given up, 1 left: 2 tasks running have failed there")
+
+
+def test_a_chunk_that_fails_wherever_it_is_tried_is_given_up_alone(
+    start: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the only GPU is not."""
+    monkeypatch.setattr(ledger, "ATTEMPTS", 2)  # each takes a new process
+    ran = start(poison=5, gpus=1)
+    assert given_up(ran) == []
+    assert ran.summary is not None
+    assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
+    assert [chunk.index for chunk in ran.store.failed()] == [(5, 0)]
+    assert len(ran.asked.noted("poison")) == 2
+
+
+def test_a_chunk_that_hangs_before_any_is_done_is_given_up_alone(
+    start: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "ATTEMPTS", 2)
+    monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.5)
+    monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
+    ran = start(poison=0, gpus=1, endless=True)
+    assert ran.summary is not None
+    assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
+    errors = [receipt["error"] for receipt in ran.store.receipts() if "error" in receipt]
+    assert errors == ["it hung: stopped after 1.0 s"]
+    assert given_up(ran) == []
+
+
+def test_a_run_without_any_gpu_left_ends_and_keeps_what_is_done(
+    start: Callable[..., Ran], tmp_path: Path
+) -> None:
+    """One cannot be opened, the other cannot be again once a kernel has failed there."""
+    with pytest.raises(DeviceError, match=r"no GPU is left: .*run the same sweep again to go on"):
+        start(a="shut", b="lost")
+    notes = [json.loads(path.read_text()) for path in (tmp_path / "notes").glob("open.*")]
+    assert len({each["pid"] for each in notes if each["gpu"] == B.identifier}) == 2
+    assert len(Store.open(tmp_path / "map.zarr").pending()) == 12

@@ -1,0 +1,212 @@
+"""Shards of a sweep: each its own chunks, at once or one by one, together the same store."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sweep import api, plan
+from sweep.config import load
+from sweep.engine import failed_arrays
+from sweep.engine.ledger import of_shard
+from sweep.errors import StoreError
+from sweep.plan import chunk_counts, chunks
+from sweep.spec import Status
+from sweep.store import Store
+from tests.command import Run
+from tests.engine.test_faults import REQUEST, ROOT, finish, receipts_by_chunk
+from tests.store.test_store import tree
+
+N = 3
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Every file of a store that one run made."""
+    path = tmp_path_factory.mktemp("whole") / "map.zarr"
+    finish(path)
+    return tree(path)
+
+
+def compute_shard(path: Path, i: int, n: int = N) -> int:
+    """The chunks that shard i of n computes in this process."""
+    request = api.with_options(load(REQUEST), shard=(i, n))
+    return api.run_in_store(api.open_store(request, path), request).chunks
+
+
+def pending(path: Path) -> set[tuple[int, ...]]:
+    return {chunk.index for chunk in Store.open(path).pending()}
+
+
+@pytest.mark.parametrize(("shape", "chunk"), [((12, 9), (1, 9)), ((5, 7, 4), (2, 3, 4)), ((), ())])
+@pytest.mark.parametrize("n", [1, 2, 5, 200])
+def test_every_chunk_is_in_one_shard_and_shards_are_of_a_size(
+    shape: tuple[int, ...], chunk: tuple[int, ...], n: int
+) -> None:
+    every = list(chunks(shape, chunk))
+    counts = chunk_counts(shape, chunk)
+    shards = [of_shard(every, counts, i, n) for i in range(1, n + 1)]
+    assert sorted(c.index for shard in shards for c in shard) == [c.index for c in every]
+    sizes = [len(shard) for shard in shards]
+    assert max(sizes) - min(sizes) <= 1
+    # What is done meanwhile by others does not move a chunk to another shard.
+    assert of_shard(every[1:], counts, n, n) == [c for c in shards[-1] if c in every[1:]]
+
+
+def test_shards_one_by_one_make_the_store_of_one_run(
+    tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    path = tmp_path / "map.zarr"
+    assert compute_shard(path, 2) == 40
+    assert {index[0] % N for index in pending(path)} == {0, 2}
+    assert compute_shard(path, 2) == 0
+    assert compute_shard(path, 1) + compute_shard(path, 3) == 80
+    assert tree(path) == whole
+    assert set(receipts_by_chunk(path).values()) == {1}
+    assert finish(path).chunks == 0
+
+
+SHARD = """
+import json, sys
+from pathlib import Path
+from tests.engine.test_shards import compute_shard
+sys.stdin.readline()
+print(compute_shard(Path(sys.argv[1]), int(sys.argv[2])), flush=True)
+"""
+
+
+def start_shard(path: Path, i: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", SHARD, str(path), str(i)],
+        cwd=ROOT,
+        env=dict(os.environ),
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+def test_shards_that_start_at_once_make_it_too(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    """None has a store yet: each makes one, and one of those becomes the store of all."""
+    path = tmp_path / "map.zarr"
+    running = [start_shard(path, i) for i in range(1, N + 1)]
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=60)[0] for process in running]
+    assert said == ["40\n"] * N
+    assert tree(path) == whole
+    assert set(receipts_by_chunk(path).values()) == {1}
+    assert list(tmp_path.glob(".*.partial")) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_killed_shard_goes_on_and_leaves_nothing_behind(
+    tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    path = tmp_path / "map.zarr"
+    compute_shard(path, 1)
+    running = start_shard(path, 2)
+    assert running.stdin is not None
+    running.stdin.write("go\n")
+    running.stdin.flush()
+    while len(pending(path)) == 80:
+        pass
+    running.kill()
+    running.communicate()
+    assert 40 < len(pending(path)) < 80
+    left = path / "wear_power" / "c" / f"0.{'0' * 32}.partial"
+    left.write_bytes(b"torn")  # as if the kill had come within a write
+    compute_shard(path, 2)  # its lock went with its process
+    assert not left.exists()
+    compute_shard(path, 3)
+    assert tree(path) == whole
+
+
+def test_the_same_shard_twice_is_refused_and_others_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "map.zarr"
+    store = api.open_store(load(REQUEST), path)
+    cleaned: list[int] = []
+    with store.lock_shard(2, N, clean=lambda: cleaned.append(2)):
+        with pytest.raises(StoreError, match=rf"shard-2-of-3 of .* held by process {os.getpid()}"):
+            compute_shard(path, 2)
+        assert compute_shard(path, 1) == 40
+        with store.lock_shard(3, N, clean=lambda: cleaned.append(3)):
+            pass
+        with pytest.raises(StoreError, match=r"shard-2-of-3 is held by process"):
+            finish(path)
+    assert cleaned == [2]  # a living writer's files are left alone
+    assert compute_shard(path, 2) == 40
+
+
+def test_a_shard_beside_a_whole_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sweep.store.lock.BEGINNING_SECONDS", 0.1)
+    path = tmp_path / "map.zarr"
+    store = api.open_store(load(REQUEST), path)
+    with store.lock(), pytest.raises(StoreError, match=rf"is held by process {os.getpid()} on"):
+        compute_shard(path, 1)
+    assert len(pending(path)) == 120
+
+
+def test_damage_is_repaired_by_the_shard_it_is_in(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    path = tmp_path / "map.zarr"
+    finish(path)
+    (path / "wear_power" / "c" / "4" / "0").unlink()  # 4 % 3 == 1: of the second shard
+    assert (compute_shard(path, 1), compute_shard(path, 3)) == (0, 0)
+    assert compute_shard(path, 2) == 1
+    assert tree(path) == whole
+
+
+TOML = (
+    'format = 1\nmodel = "friction_oscillator"\n[parameters]\n'
+    + "".join(f"{name} = {value!r}\n" for name, value in REQUEST["parameters"].items())
+    + "[axes]\nfriction = { linspace = [0.1, 0.2, 4] }\nbase_acceleration = { values = [12.0] }"
+    + "\n[run]\nchunk_points = 1\n"
+)
+
+
+def test_the_command_tells_of_its_shard_and_of_all(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(TOML)
+    status, out, err = run("run", "map.toml", "--shard", "2/2")
+    assert (status, "shard 2 of 2 is done, 2 points now; 2 of all are pending" in out) == (0, True)
+    status, out, err = run("status", "results/map.zarr")
+    assert "2 of 4 points done" in out
+    status, out, err = run("run", "map.toml", "--shard", "1/2", "--json")
+    summary = json.loads(out.splitlines()[-1])
+    assert (summary["shard"], summary["points"], summary["points_pending"]) == ([1, 2], 2, 0)
+    for wrong in ("0/2", "3/2", "2", "a/b"):
+        status, out, err = run("run", "map.toml", "--shard", wrong)
+        assert (status, f"'{wrong}' is not I/N" in err) == (2, True)
+
+
+def test_a_shard_answers_for_its_own_failed_points_each_time(run: Run, tmp_path: Path) -> None:
+    """Also where nothing is left to do, as a whole run does; not for those of other shards."""
+    (tmp_path / "map.toml").write_text(TOML)
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    store = Store.open("map.zarr")
+    chunk = plan.chunk_at((2, 0), store.sweep.shape, store.chunk_shape)
+    store.write(chunk, failed_arrays(store.sweep, chunk))
+    sentence = store.sweep.model.sentences[Status.failed]
+    for _ in range(2):
+        status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--shard", "1/2")
+        assert (status, f"1 of 2 points failed: {sentence}" in out) == (1, True)
+        status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--shard", "2/2")
+        assert (status, "failed" in out) == (0, False)
+    status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--shard", "1/2", "--json")
+    told = json.loads(out.splitlines()[-1])["status"]
+    assert (status, {name: each["points"] for name, each in told.items()}) == (
+        1,
+        {"ok": 1, "failed": 1},
+    )
+    again = ("--shard", "1/2", "--retry-failed")
+    assert run("run", "map.toml", "-o", "map.zarr", *again)[0] == 0
+    assert run("run", "map.toml", "-o", "map.zarr", "--shard", "1/2")[0] == 0

@@ -1,0 +1,125 @@
+"""What the GPU's kernels take of a thread: `python -m tests.gpu.kernels` writes the record.
+
+Every kernel method compiled by NVRTC for each architecture, and for one of them with every further
+parameter set and all variants: registers, local memory and spills of each entry, as ptxas reports
+them. No figure is of a GPU.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sweep.backends.gpu import options_for
+from sweep.models import models
+from sweep.source import Kernel, kernel_text
+from sweep.spec import Method, Model
+from tests.gpu import nvrtc
+
+OF_CUPY = ("--device-as-default-execution-space", "-ftz=true")  # what CuPy adds
+ARCHITECTURES = (75, 80, 90, 100, 120)
+ONE = 90  # the architecture of further parameter sets and variants
+SIZES = "tribosweep_sizes"
+RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "kernels.json"
+NO_CODE = re.compile(r"//.*|^#line.*$", re.MULTILINE)
+
+
+def kernels() -> Iterator[tuple[str, Kernel]]:
+    """Every kernel method for all outputs, by name.
+
+    With the model's first parameter set and no variants; with each further set, or where there is
+    none with the first again, and all variants the method has.
+    """
+    for model in models().values():
+        for method in model.methods:
+            if method.kind == "kernel":
+                yield from _kernels(model, method)
+
+
+def _kernels(model: Model, method: Method) -> Iterator[tuple[str, Kernel]]:
+    first, *further = model.parameter_sets
+    variants = tuple(variant.name for variant in method.variants)
+    chosen = [(first, ()), *((each, variants) for each in further or [first])]
+    for parameter_set, wanted in dict.fromkeys(chosen):
+        words = [parameter_set.name] * (parameter_set != first) + ["all variants"] * bool(wanted)
+        kernel = Kernel(
+            model=model,
+            method=method,
+            parameter_set=parameter_set,
+            outputs=model.outputs,
+            variants=wanted,
+        )
+        told = f" ({', '.join(words)})" if words else ""
+        yield f"{model.name} {method.name}{told}", kernel
+
+
+def architectures(kernel: Kernel) -> tuple[int, ...]:
+    """Those that a kernel of kernels() is compiled for."""
+    plain = kernel.parameter_set == kernel.model.parameter_sets[0] and not kernel.variants
+    return ARCHITECTURES if plain else (ONE,)
+
+
+def constant_step(kernel: Kernel) -> bool:
+    """Whether it takes steps of constant length only, so that a spill is in its time loop."""
+    method = kernel.method
+    chosen = [variant.name for variant in method.variants]
+    if method.name == "exact":
+        return False
+    return "constant_step" not in chosen or "constant_step" in kernel.variants
+
+
+@functools.cache
+def compiled(kernel: Kernel, architecture: int) -> nvrtc.Compiled:
+    """The very text and options that the backend gives to NVRTC."""
+    text = kernel_text(kernel, "gpu")
+    return nvrtc.compiled(text, architecture, (*options_for(kernel, text), *OF_CUPY))
+
+
+def ptx_of(kernel: Kernel, architecture: int, *, on_the_way: bool = False) -> str:
+    """As compiled(), before ptxas has seen it."""
+    text = kernel_text(kernel, "gpu")
+    options = (*options_for(kernel, text), *OF_CUPY)
+    return nvrtc.ptx(text, architecture, options, on_the_way=on_the_way)
+
+
+def usage(made: nvrtc.Compiled) -> dict[str, Any]:
+    """What the entries that compute take, as the record keeps it."""
+    told = made.usage
+    return {entry: asdict(told[entry]) for entry in sorted(told) if entry != SIZES}
+
+
+def code_digest(kernel: Kernel) -> str:
+    """A digest of the text without comments and places."""
+    code = "".join(NO_CODE.sub("", kernel_text(kernel, "gpu")).split())
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
+
+
+def main() -> int:
+    found: dict[str, dict[str, Any]] = {}
+    for name, kernel in kernels():
+        found[name] = {"code": code_digest(kernel)}
+        for architecture in architectures(kernel):
+            made = compiled(kernel, architecture)
+            if not made.ok:
+                print(f"{name}, sm_{architecture}:\n{made.log}", file=sys.stderr)
+                return 1
+            found[name][f"sm_{architecture}"] = usage(made)
+            run = made.usage["tribosweep_run"]
+            print(
+                f"{name:48} sm_{architecture:<4} {run.registers:4} registers {run.stack:5} B local "
+                f"{run.spill_stores:5} B spilled  {made.seconds:.2f} s"
+            )
+    text = json.dumps({"nvrtc": nvrtc.version(), "kernels": found}, indent=1)
+    RECORD.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

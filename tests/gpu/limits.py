@@ -1,0 +1,188 @@
+"""What a GPU's rate of doubles allows its kernels: `python -m tests.gpu.limits` writes the record.
+
+The kernels that are measured on a GPU, their PTX run on the processor for some of their warps, and
+counted what these do: so many operations on doubles a point or step, by lanes at work and by lanes
+that wait for others of their warp. With an H200's data sheet that is a limit of its speed, which a
+GPU can come near to and not pass. No figure is of a GPU.
+
+A division or root is as many operations as the machine code of the usual case has.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sweep.backends.gpu import GpuBackend
+from sweep.source import Kernel, kernel_of
+from sweep.spec import Column
+from tests.benchmarks import sass
+from tests.benchmarks.gpu_works import Work, works
+from tests.gpu import nvrtc
+from tests.gpu.kernels import code_digest, ptx_of
+from tests.gpu.ptx import counting_text, stretches
+from tests.gpu.twin import TwinDevice, TwinProgram
+
+ARCHITECTURE = 90
+WARP = 32  # threads
+RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "gpu_limits.json"
+
+# NVIDIA's data sheet: 34e12 operations on doubles a second, a fused multiply-add being two.
+DEVICE, RATE = "H200", 17e12
+CONVERTED = 4  # a conversion from or to a double takes the time of so many (16 a clock, not 64)
+
+# Speeds aimed at on that GPU, and what is counted: (points, steps) a second.
+AIMS = {
+    "friction_oscillator exact, wear power of SDND104": 5e8,
+    "friction_oscillator euler, one clock": 3e11,
+    "mdr_contact exact, sphere": 2e8,
+    "mdr_contact time_stepping, 1024 springs": 8e11,
+    "mdr_contact time_stepping_2, 1024 springs": 8e11,
+}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Of a kernel, per point; per step where steps are counted."""
+
+    of: str
+    on_doubles: float  # operations of lanes at work
+    lanes_at_work: float  # the share of them, the others wait
+    instructions: float  # of PTX, of lanes at work, moves and labels left out
+    most_per_second: float  # at the data sheet's rate
+    aim: float | None
+    share_of_aim: float | None  # of the limit, that the aim takes
+    code: str  # digest of the kernel's text
+
+
+def limit(work: Work) -> Limit:
+    """From some warps of neighbouring points, evenly spread."""
+    warps = 2 if work.sweep.method.items or work.steps else 64
+    chosen = sampled(work, warps)
+    device = TwinDevice(memory=1 << 26, text_of=counted_text)
+    backend = GpuBackend(device, budget=1 << 60)
+    kernel = kernel_of(chosen.sweep, chosen.points.variants)
+    program = device.load(kernel)
+    before = counts(program)
+    backend.compute(chosen.sweep, chosen.points)
+    after = counts(program)
+    by_threads = by_warps = instructions = 0.0
+    for entry, of_entry in stretches(ptx_of(kernel, ARCHITECTURE)).items():
+        threads, most = (after[entry][i] - before[entry][i] for i in (0, 1))
+        doubles = np.array([on_doubles(stretch) for stretch in of_entry])
+        by_threads += float(threads @ doubles)
+        by_warps += float(most @ doubles) * WARP
+        instructions += float(threads @ np.array([plain(stretch) for stretch in of_entry]))
+    n = chosen.steps or float(chosen.points.n_points)
+    most_per_second, aim = RATE / (by_warps / n), AIMS.get(work.name)
+    return Limit(
+        of="steps" if chosen.steps else "points",
+        on_doubles=by_threads / n,
+        lanes_at_work=by_threads / by_warps,
+        instructions=instructions / n,
+        most_per_second=most_per_second,
+        aim=aim,
+        share_of_aim=aim / most_per_second if aim else None,
+        code=code_digest(kernel),
+    )
+
+
+def sampled(work: Work, warps: int) -> Work:
+    """As many warps of the work's threads, evenly spread; all of them if there are no more.
+
+    Of a kernel with items the points are taken one by one: a point has warps of its own.
+    """
+    size = 1 if work.sweep.method.items else WARP
+    n = work.points.n_points
+    count = min(warps, n // size)
+    first = np.arange(count) * (n // size) // count * size
+    index = (first[:, None] + np.arange(size)).ravel()
+    columns = {
+        name: Column(c.values[index // c.repeat % len(c.values)] if len(c.values) > 1 else c.values)
+        for name, c in work.points.columns.items()
+    }
+    points = replace(work.points, n_points=len(index), columns=columns)
+    return replace(work, points=points, steps=work.steps * len(index) / n)
+
+
+def counted_text(kernel: Kernel) -> str:
+    return counting_text(ptx_of(kernel, ARCHITECTURE))
+
+
+def counts(program: TwinProgram) -> dict[str, tuple[Any, Any]]:
+    """By entry, how often each stretch was run: by threads, and by warps."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for entry, of_entry in stretches(ptx_of(program.kernel, ARCHITECTURE)).items():
+        kind = ctypes.c_uint64 * len(of_entry)
+        both = (kind.in_dll(program.library, f"{what}_{entry}") for what in ("threads", "warps"))
+        threads, warps = (np.array(each, np.float64) for each in both)
+        found[entry] = (threads, warps)
+    return found
+
+
+def on_doubles(stretch: Counter[str]) -> float:
+    """Operations on doubles of a stretch, as the machine does them."""
+    return sum(n * _on_doubles(name) for name, n in stretch.items())
+
+
+def plain(stretch: Counter[str]) -> float:
+    """Instructions of a stretch, without moves, which registers do away with."""
+    return float(sum(n for name, n in stretch.items() if not name.startswith("mov.")))
+
+
+def _on_doubles(name: str) -> float:
+    base, *rest = name.split(".")
+    if "f64" not in rest or base in ("mov", "ld", "st", "selp", "neg", "abs"):
+        return 0.0  # moved, selected, or a sign of an operand
+    if base == "cvt":
+        return CONVERTED
+    if base in ("div", "rcp", "sqrt"):
+        return expanded(base)
+    if base in ("add", "sub", "mul", "fma", "setp", "min", "max"):
+        return 1.0
+    raise ValueError(f"PTX not counted: {name}")
+
+
+@functools.cache
+def expanded(base: str) -> float:
+    """Operations on doubles of a division or root, of usual numbers, in machine code."""
+    made = {"div": "a[0] / a[1]", "rcp": "1.0 / a[0]", "sqrt": "sqrt(a[0])"}[base]
+    text = f'extern "C" __global__ void trial(double* a) {{ a[2] = {made}; }}'
+    compiled = nvrtc.compiled(text, ARCHITECTURE, ("--fmad=false",))
+    code = sass.listings(compiled.code)["trial"]
+    ends = next(i for i, (_, instruction) in enumerate(code) if "EXIT" in instruction)
+    return float(sum(bool(sass.ON_DOUBLES.search(each)) for _, each in code[:ends]))
+
+
+def counted_works() -> Iterator[Work]:
+    """All kernels that are measured on a GPU."""
+    yield from (work for work in works() if work.sweep.method.kind == "kernel")
+
+
+def main() -> int:
+    found: dict[str, Any] = {}
+    for work in counted_works():
+        each = limit(work)
+        found[work.name] = asdict(each)
+        aim = f", aim {each.share_of_aim:.0%} of it" if each.share_of_aim else ""
+        print(
+            f"{work.name:50} {each.on_doubles:9.1f} on doubles, {each.lanes_at_work:4.0%} of lanes,"
+            f" limit {each.most_per_second:.2e} {each.of}/s{aim}",
+            flush=True,
+        )
+    told = {"nvrtc": nvrtc.version(), "device": DEVICE, "rate": RATE, "limits": found}
+    RECORD.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

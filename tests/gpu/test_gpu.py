@@ -1,0 +1,531 @@
+"""All of the GPU backend that needs no GPU: its text run on the processor, and every way to fail.
+
+The twin device of twin.py takes the place of CUDA; batches, budgets, memory and the packing of
+requests are the backend's own, and what comes out is compared with the CPU backend, bit for bit.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+import weakref
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sweep.backends import Stopped, batches, cupy_device, device, open_backend
+from sweep.backends.compiler import compile_library, find_compiler
+from sweep.backends.cpu import CpuBackend
+from sweep.backends.gpu import GpuBackend, checked
+from sweep.errors import CompileError, LostDeviceError, MachineError
+from sweep.models import models
+from sweep.plan import points
+from sweep.source import kernel_of
+from sweep.spec import Axis, Chunk, array_types
+from tests.command import environment, sweep_command
+from tests.gpu.points import Case, cases
+from tests.gpu.twin import PRELUDE, TwinDevice, TwinMemory, twin_text
+from tests.points import differing, sweep_of
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = {case.name: case for case in cases()}
+FEW = (  # of every kind of kernel
+    "friction_oscillator-exact",
+    "friction_oscillator-rk32",
+    "impact_oscillator-newmark",
+    "mdr_contact-time_stepping_2",
+)
+few_cases = pytest.mark.parametrize("name", FEW)
+
+
+def on_twin(case: Case, twin: TwinDevice, budget: int | None = None) -> dict[str, Any]:
+    return dict(GpuBackend(twin, budget).compute(case.sweep, case.points).arrays)
+
+
+def on_cpu(case: Case) -> dict[str, Any]:
+    return dict(CpuBackend().compute(case.sweep, case.points).arrays)
+
+
+# The bits.
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_gpu_text_gives_the_bits_of_the_cpu(name: str) -> None:
+    expected, twin = on_cpu(CASES[name]), TwinDevice()
+    assert differing(expected, on_twin(CASES[name], twin)) == []
+    assert np.count_nonzero(expected["status"] == 0) > len(expected["status"]) / 2
+    assert twin.used == 0
+    assert twin.open == 0
+
+
+@pytest.mark.parametrize("budget", [1, 7])
+@few_cases
+def test_the_bits_depend_on_no_budget(name: str, budget: int) -> None:
+    twin = TwinDevice()
+    assert differing(on_cpu(CASES[name]), on_twin(CASES[name], twin, budget)) == []
+    assert len(twin.launches) > 3
+
+
+@few_cases
+def test_the_bits_depend_on_no_batch(name: str) -> None:
+    """With so little memory that a batch is some points, or one and not all of its items."""
+    expected = on_cpu(CASES[name])
+    for memory in (40_000, 4_000):
+        twin = TwinDevice(memory)
+        assert differing(expected, on_twin(CASES[name], twin)) == []
+        threads = [n for entry, n in twin.launches if entry == "tribosweep_run"]
+        assert len(threads) > 200 * 50 / memory
+        # No less than a point and a group of items is computed at once.
+        assert twin.most_used < memory + 20_000
+
+
+def test_the_columns_of_a_grid_are_read_at_their_places() -> None:
+    """In batches whose beginning is nowhere in particular: repeat and count are those of plan."""
+    constants = {
+        "mass": 1.0,
+        "gravity": 10.0,
+        "angular_frequency": 6.0,
+        "window_start": 1.0,
+        "window_end": 3.0,
+    }
+    sweep = sweep_of({**constants, "friction": 0.1, "base_acceleration": 1.0})
+    friction = Axis("friction", {"friction": np.linspace(0.01, 1.0, 13)}, {})
+    base = Axis("base_acceleration", {"base_acceleration": np.linspace(0.5, 15.0, 11)}, {})
+    constants = {p.name: float(p.default or 0.0) for p in sweep.parameters} | constants
+    sweep = replace(sweep, constants=constants, axes=(friction, base))
+    given = points(sweep, Chunk((0, 0), (2, 0), (10, 11)))
+    case = Case("grid", sweep, given)
+    assert differing(on_cpu(case), on_twin(case, TwinDevice(9_000))) == []
+
+
+# Memory.
+
+
+@few_cases
+def test_where_memory_runs_out_batches_are_halved(name: str) -> None:
+    """And the next chunk is cut at once as it had to be."""
+    case = CASES[name]
+    twin = TwinDevice(memory=1 << 24, bound=30_000)
+    backend = GpuBackend(twin)
+    expected = on_cpu(case)
+    found = dict(backend.compute(case.sweep, case.points).arrays)
+    assert differing(expected, found) == []
+    assert twin.refused > 0
+    assert twin.used == 0
+    refused = twin.refused
+    assert differing(expected, dict(backend.compute(case.sweep, case.points).arrays)) == []
+    assert twin.refused == refused
+
+
+@few_cases
+def test_where_not_even_one_point_fits_the_run_ends_with_a_cure(name: str) -> None:
+    twin = TwinDevice(bound=300)
+    with pytest.raises(MachineError, match=r"not the memory for a single point .*--backend cpu"):
+        on_twin(CASES[name], twin)
+    assert twin.used == 0
+    assert twin.open == 0
+
+
+class Late(TwinDevice):
+    """Copies to it are done when somebody waits, and not before."""
+
+    def __init__(self, bound: int | None = None) -> None:
+        super().__init__(bound=bound)
+        self.pending: list[weakref.ref[TwinMemory]] = []
+        self.given_back = 0  # memory that was to be copied into
+
+    def upload(self, values: NDArray[Any]) -> TwinMemory:
+        memory = super().upload(values)
+        self.pending.append(weakref.ref(memory))
+        return memory
+
+    def launch(self, *arguments: Any) -> float:
+        self.wait()
+        return super().launch(*arguments)
+
+    def wait(self) -> None:
+        self.given_back += sum(memory() is None for memory in self.pending)
+        self.pending.clear()
+
+
+@few_cases
+def test_what_a_copy_reads_lives_until_it_is_done(name: str) -> None:
+    """Also where a batch ends before it has begun, in want of memory or because of a stop."""
+    case, twin, stop = CASES[name], Late(bound=30_000), threading.Event()
+    assert differing(on_cpu(case), on_twin(case, twin)) == []
+    assert twin.refused > 0
+    stop.set()
+    with pytest.raises(Stopped):
+        GpuBackend(twin).compute(case.sweep, case.points, stop)
+    twin.wait()
+    assert twin.given_back == 0
+
+
+# Stopping, and how long a launch may take.
+
+
+@few_cases
+def test_a_stop_is_heard_between_launches(name: str) -> None:
+    case, stop = CASES[name], threading.Event()
+
+    class Stopping(TwinDevice):
+        def launch(self, *arguments: Any) -> float:
+            if len(self.launches) == 2:
+                stop.set()
+            return super().launch(*arguments)
+
+    twin = Stopping()
+    with pytest.raises(Stopped):
+        GpuBackend(twin, budget=1).compute(case.sweep, case.points, stop)
+    assert len(twin.launches) == 3
+    assert twin.used == 0
+    assert twin.open == 0
+
+
+AT_ONCE = 2**18  # threads of a GPU: 128 multiprocessors
+MOST = batches.LAUNCH_SECONDS
+
+
+def seconds_of(units: int, threads: int, cost: float, busy_with: float = AT_ONCE) -> float:
+    """What a launch takes: fewer threads than keep the device busy wait for their own results."""
+    return units * max(threads, busy_with) * cost
+
+
+@pytest.mark.parametrize("threads", [1, 1000, AT_ONCE, batches.MOST_THREADS])
+@pytest.mark.parametrize("cost", [1e-14, 1e-11, 5e-8])
+def test_a_budget_grows_only_while_a_launch_stays_short(threads: int, cost: float) -> None:
+    pace = batches.Pace(AT_ONCE)
+    for _ in range(3):  # batches
+        units = pace.first(threads)
+        for _ in range(40):
+            seconds = seconds_of(units, threads, cost)
+            assert seconds <= MOST or units == 1
+            units = pace.next(units, threads, seconds)
+        assert seconds_of(units, threads, cost) > MOST / 5 or units == 1 << 60
+
+
+def test_no_launch_takes_half_a_second_whatever_came_before() -> None:
+    """Batches of any size in turn, of points that take any number of units: what is learnt where a
+    unit is cheap, or where few threads are left, spoils none where it is four times as dear.
+
+    A device may be busy with a warp for each scheduler, or only with all that it has room for.
+    """
+    assert 2 * MOST <= 0.5
+    numbers = np.random.default_rng(5)
+    for _ in range(200):
+        pace = batches.Pace(AT_ONCE)
+        cost = 10 ** numbers.uniform(-14, -8.5)
+        busy_with = AT_ONCE / 2 ** numbers.uniform(0, 4)
+        launches = 0
+        for _ in range(20):
+            threads = busy = int(2 ** numbers.uniform(0, np.log2(batches.MOST_THREADS)))
+            need = int(10 ** numbers.uniform(0, 6))  # units of its longest point
+            each = cost * numbers.uniform(1.0, 4.0)
+            units = pace.first(threads)
+            while need > 0:
+                done = min(units, need)
+                seconds = seconds_of(done, busy, each, busy_with)
+                assert seconds <= 0.5
+                busy = max(int(busy * numbers.uniform()), 1)
+                need -= done
+                launches += 1
+                units = pace.next(units, threads, seconds)
+        assert launches < 20 * (11 + 1e6 * 4 * cost * batches.MOST_THREADS / MOST)
+
+
+def test_a_batch_begins_with_what_others_came_to() -> None:
+    """Else every chunk would take a dozen launches to warm up."""
+    pace = batches.Pace(AT_ONCE)
+    units = pace.first(2**20)
+    assert units == 1
+    for _ in range(4):
+        units = pace.next(units, 2**20, seconds_of(units, 2**20, 1e-11))
+    assert pace.first(2**20) == 64
+    assert pace.first(2**22) == 64
+    assert pace.first(1) == 64  # few threads take as long as many
+    assert pace.next(1000, 2**20, 10 * MOST) == 100
+    assert pace.next(1, 2**20, 1e9) == 1
+    assert pace.first(2**20) == 1
+
+
+def test_a_launch_has_no_more_threads_than_stay_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "MOST_THREADS", 64)
+    for name in FEW:
+        twin = TwinDevice()
+        assert differing(on_cpu(CASES[name]), on_twin(CASES[name], twin)) == []
+        assert max(n for entry, n in twin.launches if entry == "tribosweep_run") == 64
+
+
+# A fault of the device.
+
+
+class Faulty(TwinDevice):
+    """Its launches fail from the third on, and it is lost then or not."""
+
+    def __init__(self, lost: bool) -> None:
+        super().__init__()
+        self.lost = lost
+
+    def answers(self) -> bool:
+        return not self.lost
+
+    def launch(self, *arguments: Any) -> float:
+        if len(self.launches) >= 3:
+            raise RuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered")
+        return super().launch(*arguments)
+
+
+@few_cases
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_fault_that_costs_the_device_ends_the_run(name: str, lost: bool) -> None:
+    """Every chunk after it would fail; a fault that leaves the device costs one chunk."""
+    twin = Faulty(lost)
+    expected = r"GPU is lost .*IllegalAddress.*--backend cpu" if lost else "^cudaErrorIllegal"
+    with pytest.raises(LostDeviceError if lost else RuntimeError, match=expected):
+        GpuBackend(twin, budget=1).compute(CASES[name].sweep, CASES[name].points)
+    assert twin.used == 0
+    assert twin.open == 0
+
+
+def test_points_that_are_done_are_left_alone_by_later_launches() -> None:
+    """A launch after the last writes nothing: its outputs are those that were there."""
+    case, twin = CASES["friction_oscillator-exact"], TwinDevice()
+    program = twin.load(kernel_of(case.sweep))
+    types = array_types(case.sweep.outputs)
+    arrays = {name: twin.host_array(200, dtype) for name, dtype in types.items()}
+    pace = batches.Pace(twin.threads)
+    work = batches.Work(twin, program, case.points, case.sweep.outputs, arrays, pace)
+    stored = work._stored(200)
+    request, kept = work._request(0, 200, stored)
+    kept += work._launch_until_done(request, 200)
+    before = {name: memory.bytes.copy() for name, memory in stored.items()}
+    for memory in stored.values():
+        memory.bytes[:] = 0x77
+    request.resuming = 1
+    work._launch("tribosweep_run", request, 200)
+    assert all(np.all(memory.bytes == 0x77) for memory in stored.values())
+    assert before["status"].max() > 0
+
+
+# The layout of a request.
+
+
+@pytest.mark.parametrize("name", ["friction_oscillator-exact", "mdr_contact-time_stepping"])
+def test_a_request_is_packed_as_the_text_has_it(name: str) -> None:
+    """Every offset and size, read from the compiled struct."""
+    kernel = kernel_of(CASES[name].sweep)
+    twin = device.request_type(len(kernel.parameters), len(kernel.outputs))
+    fields = [field for field, _ in twin._fields_]
+    places = ", ".join(f"__builtin_offsetof(Request, {field})" for field in fields)
+    sizes = ", ".join(f"sizeof(Request::{field})" for field in fields)
+    text = (
+        twin_text(kernel)
+        + f"""
+    extern "C" void places(long long* out) {{
+        long long const all[] = {{{places}, {sizes}, sizeof(Request), sizeof(Column)}};
+        for (long long value : all) *out++ = value;
+    }}"""
+    )
+    library = ctypes.CDLL(str(compile_library(text, find_compiler(), ["-O0"])))
+    found = (ctypes.c_longlong * (2 * len(fields) + 2))()
+    library.places(found)
+    ours = [getattr(twin, field) for field in fields]
+    expected = [place.offset for place in ours] + [place.size for place in ours]
+    assert list(found) == [*expected, ctypes.sizeof(twin), ctypes.sizeof(device.Column)]
+
+
+def test_a_text_of_another_layout_is_refused() -> None:
+    kernel = kernel_of(CASES["friction_oscillator-exact"].sweep)
+    size = ctypes.sizeof(device.request_type(len(kernel.parameters), len(kernel.outputs)))
+    assert checked(device.Sizes(8, size, 1, 0), kernel).request_bytes == size
+    with pytest.raises(CompileError, match="differ in layout"):
+        checked(device.Sizes(8, size + 8, 1, 0), kernel)
+
+
+def test_a_call_of_cudas_own_library_does_not_compile_here() -> None:
+    """On doubles it would be taken for ours; the twin's text has it deleted."""
+    ours = PRELUDE + 'extern "C" double f(double x) { return fma(x, x, sqrt(x)); }\n'
+    assert compile_library(ours, find_compiler()).exists()
+    for call in ("exp(x)", "pow(x, 2.0)", "fmin(x, 1.0)"):
+        with pytest.raises(CompileError, match="deleted"):
+            compile_library(ours + f"double g(double x) {{ return {call}; }}\n", find_compiler())
+
+
+# Where there is no GPU, or none that answers.
+
+# A stand-in for CuPy on a machine without a driver: it imports, and asked for devices raises what
+# CuPy 14.2 was seen to raise there. It computes nothing.
+CUPY_WITHOUT_DRIVER = """
+__version__ = "14.2.0"
+class ndarray:  # what xarray looks for once it is imported
+    pass
+class cuda:
+    class runtime:
+        class CUDARuntimeError(RuntimeError):
+            pass
+        @staticmethod
+        def getDeviceCount():
+            raise cuda.runtime.CUDARuntimeError(
+                "cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime "
+                "version"
+            )
+"""
+# One of a GPU that others hold alone.
+CUPY_OF_A_BUSY_GPU = """
+__version__ = "14.2.0"
+class ndarray:
+    pass
+class cuda:
+    class runtime:
+        @staticmethod
+        def getDeviceCount():
+            return 1
+    @staticmethod
+    def Device(number):
+        raise RuntimeError(
+            "cudaErrorDevicesUnavailable: CUDA-capable device(s) is/are busy or unavailable"
+        )
+"""
+BROKEN_CUPY = 'raise ImportError("libnvrtc.so.12: cannot open shared object file")\n'
+
+
+REAL_CUPY = Path(sys.prefix) / "cupy"  # where `make test` puts it
+USELESS = {"without driver": CUPY_WITHOUT_DRIVER, "busy": CUPY_OF_A_BUSY_GPU, "broken": BROKEN_CUPY}
+SAID = (
+    "cudaErrorInsufficientDriver",  # the real one says so, or
+    "cudaErrorNoDevice",
+    "cudaErrorDevicesUnavailable",
+    "libnvrtc.so.12",
+)
+
+
+@pytest.fixture(params=["real", *USELESS])
+def cupy_folder(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A folder that brings a CuPy which is of no use: the real one where no GPU is to be seen."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    if request.param == "real":
+        if not (REAL_CUPY / "cupy").is_dir():
+            # The stand-ins are tested regardless; CI goes by `make test`.
+            pytest.skip(f"no CuPy in {REAL_CUPY}: `make test` installs it there")
+        return REAL_CUPY
+    package = tmp_path / "site" / "cupy"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(USELESS[request.param])
+    return package.parent
+
+
+def without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cupy_device.importlib.util, "find_spec", lambda _name: None)
+
+
+def test_without_cupy_the_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_cupy(monkeypatch)
+    with pytest.raises(MachineError) as caught:
+        open_backend("gpu")
+    assert "CuPy is not installed" in str(caught.value)
+    assert "pip install 'tribosweep[cuda12]'" in str(caught.value)
+    assert "tribosweep[cuda13]" in str(caught.value)
+
+
+def test_without_cupy_auto_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_cupy(monkeypatch)
+    assert open_backend("auto").name == "cpu"
+    assert open_backend().name == "cpu"
+
+
+def test_the_cpu_is_opened_without_a_look_at_cupy(cupy_folder: Path) -> None:
+    """Nor do `import sweep` and the layers below look for it."""
+    text = (
+        "import sys, sweep, sweep.backends.cupy_device\nfrom sweep.backends import open_backend\n"
+        "open_backend('cpu')\nassert 'cupy' not in sys.modules\n"
+        "print(open_backend('auto').name, 'cupy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        env=environment(PYTHONPATH=os.pathsep.join([str(cupy_folder), str(ROOT)])),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split()[0] == "cpu"
+
+
+def test_commands_work_beside_a_cupy_that_is_of_no_use(cupy_folder: Path, tmp_path: Path) -> None:
+    """`auto` computes on the CPU, `gpu` ends with the reason and a cure, the doctor tells both."""
+    paths = os.pathsep.join([str(cupy_folder), str(ROOT)])
+    smoke = ROOT / "configs" / "smoke" / "wear_power.toml"
+    run = sweep_command("run", smoke, "-o", "a.zarr", folder=tmp_path, PYTHONPATH=paths)
+    assert run.returncode == 0, run.stderr
+    assert "computing on the CPU: " in run.stderr
+    assert any(what in run.stderr for what in SAID)
+    refused = sweep_command(
+        "run", smoke, "-o", "b.zarr", "--backend", "gpu", folder=tmp_path, PYTHONPATH=paths
+    )
+    assert refused.returncode == 3
+    assert "Traceback" not in refused.stderr
+    assert any(what in refused.stderr for what in SAID)
+    assert "tribosweep[cuda12]" in refused.stderr
+    doctor = sweep_command("doctor", folder=tmp_path, PYTHONPATH=paths)
+    assert doctor.returncode == 0, doctor.stdout
+    assert any(what in doctor.stdout for what in ("CuPy finds no device", "not usable"))
+    assert "tribosweep[cuda12]" in doctor.stdout
+
+
+# What CuPy 14.2 was seen to do where it may not write into the home folder.
+CUPY_WITHOUT_CACHE = 'raise PermissionError(13, "Permission denied", "/home/me/.cupy")\n'
+
+
+def test_where_cupy_cannot_keep_kernels_the_cure_is_another_folder(tmp_path: Path) -> None:
+    """Neither another CuPy nor a report of a fault: zarr imports CuPy for the CPU's runs too."""
+    package = tmp_path / "cupy"
+    package.mkdir()
+    (package / "__init__.py").write_text(CUPY_WITHOUT_CACHE)
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-c", "from sweep.backends import open_backend; open_backend('gpu')"],
+        env=environment(PYTHONPATH=paths),
+        capture_output=True,
+        text=True,
+    )
+    smoke = ROOT / "configs" / "smoke" / "wear_power.toml"
+    run = sweep_command("run", smoke, "-o", "a.zarr", folder=tmp_path, PYTHONPATH=paths)
+    assert run.returncode == 3
+    assert "DeviceError" in done.stderr.splitlines()[-1]
+    for told in (done.stderr.splitlines()[-1], run.stderr):
+        assert "/home/me/.cupy" in told
+        assert "CUPY_CACHE_DIR" in told
+        assert "pip install" not in told
+
+
+def test_the_gpu_text_of_every_method_is_printed(run: Any) -> None:
+    status, out, _ = run("source", "mdr_contact", "time_stepping", "--backend", "gpu")
+    assert status == 0
+    assert 'extern "C" __global__ void tribosweep_finish' in out
+
+
+def test_one_module_alone_knows_cupy() -> None:
+    named = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "sweep").rglob("*.py")
+        if "import cupy" in path.read_text() or 'import_module("cupy' in path.read_text()
+    ]
+    assert named == ["sweep/backends/cupy_device.py"]
+
+
+def test_every_kernel_method_has_points_here() -> None:
+    named = {(case.sweep.model.name, case.sweep.method.name) for case in CASES.values()}
+    assert named == {
+        (model.name, method.name)
+        for model in models().values()
+        for method in model.methods
+        if method.kind == "kernel"
+    }

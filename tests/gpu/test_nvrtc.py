@@ -1,0 +1,201 @@
+"""Every GPU kernel compiles with NVRTC, for every architecture, from the text the backend sends.
+
+No driver is needed. What a kernel takes of a thread is what ptxas reports; it is no measurement.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sweep.backends.gpu import OPTIONS, options_for
+from sweep.models import models
+from sweep.shipped import kernels_folder
+from sweep.source import flat_text, kernel_of, kernel_text
+from tests.benchmarks import gpu_works, sass
+from tests.benchmarks.gpu import issue
+from tests.gpu import kernels as gpu_kernels
+from tests.gpu import nvrtc
+from tests.gpu.kernels import (
+    ARCHITECTURES,
+    OF_CUPY,
+    RECORD,
+    SIZES,
+    architectures,
+    code_digest,
+    compiled,
+    constant_step,
+    kernels,
+    usage,
+)
+
+KERNELS = dict(kernels())
+PLACES = [
+    pytest.param(name, architecture, id=f"{name} sm_{architecture}")
+    for name, kernel in KERNELS.items()
+    for architecture in architectures(kernel)
+]
+# Of one parameter set of each: none has to do with steps.
+STEPPING = [
+    name
+    for name, kernel in KERNELS.items()
+    if constant_step(kernel) and (kernel.variants or len(architectures(kernel)) > 1)
+]
+KEPT = json.loads(RECORD.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("name", "architecture"), PLACES)
+def test_it_compiles_and_a_constant_step_spills_nothing(name: str, architecture: int) -> None:
+    kernel = KERNELS[name]
+    made = compiled(kernel, architecture)
+    assert made.ok, made.log
+    assert "warning" not in made.log
+    assert made.code[:4] == b"\x7fELF"
+    items = bool(kernel.method.items)
+    names = {"tribosweep_run", SIZES} | (
+        {"tribosweep_sum", "tribosweep_finish"} if items else set()
+    )
+    assert made.usage.keys() == names
+    for taken in made.usage.values():
+        assert 0 < taken.registers <= 255
+        if constant_step(kernel):
+            assert taken.spill_stores == taken.spill_loads == 0
+
+
+@pytest.mark.parametrize(("name", "architecture"), PLACES)
+def test_the_record_is_of_these_kernels(name: str, architecture: int) -> None:
+    """`python -m tests.gpu.kernels` writes it anew. Another NVRTC may give other figures."""
+    kept = KEPT["kernels"][name]
+    if KEPT["nvrtc"] == nvrtc.version():
+        assert kept[f"sm_{architecture}"] == usage(compiled(KERNELS[name], architecture))
+    else:
+        assert kept["code"] == code_digest(KERNELS[name])
+
+
+def test_the_record_has_every_kernel_and_architecture_and_no_other() -> None:
+    assert KEPT["kernels"].keys() == KERNELS.keys()
+    for name, kept in KEPT["kernels"].items():
+        kernel = KERNELS[name]
+        assert kept.keys() == {"code", *(f"sm_{each}" for each in architectures(kernel))}
+        entries = [entry for place, each in kept.items() if place != "code" for entry in each]
+        assert "tribosweep_run" in entries
+
+
+def test_every_method_is_compiled_everywhere_and_with_every_parameter_set_and_variant() -> None:
+    for model in models().values():
+        for method in (method for method in model.methods if method.kind == "kernel"):
+            ours = [k for k in KERNELS.values() if (k.model, k.method) == (model, method)]
+            assert {place for k in ours for place in architectures(k)} == set(ARCHITECTURES)
+            assert {k.parameter_set for k in ours} == set(model.parameter_sets)
+            assert {name for k in ours for name in k.variants} == {v.name for v in method.variants}
+
+
+def test_comments_do_not_change_the_digest_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = KERNELS["impact_oscillator exact"]
+    text, digest = kernel_text(kernel, "gpu"), code_digest(kernel)
+    plain = (f"{text}\n// a word\n", text.replace("#line 1 ", "#line 2 "))
+    for changed, same in ((plain[0], True), (plain[1], True), (f"{text}\nint n;", False)):
+        monkeypatch.setattr(gpu_kernels, "kernel_text", lambda *_, changed=changed: changed)
+        assert (code_digest(kernel) == digest) == same
+
+
+def test_the_kernels_of_a_constant_step_are_told_apart() -> None:
+    told = {name for name, kernel in KERNELS.items() if constant_step(kernel)}
+    assert {
+        "friction_oscillator euler",
+        "friction_oscillator moreau",
+        "friction_oscillator rk54 (cycles, all variants)",
+        "impact_oscillator newmark",
+        "mdr_contact time_stepping",
+    } <= told
+    assert not {"friction_oscillator exact", "friction_oscillator rk54"} & told
+
+
+@pytest.mark.parametrize("name", STEPPING)
+def test_a_constant_step_writes_nothing_before_it_is_done(name: str) -> None:
+    """No loop writes to memory, local memory included, and the innermost ones read none of that."""
+    code = sass.listings(compiled(KERNELS[name], 90).code)["tribosweep_run"]
+    computing = [loop for loop in sass.loops(code) if loop.on_doubles]
+    assert [loop.writes for loop in computing] == [0] * len(computing)
+    innermost = [loop for loop in computing if loop.innermost]
+    assert innermost
+    assert not any(loop.local_memory for loop in innermost)
+    if "friction" in name:  # every lane's steps of one stretch
+        assert len(sass.time_loops(code)) == 1
+    # Results and states are written, and nothing by what is called, which stands behind.
+    done = max(at for at, text in code if "EXIT" in text)
+    assert 0 < sass.writes(code) == sass.writes([(at, text) for at, text in code if at <= done])
+
+
+def _trial(body: str) -> nvrtc.Compiled:
+    """A kernel around `body`, which may use `a`, an array of doubles."""
+    text = flat_text("elementary.h") + 'extern "C" __global__ void trial(double* a) {\n'
+    return nvrtc.compiled(f"{text}{body}\n}}\n", 90, OPTIONS)
+
+
+def test_a_fault_is_reported_at_the_line_of_its_header() -> None:
+    header = kernels_folder() / "elementary.h"
+    lines = header.read_text(encoding="utf-8").splitlines()
+    number = 1 + next(i for i, line in enumerate(lines) if "return base + (root" in line)
+    text = flat_text("elementary.h").replace("return base + (root", "return base + (roof")
+    made = nvrtc.compiled(text, 90, OPTIONS)
+    assert not made.ok
+    assert made.code == b""
+    assert f'kernels/elementary.h({number}): error: identifier "roof" is undefined' in made.log
+
+
+def test_local_memory_and_spills_are_read_from_the_report() -> None:
+    """An array with a computed index lies in local memory; its bytes are what it has."""
+    made = _trial("double b[64]; for (int i = 0; i < 64; ++i) b[i] = a[i];\na[0] = b[(int)a[1]];")
+    assert made.usage["trial"].stack == 64 * 8
+    assert made.usage["trial"].spill_stores == 0
+    assert _trial("a[0] = lane(exp(real(a[1])), 0);").usage["trial"].stack == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "writes", "local"),
+    [
+        ("for (int i = 0; i < (int)a[1]; ++i) a[i] = a[i] * a[i] + 1.0;", 1, False),
+        ("double b[64];\nfor (int i = 0; i < 64; ++i) b[i] = a[i];\n#pragma unroll 1\n"
+         "for (int i = 0; i < (int)a[1]; ++i) b[(int)a[i]] += a[i] * 3.0;\na[0] = b[3];", 1, True),
+        ("double b = a[0];\nfor (int i = 0; i < (int)a[1]; ++i) b = b * b + 1.0;\na[0] = b;",
+         0, False),
+    ],
+)  # fmt: skip
+def test_a_loop_that_writes_is_found(body: str, writes: int, local: bool) -> None:
+    code = sass.listings(_trial(body).code)["trial"]
+    computing = [loop for loop in sass.loops(code) if loop.on_doubles]
+    assert any(loop.writes for loop in computing) == bool(writes)
+    assert any(loop.local_memory for loop in computing) == local
+    assert sass.writes(code)
+
+
+def test_the_steps_of_a_turn_of_the_time_loop_are_counted() -> None:
+    """As many as it is told to be unrolled by, and so many times the work."""
+    steps = 3
+    kernel = KERNELS["friction_oscillator moreau (cycles, all variants)"]
+    text, loop = kernel_text(kernel, "gpu"), "for (int64 i = 0; i < run; ++i) {"
+    assert text.count(loop) == 1
+    unrolled = text.replace(loop, f'_Pragma("unroll {steps}") {loop}')
+    made = nvrtc.compiled(unrolled, 90, (*options_for(kernel, text), *OF_CUPY))
+    (found,) = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
+    assert found.counted == steps
+    assert found.on_doubles == pytest.approx(27 * steps, rel=0.1)
+
+
+def test_what_is_measured_in_steps_has_its_operations_counted() -> None:
+    """Smoke."""
+    work = gpu_works.stepping("euler", 64, 100)
+    kernel = kernel_of(work.sweep, work.points.variants)
+    text = kernel_text(kernel, "gpu")
+    made = nvrtc.compiled(text, 90, (*options_for(kernel, text), *OF_CUPY))
+    found = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
+    assert issue(found, 1, 1.0, 1.0)["fraction_of_double_rate"] > 5
+
+
+def test_nothing_is_fused_but_where_it_is_written() -> None:
+    """The two texts differ in code exactly if the compiler tells a b + c from fma(a, b, c)."""
+    apart = _trial("a[0] = a[1] * a[2] + a[3];").code
+    fused = _trial("a[0] = fma(a[1], a[2], a[3]);").code
+    assert apart != fused

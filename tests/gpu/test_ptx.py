@@ -1,0 +1,211 @@
+"""What NVIDIA's compiler makes of every kernel gives the CPU's bits, without a GPU.
+
+NVRTC's PTX is run on the processor (ptx.py), by the backend's own batches and launches. So nothing
+that the compiler does between the language and PTX changes a bit: it fuses, reorders and selects
+nothing but as the text says. ptxas and the GPU come after; `pytest -m gpu` has them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sweep.backends.compiler import compile_library, find_compiler
+from sweep.backends.cpu import CpuBackend, load_library
+from sweep.backends.gpu import GpuBackend, options_for
+from sweep.errors import CompileError
+from sweep.source import Kernel, kernel_of, kernel_text
+from tests.gpu import kernels as gpu_kernels
+from tests.gpu import nvrtc
+from tests.gpu.kernels import ptx_of
+from tests.gpu.points import cases
+from tests.gpu.ptx import processor_text
+from tests.gpu.twin import TwinDevice
+from tests.points import differing
+
+CASES = {case.name: case for case in cases()}
+ARCHITECTURES = (90, 100)  # NVRTC writes PTX in one way for those before 100, and in another
+MODULE = re.compile(r"_[0-9a-f]{8}_\d+_kernel_cu_[0-9a-f]+")  # in the names of what is internal
+PRODUCT = re.compile(r"(fd\d+) = mul_rn_f64\((.*)\);")
+SUM = re.compile(r"(fd\d+) = add_rn_f64\((fd\d+), (.*)\);")
+
+
+def old_text(kernel: Kernel) -> str:
+    return processor_text(ptx_of(kernel, ARCHITECTURES[0]))
+
+
+def new_text(kernel: Kernel) -> str:
+    return processor_text(ptx_of(kernel, ARCHITECTURES[1]))
+
+
+def fused_text(kernel: Kernel) -> str:
+    """As old_text(), each product that is added to something fused with the sum."""
+    made = old_text(kernel)
+    factors = dict(PRODUCT.findall(made))
+
+    def fuse(found: re.Match[str]) -> str:
+        into, product, other = found.groups()
+        if product not in factors:
+            return found[0]
+        return f"{into} = fma_rn_f64({factors[product]}, {other});"
+
+    return SUM.sub(fuse, made)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_ptx_gives_the_bits_of_the_cpu(name: str) -> None:
+    case = CASES[name]
+    expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
+    for text_of in (old_text, new_text):
+        twin = TwinDevice(text_of=text_of)
+        found = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
+        assert differing(expected, found) == []
+    assert np.count_nonzero(expected["status"] == 0) > len(expected["status"]) / 2
+
+
+def test_every_architecture_gets_the_ptx_of_one_of_the_two() -> None:
+    kernel = kernel_of(CASES["impact_oscillator-exact"].sweep)
+    made = {
+        each: MODULE.sub("", ptx_of(kernel, each)).replace(f"sm_{each}", "")
+        for each in gpu_kernels.ARCHITECTURES
+    }
+    assert made.keys() > set(ARCHITECTURES)
+    old, new = (made[each] for each in ARCHITECTURES)
+    assert old != new
+    assert all(made[each] == (old if each < 100 else new) for each in made)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_gpus_machine_code_is_made_of_this_ptx(architecture: int) -> None:
+    """CuPy asks for machine code, and NVRTC passes through PTX on its way to that."""
+    kernel = kernel_of(CASES["impact_oscillator-exact"].sweep)
+    passed, asked = (ptx_of(kernel, architecture, on_the_way=each) for each in (True, False))
+    assert MODULE.sub("", passed) == MODULE.sub("", asked)
+
+
+def test_operations_that_are_fused_are_seen() -> None:
+    case = CASES["friction_oscillator-euler"]
+    expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
+    twin = TwinDevice(text_of=fused_text)
+    found = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
+    assert differing(expected, found) != []
+
+
+def test_ptxas_is_left_nothing_to_fuse() -> None:
+    """By --fmad=false: else they have no .rn, and are not known here."""
+    kernel = kernel_of(CASES["impact_oscillator-newmark"].sweep)
+    text = kernel_text(kernel, "gpu")
+    options = tuple(option for option in options_for(kernel, text) if "fmad" not in option)
+    assert len(options) == len(options_for(kernel, text)) - 1
+    made = nvrtc.ptx(text, ARCHITECTURES[0], options)
+    assert re.search(r"\bmul\.f64", made)
+    with pytest.raises(CompileError, match=r"mul_f64.* was not declared"):
+        compile_library(processor_text(made), find_compiler())
+
+
+def run_ptx(ptx: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What one thread of the entry tribosweep_trial makes of an array of doubles."""
+    library = load_library(compile_library(processor_text(ptx), find_compiler()))
+    a = values.copy()
+    library.twin_trial(ctypes.c_void_p(a.ctypes.data), ctypes.c_int64(1), ctypes.c_uint32(1))
+    return a
+
+
+def run(body: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A kernel around `body`, which may use `a`, an array of doubles, for one thread."""
+    text = f'extern "C" __global__ void tribosweep_trial(double* a) {{ {body} }}'
+    ptx = [nvrtc.ptx(text, architecture, ("--fmad=false",)) for architecture in ARCHITECTURES]
+    old, new = (run_ptx(each, values) for each in ptx)
+    assert old.tobytes() == new.tobytes()
+    return new
+
+
+@pytest.mark.parametrize(
+    ("body", "given", "expected"),
+    [
+        ("a[0] = (double)(long long)a[0];", np.nan, -(2.0**63)),
+        ("a[0] = (double)(long long)a[0];", np.inf, 2.0**63),  # 2^63 - 1, as a double has it
+        ("a[0] = (double)(long long)a[0];", -1e30, -(2.0**63)),
+        ("a[0] = (double)(long long)a[0];", -1.75, -1.0),
+        ("a[0] = (double)(int)a[0];", 1e10, 2.0**31 - 1),
+        ("a[0] = (double)(unsigned int)a[0];", -1.0, 0.0),
+        ("a[0] = (double)(1LL << (int)a[0]);", 62.0, 2.0**62),
+        ("a[0] = (double)(1LL << (int)a[0]);", 64.0, 0.0),
+        ("a[0] = (double)(-8LL >> (int)a[0]);", 99.0, -1.0),
+        ("a[0] = (double)((long long)a[0] / -3);", 7.0, -2.0),
+        ("a[0] = (double)((long long)a[0] % 3);", -7.0, -1.0),
+        ("a[0] = (double)__byte_perm((unsigned int)a[0], 0xaabb, 0x5041);", 0x1122, 0xAA22BB11),
+        ("a[0] = fmax(a[0], 2.0);", np.nan, 2.0),
+        ("a[0] = fmin(a[0], 2.0);", 1.0, 1.0),
+        ("a[0] = 1.0 / fmin(a[0], 0.0);", -0.0, -np.inf),
+        ("a[0] = a[0] > 1.0 ? 3.0 : 4.0;", np.nan, 4.0),
+        ("a[0] = !(a[0] <= 1.0) ? 3.0 : 4.0;", np.nan, 3.0),
+        ("a[0] = sqrt(a[0]);", 2.0, np.sqrt(2.0)),
+        ("a[0] = floor(a[0]);", -1.5, -2.0),
+    ],
+)
+def test_an_instruction_does_what_ptx_says(body: str, given: float, expected: float) -> None:
+    (found,) = run(body, np.array([given], np.float64))
+    assert found == expected
+
+
+def test_arithmetic_makes_a_nan_that_the_processor_does_not() -> None:
+    (found,) = run("a[0] = a[0] - a[0];", np.array([np.inf]))
+    assert found.view(np.uint64) == 0x7FFFFFFFFFFFFFFF
+
+
+def test_local_memory_and_loops_are_run() -> None:
+    body = """double b[8]; for (int i = 0; i < 8; ++i) b[i] = a[i];
+    for (int i = 0; i < 8; ++i) a[i] = b[(int)b[i]] + i;"""
+    given = np.array([3.0, 1, 4, 1, 5, 2, 6, 5])
+    np.testing.assert_array_equal(run(body, given), given[given.astype(int)] + np.arange(8))
+
+
+ENTRY = ".visible .entry tribosweep_trial(\n.param .u64 p\n)\n{\n%s\n}"
+
+
+def test_a_vector_is_of_one_instruction() -> None:
+    """All of it or nothing is done where a predicate says so, at an address that it may replace."""
+    swap = """.reg .pred %p<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [p];
+    mov.u64 %rd2, %rd1;
+    setp.ne.s64 %p1, %rd1, %rd2;
+    @%p1 st.global.v2.u64 [%rd1+16], {%rd1, %rd2};
+    @!%p1 ld.global.v2.u64 {%rd1, %rd3}, [%rd1];
+    @%p1 ld.global.v2.u64 {%rd1, %rd3}, [%rd2+16];
+    st.global.v2.u64 [%rd2], {%rd3, %rd1};
+    ret;"""
+    found = run_ptx(ENTRY % swap, np.array([1.0, 2.0, 3.0, 4.0]))
+    np.testing.assert_array_equal(found, [2.0, 1.0, 3.0, 4.0])
+
+
+def test_fields_of_bits_are_taken_out() -> None:
+    """By an instruction that NVRTC 13.0 writes and later ones do not."""
+    fields = {(8, 8): 0x12, (0, 32): 0xABCD1234, (28, 8): 0xA, (40, 8): 0, (256, 4): 4, (4, 0): 0}
+    each = """bfe.u32 %r2, %r1, {}, {};
+    cvt.rn.f64.u32 %fd1, %r2;
+    st.global.f64 [%rd1+{}], %fd1;
+    """
+    lines = [each.format(*field, 8 * i) for i, field in enumerate(fields)]
+    start = """.reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    .reg .f64 %fd<2>;
+    ld.param.u64 %rd1, [p];
+    mov.b32 %r1, 0xABCD1234;
+    """
+    found = run_ptx(ENTRY % "".join([start, *lines, "ret;"]), np.full(len(fields), np.nan))
+    np.testing.assert_array_equal(found, list(fields.values()))
+
+
+def test_what_is_not_understood_is_an_error() -> None:
+    assert "return;" in processor_text(ENTRY % "ret;")
+    for line in ("bar.sync 0;", "ld.shared.f64 %fd1, [%rd1];", ".shared .align 8 .b8 s[8];"):
+        with pytest.raises(ValueError, match="not understood"):
+            processor_text(ENTRY % line)
+    with pytest.raises(ValueError, match="beside entries"):
+        processor_text(".func (.param .b64 r) helper()\n{\nret;\n}")

@@ -1,0 +1,397 @@
+"""The impact oscillator's kernels: reference values, oracles, limits, order, every bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sweep.backends.compiler import find_compiler, zig
+from sweep.backends.cpu import Target
+from sweep.config import load
+from sweep.errors import ConfigError
+from sweep.models.impact_oscillator import MODEL
+from sweep.spec import MISSING_FLAG, Status
+from sweep.theory import impact_oscillator as theory
+from sweep.tracing import trace
+from tests.backends.kernel_probe import Entry, compile_probe
+from tests.command import Run
+from tests.impact_points import ENERGIES, RIGHT, SDND122, found_by, random_parameters, theirs
+from tests.oracles import impact_oscillator as oracle
+from tests.points import differing
+
+DOCUMENT_ENERGIES = np.linspace(6.2e-3, 6.9e-3, 2001)
+
+
+# Method exact.
+
+
+def test_the_three_right_frequencies_to_all_digits_given() -> None:
+    frequency = found_by("exact", {**SDND122, "energy": ENERGIES})["frequency"]
+    assert [f"{value:.10f}" for value in frequency] == RIGHT
+
+
+@pytest.fixture(scope="module")
+def judged() -> tuple[dict[str, NDArray[Any]], list[dict[str, float]]]:
+    parameters = random_parameters(200, seed=7)
+    return parameters, [oracle.periodic(**theirs(parameters, i)) for i in range(200)]
+
+
+@pytest.mark.parametrize("name", ["frequency", "minimum", "maximum", "contact_fraction"])
+def test_exact_against_the_integrated_motion(name: str, judged: Any) -> None:
+    """At 200 random points, K/k from 0 to 1e12, within 1e-9 of the value itself."""
+    parameters, expected = judged
+    found = found_by("exact", parameters)
+    assert not found["status"].any()
+    np.testing.assert_allclose(found[name], [each[name] for each in expected], rtol=1e-9)
+
+
+def test_exact_keeps_its_digits_towards_grazing() -> None:
+    """Against 50 digits, where the motion reaches into the stop by ever less."""
+    excess = 10.0 ** -np.arange(0, 15)
+    energy = 0.5 * SDND122["stiffness"] * SDND122["gap"] ** 2 * (1 + excess)
+    found = found_by("exact", {**SDND122, "energy": energy})
+    for i, E in enumerate(energy):
+        period, pressed = _times(50.0, E)
+        assert found["frequency"][i] == pytest.approx(float(1 / period), rel=1e-15)
+        assert found["contact_fraction"][i] == pytest.approx(float(pressed / period), rel=1e-14)
+
+
+@pytest.mark.parametrize("ratio", [1e-12, 1e-6, 1.0, 1e6, 1e12])
+def test_exact_for_any_stiffness_of_the_stop(ratio: float) -> None:
+    energy = 5e-4 * (1 + np.array([1e-9, 1e-3, 1.0, 1e3, 1e9]))
+    found = found_by("exact", {**SDND122, "wall_stiffness": 10 * ratio, "energy": energy})
+    for i, E in enumerate(energy):
+        period, pressed = _times(10 * ratio, E)
+        assert found["frequency"][i] == pytest.approx(float(1 / period), rel=1e-15)
+        assert found["contact_fraction"][i] == pytest.approx(float(pressed / period), rel=2e-14)
+
+
+def _times(wall_stiffness: float, energy: float) -> tuple[mpmath.mpf, mpmath.mpf]:
+    """Period and contact time of a mass of 1 kg by the document's arccosines, T2 corrected."""
+    with mpmath.workdps(50):
+        k, e = mpmath.mpf(SDND122["stiffness"]), mpmath.mpf(SDND122["gap"])
+        K, E = mpmath.mpf(wall_stiffness), mpmath.mpf(float(energy))
+        free = 2 * mpmath.sqrt(1 / k) * mpmath.acos(-e * mpmath.sqrt(k / (2 * E)))
+        reach = e * k / mpmath.sqrt(2 * E * (K + k) - k * K * e**2)
+        pressed = 2 * mpmath.sqrt(1 / (K + k)) * mpmath.acos(reach)
+        return free + pressed, pressed
+
+
+def test_the_linear_motion_at_and_below_grazing_and_without_a_stop() -> None:
+    linear = np.sqrt(10.0) / (2 * np.pi)
+    grazing = {**SDND122, "gap": 0.25, "energy": 10 * 0.25**2 / 2}  # in doubles exactly
+    free = {**SDND122, "wall_stiffness": 0.0, "energy": ENERGIES}
+    for point in (grazing, {**SDND122, "energy": [1e-9, 4.9e-4]}, free):
+        found = found_by("exact", point)
+        np.testing.assert_allclose(found["frequency"], linear, rtol=4e-16)
+        np.testing.assert_allclose(found["maximum"], -found["minimum"], rtol=4e-16)
+        np.testing.assert_allclose(found["floquet_trace"], 2.0, rtol=4e-16)
+        assert found["stable"].all()
+    assert found_by("exact", grazing)["contact_fraction"][0] == 0
+
+
+@pytest.mark.parametrize("ratio", [0.5, 3.0, 1e6])
+def test_without_a_gap_every_energy_has_the_frequency_of_two_halves(ratio: float) -> None:
+    point = {**SDND122, "gap": 0.0, "wall_stiffness": 10 * ratio, "energy": [1e-6, 1.0, 1e6]}
+    rho = np.sqrt(1 + ratio)
+    expected = np.sqrt(10.0) / (2 * np.pi) * 2 * rho / (1 + rho)
+    np.testing.assert_allclose(found_by("exact", point)["frequency"], expected, rtol=4e-16)
+
+
+def test_trace_of_the_monodromy_matrix_is_2() -> None:
+    """A check on the durations: phases of other lengths do not close."""
+    found = found_by("exact", random_parameters(20_000, seed=3))
+    assert np.abs(found["floquet_trace"] - 2).max() < 1e-13
+    assert found["floquet_modulus"].max() < 1 + 1e-6
+    assert found["stable"].all()
+
+
+MATRIX = """
+    impact_oscillator::Orbit orbit(in[0], in[1], in[2], in[3], in[4]);
+    impact_oscillator::Matrix m = impact_oscillator::monodromy(orbit);
+    out[0] = m.xx; out[1] = m.xv * (1.0 / orbit.rate); out[2] = m.vx * orbit.rate; out[3] = m.vv;
+    out[4] = m.xx * m.vv - m.xv * m.vx;
+"""
+
+
+def test_monodromy_matrix_against_integrated_disturbances(tmp_path: Path, judged: Any) -> None:
+    parameters, expected = judged
+    header = "models/impact_oscillator/orbit.h"
+    probe = compile_probe(tmp_path, header, {"matrix": Entry(5, 5, MATRIX)})
+    *found, determinant = probe("matrix", *parameters.values())
+    assert np.abs(determinant - 1).max() < 1e-12
+    mild = parameters["wall_stiffness"] <= 1e3 * parameters["stiffness"]
+    rate = np.sqrt(parameters["stiffness"] / parameters["mass"])
+    units = (1.0, 1 / rate, rate, 1.0)
+    for name, values, unit in zip(("m11", "m12", "m21", "m22"), found, units, strict=True):
+        error = (values - [each[name] for each in expected]) / unit
+        assert np.abs(error[mild]).max() < 1e-8, name
+
+
+def test_a_disturbance_to_another_energy_is_delayed_as_the_frequency_says(tmp_path: Path) -> None:
+    """The Jordan block: velocity gained per period is the force times dT/dE of the energy given."""
+    entry = {"matrix": Entry(5, 5, MATRIX)}
+    probe = compile_probe(tmp_path, "models/impact_oscillator/orbit.h", entry)
+    point = [*SDND122.values()]
+    vx = probe("matrix", *([value] for value in (*point, ENERGIES[0])))[2][0]
+    step = 1e-5 * ENERGIES[0]
+    near = found_by("exact", {**SDND122, "energy": ENERGIES[0] + np.array([-step, step])})
+    slope = np.diff(1 / near["frequency"])[0] / (2 * step)
+    force = SDND122["stiffness"] * np.sqrt(2 * ENERGIES[0] / SDND122["stiffness"])
+    assert vx == pytest.approx(slope * force * force / SDND122["mass"], rel=1e-7)
+
+
+# Method newmark.
+
+
+def test_newmark_at_1000_points() -> None:
+    """The bounds of its default: frequency within 1e-5, multipliers below 1.01."""
+    parameters = {**SDND122, "energy": DOCUMENT_ENERGIES}
+    found, exact = found_by("newmark", parameters), found_by("exact", parameters)
+    assert not found["status"].any()
+    np.testing.assert_allclose(found["frequency"], exact["frequency"], rtol=1e-5)
+    assert 1.004 < found["floquet_modulus"].max() < 1.01
+    assert found["stable"].all()
+
+
+@pytest.mark.parametrize("odd", [0, 1])
+@pytest.mark.parametrize("name", ["frequency", "minimum", "contact_fraction", "floquet_trace"])
+def test_newmark_is_of_second_order(name: str, odd: int) -> None:
+    """Over the mean of many energies, since how a contact lies among the steps is chance."""
+    energy = np.linspace(6e-4, 2e-2, 500)
+    steps = np.array([200, 400, 800, 1600, 3200]) + odd
+    exact = found_by("exact", {**SDND122, "energy": energy})[name]
+    errors = []
+    for count in steps:
+        found = found_by("newmark", {**SDND122, "energy": energy, "steps_per_period": count})
+        errors.append(np.sqrt(np.mean((found[name] / exact - 1) ** 2)))
+    order = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert order == pytest.approx(2.0, abs=0.15)
+
+
+def test_newmark_below_grazing_has_the_schemes_own_frequency() -> None:
+    """Average acceleration turns by 2 atan(ωh/2) a step: N of them make 2π."""
+    steps = np.array([8.0, 9.0, 100.0, 101.0, 1000.0])
+    found = found_by("newmark", {**SDND122, "energy": 1e-4, "steps_per_period": steps})
+    rate = np.sqrt(10.0)
+    expected = rate / (2 * steps * np.tan(np.pi / steps))
+    np.testing.assert_allclose(found["frequency"], expected, rtol=1e-12)
+    # The middle of the half period lies beside the grid where the number of steps is odd.
+    even = steps % 2 == 0
+    np.testing.assert_allclose(found["minimum"][even], -np.sqrt(2e-4 / 10), rtol=1e-11)
+    np.testing.assert_array_equal(found["contact_fraction"], 0.0)
+
+
+def test_newmark_says_where_it_cannot_resolve_the_contact() -> None:
+    point = {**SDND122, "energy": ENERGIES[0]}
+    stiff = found_by("newmark", {**point, "wall_stiffness": 1e7, "steps_per_period": [1000, 1e4]})
+    np.testing.assert_array_equal(stiff["status"], [Status.outside_validity, Status.ok])
+    coarse = found_by("newmark", {**point, "steps_per_period": [8, 20]})
+    np.testing.assert_array_equal(coarse["status"], [Status.outside_validity, Status.ok])
+
+
+# Both kernels.
+
+
+@pytest.mark.parametrize("method", ["exact", "newmark"])
+def test_what_has_no_meaning_and_what_has_no_number(method: str) -> None:
+    beyond = {
+        "mass": [1.0, 1.0, 1e-200, 1.0, 1.0],
+        "wall_stiffness": [50.0, 1.1e13, 50.0, 50.0, 50.0],
+        "energy": [1e-3, 1e-3, 1e-3, 1e200, 1e-3],
+        "gap": [0.01, 0.01, 0.01, 0.01, -0.01],
+    }
+    found = found_by(method, {**SDND122, **beyond})
+    np.testing.assert_array_equal(found["status"], [0, 3, 2, 2, 3])
+    for name, values in found.items():
+        missing = {"stable": MISSING_FLAG}.get(name, np.nan)
+        if name != "status":
+            np.testing.assert_array_equal(values[1:], np.full(4, missing, values.dtype))
+
+
+@pytest.mark.parametrize("method", ["exact", "newmark"])
+@pytest.mark.parametrize("size", [1e-140, 1e140])
+@pytest.mark.parametrize("name", ["mass", "stiffness", "energy", "gap"])
+def test_numbers_are_refused_where_they_would_fade_or_overflow(
+    name: str, size: float, method: str
+) -> None:
+    """And are right up to there; a gap may be as narrow as it likes."""
+    values = size * np.array([10.0, 0.1] if size < 1 else [0.1, 10.0])
+    point = {**SDND122, "energy": 1e-3, name: values}
+    if name == "stiffness":
+        point["wall_stiffness"] = 5 * values
+    found = found_by(method, point)
+    narrow = name == "gap" and size < 1
+    refused = Status.ok if narrow else Status.diverged
+    np.testing.assert_array_equal(found["status"], [Status.ok, refused])
+    expected = theory.frequency(**point)[0]
+    off = 1e-14 if method == "exact" else 1e-4
+    assert found["frequency"][0] == pytest.approx(expected, rel=off)
+
+
+def test_multipliers_are_those_of_a_matrix_of_determinant_1() -> None:
+    """Their product is 1 and their sum the trace: on the circle, or one of them beyond it."""
+    found = found_by("newmark", points_of("newmark"))
+    trace, modulus, stable = (
+        found[name][found["status"] == Status.ok]
+        for name in ("floquet_trace", "floquet_modulus", "stable")
+    )
+    beyond = np.abs(trace) > 2
+    assert beyond.sum() > 50
+    assert (~beyond).sum() > 50
+    np.testing.assert_array_equal(modulus[~beyond], 1.0)
+    sums = (modulus + 1 / modulus)[beyond]
+    np.testing.assert_allclose(sums, np.abs(trace[beyond]), rtol=1e-13)
+    np.testing.assert_array_equal(stable == 1, modulus < 1.01)
+    assert 0.1 < stable.mean() < 0.9
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("energy = 0", "above 0"),
+        ("mass = -1", "above 0"),
+        ("gap = -0.01", "at least 0"),
+        ("wall_stiffness = -1", "at least 0"),
+        ('energy = "3 N"', "wrong kind"),
+        ("method = 'newmark'\nsteps_per_period = 7", "at least 8"),
+        ("method = 'newmark'\nsteps_per_period = 99.5", "whole number"),
+        ("method = 'harmonic_balance'\nharmonics = 61", "at most 60"),
+        ("method = 'harmonic_balance'\nregularization = -1", "at least 0"),
+    ],
+)
+def test_bad_input_is_refused_with_what_is_wrong(wrong: str, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        load("sdnd122", wrong.split("\n"))
+
+
+# Traces.
+
+
+@pytest.mark.parametrize("energy", [4e-4, 6.5e-3])
+def test_a_trace_is_the_motion(energy: float) -> None:
+    seen = trace("sdnd122", {"energy": energy}, samples=512)
+    times = seen["time"].to_numpy()
+    point = {"m": 1.0, "k": 10.0, "K": 50.0, "e": 0.01}
+    exact = found_by("exact", {**SDND122, "energy": energy})
+    u, v = oracle.motion(**point, greatest=float(exact["maximum"][0]), times=times)
+    assert times[-1] == pytest.approx(1 / exact["frequency"][0], rel=1e-15)
+    np.testing.assert_allclose(seen["displacement"], u, rtol=0, atol=1e-9 * np.abs(u).max())
+    np.testing.assert_allclose(seen["velocity"], v, rtol=0, atol=1e-9 * np.abs(v).max())
+    pushed = 50 * np.maximum(u - 0.01, 0)
+    np.testing.assert_allclose(seen["wall_force"], pushed, rtol=0, atol=1e-9)
+
+
+def test_a_trace_conserves_the_energy_to_rounding() -> None:
+    for wall_stiffness in (0.0, 50.0, 1e13):
+        seen = trace("sdnd122", {"energy": 6.5e-3, "wall_stiffness": wall_stiffness}, samples=512)
+        u, v, force = (seen[name].to_numpy() for name in ("displacement", "velocity", "wall_force"))
+        stored = force * force / (2 * wall_stiffness) if wall_stiffness else 0.0
+        np.testing.assert_allclose(v * v / 2 + 5 * u * u + stored, 6.5e-3, rtol=1e-13)
+
+
+@pytest.mark.parametrize("steps", [1000, 1001])
+def test_a_trace_of_newmark_closes_and_follows_the_motion(steps: int) -> None:
+    exact = trace("sdnd122", {"energy": 6.5e-3})
+    method = ["method = 'newmark'", f"steps_per_period = {steps}"]
+    found = trace("sdnd122", {"energy": 6.5e-3}, method)
+    assert found["time"].size == 512
+    np.testing.assert_array_equal(found["time"], exact["time"])
+    for name, size in (("displacement", 0.036), ("velocity", 0.114)):
+        error = np.abs(found[name] - exact[name]).max()
+        assert error < 1e-4 * size
+    u, v = found["displacement"].to_numpy(), found["velocity"].to_numpy()
+    assert u[-1] == pytest.approx(u[0], rel=1e-9)
+    # The trace is of the true period, the scheme's is longer: so much of the velocity is left.
+    late = (
+        1
+        / found_by("newmark", {**SDND122, "energy": 6.5e-3, "steps_per_period": steps})[
+            "frequency"
+        ][0]
+    )
+    push = -(10 * u[0] + 50 * (u[0] - 0.01))
+    assert v[-1] == pytest.approx(push * (float(found["time"][-1]) - late), rel=1e-3)
+    assert abs(v[-1]) < 1e-4 * 0.114
+
+
+def test_a_trace_of_newmark_goes_through_its_steps() -> None:
+    """The parabola of a step ends where the next begins, in place and in velocity."""
+    values = {**SDND122, "energy": 6.5e-3, "steps_per_period": 100}
+    step = 0.01 / found_by("newmark", values)["frequency"][0]
+    times = step * np.arange(1, 100)
+    method = ["method = 'newmark'", "steps_per_period = 100"]
+    before, after = (
+        trace("sdnd122", {"energy": 6.5e-3}, method, times=times + shift * step)
+        for shift in (-1e-9, 1e-9)
+    )
+    for name in ("displacement", "velocity"):
+        np.testing.assert_allclose(before[name], after[name].to_numpy(), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"samples": 7}, {"times": [0.0, 0.1, 0.2]}], ids=str)
+@pytest.mark.parametrize("method", ["exact", "newmark"])
+def test_a_trace_outside_validity_tells_its_status(method: str, options: Any) -> None:
+    at = {"energy": 0.1, "wall_stiffness": 1e14}
+    seen = trace("sdnd122", at, [f"method = {method!r}"], **options)
+    assert int(seen["status"]) == Status.outside_validity
+    for name in ("displacement", "velocity", "wall_force"):
+        assert np.isnan(seen[name]).all()
+    if "times" in options:
+        assert seen["time"].values.tolist() == options["times"]
+
+
+def test_the_command_traces_outside_validity(run: Run, tmp_path: Path) -> None:
+    point = ["--at", "energy=0.1", "--set", "wall_stiffness=1e14"]
+    status, out, _ = run("trace", "sdnd122", *point, "-o", "trace.png")
+    assert status == 1
+    assert f"outside_validity: {MODEL.sentences[Status.outside_validity]}" in out
+    assert (tmp_path / "trace.png").exists()
+
+
+# The same bits, however a point is computed.
+
+SHAPES = [(1, 1), (2, 4), (4, 1), (4, 3), (8, 2), (8, 4)]  # width, pack
+
+
+def points_of(method: str) -> dict[str, NDArray[Any]]:
+    points = random_parameters(600, seed=11)
+    if method == "newmark":
+        points["wall_stiffness"] = np.minimum(points["wall_stiffness"], 1e3 * points["stiffness"])
+        points["steps_per_period"] = np.random.default_rng(5).integers(8, 400, 600).astype(float)
+    return points
+
+
+@pytest.mark.parametrize("method", ["exact", "newmark"])
+@pytest.mark.parametrize("compiler", ["found", "zig"])
+@pytest.mark.parametrize(("width", "pack"), SHAPES)
+def test_same_bits_across_compilers_and_widths(
+    method: str, compiler: str, width: Any, pack: int
+) -> None:
+    points = points_of(method)
+    chosen = find_compiler() if compiler == "found" else zig()
+    target = Target(compiler=chosen, width=width, pack=pack)
+    assert differing(found_by(method, points), found_by(method, points, target=target)) == []
+
+
+@pytest.mark.parametrize("method", ["exact", "newmark"])
+@pytest.mark.parametrize("budget", [1, 7, 1000])
+def test_same_bits_for_any_budget(method: str, budget: int) -> None:
+    points = points_of(method)
+    assert differing(found_by(method, points), found_by(method, points, budget=budget)) == []
+
+
+@pytest.mark.parametrize("method", ["exact", "newmark"])
+def test_same_bits_for_any_neighbours_and_outputs(method: str) -> None:
+    points = points_of(method)
+    order = np.random.default_rng(1).permutation(600)
+    whole = found_by(method, points)
+    shuffled = found_by(method, {name: values[order] for name, values in points.items()})
+    assert differing({name: values[order] for name, values in whole.items()}, shuffled) == []
+    for name in ("frequency", "stable"):
+        alone = found_by(method, points, outputs=[name])
+        assert differing({each: whole[each] for each in alone}, alone) == []

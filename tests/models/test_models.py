@@ -1,0 +1,411 @@
+"""Every model is whole: table, header, sweep file, oracle; and new bits have a new revision."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import hashlib
+import json
+import keyword
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pint
+import pytest
+from numpy.typing import NDArray
+
+import sweep
+from sweep.config import load
+from sweep.models import models
+from sweep.models.friction_oscillator import EXACT, MODEL
+from sweep.shipped import configs_folder, kernels_folder, shipped_configs
+from sweep.source import flat_text
+from sweep.spec import METHOD_KINDS, Method, Model, Parameter, Status
+from tests.points import compute
+
+ROOT = Path(__file__).resolve().parents[2]
+ORACLES = ROOT / "tests" / "oracles"
+REVISIONS = ROOT / "tests" / "reference" / "revisions.json"
+UNITS = pint.UnitRegistry()
+
+every_model = pytest.mark.parametrize("model", models().values(), ids=lambda model: model.name)
+
+
+# What a model consists of.
+
+
+@every_model
+def test_nothing_of_a_model_is_missing(model: Model) -> None:
+    assert list(missing_pieces(model)) == []
+
+
+def missing_pieces(model: Model) -> Iterator[str]:
+    """A sentence for each piece a model should have and has not."""
+    header = kernels_folder() / "models" / f"{model.name}.h"
+    if any(method.kind == "kernel" for method in model.methods):
+        if not header.is_file():
+            yield f"write the equations of {model.name} in kernels/models/{model.name}.h"
+        else:
+            yield from _missing_namespaces(model)
+    own = [n for n in shipped_configs() if load(n).sweep.model.name == model.name]
+    if not own:
+        yield f"write a sweep file of {model.name} in configs/"
+    for name in own:
+        if not (configs_folder() / "smoke" / f"{name}.toml").is_file():
+            yield f"write configs/smoke/{name}.toml, the few-point twin of configs/{name}.toml"
+    if not (ORACLES / f"{model.name}.py").is_file():
+        yield f"write a slow, independent solver of {model.name} in tests/oracles/{model.name}.py"
+    if model.name not in FIXED_POINTS:
+        yield f"give {model.name} fixed points in FIXED_POINTS of tests/models/test_models.py"
+
+
+def _missing_namespaces(model: Model) -> Iterator[str]:
+    text = flat_text(f"models/{model.name}.h")
+    for method in model.methods:
+        found = re.search(rf"^namespace {method.name} \{{$", text, re.MULTILINE)
+        if method.kind == "kernel" and not found:
+            yield (
+                f"write method {method.name} of {model.name} as namespace {method.name} in a "
+                f"header that kernels/models/{model.name}.h includes"
+            )
+
+
+def test_what_is_missing_is_named() -> None:
+    """For a model that has a table and nothing else, and one that has a method too many."""
+    bare = dataclasses.replace(MODEL, name="bare")
+    assert [sentence.split(" in ")[1].split(" ")[0] for sentence in missing_pieces(bare)] == [
+        "kernels/models/bare.h",
+        "configs/",
+        "tests/oracles/bare.py",
+        "FIXED_POINTS",
+    ]
+    more = dataclasses.replace(MODEL, methods=(EXACT, dataclasses.replace(EXACT, name="heun")))
+    (sentence,) = missing_pieces(more)
+    assert sentence.startswith("write method heun of friction_oscillator as namespace heun")
+
+
+@every_model
+def test_every_smoke_sweep_of_the_model_runs(model: Model) -> None:
+    """Smoke: some output of some point has a value. What values, other tests say."""
+    for path in (configs_folder() / "smoke").glob("*.toml"):
+        if load(path).sweep.model.name == model.name:
+            dataset = sweep.run(path, store=None)
+            status = dataset["status"].to_numpy()
+            assert not np.isin(status, (Status.failed, Status.pending)).any()
+            assert (status == Status.ok).any()
+
+
+@every_model
+def test_oracles_import_nothing_of_what_they_judge(model: Model) -> None:
+    tree = ast.parse((ORACLES / f"{model.name}.py").read_text())
+    imported = [
+        name
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    ]
+    assert imported
+    assert not [name for name in imported if name.split(".")[0] == "sweep"]
+
+
+# The table.
+
+
+def parameters_of(model: Model) -> list[Parameter]:
+    """Those of the model, of all its sets and of all its methods."""
+    sets = [p for each in model.parameter_sets for p in each.parameters]
+    controls = [p for method in model.methods for p in method.parameters]
+    return [*model.parameters, *sets, *controls]
+
+
+@every_model
+def test_names_serve_in_python_toml_and_cpp(model: Model) -> None:
+    variants = [variant for method in model.methods for variant in method.variants]
+    tables = (parameters_of(model), variants)
+    kinds = (model.parameter_sets, model.methods, model.outputs)
+    for each in [model, *(each for table in (*tables, *kinds) for each in table)]:
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", each.name), each.name
+        assert not keyword.iskeyword(each.name)
+        assert each.name not in CPP_WORDS
+    assert model.name == Path(f"{model.name}.h").stem
+
+
+CPP_WORDS = {
+    *("auto", "bool", "case", "char", "const", "default", "delete", "do", "double", "enum"),
+    *("explicit", "export", "extern", "float", "friend", "inline", "int", "long", "mutable"),
+    *("namespace", "new", "operator", "private", "protected", "public", "register", "short"),
+    *("signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "typedef"),
+    *("union", "unsigned", "using", "virtual", "void", "volatile"),
+    *("real", "mask", "method", "wanted", "variant", "lanes"),  # the kernels' own
+}
+
+
+@every_model
+def test_names_are_unique_where_they_meet(model: Model) -> None:
+    outputs = [output.name for output in model.outputs]
+    assert "status" not in outputs
+    for method in model.methods:
+        for parameter_set in model.parameter_sets:
+            own = (*model.parameters, *parameter_set.parameters, *method.parameters)
+            names = [p.name for p in own]
+            # An output and a parameter of one name would be one variable of a Dataset.
+            twice = [name for name, n in Counter(names + outputs).items() if n > 1]
+            assert twice == []
+        known = {p.name for p in parameters_of(model)}
+        assert {name for v in method.variants for name in v.parameters} <= known
+    for kind in (model.methods, model.parameter_sets):
+        assert len({each.name for each in kind}) == len(kind)
+
+
+@every_model
+def test_one_name_means_one_thing_in_all_methods_and_sets(model: Model) -> None:
+    """But for its default: a name has one unit and one meaning, as one field of the struct."""
+    seen: dict[str, tuple[str, str, str]] = {}
+    for p in parameters_of(model):
+        assert seen.setdefault(p.name, (p.unit, p.symbol, p.meaning)) == (
+            p.unit,
+            p.symbol,
+            p.meaning,
+        )
+
+
+@every_model
+def test_units_are_known_and_si(model: Model) -> None:
+    for each in (*parameters_of(model), *model.outputs):
+        factor = UNITS.Quantity(1.0, each.unit).to_base_units().magnitude
+        assert factor == 1.0, f"{each.name}: {each.unit!r} is not an SI unit without a prefix"
+
+
+@every_model
+def test_every_parameter_is_told_and_its_default_is_in_its_range(model: Model) -> None:
+    for p in parameters_of(model):
+        assert p.symbol, p.name
+        assert p.meaning, p.name
+        assert p.minimum < p.maximum or p.infinite
+        assert not (p.neutral and p.default is None), f"{p.name}: neutral, without a default"
+        if p.default is not None:
+            assert math.isnan(p.default) == bool(p.derived)
+            if p.derived:
+                continue
+            assert p.minimum <= p.default
+            assert p.default <= p.maximum or (p.infinite and p.default == math.inf)
+            assert p.infinite or math.isfinite(p.default)
+            assert not (p.open_minimum and p.default == p.minimum)
+            assert not (p.open_maximum and p.default == p.maximum)
+
+
+@every_model
+def test_methods_and_outputs_are_told(model: Model) -> None:
+    assert model.methods
+    assert model.parameter_sets
+    assert model.outputs
+    for method in model.methods:
+        assert method.kind in METHOD_KINDS
+        assert method.summary
+        assert method.revision >= 1
+    for output in model.outputs:
+        assert output.long_name
+        assert bool(output.flags) == (output.kind == "flag")
+        assert len(set(output.flags)) == len(output.flags) < 255
+        assert all(re.fullmatch(r"[a-z][a-z0-9_]*", flag) for flag in output.flags)
+        assert output.kind == "real" or output.unit == "1"
+
+
+@every_model
+def test_every_status_has_a_sentence(model: Model) -> None:
+    assert set(model.sentences) == set(Status)
+    for status, sentence in model.sentences.items():
+        assert sentence
+        assert sentence == sentence.strip().rstrip(".")
+        assert status == Status.ok or len(sentence.split()) >= 5, "it says what to do"
+
+
+def test_a_model_stands_in_a_module_of_its_name() -> None:
+    assert list(models()) == sorted(models())
+    for name, model in models().items():
+        assert model.name == name
+
+
+# Revisions. Bits of a kernel method are the same on every processor, so a digest tells a change.
+
+
+def _spread(i: NDArray[np.float64], step: int, first: float, last: float) -> NDArray[np.float64]:
+    """Values between first and last, scattered; by + - * / and floor, the same bits everywhere."""
+    turn = i * step
+    turn = turn - 61.0 * np.floor(turn / 61.0)
+    return first + (last - first) * turn / 61.0
+
+
+def _friction_oscillator() -> dict[str, NDArray[np.float64]]:
+    """Sixty points: free, sprung, damped, shaken, with all of these, and outside of validity."""
+    i = np.arange(60.0)
+    kind = i - 6.0 * np.floor(i / 6.0)
+    start = _spread(i, 17, 0.0, 3.0)
+    sprung = (kind == 1) | (kind == 4) | (kind == 5)
+    damped = (kind == 2) | (kind == 4)
+    shaken = (kind == 3) | (kind == 4)
+    return {
+        "mass": _spread(i, 7, 0.5, 2.0),
+        "gravity": _spread(i, 11, 5.0, 12.0),
+        "friction": _spread(i, 13, 0.02, 0.6),
+        "stiffness": np.where(sprung, _spread(i, 19, 0.001, 60.0), 0.0),
+        "damping": np.where(damped, _spread(i, 23, 0.001, 3.0), 0.0),
+        "base_acceleration": _spread(i, 29, 0.5, 15.0),
+        "angular_frequency": _spread(i, 31, 1.0, 9.0),
+        "vertical_acceleration": np.where(shaken, _spread(i, 37, 0.1, 5.5), 0.0),
+        "phase": np.where(shaken, _spread(i, 41, -3.0, 3.0), 0.0),
+        "window_start": start,
+        "window_end": start + _spread(i, 43, 0.0, 6.0),
+        # Of the methods that step through time; those beyond the limit of stability are among them.
+        "step": _spread(i, 47, 2e-4, 2e-3),
+        "tangential_stiffness": _spread(i, 53, 1e4, 2e6),
+        "blocks": 1.0 + np.floor(_spread(i, 59, 0.0, 5.0)),
+    }
+
+
+def _mdr_contact() -> dict[str, NDArray[np.float64]]:
+    """Sixty points: spheres, cones, other profiles; every regime, limit and status."""
+    i = np.arange(60.0)
+    kind = i - 6.0 * np.floor(i / 6.0)
+    rare = i - 20.0 * np.floor(i / 20.0)
+    friction = _spread(i, 13, 0.01, 0.9) * _spread(i, 17, 0.01, 1.0)
+    normal = np.where(kind == 3, _spread(i, 19, 1e-5, 4e-5), _spread(i, 19, 1e-8, 1e-5))
+    exponent = np.where(kind == 0, 1.0, np.where(kind == 4, _spread(i, 23, 0.6, 12.0), 2.0))
+    return {
+        "phase": np.where(rare == 5, 0.0, _spread(i, 41, -3.0, 7.0)),
+        "youngs_modulus": _spread(i, 7, 1e9, 2e11),
+        "poisson_ratio": _spread(i, 11, -0.3, 0.5),
+        "profile_coefficient": np.where(exponent == 1.0, 0.01, _spread(i, 29, 1.0, 100.0)),
+        "profile_exponent": exponent,
+        "indentation": _spread(i, 31, 1e-5, 2e-5),
+        "normal_amplitude": np.where(rare >= 18, 0.0, normal),
+        "tangential_amplitude": np.where(
+            (rare == 7) | (rare == 19), 0.0, _spread(i, 37, 1e-7, 6e-6)
+        ),
+        "friction": np.where(rare == 9, np.inf, np.where(rare == 11, 0.0, friction)),
+    }
+
+
+def _impact_oscillator() -> dict[str, NDArray[np.float64]]:
+    """Sixty points: below grazing and above it, without stop or gap, and outside of validity."""
+    i = np.arange(60.0)
+    kind = i - 6.0 * np.floor(i / 6.0)
+    stiffness, gap = _spread(i, 7, 0.5, 20.0), np.where(kind == 1, 0.0, _spread(i, 11, 0.01, 0.1))
+    grazing = stiffness * gap * gap / 2.0
+    wall = _spread(i, 13, 0.1, 300.0)
+    return {
+        "mass": _spread(i, 17, 0.5, 2.0),
+        "stiffness": stiffness,
+        "wall_stiffness": np.where(kind == 2, 0.0, np.where(i == 59.0, 1e14, wall)),
+        "gap": gap,
+        "energy": np.where(kind == 1, 0.01, grazing * _spread(i, 23, 0.2, 12.0)),
+    }
+
+
+FIXED_POINTS = {
+    "friction_oscillator": _friction_oscillator,
+    "mdr_contact": _mdr_contact,
+    "impact_oscillator": _impact_oscillator,
+}
+
+
+def digest_of(model: Model, method: Method) -> str:
+    """Of every output's bits, in the order of the table, and status."""
+    found = compute(FIXED_POINTS[model.name](), model=model.name, method=method.name)
+    whole = hashlib.sha256()
+    for name in (*(output.name for output in model.outputs), "status"):
+        values = found[name].astype(found[name].dtype.newbyteorder("<"))
+        whole.update(name.encode() + values.tobytes())
+    return whole.hexdigest()
+
+
+def complaint(key: str, revision: int, digest: str, table: Mapping[str, Any]) -> str:
+    """What to do about a method whose digest or revision is not the table's; "" if both are."""
+    kept = table.get(key)
+    if kept is None:
+        return f"{key} is new: {_write(key, revision, digest)}"
+    same_bits, same_revision = kept["digest"] == digest, kept["revision"] == revision
+    if same_bits and same_revision:
+        return ""
+    if same_bits:
+        return f"the revision of {key} has changed and its bits have not: leave it as it was"
+    if same_revision:
+        return (
+            f"the bits of {key} have changed: if that is meant, raise its revision to "
+            f"{revision + 1} in sweep/models/, so that no store is continued with other bits, and "
+            f"{_write(key, revision + 1, digest)}"
+        )
+    return f"{key} has a new revision: {_write(key, revision, digest)}"
+
+
+def _write(key: str, revision: int, digest: str) -> str:
+    entry = {key: {"revision": revision, "digest": digest}}
+    return f"write {json.dumps(entry)} in tests/reference/revisions.json"
+
+
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [
+        pytest.param(model, method, id=f"{model.name}.{method.name}")
+        for model in models().values()
+        for method in model.methods
+        if method.kind == "kernel"
+    ],
+)
+def test_new_bits_have_a_new_revision(model: Model, method: Method) -> None:
+    """The table tells that bits have changed, not that they are right."""
+    key = f"{model.name}.{method.name}"
+    table = json.loads(REVISIONS.read_text())
+    assert complaint(key, method.revision, digest_of(model, method), table) == ""
+
+
+def test_the_table_of_revisions_has_no_method_that_is_gone() -> None:
+    known = {f"{m.name}.{method.name}" for m in models().values() for method in m.methods}
+    assert set(json.loads(REVISIONS.read_text())) <= known
+
+
+@pytest.mark.parametrize(
+    ("revision", "digest", "start"),
+    [
+        (1, "aa", ""),
+        (1, "bb", "the bits of m.exact have changed: if that is meant, raise its revision to 2"),
+        (2, "bb", 'm.exact has a new revision: write {"m.exact": {"revision": 2, "digest": "bb"}}'),
+        (2, "aa", "the revision of m.exact has changed and its bits have not"),
+    ],
+)
+def test_a_changed_digest_asks_for_a_revision(revision: int, digest: str, start: str) -> None:
+    said = complaint("m.exact", revision, digest, {"m.exact": {"revision": 1, "digest": "aa"}})
+    assert said.startswith(start)
+    assert bool(said) == bool(start)
+    assert complaint("m.new", 1, "cc", {}).startswith("m.new is new: write")
+
+
+def test_fixed_points_are_of_every_kind_and_status() -> None:
+    found = compute(_friction_oscillator())
+    assert set(np.unique(found["status"])) == {Status.ok, Status.outside_validity}
+    assert set(np.unique(found["regime"])) == {0, 1, 2, 255}
+    assert (found["status"] == Status.ok).sum() >= 50
+
+
+def test_fixed_contacts_are_of_every_kind() -> None:
+    found = compute(_mdr_contact(), model="mdr_contact")
+    assert set(np.unique(found["status"])) == {Status.ok, Status.outside_validity}
+    assert set(np.unique(found["regime"])) == {0, 1, 2, 3, 255}
+    assert (found["status"] == Status.ok).sum() >= 50
+
+
+def test_a_long_name_says_what_it_is_of_without_the_name() -> None:
+    """It stands alone beside an axis."""
+    for model in models().values():
+        for each in (*model.outputs, *model.observables):
+            assert not each.long_name.startswith(("of ", "within ")), each.name

@@ -1,0 +1,252 @@
+"""Maps of refined sweeps, and what [refine] is for: the same borders with far fewer points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.analysis import plots
+from sweep.analysis.refined import cells_of, on_grid
+from sweep.analysis.slices import cut
+from sweep.config import load
+from sweep.errors import SweepError
+from sweep.shipped import configs_folder
+from sweep.theory import friction_oscillator as theory
+from tests.refine.test_refine import AXES, PARAMETERS, document, plain, same_bits
+
+FEWER = 20  # times, at least
+
+
+@pytest.fixture(scope="module")
+def refined() -> xr.Dataset:
+    """The shipped one."""
+    return sweep.run("wear_power_refined", store=None)
+
+
+@pytest.fixture(scope="module")
+def gridded(refined: xr.Dataset) -> xr.Dataset:
+    """The same as a grid of its finest level."""
+    return on_grid(refined)
+
+
+@pytest.fixture(scope="module")
+def full(gridded: xr.Dataset) -> xr.Dataset:
+    """That grid computed point by point."""
+    asked = load("wear_power_refined").sweep
+    axes = {axis.name: {"values": gridded[axis.name].values.tolist()} for axis in asked.axes}
+    return sweep.run(
+        {
+            "model": "friction_oscillator",
+            "outputs": ["wear_power", "regime"],
+            "parameters": dict(load("wear_power").sweep.constants),
+            "axes": axes,
+        },
+        store=None,
+    )
+
+
+def test_the_shipped_one_is_as_fine_as_wear_power_and_over_the_same_ranges(
+    full: xr.Dataset,
+) -> None:
+    wear_power = load("wear_power").sweep
+    assert load("wear_power_refined").sweep.constants == wear_power.constants
+    for axis in wear_power.axes:
+        values, whole = full[axis.name].values, axis.columns[axis.name]
+        assert values.size >= whole.size
+        assert (values[0], values[-1]) == (whole[0], whole[-1])
+
+
+def test_twenty_times_fewer_points_find_the_same_regimes(
+    refined: xr.Dataset, gridded: xr.Dataset, full: xr.Dataset
+) -> None:
+    """All 525,825 of them, the borders' neighbours too."""
+    assert full["regime"].size >= load("wear_power").sweep.n_points
+    assert full["regime"].size >= FEWER * refined.sizes["point"]
+    assert set(np.unique(full["regime"])) == {0, 1, 2}
+    np.testing.assert_array_equal(gridded["regime"].values, full["regime"].values)
+    np.testing.assert_array_equal(gridded["status"].values, full["status"].values)
+
+
+def test_points_have_the_bits_of_the_whole_grid(refined: xr.Dataset, full: xr.Dataset) -> None:
+    places = np.unravel_index(cells_of(refined).points, full["regime"].shape)
+    for name in ("wear_power", "regime", "status"):
+        assert full[name].values[places].tobytes() == refined[name].values.tobytes()
+
+
+def test_every_border_cell_is_among_the_finest(refined: xr.Dataset, full: xr.Dataset) -> None:
+    """A cell of the whole grid whose corners differ is one of the refined sweep's finest."""
+    regime = full["regime"].values.astype(int)
+    corners = np.stack([regime[:-1, :-1], regime[1:, :-1], regime[:-1, 1:], regime[1:, 1:]])
+    border = set(np.flatnonzero(np.ptp(corners, axis=0)).tolist())
+    finest = set(cells_of(refined).mesh.cells[-1].tolist())
+    assert len(border) > 2000
+    assert border <= finest
+
+
+def test_the_regimes_of_wear_power_itself(gridded: xr.Dataset, full: xr.Dataset) -> None:
+    """At the 512 x 1024 points of configs/wear_power.toml, which lie between those of the map.
+
+    Told by the cell around a point where its corners agree; where they do not, it is on the border.
+    """
+    whole = sweep.run("wear_power", store=None)
+    below = [
+        np.clip(np.searchsorted(gridded[n].values, whole[n].values, "right") - 1, 0,
+                gridded[n].size - 2)
+        for n in ("friction", "base_acceleration")
+    ]  # fmt: skip
+    codes = gridded["regime"].values.astype(int)
+    corners = np.stack([codes[np.ix_(below[0] + i, below[1] + j)] for i in (0, 1) for j in (0, 1)])
+    agree = np.ptp(corners, axis=0) == 0
+    assert np.count_nonzero(~agree) < 0.006 * agree.size
+    np.testing.assert_array_equal(corners[0][agree], whole["regime"].values[agree])
+
+
+def test_borders_are_where_the_closed_forms_have_them(refined: xr.Dataset) -> None:
+    """Each finest cell whose corners differ has a closed form's border in it, and no other cell."""
+    cells = cells_of(refined)
+    values = refined["regime"].values[np.argsort(cells.points)].astype(int)
+    known = np.sort(cells.points)
+    friction, acceleration = cells.axes.values()
+    for level in range(cells.mesh.levels + 1):
+        corners = cells.mesh.corners(level)
+        places = np.unravel_index(corners, cells.mesh.shape)
+        differ = np.ptp(values[np.searchsorted(known, corners)], axis=1) > 0
+        parameters = {
+            "friction": friction[places[0]], "gravity": 10.0,
+            "base_acceleration": acceleration[places[1]],
+        }  # fmt: skip
+        expected = np.zeros(len(corners), bool)
+        touched = np.zeros(len(corners), bool)
+        for line in theory.boundaries(parameters).values():
+            expected |= (line.min(axis=1) < 0) & (line.max(axis=1) > 0)
+            touched |= np.abs(line).min(axis=1) < 1e-12  # a corner on the border, to rounding
+        np.testing.assert_array_equal(differ[~touched], expected[~touched])
+        assert np.count_nonzero(touched) <= 4
+        assert differ.any() == (level == cells.mesh.levels)
+
+
+def test_values_between_points_are_interpolated_in_their_cell(refined: xr.Dataset) -> None:
+    """What is linear along each axis (counted in values of the finest grid) comes back exactly."""
+    cells = cells_of(refined)
+    x, y = np.unravel_index(cells.points, cells.mesh.shape)
+    known = refined.assign(wear_power=("point", 3.0 + x / 8 - y / 4 + x * y / 1024))
+    across, up = np.meshgrid(*(np.arange(n) for n in cells.mesh.shape), indexing="ij")
+    wanted = 3.0 + across / 8 - up / 4 + across * up / 1024
+    np.testing.assert_array_equal(on_grid(known)["wear_power"].values, wanted)  # dyadic: exact
+    coarser = on_grid(known, 2)["wear_power"].values
+    np.testing.assert_array_equal(coarser, wanted[::8, ::8])
+
+
+def test_interpolation_is_off_by_little_where_the_output_is_smooth(
+    gridded: xr.Dataset, full: xr.Dataset
+) -> None:
+    off = np.abs(gridded["wear_power"].values - full["wear_power"].values)
+    assert off.max() < 0.01 * full["wear_power"].values.max()
+
+
+def test_a_missing_value_stays_in_its_cell() -> None:
+    axes = {"vertical_acceleration": {"linspace": [0.0, 20.0, 3]},
+            "base_acceleration": {"linspace": [1.0, 9.0, 3]}}  # fmt: skip
+    asked = document(axes=axes, parameters={**PARAMETERS, "friction": 0.1})
+    found = on_grid(sweep.run(asked, store=None))
+    lost = found["vertical_acceleration"].values >= 10.0
+    assert np.isnan(found["wear_power"].values[lost]).all()
+    assert np.isfinite(found["wear_power"].values[~lost]).all()
+
+
+@pytest.mark.parametrize("levels", [-1, 1.5, "2"])
+def test_levels_that_are_none_are_refused(refined: xr.Dataset, levels: Any) -> None:
+    with pytest.raises(SweepError, match=r"levels=.*: a whole number, 0 or above, is asked for"):
+        on_grid(refined, levels)
+
+
+def test_a_grid_of_one_and_three_axes() -> None:
+    three = {**AXES, "phase": {"linspace": [0.0, 3.0, 3]}}
+    for axes, levels in (({"base_acceleration": AXES["base_acceleration"]}, 4), (three, 1)):
+        parameters = PARAMETERS if len(axes) > 1 else {**PARAMETERS, "friction": 0.3}
+        refine = {"output": "regime", "levels": levels}
+        asked = document(refine, axes=axes, parameters=parameters)
+        found = on_grid(sweep.run(asked, store=None))
+        values = {name: {"values": found[name].values.tolist()} for name in axes}
+        whole = sweep.run({**plain(asked), "axes": values}, store=None)
+        np.testing.assert_array_equal(found["regime"].values, whole["regime"].values)
+
+
+def test_what_is_not_refined_has_no_cells(full: xr.Dataset, refined: xr.Dataset) -> None:
+    with pytest.raises(SweepError, match="not the points of a refined sweep"):
+        on_grid(full)
+    with pytest.raises(SweepError, match="not the points of a refined sweep"):
+        cells_of(refined.drop_vars("level"))
+    coarse, part = refined["level"].values == 0, refined.isel(point=slice(0, -1))
+    for less in (part, refined.isel(point=coarse).isel(point=slice(1, None))):
+        with pytest.raises(
+            SweepError, match=r"not all points of a refined sweep.*draw them `over`"
+        ):
+            plots.draw(less)
+        plots.draw(less, over=["friction", "base_acceleration"])
+    assert len(cells_of(refined.isel(point=coarse)).mesh.cells[0]) == 16 * 32
+
+
+def test_the_map_is_the_grid_with_its_cells(refined: xr.Dataset, gridded: xr.Dataset) -> None:
+    figure = plots.draw(refined, "regime")
+    axes = figure.axes[0]
+    (mesh,) = (each for each in axes.collections if hasattr(each, "get_coordinates"))
+    np.testing.assert_array_equal(mesh.get_array(), gridded["regime"].values.T)
+    boxes = next(each for each in axes.collections if type(each).__name__ == "PolyCollection")
+    assert len(boxes.get_paths()) == sum(map(len, cells_of(refined).mesh.cells))
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "cells of 16,231 points, interpolated within" in texts
+    assert "theory: μg/a₀ = 1" in texts
+    assert axes.get_xscale() == "log"
+
+
+def test_a_map_too_fine_for_paper_is_thinned() -> None:
+    """To every fourth value here, 2,048 being as many as there may be."""
+    found = sweep.run(document({"output": "regime", "levels": 9}), store=None)
+    cells = cells_of(found)
+    shown = cut(found, "regime", {})
+    assert cells.mesh.shape == (2049, 4097)
+    for axis in shown.axes:
+        np.testing.assert_array_equal(axis.values, cells.axes[str(axis.name)][::4])
+    corner = shown.dataset.isel(friction=0, base_acceleration=0)
+    assert (corner["regime"], corner["friction"]) == (2, 0.01)
+
+
+def test_lost_points_are_counted_as_computed(tmp_path: Path) -> None:
+    axes = {"vertical_acceleration": {"linspace": [0.0, 20.0, 3]},
+            "base_acceleration": {"linspace": [1.0, 9.0, 3]}}  # fmt: skip
+    asked = document(axes=axes, parameters={**PARAMETERS, "friction": 0.1})
+    found = sweep.run(asked, store=None)
+    lost = int((found["status"].values != 0).sum())
+    figure = plots.draw(found)
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert f"no value: {lost} outside validity" in texts
+
+
+def test_one_axis_is_a_line_through_the_points() -> None:
+    axes = {"friction": AXES["friction"]}
+    asked = document(axes=axes, parameters={**PARAMETERS, "base_acceleration": 3.0})
+    found = sweep.run(asked, store=None)
+    figure = plots.draw(found, "wear_power")
+    line = figure.axes[0].get_lines()[0]
+    np.testing.assert_array_equal(line.get_xdata(), np.sort(found["friction"].values))
+    assert figure.axes[0].get_xscale() == "log"
+
+
+def test_three_axes_are_cut() -> None:
+    axes = {**AXES, "phase": {"linspace": [0.0, 3.0, 3]}}
+    found = sweep.run(document({"output": "regime", "levels": 1}, axes=axes), store=None)
+    figure = plots.draw(found, "regime", at={"phase": 0.8})
+    assert figure.axes[0].get_title(loc="left").endswith("phase = 0.75 rad")
+
+
+def test_smoke_twin_is_refined(tmp_path: Path) -> None:
+    smoke = configs_folder() / "smoke" / "wear_power_refined.toml"
+    found = sweep.run(smoke, store=tmp_path / "a.zarr")
+    assert 15 < found.sizes["point"] < 100
+    assert same_bits(found, sweep.run(smoke, store=None))

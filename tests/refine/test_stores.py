@@ -1,0 +1,374 @@
+"""Refined sweeps in stores: kills, stops, retries, refusals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import fsspec
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep import api
+from sweep.backends import Computed, open_backend
+from sweep.backends.cpu import CpuBackend
+from sweep.config import load
+from sweep.engine import Progress, Summary, loop
+from sweep.errors import StoreError
+from sweep.refine.passes import Account
+from sweep.spec import Points, RunOptions, Status, Sweep
+from sweep.store import PassFolder, Store
+from tests.command import CHECKOUT, Run
+from tests.conftest import BUCKET
+from tests.refine.test_refine import AXES, PARAMETERS, REFINE, TOML, document, plain, same_bits
+from tests.store.test_store import tree
+
+LAST = 3  # pass
+
+SLOW: Mapping[str, Any] = {
+    "model": "friction_oscillator",
+    "outputs": ["wear_power", "slip_phases", "regime"],
+    "parameters": {**PARAMETERS, "window_start": 0.0, "window_end": 4000.0},
+    "axes": {
+        "friction": {"linspace": [0.05, 0.5, 5]},
+        "base_acceleration": {"geomspace": [1.0, 15.0, 7]},
+    },
+    "refine": {"output": "regime", "levels": LAST},
+    "run": {"workers": 2, "chunk_points": 20},
+}
+
+# Kills its own process when it is about to write a chunk for the n-th time, of a store or of any.
+RUNNER = """
+import json, os, signal, sys, sweep
+from sweep.store import Store
+write, left = Store.write, int(sys.argv[3])
+def counted(store, *arguments):
+    global left
+    left -= store.location.endswith(sys.argv[4])
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(store, *arguments)
+Store.write = counted
+sweep.run(json.loads(sys.argv[2]), store=sys.argv[1])
+"""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Every file of the store of a run without any fault."""
+    path = tmp_path_factory.mktemp("whole") / "a.zarr"
+    sweep.run(SLOW, store=path)
+    return tree(path)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the refined sweep of test_refine."""
+    path = tmp_path_factory.mktemp("kept") / "a.zarr"
+    sweep.run(document(), store=path)
+    return path
+
+
+def names(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
+    tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the last pass, and while the points of all are put together."""
+    path = tmp_path / "a.zarr"
+    for write, store in ((2, f"{LAST}.zarr"), (2, f"{tmp_path.name}/a.zarr")):
+        asked = [str(path), json.dumps(SLOW), str(write), store]
+        killed = subprocess.run([sys.executable, "-c", RUNNER, *asked], cwd=CHECKOUT)
+        assert killed.returncode == -signal.SIGKILL
+        if store == f"{LAST}.zarr":
+            left = [len(Store.open(PassFolder(path)[i]).pending()) for i in range(LAST + 1)]
+            assert left[:-1] == [0] * LAST
+            assert left[-1] > 0
+    assert 0 < len(Store.open(path).pending()) < Store.open(path).n_chunks
+    computed = computed_again(monkeypatch)
+    sweep.run(SLOW, store=path)
+    assert computed == []
+    assert tree(path) == whole
+    assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
+
+
+def test_one_cluster_computes_all_passes(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    """Jobs of SLURM would wait for every pass anew."""
+    said: list[str] = []
+    asked = load({**SLOW, "run": {**SLOW["run"], "cluster": "local"}})
+    _, summary = api.compute(asked, tmp_path / "a.zarr", tell=said.append)
+    assert summary.stopped == ""
+    assert tree(tmp_path / "a.zarr") == whole
+    assert [line.partition(":")[0] for line in said] == ["Dask dashboard"]
+
+
+@pytest.mark.usefixtures("s3")
+def test_processes_that_stay_write_no_receipt_into_passes_that_are_gone() -> None:
+    """At a URL they keep receipts back for a while."""
+    path = f"s3://{BUCKET}/refined/a.zarr"
+    run = {**SLOW["run"], "cluster": "local"}
+    api.compute(load({**SLOW, "refine": {"output": "regime", "levels": 1}, "run": run}), path)
+    found = fsspec.filesystem("s3").find(f"{BUCKET}/refined")
+    assert {key.split("/")[2] for key in found} == {"a.zarr"}
+
+
+def test_passes_left_by_a_kill_at_the_very_end_go_with_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.zarr"
+    with monkeypatch.context() as patched:
+        patched.setattr(PassFolder, "remove", lambda _folder: None)
+        sweep.run(document(), store=path)
+    assert "a.zarr.passes" in names(tmp_path)
+    computed = computed_again(monkeypatch)
+    sweep.run(document(), store=path)
+    assert computed == []
+    assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
+
+
+@pytest.mark.parametrize("left", [1, 2, 3])
+def test_passes_at_a_url_whose_removal_was_killed_go_with_the_next_run(
+    left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as one of them is left, the next run knows of it."""
+    url = f"memory://refined-{os.getpid()}-{left}/a.zarr"
+    system = fsspec.filesystem("memory")
+    remove = type(system).rm_file
+
+    def killed(self: Any, path: str) -> None:
+        if ".passes/" in path and len(system.find(f"{url}.passes")) == left:
+            raise KeyboardInterrupt
+        remove(self, path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(system), "rm_file", killed)
+        with pytest.raises(KeyboardInterrupt):
+            sweep.run(document(), store=url)
+    assert len(system.find(f"{url}.passes")) == left
+    assert same_bits(sweep.run(document(), store=url), sweep.run(document(), store=None))
+    assert not system.find(f"{url}.passes")
+
+
+def computed_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many points each call of the backend computes from now on."""
+    found: list[int] = []
+    compute = CpuBackend.compute
+
+    def counted(backend: CpuBackend, asked: Sweep, points: Points, *stop: Any) -> Computed:
+        found.append(points.n_points)
+        return compute(backend, asked, points, *stop)
+
+    monkeypatch.setattr(CpuBackend, "compute", counted)
+    return found
+
+
+def test_stopped_it_shows_the_pass_and_goes_on(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    path, stop = tmp_path / "a.zarr", Event()
+    seen: list[Progress] = []
+
+    def report(progress: Progress) -> None:
+        seen.append(progress)
+        if progress.points_done > 30:
+            stop.set()
+
+    part = sweep.run(SLOW, store=path, report=report, stop=stop)
+    assert part["status"].dims == ("point",)
+    assert int(part["level"].max()) == 1
+    assert [p.points_done for p in seen] == sorted(p.points_done for p in seen)
+    with pytest.raises(StoreError, match=r"being refined.*sweep status .*a\.zarr\.passes/\d\.zarr"):
+        Store.open(path)
+    sweep.run(SLOW, store=path)
+    assert tree(path) == whole
+
+
+def test_in_memory_a_stop_gives_the_points_of_the_pass() -> None:
+    stop = Event()
+    stop.set()
+    found = sweep.run(document(), store=None, stop=stop)
+    assert (found["status"].values == Status.pending).all()
+    assert found.sizes == {"friction": 5, "base_acceleration": 9}
+
+
+def test_the_time_limit_is_that_of_all_passes_together(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(TOML)
+    status, _, err = run("run", "a.toml", "-o", "a.zarr", "--time-limit", "0.0000001")
+    assert status == 143
+    assert "0 of 15 points are kept in" in err
+    assert str(Path("a.zarr.passes", "0.zarr")) in err
+    assert run("status", "a.zarr")[0] == 2
+    assert run("status", str(Path("a.zarr.passes", "0.zarr")))[0] == 0
+    assert run("run", "a.toml", "-o", "a.zarr")[0] == 0
+    account = Account(RunOptions(time_limit=5.0), None)
+    account.enter(Summary(1, 1, {}, 2.0, 1.0, 1, "cpu", ""), 1)
+    account.enter(Summary(1, 1, {}, 1.5, 1.0, 1, "cpu", ""), 1)
+    assert account.options().time_limit == 1.5
+
+
+def test_stopped_in_a_later_pass_it_counts_those_before(run: Run, tmp_path: Path) -> None:
+    """Against what lies in the stores of the passes."""
+    path, stop = tmp_path / "a.zarr", Event()
+    (tmp_path / "a.toml").write_text(TOML)
+
+    def report(progress: Progress) -> None:
+        if progress.points_total > 15:  # the second pass begins
+            stop.set()
+
+    request = api.with_options(load(tmp_path / "a.toml"), chunk_points=4)
+    last, summary = api.compute(request, path, report, stop)
+    assert summary.stopped
+    stores = [Store.open(each) for each in sorted((tmp_path / "a.zarr.passes").glob("[0-9].zarr"))]
+    assert (len(stores), stores[-1].location) == (2, last.location)
+    total = sum(each.sweep.n_points for each in stores)
+    done = sum(int((each.dataset()["status"] != Status.pending).sum()) for each in stores)
+    assert 15 <= done < total
+    again = ("run", "a.toml", "-o", "a.zarr", "--time-limit", "0.0000001")
+    status, out, err = run(*again, "--json")
+    told = json.loads(out.splitlines()[-1])
+    assert (status, told["points_done"], told["points_total"]) == (143, done, total)
+    assert f"{done} of {total} points of the passes begun are kept, those of the last in" in err
+
+
+def test_values_are_those_of_the_machine_that_began(
+    tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NumPy's geomspace gives other last bits on other processors."""
+    path, stop = tmp_path / "a.zarr", Event()
+
+    def report(progress: Progress) -> None:
+        if progress.points_done > 30:
+            stop.set()
+
+    sweep.run(SLOW, store=path, report=report, stop=stop)
+    assert not path.exists()
+    geomspace = np.geomspace
+    monkeypatch.setattr(np, "geomspace", lambda *asked: geomspace(*asked) * (1 + 2**-52))
+    sweep.run(SLOW, store=path)
+    assert tree(path) == whole
+    sweep.run(SLOW, store=path)  # and so it is once all is there
+
+
+class Failing:
+    """A backend that fails at points of low friction, once that is switched on."""
+
+    def __init__(self) -> None:
+        self.real = open_backend("cpu")
+        self.name, self.description, self.fails = "cpu", "cpu", True
+
+    def prepare(self, asked: Sweep, points: Points) -> None:
+        self.real.prepare(asked, points)
+
+    def compute(self, asked: Sweep, points: Points, stop: Event | None = None) -> Computed:
+        if self.fails and (points.columns["friction"].values < 0.1).any():
+            raise ValueError("a fault")
+        return self.real.compute(asked, points, stop)
+
+
+def test_failed_points_are_a_class_and_are_tried_again(
+    tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend, path = Failing(), tmp_path / "a.zarr"
+    monkeypatch.setattr(loop, "open_backend", lambda _name: backend)
+    part = sweep.run(SLOW, store=path)
+    failed = part["status"].values == Status.failed
+    assert failed.any()
+    assert not failed.all()
+    assert "a.zarr.passes" in names(tmp_path)
+    backend.fails = False
+    asked = api.with_options(load(SLOW), retry_failed=True)
+    plain, _ = api.compute(load(SLOW), path)
+    assert plain.failed()  # who does not ask for it gets what is there
+    kept, summary = api.compute(asked, path)
+    assert summary.stopped == ""
+    assert not kept.failed()
+    assert tree(path) == whole
+    assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
+
+
+def test_a_second_driver_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    with (
+        PassFolder(path).lock(),
+        pytest.raises(StoreError, match=rf"a\.zarr' is held by process {os.getpid()} "),
+    ):
+        sweep.run(document(), store=path)
+
+
+def test_a_place_that_cannot_be_is_told_as_ever(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"cannot make the store .*file.*name another store"):
+        sweep.run(document(), store=tmp_path / "file" / "a.zarr")
+    assert names(tmp_path) == {"file"}
+
+
+def test_a_damaged_chunk_is_computed_again(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    path = tmp_path / "a.zarr"
+    sweep.run(SLOW, store=path)
+    (path / "regime" / "c" / "2").unlink()
+    sweep.run(SLOW, store=path)
+    assert tree(path) == whole
+
+
+def test_a_url_will_do() -> None:
+    url = f"memory://refined-{os.getpid()}/a.zarr"
+    stop = Event()
+    sweep.run(document(), store=url, stop=stop, report=lambda _progress: stop.set())
+    with pytest.raises(StoreError, match=r"being refined.*a\.zarr\.passes/\d\.zarr"):
+        sweep.open_results(url)
+    found = sweep.run(document(), store=url)
+    assert same_bits(found, sweep.run(document(), store=None))
+    beside = fsspec.filesystem("memory").ls(url.rpartition("/")[0], detail=False)
+    assert beside == [f"/refined-{os.getpid()}/a.zarr"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"refine": {"output": "regime", "levels": 2}}, "axis point: refine = .*'levels': 3"),
+        ({"refine": {**REFINE, "output": ["regime", "wear_power"], "tolerance": 0.5}}, "refine ="),
+        ({"parameters": {**PARAMETERS, "mass": 2}}, "mass: 1.0 kg in the store, 2.0 kg"),
+        ({"axes": {**AXES, "friction": {"geomspace": [0.01, 1.0, 6]}}}, "axis point: axes = "),
+        ({"axes": {"friction": AXES["friction"]}, "parameters": {**PARAMETERS,
+          "base_acceleration": 3}}, "axis point: base_acceleration, friction in the store"),
+    ],
+)  # fmt: skip
+def test_another_sweep_is_refused(kept: Path, changed: Mapping[str, object], said: str) -> None:
+    before = tree(kept)
+    with pytest.raises(StoreError, match=said):
+        sweep.run({**document(), **changed}, store=kept)
+    assert tree(kept) == before
+
+
+def test_another_tolerance_is_another_sweep(tmp_path: Path) -> None:
+    refine = {"output": "wear_power", "levels": 1}
+    sweep.run(document({**refine, "tolerance": 0.5}), store=tmp_path / "a.zarr")
+    with pytest.raises(StoreError, match=r"axis point: refine = .*'tolerance': 0\.5\b.* in the st"):
+        sweep.run(document({**refine, "tolerance": 0.4}), store=tmp_path / "a.zarr")
+
+
+def test_a_plain_grid_and_a_refined_one_are_two_sweeps(kept: Path, tmp_path: Path) -> None:
+    grid = plain(document())
+    sweep.run(grid, store=tmp_path / "grid.zarr")
+    with pytest.raises(StoreError, match="dimensions: friction, base_acceleration in the store"):
+        sweep.run(document(), store=tmp_path / "grid.zarr")
+    with pytest.raises(StoreError, match="dimensions: point in the store"):
+        sweep.run(grid, store=kept)
+    with pytest.raises(StoreError, match="refined, and what is refined cannot be extended"):
+        Store.extend(kept, load(grid).sweep)
+
+
+def test_results_open_without_a_warning_in_plain_xarray(kept: Path) -> None:
+    opened = xr.open_zarr(kept)
+    assert opened["regime"].dims == ("point",)
+    assert {"level", "friction", "base_acceleration"} <= set(opened.coords)

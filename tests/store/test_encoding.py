@@ -1,0 +1,133 @@
+"""The files of chunks are those that zarr itself would write, and what zarr reads is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numcodecs
+import numpy as np
+import pytest
+import zarr
+from numpy.typing import NDArray
+
+from sweep.spec import Chunk
+from sweep.store import Store, encoding
+from tests.store.test_store import SWEEPS, create, results_of, tree
+from tests.store.test_store import finish as finish_store
+
+NUMBERS = np.random.default_rng(3)
+N = 2**17
+SMOOTH = np.sqrt(np.arange(N) + 0.1)
+BITS = NUMBERS.integers(0, 2**64, N, dtype=np.uint64).view(np.float64)
+
+
+def whole(pieces: Sequence[encoding.Piece]) -> bytes:
+    return b"".join(pieces)
+
+
+def written_by_zarr(folder: Path, values: NDArray[Any], shape: tuple[int, ...]) -> bytes:
+    """The file that zarr's array writes, in one chunk that may be larger than the values."""
+    array = zarr.create_array(
+        folder,
+        shape=values.shape,
+        chunks=shape,
+        dtype=values.dtype,
+        compressors=encoding.codecs(values.dtype),
+        fill_value=0,
+    )
+    array[...] = values
+    return Path(folder, "c", *("0" for _ in values.shape)).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("values", "shape"),
+    [
+        (SMOOTH, (N,)),
+        (SMOOTH.reshape(2**7, -1), (2**7, 2**10)),
+        (SMOOTH.astype(np.float32), (N,)),
+        ((np.arange(N) % 3).astype(np.uint8), (N,)),
+        (np.arange(N, dtype=np.int32), (N,)),
+        (BITS[:100], (100,)),  # too few to be sampled
+        (SMOOTH[: N - 3], (N,)),
+        (SMOOTH[: N - 2**10].reshape(-1, 2**10), (2**7, 2**10)),
+        (SMOOTH.reshape(2**7, -1)[:, ::2], (2**7, 2**9)),
+        (np.array(1.5), ()),
+        (BITS.view(np.uint8)[:N], (N,)),  # flags are not sampled
+        (np.full(N, 2, np.uint8), (N,)),  # one flag throughout
+        (np.full(N, 3, np.uint8), (N,)),
+        (np.full((2**6, 2**10), 2, np.uint8), (2**6, 2**10)),
+        (np.full(N - 3, 2, np.uint8), (N,)),
+        (np.append(np.full(N - 1, 2, np.uint8), np.uint8(0)), (N,)),
+        (np.full((3, 1), 7, np.uint8), (3, 1)),
+    ],
+)
+def test_a_file_has_the_bytes_that_zarr_writes(
+    tmp_path: Path, values: NDArray[Any], shape: tuple[int, ...]
+) -> None:
+    assert whole(encoding.encoded(values, shape, 0)) == written_by_zarr(tmp_path, values, shape)
+
+
+def test_bytes_lie_in_the_same_order_on_every_machine() -> None:
+    turned = whole(encoding.encoded(SMOOTH.astype(">f8"), SMOOTH.shape, 0))
+    assert turned == whole(encoding.encoded(SMOOTH.astype("<f8"), SMOOTH.shape, 0))
+
+
+@pytest.mark.parametrize("size", [N, 2**14])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
+def test_what_does_not_shrink_is_stored_as_it_is(dtype: type[np.generic], size: int) -> None:
+    """In the frame of Blosc at level 0, which every reader of Blosc reads; from 128 KiB on."""
+    values = BITS[:size].view(dtype)
+    file = whole(encoding.encoded(values, values.shape, 0))
+    frame = numcodecs.Blosc(cname="lz4", clevel=0, shuffle=1).encode(values)
+    assert file[:-4] == frame
+    assert len(file) == values.nbytes + 20
+    checked = numcodecs.CRC32C(location="end").decode(file)
+    assert numcodecs.Blosc().decode(checked) == values.tobytes()
+
+
+@pytest.mark.parametrize("quarter", range(4))
+def test_what_shrinks_in_a_part_is_compressed(quarter: int) -> None:
+    values = np.where(np.arange(N) // (N // 4) == quarter, 0.0, BITS)
+    assert len(whole(encoding.encoded(values, values.shape, 0))) < 0.8 * values.nbytes
+
+
+def test_a_store_of_random_bits_is_read_and_damage_is_seen(tmp_path: Path) -> None:
+    """Chunks of 2**14 points, large enough to be sampled; one turned bit in one is found."""
+    sweep = SWEEPS["grid"]
+    store = create(tmp_path / "map.zarr", sweep)
+    chunk = store.pending()[0]
+    arrays = results_of(sweep, chunk)
+    store.write(chunk, {**arrays, "wear_power": BITS[: chunk.n_points]})
+    read = store.dataset()["wear_power"][chunk.slices].to_numpy()
+    assert read.tobytes() == BITS[: chunk.n_points].tobytes()
+    file = store.path / "wear_power/c/0/0"
+    torn = bytearray(file.read_bytes())
+    torn[50] ^= 1
+    file.write_bytes(torn)
+    assert store.verify() == [chunk]
+
+
+@pytest.mark.parametrize("sweep", SWEEPS.values(), ids=SWEEPS)
+def test_a_store_has_the_bytes_of_one_that_zarr_fills(
+    sweep: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish_store(create(tmp_path / "ours.zarr", sweep))
+    monkeypatch.setattr(encoding, "is_ours", lambda _array: False)
+    finish_store(create(tmp_path / "zarrs.zarr", sweep))
+    assert tree(tmp_path / "ours.zarr") == tree(tmp_path / "zarrs.zarr")
+
+
+def test_chunks_of_any_other_encoding_are_left_to_zarr(tmp_path: Path) -> None:
+    """As of a store made by another version."""
+    made = create(tmp_path / "map.zarr")
+    metadata = made.path / "wear_power/zarr.json"
+    text = metadata.read_text(encoding="utf-8")
+    metadata.write_text(text.replace('"clevel": 5', '"clevel": 9'), encoding="utf-8")
+    store = Store.open(made.path)
+    whole_chunk = Chunk((0, 0), (0, 0), (4, 7))
+    store.write(whole_chunk, results_of(store.sweep, whole_chunk))
+    assert store.verify() == []
+    assert not encoding.is_ours(zarr.open_array(made.path / "wear_power"))
+    assert encoding.is_ours(zarr.open_array(made.path / "regime"))

@@ -1,0 +1,277 @@
+"""What befalls a store between and during runs; after each, the next run makes it whole again."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sweep import api
+from sweep.config import load
+from sweep.errors import MachineError, StoreError
+from sweep.spec import Chunk
+from sweep.store import Store, local, lock, receipts
+from sweep.store.flow import flow
+from sweep.summary import contents
+from tests.command import Run
+from tests.store.test_store import tree
+
+CONFIG = """
+format = 1
+model = "friction_oscillator"
+outputs = ["wear_power", "regime"]
+[parameters]
+mass = 1
+gravity = 10
+angular_frequency = 6.25
+window_start = 0
+window_end = 4
+[axes]
+friction = { linspace = [0.1, 0.6, 6] }
+base_acceleration = { linspace = [5, 15, 4] }
+[run]
+workers = 2
+chunk_points = 4
+"""
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "map.toml").write_text(CONFIG)
+    api.run(folder / "map.toml", store=folder / "map.zarr")
+    return folder
+
+
+@pytest.fixture
+def whole(undisturbed: Path) -> dict[str, bytes]:
+    return tree(undisturbed / "map.zarr")
+
+
+@pytest.fixture
+def store(undisturbed: Path, tmp_path: Path) -> Store:
+    shutil.copytree(undisturbed, tmp_path, dirs_exist_ok=True)
+    return Store.open(tmp_path / "map.zarr")
+
+
+def flip_a_bit(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[-7] ^= 16
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("name", ["wear_power", "status"])
+def test_a_flipped_bit_is_named_by_verify_and_computed_again_by_the_next_run(
+    store: Store, run: Run, whole: dict[str, bytes], name: str
+) -> None:
+    flip_a_bit(store.path / name / "c/4/0")
+    with pytest.raises(StoreError, match=rf"{name} has a damaged chunk .*--verify"):
+        contents(store.dataset())
+    status, out, _ = run("status", "map.zarr", "--verify")
+    assert status == 1
+    assert f"  {store.path}/{name}/c/4/0: 4 points, friction[4:5], base_acceleration[0:4]\n" in out
+    (named,) = json.loads(run("status", "map.zarr", "--verify", "--json")[1])["damaged"]
+    assert named == {
+        "file": f"{store.path}/{name}/c/4/0",
+        "points": 4,
+        "slices": {"friction": [4, 5], "base_acceleration": [0, 4]},
+        "is_folder": False,
+    }
+    assert tree(store.path) != whole  # to look changes nothing
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(store.path) == whole
+    assert [receipt["chunk"] for receipt in store.receipts()].count([4, 0]) == 2
+    assert len(store.receipts()) == 7  # and no other chunk again
+    assert run("status", "map.zarr", "--verify")[0] == 0
+
+
+def test_a_note_of_damage_is_believed_of_no_chunk_that_is_whole(store: Store) -> None:
+    """One that has been computed again since, or never was damaged; nor does a torn note count."""
+    store.note_damage(store._chunks(done=True))
+    assert store.torn() == []
+    for text in ("[[0, 0], [4", '{"0": 1}', "[1, [99, 0]]", ""):
+        (store.path.with_name("map.zarr.log") / "damaged.json").write_text(text)
+        assert store.torn() == []
+
+
+def test_verify_where_nothing_can_be_written_still_names_the_chunk(
+    store: Store, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flip_a_bit(store.path / "regime/c/0/0")
+
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "write_text", read_only)
+    status, out, _ = run("status", "map.zarr", "--verify")
+    assert status == 1
+    assert "regime/c/0/0" in out
+
+
+def test_a_missing_output_file_under_a_status_is_computed_again(
+    store: Store, run: Run, whole: dict[str, bytes]
+) -> None:
+    (store.path / "regime/c/3/0").unlink()
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(store.path) == whole
+    assert len(store.receipts()) == 7
+
+
+@pytest.mark.parametrize("name", ["wear_power", "status"])
+def test_a_folder_in_the_place_of_a_chunks_file_is_damage_that_has_to_be_moved(
+    store: Store, run: Run, whole: dict[str, bytes], name: str
+) -> None:
+    """Whatever lies in it is not ours to remove."""
+    place = store.path / name / "c/4/0"
+    place.unlink()
+    place.mkdir()
+    (place / "notes.txt").write_text("mine")
+    status, out, _ = run("status", "map.zarr", "--verify")
+    assert status == 1
+    assert f"  {place}: 4 points, friction[4:5], base_acceleration[0:4]; a folder lies" in out
+    assert f"next: move {place} elsewhere; then sweep run CONFIG -o map.zarr " in out
+    for _ in range(2):
+        status, _, err = run("run", "map.toml", "-o", "map.zarr")
+        assert status == 2
+        assert f"{str(place)!r} is a folder where the file of a chunk belongs: move it" in err
+    place.rename(store.path.parent / "moved")
+    assert (store.path.parent / "moved/notes.txt").read_text() == "mine"
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(store.path) == whole
+
+
+def test_a_folder_in_the_place_of_a_status_is_no_done_chunk(store: Store, run: Run) -> None:
+    place = store.path / "status/c/4/0"
+    place.unlink()
+    place.mkdir()
+    assert [chunk.index for chunk in store.pending()] == [(4, 0)]
+    assert run("status", "map.zarr")[1].startswith("20 of 24 points done")
+
+
+def test_leftover_scratch_files_and_folders_go_with_the_next_run(
+    store: Store, run: Run, whole: dict[str, bytes]
+) -> None:
+    (store.path / f"wear_power/c/1/0.{'a' * 32}.partial").write_bytes(b"torn")
+    (store.path / "status/c/2/0").unlink()
+    beside = store.path.with_name(f".map.zarr.{'b' * 32}.partial")
+    shutil.copytree(store.path, beside)
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(store.path) == whole
+    assert not beside.exists()
+
+
+def test_a_clock_that_goes_backwards_changes_nothing_that_counts(
+    store: Store, run: Run, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look at it is an hour earlier than the one before."""
+    hours = iter(range(10**6))
+
+    class Backwards(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:  # noqa: ARG003 (as datetime has it)
+            return datetime(2020, 1, 1, tzinfo=UTC) - timedelta(hours=next(hours))
+
+    for module in (receipts, lock):
+        monkeypatch.setattr(module, "datetime", Backwards)
+    for index in range(6):
+        (store.path / f"status/c/{index}/0").unlink()
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert tree(store.path) == whole
+    times = [str(receipt["time"]) for receipt in store.receipts()]
+    assert times == sorted(times)
+    status, out, _ = run("status", "map.zarr")
+    assert status == 0
+    assert "24 of 24 points done" in out
+
+
+def test_a_path_that_turns_read_only_in_a_run_keeps_what_was_done(
+    store: Store, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the third chunk's regime on; a mount that really turns is in test_faults."""
+    request = load(store.path.with_name("map.toml"))
+    for index in range(6):
+        (store.path / f"status/c/{index}/0").unlink()
+    put = local.write
+    turned: list[str] = []
+
+    def turning(path: str, *args: Any, **options: Any) -> None:
+        if turned or Path(path).as_posix().endswith("regime/c/2/0"):
+            turned.append(path)
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        put(path, *args, **options)
+
+    monkeypatch.setattr(local, "write", turning)
+    with pytest.raises(MachineError, match=r"file system is read-only; mount .*run the same sweep"):
+        api.run_in_store(store, api.with_options(request, workers=1))
+    assert [chunk.index[0] for chunk in store.pending()] == [2, 3, 4, 5]
+    monkeypatch.undo()
+    assert store.verify() == []
+    assert api.run_in_store(store, request).chunks == 4
+    assert tree(store.path) == whole
+
+
+SIGNED = '"time": "1970-01-01T00:00:00+00:00", "host": "h", "pid": 1'
+UNREADABLE = {
+    "no receipt": "3",
+    "nothing in it": "{}",
+    "no time": '{"host": "h", "pid": 1, "points": 4, "seconds": 1.0}',
+    "a time of no calendar": '{"time": "x", "host": "h", "pid": 1, "points": 4, "seconds": 1.0}',
+    "a time that is none": '{"time": null, "host": "h", "pid": 1, "points": 4}',
+    "no process": '{"time": "1970-01-01T00:00:00+00:00", "host": "h", "points": 4}',
+    "a host that is none": f'{{{SIGNED}, "host": [], "points": 4}}',
+    "points that are no number": f'{{{SIGNED}, "points": "x"}}',
+    "seconds that are none": f'{{{SIGNED}, "seconds": null}}',
+    "a chunk that is no place": f'{{{SIGNED}, "chunk": [[0]], "counts": {{"ok": 4}}}}',
+    "counts that are none": f'{{{SIGNED}, "chunk": [0, 0], "counts": {{"ok": "x"}}}}',
+    "an error of no points": f'{{{SIGNED}, "chunk": [0, 0], "counts": {{}}, "error": "x"}}',
+    "brackets without an end": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("line", UNREADABLE.values(), ids=UNREADABLE)
+def test_receipts_that_make_no_sense_are_passed_over(store: Store, run: Run, line: str) -> None:
+    told = run("status", "map.zarr")
+    assert (told[0], told[2]) == (0, "")
+    seen = flow(store.receipts(), 0.0)
+    (store.path.with_name("map.zarr.log") / "torn.jsonl").write_text(f"{line}\n")
+    assert run("status", "map.zarr") == told
+    assert flow(store.receipts(), 0.0) == seen
+
+
+@pytest.mark.parametrize("text", ["[[[1]]]", '[["a"]]', "[[0.5, 0]]", "[" * 100_000])
+def test_a_note_of_damage_that_makes_no_sense_is_passed_over(store: Store, text: str) -> None:
+    (store.path.with_name("map.zarr.log") / "damaged.json").write_text(text)
+    assert store.torn() == []
+
+
+def test_a_damaged_status_in_the_way_of_a_retry_is_told_as_damage(store: Store, run: Run) -> None:
+    """The cure of a store that is none is another: to begin anew."""
+    (store.path / "status/c/4/0").write_bytes(b"")
+    for options in ([], ["--dry-run"]):
+        status, _, error = run("run", "map.toml", "-o", "map.zarr", "--retry-failed", *options)
+        assert status == 2
+        assert "status has a damaged chunk" in error
+        assert "--verify" in error
+        assert "another store" not in error
+    assert run("status", "map.zarr", "--verify")[0] == 1
+    assert run("run", "map.toml", "-o", "map.zarr", "--retry-failed")[0] == 0
+
+
+def test_what_a_run_begins_anew_while_it_is_verified_is_no_damage(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = store.done()
+    store.reopen(listed[:2])
+
+    def done() -> list[Chunk]:
+        monkeypatch.undo()
+        return listed
+
+    monkeypatch.setattr(store, "done", done)
+    assert store.verify() == []

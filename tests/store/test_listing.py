@@ -1,0 +1,180 @@
+"""Chunks of very many rows are named without folders; any store is read as it was made."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sweep import plan
+from sweep.spec import Axis, Sweep
+from sweep.store import Store, listing
+from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, create, finish, tree
+from tests.test_plan import linear, sweep_over
+
+ROWS = 1001
+MANY_ROWS = sweep_over(linear("friction", 0.0, 1.0, ROWS), linear("mass", 1.0, 2.0, 2))
+
+
+@pytest.fixture
+def flat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names without folders for two chunks and more."""
+    monkeypatch.setattr(listing, "MOST_FOLDERS", 1)
+
+
+def test_only_where_there_would_be_many_folders() -> None:
+    assert listing.separator(()) == listing.separator((10**5,)) == "/"
+    assert listing.separator((1000, 1)) == listing.separator((300, 300)) == "/"
+    assert listing.separator((1001, 1)) == listing.separator((40, 40, 2)) == "."
+
+
+def test_many_rows_are_files_side_by_side(tmp_path: Path) -> None:
+    store = create(tmp_path / "map.zarr", MANY_ROWS, 2)
+    assert store.n_chunks == ROWS
+    every = list(plan.chunks(MANY_ROWS.shape, store.chunk_shape))
+    assert store.pending() == every
+    finish(store)
+    status = {file.name for file in (store.path / "status").iterdir()}
+    assert status == {"zarr.json", *(f"c.{i}.0" for i in range(ROWS))}
+    assert store.pending() == store.torn() == []
+    (store.path / "regime/c.7.0").unlink()
+    (store.path / "status/c.9.0").unlink()
+    assert store.torn() == [every[7]]
+    assert store.pending() == [every[9]]
+    assert store.damaged_files(every[7]) == [str(store.path / "regime/c.7.0")]
+
+
+def test_a_store_with_folders_goes_on_with_them_and_holds_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a version that knew nothing else."""
+    create(tmp_path / "old.zarr")
+    monkeypatch.setattr(listing, "MOST_FOLDERS", 1)
+    old, new = Store.open(tmp_path / "old.zarr"), create(tmp_path / "new.zarr")
+    for store in (old, new):
+        finish(store)
+        assert store.verify() == []
+    assert (old.path / "status/c/2/0").exists()
+    assert (new.path / "status/c.2.0").exists()
+    xr.testing.assert_identical(old.dataset().load(), new.dataset().load())
+
+
+@pytest.mark.usefixtures("flat")
+@pytest.mark.parametrize("sweep", SWEEPS.values(), ids=SWEEPS)
+def test_plain_xarray_reads_what_lies_flat(sweep: Sweep, tmp_path: Path) -> None:
+    flat_store, other = create(tmp_path / "flat.zarr", sweep), tmp_path / "other.zarr"
+    finish(flat_store)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(listing, "MOST_FOLDERS", 1000)
+        finish(create(other, sweep))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xr.testing.assert_identical(
+            xr.open_zarr(flat_store.path).load(), xr.open_zarr(other).load()
+        )
+
+
+@pytest.mark.usefixtures("flat")
+def test_scratch_files_beside_chunks_are_cleaned_and_are_no_chunks(tmp_path: Path) -> None:
+    store = create(tmp_path / "map.zarr")
+    whole = tree(store.path)
+    (store.path / ("status/c.0." + "a" * 32 + ".partial")).write_bytes(b"torn")
+    assert len(store.pending()) == 3
+    store.clean()
+    assert tree(store.path) == whole
+
+
+@pytest.mark.usefixtures("flat")
+def test_an_extended_store_keeps_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chunk at the old ragged end is computed again, the others are kept."""
+    longer = sweep_over(
+        Axis("friction", {"friction": np.arange(14.0)}, {"values": list(range(14))}), SWEEP.axes[1]
+    )
+    shorter = sweep_over(
+        Axis("friction", {"friction": np.arange(10.0)}, {"values": list(range(10))}), SWEEP.axes[1]
+    )
+    store = create(tmp_path / "map.zarr", shorter)
+    finish(store)
+    monkeypatch.setattr(listing, "MOST_FOLDERS", 1000)  # it is the store's own that counts
+    extended = Store.extend(store.path, longer)
+    assert [chunk.index for chunk in extended.pending()] == [(2, 0), (3, 0)]
+    finish(extended)
+    monkeypatch.setattr(listing, "MOST_FOLDERS", 1)
+    anew = create(tmp_path / "anew.zarr", longer)
+    finish(anew)
+    assert tree(extended.path) == tree(anew.path)
+
+
+@pytest.mark.usefixtures("flat")
+def test_at_a_url_names_are_the_same(tmp_path: Path) -> None:
+    here = create(tmp_path / "map.zarr")
+    url = f"memory://{time.monotonic_ns()}/map.zarr"
+    there = Store.create(url, SWEEP, chunk_points=CHUNK_POINTS, provenance=PROVENANCE)
+    finish(here)
+    first = there.pending()[0]
+    finish(there)
+    assert there.pending() == there.verify() == there.torn() == []
+    there.reopen([first])
+    assert there.pending() == [first]
+    assert there.damaged_files(first) == [f"{url}/status/c.0.0"]
+    xr.testing.assert_identical(
+        here.dataset().load().isel(friction=slice(4, None)),
+        there.dataset().load().isel(friction=slice(4, None)),
+    )
+
+
+STRANGERS = [
+    "zarr.json", "00", "01", "-1", "+1", "1.0", "1e0", "0x1", " 1", "1 ", "²", "١", "1\n2", "999",
+    "9999999999", "99999999999999999999999", "", "c", "c.", "c.1", "c.01.0", "c.1.00", "c.1.-0",
+    "c.1.0.0", "c.1.0 ", "xc.1.0", "c.1.0\nc.2.0", "C.1.0", "c.9.0", "c.1.9", "c.١.0", "c..0",
+    "c.4294967296.0", "c.1.99999999999999999999999", "c.1.0." + "a" * 32 + ".partial",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("separator", ["/", "."])
+@pytest.mark.parametrize("counts", [(), (5,), (5, 1), (4, 3), (3, 1, 1), (2, 3, 2), (2, 1, 3)])
+def test_what_is_listed_is_what_lies_there(
+    counts: tuple[int, ...], separator: str, tmp_path: Path
+) -> None:
+    """Beside strangers of all kinds; and a folder in the place of a file is none."""
+    every = list(itertools.product(*map(range, counts)))
+    for i, index in enumerate(every):
+        file = tmp_path / listing.key(index, separator)
+        if i % 3 != 1:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            (file.touch if i % 3 else file.mkdir)()
+    for dimension, beyond in enumerate(counts):  # the first that is no chunk any more
+        index = tuple(beyond if i == dimension else 0 for i in range(len(counts)))
+        file = tmp_path / listing.key(index, separator)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    for folder in [each for each in tmp_path.rglob("*") if each.is_dir()] + [tmp_path]:
+        for name in STRANGERS:
+            if name and not (folder / name).exists():
+                (folder / name).touch()
+    expected = [(tmp_path / listing.key(index, separator)).is_file() for index in every]
+    assert listing.listed(tmp_path, counts, separator).tolist() == expected
+    assert set(expected) == ({True, False} if counts else {False})
+    names = [file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*")]
+    files = [name for name in names if (tmp_path / name).is_file()]
+    assert listing.named(files, counts, separator).tolist() == expected
+
+
+@pytest.mark.parametrize("separator", ["/", "."])
+def test_nothing_is_listed_where_nothing_lies(separator: str, tmp_path: Path) -> None:
+    for counts in ((), (3,), (2, 2)):
+        assert not listing.listed(tmp_path / "none", counts, separator).any()
+        assert not listing.named([], counts, separator).any()
+    (tmp_path / "c").touch()
+    assert not listing.listed(tmp_path, (3, 2), separator).any()
+
+
+def test_marked_are_those_of_the_grid() -> None:
+    indices = {(0, 1), (2, 0), (9, 9), (-1, 0), (1,), (), (1, 1, 1)}
+    assert np.flatnonzero(listing.marked(indices, (3, 2))).tolist() == [1, 4]
+    assert listing.marked({()}, ()).tolist() == [True]

@@ -1,0 +1,155 @@
+"""Results over `point` in several chunks: every command, and the figures of results in memory.
+
+Their coordinates lie in files of more points than a chunk has, or beyond a stretch in several.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.store import disk, open_results
+from tests.command import Run, json_lines
+from tests.store.stretches import shorten
+
+HEAD = """
+format  = 1
+model   = "friction_oscillator"
+outputs = ["wear_power", "slip_phases", "regime"]
+
+[parameters]
+mass              = 1.0
+gravity           = 10.0
+angular_frequency = 6.283185307179586
+window_start      = 4.0
+window_end        = 12.0
+"""
+
+SAMPLE = """
+[sample]
+method            = "sobol"
+points            = 1000
+seed              = 3
+friction          = { loguniform = [0.01, 1.0] }
+base_acceleration = { uniform = [0.5, 15.0] }
+"""
+
+REFINED = """
+[axes]
+friction          = { geomspace = [0.01, 1.0, 9] }
+base_acceleration = { linspace = [0.5, 15.0, 9] }
+
+[refine]
+output = "regime"
+levels = 3
+"""
+
+CONTACTS = """
+format  = 1
+model   = "mdr_contact"
+outputs = ["normalized_energy"]
+
+[parameters]
+delta = 1e-6
+phase = "90 deg"
+
+[sample]
+method = "sobol"
+points = 400
+beta   = { loguniform = [1e-8, 4e-6] }
+"""
+
+STRETCH = 256  # in place of 2**20: coordinates longer than that are read by parts
+STORE = "many.zarr"
+
+KINDS = {"sample": HEAD + SAMPLE, "long sample": HEAD + SAMPLE, "refined": HEAD + REFINED}
+
+
+@pytest.fixture(params=KINDS)
+def right(
+    request: pytest.FixtureRequest, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> xr.Dataset:
+    """What `many.zarr` holds, which a command has computed in chunks of 100, computed in memory."""
+    (tmp_path / "many.toml").write_text(KINDS[request.param])
+    computed = sweep.run("many.toml", store=None)
+    if request.param == "long sample":
+        shorten(monkeypatch, STRETCH)
+    status, said, error = run("run", "many.toml", "-o", STORE, "--chunk-points", "100")
+    assert (status, "Error" in error) == (0, False), error
+    assert f"{STORE}: {computed.sizes['point']:,} points" in said
+    assert len(list(Path(STORE, "status", "c").iterdir())) == -(-computed.sizes["point"] // 100) > 2
+    return computed
+
+
+def test_every_command_takes_it(right: xr.Dataset, run: Run) -> None:
+    n = right.sizes["point"]
+    assert run("run", "many.toml", "-o", STORE)[0] == 0
+    assert f"{n:,} of {n:,} points done (100.0 %)" in run("status", STORE)[1]
+    assert "no chunk is damaged" in run("status", STORE, "--verify")[1]
+    assert run("plot", STORE, "-o", "a.png")[0] == 0
+    assert run("plot", STORE, "-o", "b.png", "--over", "friction")[0] == 0
+    assert run("plot", STORE, "-o", "c.png", "--against", "exact")[0] == 0
+    for name in ("a.nc", "a.csv"):
+        assert run("export", STORE, "-o", name)[0] == 0
+    with xr.open_dataset("a.nc", engine="h5netcdf") as read:
+        assert_same_values(read, right)
+    with Path("a.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    for name, values in right.variables.items():
+        if values.ndim:
+            column = np.array([row[str(name)] for row in rows]).astype(values.dtype)
+            np.testing.assert_array_equal(column, values.values)
+
+
+def test_its_figures_are_those_of_all_points(right: xr.Dataset, run: Run) -> None:
+    shown = json.loads(run("show", STORE, "--json")[1])
+    summary = json_lines(run("run", "many.toml", "-o", STORE, "--json")[1])[-1]
+    for told in (shown, summary):
+        outputs: dict[str, Any] = {each["name"]: each for each in told["outputs"]}
+        for name in ("wear_power", "slip_phases"):
+            values = right[name].values
+            least, mean, greatest = (outputs[name][key] for key in ("least", "mean", "greatest"))
+            assert (least, greatest) == (values.min(), values.max())
+            assert mean == pytest.approx(values.mean(), rel=1e-12)
+        assert told["status"]["ok"]["points"] == right.sizes["point"]
+
+
+def test_its_chunks_are_those_of_the_results(right: xr.Dataset) -> None:
+    """As xarray needs them for work chunk by chunk."""
+    lazy = open_results(STORE)
+    n = right.sizes["point"]
+    assert set(lazy.chunks["point"][:-1]) == {100}
+    assert sum(lazy.chunks["point"]) == n
+    assert_same_values(lazy.map_blocks(lambda block: block), right)
+    assert lazy["friction"].chunks is None or n > disk.STRETCH
+    plain = xr.open_zarr(STORE)
+    assert plain.chunks == lazy.chunks
+    assert_same_values(plain.map_blocks(lambda block: block), right)
+
+
+def assert_same_values(found: xr.Dataset, right: xr.Dataset) -> None:
+    assert set(found.variables) == set(right.variables)
+    for name, values in right.variables.items():
+        np.testing.assert_array_equal(found[str(name)].values, values.values)
+
+
+def test_a_fit_is_that_of_one_chunk(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "contacts.toml").write_text(CONTACTS)
+    for name, points in (("one", 400), ("four", 100)):
+        made = run("run", "contacts.toml", "-o", f"{name}.zarr", "--chunk-points", str(points))
+        assert made[0] == 0, made
+        status, _, error = run("fit", f"{name}.zarr", "-o", name)
+        assert status == 0, error
+    one, four = (
+        {file.name: file.read_text() for file in Path(name).glob("*.json")}
+        for name in ("one", "four")
+    )
+    assert one
+    assert [text.replace("four", "one") for text in four.values()] == list(one.values())

@@ -1,0 +1,208 @@
+"""Where a store lies: links, other names of one place, and places that change while it is used."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sweep import api
+from sweep.cli.watching import watch
+from sweep.config import load
+from sweep.engine import Summary
+from sweep.errors import MachineError, StoreError
+from sweep.store import PassFolder, Store, extension, is_url, open_results
+from tests.command import Run
+from tests.store.test_extend import grid, grow
+from tests.store.test_faults import CONFIG
+from tests.store.test_store import create, finish, results_of, tree
+
+
+@pytest.fixture
+def link(tmp_path: Path) -> Path:
+    """Another name of disk/map.zarr."""
+    (tmp_path / "disk").mkdir()
+    made = tmp_path / "map.zarr"
+    try:
+        made.symlink_to(tmp_path / "disk/map.zarr", target_is_directory=True)
+    except OSError:
+        # Windows asks for a privilege; what needs no link is tested regardless.
+        pytest.skip("links cannot be made here")
+    return made
+
+
+def test_a_store_is_held_under_all_of_its_names(link: Path) -> None:
+    store = create(link.resolve())
+    with store.lock(), pytest.raises(StoreError, match="is held by process"):
+        Store.open(link).lock().__enter__()
+    with (
+        Store.open(link).lock_shard(1, 2, clean=_nothing),
+        pytest.raises(StoreError, match="is held"),
+    ):
+        store.lock().__enter__()
+    assert {entry.name for entry in link.parent.iterdir()} == {"disk", "map.zarr"}
+
+
+def test_a_store_whose_extension_was_stopped_is_refused_under_all_of_its_names(link: Path) -> None:
+    store = create(link.resolve(), grid(4, 2), 2)
+    extension.begin(store.path, grid(6, 2), store.chunk_shape, {})
+    with pytest.raises(StoreError, match="run the same `sweep extend` again"):
+        open_results(link)
+
+
+def test_a_link_to_a_place_where_nothing_lies_yet_is_followed(link: Path, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    api.run(tmp_path / "map.toml", store=link)
+    assert link.is_symlink()
+    assert Store.open(tmp_path / "disk/map.zarr").pending() == []
+    assert PassFolder(link)[0] == str(tmp_path / "disk/map.zarr.passes/0.zarr")
+
+
+def test_folders_on_the_way_to_a_store_keep_their_names(link: Path, tmp_path: Path) -> None:
+    """Other machines may have them elsewhere; what lies beside is the same."""
+    (tmp_path / "home").symlink_to(tmp_path / "disk", target_is_directory=True)
+    link.unlink()
+    link.symlink_to("home/map.zarr", target_is_directory=True)
+    store = create(link)
+    assert store.path == tmp_path / "home/map.zarr"
+    with store.lock(), pytest.raises(StoreError, match="is held by process"):
+        Store.open(tmp_path / "disk/map.zarr").lock().__enter__()
+
+
+def test_a_store_is_the_same_from_a_folder_within_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = create(tmp_path / "map.zarr")
+    monkeypatch.chdir(store.path / "status")
+    (tmp_path / "up.zarr").symlink_to("map.zarr/status/..", target_is_directory=True)
+    for name in ("..", "../status/..", tmp_path / "up.zarr"):
+        assert Store.open(name).path == store.path
+        with store.lock(), pytest.raises(StoreError, match="is held by process"):
+            Store.open(name).lock().__enter__()
+
+
+@pytest.mark.parametrize("name", ["/", "/.", "//", "file:///", "/tmp/.."])
+def test_a_whole_disk_is_no_store(name: str, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    for command in (["status"], ["run", "map.toml", "-o"], ["run", "map.toml", "--dry-run", "-o"]):
+        status, _, error = run(*command, name)
+        assert (status, "is a whole disk, not a store" in error) == (2, True), error
+
+
+@pytest.mark.parametrize("form", ["file:{}", "local:{}", "file://{}", "local://{}"])
+def test_urls_of_this_machine_are_its_paths(tmp_path: Path, form: str) -> None:
+    """They have its lock, and files there are whole or not at all."""
+    store = create(tmp_path / "map.zarr")
+    url = form.format(store.path)
+    assert not is_url(url)
+    assert Store.open(url).path == store.path
+
+
+def test_a_home_folder_of_nobody_is_told(tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    with pytest.raises(StoreError, match=r"'~nobody-here/map.zarr': .*\./~"):
+        api.run(tmp_path / "map.toml", store="~nobody-here/map.zarr")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="another limit there")
+def test_what_no_path_can_be_is_told(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    Path("round").symlink_to("round")
+    for name in ("a" * 300, "round/map.zarr", "round"):
+        for command in (["run", "map.toml", "-o"], ["status"], ["export", "-o", "x.csv"]):
+            status, _, error = run(*command, name)
+            assert (status, "cannot be a store" in error) == (2, True), error
+    with pytest.raises(StoreError, match="null"):
+        Store.open("map\0.zarr")
+
+
+def test_a_store_that_is_moved_in_a_run_ends_it_and_leaves_no_other(tmp_path: Path) -> None:
+    store = create(tmp_path / "map.zarr")
+    first, *others = store.pending()
+    store.write(first, results_of(store.sweep, first))
+    store.path.rename(tmp_path / "moved.zarr")
+    with pytest.raises(MachineError, match=r"map.zarr' is gone, or was moved, .* move it back"):
+        store.write(others[0], results_of(store.sweep, others[0]))
+    assert not store.path.exists()
+    (tmp_path / "moved.zarr").rename(store.path)
+    assert Store.open(store.path).pending() == others
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--shard", "1/2"), ("--fail-fast",)])
+def test_a_store_that_is_moved_after_its_last_chunk_is_told_as_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    computed = api.run_engine
+
+    def then_moved(*arguments: Any) -> Summary:
+        summary = computed(*arguments)
+        Path("map.zarr").rename("moved.zarr")
+        return summary
+
+    monkeypatch.setattr(api, "run_engine", then_moved)
+    status, out, err = run("run", "map.toml", "-o", "map.zarr", *options)
+    assert (status, "pending" in out) == (3, False)
+    assert re.search("map.zarr' is gone, or was moved, while this run went on; move it back", err)
+    assert Store.open("moved.zarr").verify() == []
+
+
+def test_a_store_that_is_watched_may_grow_or_go(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = create(tmp_path / "map.zarr", grid(4, 2), 2)
+    finish(grow(store, grid(6, 2)))
+    watch(store, threading.Event(), as_json=False)  # as it is now, all is done
+    store.reopen(store.done())
+    shutil.rmtree(store.path)
+    with pytest.raises(StoreError, match="no store"):
+        watch(store, threading.Event(), as_json=False)
+    assert capsys.readouterr().out == ""
+
+
+def test_what_other_stores_are_made_of_is_left_alone(tmp_path: Path) -> None:
+    """Their names may begin as this one's does."""
+    store = create(tmp_path / "map.zarr")
+    others = [
+        tmp_path / f".{name}.{'a' * 32}.partial" for name in ("map.zarr.old", "map.zarr.b.zarr")
+    ]
+    own = [tmp_path / f".{name}.{'a' * 32}.partial" for name in ("map.zarr", "map.zarr.passes")]
+    for folder in (*others, *own):
+        folder.mkdir()
+    store.clean()
+    assert [folder.exists() for folder in (*others, *own)] == [True, True, False, False]
+
+
+def test_the_extension_of_a_store_that_was_removed_goes_with_it(tmp_path: Path) -> None:
+    """It was stopped half way; what is made in the same place has nothing to do with it."""
+    removed = create(tmp_path / "map.zarr", grid(4, 2), 2)
+    extension.begin(removed.path, grid(6, 2), removed.chunk_shape, {})
+    shutil.rmtree(removed.path)
+    store = create(removed.path, grid(3, 3), 3)
+    finish(store)
+    whole = tree(store.path)
+    assert Store.extend(store.path, grid(3, 3)).verify() == []
+    assert tree(store.path) == whole
+
+
+def test_a_sweep_in_a_folder_of_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Smoke: spaces, a tilde, what globs mean something by, letters of other alphabets."""
+    for name in ("two words", "~me", "[a-b]*?" if sys.platform != "win32" else "[ab]", "Reibéçµ"):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        Path("map.toml").write_text(CONFIG)
+        request = load("map.toml")
+        store = api.open_store(request, f"./{name}.zarr/")
+        monkeypatch.chdir(tmp_path)
+        assert api.run_in_store(store, request).points == 24
+        assert store.path == folder / f"{name}.zarr"
+
+
+def _nothing() -> None:
+    """Is cleaned."""

@@ -1,0 +1,237 @@
+"""A store at a URL is that on a disk, object for file: memory://, and S3 served on loopback."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.errors import MachineError, StoreError, SweepError
+from sweep.spec import Sweep
+from sweep.store import Store, anything_at, open_results
+from tests.command import Run
+from tests.store.test_faults import CONFIG
+from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, finish, results_of, tree
+from tests.store.test_store import create as create_local
+
+
+def create(url: str, sweep: Sweep = SWEEP) -> Store:
+    return Store.create(url, sweep, chunk_points=CHUNK_POINTS, provenance=PROVENANCE)
+
+
+def objects(url: str) -> dict[str, bytes]:
+    """Every object of a store and its bytes."""
+    system, folder = fsspec.url_to_fs(url)
+    system.invalidate_cache()
+    return {n.removeprefix(f"{folder}/"): system.cat_file(n) for n in system.find(folder)}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What a finished store on a disk holds."""
+    store = create_local(tmp_path_factory.mktemp("remote") / "map.zarr")
+    finish(store)
+    return tree(store.path)
+
+
+def test_a_remote_store_has_the_bytes_of_a_local_one(root: str, whole: dict[str, bytes]) -> None:
+    url = f"{root}/map.zarr"
+    assert not anything_at(url)
+    store = create(url)
+    assert anything_at(url)
+    assert [chunk.index for chunk in store.pending()] == [(0, 0), (1, 0), (2, 0)]
+    chunk = store.pending()[1]
+    store.write(chunk, results_of(SWEEP, chunk))
+    again = create(url)  # the one that is there
+    assert [chunk.index for chunk in again.pending()] == [(0, 0), (2, 0)]
+    finish(again)
+    assert store.pending() == store.verify() == store.torn() == []
+    assert objects(url) == whole
+
+
+@pytest.mark.parametrize("name", ["no axes", "points and axis"])
+def test_other_shapes_are_kept_too(root: str, name: str) -> None:
+    store = create(f"{root}/map.zarr", SWEEPS[name])
+    finish(store)
+    assert Store.open(store.location).pending() == store.verify() == []
+
+
+def test_xarray_opens_it_and_finds_what_a_local_one_holds(root: str, tmp_path: Path) -> None:
+    store = create(f"{root}/map.zarr")
+    finish(store)
+    local = create_local(tmp_path / "map.zarr")
+    finish(local)
+    xr.testing.assert_identical(open_results(store.location).load(), local.dataset().load())
+    xr.testing.assert_equal(xr.open_zarr(store.location).load(), local.dataset().load())
+
+
+def test_damage_is_found_noted_and_computed_again(root: str, whole: dict[str, bytes]) -> None:
+    store = create(f"{root}/map.zarr")
+    finish(store)
+    system, folder = fsspec.url_to_fs(store.location)
+    system.rm_file(f"{folder}/regime/c/2/0")
+    assert [chunk.index for chunk in store.torn()] == [(2, 0)]
+    content = bytearray(whole["wear_power/c/1/0"])
+    content[-7] ^= 16
+    system.pipe_file(f"{folder}/wear_power/c/1/0", bytes(content))
+    damaged = store.verify()
+    assert [chunk.index for chunk in damaged] == [(1, 0), (2, 0)]
+    store.note_damage(damaged)
+    reopened = Store.open(store.location)
+    assert reopened.torn() == damaged
+    reopened.reopen(damaged)
+    assert reopened.pending() == damaged
+    finish(reopened)
+    assert reopened.torn() == []
+    assert objects(store.location) == whole
+
+
+def test_many_writers_and_makers_at_once_leave_one_whole_store(
+    root: str, whole: dict[str, bytes]
+) -> None:
+    """Nobody holds it: all make it, all write every chunk, and all write the same bytes."""
+    url = f"{root}/map.zarr"
+    start = threading.Barrier(4)
+    errors: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            start.wait()
+            store = create(url)
+            with store.lock():
+                finish(store)
+        except BaseException as error:
+            errors.append(error)
+
+    writers = [threading.Thread(target=write) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert errors == []
+    assert Store.open(url).verify() == Store.open(url).pending() == []
+    assert objects(url) == whole
+
+
+def test_receipts_of_all_writers_lie_beside_it(root: str) -> None:
+    store, other = create(f"{root}/map.zarr"), create(f"{root}/map.zarr")
+    for number, writer in enumerate((store, other, store)):
+        with writer.lock():
+            writer.append_receipt({"chunk": [number, 0]})
+    chunks = [receipt["chunk"] for receipt in Store.open(store.location).receipts()]
+    assert sorted(chunks) == [[0, 0], [1, 0], [2, 0]]
+    assert not any(name.endswith("jsonl") for name in objects(store.location))
+
+
+def test_another_sweep_and_what_is_no_store_are_refused(root: str) -> None:
+    url = f"{root}/map.zarr"
+    with pytest.raises(StoreError, match=r"no store .*map\.zarr'; `sweep run CONFIG -o STORE`"):
+        Store.open(url)
+    create(url)
+    with pytest.raises(StoreError, match=r"holds another sweep:\n  dimensions: friction"):
+        create(url, SWEEPS["no axes"])
+    system, folder = fsspec.url_to_fs(f"{root}/chunks.zarr")
+    system.pipe_file(f"{folder}/status/c/0/0", b"of another store")
+    with pytest.raises(StoreError, match="has chunks and is no store"):
+        create(f"{root}/chunks.zarr")
+
+
+def test_what_cannot_be_reached_is_the_machines_fault(s3: None) -> None:
+    with pytest.raises((MachineError, StoreError), match="no-such-bucket"):
+        create("s3://no-such-bucket/map.zarr")
+    with pytest.raises(StoreError, match="Protocol not known: nowhere"):
+        create("nowhere://map.zarr")
+
+
+@pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
+def test_a_run_goes_to_a_url_and_on_from_there(root: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    url = f"{root}/map.zarr"
+    status, out, _ = run("run", "map.toml", "-o", url)
+    assert status == 0
+    assert f"{url}: 24 points, 24 of them now" in out
+    system, folder = fsspec.url_to_fs(url)
+    system.rm_file(f"{folder}/status/c/3/0")
+    assert run("run", "map.toml", "-o", url)[0] == 0
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert objects(url) == tree(tmp_path / "map.zarr")
+    status, out, _ = run("status", url, "--verify")
+    assert status == 0
+    assert "24 of 24 points done" in out
+    assert len(Store.open(url).receipts()) == 7
+    assert run("plot", url)[1] == "map.png\n"
+    assert [entry.name for entry in tmp_path.iterdir() if ":" in entry.name] == []
+
+
+@pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
+def test_processes_write_to_a_url_each_its_own_chunks(root: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    url = f"{root}/map.zarr"
+    assert run("run", "map.toml", "-o", url, "--cluster", "local")[0] == 0
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    assert objects(url) == tree(tmp_path / "map.zarr")
+    receipts = Store.open(url).receipts()
+    assert sorted(receipt["chunk"][0] for receipt in receipts) == [0, 1, 2, 3, 4, 5]
+    assert os.getpid() not in {receipt["pid"] for receipt in receipts}
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",), ("--cluster", "local")])
+def test_the_command_keeps_nothing_in_memory(
+    run: Run, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """Its process ends, and what lies there with it."""
+    (tmp_path / "map.toml").write_text(CONFIG)
+    status, out, err = run("run", "map.toml", "-o", "memory://lost/map.zarr", *options)
+    assert (status, out) == (2, "")
+    assert "memory://lost/map.zarr' would be gone when this command ends; name a path" in err
+    assert not anything_at("memory://lost/map.zarr")
+
+
+@pytest.mark.parametrize("how", [{"cluster": "local"}, {"cluster": "tcp://127.0.0.1:1"}])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_other_processes_do_not_see_this_ones_memory(
+    tmp_path: Path, how: dict[str, Any], is_there: bool
+) -> None:
+    """In this process it is a store as any other."""
+    (tmp_path / "map.toml").write_text(CONFIG)
+    url = f"memory://{time.monotonic_ns()}/map.zarr"
+    if is_there:
+        assert sweep.run(tmp_path / "map.toml", store=url)["status"].size == 24
+    with pytest.raises(SweepError, match=r"memory of this process, which no other process sees"):
+        sweep.run(tmp_path / "map.toml", store=url, **how)
+    assert anything_at(url) == is_there
+
+
+@pytest.mark.parametrize("url", ["s3://", "s3:///", "memory://", "gs://"])
+def test_a_url_without_a_name_is_told_as_such(url: str) -> None:
+    with pytest.raises(StoreError, match=r"names no store: write .*NAME\.zarr"):
+        create(url)
+
+
+@pytest.mark.usefixtures("s3")
+def test_a_bucket_is_no_place_of_a_store() -> None:
+    """Its receipts, beside it, would be in another bucket."""
+    with pytest.raises(StoreError, match=r"is a whole bucket: .*s3://sweeps/NAME\.zarr"):
+        create("s3://sweeps/")
+
+
+def test_a_file_url_is_a_local_path(tmp_path: Path) -> None:
+    """fsspec's own local files are not renamed into place."""
+    store = create(f"file://{tmp_path}/map.zarr")
+    assert store.path == tmp_path / "map.zarr"
+    assert (store.path / "zarr.json").is_file()
+
+
+@pytest.mark.usefixtures("s3")
+def test_a_url_that_can_only_be_read_is_a_wrong_request(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    url = f"{os.environ['AWS_ENDPOINT_URL']}/nothing/map.zarr"
+    status, _, error = run("run", "map.toml", "-o", url)
+    assert (status, "can be read, and not written to" in error) == (2, True), error

@@ -1,0 +1,205 @@
+"""A store at a URL grows along its axes, at whatever moment that is stopped; nothing holds it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import fsspec
+import numpy as np
+import pytest
+
+from sweep.errors import MachineError, StoreError
+from sweep.spec import Sweep
+from sweep.store import Store, open_results, remote_extension
+from tests.command import Run, environment
+from tests.store.test_extend import GROWN, REFUSED, StoppedError, fill, grid, places
+from tests.store.test_faults import CONFIG
+from tests.store.test_remote import objects
+from tests.store.test_store import PROVENANCE, tree
+from tests.store.test_store import create as create_local
+
+BEFORE, AFTER, POINTS, COMPUTED = GROWN["both"]
+
+
+def create(url: str, sweep: Sweep = BEFORE, points: int = POINTS) -> Store:
+    return Store.create(url, sweep, chunk_points=points, provenance=PROVENANCE)
+
+
+def beside(url: str) -> list[str]:
+    """What lies beside a store, its receipts apart."""
+    system, folder = fsspec.url_to_fs(url)
+    system.invalidate_cache()
+    names = {name.removeprefix(folder).split("/")[0] for name in system.find(folder[:-4])}
+    return sorted(names - {"", ".log"})
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What a store on a disk holds that was extended and filled there."""
+    store = create_local(tmp_path_factory.mktemp("whole") / "map.zarr", BEFORE, POINTS)
+    fill(store)
+    longer = Store.extend(store.path, AFTER)
+    fill(longer)
+    return tree(longer.path)
+
+
+def test_it_grows_as_one_on_a_disk_and_keeps_what_is_done(
+    root: str, whole: dict[str, bytes]
+) -> None:
+    url = f"{root}/map.zarr"
+    fill(create(url))
+    longer = Store.extend(url, AFTER)
+    assert longer.differences(AFTER) == longer.verify() == longer.torn() == []
+    dataset = longer.dataset().load()
+    kept = dataset["status"].values == 0
+    assert kept.any()
+    for name, expected in places(AFTER).items():
+        np.testing.assert_array_equal(dataset[name].values[kept], expected[kept])
+    assert fill(longer) == COMPUTED
+    assert objects(url) == whole
+    assert beside(url) == []
+    assert Store.extend(url, AFTER).pending() == []  # once more: nothing changes
+    assert objects(url) == whole
+
+
+@pytest.mark.parametrize("root", ["memory://"], indirect=True)
+@pytest.mark.parametrize("asked", REFUSED.values(), ids=REFUSED)
+def test_what_is_no_longer_one_is_refused(root: str, asked: Sweep) -> None:
+    url = f"{root}/map.zarr"
+    fill(create(url, grid(4, 2), 2))
+    before = objects(url)
+    with pytest.raises(StoreError):
+        Store.extend(url, asked)
+    assert objects(url) == before
+    with pytest.raises(StoreError, match=r"no store .*none\.zarr"):
+        Store.extend(f"{root}/none.zarr", asked)
+
+
+@pytest.mark.parametrize("root", ["memory://"], indirect=True)
+def test_stopped_before_any_object_it_is_done_when_done_again(
+    root: str, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At every fourth step; nobody reads it while it is under way, nor goes on with it."""
+    fill(create(f"{root}/old.zarr"))
+    old = objects(f"{root}/old.zarr")
+    system, folder = fsspec.url_to_fs(root)
+    under_way = 0
+    for step in range(0, 1000, 4):
+        url = f"{root}/{step}.zarr"
+        for name, content in old.items():
+            system.pipe_file(f"{folder}/{step}.zarr/{name}", content)
+        stopped = stop_at(step, monkeypatch, lambda url=url: Store.extend(url, AFTER))
+        if is_under_way(url):
+            under_way += 1
+            for read in (Store.open, open_results):
+                with pytest.raises(StoreError, match="run the same `sweep extend` again"):
+                    read(url)
+        else:
+            assert Store.open(url).sweep.shape in (BEFORE.shape, AFTER.shape)
+        assert fill(Store.extend(url, AFTER)) == COMPUTED
+        assert objects(url) == whole
+        assert beside(url) == []
+        if not stopped:
+            break
+    assert step / 4 > under_way > len(whole) / 12  # a third of the steps at least
+
+
+def is_under_way(url: str) -> bool:
+    return remote_extension.is_under_way(*fsspec.url_to_fs(url))
+
+
+def stop_at(step: int, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> bool:
+    steps = iter(range(1000))
+
+    def stopping(real: Callable[..., None]) -> Callable[..., None]:
+        def stop(*args: object) -> None:
+            if next(steps) == step:
+                raise StoppedError
+            real(*args)
+
+        return stop
+
+    with monkeypatch.context() as patched:
+        for name in ("put", "remove"):
+            patched.setattr(remote_extension, name, stopping(getattr(remote_extension, name)))
+        try:
+            act()
+        except (StoppedError, MachineError):
+            return True
+    return False
+
+
+# Kills itself before it puts the status' metadata into its place.
+KILLED = """
+import os, signal, sys
+from sweep.store import Store, remote_extension
+from tests.store.test_remote_extension import AFTER
+put = remote_extension.put
+def killing(system, key, content):
+    if key.endswith("map.zarr/status/zarr.json"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    put(system, key, content)
+remote_extension.put = killing
+Store.extend(sys.argv[1], AFTER)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
+def test_killed_under_way_it_is_done_when_done_again(root: str, whole: dict[str, bytes]) -> None:
+    url = f"{root}/map.zarr"
+    fill(create(url))
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, url], env=environment(), capture_output=True, timeout=60
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    with pytest.raises(StoreError, match="is being extended"):
+        Store.open(url)
+    assert fill(Store.extend(url, AFTER)) == COMPUTED
+    assert objects(url) == whole
+
+
+@pytest.mark.parametrize("root", ["memory://"], indirect=True)
+def test_a_run_that_goes_on_meanwhile_ends_and_leaves_no_half_of_a_chunk(
+    root: str, whole: dict[str, bytes]
+) -> None:
+    """Whole chunks are those of the longer store, too; what was cut off is not."""
+    url = f"{root}/map.zarr"
+    going_on = create(url)
+    at_the_end = [chunk for chunk in going_on.pending() if chunk.index in COMPUTED]
+    inside = [chunk for chunk in going_on.pending() if chunk.index not in COMPUTED]
+    assert at_the_end
+    assert inside
+    longer = Store.extend(url, AFTER)
+    arrays = places(BEFORE)
+
+    def write(chunk: object) -> None:
+        going_on.write(chunk, {n: part[chunk.slices].ravel() for n, part in arrays.items()})
+
+    for chunk in inside:
+        write(chunk)
+    for chunk in at_the_end:
+        with pytest.raises(StoreError, match="was extended while this run"):
+            write(chunk)
+    assert longer.verify() == []
+    assert fill(longer) == COMPUTED
+    assert objects(url) == whole
+
+
+@pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
+def test_the_command_extends_at_a_url(run: Run, root: str, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    (tmp_path / "long.toml").write_text(CONFIG.replace("[0.1, 0.6, 6]", "[0.1, 0.8, 8]"))
+    url = f"{root}/map.zarr"
+    assert run("run", "map.toml", "-o", url)[0] == 0
+    status, out, _ = run("extend", url, "long.toml")
+    assert status == 0
+    assert "friction 8 x base_acceleration 4; 24 of 32 points done" in out
+    assert f"next: sweep run long.toml -o {url}\n" in out
+    status, out, _ = run("run", "long.toml", "-o", url)
+    assert (status, "32 points, 8 of them now" in out) == (0, True)
+    assert run("status", url, "--verify")[0] == 0

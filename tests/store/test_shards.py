@@ -1,0 +1,164 @@
+"""Files too large to be read at ease are zarr shards; all else about a store stays as it is."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+
+from sweep import plan
+from sweep.errors import MachineError, StoreError
+from sweep.spec import MISSING_COUNT, MISSING_FLAG, Axis, Status
+from sweep.store import Store, creation, open_results
+from tests.store.test_store import SWEEP, create, finish, results_of, tree
+from tests.test_plan import linear, sweep_over
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if 7 to 14 points were as many as are read at once: 2 parts a chunk of SWEEP."""
+    monkeypatch.setattr(creation, "GREATEST_PART", 14)
+    monkeypatch.setattr(creation, "LEAST_PART", 7)
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Store:
+    store = create(tmp_path / "whole.zarr")
+    finish(store)
+    return store
+
+
+@pytest.fixture
+def sharded(whole: Store, small_parts: None, tmp_path: Path) -> Store:
+    return create(tmp_path / "map.zarr")
+
+
+def test_a_store_of_shards_holds_what_any_other_does(sharded: Store, whole: Store) -> None:
+    assert sharded.chunk_shape == whole.chunk_shape == (4, 7)
+    assert sharded.pending() == list(plan.chunks(SWEEP.shape, (4, 7)))
+    finish(sharded)
+    array = zarr.open_array(sharded.path / "wear_power", mode="r")
+    assert (array.chunks, array.shards) == ((2, 7), (4, 7))
+    assert sharded.pending() == sharded.verify() == sharded.torn() == []
+    xr.testing.assert_equal(sharded.dataset().load(), whole.dataset().load())
+    xr.testing.assert_equal(xr.open_zarr(sharded.path).load(), whole.dataset().load())
+    assert {n for n in tree(sharded.path) if "/c/" in n} == {
+        n for n in tree(whole.path) if "/c/" in n
+    }
+
+
+PAIRS = {"friction": np.linspace(0.1, 1.0, 10), "mass": np.linspace(1.0, 2.0, 10)}
+PAIRED = sweep_over(
+    Axis("pair", PAIRS, {"file": {"sha256": "0", "count": 10}}),
+    linear("base_acceleration", 1.0, 15.0, 7),
+)
+
+
+@pytest.mark.parametrize("greatest", [2**20, 14], ids=["whole chunks", "chunks of parts"])
+def test_plain_xarray_finds_one_chunking_of_results_and_coordinates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, greatest: int
+) -> None:
+    monkeypatch.setattr(creation, "GREATEST_PART", greatest)
+    monkeypatch.setattr(creation, "LEAST_PART", 7)
+    store = create(tmp_path / "map.zarr", PAIRED)
+    finish(store)
+    plain = xr.open_zarr(store.path)
+    assert plain.chunks["pair"] == ((4, 4, 2) if greatest > 14 else (2,) * 5)
+    for name, values in PAIRS.items():
+        np.testing.assert_array_equal(plain[name], values)
+        assert [f.name for f in (store.path / name / "c").iterdir()] == ["0"]  # one file yet
+    assert store.verify() == []
+
+
+def test_a_store_with_undivided_coordinates_is_read_and_extended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they were made before."""
+    monkeypatch.setattr(creation, "MOST_PARTS", 0)
+    old = create(tmp_path / "map.zarr", PAIRED)
+    assert zarr.open_array(old.path / "mass", mode="r").shards is None
+    monkeypatch.undo()
+    finish(old)
+    assert old.verify() == []
+    np.testing.assert_array_equal(open_results(old.path)["mass"], PAIRS["mass"])
+    longer = {name: np.append(values, 3.0) for name, values in PAIRS.items()}
+    asked = replace(PAIRED, axes=(replace(PAIRED.axes[0], columns=longer), PAIRED.axes[1]))
+    grown = Store.extend(old.path, asked)
+    finish(grown)
+    new = create(tmp_path / "new.zarr", asked)
+    finish(new)
+    assert tree(grown.path) == tree(new.path)
+
+
+def test_written_again_or_in_another_order_its_bytes_are_the_same(sharded: Store) -> None:
+    finish(sharded)
+    first = tree(sharded.path)
+    for chunk in reversed(sharded._chunks(done=True)):
+        sharded.write(chunk, results_of(SWEEP, chunk))
+    assert tree(sharded.path) == first
+
+
+def test_a_shard_of_missing_values_has_its_file(sharded: Store) -> None:
+    for chunk in sharded.pending():
+        missing = {"wear_power": np.nan, "slip_phases": MISSING_COUNT, "regime": MISSING_FLAG}
+        arrays = {name: np.full(chunk.n_points, value) for name, value in missing.items()}
+        sharded.write(chunk, arrays | {"status": np.full(chunk.n_points, Status.diverged)})
+    assert sharded.pending() == sharded.torn() == sharded.verify() == []
+
+
+@pytest.mark.parametrize("place", [3, -7, -1])
+def test_a_flipped_bit_in_a_part_or_in_the_index_is_found(sharded: Store, place: int) -> None:
+    finish(sharded)
+    damaged = sharded.path / "wear_power/c/1/0"
+    content = bytearray(damaged.read_bytes())
+    content[place] ^= 1
+    damaged.write_bytes(content)
+    found = sharded.verify()
+    assert [chunk.index for chunk in found] == [(1, 0)]
+    sharded.write(found[0], results_of(SWEEP, found[0]))
+    assert sharded.verify() == []
+
+
+@pytest.mark.parametrize("name", ["wear_power", "status"])
+def test_an_empty_file_as_a_power_cut_leaves_it_is_found(sharded: Store, name: str) -> None:
+    finish(sharded)
+    (sharded.path / name / "c/1/0").write_bytes(b"")
+    with pytest.raises(StoreError):
+        sharded.dataset().load()
+    assert [chunk.index for chunk in sharded.verify()] == [(1, 0)]
+
+
+def test_a_disk_full_leaves_a_shard_pending(
+    sharded: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = zarr.storage._local._put
+
+    def failing(path: Path, *args: Any, **options: Any) -> int:
+        if "/regime/c/1" in path.as_posix():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return put(path, *args, **options)
+
+    monkeypatch.setattr(zarr.storage._local, "_put", failing)
+    with pytest.raises(MachineError, match="disk is full"):
+        finish(sharded)
+    assert [chunk.index for chunk in sharded.pending()] == [(1, 0), (2, 0)]
+
+
+def test_only_files_of_more_than_10_5_chunks_are_shards() -> None:
+    assert creation.parts_of_file(()) == ()
+    assert creation.parts_of_file((1, 512, 1024)) == (1, 512, 1024)
+    assert creation.parts_of_file((2**21,)) == (2**20,)
+    assert creation.parts_of_file((1, 3, 2**20)) == (1, 1, 2**20)
+    assert creation.parts_of_file((1, 1_048_583)) == (1, 1_048_583)  # a prime: no even parts
+    huge = sweep_over(linear("friction", 0.0, 1.0, 2**19), linear("mass", 1.0, 2.0, 2**19))
+    chunk = plan.chunk_shape(huge)
+    assert math.prod(plan.chunk_counts(huge.shape, chunk)) <= 10**5
+    assert math.prod(chunk) > math.prod(creation.parts_of_file(chunk)) == 2**20

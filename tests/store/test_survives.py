@@ -1,0 +1,310 @@
+"""A store survives kills, full disks and rivals: nothing torn, nothing lost, and it says so."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import random
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zarr
+
+from sweep import plan
+from sweep.errors import MachineError, StoreError
+from sweep.spec import Chunk
+from sweep.store import Store, durable, local, scratch
+from tests.store.test_store import SWEEP, create, finish, results_of, tree
+from tests.test_plan import linear, sweep_over
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = create(tmp_path / "map.zarr")
+    finish(made)
+    return made
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from tests.store.test_store import SWEEP, create, results_of
+store = create(Path(sys.argv[1]))
+print("ready", flush=True)
+while True:
+    for chunk in store.pending() or list(store._chunks(done=True)):
+        store.write(chunk, results_of(SWEEP, chunk))
+"""
+
+
+@contextlib.contextmanager
+def process(text: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """A Python process that has printed its first line."""
+    command = [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
+    root = Path(__file__).parents[2]
+    running = subprocess.Popen(command, cwd=root, text=True, stdout=subprocess.PIPE)
+    assert running.stdout is not None
+    try:
+        assert running.stdout.readline()
+        yield running
+    finally:
+        running.kill()
+        running.wait()
+        running.stdout.close()
+
+
+def test_killed_writers_leave_a_store_that_ends_up_the_same(tmp_path: Path) -> None:
+    """Each writer writes the chunks again and again until it is killed at some moment."""
+    uninterrupted = create(tmp_path / "whole.zarr")
+    finish(uninterrupted)
+    whole = tree(uninterrupted.path)
+    moments = random.Random(4)
+    killed = tmp_path / "killed.zarr"
+    for _ in range(4):
+        with process(WRITER, killed):
+            time.sleep(moments.uniform(0.0, 0.05))
+        store = Store.open(killed)
+        assert store.verify() == []  # whatever counts as done is whole
+        for name, content in tree(killed).items():
+            assert name.endswith(".partial") or content == whole[name]
+    with store.lock():
+        store.clean()
+    finish(store)
+    assert tree(killed) == whole
+
+
+@pytest.mark.parametrize("at", ["wear_power", "slip_phases", "regime", "status"])
+def test_a_disk_full_at_any_file_leaves_the_chunk_pending(
+    store: Store, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when the chunk was done before: its old status must not vouch for the new outputs.
+
+    The error is put in where bytes are handed to the system; a real one is in the next test.
+    """
+    whole = tree(store.path)
+    chunk = Chunk((0, 0), (0, 0), (4, 7))
+    _fail_at(at, errno.ENOSPC, monkeypatch)
+    with pytest.raises(MachineError, match=r"disk is full; free .* run the same sweep again"):
+        store.write(chunk, results_of(SWEEP, chunk))
+    monkeypatch.undo()
+    assert store.pending() == [chunk]
+    finish(store)
+    assert tree(store.path) == whole
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (errno.EDQUOT, "quota is used up"),
+        (errno.EROFS, "file system is read-only"),
+        (errno.EIO, "disk reports an error"),
+        (errno.EACCES, "writing is not permitted"),
+        (errno.ENXIO, "No such device"),
+    ],
+)
+def test_every_failure_of_the_disk_has_its_sentence(
+    store: Store, number: int, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fail_at("wear_power", number, monkeypatch)
+    with pytest.raises(MachineError, match=sentence) as caught:
+        store.write(Chunk((0, 0), (0, 0), (4, 7)), results_of(SWEEP, Chunk((), (0, 0), (4, 7))))
+    assert str(store.path) in str(caught.value)
+    assert caught.value.exit_status == 3
+
+
+def _fail_at(name: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, function in ((local, "write"), (zarr.storage._local, "_put")):
+        monkeypatch.setattr(module, function, _failing(getattr(module, function), name, number))
+
+
+def _failing(put: Callable[..., Any], name: str, number: int) -> Callable[..., Any]:
+    def failing(path: str | Path, *args: Any, **options: Any) -> Any:
+        if f"/{name}/" in Path(path).as_posix():
+            raise OSError(number, os.strerror(number))
+        return put(path, *args, **options)
+
+    return failing
+
+
+LIMITED_WRITER = """
+import resource, sys
+sys.dont_write_bytecode = True  # Python itself would leave torn files in __pycache__
+from sweep.errors import MachineError
+from sweep.store import Store
+from tests.store.test_store import finish
+store = Store.open(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    finish(store)
+except MachineError as error:
+    print(error, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no file size limits")
+def test_a_write_the_system_refuses_half_way_leaves_nothing_torn(tmp_path: Path) -> None:
+    """A real refusal in the middle of a file (EFBIG); ENOSPC takes the same way."""
+    uninterrupted = create(tmp_path / "whole.zarr")
+    finish(uninterrupted)
+    whole = tree(uninterrupted.path)
+    refused = create(tmp_path / "refused.zarr")
+    with process(LIMITED_WRITER, refused.path, 150) as writer:
+        assert writer.wait(timeout=20) == 0
+    assert refused.pending() == list(plan.chunks(SWEEP.shape, (4, 7)))
+    for name, content in tree(refused.path).items():
+        assert content == whole[name]
+    finish(refused)
+    assert tree(refused.path) == whole
+
+
+LARGE = sweep_over(linear("friction", 0.1, 1.0, 3), linear("base_acceleration", 0.5, 15.0, 2**17))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no file size limits")
+@pytest.mark.parametrize("limit", [2**16, 2**19])
+def test_so_it_is_with_files_that_room_is_reserved_for(tmp_path: Path, limit: int) -> None:
+    uninterrupted = create(tmp_path / "whole.zarr", LARGE, 2**17)
+    finish(uninterrupted)
+    whole = tree(uninterrupted.path)
+    assert len(whole["wear_power/c/0/0"]) > limit >= durable.LEAST_RESERVED
+    refused = create(tmp_path / "refused.zarr", LARGE, 2**17)
+    with process(LIMITED_WRITER, refused.path, limit) as writer:
+        assert writer.wait(timeout=20) == 0
+    assert len(refused.pending()) == 3
+    for name, content in tree(refused.path).items():
+        assert content == whole[name]
+    finish(refused)
+    assert tree(refused.path) == whole
+
+
+HOLDER = """
+import sys, time
+from sweep.store import Store
+with Store.open(sys.argv[1]).lock():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_held_store_is_refused_at_once_and_freed_by_a_kill(store: Store) -> None:
+    with process(HOLDER, store.path) as holder:
+        started = time.monotonic()
+        with (
+            pytest.raises(StoreError, match=rf"held by process {holder.pid} on .*`kill"),
+            store.lock(),
+        ):
+            pass
+        assert time.monotonic() - started < 1.0
+    with store.lock(), pytest.raises(StoreError, match=f"process {os.getpid()} "):
+        Store.open(store.path).lock().__enter__()
+    with store.lock():
+        pass
+
+
+def test_the_lock_and_receipts_lie_beside_the_store(store: Store) -> None:
+    whole = tree(store.path)
+    with store.lock():
+        store.append_receipt({"chunk": [0, 0]})
+    assert tree(store.path) == whole
+
+
+def test_receipts_of_all_writers_are_read_and_a_torn_line_is_not(store: Store) -> None:
+    assert store.receipts() == []
+    store.append_receipt({"chunk": [0, 0], "seconds": 0.25})
+    store.append_receipt({"chunk": [1, 0], "seconds": 0.5})
+    (log,) = (store.path.parent / "map.zarr.log").glob("*.jsonl")
+    with log.open("a") as file:
+        file.write('{"chunk": [2, 0], "sec')
+    other = log.with_name("elsewhere-1.jsonl")
+    other.write_text('{"time": "2000-01-01", "host": "h", "pid": 1, "chunk": [2, 0]}\n')
+    found = store.receipts()
+    assert [receipt["chunk"] for receipt in found] == [[2, 0], [0, 0], [1, 0]]
+    assert found[1]["pid"] == os.getpid()
+
+
+def test_receipts_of_what_is_to_be_computed_anew_are_told_apart(store: Store) -> None:
+    """Nor is a line counted that tells of no chunk."""
+    done, pending = store.done()[:2]
+    store.reopen([pending])
+    for chunk in (done, pending):
+        store.append_receipt({"chunk": list(chunk.index), "points": chunk.n_points})
+    store.append_receipt({"points": 1})
+    receipts = store.receipts()
+    assert len(receipts) == 3
+    assert [receipt["chunk"] for receipt in store.of_done(receipts)] == [list(done.index)]
+
+
+def test_creators_racing_for_one_path_all_get_the_same_store(tmp_path: Path) -> None:
+    alone = create(tmp_path / "alone.zarr")
+    path = tmp_path / "raced.zarr"
+    start = threading.Barrier(6)
+    stores: list[Store] = []
+
+    def race() -> None:
+        start.wait()
+        stores.append(create(path))
+
+    racers = [threading.Thread(target=race) for _ in range(6)]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+    assert [store.path for store in stores] == [path] * 6
+    assert tree(path) == tree(alone.path)
+    assert {entry.name for entry in tmp_path.iterdir()} == {"alone.zarr", "raced.zarr"}
+
+
+def test_a_store_that_cannot_be_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fail_at("status", errno.ENOSPC, monkeypatch)
+    with pytest.raises(MachineError, match=r"cannot make the store .*disk is full"):
+        create(tmp_path / "map.zarr")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_written_in_the_background_goes_with_the_folder(tmp_path: Path) -> None:
+    """As by zarr, which goes on with other files when one has failed."""
+    folder = tmp_path / "begun"
+    folder.mkdir()
+    for i in range(300):
+        (folder / f"{i}").touch()
+    began, end = threading.Event(), time.monotonic() + 0.5
+
+    def write() -> None:
+        while time.monotonic() < end:
+            try:
+                (folder / "late").touch()
+            except FileNotFoundError:
+                break
+            began.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    began.wait()
+    scratch.discard(folder)
+    writer.join()
+    assert not folder.exists()
+
+
+def test_what_cannot_be_removed_is_left_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "not yours")
+
+    folder = tmp_path / "begun"
+    folder.mkdir()
+    monkeypatch.setattr(os, "rmdir", refuse)
+    began = time.monotonic()
+    scratch.discard(folder)
+    assert time.monotonic() - began < scratch.SECONDS / 2
+    assert folder.exists()
