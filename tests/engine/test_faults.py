@@ -249,7 +249,7 @@ extern "C" ssize_t writev(int file, iovec const* pieces, int count) {
 def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library that, loaded before all others, lets only so many bytes be written."""
     if sys.platform != "linux":
-        # Elsewhere test_store_survives has a refused write.
+        # Elsewhere store/test_survives.py has a refused write.
         pytest.skip("LD_PRELOAD is of Linux")
     folder = tmp_path_factory.mktemp("full_disk")
     source, library = folder / "full_disk.cpp", folder / "full_disk.so"
