@@ -15,24 +15,29 @@ CUDA := $(if $(ON_GPU),$(shell nvidia-smi 2>&1 | \
 endif
 CUPY := $(if $(ON_GPU),$(or $(patsubst %,$(VENV)/cuda%.installed,$(filter 12 13,$(CUDA))),no-cupy))
 
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
+
 # Root in a container is no mistake, so pip need not warn of it.
 export PIP_ROOT_USER_ACTION := ignore
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench no-cupy clean
+.PHONY: help demo test test-all check lint bench no-cupy clean
 .NOTPARALLEL:
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/demo.installed ## compute a wear-power surface of 524,288 points and draw it
 	$(BIN)/sweep run wear_power -o results/wear_power.zarr
 	$(BIN)/sweep plot results/wear_power.zarr -o results/wear_power.png
 	@echo "The picture: $(CURDIR)/results/wear_power.png"
 
-test: lint $(VENV)/cupy.apart ## lint, types, import layers and every test
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
+test: lint $(VENV)/cupy.apart ## lint, types, import layers and the tests
+	$(PYTEST) -m 'not broad'
+
+test-all: test ## the same, then the broad tests: every compiler, many random cases, whole galleries
+	$(PYTEST) -m broad
 
 lint: $(VENV)/dev.installed ## ruff, clang-format, import layers and types
 	$(BIN)/ruff check

@@ -243,7 +243,7 @@ def smoke() -> Callable[[str], xr.Dataset]:
 
 
 SLOW = [
-    pytest.param(name, marks=pytest.mark.slow)  # to compile
+    pytest.param(name, marks=pytest.mark.broad)  # to compile
     for name in ("devogelaere", "adapt_ordre2", "rk54", "rk32")
 ]
 
