@@ -62,13 +62,6 @@ class LostDeviceError(DeviceError):
     """A GPU that this process cannot use any more, after a kernel's fault; another one may."""
 
 
-def of_dasks_settings(error: Exception) -> MachineError | None:
-    """What to say where a file of Dask's settings cannot be read, whoever imported Dask first."""
-    if isinstance(error, ValueError) and str(error).startswith("A dask config file"):
-        return MachineError(f"{error}\nmend that file of Dask's settings, or move it away")
-    return None
-
-
 def of_cupys_cache(error: Exception) -> MachineError | None:
     """What to say where CuPy cannot keep its kernels in the home folder, whoever imported it first.
 

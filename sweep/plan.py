@@ -37,8 +37,9 @@ Named = TypeVar("Named")
 
 RECIPE_FORMAT = 1
 CHUNKS_OF_A_RUN = 64  # wanted, where the least and greatest chunk allow it
-GREATEST_CHUNK = 2**20
-MOST_CHUNKS = 10**5  # files of one array that a file system lists in a blink
+MAX_CHUNK_POINTS = 2**20
+MAX_CHUNKS = 10**5  # files of one array that a file system lists in a blink
+MAX_SWEEP_POINTS = MAX_CHUNKS * MAX_CHUNK_POINTS
 
 
 def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...]:
@@ -53,8 +54,8 @@ def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...
         return _asked_block(sweep.shape, chunk_points)
     target = _power_of_two_below(sweep.n_points // CHUNKS_OF_A_RUN)
     # A block of at least n points has fewer than 2 n, hence half the greatest chunk.
-    target = min(max(target, sweep.method.least_chunk), GREATEST_CHUNK // 2)
-    while math.prod(chunk_counts(sweep.shape, _block(sweep.shape, target))) > MOST_CHUNKS:
+    target = min(max(target, sweep.method.least_chunk), MAX_CHUNK_POINTS // 2)
+    while math.prod(chunk_counts(sweep.shape, _block(sweep.shape, target))) > MAX_CHUNKS:
         target *= 2
     return _block(sweep.shape, target)
 
@@ -93,10 +94,10 @@ def chunks_at(
 def refuse_many_chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> None:
     """SweepError if a grid has more chunks than file systems list in a blink."""
     count = math.prod(chunk_counts(shape, chunk_shape))
-    if count > MOST_CHUNKS:
+    if count > MAX_CHUNKS:
         raise SweepError(
             f"chunks of {math.prod(chunk_shape):,} points make {count:,} of {math.prod(shape):,} "
-            f"points, at most {MOST_CHUNKS:,} are allowed; use a store of its own"
+            f"points, at most {MAX_CHUNKS:,} are allowed; use a store of its own"
         )
 
 
@@ -231,10 +232,10 @@ def _asked_block(shape: tuple[int, ...], chunk_points: int) -> tuple[int, ...]:
         raise SweepError(f"chunk_points={chunk_points!r}: a chunk has at least 1 point")
     block = _block(shape, chunk_points)
     count = math.prod(chunk_counts(shape, block))
-    if count > MOST_CHUNKS:
+    if count > MAX_CHUNKS:
         raise SweepError(
             f"chunk_points={chunk_points!r} makes {count:,} chunks of {math.prod(shape):,} points, "
-            f"at most {MOST_CHUNKS:,} are allowed; leave it out, or ask for a larger one"
+            f"at most {MAX_CHUNKS:,} are allowed; leave it out, or ask for a larger one"
         )
     return block
 

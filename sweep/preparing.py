@@ -12,7 +12,7 @@ from sweep.engine.ledger import of_shard
 from sweep.forecast import Forecast, forecast, probe
 from sweep.plan import chunk_counts, chunk_shape, chunks, variant_sets
 from sweep.refine.passes import first_pass, refuse_shard
-from sweep.refine.refiner import most_points
+from sweep.refine.refiner import max_points
 from sweep.spec import Points, Request
 from sweep.store import anything_at
 
@@ -89,4 +89,4 @@ def _forecast_of_refined(request: Request, path: str | Path) -> Forecast:
     found = forecast_of(replace(known, refinement=None), place)
     if known is not request:
         return found
-    return replace(found, points_at_most=most_points(request.sweep, request.refinement))
+    return replace(found, points_at_most=max_points(request.sweep, request.refinement))

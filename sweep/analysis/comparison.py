@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from sweep.analysis.errors import error_name, errors
+from sweep.analysis.relative_errors import error_name, errors
 from sweep.analysis.slices import Slice, is_flag
 from sweep.config.draft import plain
 from sweep.config.quantities import UnreadableError, first_outside, number, requirement

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.borders import (
+from sweep.analysis.class_borders import (
     draw_class_borders,
     draw_theory_borders,
     hyphened,

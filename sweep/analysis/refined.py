@@ -21,7 +21,7 @@ from sweep.spec import LEVEL, Values
 if TYPE_CHECKING:
     import xarray as xr
 
-MOST_POINTS = 10**8  # of a grid, which is in memory as a whole
+MAX_GRID_POINTS = 10**8  # of a grid, which is in memory as a whole
 BATCH = 2**22  # places in cells that are worked out together
 
 
@@ -117,7 +117,7 @@ def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
     step = 1 << (mesh.levels - levels)
     axes = {name: values[::step] for name, values in cells.axes.items()}
     shape = tuple(values.size for values in axes.values())
-    if math.prod(shape) > MOST_POINTS:
+    if math.prod(shape) > MAX_GRID_POINTS:
         raise SweepError(f"the grid would have {math.prod(shape):,} points; ask for fewer levels")
     order = np.argsort(cells.points)
     variables = {

@@ -10,40 +10,47 @@ from collections.abc import Sequence
 
 from sweep.cli.app import app
 from sweep.cli.streams import discard_output, prepare_streams
-from sweep.errors import MachineError, SweepError, of_cupys_cache, of_dasks_settings
+from sweep.dask_settings import unreadable_settings
+from sweep.errors import MachineError, SweepError, of_cupys_cache
 
 # isort: off
 from sweep.cli import (
-    running,
-    shipped,
-    extending,
-    stores,
-    plotting,
-    exporting,
-    tracing,
-    fitting,
-    verifying,
-    preparing,
-    benching,
-    about,
+    run_command,
+    example_command,
+    extend_command,
+    status_command,
+    show_command,
+    plot_command,
+    export_command,
+    trace_command,
+    fit_command,
+    verify_command,
+    compile_command,
+    bench_command,
+    models_command,
+    source_command,
+    doctor_command,
 )  # in the order of the help
 
 # isort: on
 
 __all__ = [
-    "about",
-    "benching",
-    "exporting",
-    "extending",
-    "fitting",
+    "bench_command",
+    "compile_command",
+    "doctor_command",
+    "example_command",
+    "export_command",
+    "extend_command",
+    "fit_command",
     "main",
-    "plotting",
-    "preparing",
-    "running",
-    "shipped",
-    "stores",
-    "tracing",
-    "verifying",
+    "models_command",
+    "plot_command",
+    "run_command",
+    "show_command",
+    "source_command",
+    "status_command",
+    "trace_command",
+    "verify_command",
 ]
 
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
@@ -88,7 +95,7 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:  # a fault of ours, whatever it is
         if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
             raise  # of a stream, not of a file
-        if found := of_dasks_settings(error) or of_cupys_cache(error):
+        if found := unreadable_settings(error) or of_cupys_cache(error):
             print(found, file=sys.stderr)
             return found.exit_status
         return _unexpected(error)

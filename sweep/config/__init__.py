@@ -8,8 +8,8 @@ from pathlib import Path
 from sweep.config.assembly import sweep_of
 from sweep.config.draft import Draft, plain, read
 from sweep.config.quantities import UnreadableError, seconds
-from sweep.config.refine import refinement_of
-from sweep.config.tables import Document, RunTable, SlurmTable, checked
+from sweep.config.refinement import refinement_of
+from sweep.config.schema import Document, RunTable, SlurmTable, checked
 from sweep.config.wording import shown
 from sweep.errors import ConfigError, SweepError
 from sweep.spec import Request, RunOptions

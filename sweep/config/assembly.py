@@ -11,9 +11,10 @@ from sweep.config.axes import axis
 from sweep.config.draft import SAMPLE_KEYS, TOP_LEVEL_KEYS, Draft, is_table
 from sweep.config.quantities import UnreadableError, first_outside, number, requirement
 from sweep.config.sample import Sample, sample_of
-from sweep.config.tables import MOST_POINTS, AxisTable, Document, checked
+from sweep.config.schema import AxisTable, Document, checked
 from sweep.config.wording import listed, nearest, shown
 from sweep.models import models
+from sweep.plan import MAX_SWEEP_POINTS
 from sweep.spec import Axis, Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep
 
 
@@ -53,8 +54,8 @@ def sweep_of(draft: Draft, document: Document) -> Sweep | None:
         outputs=outputs,
         dtype=document.dtype,
     )
-    if sweep.n_points > MOST_POINTS:
-        draft.fault("axes", "", f"{sweep.n_points:,} points are more than {MOST_POINTS:,}")
+    if sweep.n_points > MAX_SWEEP_POINTS:
+        draft.fault("axes", "", f"{sweep.n_points:,} points are more than {MAX_SWEEP_POINTS:,}")
     return sweep
 
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from sweep.config.columns import in_range, read_csv
 from sweep.config.quantities import UnreadableError, first_outside, requirement
-from sweep.config.tables import AxisTable
+from sweep.config.schema import AxisTable
 from sweep.config.wording import listed, shown
 from sweep.spec import Axis, Parameter, Values
 
 FORMS = ("linspace", "geomspace", "values", "file")
-MOST_VALUES = 10**8  # along one axis; 0.8 GB
+MAX_AXIS_VALUES = 10**8  # along one axis; 0.8 GB
 
 
 def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
@@ -67,8 +67,8 @@ def _spaced(
     ends = in_range([("first", asked[0]), ("last", asked[1])], parameter)
     first, last = float(ends[0]), float(ends[1])
     count = asked[2]
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_VALUES:
-        what = f"a whole number from 1 to {MOST_VALUES:,}"
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_AXIS_VALUES:
+        what = f"a whole number from 1 to {MAX_AXIS_VALUES:,}"
         raise UnreadableError(f"{form} has the count {shown(count)}; it has to be {what}")
     if count == 1 and first != last:
         raise UnreadableError(f"{form} with a count of 1 would leave out {last!r}; give 2 or more")

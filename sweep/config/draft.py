@@ -21,7 +21,7 @@ Flag = Literal["--set", "--at"]
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
 TABLES = ("parameters", "axes", "sample", "refine", "run")
 SAMPLE_KEYS = ("method", "points", "seed", "file", "columns")  # all others are parameters
-MOST_BYTES = 2**26  # of a sweep file
+MAX_FILE_BYTES = 2**26  # of a sweep file
 
 
 @dataclass
@@ -108,8 +108,8 @@ def _found(source: str | Path) -> Path:
 def _text(path: Path, source: str) -> str:
     try:
         with path.open("rb") as file:  # a pipe will do; a device may have no end
-            content = file.read(MOST_BYTES + 1)
-        if len(content) <= MOST_BYTES:
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) <= MAX_FILE_BYTES:
             return content.decode("utf-8-sig")
         message = "this is larger than a sweep file can be; put long axes into CSV files"
     except FileNotFoundError:

@@ -18,16 +18,16 @@ import numpy as np
 from sweep.config.columns import CsvFile, in_range, read_csv
 from sweep.config.draft import SAMPLE_KEYS, Draft, is_table
 from sweep.config.quantities import UnreadableError
+from sweep.config.schema import MarginTable, SampleTable, checked
 from sweep.config.sequences import (
     BLOCK,
+    MAX_DIMENSIONS,
+    MAX_LATIN_HYPERCUBE_POINTS,
     METHODS,
-    MOST_DIMENSIONS,
-    MOST_POINTS,
     Sequence,
     sequence,
     unit_columns,
 )
-from sweep.config.tables import MarginTable, SampleTable, checked
 from sweep.config.wording import listed, nearest, shown
 from sweep.spec import POINT, STRETCH, Axis, LongValues, Parameter, Values
 
@@ -161,14 +161,14 @@ def _check_drawing(draft: Draft, table: SampleTable, raw: Mapping[str, object]) 
         draft.fault("sample", "seed", "it is missing; give a whole number, for the same points")
     if set(raw) <= set(SAMPLE_KEYS) and not _overridden(draft):
         draft.fault("sample", "", f"there is no parameter; {HOW.format(name='friction')}")
-    most = MOST_POINTS.get(table.method or "", 0)
-    if table.points is not None and most and table.points > most:
-        slow = table.method == "latin_hypercube"
-        cure = '; method = "sobol" spreads more of them evenly' if slow else ""
-        message = f"{table.points:,} is too many: {table.method} has at most {most:,}{cure}"
+    if table.method == "latin_hypercube" and (table.points or 0) > MAX_LATIN_HYPERCUBE_POINTS:
+        message = (
+            f"{table.points:,} is too many: latin_hypercube has at most "
+            f'{MAX_LATIN_HYPERCUBE_POINTS:,}; method = "sobol" spreads more of them evenly'
+        )
         draft.fault("sample", "points", message)
-    if len(raw) > MOST_DIMENSIONS:
-        draft.fault("sample", "", f"{len(raw):,} parameters are more than {MOST_DIMENSIONS:,}")
+    if len(raw) > MAX_DIMENSIONS:
+        draft.fault("sample", "", f"{len(raw):,} parameters are more than {MAX_DIMENSIONS:,}")
 
 
 def _drawing(table: SampleTable) -> dict[str, object]:
@@ -180,7 +180,7 @@ def _draw(table: SampleTable, margins: Mapping[str, Margin]) -> dict[str, LongVa
     """The columns; those of many points draw themselves."""
     margins = {name: margins[name] for name in sorted(margins)}
     method, n_points = str(table.method), table.points or 0
-    if n_points <= STRETCH or method in MOST_POINTS:
+    if n_points <= STRETCH or method == "latin_hypercube":
         unit = unit_columns(method, n_points, max(len(margins), 1), table.seed)
         return {name: each.values(unit[i]) for i, (name, each) in enumerate(margins.items())}
     drawing = Drawing(sequence(method, n_points, max(len(margins), 1), table.seed), margins)

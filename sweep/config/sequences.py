@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 METHODS = ("sobol", "random", "latin_hypercube")
 # A point of a Latin hypercube depends on all others; scipy holds them several times over.
-MOST_POINTS = {"latin_hypercube": 10**7}
-MOST_DIMENSIONS = 21_201  # that scipy has direction numbers of Sobol's sequence for
+MAX_LATIN_HYPERCUBE_POINTS = 10**7
+MAX_DIMENSIONS = 21_201  # that scipy has direction numbers of Sobol's sequence for
 BLOCK = 2**18  # points drawn at once
 BITS, MORE_BITS = 30, 64  # of Sobol's sequence: scipy's own choice, and where there are more points
 FASTEST = 32  # bits up to which scipy can pass points over without drawing them

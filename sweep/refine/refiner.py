@@ -28,7 +28,7 @@ from sweep.spec import POINT, Axis, Refinement, Status, Sweep, Values
 if TYPE_CHECKING:
     import xarray as xr
 
-MOST_POINTS = 10**8  # of a refined sweep, which takes some 200 bytes of memory a point
+MAX_REFINED_POINTS = 10**8  # of a refined sweep, which takes some 200 bytes of memory a point
 
 Arrays = dict[str, NDArray[Any]]  # by output and "status": (n_points,)
 
@@ -63,10 +63,10 @@ class Refiner:
         self._new = np.setdiff1d(self._mesh.points(), self._points, assume_unique=True)
         self.number += 1
         total = self._points.size + self._new.size
-        if total > MOST_POINTS:
+        if total > MAX_REFINED_POINTS:
             raise SweepError(
                 f"pass {self.number} of the refinement would make it {total:,} points, of at most "
-                f"{MOST_POINTS:,}; give fewer levels, or a greater tolerance"
+                f"{MAX_REFINED_POINTS:,}; give fewer levels, or a greater tolerance"
             )
         self.sweep = self._at(self._new, {"pass": self.number}) if self._new.size else None
 
@@ -150,7 +150,7 @@ def as_stored(coarse: Sweep, refinement: Refinement, stored: Sweep) -> Sweep:
     return replace(coarse, axes=(replace(axis, recipe=recipe),))
 
 
-def most_points(coarse: Sweep, refinement: Refinement) -> int:
+def max_points(coarse: Sweep, refinement: Refinement) -> int:
     """How many points there are if every cell is halved as often as it may be."""
     return math.prod(Mesh(coarse.shape, refinement.levels).shape)
 

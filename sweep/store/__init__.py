@@ -2,7 +2,7 @@
 
 from sweep.store.disk import Store
 from sweep.store.memory import MemoryResults
-from sweep.store.passes import PassFolder
+from sweep.store.pass_folder import PassFolder
 from sweep.store.place import anything_at, is_in_memory, is_url, refuse_no_path
 from sweep.store.reading import open_results
 

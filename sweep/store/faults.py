@@ -10,7 +10,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from sweep.errors import MachineError, StoreError, SweepError, of_dasks_settings
+from sweep.dask_settings import unreadable_settings
+from sweep.errors import MachineError, StoreError, SweepError
 
 CURES = {
     errno.ENOSPC: "the disk is full; free some space",
@@ -85,7 +86,7 @@ def opening(path: object) -> Generator[None]:
     except PermissionError as error:
         raise StoreError(f"cannot read {str(path)!r}: {error}; change its permissions") from error
     except Exception as error:  # zarr raises many kinds on a damaged zarr.json
-        if found := of_dasks_settings(error):  # xarray imports Dask
+        if found := unreadable_settings(error):  # xarray imports Dask
             raise found from error
         raise StoreError(
             f"{str(path)!r} cannot be read as a store ({type(error).__name__}: {error}); if this "

@@ -16,7 +16,7 @@ import xarray as xr
 import sweep
 from sweep.analysis import plots, saving
 from sweep.analysis.comparison import compare_slice, reference_sweep
-from sweep.analysis.errors import error, errors, spread
+from sweep.analysis.relative_errors import error, errors, spread
 from sweep.analysis.scales import decades, roomiest_cell
 from sweep.analysis.slices import cut
 from sweep.engine import run as run_engine

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 import sweep
-from sweep.analysis.errors import error_name, spread
+from sweep.analysis.relative_errors import error_name, spread
 from sweep.spec import Status
 from tests.benchmarks.record import Figure
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sweep.config import Request, assembly, load
 from sweep.config.axes import axis as axis_of
 from sweep.config.quantities import UnreadableError
-from sweep.config.tables import AxisTable
+from sweep.config.schema import AxisTable
 from sweep.errors import ConfigError
 from sweep.models import models
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, RunOptions, Status

@@ -10,7 +10,7 @@ import pytest
 from dask.utils import parse_bytes
 
 from sweep.config import load
-from sweep.config.tables import SlurmTable
+from sweep.config.schema import SlurmTable
 from sweep.errors import ConfigError
 from sweep.shipped import shipped_configs
 

@@ -16,7 +16,7 @@ from scipy import optimize
 from sweep.analysis.master_curve.rational import Quotient, Values
 from sweep.errors import SweepError
 
-MOST_POINTS = 2000  # that linear programs are given
+MAX_LINEAR_PROGRAM_POINTS = 2000  # that linear programs are given
 START_ROUNDS, CORRECTIONS = 20, 60
 HELD_ROUNDS = 5
 VANISHES = 1e6  # a term of a denominator over its constant, at the least t > 0, of no account then
@@ -122,9 +122,9 @@ def least_greatest(target: Target, degrees: Degrees, *, held: bool = False) -> Q
     """The least greatest error, in units, and no pole at the points seen; `held` as above.
 
     By differential correction, a linear program at a time (Barrodale, Powell, Roberts 1972), which
-    converges from any start. Of more than MOST_POINTS points every so many are taken.
+    converges from any start. Of more than MAX_LINEAR_PROGRAM_POINTS points every so many are taken.
     """
-    order = np.argsort(target.t)[:: -(-target.t.size // MOST_POINTS)]
+    order = np.argsort(target.t)[:: -(-target.t.size // MAX_LINEAR_PROGRAM_POINTS)]
     seen = Target(target.t[order], target.g[order], target.unit[order])
     bases = _bases(seen, degrees)
     a, b = _corrected(seen, degrees, bases, LEAST_BELOW if held else -1.0)

@@ -6,15 +6,6 @@ from sweep.theory.friction_oscillator import CRITICAL_RATIO, asymptotic_wear_pow
 from sweep.verify.record import Cell, Column, Table
 from sweep.verify.sdnd104 import published
 from sweep.verify.sdnd104.figures import SCHEMES, Figures
-from sweep.verify.sdnd104.layout import (
-    AMPLITUDE,
-    SCHEME,
-    Rows,
-    difference_column,
-    power_column,
-    relative,
-    relative_column,
-)
 from sweep.verify.sdnd104.published import (
     AMPLITUDES,
     COLUMNS,
@@ -23,6 +14,15 @@ from sweep.verify.sdnd104.published import (
     SPRING,
     SYSTEM,
     TANGENTIAL_STIFFNESS,
+)
+from sweep.verify.sdnd104.shared_columns import (
+    AMPLITUDE,
+    SCHEME,
+    Rows,
+    difference_column,
+    power_column,
+    relative,
+    relative_column,
 )
 
 

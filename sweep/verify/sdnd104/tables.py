@@ -7,15 +7,6 @@ from collections.abc import Iterator
 from sweep.verify.record import Column, Table
 from sweep.verify.sdnd104 import published
 from sweep.verify.sdnd104.figures import CONSTANT, SCHEMES, Figures, controls
-from sweep.verify.sdnd104.layout import (
-    AMPLITUDE,
-    SCHEME,
-    Rows,
-    difference_column,
-    power_column,
-    relative,
-    relative_column,
-)
 from sweep.verify.sdnd104.published import (
     AMPLITUDES,
     COLUMNS,
@@ -24,6 +15,15 @@ from sweep.verify.sdnd104.published import (
     REFERENCE,
     SPRING,
     STEP,
+)
+from sweep.verify.sdnd104.shared_columns import (
+    AMPLITUDE,
+    SCHEME,
+    Rows,
+    difference_column,
+    power_column,
+    relative,
+    relative_column,
 )
 from sweep.verify.writing import number
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sweep.config.wording import nearest, shown
+from sweep.plan import MAX_SWEEP_POINTS
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
-
-MOST_POINTS = 10**5 * 2**20  # chunks a store may have, times the points of the largest chunk
 
 
 class Table(BaseModel):
@@ -54,7 +53,10 @@ class SampleTable(Table):
         None, description='"sobol", "random" or "latin_hypercube"'
     )
     points: int | None = Field(
-        None, ge=1, le=MOST_POINTS, description=f"a whole number from 1 to {MOST_POINTS:,}"
+        None,
+        ge=1,
+        le=MAX_SWEEP_POINTS,
+        description=f"a whole number from 1 to {MAX_SWEEP_POINTS:,}",
     )
     seed: int | None = Field(None, ge=0, lt=2**53, description="a whole number from 0 to 2^53 - 1")
     file: str | None = Field(None, description="the path of a CSV file, in quotes")

@@ -208,7 +208,7 @@ def _forecast(
     *,
     as_json: bool,
 ) -> None:
-    from sweep.cli.preparing import jobs_of, tell_forecast
+    from sweep.cli.dry_run import jobs_of, tell_forecast
     from sweep.preparing import forecast_of
 
     request, place = _asked(config, overrides, options, store)

@@ -1,72 +1,16 @@
-"""What is done before a run: `sweep compile`, and what `sweep run --dry-run` tells."""
+"""What `sweep run --dry-run` prints: a forecast, and the jobs that SLURM would get."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from sweep.cli.app import ConfigPath, Json, Overrides, app, examples
 from sweep.cli.printing import counted, duration, print_json, print_table, rate
-from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 
 if TYPE_CHECKING:
     from sweep.forecast import Forecast
-    from sweep.spec import Request, RunOptions
-
-
-@app.command(
-    "compile",
-    epilog=examples("sweep compile wear_power", "sweep compile my.toml --set method=moreau"),
-)
-def compile_kernels(
-    config: ConfigPath,
-    overrides: Overrides = None,
-    chunk_points: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="As of `sweep run`.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Compile every kernel that a sweep needs into the cache.
-
-    A later run finds them there, also where there is no compiler: on nodes of a cluster that share
-    the cache folder and have the same kind of processor as this machine.
-    """
-    from sweep.api import with_options
-    from sweep.config import load
-    from sweep.preparing import compile_kernels as compile_all
-
-    with StopRequest() as asked:
-        request = with_options(load(config, overrides or ()), chunk_points=chunk_points)
-        began = time.perf_counter()
-        variants = compile_all(request)
-        _tell_kernels(request, variants, time.perf_counter() - began, as_json=as_json)
-        return
-    raise typer.Exit(asked.exit_status)
-
-
-def _tell_kernels(
-    request: Request, variants: Sequence[Sequence[str]], seconds: float, *, as_json: bool
-) -> None:
-    from sweep.backends.cache import cache_folder
-
-    sweep, folder = request.sweep, str(cache_folder())
-    what = f"{sweep.model.name}, method {sweep.method.name}"
-    if as_json:
-        kernels = [{"variants": list(names)} for names in variants]
-        told = {"model": sweep.model.name, "method": sweep.method.name, "kernels": kernels}
-        print_json({**told, "seconds": seconds, "cache": folder})
-    elif not variants:
-        print(f"{what}: nothing is compiled for this method")
-    else:
-        count = "1 kernel" if len(variants) == 1 else f"{len(variants)} kernels"
-        print(f"{what}: {count} in {folder} ({duration(seconds)})")
-        for names in variants:
-            print(f"  {', '.join(names) or 'general'}")
+    from sweep.spec import RunOptions
 
 
 @dataclass(frozen=True)

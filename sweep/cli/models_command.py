@@ -1,10 +1,9 @@
-"""What the program knows and what the machine can do: models, kernel texts, the doctor."""
+"""`sweep models`: the models, their parameters, methods and outputs."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,13 +13,6 @@ from sweep.cli.printing import print_json, print_table
 
 if TYPE_CHECKING:
     from sweep.spec import Model, Parameter
-
-
-class SourceTarget(StrEnum):
-    """What a kernel's text is for."""
-
-    cpu = "cpu"
-    gpu = "gpu"
 
 
 @app.command(name="models", epilog=examples("sweep models", "sweep models friction_oscillator"))
@@ -45,61 +37,6 @@ def list_models(
         print("\nsweep models NAME tells the parameters, methods and outputs of one")
     else:
         _print_model(asked[0])
-
-
-@app.command(
-    epilog=examples(
-        "sweep source friction_oscillator exact",
-        "sweep source friction_oscillator exact --parameter-set cycles",
-    )
-)
-def source(
-    model: Annotated[str, typer.Argument(metavar="MODEL")],
-    method: Annotated[str, typer.Argument(metavar="METHOD")],
-    backend: Annotated[SourceTarget, typer.Option(help="What it is for.")] = SourceTarget.cpu,
-    parameter_set: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Default: the first of the model.", show_default=False),
-    ] = None,
-) -> None:
-    """Print the C++ text that is compiled for a method.
-
-    It is the one for all outputs of the model.
-    """
-    from sweep.models import models
-    from sweep.source import Kernel, kernel_text
-
-    table = chosen("model", model, models())
-    sets = {each.name: each for each in table.parameter_sets}
-    kernel = Kernel(
-        model=table,
-        method=chosen(f"method of {model}", method, {each.name: each for each in table.methods}),
-        parameter_set=chosen(f"parameter set of {model}", parameter_set or next(iter(sets)), sets),
-        outputs=table.outputs,
-    )
-    print(kernel_text(kernel, backend.value), end="")
-
-
-@app.command(epilog=examples("sweep doctor", "sweep doctor --json"))
-def doctor(as_json: Json = False) -> None:
-    """Tell what this machine can do, and a cure for each problem.
-
-    It looks at versions, processor, compiler, kernel cache, GPU, and packages in the way. The
-    exit status is 0 if the machine can compute, and 3 if it cannot.
-    """
-    from sweep.doctor import examine, versions
-
-    found = examine()
-    able = not any(finding.stops for finding in found)
-    if as_json:
-        entries = [asdict(finding) for finding in found]
-        print_json({"can_compute": able, "versions": versions(), "findings": entries})
-    else:
-        print_table([*versions().items(), *((each.subject, each.found) for each in found)])
-        for finding in filter(lambda each: each.problem, found):
-            print(f"\n{finding.subject}: {finding.problem}")
-        print("\nthis machine can compute" if able else "\nthis machine cannot compute")
-    raise typer.Exit(0 if able else 3)
 
 
 def _described(model: Model) -> dict[str, Any]:

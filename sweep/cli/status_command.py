@@ -1,4 +1,4 @@
-"""What looks at a store: how far it is, and what it holds."""
+"""`sweep status`: how far a store is."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ import typer
 from sweep.cli.app import Json, StorePath, app, examples
 from sweep.cli.contents import (
     counts_json,
-    dataset_json,
     look_command,
     next_command,
-    print_dataset,
     print_errors,
-    print_outputs,
     print_statuses,
 )
 from sweep.cli.printing import counted, duration, print_json, rate, share
@@ -27,7 +24,7 @@ from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 
 if TYPE_CHECKING:
-    from sweep.spec import Status, Sweep
+    from sweep.spec import Sweep
     from sweep.store import Store
     from sweep.summary import State
 
@@ -75,28 +72,6 @@ def status(
         _print_damage(damaged)
         print(f"next: {_after(store, opened.sweep, found, damaged or [])}")
     raise typer.Exit(1 if damaged or found.counts.get(Status.failed) else 0)
-
-
-@app.command(epilog=examples("sweep show results/wear_power.zarr"))
-def show(store: StorePath, as_json: Json = False) -> None:
-    """Show axes, parameters, provenance and figures of each output.
-
-    The figures are least, mean and greatest, of a flag its shares, over the points that are ok.
-    """
-    from sweep.models import models
-    from sweep.store import open_results
-    from sweep.summary import contents
-
-    dataset = open_results(store)
-    found = contents(dataset)
-    model = models().get(str(dataset.attrs["model"]))
-    sentences: Mapping[Status, str] = model.sentences if model else {}
-    if as_json:
-        print_json(dataset_json(dataset, found, sentences))
-    else:
-        print_dataset(dataset)
-        print_outputs(dataset, found)
-        print_statuses(found.counts, sentences)
 
 
 @dataclass(frozen=True)

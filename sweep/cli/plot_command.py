@@ -12,7 +12,7 @@ from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import StopRequest
 
 if TYPE_CHECKING:
-    from sweep.analysis.errors import Spread
+    from sweep.analysis.relative_errors import Spread
     from sweep.analysis.slices import Slice
 
 
@@ -91,7 +91,7 @@ def _picture_beside(store: str, output: str | None, against: str | None) -> Path
 
 def _tell_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
     """The picture's path; of errors before it their median and worst, and what has none."""
-    from sweep.analysis.errors import spread
+    from sweep.analysis.relative_errors import spread
 
     told: dict[str, Any] = {"output": shown.name, "file": str(written)}
     attributes = shown.dataset.attrs

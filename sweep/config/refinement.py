@@ -9,15 +9,15 @@ import numpy as np
 
 from sweep.config.draft import Draft
 from sweep.config.quantities import first_outside, requirement
-from sweep.config.tables import Document, RefineTable, checked
+from sweep.config.schema import Document, RefineTable, checked
 from sweep.config.wording import listed, nearest, shown
 from sweep.refine.mesh import halved, is_geometric
-from sweep.refine.refiner import MOST_POINTS
+from sweep.refine.refiner import MAX_REFINED_POINTS
 from sweep.spec import Axis, Parameter, Refinement, Sweep, Values
 
-MOST_AXES = 4  # a cell of more has too many neighbours
-MOST_VALUES = 2**24  # along an axis at the finest level
-MOST_POSITIONS = 2**62  # of the finest level, numbered in 64 bits
+MAX_REFINED_AXES = 4  # a cell of more has too many neighbours
+MAX_REFINED_VALUES = 2**24  # along an axis at the finest level
+MAX_POSITIONS = 2**62  # of the finest level, numbered in 64 bits
 
 
 def refinement_of(draft: Draft, document: Document, sweep: Sweep | None) -> Refinement | None:
@@ -67,8 +67,10 @@ def _check_grid(draft: Draft, document: Document) -> None:
         draft.fault("refine", "", message)
     elif not document.axes:
         draft.fault("refine", "", "there is no axis; give the coarse grid under [axes]")
-    elif len(document.axes) > MOST_AXES:
-        message = f"{len(document.axes)} axes are more than the {MOST_AXES} that can be refined"
+    elif len(document.axes) > MAX_REFINED_AXES:
+        message = (
+            f"{len(document.axes)} axes are more than the {MAX_REFINED_AXES} that can be refined"
+        )
         draft.fault("refine", "", message)
 
 
@@ -89,17 +91,17 @@ def _check_tolerance(
 def _check_axes(draft: Draft, sweep: Sweep, levels: int) -> None:
     table = {parameter.name: parameter for parameter in sweep.parameters}
     fine = True
-    for axis in sweep.axes[:MOST_AXES]:
+    for axis in sweep.axes[:MAX_REFINED_AXES]:
         for name in axis.columns.keys() & table.keys():
             fault = _axis_fault(axis, table[name], levels)
             if fault:
                 draft.fault("axes", name, fault)
                 fine = False
     positions = math.prod(((axis.size - 1) << levels) + 1 for axis in sweep.axes)
-    if sweep.n_points > MOST_POINTS:
-        message = f"a coarse grid of {sweep.n_points:,} points is more than {MOST_POINTS:,}"
+    if sweep.n_points > MAX_REFINED_POINTS:
+        message = f"a coarse grid of {sweep.n_points:,} points is more than {MAX_REFINED_POINTS:,}"
         draft.fault("refine", "", f"{message}; give shorter axes and more levels")
-    elif fine and positions >= MOST_POSITIONS:
+    elif fine and positions >= MAX_POSITIONS:
         message = f"the finest grid would have {float(positions):.3g} points; give fewer levels"
         draft.fault("refine", "levels", message)
 
@@ -118,8 +120,9 @@ def _fault_of(values: Values, axis: Axis, parameter: Parameter, levels: int) -> 
     if not (np.all(steps > 0) or np.all(steps < 0)):
         return "its values go up and down; for [refine] they have to rise, or to fall"
     count = (steps.size << levels) + 1
-    if count > MOST_VALUES:
-        return f"{levels} levels make {count:,} values of it, more than {MOST_VALUES:,}; give fewer"
+    if count > MAX_REFINED_VALUES:
+        most = f"more than {MAX_REFINED_VALUES:,}"
+        return f"{levels} levels make {count:,} values of it, {most}; give fewer"
     finest = halved(values, levels, geometric=is_geometric(axis.recipe))
     index = first_outside(finest, parameter)
     if index is not None:

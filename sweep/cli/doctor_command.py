@@ -1,0 +1,32 @@
+"""`sweep doctor`: what this machine can do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from sweep.cli.app import Json, app, examples
+from sweep.cli.printing import print_json, print_table
+
+
+@app.command(epilog=examples("sweep doctor", "sweep doctor --json"))
+def doctor(as_json: Json = False) -> None:
+    """Tell what this machine can do, and a cure for each problem.
+
+    It looks at versions, processor, compiler, kernel cache, GPU, and packages in the way. The
+    exit status is 0 if the machine can compute, and 3 if it cannot.
+    """
+    from sweep.doctor import examine, versions
+
+    found = examine()
+    able = not any(finding.stops for finding in found)
+    if as_json:
+        entries = [asdict(finding) for finding in found]
+        print_json({"can_compute": able, "versions": versions(), "findings": entries})
+    else:
+        print_table([*versions().items(), *((each.subject, each.found) for each in found)])
+        for finding in filter(lambda each: each.problem, found):
+            print(f"\n{finding.subject}: {finding.problem}")
+        print("\nthis machine can compute" if able else "\nthis machine cannot compute")
+    raise typer.Exit(0 if able else 3)

@@ -1,0 +1,50 @@
+"""`sweep source`: the C++ text of a kernel."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from sweep.cli.app import app, chosen, examples
+
+
+class SourceTarget(StrEnum):
+    """What a kernel's text is for."""
+
+    cpu = "cpu"
+    gpu = "gpu"
+
+
+@app.command(
+    epilog=examples(
+        "sweep source friction_oscillator exact",
+        "sweep source friction_oscillator exact --parameter-set cycles",
+    )
+)
+def source(
+    model: Annotated[str, typer.Argument(metavar="MODEL")],
+    method: Annotated[str, typer.Argument(metavar="METHOD")],
+    backend: Annotated[SourceTarget, typer.Option(help="What it is for.")] = SourceTarget.cpu,
+    parameter_set: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Default: the first of the model.", show_default=False),
+    ] = None,
+) -> None:
+    """Print the C++ text that is compiled for a method.
+
+    It is the one for all outputs of the model.
+    """
+    from sweep.models import models
+    from sweep.source import Kernel, kernel_text
+
+    table = chosen("model", model, models())
+    sets = {each.name: each for each in table.parameter_sets}
+    kernel = Kernel(
+        model=table,
+        method=chosen(f"method of {model}", method, {each.name: each for each in table.methods}),
+        parameter_set=chosen(f"parameter set of {model}", parameter_set or next(iter(sets)), sets),
+        outputs=table.outputs,
+    )
+    print(kernel_text(kernel, backend.value), end="")
