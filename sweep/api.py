@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Literal
 
-from sweep.backends import open_backend
-from sweep.backends.visible import find_gpus
 from sweep.config import checked_options, load
 from sweep.config.wording import shown
-from sweep.engine import (
-    KeptCrew,
-    Progress,
-    Summary,
-    consistent,
-    needs_backend_here,
-    own_chunks,
-)
+from sweep.engine import Progress, Summary, consistent
 from sweep.engine import run as run_engine
-from sweep.errors import StoreError, SweepError
-from sweep.plan import chunk_at, chunk_shape, points
-from sweep.refine.passes import Means, run_in_memory, run_in_stores
-from sweep.source import kernel_digest
-from sweep.spec import Request, Status
-from sweep.store import MemoryResults, Store, anything_at, is_in_memory, refuse_no_path
+from sweep.engine.driver import open_store, provenance, run_in_store
+from sweep.errors import SweepError
+from sweep.refine.passes import run_in_memory, run_in_stores
+from sweep.spec import Request
+from sweep.store import MemoryResults, Store, refuse_no_path
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -92,14 +81,7 @@ def compute(
     if request.refinement is None:
         kept = open_store(request, path)
         return kept, run_in_store(kept, request, report, stop, tell)
-
-    with KeptCrew() as crew:  # a job of a cluster waits once, and not for every pass
-
-        def run_pass(kept: Store, asked: Request, report: Report | None) -> Summary:
-            return run_in_store(kept, asked, report, stop, tell, crew)
-
-        means = Means(open_store, run_pass, provenance)
-        return run_in_stores(request, str(path), means, report)
+    return run_in_stores(request, str(path), report, stop, tell)
 
 
 def _refuse_no_listeners(stop: object, **told: object) -> None:
@@ -128,7 +110,7 @@ def _takes(called: object, *arguments: object) -> bool:
 
 def _in_memory(request: Request, report: Report | None, stop: Event | None) -> MemoryResults:
     if request.refinement is not None:
-        return run_in_memory(request, provenance(request), report, stop)
+        return run_in_memory(request, report, stop)
     results = MemoryResults(
         request.sweep,
         chunk_points=request.options.chunk_points,
@@ -156,91 +138,3 @@ def with_options(request: Request, **options: Any) -> Request:
 def default_store(request: Request) -> Path:
     """Where results go if nothing else is said."""
     return RESULTS_FOLDER / f"{request.name}.zarr"
-
-
-def open_store(request: Request, path: str | Path) -> Store:
-    """The store of the request's sweep at `path`, made if there is none.
-
-    StoreError if something else lies there, the differences named, or if workers would not see
-    the place. What this machine cannot compute leaves no store behind.
-    """
-    _refuse_memory_of_one_process(request, path)
-    if not anything_at(path):
-        _check_machine(request)
-    return Store.create(
-        path,
-        request.sweep,
-        chunk_points=request.options.chunk_points,
-        provenance=provenance(request),
-        accept_revision=request.options.accept_revision,
-        durable=request.options.durable,
-    )
-
-
-def run_in_store(
-    store: Store,
-    request: Request,
-    report: Report | None = None,
-    stop: Event | None = None,
-    tell: Callable[[str], None] | None = None,
-    crew: KeptCrew | None = None,
-) -> Summary:
-    """Compute what is pending in the store, or in its shard; StoreError at once if that is held.
-
-    Other SweepErrors are those of `run`. A whole run holds the store alone; shards share it, and
-    each holds its own.
-    """
-    options = request.options
-    with _held(store, options.shard) as alone:
-        store.refuse_what_has_grown()
-        if alone:
-            store.clean()
-        store.reopen(own_chunks(store, store.torn(), options.shard))
-        if options.retry_failed:
-            store.reopen(own_chunks(store, store.failed(), options.shard))
-        return run_engine(store, options, report, stop, tell, crew)
-
-
-def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:
-    """The points of a shard that are done, by status, whenever they were computed.
-
-    StoreError where a status is damaged.
-    """
-    return store.counts(own_chunks(store, store.done(), shard))
-
-
-@contextmanager
-def _held(store: Store, shard: tuple[int, int] | None) -> Generator[bool]:
-    """Within, nobody else computes what this run does; whether nobody else computes at all."""
-    if shard is None:
-        with store.lock():
-            yield True
-        return
-    with store.lock_shard(*shard, clean=store.clean):
-        yield False
-
-
-def _refuse_memory_of_one_process(request: Request, path: str | Path) -> None:
-    options = request.options
-    if is_in_memory(path) and (options.cluster is not None or options.gpus is not None):
-        raise StoreError(
-            f"{str(path)!r} is in the memory of this process, which no other process sees, and "
-            "workers are processes; name a store that they see, or leave out cluster and gpus"
-        )
-
-
-def _check_machine(request: Request) -> None:
-    """What the first chunk needs here is compiled; whatever is in the way of that is raised."""
-    sweep = request.sweep
-    if request.options.gpus is not None:
-        find_gpus(request.options.gpus)
-    if not needs_backend_here(request.options):
-        return
-    shape = chunk_shape(sweep, request.options.chunk_points)
-    first = chunk_at((0,) * len(shape), sweep.shape, shape)
-    open_backend(request.options.backend).prepare(sweep, points(sweep, first))
-
-
-def provenance(request: Request) -> dict[str, object]:
-    """What made a store, beyond its recipe: the same whenever and wherever it is made."""
-    return {"kernel_digest": kernel_digest(request.sweep)}

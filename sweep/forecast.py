@@ -14,10 +14,24 @@ import numpy as np
 
 from sweep.backends import Backend, Stopped, open_backend
 from sweep.backends.visible import find_gpus
-from sweep.engine import threads_for, threads_of_gpu
-from sweep.plan import chunk_at, points, variant_sets
-from sweep.spec import STRETCH, Axis, Chunk, Points, RunOptions, Sweep, array_types, is_array
-from sweep.store import is_url, layout
+from sweep.engine import needs_backend_here, threads_for, threads_of_gpu
+from sweep.engine.driver import open_store
+from sweep.engine.ledger import of_shard
+from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, variant_sets
+from sweep.refine.passes import first_pass, refuse_shard
+from sweep.refine.refiner import max_points
+from sweep.spec import (
+    STRETCH,
+    Axis,
+    Chunk,
+    Points,
+    Request,
+    RunOptions,
+    Sweep,
+    array_types,
+    is_array,
+)
+from sweep.store import anything_at, is_url, layout
 
 PROBE_SECONDS = 1.0
 LONGEST_PROBE = 10.0  # s, until the first few points are done
@@ -50,6 +64,32 @@ class Forecast:
     def fits(self) -> bool:
         """Whether the disk is large enough."""
         return self.bytes_free is None or self.bytes_on_disk <= self.bytes_free
+
+
+def forecast_of(request: Request, path: str | Path) -> Forecast:
+    """What running the request into the store at `path` will take; nothing is written.
+
+    Of a store that is there, only what is still to do counts, and of a shard only its own chunks.
+    Of a refined sweep that is not done it is what the coarse grid takes: the rest is known only
+    pass by pass. SweepError as of a run.
+    """
+    if request.refinement is not None:
+        return _forecast_of_refined(request, path)
+    sweep, options = request.sweep, request.options
+    if not needs_backend_here(options):
+        options = replace(options, workers=None)  # which are elsewhere; this machine is probed
+    is_made = anything_at(path)
+    if is_made:
+        store = open_store(request, path)
+        sweep, shape = store.sweep, store.chunk_shape
+        again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
+        pending = [*{chunk.index: chunk for chunk in (*store.pending(), *again)}.values()]
+    else:
+        shape = chunk_shape(sweep, options.chunk_points)
+        pending = list(chunks(sweep.shape, shape))
+    if options.shard is not None:
+        pending = of_shard(pending, chunk_counts(sweep.shape, shape), *options.shard)
+    return forecast(sweep, pending, shape, options, path, is_made=is_made)
 
 
 def forecast(
@@ -96,6 +136,17 @@ def forecast(
     )
 
 
+def _forecast_of_refined(request: Request, path: str | Path) -> Forecast:
+    """Of the coarse grid alone, with the most points there may be; unless all is there."""
+    assert request.refinement is not None
+    refuse_shard(request)
+    known, place = first_pass(request, path)
+    found = forecast_of(replace(known, refinement=None), place)
+    if known is not request:
+        return found
+    return replace(found, points_at_most=max_points(request.sweep, request.refinement))
+
+
 def _head(sweep: Sweep) -> Sweep:
     """The same sweep with its axes' values in memory, of a sample no more than the first.
 
@@ -118,6 +169,27 @@ def probe(sweep: Sweep, backend: Backend, workers: int) -> float | None:
         rates = [pace.result() for pace in paces]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if len(known) == len(rates) else None
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast a machine computes points from all over a sweep, storing left out."""
+
+    name: str
+    model: str
+    method: str
+    backend: str
+    workers: int  # threads
+    points_per_second: float | None  # of all threads; None: not one point was done in 10 s
+
+
+def speed_of(request: Request, workers: int = 1) -> Speed:
+    """What a second's probe finds, after the kernels are compiled. SweepError as of a run."""
+    sweep = request.sweep
+    backend = open_backend(request.options.backend)
+    pace = probe(sweep, backend, workers)
+    names = request.name, sweep.model.name, sweep.method.name
+    return Speed(*names, backend.description, workers, pace)
 
 
 class _Deadline(Event):

@@ -21,10 +21,10 @@ from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import Computed, Stopped, compiler
 from sweep.config import Request, load
 from sweep.engine import failed_arrays
+from sweep.engine.driver import compile_kernels
 from sweep.errors import MachineError, StoreError
-from sweep.forecast import forecast, probe
+from sweep.forecast import forecast, forecast_of, probe
 from sweep.plan import chunk_shape, chunks, points, variant_sets
-from sweep.preparing import compile_kernels, forecast_of
 from sweep.shipped import configs_folder
 from sweep.spec import Points, RunOptions, Sweep
 from tests.command import Run, sweep_command

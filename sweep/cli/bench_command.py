@@ -12,7 +12,7 @@ from sweep.cli.printing import print_json, print_table, rate
 from sweep.cli.stopping import StopRequest
 
 if TYPE_CHECKING:
-    from sweep.preparing import Speed
+    from sweep.forecast import Speed
 
 
 @app.command(
@@ -48,7 +48,7 @@ def bench(
     """
     from sweep.api import with_options
     from sweep.config import load
-    from sweep.preparing import speed_of
+    from sweep.forecast import speed_of
     from sweep.shipped import shipped_configs
 
     names = configs or list(shipped_configs())

@@ -35,7 +35,7 @@ def compile_kernels(
     """
     from sweep.api import with_options
     from sweep.config import load
-    from sweep.preparing import compile_kernels as compile_all
+    from sweep.engine.driver import compile_kernels as compile_all
 
     with StopRequest() as asked:
         request = with_options(load(config, overrides or ()), chunk_points=chunk_points)

@@ -70,7 +70,7 @@ def tell_failure(ended: Ended, again: str, *, as_json: bool) -> int:
 
 def tell_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
     """The summary of a shard that is done; the exit status, 1 for failed points of its own."""
-    from sweep.api import shard_counts
+    from sweep.engine.driver import shard_counts
     from sweep.spec import Status
 
     i, n = shard

@@ -209,7 +209,7 @@ def _forecast(
     as_json: bool,
 ) -> None:
     from sweep.cli.dry_run import jobs_of, tell_forecast
-    from sweep.preparing import forecast_of
+    from sweep.forecast import forecast_of
 
     request, place = _asked(config, overrides, options, store)
     jobs = jobs_of(request.options)

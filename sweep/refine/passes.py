@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
-from sweep.engine import Progress, Results, Summary
+from sweep.engine import KeptCrew, Progress, Results, Summary
 from sweep.engine import run as run_engine
+from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.errors import SweepError
 from sweep.refine.refiner import Arrays, Refiner, as_stored, is_outdated
 from sweep.spec import Request, RunOptions, Status, Sweep
@@ -18,33 +19,31 @@ from sweep.store import MemoryResults, PassFolder, Store, anything_at
 Report = Callable[[Progress], None]
 
 
-@dataclass(frozen=True)
-class Means:
-    """How stores are opened and run: as those of any sweep."""
-
-    open_store: Callable[[Request, str], Store]
-    run_in_store: Callable[[Store, Request, Report | None], Summary]
-    provenance: Callable[[Request], dict[str, object]]
-
-
 def run_in_stores(
-    request: Request, path: str, means: Means, report: Report | None = None
+    request: Request,
+    path: str,
+    report: Report | None = None,
+    stop: Event | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> tuple[Store, Summary]:
-    """The store at `path` with every point of a refined sweep, and what was done for that.
+    """The store at `path` with every point of a refined sweep, and a summary of this run.
 
-    Stopped in a pass, it is the store of that pass. What is there already is kept, and gone on
-    with. Raises StoreError if the store is held, or if something else lies there.
+    If the run is stopped in a pass, the store of that pass. What is there already is kept, and
+    the refinement resumes from it. StoreError if the store is held or holds something else.
     """
     refuse_shard(request)
     folder = PassFolder(path)
-    finished = _finished(request, path, folder, means)
+    finished = _finished(request, path, folder)
     if finished is None:
-        means.open_store(request, folder[0])  # tells what is wrong before anything is held
+        open_store(request, folder[0])  # raises what is wrong before anything is held
         with folder.lock():
-            finished = _finished(request, path, folder, means)
+            finished = _finished(request, path, folder)
             if finished is None:
-                return _run_passes(request, path, folder, means, Account(request.options, report))
-    summary = means.run_in_store(finished, request, report)
+                account = Account(request.options, report)
+                refiner, last = _refined(request, folder, account, stop, tell)
+                kept = last or _assembled(refiner, request, path, folder)
+                return kept, account.summary()
+    summary = run_in_store(finished, request, report, stop, tell)
     if folder.exists() and not finished.failed():  # whose removal was killed, or another quicker
         with folder.lock():
             folder.remove()
@@ -52,23 +51,20 @@ def run_in_stores(
 
 
 def run_in_memory(
-    request: Request,
-    provenance: dict[str, object],
-    report: Report | None = None,
-    stop: Event | None = None,
+    request: Request, report: Report | None = None, stop: Event | None = None
 ) -> MemoryResults:
     """Every point of a refined sweep; stopped in a pass, the points of that one."""
     assert request.refinement is not None
     account = Account(request.options, report)
     refiner = Refiner(request.sweep, request.refinement)
     while (sweep := refiner.sweep) is not None:
-        results = _in_memory(sweep, request, provenance)
+        results = _in_memory(sweep, request)
         summary = run_engine(results, account.options(), account.report, stop)
         if account.enter(summary, sweep.n_points).stopped:
             return results
         refiner.enter(results.dataset())
     sweep, arrays = refiner.result()
-    results = _in_memory(sweep, request, provenance)
+    results = _in_memory(sweep, request)
     _fill(results, arrays)
     return results
 
@@ -91,59 +87,53 @@ def first_pass(request: Request, path: str | Path) -> tuple[Request, str | Path]
     return replace(request, sweep=as_stored(request.sweep, request.refinement, stored)), path
 
 
-def _in_memory(sweep: Sweep, request: Request, provenance: dict[str, object]) -> MemoryResults:
+def _in_memory(sweep: Sweep, request: Request) -> MemoryResults:
     points = request.options.chunk_points
-    return MemoryResults(sweep, chunk_points=points, provenance=provenance)
+    return MemoryResults(sweep, chunk_points=points, provenance=provenance(request))
 
 
-def _finished(request: Request, path: str, folder: PassFolder, means: Means) -> Store | None:
+def _finished(request: Request, path: str, folder: PassFolder) -> Store | None:
     """The store of the refined sweep, if there is one that its passes have nothing to add to.
 
     StoreError, the differences named, if it is that of another sweep.
     """
     if not anything_at(path):
         return None
-    found = means.open_store(first_pass(request, path)[0], path)
+    found = open_store(first_pass(request, path)[0], path)
     again = request.options.retry_failed and found.failed()
     return None if again or (found.pending() and folder.exists()) else found
 
 
-def _run_passes(
-    request: Request, path: str, folder: PassFolder, means: Means, account: Account
-) -> tuple[Store, Summary]:
-    refiner, last = _refined(request, folder, means, account)
-    if last is not None:
-        return last, account.summary()
-    return _assembled(refiner, request, path, folder, means), account.summary()
-
-
 def _refined(
-    request: Request, folder: PassFolder, means: Means, account: Account
+    request: Request,
+    folder: PassFolder,
+    account: Account,
+    stop: Event | None,
+    tell: Callable[[str], None] | None,
 ) -> tuple[Refiner, Store | None]:
-    """All passes computed; with the store of the one in which the run was stopped, or None."""
+    """Compute all passes; if the run is stopped, also returns the store of the pass it was in."""
     assert request.refinement is not None
     refiner = Refiner(request.sweep, request.refinement)
-    while (sweep := refiner.sweep) is not None:
-        kept = _pass(replace(request, sweep=sweep), refiner.number, folder, means)
-        asked = replace(request, options=account.options())
-        summary = means.run_in_store(kept, asked, account.report)
-        if account.enter(summary, sweep.n_points).stopped:
-            return refiner, kept
-        refiner.enter(kept.dataset())
+    with KeptCrew() as crew:  # the jobs of a cluster wait once, not in every pass
+        while (sweep := refiner.sweep) is not None:
+            kept = _pass(replace(request, sweep=sweep), refiner.number, folder)
+            asked = replace(request, options=account.options())
+            summary = run_in_store(kept, asked, account.report, stop, tell, crew)
+            if account.enter(summary, sweep.n_points).stopped:
+                return refiner, kept
+            refiner.enter(kept.dataset())
     return refiner, None
 
 
-def _pass(request: Request, number: int, folder: PassFolder, means: Means) -> Store:
+def _pass(request: Request, number: int, folder: PassFolder) -> Store:
     """The store of a pass; one that followed from points since computed again is made anew."""
     path = folder[number]
     if number and anything_at(path) and is_outdated(Store.open(path).sweep, request.sweep):
         folder.remove(start=number)
-    return means.open_store(request, path)
+    return open_store(request, path)
 
 
-def _assembled(
-    refiner: Refiner, request: Request, path: str, folder: PassFolder, means: Means
-) -> Store:
+def _assembled(refiner: Refiner, request: Request, path: str, folder: PassFolder) -> Store:
     """The store with the points of all passes; these go, unless a point of them has failed."""
     folder.remove_store()
     sweep, arrays = refiner.result()
@@ -151,7 +141,7 @@ def _assembled(
         path,
         sweep,
         chunk_points=request.options.chunk_points,
-        provenance=means.provenance(request),
+        provenance=provenance(request),
         durable=request.options.durable,
     )
     _fill(kept, arrays)

@@ -14,7 +14,7 @@ import pytest
 from sweep import api
 from sweep.cli.watching import watch
 from sweep.config import load
-from sweep.engine import Summary
+from sweep.engine import Summary, driver
 from sweep.errors import MachineError, StoreError
 from sweep.store import PassFolder, Store, extension, is_url, open_results
 from tests.command import Run
@@ -138,14 +138,14 @@ def test_a_store_that_is_moved_after_its_last_chunk_is_told_as_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, options: tuple[str, ...]
 ) -> None:
     (tmp_path / "map.toml").write_text(CONFIG)
-    computed = api.run_engine
+    computed = driver.run
 
     def then_moved(*arguments: Any) -> Summary:
         summary = computed(*arguments)
         Path("map.zarr").rename("moved.zarr")
         return summary
 
-    monkeypatch.setattr(api, "run_engine", then_moved)
+    monkeypatch.setattr(driver, "run", then_moved)
     status, out, err = run("run", "map.toml", "-o", "map.zarr", *options)
     assert (status, "pending" in out) == (3, False)
     assert re.search("map.zarr' is gone, or was moved, while this run went on; move it back", err)

@@ -204,7 +204,7 @@ def test_other_processes_do_not_see_this_ones_memory(
     url = f"memory://{time.monotonic_ns()}/map.zarr"
     if is_there:
         assert sweep.run(tmp_path / "map.toml", store=url)["status"].size == 24
-    with pytest.raises(SweepError, match=r"memory of this process, which no other process sees"):
+    with pytest.raises(SweepError, match=r"memory of this process.*name a store on a disk"):
         sweep.run(tmp_path / "map.toml", store=url, **how)
     assert anything_at(url) == is_there
 

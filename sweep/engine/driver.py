@@ -1,0 +1,125 @@
+"""Running a request in a store: kernels compiled, the store made and held, its chunks computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+from sweep.backends import open_backend
+from sweep.backends.visible import find_gpus
+from sweep.engine.crews import needs_backend_here
+from sweep.engine.ledger import Summary
+from sweep.engine.loop import Report, own_chunks, run
+from sweep.engine.processes import KeptCrew
+from sweep.errors import StoreError
+from sweep.plan import chunk_at, chunk_shape, points, variant_sets
+from sweep.source import kernel_digest
+from sweep.spec import Points, Request, Status
+from sweep.store import Store, anything_at, is_in_memory
+
+
+def open_store(request: Request, path: str | Path) -> Store:
+    """The store of the request's sweep at `path`, created if nothing is there.
+
+    StoreError, with the differences named, if something else is there, or if workers could not see
+    the place. If this machine cannot compute the sweep, no store is left behind.
+    """
+    _refuse_memory_of_one_process(request, path)
+    if not anything_at(path):
+        _check_machine(request)
+    return Store.create(
+        path,
+        request.sweep,
+        chunk_points=request.options.chunk_points,
+        provenance=provenance(request),
+        accept_revision=request.options.accept_revision,
+        durable=request.options.durable,
+    )
+
+
+def run_in_store(
+    store: Store,
+    request: Request,
+    report: Report | None = None,
+    stop: Event | None = None,
+    tell: Callable[[str], None] | None = None,
+    crew: KeptCrew | None = None,
+) -> Summary:
+    """Compute what is pending in the store, or in the request's shard of it.
+
+    StoreError at once if another run holds the store; other SweepErrors as of `sweep.run`. A whole
+    run holds the store alone; shards share it, and each holds its own part.
+    """
+    options = request.options
+    with _held(store, options.shard) as alone:
+        store.refuse_what_has_grown()
+        if alone:
+            store.clean()
+        store.reopen(own_chunks(store, store.torn(), options.shard))
+        if options.retry_failed:
+            store.reopen(own_chunks(store, store.failed(), options.shard))
+        return run(store, options, report, stop, tell, crew)
+
+
+def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:
+    """The finished points of a shard by status, in whichever run they were computed.
+
+    StoreError if a status is damaged.
+    """
+    return store.counts(own_chunks(store, store.done(), shard))
+
+
+def compile_kernels(request: Request) -> list[tuple[str, ...]]:
+    """Compile every kernel that the chunks of a sweep need; the variants of each.
+
+    Empty for a method without a compiled kernel. SweepError as of `sweep.run`.
+    """
+    sweep = request.sweep
+    if sweep.method.kind != "kernel":
+        return []
+    variants = variant_sets(sweep, chunk_shape(sweep, request.options.chunk_points))
+    if request.refinement is not None:  # later passes have points from everywhere
+        variants = sorted({*variants, *variant_sets(sweep, sweep.shape)})
+    backend = open_backend(request.options.backend)
+    for names in variants:
+        backend.prepare(sweep, Points(n_points=0, columns={}, variants=names))
+    return variants
+
+
+def provenance(request: Request) -> dict[str, object]:
+    """What a store was made with, beyond its recipe: the same at any time and on any machine."""
+    return {"kernel_digest": kernel_digest(request.sweep)}
+
+
+@contextmanager
+def _held(store: Store, shard: tuple[int, int] | None) -> Generator[bool]:
+    """Hold the store or the shard while within; yields whether no other run can be at work."""
+    if shard is None:
+        with store.lock():
+            yield True
+        return
+    with store.lock_shard(*shard, clean=store.clean):
+        yield False
+
+
+def _refuse_memory_of_one_process(request: Request, path: str | Path) -> None:
+    options = request.options
+    if is_in_memory(path) and (options.cluster is not None or options.gpus is not None):
+        raise StoreError(
+            f"{str(path)!r} is in the memory of this process, and workers in other processes "
+            "cannot see it: name a store on a disk, or leave out cluster and gpus"
+        )
+
+
+def _check_machine(request: Request) -> None:
+    """Compile what the first chunk needs here, and raise whatever prevents that."""
+    sweep = request.sweep
+    if request.options.gpus is not None:
+        find_gpus(request.options.gpus)
+    if not needs_backend_here(request.options):
+        return
+    shape = chunk_shape(sweep, request.options.chunk_points)
+    first = chunk_at((0,) * len(shape), sweep.shape, shape)
+    open_backend(request.options.backend).prepare(sweep, points(sweep, first))
