@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,7 +33,13 @@ def compute(
         columns={p.name: Column(values.get(p.name, defaults[p.name])) for p in sweep.parameters},
         variants=tuple(variants),
     )
-    return dict(CpuBackend(target, budget).compute(sweep, points).arrays)
+    return dict(_backend(target, budget).compute(sweep, points).arrays)
+
+
+@functools.cache
+def _backend(target: Target | None, budget: int | None) -> CpuBackend:
+    """One for all tests, which keeps the kernels that it has loaded."""
+    return CpuBackend(target, budget)
 
 
 def sweep_of(

@@ -16,7 +16,6 @@ import xarray as xr
 
 import sweep
 from sweep import api
-from sweep.backends import cpu
 from sweep.config import load
 from sweep.engine import Progress, failed_arrays
 from sweep.errors import ConfigError, StoreError, SweepError
@@ -188,7 +187,6 @@ def test_the_public_names_are_there_and_others_are_not() -> None:
 def test_what_cannot_be_computed_leaves_no_store(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, elsewhere: Path
 ) -> None:
-    cpu._load.cache_clear()
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(SweepError):

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import sweep.backends.cpu
+import sweep
 import sweep.forecast
 from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import Computed, Stopped, compiler
@@ -233,7 +233,6 @@ def test_variants_are_those_that_chunks_have(name: str, n: int) -> None:
 def test_compile_fills_the_cache_with_all_that_a_run_takes(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sweep.backends.cpu._load.cache_clear()
     monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path / "kernels"))
     arguments = (SMOKE, "--set", "stiffness={ values = [0, 3] }", "--chunk-points", "1")
     status, out, err = run("compile", *arguments)
@@ -241,7 +240,6 @@ def test_compile_fills_the_cache_with_all_that_a_run_takes(
     assert f"friction_oscillator, method exact: 2 kernels in {tmp_path / 'kernels'}" in out
     made = sorted((tmp_path / "kernels").iterdir())
     assert len(made) == 2
-    sweep.backends.cpu._load.cache_clear()
     assert run("run", *arguments, "-o", "a.zarr")[0] == 0
     assert sorted((tmp_path / "kernels").iterdir()) == made
     with monkeypatch.context() as bare:  # a node without a compiler, the cache shared
@@ -249,7 +247,6 @@ def test_compile_fills_the_cache_with_all_that_a_run_takes(
         bare.setenv("PATH", "")
         bare.setattr(importlib.util, "find_spec", lambda _name: None)
         bare.setattr(compiler, "_find", compiler._find.__wrapped__)
-        sweep.backends.cpu._load.cache_clear()
         status, _, err = run("run", *arguments, "-o", "b.zarr")
         assert status == 0, err
         status, _, err = run("run", SMOKE, "-o", "c.zarr", "--set", "damping=1")

@@ -13,6 +13,7 @@ points beside it: nothing is summed or multiplied across points, and matrices ar
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
@@ -29,7 +30,7 @@ ArrayMethod = Callable[[Any, Mapping[str, Array]], Mapping[str, Array]]
 def array_method(model: Model, method: Method) -> ArrayMethod:
     """The function that computes a method of kind "array"; SweepError if there is none."""
     try:
-        return cast("ArrayMethod", getattr(_module(model), method.name))
+        return cast("ArrayMethod", getattr(_imported(model.name)[0], method.name))
     except (ImportError, AttributeError):
         raise SweepError(
             f"method {method.name} of {model.name} is missing: write it as the function "
@@ -38,16 +39,22 @@ def array_method(model: Model, method: Method) -> ArrayMethod:
 
 
 def array_text(model: Model, method: Method) -> str:
-    """The Python text of a method of kind "array", with all of its model's package."""
+    """The Python text of a method of kind "array", with all of its model's package.
+
+    It is the text that this process computes with: a later edit of a file does not change it.
+    """
     array_method(model, method)
-    file = Path(str(inspect.getsourcefile(_module(model))))
+    return _imported(model.name)[1]
+
+
+@functools.cache
+def _imported(name: str) -> tuple[Any, str]:
+    """The module of a model's array methods, and its text."""
+    module = importlib.import_module(f"{__name__}.{name}")
+    file = Path(str(inspect.getsourcefile(module)))
     files = sorted(file.parent.glob("*.py")) if file.name == "__init__.py" else [file]
     root = Path(__file__).resolve().parent
-    return "".join(
+    return module, "".join(
         f"# {path.resolve().relative_to(root.parent)}\n{path.read_text(encoding='utf-8')}"
         for path in files
     )
-
-
-def _module(model: Model) -> Any:
-    return importlib.import_module(f"{__name__}.{model.name}")

@@ -66,6 +66,7 @@ class CpuBackend:
         """`budget` fixes the units of work of each call into the kernel, for tests."""
         self._target = target or Target()
         self._budget = budget
+        self._libraries: dict[Kernel, Library] = {}
 
     @functools.cached_property
     def _compiler(self) -> Compiler:
@@ -83,23 +84,39 @@ class CpuBackend:
         if sweep.method.kind == "array":
             array_method(sweep.model, sweep.method)
             return
-        self._library(kernel_of(sweep, points.variants))
+        self.library(kernel_of(sweep, points.variants))
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
         if sweep.method.kind == "array":
             return compute_arrays(np, sweep, points, stop)
-        library = self._library(kernel_of(sweep, points.variants))
+        library = self.library(kernel_of(sweep, points.variants))
         types = array_types(sweep.outputs)
         arrays = {name: np.empty(points.n_points, dtype) for name, dtype in types.items()}
         seconds = library.run(points, sweep.outputs, arrays, stop, self._budget)
         return Computed(arrays, seconds)
 
-    def _library(self, kernel: Kernel) -> Library:
-        target = replace(self._target, pack=self._target.pack or kernel.method.pack)
+    def library(self, kernel: Kernel) -> Library:
+        """The kernel, compiled and loaded once, from its text at the first call.
+
+        So one backend computes with one text. An edit of a header takes effect in the next backend.
+        """
+        if kernel not in self._libraries:
+            self._libraries[kernel] = self._load(kernel)
+        return self._libraries[kernel]
+
+    def _load(self, kernel: Kernel) -> Library:
+        flags = replace(self._target, pack=self._target.pack or kernel.method.pack).flags
+        text = kernel_text(kernel)
         try:
-            return _load(kernel, self._compiler, target.flags)
+            path = compile_library(text, self._compiler, flags)
         except NoCompilerError as error:
-            return _load_ready(kernel, target.flags, str(error))
+            path = compiled_library(text, flags)
+            if path is None:
+                raise NoCompilerError(
+                    f"{error}; or run `sweep compile` on a machine with a compiler, the same "
+                    "processor and the same kernel cache"
+                ) from None
+        return Library(path, kernel)
 
 
 class Library:
@@ -178,21 +195,6 @@ def request_type(n_columns: int, n_outputs: int) -> type[Any]:
         ("outputs", ctypes.c_void_p * n_outputs),
     ]
     return type("Request", (ctypes.Structure,), {"_fields_": fields})
-
-
-@functools.lru_cache(maxsize=64)
-def _load(kernel: Kernel, compiler: Compiler, flags: tuple[str, ...]) -> Library:
-    return Library(compile_library(kernel_text(kernel), compiler, flags), kernel)
-
-
-@functools.lru_cache(maxsize=64)
-def _load_ready(kernel: Kernel, flags: tuple[str, ...], problem: str) -> Library:
-    """From the cache, where `sweep compile` has put it, whatever compiler made it."""
-    path = compiled_library(kernel_text(kernel), flags)
-    if path is None:
-        hint = "or run `sweep compile` where there is one, with a processor and cache as here"
-        raise NoCompilerError(f"{problem}; {hint}")
-    return Library(path, kernel)
 
 
 def load_library(path: Path) -> ctypes.CDLL:

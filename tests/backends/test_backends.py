@@ -17,21 +17,26 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sweep
+from sweep import source
 from sweep.backends import Stopped, cache, compiler, cpu, open_backend
 from sweep.backends.compiler import Compiler, compile_library, find_compiler
 from sweep.backends.cpu import CpuBackend, Library, Target, request_type
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.models.friction_oscillator import MODEL
 from sweep.plan import points
+from sweep.shipped import kernels_folder
 from sweep.source import flat_text, kernel_of, kernel_text
-from sweep.spec import Chunk, Sweep, array_types
+from sweep.spec import Chunk, Column, Points, Sweep, array_types
 from tests.friction_points import random_parameters
-from tests.points import compute, differing
+from tests.points import compute, differing, sweep_of
 from tests.test_plan import linear, sweep_over
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWER = 'extern "C" int answer() { return 42; }\n'
+SDND122 = ROOT / "configs" / "smoke" / "sdnd122.toml"
 SWEEP = sweep_over(linear("base_acceleration", 1.0, 15.0, 3))
+NO_POINTS = Points(n_points=0, columns={})
 on_posix = pytest.mark.skipif(os.name == "nt", reason="file modes and scripts are of POSIX")
 
 
@@ -131,14 +136,13 @@ def test_without_a_compiler_on_path_the_bundled_one_is_used(
 def test_without_any_compiler_both_cures_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cpu._load_ready.cache_clear()
     monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     monkeypatch.setattr(compiler, "_find", compiler._find.__wrapped__)
     cures = r"no C\+\+ compiler.*apt install g\+\+.*pip install 'tribosweep\[compiler\]'"
     with pytest.raises(CompileError, match=cures):
-        compute(random_parameters(1, seed=0))
+        open_backend("cpu").prepare(SWEEP, NO_POINTS)
 
 
 def test_an_unknown_backend_is_refused() -> None:
@@ -170,7 +174,7 @@ def test_a_compiler_that_fails_at_kernels_ends_with_its_words(
     monkeypatch.setenv("TRIBOSWEEP_CXX", str(chosen))
     backend = open_backend()
     with pytest.raises(CompileError, match=rf"does not compile: {chosen} -std.*\nno backend"):
-        backend.prepare(SWEEP, points(SWEEP, Chunk((0,), (0,), (3,))))
+        backend.prepare(SWEEP, NO_POINTS)
 
 
 def test_the_same_text_is_compiled_once_and_another_apart(kernels: Path) -> None:
@@ -350,6 +354,25 @@ def test_a_damaged_library_is_the_machines_fault_and_names_the_file(kernels: Pat
 # The CPU backend.
 
 
+def test_results_are_of_the_text_whose_digest_they_carry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process, before and after an edit of a header."""
+    copied = tmp_path / "kernels"
+    shutil.copytree(kernels_folder(), copied)
+    monkeypatch.setattr(source, "kernels_folder", lambda: copied)
+    before = sweep.run(SDND122, store=None, workers=1)
+    header = copied / "models/impact_oscillator/exact.h"
+    text = header.read_text()
+    header.write_text(text.replace("out.frequency = 1.0 /", "out.frequency = 2.0 /"))
+    after = sweep.run(SDND122, store=None, workers=1)
+    assert after.attrs["kernel_digest"] != before.attrs["kernel_digest"]
+    np.testing.assert_array_equal(after["frequency"], 2 * before["frequency"])
+    header.write_text(text)
+    again = sweep.run(SDND122, store=None, workers=1)
+    assert again.identical(before)
+
+
 @pytest.mark.parametrize("n_points", [1, 2, 3, 7, 31, 32, 33, 65])
 def test_a_last_block_that_is_not_full_is_right(n_points: int) -> None:
     """Every number of points around the lanes of a block; each alone is the same too."""
@@ -365,24 +388,20 @@ def test_a_last_block_that_is_not_full_is_right(n_points: int) -> None:
 def test_nothing_is_written_beyond_the_last_point(budget: int) -> None:
     """Arrays a little longer than the points are left as they were at their ends."""
     cases = random_parameters(37, seed=9)
-    sweep, library, given = _loaded(cases)
-    types = array_types(sweep.outputs)
+    asked, library, given = _loaded(cases)
+    types = array_types(asked.outputs)
     arrays = {name: np.full(64, 77, dtype) for name, dtype in types.items()}
-    library.run(given, sweep.outputs, arrays, None, budget)
+    library.run(given, asked.outputs, arrays, None, budget)
     for name, values in compute(cases).items():
         assert arrays[name][:37].tobytes() == values.tobytes()
         assert np.all(arrays[name][37:] == 77)
 
 
 def _loaded(cases: dict[str, Any]) -> tuple[Sweep, Library, Any]:
-    from sweep.spec import Column, Points
-    from tests.points import sweep_of
-
-    sweep = sweep_of(cases)
-    columns = {p.name: Column(np.asarray(cases[p.name], np.float64)) for p in sweep.parameters}
-    backend = CpuBackend()
+    asked = sweep_of(cases)
+    columns = {p.name: Column(np.asarray(cases[p.name], np.float64)) for p in asked.parameters}
     given = Points(n_points=37, columns=columns)
-    return sweep, backend._library(kernel_of(sweep)), given
+    return asked, CpuBackend().library(kernel_of(asked)), given
 
 
 # The least that the entry can be compiled with.
@@ -428,8 +447,7 @@ def test_every_loaded_kernel_was_compared_with_its_twin() -> None:
     """Kernels that other tests compile too; loading one compares the sizes."""
     backend = CpuBackend()
     for outputs in (("wear_power", "slip_phases", "regime"), [o.name for o in MODEL.outputs]):
-        sweep = sweep_over(outputs=tuple(outputs))
-        library = backend._library(kernel_of(sweep))
+        library = backend.library(kernel_of(sweep_over(outputs=tuple(outputs))))
         assert library.state_bytes > 0
         assert library.lanes > 0
 
@@ -437,7 +455,7 @@ def test_every_loaded_kernel_was_compared_with_its_twin() -> None:
 def test_a_library_of_another_layout_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernel_of(SWEEP)
     backend = CpuBackend()
-    backend._library(kernel)
+    backend.library(kernel)
     longer = dataclasses.replace(kernel, outputs=(*kernel.outputs, kernel.outputs[0]))
     path = compile_library(kernel_text(kernel), backend._compiler)
     with pytest.raises(CompileError, match=r"request of \d+ bytes, this program one of \d+"):
@@ -458,7 +476,7 @@ def test_no_call_of_a_kernel_lasts_much_longer_than_a_slice(
     endless = sweep_over(stiffness=40.0, window_end=1e7)
     given = points(endless, Chunk((), (), ()))
     backend = CpuBackend()
-    library = backend._library(kernel_of(endless, given.variants))
+    library = backend.library(kernel_of(endless, given.variants))
     call, stop = library._run, threading.Event()
     lasted: list[float] = []
 

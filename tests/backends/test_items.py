@@ -131,7 +131,7 @@ def test_a_stop_is_heard_within_a_point(method: str) -> None:
     sweep = sweep_of(values, "mdr_contact", method)
     columns = {p.name: Column(np.array([values.get(p.name, p.default)])) for p in sweep.parameters}
     backend = CpuBackend()
-    assert backend._library(kernel_of(sweep)).state_bytes < 1 << 16
+    assert backend.library(kernel_of(sweep)).state_bytes < 1 << 16
     stop = threading.Event()
     timer = threading.Timer(0.3, stop.set)
     timer.start()

@@ -91,7 +91,7 @@ def _limit_figures(case: Case) -> Iterator[Figure]:
     """What this processor could do at best, and the operations that it rests on."""
     columns = {name: Column(c.values[:1]) for name, c in case.points.columns.items()}
     found = limit(case.sweep, Points(n_points=1, columns=columns))
-    lanes = CpuBackend()._library(kernel_of(case.sweep)).lanes // case.sweep.method.pack
+    lanes = CpuBackend().library(kernel_of(case.sweep)).lanes // case.sweep.method.pack
     steps = SPRINGS * STEPS * CYCLES
     parts = {kind: n * lanes / steps for kind, n in found.operations.items()}
     told = ", ".join(f"{n:.2f} {kind}" for kind, n in parts.items() if n >= 0.005)

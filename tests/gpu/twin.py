@@ -148,7 +148,7 @@ class TwinDevice:
         self.open = 0
 
     def load(self, kernel: Kernel) -> TwinProgram:
-        return _program(kernel, self.text_of)
+        return _program(kernel, self.text_of(kernel))
 
     @contextmanager
     def queue(self) -> Iterator[TwinDevice]:
@@ -197,5 +197,5 @@ class TwinDevice:
 
 
 @functools.cache
-def _program(kernel: Kernel, text_of: Callable[[Kernel], str]) -> TwinProgram:
-    return TwinProgram(kernel, text_of(kernel))
+def _program(kernel: Kernel, text: str) -> TwinProgram:
+    return TwinProgram(kernel, text)

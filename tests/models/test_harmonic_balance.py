@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -21,6 +25,7 @@ from sweep.models import models
 from sweep.models.impact_oscillator import HARMONIC_BALANCE, MODEL
 from sweep.source import kernel_digest, kernel_of, kernel_text
 from sweep.spec import MISSING_FLAG, Column, Points, Status
+from tests.command import CHECKOUT, environment
 from tests.impact_points import ENERGIES, RIGHT, SDND122, found_by
 from tests.oracles import impact_oscillator as oracle
 from tests.points import differing, sweep_of
@@ -246,6 +251,28 @@ def test_the_source_is_the_python_text_and_the_digest_is_of_it() -> None:
         assert line in text
     exact = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "exact")
     assert kernel_digest(asked) != kernel_digest(exact)
+
+
+EDIT = """
+from pathlib import Path
+from sweep.arrays import array_text
+from sweep.models.impact_oscillator import HARMONIC_BALANCE, MODEL
+before = array_text(MODEL, HARMONIC_BALANCE)
+path = Path("sweep/arrays/impact_oscillator/orbit.py")
+path.write_text(path.read_text() + "# edited")
+assert array_text(MODEL, HARMONIC_BALANCE) == before
+"""
+
+
+def test_the_text_of_a_method_is_the_one_that_is_imported(tmp_path: Path) -> None:
+    """So that results computed after an edit do not carry the digest of the new text."""
+    shutil.copytree(CHECKOUT / "sweep", tmp_path / "sweep")
+    subprocess.run(
+        [sys.executable, "-c", EDIT],
+        cwd=tmp_path,
+        env=environment(PYTHONPATH=str(tmp_path)),
+        check=True,
+    )
 
 
 def test_an_array_method_without_its_function_is_named() -> None:
