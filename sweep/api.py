@@ -10,7 +10,6 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Literal
 
 from sweep.config import checked_options, load
-from sweep.config.wording import shown
 from sweep.engine import Progress, Summary, consistent
 from sweep.engine import run as run_engine
 from sweep.engine.driver import open_store, provenance, run_in_store
@@ -18,6 +17,7 @@ from sweep.errors import SweepError
 from sweep.refine.passes import run_in_memory, run_in_stores
 from sweep.spec import Request
 from sweep.store import MemoryResults, Store, refuse_no_path
+from sweep.wording import shown
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from sweep.backends.items_tracer import ItemsTracer
 from sweep.backends.tracer import Seen, Span, Tracer
 from sweep.config import load
-from sweep.config.wording import shown
 from sweep.errors import SweepError
 from sweep.source import kernel_of
 from sweep.spec import DTYPES, MISSING, STRETCH, Axis, Model, Observable, Sweep, Values
 from sweep.store import layout
+from sweep.wording import shown
 
 PICTURES = (".png", ".pdf", ".svg")
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")

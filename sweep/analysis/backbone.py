@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep import wording
 from sweep.analysis.saving import save
 from sweep.analysis.scales import scale
 from sweep.analysis.slices import Slice, cut, flag_names, quantity, unit
-from sweep.config import wording
 from sweep.errors import SweepError
 from sweep.spec import Status
 

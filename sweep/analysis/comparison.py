@@ -14,12 +14,12 @@ from sweep.analysis.relative_errors import error_name, errors
 from sweep.analysis.slices import Slice, is_flag
 from sweep.config.draft import plain
 from sweep.config.quantities import UnreadableError, first_outside, number, requirement
-from sweep.config.wording import nearest, shown
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError
 from sweep.models import models
 from sweep.spec import Axis, Parameter, Sweep, Values
 from sweep.store import MemoryResults, open_results
+from sweep.wording import nearest, shown
 
 if TYPE_CHECKING:
     import xarray as xr

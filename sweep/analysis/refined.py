@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.config import wording
+from sweep import wording
 from sweep.errors import SweepError
 from sweep.plan import plain
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep import wording
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
-from sweep.config import wording
 from sweep.errors import SweepError
 from sweep.spec import LEVEL, Status
 

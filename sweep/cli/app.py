@@ -94,7 +94,7 @@ def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
     """The choice of that name; SweepError with the nearest known name if there is none."""
     if name in choices:
         return choices[name]
-    from sweep.config.wording import nearest
+    from sweep.wording import nearest
 
     raise SweepError(f"there is no {kind} {name!r}; {nearest(name, choices)}")
 

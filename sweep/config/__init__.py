@@ -10,9 +10,9 @@ from sweep.config.draft import Draft, plain, read
 from sweep.config.quantities import UnreadableError, seconds
 from sweep.config.refinement import refinement_of
 from sweep.config.schema import Document, RunTable, SlurmTable, checked
-from sweep.config.wording import shown
 from sweep.errors import ConfigError, SweepError
 from sweep.spec import Request, RunOptions
+from sweep.wording import shown
 
 __all__ = ["Request", "checked_options", "load"]
 

@@ -12,10 +12,10 @@ from sweep.config.draft import SAMPLE_KEYS, TOP_LEVEL_KEYS, Draft, is_table
 from sweep.config.quantities import UnreadableError, first_outside, number, requirement
 from sweep.config.sample import Sample, sample_of
 from sweep.config.schema import AxisTable, Document, checked
-from sweep.config.wording import listed, nearest, shown
 from sweep.models import models
 from sweep.plan import MAX_SWEEP_POINTS
 from sweep.spec import Axis, Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep
+from sweep.wording import listed, nearest, shown
 
 
 def sweep_of(draft: Draft, document: Document) -> Sweep | None:

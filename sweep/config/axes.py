@@ -11,8 +11,8 @@ import numpy as np
 from sweep.config.columns import in_range, read_csv
 from sweep.config.quantities import UnreadableError, first_outside, requirement
 from sweep.config.schema import AxisTable
-from sweep.config.wording import listed, shown
 from sweep.spec import Axis, Parameter, Values
+from sweep.wording import listed, shown
 
 FORMS = ("linspace", "geomspace", "values", "file")
 MAX_AXIS_VALUES = 10**8  # along one axis; 0.8 GB

@@ -11,8 +11,8 @@ from typing import TextIO
 import numpy as np
 
 from sweep.config.quantities import UnreadableError, first_outside, number, requirement
-from sweep.config.wording import nearest, shown
 from sweep.spec import Parameter, Values
+from sweep.wording import nearest, shown
 
 
 def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Values:

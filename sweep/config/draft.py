@@ -11,9 +11,9 @@ from typing import Literal, TypeGuard, cast
 
 import numpy as np
 
-from sweep.config.wording import key_text, nearest, shown
 from sweep.errors import ConfigError, Fault
 from sweep.shipped import shipped_configs
+from sweep.wording import key_text, nearest, shown
 
 Table = dict[str, object]
 Flag = Literal["--set", "--at"]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sweep.config.wording import listed, shown
 from sweep.spec import Parameter, Values
+from sweep.wording import listed, shown
 
 
 class UnreadableError(ValueError):

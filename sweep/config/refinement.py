@@ -10,10 +10,10 @@ import numpy as np
 from sweep.config.draft import Draft
 from sweep.config.quantities import first_outside, requirement
 from sweep.config.schema import Document, RefineTable, checked
-from sweep.config.wording import listed, nearest, shown
 from sweep.refine.mesh import halved, is_geometric
 from sweep.refine.refiner import MAX_REFINED_POINTS
 from sweep.spec import Axis, Parameter, Refinement, Sweep, Values
+from sweep.wording import listed, nearest, shown
 
 MAX_REFINED_AXES = 4  # a cell of more has too many neighbours
 MAX_REFINED_VALUES = 2**24  # along an axis at the finest level

@@ -28,8 +28,8 @@ from sweep.config.sequences import (
     sequence,
     unit_columns,
 )
-from sweep.config.wording import listed, nearest, shown
 from sweep.spec import POINT, STRETCH, Axis, LongValues, Parameter, Values
+from sweep.wording import listed, nearest, shown
 
 SEEDED = ("random", "latin_hypercube")  # Sobol's sequence is one without a seed
 HOW = "write {name} = {{ uniform = [least, greatest] }} or {{ loguniform = [...] }}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sweep.config.wording import nearest, shown
 from sweep.plan import MAX_SWEEP_POINTS
+from sweep.wording import nearest, shown
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

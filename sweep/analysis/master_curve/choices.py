@@ -11,8 +11,8 @@ import numpy as np
 from sweep.analysis.master_curve.degrees import METHODS
 from sweep.analysis.master_curve.fitting import Degrees
 from sweep.analysis.master_curve.points import Points, Values
-from sweep.config.wording import nearest
 from sweep.errors import SweepError
+from sweep.wording import nearest
 
 CORE_APPEARS = 1.0  # ξ at which, under constant load, a part of the contact begins to stick
 WEIGHTS = ("relative", "absolute", "sigma")

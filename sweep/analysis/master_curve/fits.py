@@ -30,9 +30,9 @@ from sweep.analysis.master_curve.degrees import FITTERS, raised, steady, strays
 from sweep.analysis.master_curve.fitting import Degrees, Target
 from sweep.analysis.master_curve.points import Points, Values, positive, refuse_exponent
 from sweep.analysis.master_curve.rational import Barycentric
-from sweep.config.wording import listed, nearest
 from sweep.errors import SweepError
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
+from sweep.wording import listed, nearest
 
 GAP = 0.02  # of √(1 − 1/ξ), from 0 on, that is bridged
 NOTHING = 0.01  # share of the upper end up to which a point stands for 0

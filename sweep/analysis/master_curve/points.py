@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from sweep.analysis.master_curve.alike import PERIODS, merged, nearest_of
 from sweep.analysis.master_curve.table import Table, read_table
-from sweep.config.wording import listed, nearest
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.store import open_results
@@ -25,6 +24,7 @@ from sweep.theory.mdr_contact import (
     reference_energy,
     shear_modulus,
 )
+from sweep.wording import listed, nearest
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.config.wording import shown
 from sweep.errors import SweepError
 from sweep.spec import Status
+from sweep.wording import shown
 
 Values = NDArray[np.float64]
 
