@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sweep.backends.cpu import CpuBackend
 from sweep.source import kernel_of, kernel_text
 from sweep.spec import Column, Points
-from tests.gpu.points import Case, array_cases, cases
+from tests.points import Bits, Case, array_cases, cases
 
 FOLDER = Path(__file__).resolve().parents[1] / ".gpu_cases"
 N_POINTS = 2000
 N_ARRAY_POINTS = 500  # of methods of kind "array", which take a core longer
-
-Bits = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
 
 
 def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:

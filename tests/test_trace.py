@@ -35,9 +35,9 @@ from sweep.source import kernel_of
 from sweep.spec import MISSING_FLAG, Method, Model, Status
 from sweep.tracing import save, trace_point
 from tests.command import MODULE, Run, environment
-from tests.friction_points import NAMES, SDND104, random_parameters, stiff_parameters
 from tests.oracles import friction_oscillator as oracle
 from tests.points import compute
+from tests.points.friction_oscillator import NAMES, SDND104, random_parameters, stiff_parameters
 from tests.test_plan import sweep_over
 
 Values = NDArray[np.float64]

@@ -28,8 +28,8 @@ from sweep.plan import points
 from sweep.shipped import kernels_folder
 from sweep.source import flat_text, kernel_of, kernel_text
 from sweep.spec import Chunk, Column, Points, Sweep, array_types
-from tests.friction_points import random_parameters
 from tests.points import compute, differing, sweep_of
+from tests.points.friction_oscillator import random_parameters
 from tests.test_plan import linear, sweep_over
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,8 +16,7 @@ from sweep.arrays import array_method
 from sweep.backends.arrays import compute_arrays
 from sweep.spec import Status
 from tests.backends.device_arrays import VERSION, DeviceArray, Library
-from tests.gpu.points import Case, array_cases
-from tests.points import differing
+from tests.points import Case, array_cases, differing
 
 xp = Library()
 CASES = list(array_cases(75))

@@ -15,10 +15,10 @@ from sweep.backends.cpu import CpuBackend, Target
 from sweep.source import kernel_of
 from sweep.spec import Column, Points
 from tests.backends.kernel_probe import Entry, compile_probe
-from tests.mdr_points import slipping_share
 from tests.models.test_exact import zig
 from tests.oracles import mdr_time_stepping
 from tests.points import compute, differing, sweep_of
+from tests.points.mdr_contact import slipping_share
 
 METHODS = {"time_stepping": mdr_time_stepping.paper, "time_stepping_2": mdr_time_stepping.split}
 BUILDS = [

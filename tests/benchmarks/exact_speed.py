@@ -23,8 +23,8 @@ from tests.benchmarks.machine_limit import Limit, limit
 from tests.benchmarks.peers import exact_numba
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds
-from tests.friction_points import random_parameters
 from tests.points import sweep_of
+from tests.points.friction_oscillator import random_parameters
 
 WEAR = ("wear_power", "regime")
 PACKS = (1, 2, 3, 4)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.spec import Column, Points, Sweep
-from tests.gpu.points import array_cases, cases
-from tests.points import sweep_of
+from tests.points import array_cases, cases, sweep_of
 
 Values = NDArray[np.float64]
 

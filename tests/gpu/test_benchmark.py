@@ -22,9 +22,8 @@ from sweep.models import models
 from tests import gpu_cases, gpu_session
 from tests.benchmarks import gpu, gpu_works, sass
 from tests.benchmarks.gpu_works import Work
-from tests.gpu.points import array_cases, cases
 from tests.gpu.test_sass import CODE
-from tests.points import differing
+from tests.points import array_cases, cases, differing
 
 ROOT = Path(__file__).parents[2]
 # All that the program needs, and CuPy: of these a machine with a GPU need have CuPy alone.

@@ -30,9 +30,8 @@ from sweep.plan import points
 from sweep.source import kernel_of
 from sweep.spec import Axis, Chunk, array_types
 from tests.command import environment, sweep_command
-from tests.gpu.points import Case, cases
 from tests.gpu.twin import PRELUDE, TwinDevice, TwinMemory, twin_text
-from tests.points import differing, sweep_of
+from tests.points import Case, cases, differing, sweep_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = {case.name: case for case in cases()}

@@ -26,10 +26,9 @@ from tests.gpu.limits import (
     limit,
     on_doubles,
 )
-from tests.gpu.points import cases
 from tests.gpu.ptx import counting_text, stretches
 from tests.gpu.twin import TwinDevice
-from tests.points import differing
+from tests.points import cases, differing
 
 WORKS = {work.name: work for work in counted_works()}
 KEPT = json.loads(RECORD.read_text(encoding="utf-8"))

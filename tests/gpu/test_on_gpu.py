@@ -23,9 +23,8 @@ from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import MachineError
 from sweep.spec import Column, Points
-from tests.gpu.points import array_cases, cases
 from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, expected
-from tests.points import differing, sweep_of
+from tests.points import array_cases, cases, differing, sweep_of
 
 pytestmark = pytest.mark.gpu
 

@@ -22,10 +22,9 @@ from sweep.source import Kernel, kernel_of, kernel_text
 from tests.gpu import kernels as gpu_kernels
 from tests.gpu import nvrtc
 from tests.gpu.kernels import ptx_of
-from tests.gpu.points import cases
 from tests.gpu.ptx import processor_text
 from tests.gpu.twin import TwinDevice
-from tests.points import differing
+from tests.points import cases, differing
 
 CASES = {case.name: case for case in cases()}
 ARCHITECTURES = (90, 100)  # NVRTC writes PTX in one way for those before 100, and in another

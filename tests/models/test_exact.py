@@ -15,7 +15,10 @@ from sweep.backends.compiler import find_compiler, zig
 from sweep.backends.cpu import Target
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.theory import friction_oscillator as theory
-from tests.friction_points import (
+from tests.oracles import friction_oscillator as oracle
+from tests.oracles import friction_scan
+from tests.points import compute, differing
+from tests.points.friction_oscillator import (
     NAMES,
     SDND104,
     random_parameters,
@@ -23,9 +26,6 @@ from tests.friction_points import (
     stiff_parameters,
     theirs,
 )
-from tests.oracles import friction_oscillator as oracle
-from tests.oracles import friction_scan
-from tests.points import compute, differing
 
 ACCELERATIONS = [15.0, 1.5, 1.01, 0.99]
 REGIMES = ("stick", "stick_slip", "slip_slip")

@@ -26,9 +26,9 @@ from sweep.models.impact_oscillator import HARMONIC_BALANCE, MODEL
 from sweep.source import kernel_digest, kernel_of, kernel_text
 from sweep.spec import MISSING_FLAG, Column, Points, Status
 from tests.command import CHECKOUT, environment
-from tests.impact_points import ENERGIES, RIGHT, SDND122, found_by
 from tests.oracles import impact_oscillator as oracle
 from tests.points import differing, sweep_of
+from tests.points.impact_oscillator import ENERGIES, RIGHT, SDND122, found_by
 
 CODE_ASTER = [0.646703, 0.647088, 0.646585]  # Hz, its own computed values at ENERGIES
 AS_CODE_ASTER = {"harmonics": 5, "regularization": 5e-5, "energy_instant": 0.25}

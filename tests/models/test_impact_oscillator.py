@@ -20,9 +20,16 @@ from sweep.theory import impact_oscillator as theory
 from sweep.tracing import trace
 from tests.backends.kernel_probe import Entry, compile_probe
 from tests.command import Run
-from tests.impact_points import ENERGIES, RIGHT, SDND122, found_by, random_parameters, theirs
 from tests.oracles import impact_oscillator as oracle
 from tests.points import differing
+from tests.points.impact_oscillator import (
+    ENERGIES,
+    RIGHT,
+    SDND122,
+    found_by,
+    random_parameters,
+    theirs,
+)
 
 DOCUMENT_ENERGIES = np.linspace(6.2e-3, 6.9e-3, 2001)
 

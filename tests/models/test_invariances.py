@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests import friction_points, impact_points, mdr_points
-from tests.points import compute, differing
+from tests.points import compute, differing, friction_oscillator, impact_oscillator, mdr_contact
 
 Columns = dict[str, NDArray[Any]]
 
@@ -74,7 +73,7 @@ def stepped(points: Columns, method: str, tolerance: float = math.inf) -> Column
 def test_the_exact_motion_is_the_same_in_all_units(
     mass: int, length: int, time: int, seed: int
 ) -> None:
-    points = friction_points.random_parameters(POINTS, seed)
+    points = friction_oscillator.random_parameters(POINTS, seed)
     assert_the_same_in_units(points, mass, length, time)
     assert_the_same_in_units(stepped(points, "moreau"), mass, length, time, method="moreau")
 
@@ -86,7 +85,7 @@ def test_penalised_motion_is_the_same_in_units_that_leave_speeds(
     method: str, tolerance: float, mass: int, speed: int, seed: int
 ) -> None:
     """Its law knows a speed in m/s; errors relative to what is not yet there know 1e-30 m."""
-    points = stepped(friction_points.random_parameters(POINTS, seed), method, tolerance)
+    points = stepped(friction_oscillator.random_parameters(POINTS, seed), method, tolerance)
     same = 0 if (method, tolerance) in CHOSEN.items() else speed
     assert_the_same_in_units(points, mass, same, same, method=method)
 
@@ -97,8 +96,8 @@ def test_penalised_motion_is_the_same_in_units_that_leave_speeds(
 def test_impacts_are_the_same_in_all_units(
     method: str, mass: int, length: int, time: int, seed: int
 ) -> None:
-    points = impact_points.random_parameters(12, seed)
-    how = {"model": impact_points.MODEL, "method": method}
+    points = impact_oscillator.random_parameters(12, seed)
+    how = {"model": "impact_oscillator", "method": method}
     assert_the_same_in_units(points, mass, length, time, **how)
 
 
@@ -107,7 +106,7 @@ def test_impacts_are_the_same_in_all_units(
 @given(seed=SEED)
 def test_work_is_force_times_way(method: str, seed: int) -> None:
     """Under constant load N|v| is mg|v|; μN|v| is μ times that; no way is longer than at peak."""
-    points = friction_points.random_parameters(POINTS, seed)
+    points = friction_oscillator.random_parameters(POINTS, seed)
     points = points if method == "exact" else stepped(points, method)
     found = compute(points, method=method)
     ok = found["status"] == 0
@@ -133,7 +132,7 @@ def test_work_is_force_times_way(method: str, seed: int) -> None:
 @given(seed=SEED)
 def test_what_sticks_does_not_know_the_sign_of_the_phase(seed: int) -> None:
     """R_A + R_B and the loss of contact do not; the energy does, but for endless friction."""
-    points = mdr_points.random_points(POINTS, seed)
+    points = mdr_contact.dimensionless_points(POINTS, seed)
     points["beta"][::4] = np.inf
     found = compute(points, model="mdr_contact")
     mirrored = compute({**points, "phase": -points["phase"]}, model="mdr_contact")

@@ -17,9 +17,9 @@ from sweep.config import load
 from sweep.errors import ConfigError
 from sweep.spec import MISSING_FLAG, Status
 from sweep.theory import mdr_contact as theory
-from tests.mdr_points import Columns, oracle_energy, random_points, reference_cases
 from tests.oracles import mdr_contact as oracle
 from tests.points import compute, differing
+from tests.points.mdr_contact import Columns, dimensionless_points, oracle_energy, reference_cases
 
 FULL_STICK, PARTIAL_SLIP, GROSS_SLIP, JUMPING = range(4)
 PHASES = np.array([-2.9, -1.3, -0.2, 0.05, 0.7, math.pi / 2, 1.9, 3.0])
@@ -60,7 +60,7 @@ def test_reference_cases() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_springs_one_by_one_on_random_points(seed: int) -> None:
-    points = random_points(200, seed)
+    points = dimensionless_points(200, seed)
     computed = found(**points)
     assert (points["delta"] > 1).sum() > 20
     assert (points["phase"] < 0).sum() > 60
@@ -88,7 +88,7 @@ def test_springs_whose_law_changes_close_to_the_end_of_an_interval(
 
 
 def test_regime_of_springs_one_by_one() -> None:
-    points = random_points(40, seed=9)
+    points = dimensionless_points(40, seed=9)
     points["delta"][:20] = np.minimum(points["delta"][:20], points["beta"][:20])
     points["phase"][:6] = 0.0
     points["beta"][:6] = [0.3, 0.9, 1.1, 5.0, 0.0, np.inf]
@@ -293,7 +293,7 @@ def test_scales_and_parameter_sets(
 
 
 def test_stick_radius_against_its_closed_form() -> None:
-    points = random_points(2000, seed=4, largest_beta=1e6)
+    points = dimensionless_points(2000, seed=4, largest_beta=1e6)
     points["beta"][::50] = np.inf
     computed = found(**points)
     expected = theory.stick_radius(*points.values())
@@ -449,7 +449,7 @@ SHAPES = [(1, 1), (2, 1), (4, 1), (8, 1), (2, 2)]
 
 @pytest.fixture(scope="module")
 def points() -> Columns:
-    cases = random_points(1500, seed=3, largest_beta=1e6)
+    cases = dimensionless_points(1500, seed=3, largest_beta=1e6)
     cases["phase"][::40] = 0.0
     cases["beta"][7::40] = np.inf
     cases["beta"][8::40] = 0.0
@@ -486,7 +486,7 @@ def test_same_bits_for_any_outputs(points: Columns, bits: Any) -> None:
 @settings(max_examples=25, deadline=None)
 @given(order=st.permutations(range(97)), seed=st.integers(0, 10**6))
 def test_same_bits_beside_any_neighbours(order: list[int], seed: int) -> None:
-    cases = random_points(97, seed)
+    cases = dimensionless_points(97, seed)
     shuffled = {name: values[order] for name, values in cases.items()}
     computed = {name: values[order] for name, values in found(**cases).items()}
     assert differing(computed, found(**shuffled)) == []

@@ -17,16 +17,15 @@ from typing import Any
 import numpy as np
 import pint
 import pytest
-from numpy.typing import NDArray
 
 import sweep
 from sweep.config import load
 from sweep.models import models
-from sweep.models.friction_oscillator import EXACT, MODEL
+from sweep.models.friction_oscillator import EXACT, MODEL, STEP
 from sweep.shipped import configs_folder, kernels_folder, shipped_configs
 from sweep.source import flat_text
 from sweep.spec import METHOD_KINDS, Method, Model, Parameter, Status
-from tests.points import compute
+from tests.points import case_of, compute, fixed_points, methods
 
 ROOT = Path(__file__).resolve().parents[2]
 ORACLES = ROOT / "tests" / "oracles"
@@ -60,8 +59,12 @@ def missing_pieces(model: Model) -> Iterator[str]:
             yield f"write configs/smoke/{name}.toml, the few-point twin of configs/{name}.toml"
     if not (ORACLES / f"{model.name}.py").is_file():
         yield f"write a slow, independent solver of {model.name} in tests/oracles/{model.name}.py"
-    if model.name not in FIXED_POINTS:
-        yield f"give {model.name} fixed points in FIXED_POINTS of tests/models/test_models.py"
+    try:
+        fixed_points(model)
+        for method in model.methods:
+            case_of(model, method, n=8)
+    except LookupError as error:
+        yield str(error)
 
 
 def _missing_namespaces(model: Model) -> Iterator[str]:
@@ -78,15 +81,17 @@ def _missing_namespaces(model: Model) -> Iterator[str]:
 def test_what_is_missing_is_named() -> None:
     """For a model that has a table and nothing else, and one that has a method too many."""
     bare = dataclasses.replace(MODEL, name="bare")
-    assert [sentence.split(" in ")[1].split(" ")[0] for sentence in missing_pieces(bare)] == [
-        "kernels/models/bare.h",
-        "configs/",
-        "tests/oracles/bare.py",
-        "FIXED_POINTS",
-    ]
+    places = ["kernels/models/bare.h", "configs/", "tests/oracles/bare.py", "tests/points/bare.py"]
+    for sentence, place in zip(missing_pieces(bare), places, strict=True):
+        assert place in sentence
     more = dataclasses.replace(MODEL, methods=(EXACT, dataclasses.replace(EXACT, name="heun")))
     (sentence,) = missing_pieces(more)
     assert sentence.startswith("write method heun of friction_oscillator as namespace heun")
+    order = dataclasses.replace(STEP, name="order")
+    heavier = dataclasses.replace(EXACT, parameters=(order,))
+    (sentence,) = missing_pieces(dataclasses.replace(MODEL, methods=(heavier,)))
+    assert sentence.startswith("order has no test values")
+    assert "tests/points/friction_oscillator.py" in sentence
 
 
 @every_model
@@ -239,89 +244,9 @@ def test_a_model_stands_in_a_module_of_its_name() -> None:
 # Revisions. Bits of a kernel method are the same on every processor, so a digest tells a change.
 
 
-def _spread(i: NDArray[np.float64], step: int, first: float, last: float) -> NDArray[np.float64]:
-    """Values between first and last, scattered; by + - * / and floor, the same bits everywhere."""
-    turn = i * step
-    turn = turn - 61.0 * np.floor(turn / 61.0)
-    return first + (last - first) * turn / 61.0
-
-
-def _friction_oscillator() -> dict[str, NDArray[np.float64]]:
-    """Sixty points: free, sprung, damped, shaken, with all of these, and outside of validity."""
-    i = np.arange(60.0)
-    kind = i - 6.0 * np.floor(i / 6.0)
-    start = _spread(i, 17, 0.0, 3.0)
-    sprung = (kind == 1) | (kind == 4) | (kind == 5)
-    damped = (kind == 2) | (kind == 4)
-    shaken = (kind == 3) | (kind == 4)
-    return {
-        "mass": _spread(i, 7, 0.5, 2.0),
-        "gravity": _spread(i, 11, 5.0, 12.0),
-        "friction": _spread(i, 13, 0.02, 0.6),
-        "stiffness": np.where(sprung, _spread(i, 19, 0.001, 60.0), 0.0),
-        "damping": np.where(damped, _spread(i, 23, 0.001, 3.0), 0.0),
-        "base_acceleration": _spread(i, 29, 0.5, 15.0),
-        "angular_frequency": _spread(i, 31, 1.0, 9.0),
-        "vertical_acceleration": np.where(shaken, _spread(i, 37, 0.1, 5.5), 0.0),
-        "phase": np.where(shaken, _spread(i, 41, -3.0, 3.0), 0.0),
-        "window_start": start,
-        "window_end": start + _spread(i, 43, 0.0, 6.0),
-        # Of the methods that step through time; those beyond the limit of stability are among them.
-        "step": _spread(i, 47, 2e-4, 2e-3),
-        "tangential_stiffness": _spread(i, 53, 1e4, 2e6),
-        "blocks": 1.0 + np.floor(_spread(i, 59, 0.0, 5.0)),
-    }
-
-
-def _mdr_contact() -> dict[str, NDArray[np.float64]]:
-    """Sixty points: spheres, cones, other profiles; every regime, limit and status."""
-    i = np.arange(60.0)
-    kind = i - 6.0 * np.floor(i / 6.0)
-    rare = i - 20.0 * np.floor(i / 20.0)
-    friction = _spread(i, 13, 0.01, 0.9) * _spread(i, 17, 0.01, 1.0)
-    normal = np.where(kind == 3, _spread(i, 19, 1e-5, 4e-5), _spread(i, 19, 1e-8, 1e-5))
-    exponent = np.where(kind == 0, 1.0, np.where(kind == 4, _spread(i, 23, 0.6, 12.0), 2.0))
-    return {
-        "phase": np.where(rare == 5, 0.0, _spread(i, 41, -3.0, 7.0)),
-        "youngs_modulus": _spread(i, 7, 1e9, 2e11),
-        "poisson_ratio": _spread(i, 11, -0.3, 0.5),
-        "profile_coefficient": np.where(exponent == 1.0, 0.01, _spread(i, 29, 1.0, 100.0)),
-        "profile_exponent": exponent,
-        "indentation": _spread(i, 31, 1e-5, 2e-5),
-        "normal_amplitude": np.where(rare >= 18, 0.0, normal),
-        "tangential_amplitude": np.where(
-            (rare == 7) | (rare == 19), 0.0, _spread(i, 37, 1e-7, 6e-6)
-        ),
-        "friction": np.where(rare == 9, np.inf, np.where(rare == 11, 0.0, friction)),
-    }
-
-
-def _impact_oscillator() -> dict[str, NDArray[np.float64]]:
-    """Sixty points: below grazing and above it, without stop or gap, and outside of validity."""
-    i = np.arange(60.0)
-    kind = i - 6.0 * np.floor(i / 6.0)
-    stiffness, gap = _spread(i, 7, 0.5, 20.0), np.where(kind == 1, 0.0, _spread(i, 11, 0.01, 0.1))
-    grazing = stiffness * gap * gap / 2.0
-    wall = _spread(i, 13, 0.1, 300.0)
-    return {
-        "mass": _spread(i, 17, 0.5, 2.0),
-        "stiffness": stiffness,
-        "wall_stiffness": np.where(kind == 2, 0.0, np.where(i == 59.0, 1e14, wall)),
-        "gap": gap,
-        "energy": np.where(kind == 1, 0.01, grazing * _spread(i, 23, 0.2, 12.0)),
-    }
-
-
-FIXED_POINTS = {
-    "friction_oscillator": _friction_oscillator,
-    "mdr_contact": _mdr_contact,
-    "impact_oscillator": _impact_oscillator,
-}
-
-
 def digest_of(model: Model, method: Method) -> str:
     """Of every output's bits, in the order of the table, and status."""
-    found = compute(FIXED_POINTS[model.name](), model=model.name, method=method.name)
+    found = compute(fixed_points(model), model=model.name, method=method.name)
     whole = hashlib.sha256()
     for name in (*(output.name for output in model.outputs), "status"):
         values = found[name].astype(found[name].dtype.newbyteorder("<"))
@@ -357,9 +282,7 @@ def _write(key: str, revision: int, digest: str) -> str:
     ("model", "method"),
     [
         pytest.param(model, method, id=f"{model.name}.{method.name}")
-        for model in models().values()
-        for method in model.methods
-        if method.kind == "kernel"
+        for model, method in methods("kernel")
     ],
 )
 def test_new_bits_have_a_new_revision(model: Model, method: Method) -> None:
@@ -391,14 +314,14 @@ def test_a_changed_digest_asks_for_a_revision(revision: int, digest: str, start:
 
 
 def test_fixed_points_are_of_every_kind_and_status() -> None:
-    found = compute(_friction_oscillator())
+    found = compute(fixed_points(models()["friction_oscillator"]))
     assert set(np.unique(found["status"])) == {Status.ok, Status.outside_validity}
     assert set(np.unique(found["regime"])) == {0, 1, 2, 255}
     assert (found["status"] == Status.ok).sum() >= 50
 
 
 def test_fixed_contacts_are_of_every_kind() -> None:
-    found = compute(_mdr_contact(), model="mdr_contact")
+    found = compute(fixed_points(models()["mdr_contact"]), model="mdr_contact")
     assert set(np.unique(found["status"])) == {Status.ok, Status.outside_validity}
     assert set(np.unique(found["regime"])) == {0, 1, 2, 3, 255}
     assert (found["status"] == Status.ok).sum() >= 50

@@ -6,9 +6,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from tests.mdr_points import oracle_energy, random_points, reference_cases
 from tests.oracles import mdr_contact as oracle
 from tests.oracles import mdr_time_stepping as plain
+from tests.points.mdr_contact import dimensionless_points, oracle_energy, reference_cases
 
 
 def test_reference_cases() -> None:
@@ -49,7 +49,7 @@ def test_in_phase(beta: float, delta: float, exponent: float) -> None:
 
 
 def test_error_is_honest() -> None:
-    points = random_points(200, seed=17, largest_beta=1e4)
+    points = dimensionless_points(200, seed=17, largest_beta=1e4)
     rough, fine = oracle_energy(points, 1e-8), oracle_energy(points)
     assert np.all(np.abs(rough.value - fine.value) <= rough.error + fine.error)
     assert np.median(rough.error / rough.value) < 2e-7

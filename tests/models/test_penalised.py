@@ -19,9 +19,9 @@ from sweep.models.friction_oscillator import MODEL
 from sweep.spec import Method, Status
 from sweep.theory.stability import longest_step
 from sweep.tracing import trace
-from tests.friction_points import NAMES, SDND104, reference_cases
 from tests.oracles.penalised_schemes import run
 from tests.points import compute, differing
+from tests.points.friction_oscillator import NAMES, SDND104, reference_cases
 
 QUICK = Target(pack=1)  # to compile
 

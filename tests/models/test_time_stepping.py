@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sweep.spec import Status
-from tests.mdr_points import (
-    Columns,
-    enough_springs,
-    oracle_energy,
-    random_points,
-    slipping_share,
-)
 from tests.oracles import mdr_contact as oracle
 from tests.oracles import mdr_time_stepping as plain
 from tests.points import compute
+from tests.points.mdr_contact import (
+    Columns,
+    dimensionless_points,
+    enough_springs,
+    oracle_energy,
+    slipping_share,
+)
 
 PLAIN = {"time_stepping": plain.paper, "time_stepping_2": plain.split}
 REGIMES = oracle.REGIMES
@@ -164,7 +164,7 @@ def test_the_start_of_the_cycle_is_of_no_account(method: str, first: int, **cont
 
 @every_method
 def test_kernels_are_the_plain_algorithms(method: str) -> None:
-    points = random_points(60, seed=6, largest_beta=1e2)
+    points = dimensionless_points(60, seed=6, largest_beta=1e2)
     points["beta"][:6] = [np.inf, np.inf, 0.0, 1e-8, 1e4, np.inf]
     points["delta"][:6] = [0.3, 2.0, 0.3, 0.3, 0.3, 1.0]
     points["delta"] = np.maximum(points["delta"], 0.02)
@@ -264,7 +264,7 @@ def test_second_order_errors_whatever_phase_and_amplitude(delta: float) -> None:
 
 
 def test_more_springs_tend_to_the_contact() -> None:
-    points = random_points(40, seed=12, largest_beta=30)
+    points = dimensionless_points(40, seed=12, largest_beta=30)
     points["delta"] = np.maximum(points["delta"], 0.05)
     exact = oracle_energy(points).value
     errors = [
@@ -278,7 +278,7 @@ def test_more_springs_tend_to_the_contact() -> None:
 
 @every_method
 def test_stick_radius_and_regime(method: str) -> None:
-    points = random_points(200, seed=14, largest_beta=1e2)
+    points = dimensionless_points(200, seed=14, largest_beta=1e2)
     points["delta"] = np.maximum(points["delta"], 1e-2)
     computed = compute(
         {**points, "steps_per_cycle": 400, "springs": 10000}, model="mdr_contact", method=method

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sweep.theory import impact_oscillator as theory
-from tests.impact_points import ENERGIES, RIGHT, SDND122, random_parameters
+from tests.points.impact_oscillator import ENERGIES, RIGHT, SDND122, random_parameters
 
 LINEAR = float(np.sqrt(10.0) / (2 * np.pi))
 DOCUMENT = ["0.64622", "0.64661", "0.64610"]  # Hz, as SDND122 prints them

@@ -12,7 +12,7 @@ from sweep.verify.record import Record
 from sweep.verify.sdnd122 import compute, record_of
 from sweep.verify.sdnd122.figures import Figures
 from sweep.verify.writing import as_json, markdown
-from tests.impact_points import RIGHT
+from tests.points.impact_oscillator import RIGHT
 
 
 @pytest.fixture(scope="module")
