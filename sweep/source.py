@@ -6,11 +6,13 @@ taken in once, where it is first included, behind a #line that names the file it
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, cast
 
 from sweep.arrays import array_text
 from sweep.errors import SweepError
@@ -20,6 +22,17 @@ from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Sweep, pa
 Target = Literal["cpu", "gpu", "trace"]
 
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
+TOKEN_DIGEST = "tokens:"  # how a digest of tokens begins; earlier ones are of the raw text
+CPP_TOKEN = re.compile(
+    r"""(?P<blank>//[^\n]*|/\*.*?\*/|\\\n|[^\S\n]+)
+    |\n
+    |[A-Za-z_]\w*
+    |\.?\d(?:'?[\w.]|(?<=[eEpP])[+-])*
+    |"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'
+    |<<=|>>=|->\*|\.\.\.|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\#\#|[-+*/%&|^]=
+    |.""",
+    re.VERBOSE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +93,80 @@ def _entry(kernel: Kernel, target: Target) -> str:
 
 
 def kernel_digest(sweep: Sweep) -> str:
-    """The SHA-256 of the text that computes `sweep`, variants apart; SweepError as of that text."""
-    return hashlib.sha256(kernel_text(kernel_of(sweep)).encode()).hexdigest()
+    """The digest of the tokens of the code that computes `sweep`, on a CPU or a GPU.
+
+    Comments, white space and the files that the code stands in do not change it. Variants are left
+    out. Raises SweepError where the text cannot be put together.
+    """
+    kernel = kernel_of(sweep)
+    if kernel.method.kind == "array":
+        return _python_digest(kernel_text(kernel))
+    return _cpp_digest(kernel_text(kernel) + "\n" + kernel_text(kernel, "gpu"))
+
+
+def is_token_digest(digest: object) -> bool:
+    """Whether it can be compared with `kernel_digest`: earlier versions digested the raw text."""
+    return isinstance(digest, str) and digest.startswith(TOKEN_DIGEST)
 
 
 def flat_text(header: str) -> str:
     """The text of a kernel header with all it includes, each once; SweepError if one is missing."""
     return "".join(_flatten(header, set()))
+
+
+@lru_cache(maxsize=8)
+def _cpp_digest(text: str) -> str:
+    return _digest(_cpp_tokens(text))
+
+
+@lru_cache(maxsize=8)
+def _python_digest(text: str) -> str:
+    """Of the syntax tree, which the versions of Python agree on where their tokens differ."""
+    return _digest(_syntax(ast.parse(text)))
+
+
+def _digest(tokens: Iterable[str]) -> str:
+    return TOKEN_DIGEST + hashlib.sha256("\0".join(tokens).encode()).hexdigest()
+
+
+def _cpp_tokens(text: str) -> Iterator[str]:
+    """The tokens of C++ code without comments and #line; the end of a directive is a token."""
+    line: list[str] = []
+    for match in CPP_TOKEN.finditer(text + "\n"):
+        if match["blank"]:
+            continue
+        if match[0] != "\n":
+            line.append(match[0])
+            continue
+        if line[:2] != ["#", "line"]:
+            yield from line
+            if line[:1] == ["#"]:
+                yield "\n"
+        line.clear()
+
+
+def _syntax(node: object) -> Iterator[str]:
+    """The nodes of a syntax tree without docstrings, each with its fields in brackets.
+
+    Empty fields are left out, since newer versions of Python have more of them.
+    """
+    if isinstance(node, list):
+        for each in cast("list[object]", node):
+            yield from _syntax(each)
+    elif not isinstance(node, ast.AST):
+        yield repr(node)
+    elif not (isinstance(node, ast.Expr) and _is_text(node.value)):
+        yield type(node).__name__
+        for name, value in ast.iter_fields(node):
+            if value not in (None, []):
+                yield f"{name}("
+                yield from _syntax(value)
+                yield ")"
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether this is a string literal, which as a statement does nothing but document."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _flatten(name: str, seen: set[str]) -> Iterable[str]:

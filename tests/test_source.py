@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 import re
 import shutil
@@ -18,6 +19,8 @@ from sweep.errors import CompileError, SweepError
 from sweep.models import models
 from sweep.shipped import kernels_folder
 from sweep.source import Kernel, flat_text, kernel_digest, kernel_of, kernel_text
+from tests.points import sweep_of
+from tests.points.impact_oscillator import SDND122
 from tests.test_plan import sweep_over
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -203,8 +206,46 @@ def test_headers_that_include_each_other_end(copied: Path) -> None:
 
 
 def test_an_edit_of_a_header_changes_the_digest(copied: Path) -> None:
-    """Else a stale library would be taken from the cache."""
     before = kernel_digest(SWEEP)
     path = copied / "models/friction_oscillator/scaled.h"
-    path.write_text(path.read_text() + "// more\n")
+    path.write_text(path.read_text() + "int more();\n")
     assert kernel_digest(SWEEP) != before
+
+
+FUNCTION = 'def f(a):\n    """Add."""\n    return a + 1.5\n'
+TREE = """
+    Module body( FunctionDef name( 'f' ) args( arguments args( arg arg( 'a' ) ) ) body(
+        Return value( BinOp left( Name id( 'a' ) ctx( Load ) ) op( Add )
+            right( Constant value( 1.5 ) ) ) ) )
+"""
+
+
+def python_digest(monkeypatch: pytest.MonkeyPatch, text: str) -> str:
+    """The digest of a method of kind "array" whose text this is."""
+    monkeypatch.setattr(source, "array_text", lambda *_: text)
+    return kernel_digest(
+        sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
+    )
+
+
+def test_the_digest_of_python_code_is_of_its_syntax_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written out by hand, so that every version of Python has to agree on it."""
+    expected = hashlib.sha256("\0".join(TREE.split()).encode()).hexdigest()
+    assert python_digest(monkeypatch, FUNCTION) == f"tokens:{expected}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ('"""Add."""', '"""Add one and a half."""', True),
+        ("1.5\n", "1.5  # and a half\n", True),
+        ("a + 1.5", "(a+1.5)", True),
+        ("1.5", "1.25", False),
+        ("return", "yield", False),
+    ],
+)
+def test_only_python_code_changes_its_digest(
+    monkeypatch: pytest.MonkeyPatch, old: str, new: str, *, same: bool
+) -> None:
+    before = python_digest(monkeypatch, FUNCTION)
+    assert (python_digest(monkeypatch, FUNCTION.replace(old, new)) == before) == same

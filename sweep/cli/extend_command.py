@@ -28,6 +28,9 @@ def extend(
         ),
     ],
     overrides: Overrides = None,
+    accept_revision: Annotated[
+        bool, typer.Option("--accept-revision", help="Extend a store made by another kernel.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make a store longer along its axes, and keep what is computed.
@@ -45,7 +48,8 @@ def extend(
             "a refined sweep cannot be extended: its points follow from its whole grid; "
             "run the larger one in a store of its own"
         )
-    longer = Store.extend(store, request.sweep)
+    accepted = accept_revision or request.options.accept_revision
+    longer = Store.extend(store, request.sweep, accept_revision=accepted)
     total = longer.sweep.n_points
     left = sum(chunk.n_points for chunk in longer.pending())
     changes = (word for each in overrides or () for word in ("--set", each))

@@ -101,7 +101,8 @@ def run(
         typer.Option(parser=_time_limit, metavar="TIME", help='Stop after "90s", "55m", "1h30m".'),
     ] = None,
     accept_revision: Annotated[
-        bool, typer.Option("--accept-revision", help="Go on with another revision of the method.")
+        bool,
+        typer.Option("--accept-revision", help="Continue a store of another revision or kernel."),
     ] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Compute what has failed before once more.")

@@ -62,7 +62,14 @@ def open_crew(
             f"cluster={options.cluster!r} needs a store on a disk that all workers see, and these "
             "results are kept in memory; name a store, or leave the cluster out"
         )
-    job = Job(uuid.uuid4().hex, str(store), open_backend, options.backend, options.durable)
+    job = Job(
+        uuid.uuid4().hex,
+        str(store),
+        open_backend,
+        options.backend,
+        options.durable,
+        accept_revision=options.accept_revision,
+    )
     if options.cluster == LOCAL:
         return Processes(lambda: local_cluster(asked_workers(options)), job, "processes", tell)
     if options.cluster == SLURM:

@@ -48,7 +48,10 @@ def open_gpus(
         )
     gpus = find_gpus(options.gpus or "all")
     run, place = uuid.uuid4().hex, str(store)
-    job = Job(run, place, open_backend, "gpu", options.durable, one_gpu=True)
+    accepted = options.accept_revision
+    job = Job(
+        run, place, open_backend, "gpu", options.durable, one_gpu=True, accept_revision=accepted
+    )
     return OneEach(gpus, job, tell)
 
 

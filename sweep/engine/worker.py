@@ -138,6 +138,7 @@ class Job:
     backend: str
     durable: bool = False
     one_gpu: bool = False  # the process sees one of several, which the environment names
+    accept_revision: bool = False
 
     def __call__(self, task: Task, patience: float) -> list[Receipt]:
         """As of a Worker, of which this process has one a run."""
@@ -208,6 +209,10 @@ def _opened(job: Job) -> Worker:
     gpu = os.environ[VARIABLE] if job.one_gpu else ""
     try:
         store = Store.open(job.store, durable=job.durable)
+        if job.accept_revision:
+            store.accept_kernel()
+        else:
+            store.refuse_other_kernel()
         backend = job.open_backend(job.backend)
         return Worker(store, backend, stop, gpu, limit_of(job.run), presence_in(job.run))
     except SweepError as error:

@@ -130,21 +130,27 @@ def _pass(request: Request, number: int, folder: PassFolder) -> Store:
     path = folder[number]
     if number and anything_at(path) and is_outdated(Store.open(path).sweep, request.sweep):
         folder.remove(start=number)
-    return open_store(request, path)
+    kept = open_store(request, path)
+    if not request.options.accept_revision:  # even a pass that is done: others follow from it
+        kept.refuse_other_kernel()
+    return kept
 
 
 def _assembled(refiner: Refiner, request: Request, path: str, folder: PassFolder) -> Store:
     """The store with the points of all passes; these go, unless a point of them has failed."""
     folder.remove_store()
     sweep, arrays = refiner.result()
+    made_by = Store.open(folder[0]).kernel_digest
     kept = Store.create(
         path,
         sweep,
         chunk_points=request.options.chunk_points,
-        provenance=provenance(request),
+        provenance={**provenance(request), "kernel_digest": made_by},
+        accept_revision=request.options.accept_revision,
         durable=request.options.durable,
     )
     _fill(kept, arrays)
+    kept.note_accepted_kernel()
     kept.clean()
     if not (arrays["status"] == Status.failed).any():
         folder.remove()

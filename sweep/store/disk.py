@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError
 from sweep.plan import chunk_counts, chunk_shape, chunks_at
+from sweep.source import is_token_digest, kernel_digest
 from sweep.spec import STRETCH, Chunk, Status, Sweep
 from sweep.store import encoding, extension, faults, layout
 from sweep.store.differences import differences
@@ -39,7 +40,9 @@ class Store:
         self._place = place
         self.sweep = sweep
         self.revision = integer(group.attrs["revision"])  # of the method that made it
+        self.kernel_digest = group.attrs.get("kernel_digest")  # of the code that made it, if known
         self._attributes = dict(group.attrs)
+        self._accepted: Mapping[str, object] = {}  # what made the values written from now on
         self._variables = layout.results(sweep)
         self._arrays = {v.name: array_of(group, v.name) for v in self._variables}
         self._ours = {name for name, array in self._arrays.items() if encoding.is_ours(array)}
@@ -66,7 +69,8 @@ class Store:
         """A new store, whole from the moment it can be seen; or the one that is there already.
 
         Provenance becomes attributes, and has to be the same for every run of the sweep. Raises
-        StoreError if something else lies there, or the store of another sweep.
+        StoreError if something else lies there, or the store of another sweep, or one that is not
+        finished and was begun by another kernel; that one `accept_revision` accepts.
         """
         place = place_of(path, durable=durable)
         if not place.exists():
@@ -77,6 +81,10 @@ class Store:
                 f"{str(place)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
                 f"{store._hint(sweep)}name another store with -o, or remove this one"
             )
+        if accept_revision:
+            store.accept_kernel(sweep)
+        elif store.pending():
+            store.refuse_other_kernel()
         return store
 
     @classmethod
@@ -97,13 +105,15 @@ class Store:
             return cls(place, sweep_of(group), group)
 
     @classmethod
-    def extend(cls, path: str | Path, sweep: Sweep) -> Store:
+    def extend(cls, path: str | Path, sweep: Sweep, *, accept_revision: bool = False) -> Store:
         """The store at a path with axes as long as those of the sweep; done chunks are kept.
 
         Pending again are those that were cut off at an old end. Stopped at any moment, it is done
         when it is done again. Raises StoreError if there is no store, if it is held, or if the
-        sweep differs in anything but that its axes go on where those of the store end. At a URL
-        nothing is held: a run that goes on there meanwhile ends with an error.
+        sweep differs in anything but that its axes go on where those of the store end, or if the
+        store was made by another revision or kernel, unless that is accepted; the store keeps
+        saying which. At a URL nothing is held: a run that goes on there meanwhile ends with an
+        error.
         """
         place = place_of(path)
         place.refuse_what_is_no_store()
@@ -111,8 +121,8 @@ class Store:
             place.finish_extension()
             store = cls._open(place)
             longer = extension.grown(store.sweep, sweep)
-            if found := store._revised(sweep):
-                raise StoreError(found)
+            if not accept_revision:
+                store.refuse_other_kernel(sweep)
             if longer.shape != store.sweep.shape:
                 place.begin_extension(longer, store.chunk_shape, store._attributes)
                 place.finish_extension()
@@ -124,6 +134,35 @@ class Store:
         if not found and not accept_revision and (revised := self._revised(sweep)):
             return [f"{revised} (--accept-revision goes on regardless)"]
         return found
+
+    def refuse_other_kernel(self, sweep: Sweep | None = None) -> None:
+        """StoreError if this program's method, or the code that computes it, is another.
+
+        Stores of earlier versions have a digest of the raw text, or none: of those only the
+        revision of the method is compared.
+        """
+        sweep = self.sweep if sweep is None else sweep
+        if found := self._revised(sweep) or self._other_kernel():
+            raise StoreError(
+                f"{self.location!r} was made by other code: {found}. Use --accept-revision (in "
+                "Python accept_revision = true under [run]) to continue anyway: the receipts then "
+                "say which chunks the new code computed. Or name another store with -o, or "
+                "continue with the version that made this one"
+            )
+
+    def accept_kernel(self, sweep: Sweep | None = None) -> None:
+        """From now on receipts say what computed a chunk, if that is not what made the store."""
+        sweep = self.sweep if sweep is None else sweep
+        if self._revised(sweep) or self._other_kernel():
+            self._accepted = {
+                "revision": sweep.method.revision,
+                "kernel_digest": kernel_digest(self.sweep),
+            }
+
+    def note_accepted_kernel(self) -> None:
+        """Note in the receipts that the values of another kernel were accepted, if they were."""
+        if self._accepted:
+            self.append_receipt({})
 
     def pending(self) -> list[Chunk]:
         """The chunks not yet done, in C order: one listing of names, and no file is opened.
@@ -226,7 +265,13 @@ class Store:
         return {Status(int(code)): int(total[code]) for code in np.flatnonzero(total)}
 
     def reopen(self, chunks: Iterable[Chunk]) -> None:
-        """The chunks pending again; what they hold stays until they are written anew."""
+        """The chunks pending again; what they hold stays until they are written anew.
+
+        StoreError if there are any and this program has another kernel, unless it is accepted.
+        """
+        chunks = list(chunks)
+        if chunks and not self._accepted:
+            self.refuse_other_kernel()
         with self._place.writing():
             for chunk in chunks:
                 self._place.remove(self._key("status", chunk.index))
@@ -263,7 +308,7 @@ class Store:
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """One more line in this process's receipts beside the store, with time, host and pid."""
-        self._place.append_receipt(receipt)
+        self._place.append_receipt({**receipt, **self._accepted})
 
     def flush(self) -> None:
         """Writes the receipts kept back, as they are at a URL; within its lock that comes last."""
@@ -328,6 +373,18 @@ class Store:
         return (
             f"revision of method {sweep.method.name}: {self.revision} in the store, "
             f"{sweep.method.revision} in this program, whose results may have other last bits"
+        )
+
+    def _other_kernel(self) -> str:
+        """A sentence if this program's kernel is not the one that made the store; else ""."""
+        if not is_token_digest(self.kernel_digest):
+            return ""
+        digest = kernel_digest(self.sweep)
+        if digest == self.kernel_digest:
+            return ""
+        return (
+            f"kernel of method {self.sweep.method.name}: {self.kernel_digest} in the store, "
+            f"{digest} in this program, whose results may differ"
         )
 
     def _hint(self, sweep: Sweep) -> str:

@@ -63,7 +63,8 @@ def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]
 def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]:
     """What the whole is, where it comes from, and what would make it again; texts and numbers only.
 
-    Provenance is the caller's, and has to be the same whenever and wherever the sweep is run.
+    Provenance is the caller's, and has to be the same whenever and wherever the sweep is run. Of a
+    store that is made longer it has the revision, which stays.
     """
     made_from = recipe(sweep)
     own = {
@@ -73,7 +74,7 @@ def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]
         "references": sweep.model.source,
         "model": sweep.model.name,
         "method": sweep.method.name,
-        "revision": sweep.method.revision,
+        "revision": provenance.get("revision", sweep.method.revision),
         "fingerprint": fingerprint(made_from),
         "recipe": json.dumps(made_from, sort_keys=True),
     }

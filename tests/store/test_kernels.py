@@ -1,0 +1,277 @@
+"""One store holds the values of one kernel, unless the user accepts another; then receipts say so.
+
+"Another kernel" is a copy of the headers with one token changed, or a store whose metadata names a
+digest that no kernel has.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+import sweep
+from sweep import source
+from sweep.api import with_options
+from sweep.backends import open_backend
+from sweep.cli import main
+from sweep.config import load
+from sweep.engine import Progress
+from sweep.engine.driver import run_in_store
+from sweep.engine.worker import Job, forget_run
+from sweep.errors import StoreError
+from sweep.shipped import configs_folder, kernels_folder
+from sweep.source import kernel_digest
+from sweep.spec import Request, Task
+from sweep.store import Store
+from tests.store.test_store import results_of
+
+SMOKE = configs_folder() / "smoke" / "wear_power.toml"
+REFINED = configs_folder() / "smoke" / "wear_power_refined.toml"
+HEADER = "models/friction_oscillator/scaled.h"
+NO_KERNEL = "tokens:" + 64 * "0"
+CURE = "--accept-revision"
+
+
+@pytest.fixture
+def request_() -> Request:
+    return load(SMOKE, ["run.chunk_points=14"])
+
+
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the kernels, which this process then reads."""
+    folder = tmp_path / "kernels"
+    shutil.copytree(kernels_folder(), folder)
+    monkeypatch.setattr(source, "kernels_folder", lambda: folder)
+    return folder
+
+
+def create(path: str | Path, request: Request, **options: bool) -> Store:
+    provenance = {"kernel_digest": kernel_digest(request.sweep)}
+    return Store.create(path, request.sweep, chunk_points=14, provenance=provenance, **options)
+
+
+def begun(path: str | Path, request: Request) -> Store:
+    """A store with one chunk done."""
+    store = create(path, request)
+    chunk = store.pending()[0]
+    store.write(chunk, results_of(store.sweep, chunk))
+    return store
+
+
+def begun_by_no_kernel(path: Path, request: Request) -> Store:
+    """The same, of a digest that no kernel has."""
+    rename_kernel(begun(path, request).path)
+    return Store.open(path)
+
+
+def rename_kernel(store: Path) -> None:
+    text = (store / "zarr.json").read_text()
+    digest = json.loads(text)["attributes"]["kernel_digest"]
+    (store / "zarr.json").write_text(text.replace(digest, NO_KERNEL))
+
+
+def insert(header: Path, line: str) -> None:
+    header.write_text(header.read_text().replace("#pragma once\n", f"#pragma once\n{line}\n"))
+
+
+def change_code(kernels: Path) -> None:
+    insert(kernels / HEADER, "constexpr int one_more = 1;")
+
+
+@pytest.mark.parametrize("place", ["{}/map.zarr", "memory://{}/map.zarr"])
+def test_a_changed_kernel_is_refused_and_a_changed_comment_is_not(
+    tmp_path: Path, copied: Path, request_: Request, place: str
+) -> None:
+    path = place.format(tmp_path)
+    before = begun(path, request_).kernel_digest
+    insert(copied / HEADER, "\n// A comment, and lines that move.\n")
+    assert len(create(path, request_).pending()) == 2
+    change_code(copied)
+    after = kernel_digest(request_.sweep)
+    with pytest.raises(StoreError, match=CURE) as caught:
+        create(path, request_)
+    assert str(before) in str(caught.value)
+    assert after in str(caught.value)
+    assert create(path, request_, accept_revision=True).kernel_digest == before
+
+
+def test_the_command_refuses_a_changed_kernel_with_status_2(
+    tmp_path: Path, copied: Path, request_: Request, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = begun(tmp_path / "map.zarr", request_)
+    change_code(copied)
+    assert main(["run", str(SMOKE), "-o", str(store.path)]) == 2
+    assert CURE in capsys.readouterr().err
+    assert len(store.done()) == 1
+
+
+def test_a_finished_store_is_returned_whatever_the_kernel_but_not_computed_anew(
+    tmp_path: Path, request_: Request
+) -> None:
+    store = begun_by_no_kernel(tmp_path / "map.zarr", request_)
+    for chunk in store.pending():
+        store.write(chunk, results_of(store.sweep, chunk))
+    found = create(store.path, request_)
+    (found.path / "status/c/0/0").unlink()
+    assert len(found.pending()) == 1
+    with pytest.raises(StoreError, match=CURE):
+        create(store.path, request_)
+    chunk = found.done()[0]
+    with pytest.raises(StoreError, match=CURE):
+        found.reopen([chunk])
+    assert chunk in found.done()
+
+
+@pytest.mark.parametrize("digest", ["0123abcd", ""])
+def test_a_store_of_an_earlier_version_is_continued(
+    tmp_path: Path, request_: Request, digest: str
+) -> None:
+    """Its digest is of the raw text, or missing."""
+    provenance = {"kernel_digest": digest} if digest else {}
+    for _ in range(2):
+        store = Store.create(tmp_path / "map.zarr", request_.sweep, provenance=provenance)
+    store.refuse_other_kernel()
+
+
+def test_receipts_say_which_chunks_an_accepted_kernel_computed(
+    tmp_path: Path, request_: Request
+) -> None:
+    begun_by_no_kernel(tmp_path / "map.zarr", request_).append_receipt({"chunk": [0, 0]})
+    accepting = with_options(request_, accept_revision=True, workers=1)
+    store = create(tmp_path / "map.zarr", request_, accept_revision=True)
+    assert run_in_store(store, accepting).chunks == 2
+    assert store.dataset().attrs["kernel_digest"] == NO_KERNEL
+    made_by = {tuple(r["chunk"]): r.get("kernel_digest") for r in store.receipts()}
+    here = kernel_digest(request_.sweep)
+    assert made_by == {(0, 0): None, (1, 0): here, (2, 0): here}
+
+
+def test_a_worker_with_other_kernels_refuses_before_it_computes(
+    tmp_path: Path, copied: Path
+) -> None:
+    """The driver reads an edited copy; its worker processes read the kernels as they are."""
+    there = kernel_digest(load(SMOKE).sweep)
+    change_code(copied)
+    here = kernel_digest(load(SMOKE).sweep)
+    with pytest.raises(StoreError, match=r"worker \(process \d+ on .+\) cannot begin") as caught:
+        sweep.run(SMOKE, store=tmp_path / "map.zarr", cluster="local", workers=1)
+    assert all(text in str(caught.value) for text in (here, there, CURE))
+    assert Store.open(tmp_path / "map.zarr").done() == []
+
+
+def test_a_worker_accepts_what_the_run_accepts(tmp_path: Path, request_: Request) -> None:
+    store = begun_by_no_kernel(tmp_path / "map.zarr", request_)
+    (chunk, *_) = store.pending()
+    place = str(store.path)
+    with pytest.raises(StoreError, match=CURE):
+        Job("refusing", place, open_backend, "cpu")(Task((chunk,)), 1.0)
+    Job("accepting", place, open_backend, "cpu", accept_revision=True)(Task((chunk,)), 1.0)
+    for run in ("refusing", "accepting"):
+        forget_run(run)
+    assert [r["kernel_digest"] for r in store.receipts()] == [kernel_digest(request_.sweep)]
+
+
+def test_a_store_of_another_kernel_is_extended_only_if_that_is_accepted(
+    tmp_path: Path, request_: Request
+) -> None:
+    store = begun_by_no_kernel(tmp_path / "map.zarr", request_)
+    longer = load(SMOKE, ["base_acceleration={ linspace = [0.5, 29.5, 13] }"])
+    with pytest.raises(StoreError, match=CURE):
+        Store.extend(store.path, longer.sweep)
+    assert main(["extend", str(store.path), str(SMOKE), "--accept-revision"]) == 0
+    extended = Store.extend(store.path, longer.sweep, accept_revision=True)
+    assert extended.sweep.shape == (5, 13)
+    assert extended.kernel_digest == NO_KERNEL
+
+
+def refined(path: Path, *, accept: bool = False, **arguments: object) -> None:
+    document = tomllib.loads(REFINED.read_text(encoding="utf-8"))
+    document["run"] = {"workers": 1, "accept_revision": accept}
+    sweep.run(document, store=path, **arguments)  # pyright: ignore[reportArgumentType]
+
+
+def test_no_pass_of_a_refined_sweep_follows_from_another_kernel(tmp_path: Path) -> None:
+    stop = Event()
+
+    def after_the_first_pass(progress: Progress) -> None:
+        if progress.points_done == 15:
+            stop.set()
+
+    path = tmp_path / "map.zarr"
+    refined(path, report=after_the_first_pass, stop=stop)
+    passes = path.with_name("map.zarr.passes")
+    shutil.rmtree(passes / "1.zarr", ignore_errors=True)
+    rename_kernel(passes / "0.zarr")
+    with pytest.raises(StoreError, match=CURE):
+        refined(path)
+    refined(path, accept=True)
+    store = Store.open(path)
+    assert store.kernel_digest == NO_KERNEL
+    assert kernel_digest(store.sweep) in [r.get("kernel_digest") for r in store.receipts()]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda kernels: insert(kernels / HEADER, "/* a comment\nof two lines */ // and one more"),
+        lambda kernels: insert(kernels / HEADER, "\n\n \t\n"),
+        lambda kernels: move(kernels, HEADER, "models/friction_oscillator/elsewhere.h"),
+    ],
+    ids=["comment", "white space", "moved"],
+)
+def test_wording_and_places_are_no_other_kernel(
+    copied: Path, request_: Request, change: Callable[[Path], None]
+) -> None:
+    before = kernel_digest(request_.sweep)
+    change(copied)
+    assert kernel_digest(request_.sweep) == before
+
+
+def move(kernels: Path, old: str, new: str) -> None:
+    (kernels / old).rename(kernels / new)
+    names = (Path(old).name, Path(new).name)
+    for header in kernels.rglob("*.h"):
+        header.write_text(header.read_text().replace(f'{names[0]}"', f'{names[1]}"'))
+
+
+@pytest.mark.parametrize(
+    ("header", "line"),
+    [
+        (HEADER, "constexpr int one_more = 1;"),
+        ("portable.h", "#pragma STDC FP_CONTRACT OFF"),
+        ("entry_cpu.h", "constexpr int one_more = 1;"),
+        ("entry_gpu.h", "constexpr int one_more = 1;"),
+    ],
+)
+def test_code_is_another_kernel(copied: Path, request_: Request, header: str, line: str) -> None:
+    before = kernel_digest(request_.sweep)
+    insert(copied / header, line)
+    assert kernel_digest(request_.sweep) != before
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("int a = 1 + +b;", "int a = 1 ++b;"),
+        ('char const* a = "// b";', 'char const* a = "// c";'),
+        ("#define A 1\nA", "#define A 1 A"),
+        ("#define A(x) x", "#define A"),
+        ("double a = 1e-5;", "double a = 1e-6;"),
+    ],
+)
+def test_no_two_different_codes_have_one_digest(
+    copied: Path, request_: Request, one: str, other: str
+) -> None:
+    original = (copied / HEADER).read_text()
+    insert(copied / HEADER, one)
+    first = kernel_digest(request_.sweep)
+    (copied / HEADER).write_text(original)
+    insert(copied / HEADER, other)
+    assert kernel_digest(request_.sweep) != first
