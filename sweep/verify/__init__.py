@@ -1,6 +1,6 @@
-"""The documents' figures against ours, found by looking: no list is kept.
+"""Published figures compared with ours, document by document.
 
-A module here, or a package, with a function `compare() -> Record` is a document of its name.
+Every module or package here that has a function `compare() -> Record` is a document of that name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Comparison = Callable[[], Record]
 
 @cache
 def documents() -> dict[str, Comparison]:
-    """What computes the record of each document, by name, in the order of names."""
+    """The function that computes each document's record, by document name, sorted."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
     return {name: each.compare for name, each in modules.items() if hasattr(each, "compare")}

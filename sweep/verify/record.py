@@ -2,64 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 Cell = str | float | None  # None: there is no such figure
+Row = Mapping[str, Cell]  # by column name
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table. `name` is its key in JSON, `title` its head on paper."""
+    """One column of a table. `name` is its key in rows and in JSON, `title` its printed heading."""
 
     name: str
     title: str
     unit: str = ""  # empty: text
-    digits: int = 12  # significant ones of its numbers, in every form
+    digits: int = 12  # significant digits of its numbers, in every output format
+    resolution: float = 0.0  # numbers are rounded to its multiples: differences below are rounding
+    derived: str = ""  # "a - b" or "a / b" of columns: difference, relative difference
 
 
 @dataclass(frozen=True)
 class Table:
-    """Figures of one kind; each row has a cell for each column."""
+    """Figures of one kind; each row has one cell per column."""
 
     name: str
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[Row, ...]
 
     def __post_init__(self) -> None:
-        if any(len(row) != len(self.columns) for row in self.rows):
-            raise ValueError(f"table {self.name}: a row is not of {len(self.columns)} cells")
+        names = {column.name for column in self.columns}
+        for row in self.rows:
+            if differing := row.keys() ^ names:
+                listed = ", ".join(sorted(differing))
+                raise ValueError(f"table {self.name}: a row and the columns differ in {listed}")
 
 
 @dataclass(frozen=True)
 class Check:
-    """What has to hold of our figures: `found` is at most `bound`, both in `unit`."""
+    """A claim about our figures: it holds if `found` is at most `bound`, both in `unit`."""
 
     claim: str
     found: float
     bound: float
     unit: str = "1"
+    resolution: float = 0.0  # as in Column, for `found`
 
     @property
     def holds(self) -> bool:
-        """Whether it does; NaN does not."""
+        """Whether the claim holds; for NaN it does not."""
         return self.found <= self.bound
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture beside the text: `draw` writes it to a path, the same bytes every time."""
+    """A picture that goes with the text: `draw` writes it to a path, always the same bytes."""
 
-    name: str  # of the file, with its end
+    name: str  # file name with its suffix
     caption: str
     draw: Callable[[Path], object]
 
 
 @dataclass(frozen=True)
 class Record:
-    """What a document says, and what we find. `name` is that of its files."""
+    """What a document says and what we find. `name` is the stem of the files written."""
 
     name: str
     title: str
@@ -71,13 +78,13 @@ class Record:
 
     @property
     def holds(self) -> bool:
-        """Whether every check does."""
+        """Whether every check holds."""
         return all(check.holds for check in self.checks)
 
     @property
     def verdict(self) -> str:
-        """How many checks hold, in a sentence."""
-        missed = sum(not check.holds for check in self.checks)
-        if missed:
-            return f"{missed} of {len(self.checks)} checks do not hold."
+        """A sentence that says how many checks hold."""
+        failed = sum(not check.holds for check in self.checks)
+        if failed:
+            return f"{failed} of {len(self.checks)} checks do not hold."
         return f"All {len(self.checks)} checks hold."

@@ -1,4 +1,4 @@
-"""Sweeps computed in memory, as the documents' comparisons need them."""
+"""Sweeps computed in memory for the comparisons."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def computed(
     parameters: Mapping[str, float],
     axes: Mapping[str, Sequence[float]],
 ) -> xr.Dataset:
-    """The outputs over the grid of the axes, dimensions named after them; SI units.
+    """The outputs over the grid of the axes, with dimensions named after them; SI units.
 
-    Raises SweepError if a point is not ok: a comparison has no use for missing values.
+    Raises SweepError unless every point is ok: a comparison cannot use missing values.
     """
     source = {
         "model": model,

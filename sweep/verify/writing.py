@@ -12,7 +12,7 @@ from sweep.analysis.saving import write_texts
 from sweep.verify.record import Cell, Check, Column, Record, Table
 
 CHECK_COLUMNS = (
-    Column("claim", "what has to hold"),
+    Column("claim", "claim"),
     Column("found", "found", "1", 2),
     Column("bound", "bound", "1", 2),
     Column("unit", "unit"),
@@ -21,7 +21,7 @@ CHECK_COLUMNS = (
 
 
 def save(record: Record, folder: Path) -> list[Path]:
-    """Write NAME.md, NAME.json and the pictures; their paths. Files there are replaced.
+    """Write NAME.md, NAME.json and the pictures, replacing existing files; return their paths.
 
     SweepError if they cannot be written.
     """
@@ -33,7 +33,7 @@ def save(record: Record, folder: Path) -> list[Path]:
 
 
 def markdown(record: Record) -> str:
-    """The whole record, to be read."""
+    """The whole record, for readers."""
     parts = [f"# {record.title}", f"Source: {record.source}.", record.verdict]
     parts += [f"![{each.caption}]({each.name})" for each in record.pictures]
     for table in record.tables:
@@ -49,7 +49,7 @@ def json_text(record: Record) -> str:
 
 
 def as_json(record: Record) -> dict[str, Any]:
-    """The record of plain values; numbers rounded to the digits of their column, NaN None."""
+    """The record as plain values; numbers rounded as their column says, NaN as None."""
     return {
         "name": record.name,
         "title": record.title,
@@ -66,7 +66,13 @@ def as_json(record: Record) -> dict[str, Any]:
 def check_table(checks: Iterable[Check]) -> Table:
     """The checks as a table."""
     rows = tuple(
-        (each.claim, each.found, each.bound, each.unit, "yes" if each.holds else "NO")
+        {
+            "claim": each.claim,
+            "found": _resolved(each.found, each.resolution),
+            "bound": each.bound,
+            "unit": each.unit,
+            "holds": "yes" if each.holds else "NO",
+        }
         for each in checks
     )
     return Table("checks", "Checks", CHECK_COLUMNS, rows)
@@ -74,20 +80,16 @@ def check_table(checks: Iterable[Check]) -> Table:
 
 def heads(table: Table) -> list[str]:
     """The columns' titles, each with its unit."""
-    united = {column.title: column.unit not in ("", "1") for column in table.columns}
-    return [f"{c.title} ({c.unit})" if united[c.title] else c.title for c in table.columns]
+    return [f"{c.title} ({c.unit})" if c.unit not in ("", "1") else c.title for c in table.columns]
 
 
 def cells(table: Table) -> list[list[str]]:
     """The rows as texts."""
-    return [
-        [_text(cell, column) for cell, column in zip(row, table.columns, strict=True)]
-        for row in table.rows
-    ]
+    return [[cell_text(row[c.name], c) for c in table.columns] for row in table.rows]
 
 
 def number(value: float, digits: int) -> str:
-    """A number with so many significant digits, less the zeros at its end: 2.26e-4, 15.2671."""
+    """A number with that many significant digits, without trailing zeros: 2.26e-4, 15.2671."""
     if value == 0 or not math.isfinite(value):
         return f"{abs(value) if value == 0 else value:g}"
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
@@ -101,10 +103,20 @@ def _trimmed(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _text(cell: Cell, column: Column) -> str:
+def cell_text(cell: Cell, column: Column) -> str:
+    """A cell as it is printed in Markdown and on the terminal."""
     if cell is None:
         return "–"
-    return cell if isinstance(cell, str) else number(cell, column.digits)
+    if isinstance(cell, str):
+        return cell
+    return number(_resolved(cell, column.resolution), column.digits)
+
+
+def _resolved(value: float, resolution: float) -> float:
+    """The nearest multiple of the resolution; the value itself if that is 0."""
+    if resolution == 0 or not math.isfinite(value):
+        return value
+    return round(value / resolution) * resolution
 
 
 def _markdown_table(table: Table) -> str:
@@ -123,13 +135,11 @@ def _table(table: Table) -> dict[str, Any]:
 
 
 def _rows(table: Table) -> list[dict[str, Cell]]:
-    return [
-        {c.name: _value(cell, c) for c, cell in zip(table.columns, row, strict=True)}
-        for row in table.rows
-    ]
+    return [{c.name: _value(row[c.name], c) for c in table.columns} for row in table.rows]
 
 
 def _value(cell: Cell, column: Column) -> Cell:
     if cell is None or isinstance(cell, str):
         return cell
-    return float(f"{cell:.{column.digits - 1}e}") if math.isfinite(cell) else None
+    value = _resolved(cell, column.resolution)
+    return float(f"{value:.{column.digits - 1}e}") if math.isfinite(value) else None

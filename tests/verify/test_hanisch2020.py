@@ -1,4 +1,4 @@
-"""The record of Hanisch, Richter, Li 2020: it holds, and says how far off the formulas are."""
+"""The record of Hanisch, Richter, Li 2020: it holds, and gives the errors of the formulas."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def fit_row(record: Record, formula: str, curve: str) -> dict[str, Any]:
     return row
 
 
-def test_it_is_found_and_holds(record: Record) -> None:
+def test_it_is_a_document_and_holds(record: Record) -> None:
     assert "hanisch2020" in documents()
     assert [check.claim for check in record.checks if not check.holds] == []
     assert record.verdict == "All 13 checks hold."
@@ -77,7 +77,7 @@ def test_regions_meet_in_kinks(record: Record) -> None:
     assert least["exact"] == pytest.approx(4 / 27**0.5, rel=1e-5)
 
 
-def test_how_far_off_the_papers_fits_are(record: Record) -> None:
+def test_errors_of_the_papers_fits(record: Record) -> None:
     slip, stick = (fit_row(record, "eq. 25", "W̄δ over ξ"), fit_row(record, "eq. 27", "W̄ over β"))
     assert f"{slip['worst']:.1%}" == "9.3%"
     assert f"{stick['worst']:.1%}" == "3.3%"
@@ -85,8 +85,8 @@ def test_how_far_off_the_papers_fits_are(record: Record) -> None:
     assert (slip["n_coefficients"], stick["n_coefficients"]) == ("10", "7")
 
 
-def test_ours_are_below_a_tenth_per_cent_with_fewer_coefficients(record: Record) -> None:
-    for kind in ("least squares", "least greatest error"):
+def test_our_fits_are_within_a_tenth_of_a_percent_with_fewer_coefficients(record: Record) -> None:
+    for kind in ("least squares", "minimax"):
         ours = [fit_row(record, f"ours, {kind}", curve) for curve in ("W̄δ over ξ", "W̄ over β")]
         assert max(row["worst"] for row in ours) < 1e-3
         assert sum(int(row["n_coefficients"]) for row in ours) == 14
@@ -97,7 +97,7 @@ def test_ours_are_below_a_tenth_per_cent_with_fewer_coefficients(record: Record)
 def test_the_coefficients_of_the_table_give_the_errors_of_the_table(
     record: Record, figures: Figures
 ) -> None:
-    """Evaluated plainly, as a reader of the table would: six digits are enough."""
+    """Evaluated as a reader of the table would: six digits are enough."""
 
     def side(letter: str, kept: list[dict[str, Any]], t: np.ndarray) -> np.ndarray:
         numbers = [row["value"] for row in kept if row["coefficient"].startswith(letter)]
@@ -125,9 +125,8 @@ def test_closed_forms_are_the_exact_energies(record: Record) -> None:
 
 def test_the_published_coefficients_are_those_of_the_theory() -> None:
     xi, beta = np.linspace(0.01, 3.99, 50), np.geomspace(0.11, 100, 50)
-    right = np.polyval(published.ABOVE_25, xi) / np.polyval(published.BELOW_25, xi)
-    assert theory.slip_transition(xi) == pytest.approx(right, rel=1e-13)
-    as_printed = published.stick_transition_with(-4.0017e-6, beta)
+    assert theory.slip_transition(xi) == pytest.approx(published.equation_25(xi), rel=1e-13)
+    as_printed = published.equation_27(beta, -4.0017e-6)
     assert theory.stick_transition(beta) == pytest.approx(as_printed, rel=1e-12)
 
 
@@ -137,11 +136,11 @@ def test_readings(record: Record) -> None:
     assert none["change"] < 1.2e-4
     assert near["change"] < 1e-3 < far["change"]
     text = markdown(record)
-    assert "it is minus" in text
+    assert "It is minus" in text
     assert "2.35 times as large" in text
 
 
-def test_a_figure_that_is_off_is_a_check_that_fails(figures: Figures) -> None:
+def test_a_wrong_figure_fails_a_check(figures: Figures) -> None:
     off = tuple(
         dataclasses.replace(each, distance=dataclasses.replace(each.distance, greatest=2e-3))
         if each.label == "ours, least squares"
@@ -154,11 +153,11 @@ def test_a_figure_that_is_off_is_a_check_that_fails(figures: Figures) -> None:
 
 
 def test_the_committed_record_is_that_of_a_fresh_run(record: Record) -> None:
-    """Fits to a hundredth of their errors: the last digits are the machine's."""
+    """Fits agree to a hundredth of their errors: their last digits depend on the machine."""
     kept = json.loads((COMMITTED / "hanisch2020.json").read_text(encoding="utf-8"))
-    told = as_json(record)
-    assert (kept["holds"], kept["notes"]) == (True, told["notes"])
-    for fresh, committed in zip(told["tables"], kept["tables"], strict=True):
+    plain = as_json(record)
+    assert (kept["holds"], kept["notes"]) == (True, plain["notes"])
+    for fresh, committed in zip(plain["tables"], kept["tables"], strict=True):
         for mine, theirs in zip(fresh["rows"], committed["rows"], strict=True):
             assert mine.keys() == theirs.keys()
             for key, value in mine.items():

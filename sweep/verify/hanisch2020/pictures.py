@@ -1,4 +1,4 @@
-"""The paper's Figs. 3, 4 and 5, of exact energies."""
+"""The paper's Figs. 3, 4 and 5, drawn from exact energies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sweep.verify.record import Picture
 
 
 def pictures(figures: Figures) -> tuple[Picture, ...]:
-    """Drawn when they are saved."""
+    """The pictures of the record; they are drawn when they are saved."""
 
     def amplitudes(path: Path) -> None:
         plot_amplitudes(figures.amplitudes, path)
@@ -20,12 +20,14 @@ def pictures(figures: Figures) -> tuple[Picture, ...]:
         plot_phases(figures.phases, path)
 
     def fits(path: Path) -> None:
-        others = {"xi": ("eq. 25", theory.slip_transition),
-                  "beta": ("eq. 27", theory.stick_transition)}  # fmt: skip
-        plot_fits(list(figures.curves.values()), path, others)
+        published = {
+            "xi": ("eq. 25", theory.slip_transition),
+            "beta": ("eq. 27", theory.stick_transition),
+        }
+        plot_fits(list(figures.curves.values()), path, published)
 
     return (
         Picture("hanisch2020_fig3.png", "Fig. 3: W̄ over β, and W̄δ over β/δ", amplitudes),
-        Picture("hanisch2020_fig4.png", "Fig. 4: W̄ over β for phases, δ = 0.01", phases),
-        Picture("hanisch2020_fig5.png", "Fig. 5: the fits, and how far off they are", fits),
+        Picture("hanisch2020_fig4.png", "Fig. 4: W̄ over β for several phases, δ = 0.01", phases),
+        Picture("hanisch2020_fig5.png", "Fig. 5: the fits and their errors", fits),
     )

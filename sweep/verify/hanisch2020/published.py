@@ -1,41 +1,41 @@
-"""What the paper says, and how its damaged copies may be misread."""
+"""What the paper prints, and how its damaged copies may be misread."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.verify.document import constants, figures
+
 Values = NDArray[np.float64]
 
-SOURCE = (
-    "T. Hanisch, I. Richter, Q. Li: Frictional energy dissipation in a contact of elastic bodies "
-    "subjected to superimposed normal and tangential oscillations, 2020, "
-    "DOI 10.24411/1683-805X-2020-12007"
-)
+FOLDER = Path(__file__).parent
 
-FIGURE_2 = (0.7268, 0.01, math.pi / 2)  # β, δ, φ
-XI_RANGE = (0.0, 4.0)  # of eq. 25
-BETA_FROM = 0.1  # of eq. 27
+CONSTANTS = constants(FOLDER / "constants.csv")
+COEFFICIENTS = figures(FOLDER / "coefficients.csv", int)  # by power, the highest first
 PHASE = math.pi / 2  # of eq. 27, and of Figs. 2, 3 and 5
-N_COEFFICIENTS = {"xi": 10, "beta": 7}  # of eqs. 25 and 27, their leading ones not counted
-AMPLITUDES = (1e-4, 1e-3, 1e-2)  # δ of Fig. 3
-AMPLITUDE = 1e-2  # of Fig. 4
-
-ABOVE_25 = (4.858e-4, 0.2203, -0.2226, -0.1252, 0.1836, 0.0)  # the highest power first
-BELOW_25 = (1.0, -1.932, 1.482, -0.5866, 0.0779, 0.0889)
-ABOVE_27 = (1.0, 0.7169, 0.2668, 0.3342, -4.0017e-6)
-BELOW_27 = (1.0, 0.5979, 1.335, -5.079e-5, 0.0)
+DELTAS = (1e-4, 1e-3, 1e-2)  # of Fig. 3
+DELTA = 1e-2  # of Fig. 4
 
 
-def slip_transition_plus(xi: Values) -> Values:
-    """Eq. 25 with a plus before 0.5866."""
-    below = tuple(abs(c) if c == -0.5866 else c for c in BELOW_25)
-    return np.polyval(ABOVE_25, xi) / np.polyval(below, xi)
+def equation_25(xi: Values, sign: float = -1.0) -> Values:
+    """W̄δ by eq. 25, with this sign before the coefficient 0.5866."""
+    below = {**_polynomial("below_25"), 2: sign * abs(COEFFICIENTS[2]["below_25"])}
+    return _quotient(_polynomial("above_25"), below, xi)
 
 
-def stick_transition_with(constant: float, beta: Values) -> Values:
-    """Eq. 27 with another last constant."""
-    above = (*ABOVE_27[:-1], constant)
-    return np.polyval(above, beta) / np.polyval(BELOW_27, beta)
+def equation_27(beta: Values, constant: float) -> Values:
+    """W̄ by eq. 27, with this last constant in the numerator."""
+    above = {**_polynomial("above_27"), 0: constant}
+    return _quotient(above, _polynomial("below_27"), beta)
+
+
+def _polynomial(side: str) -> dict[int, float]:
+    return {power: row[side] for power, row in COEFFICIENTS.items()}
+
+
+def _quotient(above: dict[int, float], below: dict[int, float], x: Values) -> Values:
+    return np.polyval([*above.values()], x) / np.polyval([*below.values()], x)

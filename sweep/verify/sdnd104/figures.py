@@ -1,4 +1,4 @@
-"""Every figure of ours that the comparison needs, computed once."""
+"""Our figures for the comparison, each computed once."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sweep.verify.sdnd104.published import (
     BLOCKS,
     FIRST_STEP,
     LONGEST_STEP,
+    NAMES,
     SPRING,
     STEP,
     SYSTEM,
@@ -27,8 +28,8 @@ from sweep.verify.sdnd104.published import (
 if TYPE_CHECKING:
     import xarray as xr
 
-CONSTANT = math.inf  # tolerance of steps of one length
-SCHEMES = ("adapt_ordre2", "devogelaere", "euler", "rk54", "rk32")  # in the document's order
+CONSTANT = math.inf  # the tolerance that means steps of constant length
+SCHEMES = tuple(NAMES)  # in the document's order
 TOLERANCES = {"adapt_ordre2": 1.0, "rk54": 1e-6, "rk32": 1e-5}
 TIGHT = 1e-7  # tolerance of the Runge–Kutta schemes where slips are short
 TIGHT_AT = 1.01  # m/s²
@@ -36,27 +37,27 @@ TIGHT_AT = 1.01  # m/s²
 
 @dataclass(frozen=True)
 class Figures:
-    """Wear powers in W; `exact` has the friction power as well."""
+    """Wear powers in W; `exact` also has the friction power."""
 
     exact: xr.Dataset
     moreau: xr.DataArray
     schemes: Mapping[str, xr.DataArray]
-    tabulated: Mapping[float, float]  # by amplitude: exact motion, the excitation from its table
-    tabulated_schemes: Mapping[tuple[str, float], float]  # by scheme and amplitude
-    drifting: Mapping[float, float]  # by amplitude: EULER plainly, time added up
+    tabulated: dict[float, float]  # by amplitude: exact motion under the tabulated excitation
+    tabulated_schemes: dict[tuple[str, float], float]  # the same, by scheme and amplitude
+    drifting: dict[float, float]  # by amplitude: EULER in plain Python with accumulated time
 
     def exact_power(self, a0: float, spring: float = 0.0, end: float = 12.0) -> float:
-        """By the method exact, over [4, end] s."""
+        """Wear power by method exact, over [4, end] s."""
         chosen = self.exact["wear_power"].sel(base_acceleration=a0, stiffness=spring)
         return float(chosen.sel(window_end=end))
 
     def friction_power(self, a0: float) -> float:
-        """The same of μN|v|, without spring, over [4, 12] s."""
+        """Friction power by method exact, without spring, over [4, 12] s."""
         chosen = self.exact["friction_power"].sel(base_acceleration=a0, stiffness=0.0)
         return float(chosen.sel(window_end=12.0))
 
     def moreau_power(self, a0: float, spring: float = 0.0, end: float = 12.0) -> float:
-        """By the method moreau, h = 1e-4 s."""
+        """Wear power by method moreau, h = 1e-4 s."""
         chosen = self.moreau.sel(base_acceleration=a0, stiffness=spring)
         return float(chosen.sel(window_end=end))
 
@@ -70,19 +71,19 @@ class Figures:
         constant_step: float | None = None,
         contact: float = USED_STIFFNESS,
     ) -> float:
-        """By a scheme with the steps of Code_Aster's run, or with equal ones of that length."""
+        """Wear power by a scheme, with the steps of Code_Aster's run or with constant steps [s]."""
         chosen = self.schemes[scheme].sel(base_acceleration=a0, window_end=end)
         chosen = chosen.sel(blocks=blocks, tangential_stiffness=contact)
         return float(chosen.sel(controls(scheme, a0, constant_step)))
 
     def shift(self, a0: float) -> float:
-        """By what the table of the excitation changes the exact wear power, relatively."""
+        """Relative change of the exact wear power due to the tabulated excitation."""
         power = self.exact_power(a0)
         return self.tabulated[a0] / power - 1 if power else 0.0
 
 
 def controls(scheme: str, a0: float, constant_step: float | None = None) -> dict[str, float]:
-    """Step (s) and tolerance of Code_Aster's run of a scheme, or those of equal steps."""
+    """Step (s) and tolerance of Code_Aster's run of a scheme, or of constant steps."""
     if scheme not in TOLERANCES:
         return {"step": constant_step or LONGEST_STEP, "tolerance": CONSTANT}
     if constant_step is not None:
@@ -92,10 +93,10 @@ def controls(scheme: str, a0: float, constant_step: float | None = None) -> dict
 
 
 def compute() -> Figures:
-    """All of them: half a minute on two cores, most of it spent compiling if that is to be done."""
+    """All figures; takes half a minute on two cores, longer if kernels must be compiled."""
     window = (SYSTEM["window_start"], WINDOW_ENDS[0])
     sine = tabulated.sine_table()
-    plainly = {"euler": plain.euler, "devogelaere": plain.devogelaere}
+    schemes = {"euler": plain.euler, "devogelaere": plain.devogelaere}
     return Figures(
         exact=_exact(),
         moreau=_moreau(),
@@ -103,7 +104,7 @@ def compute() -> Figures:
         tabulated={a0: tabulated.wear_power(a0, window) for a0 in AMPLITUDES},
         tabulated_schemes={
             (name, a0): plain.wear_power(scheme, a0, sine, window)
-            for name, scheme in plainly.items()
+            for name, scheme in schemes.items()
             for a0 in AMPLITUDES
         },
         drifting={

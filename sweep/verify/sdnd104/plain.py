@@ -1,7 +1,7 @@
-"""Code_Aster's EULER and DEVOGE under its penalised friction law, plainly, for any excitation.
+"""Code_Aster's EULER and DEVOGE with its penalized friction law, in plain Python.
 
-Steps are constant. Wear power as Code_Aster prints it: the mean over
-blocks of samples. It shares nothing with the kernels.
+Steps are constant, the excitation is arbitrary, and wear power is the mean over blocks of samples
+as Code_Aster prints it. It shares no code with the kernels.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from sweep.verify.sdnd104.published import BLOCKS, SPRING, SYSTEM, USED_STIFFNESS
 
-Sine = Callable[[float], float]  # sin ωt of the time in s
-Samples = Iterator[tuple[float, bool]]  # velocity in m/s, whether stuck
+Sine = Callable[[float], float]  # sin ωt as a function of time [s]
+Samples = Iterator[tuple[float, bool]]  # velocity [m/s], whether stuck
 
 LIMIT = SYSTEM["friction"] * SYSTEM["gravity"]  # the mass is 1 kg
 LOAD = SYSTEM["mass"] * SYSTEM["gravity"]
@@ -23,31 +23,31 @@ DAMPING = 2 * math.sqrt(SPRING + USED_STIFFNESS)  # critical
 
 
 class _Force:
-    """The acceleration of the mass; it remembers the friction law's last evaluation."""
+    """The acceleration of the mass, with the friction law's state from its last evaluation."""
 
     def __init__(self, amplitude: float, sine: Sine) -> None:
         self.amplitude, self.sine = amplitude, sine
-        self.stuck, self.friction, self.place, self.velocity = True, 0.0, 0.0, 0.0
+        self.stuck, self.friction, self.position, self.velocity = True, 0.0, 0.0, 0.0
 
     def __call__(self, y: float, v: float, time: float) -> float:
-        holding = self.friction - USED_STIFFNESS * (y - self.place) - DAMPING * v
-        goes_on = v * self.velocity >= 0 and not self.stuck and abs(v) > 1e-6
-        self.stuck = not goes_on and abs(holding) <= LIMIT
+        holding = self.friction - USED_STIFFNESS * (y - self.position) - DAMPING * v
+        keeps_slipping = v * self.velocity >= 0 and not self.stuck and abs(v) > 1e-6
+        self.stuck = not keeps_slipping and abs(holding) <= LIMIT
         self.velocity = v
         friction = holding
         if not self.stuck:
             friction = -math.copysign(LIMIT, v) if abs(v) > 2.2e-16 else 0.0
-            self.friction, self.place = friction, y
+            self.friction, self.position = friction, y
         return friction - SPRING * y - self.amplitude * self.sine(time)
 
 
 def euler(force: _Force, h: float, steps: int) -> Samples:
-    """Symplectic Euler, time counted: t = q·h."""
+    """Symplectic Euler with t = q·h."""
     return _euler(force, h, (q * h for q in range(1, steps + 1)))
 
 
 def drifting_euler(force: _Force, h: float, steps: int) -> Samples:
-    """The same with time added up, t += h, and its rounding with it."""
+    """Symplectic Euler with accumulated time, t += h, including its rounding errors."""
     return _euler(force, h, accumulate(repeat(h, steps)))
 
 
@@ -61,7 +61,7 @@ def _euler(force: _Force, h: float, times: Iterable[float]) -> Samples:
 
 
 def devogelaere(force: _Force, h: float, steps: int) -> Samples:
-    """De Vogelaere's scheme of order 4, time counted."""
+    """De Vogelaere's scheme with t = q·h."""
     y, v, f = 0.0, 0.0, force(0.0, 0.0, 0.0)
     before = f
     for q in range(steps):
@@ -81,12 +81,12 @@ def wear_power(
     window: tuple[float, float],
     h: float = 1e-4,
 ) -> float:
-    """Mean over blocks [W] of N|v| in the window (s), whose ends are whole steps from 0."""
+    """Mean over blocks [W] of N|v| in the window [s], whose ends are whole multiples of h."""
     first, last = (round(moment / h) for moment in window)
     samples = list(scheme(_Force(amplitude, sine), h, last))[first - 1 :]
     speed = np.abs([v for v, _ in samples])
     slips = ~np.array([stuck for _, stuck in samples])
-    way = np.where(slips[:-1], (speed[:-1] + speed[1:]) / 2, 0.0)  # over h, of each interval
+    slip_speed = np.where(slips[:-1], (speed[:-1] + speed[1:]) / 2, 0.0)  # in each interval
     size = len(samples) // BLOCKS
-    means = [np.mean(way[i * size : (i + 1) * size - 1]) for i in range(BLOCKS)]
+    means = [np.mean(slip_speed[i * size : (i + 1) * size - 1]) for i in range(BLOCKS)]
     return LOAD * float(np.mean(means))

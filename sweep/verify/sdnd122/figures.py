@@ -1,4 +1,4 @@
-"""What is compared with the document: its energies by every method, and the multipliers."""
+"""Our figures for the comparison: frequencies by every method, and the multipliers."""
 
 from __future__ import annotations
 
@@ -11,65 +11,77 @@ from numpy.typing import NDArray
 
 from sweep.theory import impact_oscillator as theory
 from sweep.verify.runs import computed
-from sweep.verify.sdnd122 import published, sampled
-from sweep.verify.sdnd122.published import ENERGIES, STABLE_ENERGIES, SYSTEM
+from sweep.verify.sdnd122 import sampled
+from sweep.verify.sdnd122.published import (
+    CODE_ASTER,
+    ENERGIES,
+    STABLE_ENERGIES,
+    STABLE_RANGES,
+    SYSTEM,
+)
 
 Values = NDArray[np.float64]
 
 HARMONICS = (5, 10, 20, 40)
-MANY = 2001  # energies of the document's range
-ENERGY_MEAN = {"regularization": 0.0}  # the true law, the energy's mean: the defaults
-NEWMARK = {"steps_per_period": float(published.POINTS)}
+N_ENERGIES = 2001  # in the document's stable range
+MEAN_ENERGY = {"regularization": 0.0}  # the true law; the mean of the energy is the default
+AS_CODE_ASTER = {name: CODE_ASTER[name] for name in ("regularization", "energy_instant")}
+NEWMARK = {"steps_per_period": CODE_ASTER["points"]}
 
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """Frequencies in Hz, at the document's three energies unless they are told others."""
+    """Frequencies in Hz, at the document's three energies unless another energy is named."""
 
     exact: Values
     newmark: Values
     balance: Mapping[int, Values]  # number of harmonics -> frequencies; true law, mean energy
-    as_code_aster: Mapping[int, Values]  # ... with its law and its instant's energy
-    traces: Mapping[str, Values]  # of the monodromy matrix over the range, by method
-    moduli: Mapping[str, Values]  # of the greatest multiplier, the same
-    right: Values  # by the closed form
+    as_code_aster: Mapping[int, Values]  # the same with Code_Aster's law and instant
+    traces: Mapping[str, Values]  # of the monodromy matrix over the stable range, by method
+    moduli: Mapping[str, Values]  # of the greatest multiplier over the stable range, by method
+    right: Values  # by the correct closed form
     formula: Values  # by the document's formula
-    range_frequencies: Values  # of the ends of the document's range of energies, by closed form
-    range_energies: Values  # of the ends of its range of frequencies
+    range_frequencies: Values  # at the ends of the document's range of energies, by closed form
+    range_energies: Values  # at the ends of its range of frequencies
 
 
 def compute() -> Figures:
-    """All of it; some seconds, compilation included."""
+    """All figures; takes some seconds, compilation included."""
     ranges = {name: _over_range(name) for name in ("exact", "newmark", "harmonic_balance")}
-    energies = np.linspace(*STABLE_ENERGIES, MANY)
-    moduli = {name: found["floquet_modulus"].to_numpy() for name, found in ranges.items()}
-    moduli["sampled"] = sampled.multipliers(SYSTEM, energies, published.POINTS)
+    moduli = {name: outputs["floquet_modulus"].to_numpy() for name, outputs in ranges.items()}
+    moduli["sampled"] = sampled.multipliers(SYSTEM, _energies(), int(CODE_ASTER["points"]))
+    frequencies = [end["frequency"] for end in STABLE_RANGES.values()]
     return Figures(
         exact=_frequencies("exact", {}),
         newmark=_frequencies("newmark", NEWMARK),
-        balance={n: _balanced(n, ENERGY_MEAN) for n in HARMONICS},
-        as_code_aster={n: _balanced(n, published.HARMONIC_BALANCE) for n in HARMONICS},
-        traces={name: found["floquet_trace"].to_numpy() for name, found in ranges.items()},
+        balance={n: _balanced(n, MEAN_ENERGY) for n in HARMONICS},
+        as_code_aster={n: _balanced(n, AS_CODE_ASTER) for n in HARMONICS},
+        traces={name: outputs["floquet_trace"].to_numpy() for name, outputs in ranges.items()},
         moduli=moduli,
         right=theory.frequency(**SYSTEM, energy=ENERGIES),
         formula=theory.document_frequency(**SYSTEM, energy=ENERGIES),
         range_frequencies=theory.frequency(**SYSTEM, energy=STABLE_ENERGIES),
-        range_energies=theory.energy_at(**SYSTEM, frequency=published.STABLE_FREQUENCIES),
+        range_energies=theory.energy_at(**SYSTEM, frequency=frequencies),
     )
 
 
-def _balanced(harmonics: int, how: Mapping[str, float]) -> Values:
-    return _frequencies("harmonic_balance", {**how, "harmonics": float(harmonics)})
+def _balanced(harmonics: int, controls: Mapping[str, float]) -> Values:
+    return _frequencies("harmonic_balance", {**controls, "harmonics": float(harmonics)})
 
 
 def _frequencies(method: str, controls: Mapping[str, float]) -> Values:
-    return _run(method, ["frequency"], controls, list(ENERGIES))["frequency"].to_numpy()
+    return _run(method, ["frequency"], controls, ENERGIES)["frequency"].to_numpy()
 
 
 def _over_range(method: str) -> xr.Dataset:
     controls = NEWMARK if method == "newmark" else {}
-    energies = np.linspace(*STABLE_ENERGIES, MANY).tolist()
-    return _run(method, ["floquet_modulus", "floquet_trace"], controls, energies)
+    return _run(method, ["floquet_modulus", "floquet_trace"], controls, _energies().tolist())
+
+
+def _energies() -> Values:
+    """Energies [J] over the document's stable range."""
+    low, high = STABLE_ENERGIES
+    return np.linspace(low, high, N_ENERGIES)
 
 
 def _run(

@@ -1,0 +1,121 @@
+"""Records from a document's files: CSV figures, columns and checks, and the prose template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sweep.verify import documents
+from sweep.verify.document import Document, constants, csv_rows, figures
+from sweep.verify.record import Row
+from tests.command import CHECKOUT
+
+FOLDERS = [CHECKOUT / "sweep" / "verify" / name for name in documents()]
+SHIPPED = [path for folder in FOLDERS for path in folder.glob("*.csv")]
+SETTINGS = ("columns.csv", "checks.csv")  # the files that are not published figures
+
+COLUMNS = """table,name,title,unit,digits,resolution,derived
+powers,method,method,,,,
+powers,ours,ours,W,6,,
+powers,theirs,theirs,W,6,,
+powers,difference,difference,W,3,1e-9,ours - theirs
+powers,relative,relative,1,3,,ours / theirs
+"""
+CHECKS = """claim,cell,target,bound,unit,resolution
+euler,powers|euler|relative,0,0.3,1,
+all,powers|*|ours,1,1,W,
+"""
+RECORD = """# A paper
+
+An author,
+2020
+
+- Euler gives {powers|euler|ours:3} W,
+  {powers|euler|relative:+.0%} off.
+- Nothing {{braced}} but {other:.1f}.
+"""
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Document:
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    for name, text in {"columns.csv": COLUMNS, "checks.csv": CHECKS, "record.md": RECORD}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return Document(folder)
+
+
+def powers(scale: float) -> Iterator[Row]:
+    yield {"method": "euler", "ours": 1.25 * scale, "theirs": 1.0}
+    yield {"method": "none", "ours": 0.5, "theirs": 0.0}
+
+
+def test_a_record_of_a_folder(document: Document) -> None:
+    tables = document.tables([(powers, "Powers")], 1.0)
+    record = document.record(tables, document.checks(tables), {"other": 2.0})
+    assert (record.name, record.title, record.source) == ("paper", "A paper", "An author, 2020")
+    assert tables[0].rows == (
+        {"method": "euler", "ours": 1.25, "theirs": 1.0, "difference": 0.25, "relative": 0.25},
+        {"method": "none", "ours": 0.5, "theirs": 0.0, "difference": 0.5, "relative": None},
+    )
+    assert [(c.claim, c.found, c.bound, c.unit) for c in record.checks] == [
+        ("euler", 0.25, 0.3, "1"),
+        ("all", 0.5, 1.0, "W"),
+    ]
+    assert record.notes == ("Euler gives 1.25 W, +25% off.", "Nothing {braced} but 2.0.")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["powers|heun|ours", "power|euler|ours", "powers|none|relative", "powers|euler|method"],
+)
+def test_a_citation_of_no_number_fails(document: Document, address: str) -> None:
+    tables = document.tables([(powers, "Powers")], 1.0)
+    row = f"claim,{address},0,1,1,\n"
+    (document.folder / "checks.csv").write_text(CHECKS.splitlines()[0] + "\n" + row)
+    with pytest.raises(KeyError, match=r"\|"):
+        document.checks(tables)
+
+
+def test_a_figure_that_the_prose_lacks_fails(document: Document) -> None:
+    tables = document.tables([(powers, "Powers")], 1.0)
+    with pytest.raises(KeyError, match="other"):
+        document.record(tables, [], {})
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("key,power\n15,1.0,2.0\n", "line 2"),
+        ("key,power,unit\n15,1.0\n", "line 2: 2 cells"),
+        ("key,power\n15,1,0\n", "line 2"),
+        ("key,power\n15,1.0\n1.5,fast\n", "line 3: could not convert string to float: 'fast'"),
+        ("key,power\n15,\n", "line 2: could not convert"),
+        ("key,power\n15,1.0\n15,2.0\n", "line 3: '15' has a row already"),
+        ("key,power,power\n15,1.0,2.0\n", "line 2"),
+        ("key,power\n", "no rows"),
+        ("", "empty"),
+    ],
+)
+def test_a_malformed_file_of_figures_fails(tmp_path: Path, text: str, fault: str) -> None:
+    path = tmp_path / "powers.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=fault) as caught:
+        figures(path, float)
+    assert "powers.csv" in str(caught.value)
+
+
+def test_comments_are_skipped_and_constants_read_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "constants.csv"
+    path.write_text("# SI units\nname,value\n# section 1\nmass,1\nspring,3e-5\n")
+    assert constants(path) == {"mass": 1.0, "spring": 3e-5}
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_shipped_file_is_well_formed(path: Path) -> None:
+    assert csv_rows(path)
+    if path.name not in SETTINGS:
+        key: Callable[[str], object] = str
+        assert all(figures(path, key).values())

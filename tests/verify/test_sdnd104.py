@@ -1,0 +1,161 @@
+"""The record of SDND104: it holds, and says what lies behind the document's figures."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from sweep.theory.friction_oscillator import asymptotic_wear_power
+from sweep.verify.sdnd104 import compare, plain, tabulated
+from sweep.verify.writing import as_json
+from tests.command import CHECKOUT
+from tests.oracles import penalised_schemes
+
+COMMITTED = CHECKOUT / "results" / "verification"
+WINDOW = (4.0, 12.0)
+
+
+@pytest.fixture(scope="module")
+def sdnd104() -> dict[str, Any]:
+    """The record of a fresh run, as plain values."""
+    return as_json(compare())
+
+
+def rows(record: dict[str, Any], table: str, **wanted: object) -> list[dict[str, Any]]:
+    (all_rows,) = (each["rows"] for each in record["tables"] if each["name"] == table)
+    return [row for row in all_rows if wanted.items() <= row.items()]
+
+
+def test_the_committed_record_is_that_of_a_fresh_run(sdnd104: dict[str, Any]) -> None:
+    kept = json.loads((COMMITTED / "sdnd104.json").read_text(encoding="utf-8"))
+    for fresh, committed in zip(sdnd104["tables"], kept["tables"], strict=True):
+        assert fresh == committed
+    assert sdnd104 == kept
+
+
+def test_every_check_holds(sdnd104: dict[str, Any]) -> None:
+    assert [check for check in sdnd104["checks"] if check["holds"] != "yes"] == []
+    assert sdnd104["holds"]
+
+
+def test_the_reference_table_belongs_to_the_longer_window(sdnd104: dict[str, Any]) -> None:
+    """Against 50-digit arithmetic, of which the document's numbers are roundings."""
+    wanted = {
+        15.0: (15.267099589372, 15.257521793944, 15.266764915376),
+        1.5: (0.40906245101571, 0.40910313286351, 0.409062758890),
+        1.01: (2.2616412127979e-4, 2.2644718025511e-4, 2.2616412588e-4),
+        0.99: (0.0, 0.0, 0.0),
+    }
+    for row in rows(sdnd104, "reference"):
+        longer, shorter, sprung = wanted[row["base_acceleration"]]
+        assert row["exact"] == pytest.approx(longer, rel=1e-12, abs=0)
+        assert row["exact_shorter"] == pytest.approx(shorter, rel=1e-12, abs=0)
+        assert row["sprung"] == pytest.approx(sprung, rel=1e-10, abs=0)
+        assert row["document"] == pytest.approx(longer, rel=2e-7, abs=0)
+        assert not longer or abs(row["document"] / shorter - 1) > 5e-5
+
+
+def test_accumulated_time_reproduces_the_newer_values(sdnd104: dict[str, Any]) -> None:
+    """To the last of their 12 digits."""
+    wanted = {15.0: 15.2667964799, 1.5: 0.409077335988, 1.01: 2.26326449113e-4, 0.99: 0.0}
+    for row in rows(sdnd104, "since"):
+        value = wanted[row["base_acceleration"]]
+        assert (row["published"], row["drifting"]) == (value, value)
+
+
+def test_no_wear_at_the_smallest_acceleration(sdnd104: dict[str, Any]) -> None:
+    for table in ("columns", "windows", "equal_steps", "since", "tabulated"):
+        for row in rows(sdnd104, table, base_acceleration=0.99):
+            assert {row[key] for key in ("ours", "time_mean", "blocks", "table") if key in row} == {
+                0
+            }
+
+
+def test_shares_add_up_to_the_printed_value(sdnd104: dict[str, Any]) -> None:
+    for row in rows(sdnd104, "shares"):
+        mean = row["exact"] + row["spring"] + row["law_and_scheme"]
+        assert mean == pytest.approx(row["time_mean"], rel=1e-7)
+        assert mean + row["gaps"] == pytest.approx(row["printed"], rel=1e-7)
+    (row,) = rows(sdnd104, "shares", base_acceleration=15.0)
+    assert (row["spring"], row["law_and_scheme"], row["gaps"]) == pytest.approx(
+        (-3.35e-4, 6.23e-4, -5.92e-4), abs=5e-7
+    )
+
+
+def test_only_the_greater_stiffness_gives_the_published_values(sdnd104: dict[str, Any]) -> None:
+    for row in rows(sdnd104, "stiffness")[:3]:
+        assert abs(row["used_relative"]) < 1e-11
+        assert abs(row["named_relative"]) > 1e-5
+
+
+def test_no_variant_reproduces_two_column_values(sdnd104: dict[str, Any]) -> None:
+    for row in rows(sdnd104, "unexplained"):
+        assert row["least"] < row["greatest"] < row["document"] * (1 - 2e-3)
+
+
+def test_greatest_differences_printed_and_computed(sdnd104: dict[str, Any]) -> None:
+    """By hand from the printed columns, in percent."""
+    wanted = [
+        (0.0065, 100 * (15.26709959 - 15.2655) / 15.26709959),
+        (0.0078, 100 * (0.409071 - 0.40906245) / 0.40906245),
+        (2.45, 100 * (2.31715 - 2.261641) / 2.261641),
+    ]
+    found = [(row["document"], row["columns"]) for row in rows(sdnd104, "greatest")[:3]]
+    for (printed, of_columns), (document, by_hand) in zip(found, wanted, strict=True):
+        assert printed == document
+        assert of_columns == pytest.approx(by_hand, rel=5e-3)
+
+
+# --- The excitation from a table ---
+
+
+def steady(a0: float) -> float:
+    return float(asymptotic_wear_power(1.0, 10.0, 0.1, a0, 2 * math.pi))
+
+
+@pytest.mark.parametrize(("a0", "shift"), [(1.5, -2.4e-5), (1.01, -9.5e-4)])
+def test_the_shift_by_the_table_is_of_second_order_in_its_intervals(
+    a0: float, shift: float
+) -> None:
+    """The limit is the closed form of stick-slip: [4, 12] s is eight whole periods."""
+    coarse, fine = (
+        tabulated.wear_power(a0, WINDOW, intervals) / steady(a0) - 1
+        for intervals in (10_000, 40_000)
+    )
+    assert coarse == pytest.approx(shift, rel=0.03)
+    assert coarse / fine == pytest.approx(16, rel=0.01)
+
+
+def test_a_fine_table_gives_the_exact_power_in_slip_slip() -> None:
+    power = tabulated.wear_power(15.0, WINDOW, 100_000)
+    assert power == pytest.approx(15.267099589372, rel=1e-7)
+
+
+@pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
+def test_plain_schemes_agree_with_the_oracle(scheme: str) -> None:
+    """With the table, over one period with slip and stick."""
+    sine = tabulated.sine_table()
+    point = {
+        "m": 1, "g": 10, "mu": 0.1, "k": 3e-5, "c": 0, "a0": 1.5, "w": 2 * math.pi,
+        "av": 0, "phi": 0, "t0": 0.25, "t1": 1.25,
+    }  # fmt: skip
+    settings: dict[str, Any] = {"step": 1e-4, "tangential_stiffness": 9e6, "blocks": 8}
+
+    def of_angle(angle: float) -> float:
+        return sine(angle / (2 * math.pi))
+
+    wanted = penalised_schemes.run(scheme, point, sine=of_angle, **settings)
+    assert wanted is not None
+    found = plain.wear_power(getattr(plain, scheme), 1.5, sine, (0.25, 1.25))
+    assert found == pytest.approx(wanted["wear_power"], rel=1e-11)
+
+
+@pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
+def test_plain_schemes_agree_with_the_kernels(scheme: str, sdnd104: dict[str, Any]) -> None:
+    name = {"euler": "EULER", "devogelaere": "DEVOGE"}[scheme]
+    (row,) = rows(sdnd104, "columns", base_acceleration=1.5, method=name)
+    found = plain.wear_power(getattr(plain, scheme), 1.5, tabulated.true_sine, WINDOW)
+    assert found == pytest.approx(row["ours"], rel=1e-11)
