@@ -1,7 +1,7 @@
 """Compiled kernels by content: the same text, compiler, flags and processor compile once.
 
-Safe under any number of processes starting at once: each compiles into a scratch folder of its own
-and renames the result into place, whole; who comes second keeps what the first one put there.
+Safe under any number of processes starting at once: one compiles, into a scratch folder of its own,
+and renames the result into place, whole; the others wait for it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,16 @@ import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sweep.errors import MachineError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 
 def cache_folder() -> Path:
@@ -48,13 +54,35 @@ def cached(name: str, make: Callable[[Path], None]) -> Path:
     if final.exists():
         return final
     try:
-        with tempfile.TemporaryDirectory(prefix="scratch-", dir=final.parent) as scratch:
-            made = Path(scratch) / name
-            make(made)
-            _put(made, final)
+        with (
+            _lock(final.with_suffix(".lock")),
+            tempfile.TemporaryDirectory(prefix="scratch-", dir=final.parent) as scratch,
+        ):
+            if not final.exists():
+                made = Path(scratch) / name
+                make(made)
+                _put(made, final)
     except OSError as error:
         raise _unwritable(final.parent, error) from error
     return final
+
+
+@contextmanager
+def _lock(path: Path) -> Generator[None]:
+    """Hold a lock that saves other processes the same work.
+
+    Where the system has no such lock they all do the work, and the result is the same.
+    """
+    if fcntl is None:
+        yield
+        return
+    with path.open("w") as file:
+        with suppress(OSError):  # a network disk without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def _put(made: Path, final: Path) -> None:

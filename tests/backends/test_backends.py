@@ -206,17 +206,18 @@ print(compile_library(sys.argv[1], compiler))
 """
 
 
-def test_eight_processes_at_an_empty_cache_leave_one_library_and_no_scratch(kernels: Path) -> None:
+def race(text: str, processes: int = 8) -> list[str]:
+    """Compile a text in several processes at once; the paths they print."""
     racers = [
         subprocess.Popen(
-            [sys.executable, "-c", RACER, ANSWER],
+            [sys.executable, "-c", RACER, text],
             cwd=ROOT,
             text=True,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        for _ in range(8)
+        for _ in range(processes)
     ]
     for racer in racers:
         assert racer.stdout is not None
@@ -226,10 +227,29 @@ def test_eight_processes_at_an_empty_cache_leave_one_library_and_no_scratch(kern
         racer.stdin.write("go\n")
         racer.stdin.flush()
     said = [racer.communicate() for racer in racers]
-    assert [racer.returncode for racer in racers] == [0] * 8, said
+    assert not any(racer.returncode for racer in racers), said
+    return [out.strip() for out, _ in said]
+
+
+def test_eight_processes_at_an_empty_cache_leave_one_library_and_no_scratch(kernels: Path) -> None:
+    paths = race(ANSWER)
     (library,) = kernels.iterdir()
-    assert {out.strip() for out, _ in said} == {str(library)}
+    assert paths == [str(library)] * 8
     assert answer_of(library) == 42
+
+
+@on_posix
+def test_processes_that_need_one_kernel_at_once_compile_it_once(
+    tmp_path: Path, kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log"
+    real = find_compiler().command[0]
+    script = (
+        f'test "$1" = "--version" || {{ echo compiled >> {log}; sleep 0.2; }}; exec {real} "$@"'
+    )
+    monkeypatch.setenv("TRIBOSWEEP_CXX", str(program(tmp_path / "cxx", script)))
+    race(ANSWER)
+    assert log.read_text() == "compiled\n"
 
 
 def test_threads_that_need_one_kernel_at_once_all_get_it(kernels: Path) -> None:
