@@ -1,4 +1,4 @@
-"""Results in other formats: netCDF, CSV with a row a point, and zarr for what is not in a store."""
+"""Export of results: netCDF, CSV with one row per point, and zarr for traces."""
 
 from __future__ import annotations
 
@@ -21,29 +21,28 @@ from sweep.summary import blocks, coordinates, refuse_no_results
 if TYPE_CHECKING:
     import xarray as xr
 
-ROWS_AT_ONCE = 2**14  # turned into text; some hundred bytes of memory a value
+ROWS_AT_ONCE = 2**14  # formatted together; each value takes some hundred bytes of memory
 
 
 def export(
     dataset: xr.Dataset, path: str | Path, formats: Mapping[str, Writer] | None = None
 ) -> Path:
-    """The results as a file, of the format that the end of its name says: .nc or .csv.
+    """Write the results to a file in the format of its suffix, and return its path.
 
-    A file that is there is replaced, once the new one is whole. Raises SweepError for another end,
-    a place that cannot be or what has no results, MachineError if the disk is full. `formats` are
-    those to choose from: FORMATS, or TRACE_FORMATS.
+    An existing file is replaced once the new one is complete. `formats` maps suffixes to writers:
+    FORMATS (the default) or TRACE_FORMATS. Raises SweepError for an unknown suffix, a path that
+    cannot be written or a Dataset without results, and MachineError if the disk is full.
     """
     refuse_no_results(dataset)
     path = Path(path)
     formats = FORMATS if formats is None else formats
     write = formats.get(path.suffix.lower())
     if write is None:
-        known = " or ".join(formats)
-        raise SweepError(f"{str(path)!r} names no format by its end: use {known}")
+        raise SweepError(f"{str(path)!r} has an unknown suffix: use {' or '.join(formats)}")
     if write is _write_zarr and os.path.lexists(path):
-        raise SweepError(f"{str(path)!r} is there already; remove it, or name another")
+        raise SweepError(f"{str(path)!r} exists: remove it, or choose another name")
     if path.is_dir():
-        raise SweepError(f"{str(path)!r} is a folder; name a file in it")
+        raise SweepError(f"{str(path)!r} is a folder: give the path of a file")
     with _whole(path) as scratch:
         write(dataset, scratch)
     return path
@@ -51,7 +50,7 @@ def export(
 
 @contextmanager
 def _whole(path: Path) -> Generator[Path]:
-    """A scratch file beside `path` that takes its place at the end; gone if anything went wrong."""
+    """A scratch file beside `path`, renamed to it at the end, or removed after an error."""
     scratch = path.with_name(f".{path.stem}.{uuid.uuid4().hex}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,17 +62,20 @@ def _whole(path: Path) -> Generator[Path]:
                 shutil.rmtree(scratch, ignore_errors=True)
             scratch.unlink(missing_ok=True)
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
-        raise SweepError(f"{str(path)!r} cannot be written: {error}; name another") from error
+        raise SweepError(f"cannot write {str(path)!r}: {error}; choose another path") from error
     except OSError as error:
-        raise MachineError(f"{str(path)!r} cannot be written: {error}; nothing is left") from error
+        raise MachineError(
+            f"cannot write {str(path)!r}: {error}; nothing was written. Free some space, or choose "
+            "a path on another disk"
+        ) from error
 
 
 def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:
-    """With units and attributes, in netCDF-4 whose chunks are those of the store."""
+    """Write netCDF-4 with units and attributes, in the chunks of the store."""
     bare = dataset.drop_encoding()
     free = shutil.disk_usage(path.parent).free
-    if bare.nbytes > free:  # HDF5 does not report a full disk, it crashes over it
-        raise OSError(f"it needs {bare.nbytes:,} bytes, and the disk has {free:,} left")
+    if bare.nbytes > free:  # on a full disk HDF5 crashes
+        raise OSError(f"the file needs {bare.nbytes:,} bytes, and the disk has {free:,} free")
     encoding: dict[str, dict[str, Any]] = {str(name): {"_FillValue": None} for name in bare.coords}
     for name, variable in bare.data_vars.items():
         if variable.chunks:
@@ -82,9 +84,9 @@ def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:
 
 
 def _write_csv(dataset: xr.Dataset, path: Path) -> None:
-    """Comment lines with units and provenance, one of names, then a row a point in C order.
+    """Write comments with units and provenance, a header, and one row per point in C order.
 
-    A flag and the status have two columns: the code as stored, and its name.
+    A flag and the status have two columns each: the stored code and its name.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         for line in _comments(dataset):
@@ -98,9 +100,9 @@ def _write_csv(dataset: xr.Dataset, path: Path) -> None:
 
 
 def _write_zarr(dataset: xr.Dataset, path: Path) -> None:
-    """A folder of zarr's format 3 that plain xarray.open_zarr opens."""
+    """Write a folder of zarr format 3, which plain xarray.open_zarr opens."""
     encoding: dict[str, dict[str, Any]] = {str(name): {"_FillValue": None} for name in dataset}
-    with warnings.catch_warnings():  # it is not yet in the standard, and readers warn without
+    with warnings.catch_warnings():  # not yet standard, but readers warn without it
         warnings.filterwarnings("ignore", "Consolidated metadata")
         dataset.drop_encoding().to_zarr(path, zarr_format=3, consolidated=True, encoding=encoding)
 
@@ -137,7 +139,7 @@ def _described(variable: Any) -> str:
 
 
 def _columns(block: xr.Dataset) -> dict[str, NDArray[Any]]:
-    """Every column of a block in memory, each of one value a point."""
+    """The columns of a block in memory, each with one value per point."""
     like = max(block.data_vars.values(), key=lambda variable: variable.ndim)
     names = coordinates(block)[0]
     columns: dict[str, NDArray[Any]] = {}
@@ -150,7 +152,7 @@ def _columns(block: xr.Dataset) -> dict[str, NDArray[Any]]:
 
 
 def _flag_names(flag: xr.DataArray) -> NDArray[Any]:
-    """The name of each of the 256 codes, empty where a code has none."""
+    """The name of each of the 256 codes; empty for unused ones."""
     meanings = str(flag.attrs["flag_meanings"]).split()
     names = np.full(256, "", dtype=f"<U{max(map(len, meanings))}")
     names[np.asarray(flag.attrs["flag_values"])] = meanings
@@ -158,7 +160,7 @@ def _flag_names(flag: xr.DataArray) -> NDArray[Any]:
 
 
 def _write_rows(file: TextIO, columns: Mapping[str, NDArray[Any]]) -> None:
-    """Numbers as the shortest text that is read back to the same bits."""
+    """Write each number as the shortest text that reads back to the same bits."""
     length = len(next(iter(columns.values())))
     for start in range(0, length, ROWS_AT_ONCE):
         part = [values[start : start + ROWS_AT_ONCE] for values in columns.values()]

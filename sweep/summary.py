@@ -1,13 +1,13 @@
-"""What the results of a sweep hold, and how far they are, in bounded memory."""
+"""Statistics of results and the progress of a store, in bounded memory."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError, SweepError
 from sweep.spec import Status
-from sweep.store.flow import errors
+from sweep.store.flow import errors, latest_rate
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from sweep.store import Store
 
-BLOCK_POINTS = 2**20  # read at once; the greatest chunk that is made unless asked for
+BLOCK_POINTS = 2**20  # read at once; the size of the largest default chunk
 
 
 @dataclass(frozen=True)
 class Range:
-    """An output over the points that have a value; NaN where none has."""
+    """The range of an output over the points that have a value; NaN if none has."""
 
     least: float
     mean: float
@@ -36,32 +36,32 @@ class Range:
 
 @dataclass(frozen=True)
 class Contents:
-    """What the points of a Dataset hold, all together; shares are NaN where no point has one."""
+    """Statistics over all points of a Dataset; shares are NaN if no point has a value."""
 
-    counts: Mapping[Status, int]  # points by status, those that occur
+    counts: Mapping[Status, int]  # points by status; zeros are left out
     ranges: Mapping[str, Range]  # of each real and each count output
-    shares: Mapping[str, Mapping[str, float]]  # of each flag: meaning -> share of points with one
+    shares: Mapping[str, Mapping[str, float]]  # of each flag: meaning -> share of the ok points
 
 
 @dataclass(frozen=True)
 class State:
-    """How far a store is. The pace is that of the last process that wrote to it."""
+    """The progress of a store; the rate is that of all processes when it was last written to."""
 
     points_done: int
     points_total: int
     chunks_done: int
     chunks_total: int
     counts: Mapping[Status, int]
-    points_per_second: float | None  # None: nothing is known
+    points_per_second: float | None  # None: unknown
     seconds_left: float | None
     last_written: str | None  # time of the last receipt, ISO 8601
-    errors: Mapping[str, int]  # points that have failed, by what went wrong
+    errors: Mapping[str, int]  # failed points by error message
 
 
 def contents(dataset: xr.Dataset) -> Contents:
-    """The statistics of every output over all points that are ok, read a block at a time.
+    """The statistics of every output over all points that are ok, read block by block.
 
-    SweepError for what has no results.
+    Raises SweepError if the Dataset is not the results of a sweep.
     """
     refuse_no_results(dataset)
     counts: Counter[Status] = Counter()
@@ -84,25 +84,25 @@ def contents(dataset: xr.Dataset) -> Contents:
 
 
 def refuse_no_results(dataset: object) -> None:
-    """SweepError for what is no Dataset, or has no status."""
+    """Raise SweepError unless this is a Dataset with a variable `status`."""
     if "status" not in getattr(dataset, "data_vars", ()):
         raise SweepError(
-            "the results of a sweep are an xarray.Dataset with its status, which says which points "
-            f"are ok: this is of type {type(dataset).__name__} without one"
+            "not the results of a sweep: expected an xarray.Dataset with the variable 'status', "
+            f"got {type(dataset).__name__} without it; pass the Dataset that sweep.run returns"
         )
 
 
 def state(store: Store, *, damaged: bool = False) -> State:
-    """How far a store is, from a listing of its files, its status, and its receipts.
+    """The progress of a store, from a listing of its files, its status and its receipts.
 
-    Of a store known to be damaged, the points are not counted by status if that cannot be read; of
-    another, StoreError then.
+    Raises StoreError if the status cannot be read. With `damaged`, points are then not counted by
+    status instead.
     """
     pending = store.pending()
     left = sum(chunk.n_points for chunk in pending)
     total = store.sweep.n_points
     receipts = store.receipts()
-    pace = points_per_second(receipts)
+    rate = latest_rate(receipts, time.time(), finished=not left)
     counts = _counts(store, damaged=damaged)
     return State(
         points_done=total - left,
@@ -110,10 +110,10 @@ def state(store: Store, *, damaged: bool = False) -> State:
         chunks_done=store.n_chunks - len(pending),
         chunks_total=store.n_chunks,
         counts=counts,
-        points_per_second=pace,
-        seconds_left=left / pace if pace else None,
+        points_per_second=rate,
+        seconds_left=left / rate if rate else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
-        errors=errors(store.of_done(receipts)) if counts.get(Status.failed) else {},
+        errors=errors(store.done_receipts(receipts)) if counts.get(Status.failed) else {},
     )
 
 
@@ -126,31 +126,22 @@ def _counts(store: Store, *, damaged: bool) -> Mapping[Status, int]:
         return {}
 
 
-def points_per_second(receipts: Sequence[Mapping[str, Any]]) -> float | None:
-    """The pace of the process that wrote the last receipt; None without one that tells."""
-    telling = [r for r in receipts if {"time", "host", "pid", "points", "seconds"} <= set(r)]
-    if not telling:
-        return None
-    writer = [telling[-1][key] for key in ("host", "pid")]
-    own = [receipt for receipt in telling if [receipt["host"], receipt["pid"]] == writer]
-    times = [datetime.fromisoformat(str(receipt["time"])).timestamp() for receipt in own]
-    span = times[-1] - times[0] + float(own[0]["seconds"])
-    return sum(int(receipt["points"]) for receipt in own) / span if span > 0 else None
-
-
 def coordinates(dataset: xr.Dataset) -> tuple[dict[str, xr.DataArray], dict[str, xr.DataArray]]:
-    """The parameters with values along an axis, and those with a single value, by name."""
+    """The parameters along an axis and the constant ones, by name."""
     found = {str(name): dataset[name] for name in dataset.coords}
     along = {name: values for name, values in found.items() if values.ndim}
     return along, {name: value for name, value in found.items() if not value.ndim}
 
 
 def blocks(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
-    """The Dataset in parts, lazily: whole chunks, BLOCK_POINTS points or one chunk, in C order."""
+    """The Dataset in lazy blocks of whole chunks, in C order.
+
+    A block has at most BLOCK_POINTS points, or is a single chunk.
+    """
     sizes = {str(name): size for name, size in dataset["status"].sizes.items()}
-    # Of the status alone: coordinates along a sample's points lie in longer files.
+    # Only the chunks of the status count: the files of long coordinates are longer.
     chunks = dataset["status"].variable.chunksizes
-    # A step to the next part costs as much as there are chunks, so that one by one is too slow.
+    # Each block takes time in proportion to the number of all chunks, so blocks must be large.
     steps = _steps(list(sizes.values()), [chunks[name][0] if chunks else 1 for name in sizes])
     starts = (range(0, size, step) for size, step in zip(sizes.values(), steps, strict=True))
     for place in itertools.product(*starts):
@@ -160,7 +151,7 @@ def blocks(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
 
 @dataclass
 class _Tally:
-    """Least, sum and greatest of values that come in parts."""
+    """Minimum, sum and maximum of values that arrive in parts."""
 
     number: int = 0
     total: float = 0.0
@@ -195,7 +186,7 @@ def _shares(flag: xr.DataArray, found: Mapping[int, int]) -> dict[str, float]:
 
 
 def _steps(shape: Sequence[int], chunk: Sequence[int]) -> list[int]:
-    """Whole trailing dimensions, then whole chunks of one, then single chunks."""
+    """The shape of a block: as many whole trailing dimensions as fit, then whole chunks."""
     steps: list[int] = []
     for size, least in zip(reversed(shape), reversed(chunk), strict=True):
         room = max(BLOCK_POINTS // math.prod(steps), 1)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import time
 import tracemalloc
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sweep.summary
+from sweep.cli.watching import Look
 from sweep.spec import Status
 from sweep.store import Store
-from sweep.summary import blocks, contents, coordinates, points_per_second, state
+from sweep.summary import blocks, contents, coordinates, state
 from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import linear, sweep_over
 
@@ -99,17 +102,43 @@ def test_state_counts_what_is_done(tmp_path: Path) -> None:
     assert found.points_per_second is found.seconds_left is found.last_written is None
 
 
-def test_the_pace_is_that_of_the_last_writer() -> None:
-    def receipt(second: int, pid: int, points: int) -> dict[str, object]:
-        time = f"2026-01-01T00:00:{second:02d}.000+00:00"
-        return {"time": time, "host": "a", "pid": pid, "points": points, "seconds": 2.0}
+NOON = 1_700_000_000.0  # s since 1970
 
-    old = [receipt(1, 1, 10**9), receipt(2, 1, 10**9)]
-    new = [receipt(30, 2, 100), receipt(31, 2, 100), receipt(34, 2, 100)]
-    assert points_per_second([*old, *new]) == 300 / 6  # from 2 s before its first receipt
-    assert points_per_second([*new, {"time": "2026", "chunk": [0], "error": "no points"}]) == 50
-    assert points_per_second([]) is None
-    assert points_per_second([{**new[0], "seconds": 0.0}]) is None  # as a coarse clock has it
+
+def receipt(seconds_ago: float, pid: int, points: int, seconds: float = 2.0) -> dict[str, object]:
+    written = datetime.fromtimestamp(NOON - seconds_ago, UTC).isoformat()
+    return {"time": written, "pid": pid, "points": points, "seconds": seconds}
+
+
+def test_status_and_watch_report_the_same_rate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of all processes which have written recently, not of an earlier run."""
+    monkeypatch.setattr(time, "time", lambda: NOON)
+    store = create(tmp_path / "a.zarr")
+    for each in (receipt(5000, 9, 10**9), receipt(18, 1, 100), receipt(8, 2, 50), receipt(0, 1, 9)):
+        store.append_receipt(each)
+    shown = state(store)
+    watched = Look.of(store, SWEEP.n_points)
+    assert shown.points_per_second == watched.flow.points_per_second == pytest.approx(159 / 20)
+    assert shown.seconds_left == watched.seconds_left
+
+
+def test_the_rate_of_an_idle_store_is_that_of_the_last_minute_of_writing(tmp_path: Path) -> None:
+    store = create(tmp_path / "a.zarr")
+    for each in (receipt(1000, 1, 10**9), receipt(4, 1, 100), receipt(2, 2, 100)):
+        store.append_receipt(each)
+    store.append_receipt({"chunk": [0], "error": "no points", "points": 1} | receipt(0, 2, 100))
+    store.append_receipt({"time": "2026-01-01T00:00:00+00:00"})  # of no chunk
+    assert state(store).points_per_second == 300 / 6
+
+
+@pytest.mark.parametrize("seconds", [None, 0.0], ids=["nothing written", "a coarse clock"])
+def test_an_unknown_rate(tmp_path: Path, seconds: float | None) -> None:
+    store = create(tmp_path / "a.zarr")
+    if seconds is not None:
+        store.append_receipt(receipt(0, 1, 100, seconds))
+    assert state(store).points_per_second is None
 
 
 def test_coordinates_are_axes_and_constants(store: Store) -> None:

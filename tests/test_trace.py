@@ -457,7 +457,7 @@ def test_files_are_replaced_and_folders_are_not(tmp_path: Path, everything: xr.D
         (tmp_path / name).write_text("old")
         assert save(everything, tmp_path / name).read_bytes()[:3] != b"old"
     (tmp_path / "a.zarr").mkdir()
-    with pytest.raises(SweepError, match="is there already; remove it, or name another"):
+    with pytest.raises(SweepError, match="remove it, or choose another name"):
         save(everything, tmp_path / "a.zarr")
     assert list((tmp_path / "a.zarr").iterdir()) == []
 

@@ -58,7 +58,7 @@ def tell_failure(ended: Ended, again: str, *, as_json: bool) -> int:
     if as_json:
         print_object("summary", **_figures(ended), next=again)
     kept = ended.kept
-    errors = [receipt for receipt in kept.of_done(kept.receipts()) if "error" in receipt]
+    errors = [receipt for receipt in kept.done_receipts(kept.receipts()) if "error" in receipt]
     words = f": {errors[-1]['error']}" if errors else ""
     print(
         f"stopped by the first chunk that failed{words}\n"
@@ -127,7 +127,7 @@ def _print_statuses(ended: Ended, counts: Mapping[Status, int]) -> None:
     print_statuses(counts, ended.kept.sweep.model.sentences)
     if counts.get(Status.failed):
         kept = ended.kept
-        print_errors(errors(kept.of_done(kept.receipts())), kept.log)
+        print_errors(errors(kept.done_receipts(kept.receipts())), kept.log)
 
 
 def _headline(ended: Ended) -> str:

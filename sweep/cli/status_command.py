@@ -42,9 +42,10 @@ def status(
 ) -> None:
     """Tell what is done, what is pending, and what to do next.
 
-    Pace and time left are those of the last process that wrote to the store; with --watch those
-    of all that write now, whichever shard or cluster they are of. The exit status is 1 if points
-    have failed or, with --verify, chunks are damaged; the next `sweep run` computes those again.
+    Rate and time left are those of all processes that write now, whichever shard or cluster they
+    belong to. If none does, the rate is that of the last minute of writing. The exit status is 1 if
+    points have failed or, with --verify, chunks are damaged; the next `sweep run` computes those
+    again.
     """
     from sweep.cli.watching import watch as watch_store
     from sweep.spec import Status
@@ -58,7 +59,7 @@ def status(
             watch_store(opened, asked.event, as_json=as_json)
         if asked.signal:
             raise typer.Exit(asked.exit_status)
-        opened = opened.opened_again()
+        opened = opened.refreshed()
     damaged = _verified(opened) if verify else None
     found = state(opened, damaged=bool(damaged))
     if as_json and watch:
@@ -123,8 +124,8 @@ def _print_state(found: State) -> None:
         f"{found.chunks_done:,} of {counted(found.chunks_total, 'chunk')}"
     )
     if found.points_per_second:
-        left = f", {duration(found.seconds_left or 0)} left at that pace" if done < total else ""
-        print(f"{rate(found.points_per_second)} in the last run{left}")
+        left = f", {duration(found.seconds_left or 0)} left at that rate" if done < total else ""
+        print(f"{rate(found.points_per_second)} when last written{left}")
     if found.last_written:
         print(f"last chunk written {found.last_written[:19].replace('T', ' ')} UTC")
 

@@ -25,7 +25,7 @@ CLEAR = "\x1b[2J\x1b[H"
 
 def watch(store: Store, stop: Event, *, as_json: bool) -> None:
     """Shows pace, time left, failures and workers until all is done, or `stop` is set."""
-    while (left := _points(store := store.opened_again())) and not stop.is_set():
+    while (left := _points(store := store.refreshed())) and not stop.is_set():
         began = time.monotonic()
         look = Look.of(store, left)
         if as_json:
@@ -55,7 +55,7 @@ class Look:
         from sweep.store.flow import flow
 
         receipts = store.receipts()
-        now = flow(receipts, time.time(), store.of_done(receipts))
+        now = flow(receipts, time.time(), store.done_receipts(receipts))
         total, pace = store.sweep.n_points, now.points_per_second
         return cls(total - left, total, left / pace if pace else None, now)
 

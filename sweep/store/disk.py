@@ -318,16 +318,16 @@ class Store:
         """All receipts of all writers, by time; advisory, a torn line is passed over."""
         return self._place.receipts()
 
-    def of_done(self, receipts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Those of some receipts that are of chunks that are done now.
+    def done_receipts(self, receipts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Those of the receipts whose chunk is done now.
 
-        Others are of chunks to be computed anew, or of a store that lay here before.
+        Others belong to chunks that are pending again, or to an earlier store in this place.
         """
         rows: list[list[int]] = self._indices(self._listed("status")).tolist()
         done = {tuple(row) for row in rows}
         return [r for r in receipts if "chunk" in r and tuple(r["chunk"]) in done]
 
-    def opened_again(self) -> Store:
+    def refreshed(self) -> Store:
         """The store as it is now: it may have been extended, or be gone."""
         return self._open(self._place)
 

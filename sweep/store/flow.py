@@ -1,4 +1,7 @@
-"""Who writes to a store now and how fast, from its receipts: all processes, hosts and shards."""
+"""The rate at which a store is being filled and by whom, from its receipts.
+
+Receipts of all processes, hosts and shards count.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,16 @@ from typing import Any
 
 from sweep.spec import Status
 
-LEAST_SECONDS = 60.0  # looked back
-CHUNKS_BACK = 3.0  # and at least as long as so many of the slowest chunks lately took
-LATELY = 100  # receipts
-
+MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate
+WINDOW_IN_CHUNKS = 3.0  # or this many times the slowest of the recent chunks, if that is longer
+RECENT_RECEIPTS = 100
 
 Receipt = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Writer:
-    """A process that has written lately: one of a run's, its threads together."""
+    """A process that has recently written to the store, all of its threads together."""
 
     host: str
     pid: int
@@ -30,44 +32,64 @@ class Writer:
 
 @dataclass(frozen=True)
 class Flow:
-    """What receipts tell of the moment."""
+    """The state of a run at one moment, from its receipts."""
 
-    points_per_second: float | None  # None: nobody has written lately
-    writers: Sequence[Writer]  # those that have written lately
+    points_per_second: float | None  # None: nothing was written recently
+    writers: Sequence[Writer]  # the processes that have written recently
     counts: Mapping[Status, int]  # points by status, of the chunks that have a receipt
-    errors: Mapping[str, int]  # points that have failed, by what went wrong
+    errors: Mapping[str, int]  # failed points by error message
 
 
-def flow(receipts: Sequence[Receipt], now: float, of_done: Sequence[Receipt] | None = None) -> Flow:
-    """The flow at `now` (s, as of time.time()), from receipts in the order of their times.
+def flow(
+    receipts: Sequence[Receipt], now: float, done_receipts: Sequence[Receipt] | None = None
+) -> Flow:
+    """The flow at `now` (s, as time.time() gives it), from receipts sorted by time.
 
-    Points are counted from those of chunks that are done, all if nothing else is said. A clock
-    that differs costs no more than a wrong pace.
+    Points are counted from `done_receipts`, those of chunks that are done; by default from all.
+    A host whose clock is wrong distorts the rate and nothing else.
     """
-    of_done = receipts if of_done is None else of_done
-    slowest = max((float(r.get("seconds", 0.0)) for r in receipts[-LATELY:]), default=0.0)
-    back = max(LEAST_SECONDS, CHUNKS_BACK * slowest)
-    recent = [r for r in receipts if "points" in r and abs(now - _time(r)) <= back]
+    done_receipts = receipts if done_receipts is None else done_receipts
+    slowest = max((float(r.get("seconds", 0.0)) for r in receipts[-RECENT_RECEIPTS:]), default=0.0)
+    window = max(MIN_WINDOW_SECONDS, WINDOW_IN_CHUNKS * slowest)
+    recent = [r for r in receipts if "points" in r and abs(now - _time(r)) <= window]
     by_writer: dict[tuple[str, int], list[Receipt]] = {}
     for receipt in recent:
         by_writer.setdefault((str(receipt["host"]), int(receipt["pid"])), []).append(receipt)
     return Flow(
-        points_per_second=_pace(recent, now),
+        points_per_second=_rate(recent, now),
         writers=[
-            Writer(*name, _pace(own, now), max(now - _time(own[-1]), 0.0))
+            Writer(*name, _rate(own, now), max(now - _time(own[-1]), 0.0))
             for name, own in sorted(by_writer.items())
         ],
-        counts=_counts(of_done),
-        errors=errors(of_done),
+        counts=_counts(done_receipts),
+        errors=errors(done_receipts),
     )
+
+
+def latest_rate(receipts: Sequence[Receipt], now: float, *, finished: bool) -> float | None:
+    """Points per second at `now`, or when the store was last written to if nothing writes now."""
+    current = flow(receipts, now)
+    with_points = [receipt for receipt in receipts if "points" in receipt]
+    if with_points and (finished or not current.writers):
+        current = flow(receipts, _time(with_points[-1]))
+    return current.points_per_second
+
+
+def errors(receipts: Sequence[Receipt]) -> Mapping[str, int]:
+    """The number of failed points by error message, the most frequent first."""
+    total: Counter[str] = Counter()
+    for receipt in _last_of_each_chunk(receipts):
+        if "error" in receipt:
+            total[str(receipt["error"])] += int(receipt["points"])
+    return dict(total.most_common())
 
 
 def _time(receipt: Receipt) -> float:
     return datetime.fromisoformat(str(receipt["time"])).timestamp()
 
 
-def _pace(receipts: Sequence[Receipt], now: float) -> float | None:
-    """Points a second since the first of these chunks was begun; None without any."""
+def _rate(receipts: Sequence[Receipt], now: float) -> float | None:
+    """Points per second since the first of these chunks was begun; None without any."""
     if not receipts:
         return None
     began = min(_time(r) - float(r.get("seconds", 0.0)) for r in receipts)
@@ -75,22 +97,13 @@ def _pace(receipts: Sequence[Receipt], now: float) -> float | None:
     return sum(int(r["points"]) for r in receipts) / span if span > 0 else None
 
 
-def _last(receipts: Sequence[Receipt]) -> list[Receipt]:
-    """The last receipt of each chunk: it may have been computed again."""
-    return list({tuple(r["chunk"]): r for r in receipts if {"chunk", "counts"} <= set(r)}.values())
-
-
 def _counts(receipts: Sequence[Receipt]) -> Mapping[Status, int]:
     total: Counter[str] = Counter()
-    for receipt in _last(receipts):
+    for receipt in _last_of_each_chunk(receipts):
         total.update(receipt["counts"])
     return {status: total[status.name] for status in Status if total[status.name]}
 
 
-def errors(receipts: Sequence[Receipt]) -> Mapping[str, int]:
-    """The points that have failed, by what went wrong, the most frequent first."""
-    total: Counter[str] = Counter()
-    for receipt in _last(receipts):
-        if "error" in receipt:
-            total[str(receipt["error"])] += int(receipt["points"])
-    return dict(total.most_common())
+def _last_of_each_chunk(receipts: Sequence[Receipt]) -> list[Receipt]:
+    """A chunk that was computed again has several receipts, of which the last one counts."""
+    return list({tuple(r["chunk"]): r for r in receipts if {"chunk", "counts"} <= set(r)}.values())

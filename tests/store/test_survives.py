@@ -239,7 +239,7 @@ def test_receipts_of_what_is_to_be_computed_anew_are_told_apart(store: Store) ->
     store.append_receipt({"points": 1})
     receipts = store.receipts()
     assert len(receipts) == 3
-    assert [receipt["chunk"] for receipt in store.of_done(receipts)] == [list(done.index)]
+    assert [receipt["chunk"] for receipt in store.done_receipts(receipts)] == [list(done.index)]
 
 
 def test_creators_racing_for_one_path_all_get_the_same_store(tmp_path: Path) -> None:
