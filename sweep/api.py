@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from sweep.config import checked_options, load
-from sweep.engine import Progress, Summary, consistent
+from sweep.engine import Progress, Summary, refuse_in_worker_process
 from sweep.engine import run as run_engine
 from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.errors import SweepError
+from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.refine.passes import run_in_memory, run_in_stores
 from sweep.spec import Request
 from sweep.store import MemoryResults, Store, refuse_no_path
@@ -33,35 +34,39 @@ def run(
     overrides: Sequence[str] = (),
     *,
     store: str | Path | Literal["auto"] | None = "auto",
-    backend: Literal["auto", "cpu", "gpu"] | None = None,
-    workers: int | None = None,
-    cluster: str | None = None,
-    gpus: int | Literal["all"] | None = None,
     report: Report | None = None,
     stop: Event | None = None,
+    **options: Unpack[RunKeywords],
 ) -> xr.Dataset:
-    """The results of a sweep: an xarray.Dataset with the sweep's dimensions, `status` included.
+    """Compute a sweep: an xarray.Dataset with the sweep's dimensions and `status`.
 
-    `source` is a TOML file, the name of a shipped one, or a mapping of that shape; `overrides` are
-    "name=value" texts. `store` is where results are kept, by default results/NAME.zarr: what is
-    done there is not computed again, and the Dataset is lazy. With store=None it is in memory and
-    nothing is written. Points that could not be computed carry their `status`; SweepError is
-    raised where the request or the machine is at fault. `report` is called with the progress a few
-    times a second; set `stop`, a threading.Event, to end early. `workers` are
-    threads, or with cluster="local" processes; `cluster` may be a Dask scheduler's address, too.
-    `gpus` is how many GPUs of this machine compute, in a process each. Processes of this machine
-    import the script that calls this, which has to do so below `if __name__ == "__main__":`.
-    Of a refined sweep that was stopped, the Dataset has the points of the pass it was in.
+    `source` is a TOML file, the name of a shipped one, or a mapping of the same shape. `overrides`
+    are "name=value" texts, as of `--set`. Results are kept in `store`, by default
+    results/NAME.zarr: what is finished there is not computed again, and the Dataset is lazy. With
+    store=None the Dataset is in memory and nothing is written.
+
+    `report` is called with the progress a few times a second. Set `stop`, a threading.Event, to end
+    early; of a refined sweep the Dataset then has the points of the pass that was interrupted.
+
+    A point that cannot be computed has a `status` that says why. Raises SweepError if the request
+    or the machine is at fault. With `gpus` or cluster="local", worker processes import the calling
+    script, which must therefore call this below `if __name__ == "__main__":`.
+
+    The run options override those under [run] in the file:
+
     """
     _refuse_no_listeners(stop, report=report)
-    request = with_options(
-        load(source, overrides), backend=backend, workers=workers, cluster=cluster, gpus=gpus
-    )
+    request = with_options(load(source, overrides), **options)
     if store is None:
         return _in_memory(request, report, stop).dataset()
     path = default_store(request) if store == "auto" else store
     kept, _ = compute(request, path, report, stop)
     return kept.dataset()
+
+
+run.__doc__ = f"{inspect.cleandoc(run.__doc__ or '')}\n" + "\n".join(
+    f"{name}: {option.meaning}" for name, option in OPTIONS.items()
+)
 
 
 def compute(
@@ -120,19 +125,23 @@ def _in_memory(request: Request, report: Report | None, stop: Event | None) -> M
     return results
 
 
-def with_options(request: Request, **options: Any) -> Request:
-    """The request with those run options that are not None.
+def with_options(request: Request, **options: Unpack[RunKeywords]) -> Request:
+    """The request with these run options in place of its own; None leaves one as it is.
 
-    Workers asked for here are also the jobs of a run under SLURM, whatever its table says. Where
-    GPUs are asked for, the threads that a file asks for are not. SweepError where options are not
-    what a file may have under [run], or exclude each other.
+    `workers` is also the number of SLURM jobs, and `gpus` replaces the file's `workers`. SweepError
+    if an option is unknown, has a value it cannot take, or excludes another one.
     """
-    given = checked_options({name: v for name, v in options.items() if v is not None})
-    if "workers" in given:
-        given["slurm"] = {**request.options.slurm, "jobs": given["workers"]}
-    if "gpus" in given:
-        given = {"workers": None, **given}
-    return replace(request, options=consistent(replace(request.options, **given)))
+    requested = checked_options({key: v for key, v in options.items() if v is not None})
+    if "slurm" in requested:
+        requested["slurm"] = {**request.options.slurm, **requested["slurm"]}
+    if "workers" in requested:
+        slurm = requested.get("slurm", request.options.slurm)
+        requested["slurm"] = {**slurm, "jobs": requested["workers"]}
+    if "gpus" in requested:
+        requested = {"workers": None, **requested}
+    changed = consistent(replace(request.options, **requested))
+    refuse_in_worker_process(changed)
+    return replace(request, options=changed)
 
 
 def default_store(request: Request) -> Path:

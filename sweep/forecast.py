@@ -17,20 +17,11 @@ from sweep.backends.visible import find_gpus
 from sweep.engine import needs_backend_here, threads_for, threads_of_gpu
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import of_shard
+from sweep.options import RunOptions
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, variant_sets
 from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
-from sweep.spec import (
-    STRETCH,
-    Axis,
-    Chunk,
-    Points,
-    Request,
-    RunOptions,
-    Sweep,
-    array_types,
-    is_array,
-)
+from sweep.spec import STRETCH, Axis, Chunk, Points, Request, Sweep, array_types, is_array
 from sweep.store import anything_at, is_url, layout
 
 PROBE_SECONDS = 1.0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sweep.options import RunOptions
 
 Values = NDArray[np.float64]  # (n_values,)
 STRETCH = 2**20  # values of a parameter along an axis that are in memory at once
@@ -284,24 +286,6 @@ class Points:
     n_points: int
     columns: Mapping[str, Column]  # parameter name -> column, in the order of Sweep.parameters
     variants: tuple[str, ...] = ()  # names of the method's variants that hold here
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunOptions:
-    """How a sweep is run; changes not one bit of the result."""
-
-    backend: Literal["auto", "cpu", "gpu"] = "auto"
-    workers: int | None = None  # None: one per processor this process may use
-    chunk_points: int | None = None  # of a store not yet made; None: chosen from the sweep
-    accept_revision: bool = False  # go on in a store made by another revision of the method
-    retry_failed: bool = False  # compute chunks with failed points again
-    time_limit: float | None = None  # seconds
-    durable: bool = False  # what is written survives a power cut, not kills alone
-    fail_fast: bool = False  # stop at the first chunk given up as failed
-    shard: tuple[int, int] | None = None  # (i, n): the chunks of shard i of n only, i from 1
-    cluster: str | None = None  # None: threads; "local": processes; "slurm"; a scheduler's address
-    gpus: int | Literal["all"] | None = None  # so many of this machine's, a process for each
-    slurm: Mapping[str, object] = field(default_factory=dict[str, object])  # [run.slurm]
 
 
 @dataclass(frozen=True)

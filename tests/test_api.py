@@ -137,7 +137,7 @@ def test_what_is_not_given_leaves_the_files_options_alone() -> None:
     same = api.with_options(request, workers=None, backend=None)
     assert same == request
     assert api.with_options(request, gpus="all").options.workers is None  # which are threads
-    with pytest.raises(SweepError, match="workers=3 does not go with"):
+    with pytest.raises(SweepError, match="cannot be combined with workers=3"):
         api.with_options(request, gpus="all", workers=3)
     other = api.with_options(request, workers=2, chunk_points=None)
     assert (other.options.workers, other.options.chunk_points) == (2, 9)

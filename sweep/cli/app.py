@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -13,14 +12,6 @@ from sweep import __version__
 from sweep.errors import SweepError
 
 Named = TypeVar("Named")
-
-
-class BackendName(StrEnum):
-    """Where kernels run."""
-
-    auto = "auto"
-    cpu = "cpu"
-    gpu = "gpu"
 
 
 def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from sweep.cli.app import BackendName, Json, app, examples
+from sweep.cli.app import Json, app, examples
 from sweep.cli.printing import print_json, print_table, rate
+from sweep.cli.run_options import takes_run_options
 from sweep.cli.stopping import StopRequest
+from sweep.options import RunKeywords
 
 if TYPE_CHECKING:
     from sweep.forecast import Speed
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
         "sweep bench my.toml --set method=euler",
     )
 )
+@takes_run_options("backend")
 def bench(
     configs: Annotated[
         list[str] | None,
@@ -35,11 +38,12 @@ def bench(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of every file."),
     ] = None,
-    backend: Annotated[
-        BackendName | None, typer.Option(help="What computes.", show_default=False)
-    ] = None,
-    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Threads that compute.")] = 1,
+    threads: Annotated[
+        int, typer.Option("--workers", min=1, metavar="N", help="Number of threads.")
+    ] = 1,
+    *,
     as_json: Json = False,
+    **options: Unpack[RunKeywords],
 ) -> None:
     """Measure how many points a second this machine computes of sweeps.
 
@@ -53,11 +57,8 @@ def bench(
 
     names = configs or list(shipped_configs())
     with StopRequest() as asked:
-        requests = [
-            with_options(load(name, overrides or ()), backend=backend and backend.value)
-            for name in names
-        ]
-        measured = [speed_of(request, workers) for request in requests]
+        requests = [with_options(load(name, overrides or ()), **options) for name in names]
+        measured = [speed_of(request, threads) for request in requests]
         if as_json:
             print_json([asdict(speed) for speed in measured])
         else:

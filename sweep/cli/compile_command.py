@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Unpack
 
 import typer
 
 from sweep.cli.app import ConfigPath, Json, Overrides, app, examples
 from sweep.cli.printing import duration, print_json
+from sweep.cli.run_options import takes_run_options
 from sweep.cli.stopping import StopRequest
+from sweep.options import RunKeywords
 
 if TYPE_CHECKING:
     from sweep.spec import Request
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
     "compile",
     epilog=examples("sweep compile wear_power", "sweep compile my.toml --set method=moreau"),
 )
+@takes_run_options("chunk_points")
 def compile_kernels(
     config: ConfigPath,
     overrides: Overrides = None,
-    chunk_points: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="As of `sweep run`.")
-    ] = None,
+    *,
     as_json: Json = False,
+    **options: Unpack[RunKeywords],
 ) -> None:
     """Compile every kernel that a sweep needs into the cache.
 
@@ -38,7 +40,7 @@ def compile_kernels(
     from sweep.engine.driver import compile_kernels as compile_all
 
     with StopRequest() as asked:
-        request = with_options(load(config, overrides or ()), chunk_points=chunk_points)
+        request = with_options(load(config, overrides or ()), **options)
         began = time.perf_counter()
         variants = compile_all(request)
         _tell_kernels(request, variants, time.perf_counter() - began, as_json=as_json)

@@ -10,7 +10,7 @@ from sweep.errors import MachineError
 
 if TYPE_CHECKING:
     from sweep.forecast import Forecast
-    from sweep.spec import RunOptions
+    from sweep.options import RunOptions
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Jobs:
 
 def jobs_of(options: RunOptions) -> Jobs | None:
     """The jobs that a run with these options submits, if it does."""
-    from sweep.engine.slurm import SLURM, job_script, jobs_and_cores
+    from sweep.engine.slurm import job_script, jobs_and_cores
+    from sweep.options import SLURM
 
     return Jobs(*jobs_and_cores(options), job_script(options)) if options.cluster == SLURM else None
 

@@ -33,6 +33,7 @@ class Ended:
     kept: Store
     place: str
     summary: Summary
+    shard: tuple[int, int] | None = None
 
     @property
     def points_total(self) -> int:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from sweep.config.assembly import sweep_of
 from sweep.config.draft import Draft, plain, read
-from sweep.config.quantities import UnreadableError, seconds
 from sweep.config.refinement import refinement_of
-from sweep.config.schema import Document, RunTable, SlurmTable, checked
+from sweep.config.schema import Document, SlurmTable, checked
 from sweep.errors import ConfigError, SweepError
-from sweep.spec import Request, RunOptions
+from sweep.options import RunOptions
+from sweep.options import read as read_options
+from sweep.spec import Request
 from sweep.wording import shown
 
 __all__ = ["Request", "checked_options", "load"]
@@ -45,13 +47,13 @@ def load(
     return Request(sweep, options, draft.name or sweep.model.name, refinement)
 
 
-def checked_options(given: Mapping[str, object]) -> dict[str, object]:
-    """Options of a run that no file has given; SweepError unless [run] would take them."""
-    own = {name: plain(value) for name, value in given.items() if name in RunTable.model_fields}
-    _, wrong = checked(RunTable, own)
-    if wrong:
-        raise SweepError("; ".join(f"{name}={sentence}" for name, sentence in wrong.items()))
-    return {**given, **own}
+def checked_options(given: Mapping[str, object]) -> dict[str, Any]:
+    """Run options from Python, as RunOptions has them; SweepError that names all faulty ones."""
+    options, faults = _read_options({name: plain(value) for name, value in given.items()})
+    if faults:
+        lines = (f"{name}={message}" for (_, name), message in faults.items())
+        raise SweepError("; ".join(lines))
+    return options
 
 
 def _top_level_hint(draft: Draft, key: str) -> str:
@@ -69,24 +71,20 @@ def _check_format(draft: Draft, document: Document) -> None:
 
 
 def _run_options(draft: Draft, raw: Mapping[str, object]) -> RunOptions:
-    table, wrong = checked(RunTable, raw)
-    time_limit = None
-    try:
-        time_limit = None if table.time_limit is None else seconds(table.time_limit)
-    except UnreadableError as error:
-        wrong["time_limit"] = str(error)
-    draft.note("run", wrong)
-    slurm, wrong = checked(SlurmTable, table.slurm)
-    draft.note("run.slurm", wrong)
-    return RunOptions(
-        backend=table.backend,
-        workers=table.workers,
-        chunk_points=table.chunk_points,
-        accept_revision=table.accept_revision,
-        time_limit=time_limit,
-        durable=table.durable,
-        fail_fast=table.fail_fast,
-        cluster=table.cluster,
-        gpus=table.gpus,
-        slurm=slurm.model_dump(exclude_none=True),
-    )
+    options, faults = _read_options(raw, in_file=True)
+    for (table, key), message in faults.items():
+        draft.fault(table, key, message)
+    return RunOptions(**options)
+
+
+def _read_options(
+    raw: Mapping[str, object], *, in_file: bool = False
+) -> tuple[dict[str, Any], dict[tuple[str, str], str]]:
+    """The correct options, and what is wrong with each of the others, by table and key."""
+    options, wrong = read_options(raw, in_file=in_file)
+    faults = {("run", key): message for key, message in wrong.items()}
+    if "slurm" in options:
+        slurm, wrong = checked(SlurmTable, options["slurm"])
+        faults |= {("run.slurm", key): message for key, message in wrong.items()}
+        options["slurm"] = slurm.model_dump(exclude_none=True)
+    return options, faults

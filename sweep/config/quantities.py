@@ -54,8 +54,6 @@ LONGEST_TEXT = 80  # of a quantity; the patterns below take quadratic time
 _AMOUNT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _FACTOR = r"(?:[^\W\d_]\w*|°|%|1)(?:\s*(?:\^|\*\*)\s*-?[0-9]{1,2})?"  # a unit, perhaps to a power
 _QUANTITY = re.compile(rf"({_AMOUNT})\s*(/?\s*{_FACTOR}(?:(?:\s*[*/·]\s*|\s+){_FACTOR})*)?")
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(d|h|min|m|s)\s*")
-_SECONDS = {"d": 86400.0, "h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
 
 
 def number(value: object, parameter: Parameter) -> float:
@@ -102,22 +100,6 @@ def requirement(parameter: Parameter) -> str:
     if parameter.infinite:
         words.append("inf is allowed" if parameter.minimum < math.inf else "inf")
     return " and ".join(words) or "finite"
-
-
-def seconds(value: object) -> float:
-    """The length of time that 90, "90 s", "55m" or "1h30m" is; UnreadableError if not above 0."""
-    span = math.nan
-    if isinstance(value, str) and len(value) <= LONGEST_TEXT:
-        parts = _DURATION.findall(value.strip())
-        if _DURATION.sub("", value.strip()) == "" and parts:
-            span = sum(float(amount) * _SECONDS[unit] for amount, unit in parts)
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        span = _rounded(value)
-    if not (math.isfinite(span) and span > 0):
-        cure = 'write seconds, or "55m", "1h30m"'
-        what = "is no time at all" if span == 0 else "is not a length of time"
-        raise UnreadableError(f"{shown(value)} {what}: {cure}")
-    return span
 
 
 def _rounded(value: float) -> float:

@@ -82,25 +82,6 @@ class RefineTable(Table):
     )
 
 
-class RunTable(Table):
-    """How a sweep is run; changes not one bit of the result."""
-
-    backend: Literal["auto", "cpu", "gpu"] = Field("auto", description='"auto", "cpu" or "gpu"')
-    workers: int | None = Field(None, ge=1, le=4096, description="a whole number from 1 to 4,096")
-    chunk_points: int | None = Field(
-        None, ge=1, le=2**31, description="a whole number from 1 to 2^31"
-    )
-    accept_revision: bool = Field(False, description="true or false")
-    fail_fast: bool = Field(False, description="true or false")
-    cluster: str | None = Field(None, description='"local", "slurm" or an address, in quotes')
-    gpus: Annotated[int, Field(ge=1)] | Literal["all"] | None = Field(
-        None, description='"all" or a whole number from 1'
-    )
-    slurm: dict[str, object] = Field({}, description="a table")
-    time_limit: object = None
-    durable: bool = Field(False, description="true or false")
-
-
 # As sbatch and dask-jobqueue read them.
 MINOR = "[0-5]?[0-9]"  # minutes and seconds, behind a larger unit
 Word = Annotated[str, Field(pattern=r"^[^\s\p{C}]+$")]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sweep.engine.crews import (
-    consistent,
     needs_backend_here,
+    refuse_in_worker_process,
     threads_for,
     threads_of_gpu,
     usable_processors,
@@ -31,10 +31,10 @@ __all__ = [
     "Results",
     "Summary",
     "Worker",
-    "consistent",
     "failed_arrays",
     "needs_backend_here",
     "own_chunks",
+    "refuse_in_worker_process",
     "run",
     "threads_for",
     "threads_of_gpu",

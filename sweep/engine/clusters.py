@@ -23,14 +23,15 @@ from distributed.scheduler import KilledWorker
 
 from sweep import __version__
 from sweep.backends import Backend
-from sweep.engine.crews import LOCAL, Lost, StayingCrew, asked_workers
+from sweep.engine.crews import Lost, StayingCrew, asked_workers
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.plugins import SetLimit, Signals
 from sweep.engine.schedulers import FORKED, connected, dashboard, local_cluster
-from sweep.engine.slurm import SLURM, slurm_cluster
+from sweep.engine.slurm import slurm_cluster
 from sweep.engine.worker import Job, begin, forget_run, stop_run
 from sweep.errors import MachineError, SweepError
-from sweep.spec import RunOptions, Task
+from sweep.options import LOCAL, SLURM, RunOptions
+from sweep.spec import Task
 
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
 KEPT_BYTES = 2**28  # of memory that is free

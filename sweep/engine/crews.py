@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import re
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from threading import Event
 from typing import Protocol
 
 from sweep.backends import Backend
 from sweep.engine.ledger import Receipt, Results
-from sweep.engine.slurm import SLURM
 from sweep.engine.worker import Worker
 from sweep.errors import SweepError
-from sweep.spec import RunOptions, Task
+from sweep.options import LOCAL, RunOptions
+from sweep.spec import Task
 
 # Of a GPU's process: two keep it busy, one computing while the other copies; the rest write.
 LEAST_THREADS, MOST_THREADS = 2, 4
-LOCAL = "local"  # as `--cluster` has it: processes on this machine
 GUARD = (
     "each of these processes imports the script that starts them, so that what runs a sweep has to "
     'stand below `if __name__ == "__main__":` in it, as of all scripts with multiprocessing'
@@ -124,44 +121,17 @@ def needs_backend_here(options: RunOptions) -> bool:
     return options.gpus is None and options.cluster in (None, LOCAL)
 
 
-def consistent(options: RunOptions) -> RunOptions:
-    """The options, with the backend that others imply.
-
-    SweepError where two exclude each other, where the cluster is no place at all, and in a process
-    that imports the script that has started it, before it can compute anything.
-    """
-    if (options.cluster == LOCAL or options.gpus is not None) and _imports_its_script():
+def refuse_in_worker_process(options: RunOptions) -> None:
+    """SweepError if a run needs processes and this process cannot start any."""
+    if options.cluster != LOCAL and options.gpus is None:
+        return
+    if _imports_its_script():
         raise SweepError(f"a worker process cannot start others: {GUARD}")
-    if (options.cluster == LOCAL or options.gpus is not None) and _is_daemon():
+    if _is_daemon():
         raise SweepError(
             "this process may start no others, as those of pools and Dask workers may not: compute "
             "on threads here (without cluster and gpus), or start the run from another process"
         )
-    if options.cluster not in (None, LOCAL, SLURM) and not _is_address(options.cluster):
-        raise SweepError(
-            f"cluster={options.cluster!r} is neither {LOCAL!r} nor {SLURM!r} nor the address of a "
-            "Dask scheduler, as tcp://HOST:PORT"
-        )
-    if options.gpus is None:
-        return options
-    asked = f"gpus={options.gpus!r}"
-    if options.gpus != "all" and options.gpus < 1:
-        raise SweepError(f"{asked} is neither a number of GPUs, from 1, nor 'all'")
-    if options.backend == "cpu":
-        raise SweepError(f"{asked} is for the backend 'gpu' and 'cpu' is asked for; leave one out")
-    if options.workers is not None:
-        raise SweepError(
-            f"{asked} starts one process for each GPU, which workers={options.workers} does not "
-            "go with; leave out the workers (--workers, or workers under [run])"
-        )
-    if options.cluster is not None:
-        raise SweepError(
-            f"{asked} starts processes on this machine, and cluster={options.cluster!r} has "
-            "workers of its own; leave one out. Workers elsewhere have one GPU each if they are "
-            'started so (CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS, or extra = ["--gpus=1"] '
-            "under [run.slurm], with --backend gpu); in a job array, --gpus goes with --shard"
-        )
-    return replace(options, backend="gpu")
 
 
 def _imports_its_script() -> bool:
@@ -174,23 +144,9 @@ def _is_daemon() -> bool:
     return multiprocessing.current_process().daemon
 
 
-def _is_address(text: str) -> bool:
-    """Whether Dask takes it for an address; if nothing else is said, of tcp."""
-    if text.startswith("inproc://"):
-        return True
-    found = re.fullmatch(r"((tcp|tls|wss?|ucx)://)?(\[[^\s\[\]]+\]|[^\s/:\[\]]+):(\d{1,5})", text)
-    return found is not None and 0 < int(found[4]) < 2**16
-
-
 def asked_workers(options: RunOptions) -> int:
-    """As asked for, or one a processor."""
-    if options.workers is None:
-        return usable_processors()
-    if options.workers < 1:
-        raise SweepError(
-            f"workers={options.workers!r}: a run has at least 1; leave it out for one a processor"
-        )
-    return options.workers
+    """The requested number, by default one per usable processor."""
+    return usable_processors() if options.workers is None else options.workers
 
 
 def threads_for(backend: Backend, options: RunOptions) -> int:

@@ -28,7 +28,8 @@ from sweep.engine.ledger import Receipt, Results
 from sweep.engine.schedulers import starting
 from sweep.engine.worker import Job, opened, stop_of
 from sweep.errors import DeviceError, LostDeviceError, SweepError
-from sweep.spec import RunOptions, Task
+from sweep.options import RunOptions
+from sweep.spec import Task
 
 FAULTS = 2  # running, before a GPU is given up: fewer than the attempts that a chunk has
 # A nanny begins a process anew itself, which takes long on a busy machine.

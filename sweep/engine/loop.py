@@ -14,11 +14,12 @@ from functools import partial
 from threading import Event
 
 from sweep.backends import Backend, open_backend
-from sweep.engine.crews import Crew, Lost, Threads, consistent, needs_backend_here
+from sweep.engine.crews import Crew, Lost, Threads, needs_backend_here, refuse_in_worker_process
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
 from sweep.engine.processes import KeptCrew, process_crew
+from sweep.options import RunOptions, consistent
 from sweep.plan import chunk_counts, chunks, points
-from sweep.spec import Chunk, RunOptions, Sweep, Task
+from sweep.spec import Chunk, Sweep, Task
 
 REPORT_SECONDS = 0.25
 SILENT_SECONDS = 300.0  # of workers, without a chunk done, before that is told
@@ -44,6 +45,7 @@ def run(
     Processes, if any, are those of `kept`, and end with it.
     """
     options = consistent(options or RunOptions())
+    refuse_in_worker_process(options)
     ledger = _ledger(results, options)
     if not ledger.pending:
         if report:

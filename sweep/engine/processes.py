@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from sweep.backends import Backend
 from sweep.engine.crews import StayingCrew
 from sweep.engine.ledger import Results
-from sweep.spec import RunOptions
+from sweep.options import RunOptions
 
 
 class KeptCrew:

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sweep.errors import MachineError
-from sweep.spec import RunOptions
-
-SLURM = "slurm"  # as `--cluster` has it
+from sweep.options import RunOptions
 
 # Of [run.slurm]: what a job is asked, and what it is if nobody says so.
 DEFAULTS: Mapping[str, object] = {

@@ -12,8 +12,9 @@ from sweep.engine import KeptCrew, Progress, Results, Summary
 from sweep.engine import run as run_engine
 from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.errors import SweepError
+from sweep.options import RunOptions
 from sweep.refine.refiner import Arrays, Refiner, as_stored, is_outdated
-from sweep.spec import Request, RunOptions, Status, Sweep
+from sweep.spec import Request, Status, Sweep
 from sweep.store import MemoryResults, PassFolder, Store, anything_at
 
 Report = Callable[[Progress], None]

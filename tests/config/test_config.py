@@ -18,7 +18,8 @@ from sweep.config.quantities import UnreadableError
 from sweep.config.schema import AxisTable
 from sweep.errors import ConfigError
 from sweep.models import models
-from sweep.spec import Method, Model, Output, Parameter, ParameterSet, RunOptions, Status
+from sweep.options import RunOptions
+from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status
 from tests.config.test_faults import faults
 
 OSCILLATOR = models()["friction_oscillator"]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.config.quantities import UnreadableError, first_outside, number, requirement, seconds
+from sweep.config.quantities import UnreadableError, first_outside, number, requirement
 from sweep.shipped import configs_folder
 from sweep.spec import Parameter
 
@@ -123,21 +123,6 @@ def test_no_such_quantity(written: object, parameter: Parameter, fragment: str) 
     with pytest.raises(UnreadableError) as caught:
         number(written, parameter)
     assert fragment in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("written", "span"),
-    [
-        ("1h30m", 5400.0),
-        ("1.5 h", 5400.0),
-        ("2d", 172_800.0),
-        (" 1 d 2 h 3 min 4 s ", 93_784.0),
-        (90, 90.0),
-        (0.5, 0.5),
-    ],
-)
-def test_lengths_of_time(written: object, span: float) -> None:
-    assert seconds(written) == span
 
 
 RATIO = Parameter(name="q", symbol="q", unit="1", meaning="a ratio", minimum=0, maximum=2)

@@ -23,8 +23,9 @@ from sweep.config.sample import Drawn
 from sweep.config.sequences import MORE_BITS, sequence
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast
+from sweep.options import RunOptions
 from sweep.plan import chunk_shape, chunks, fingerprint, points, recipe
-from sweep.spec import RunOptions, Status, Sweep
+from sweep.spec import Status, Sweep
 from sweep.store import Store, coordinates
 from tests.command import CHECKOUT, environment
 from tests.config.test_sample import RANGES, SOBOL, document

@@ -28,7 +28,8 @@ from sweep import api
 from sweep.config import load
 from sweep.engine import ATTEMPTS, Progress, clusters, ledger, loop, run
 from sweep.errors import MachineError, StoreError, SweepError
-from sweep.spec import RunOptions, Status
+from sweep.options import RunOptions
+from sweep.spec import Status
 from sweep.store import MemoryResults, Store
 from tests.command import environment, outliving
 from tests.engine.faulty import Faulty
@@ -230,11 +231,6 @@ def test_logs_that_dask_has_are_silent_in_a_run_alone(address: str, store: Store
     run(store, RunOptions(cluster=address), lambda _: during.add(log.level))
     assert during == {logging.CRITICAL}
     assert log.level == before != logging.CRITICAL
-
-
-def test_a_misspelt_place_is_refused(store: Store) -> None:
-    with pytest.raises(SweepError, match=r"cluster='lcal' is neither 'local' nor 'slurm' nor the"):
-        run(store, RunOptions(cluster="lcal"))
 
 
 def test_a_store_that_workers_do_not_see_is_told_before_anything_is_computed(

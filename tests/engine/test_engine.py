@@ -23,10 +23,10 @@ from sweep.backends import open_backend
 from sweep.engine import TASKS_PER_WORKER, Progress, Summary, crews, ledger, loop, run
 from sweep.engine.ledger import Ledger, Receipt
 from sweep.engine.worker import Worker
-from sweep.errors import SweepError
 from sweep.models.friction_oscillator import MODEL
+from sweep.options import RunOptions
 from sweep.plan import points
-from sweep.spec import Axis, Chunk, RunOptions, Status, Sweep, Task
+from sweep.spec import Axis, Chunk, Status, Sweep, Task
 from sweep.store import MemoryResults, Store
 from tests.points import compute
 from tests.test_plan import OUTPUTS, linear, sweep_over
@@ -236,30 +236,6 @@ def test_no_more_than_a_window_of_tasks_is_ever_submitted(
     run(MemoryResults(SWEEP, chunk_points=1), RunOptions(workers=workers))
     assert counting.unfinished == 0
     assert counting.greatest == TASKS_PER_WORKER * workers
-
-
-@pytest.mark.parametrize("workers", [0, -2])
-def test_less_than_one_worker_is_refused(workers: int) -> None:
-    with pytest.raises(SweepError, match=f"workers={workers}.* at least 1; leave it out"):
-        run(MemoryResults(SWEEP), RunOptions(workers=workers))
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["tcp://10.0.0.1:8786", "node-1:65535", "tls://[::1]:1", "wss://a.b:443", "inproc://a/1/2"],
-)
-def test_what_dask_takes_for_an_address_is_taken(address: str) -> None:
-    options = RunOptions(cluster=address)
-    assert crews.consistent(options) == options
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["node-1:0", "node-1:65536", ":8786", "tcp://a:1/", "tcp://a:1/b", "a b:1"],
-)
-def test_what_is_no_address_is_refused(address: str) -> None:
-    with pytest.raises(SweepError, match="neither 'local' nor 'slurm' nor the address of a Dask"):
-        crews.consistent(RunOptions(cluster=address))
 
 
 # Ending early.

@@ -27,7 +27,8 @@ from sweep.backends.compiler import find_compiler
 from sweep.config import load
 from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, Summary, loop, run
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
-from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, RunOptions, Status, Sweep
+from sweep.options import RunOptions
+from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, Status, Sweep
 from sweep.store import MemoryResults, Store
 from sweep.store.durable import LEAST_RESERVED
 from tests.backends.wrapped import WrappedBackend

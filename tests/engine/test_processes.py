@@ -13,7 +13,8 @@ from sweep.backends import Backend, open_backend
 from sweep.engine import crews, loop, run
 from sweep.engine.clusters import KEPT_BYTES
 from sweep.engine.worker import Job, forget_run, limit_of, opened, stop_of, stop_run
-from sweep.spec import RunOptions, Task
+from sweep.options import RunOptions
+from sweep.spec import Task
 from sweep.store import MemoryResults, Store
 from tests.engine.test_engine import SWEEP, create
 

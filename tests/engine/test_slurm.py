@@ -26,7 +26,7 @@ from sweep.config import load
 from sweep.engine import loop, slurm
 from sweep.engine import run as run_engine
 from sweep.errors import MachineError
-from sweep.spec import RunOptions
+from sweep.options import RunOptions
 from sweep.store import Store
 from tests.command import Run, environment, outliving, sweep_command
 from tests.engine.slow import Slow

@@ -24,8 +24,9 @@ from sweep.backends.cpu import CpuBackend
 from sweep.config import load
 from sweep.engine import Progress, Summary, loop
 from sweep.errors import StoreError
+from sweep.options import RunOptions
 from sweep.refine.passes import Account
-from sweep.spec import Points, RunOptions, Status, Sweep
+from sweep.spec import Points, Status, Sweep
 from sweep.store import PassFolder, Store
 from tests.command import CHECKOUT, Run
 from tests.conftest import BUCKET

@@ -1,0 +1,242 @@
+"""Run options: one table of them for sweep files, `sweep.run` and the command line.
+
+No option changes a bit of a result.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, TypedDict, cast, get_type_hints
+
+from sweep.errors import SweepError
+from sweep.wording import nearest, shown
+
+LOCAL, SLURM = "local", "slurm"  # values of `cluster`
+BACKENDS = ("auto", "cpu", "gpu")
+MAX_WORKERS = 4096
+MAX_DURATION_LENGTH = 80  # characters
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(d|h|min|m|s)\s*")
+_SECONDS = {"d": 86400.0, "h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One run option."""
+
+    meaning: str  # in --help and in the documentation of `sweep.run`
+    expected: str  # the values it takes, in messages
+    parsed: Callable[[object], object]  # the value as RunOptions has it, None if it takes no such
+    metavar: str = ""  # in --help; a flag has none
+    in_file: bool = True  # whether [run] takes it
+    on_command_line: bool = True
+
+    def read(self, value: object) -> Any:
+        """The value as RunOptions has it; ValueError, whose text says what is expected."""
+        parsed = self.parsed(value)
+        if parsed is None:
+            raise ValueError(f"{shown(value)} is not {self.expected}")
+        return parsed
+
+    def read_text(self, text: str) -> Any:
+        """As `read`, for the text of a command line, in which digits are a number."""
+        if re.fullmatch(r"-?[0-9]{1,18}", text):
+            return self.read(int(text))
+        return self.read(float(text) if re.fullmatch(r"[0-9]{1,18}\.[0-9]*", text) else text)
+
+
+def _backend(value: object) -> object:
+    return value if value in BACKENDS else None
+
+
+def _whole(maximum: int) -> Callable[[object], object]:
+    return lambda value: value if type(value) is int and 1 <= value <= maximum else None
+
+
+def _flag(value: object) -> object:
+    return value if isinstance(value, bool) else None
+
+
+def _cluster(value: object) -> object:
+    if not isinstance(value, str):
+        return None
+    return value if value in (LOCAL, SLURM) or _is_address(value) else None
+
+
+def _is_address(text: str) -> bool:
+    """Whether Dask accepts it as an address; without a protocol it is one of TCP."""
+    if text.startswith("inproc://"):
+        return True
+    match = re.fullmatch(r"((tcp|tls|wss?|ucx)://)?(\[[^\s\[\]]+\]|[^\s/:\[\]]+):(\d{1,5})", text)
+    return match is not None and 0 < int(match[4]) < 2**16
+
+
+def _gpus(value: object) -> object:
+    return value if value == "all" else _whole(MAX_WORKERS)(value)
+
+
+def _shard(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,18}/[0-9]{1,18}", value):
+        value = [int(part) for part in value.split("/")]
+    if not isinstance(value, (list, tuple)):
+        return None
+    i, n = (*cast("list[object]", value), None, None)[:2]
+    if len(cast("list[object]", value)) != 2 or type(i) is not int or type(n) is not int:
+        return None
+    return (i, n) if 1 <= i <= n else None
+
+
+def _duration(value: object) -> object:
+    """Seconds of 90, "90 s", "55m" or "1h30m"."""
+    seconds = math.nan
+    if isinstance(value, str) and len(value) <= MAX_DURATION_LENGTH:
+        parts = _DURATION.findall(value.strip())
+        if parts and not _DURATION.sub("", value.strip()):
+            seconds = sum(float(amount) * _SECONDS[unit] for amount, unit in parts)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and value < 1e300:
+        seconds = float(value)
+    return seconds if 0 < seconds < math.inf else None
+
+
+def _table(value: object) -> object:
+    return cast("object", value) if isinstance(value, Mapping) else None
+
+
+def _count(meaning: str, maximum: int, maximum_text: str) -> Option:
+    return Option(meaning, f"a whole number from 1 to {maximum_text}", _whole(maximum), "N")
+
+
+def _switch(meaning: str, *, in_file: bool = True) -> Option:
+    return Option(meaning, "true or false", _flag, in_file=in_file)
+
+
+_BACKEND = Option(
+    'What computes; "auto" is a GPU if there is one, otherwise the CPU.',
+    '"auto", "cpu" or "gpu"',
+    _backend,
+    "auto|cpu|gpu",
+)
+_CLUSTER = Option(
+    'Compute in processes: "local", "slurm", or the address of a Dask scheduler.',
+    '"local", "slurm" or the address of a Dask scheduler such as "tcp://HOST:PORT"',
+    _cluster,
+    "WHERE",
+)
+_GPUS = Option(
+    "Number of local GPUs, one process per GPU.",
+    f'"all" or a whole number from 1 to {MAX_WORKERS:,}',
+    _gpus,
+    "all|N",
+)
+_SHARD = Option(
+    "Compute only shard I of N: every N-th chunk.",
+    "I/N with whole numbers, I from 1 to N",
+    _shard,
+    "I/N",
+    in_file=False,
+)
+_TIME_LIMIT = Option(
+    'Stop after this time, such as "90s", "55m" or "1h30m".',
+    'a length of time above 0: write seconds, or text such as "55m" or "1h30m"',
+    _duration,
+    "TIME",
+)
+
+
+class RunKeywords(TypedDict, total=False):
+    """The run options as a user gives them; None is the same as not given."""
+
+    backend: Annotated[Literal["auto", "cpu", "gpu"] | None, _BACKEND]
+    workers: Annotated[
+        int | None,
+        _count("Number of threads, processes or jobs; default: one per core.", 4096, "4,096"),
+    ]
+    chunk_points: Annotated[
+        int | None,
+        _count("Points per chunk of a new store; default: from the sweep.", 2**31, "2^31"),
+    ]
+    cluster: Annotated[str | None, _CLUSTER]
+    gpus: Annotated[int | Literal["all"] | None, _GPUS]
+    shard: Annotated[tuple[int, int] | str | None, _SHARD]
+    time_limit: Annotated[float | str | None, _TIME_LIMIT]
+    durable: Annotated[bool | None, _switch("Let finished results survive a power failure.")]
+    accept_revision: Annotated[
+        bool | None, _switch("Resume a store made by another revision or kernel.")
+    ]
+    retry_failed: Annotated[
+        bool | None, _switch("Compute points that failed before again.", in_file=False)
+    ]
+    fail_fast: Annotated[bool | None, _switch("Stop at the first chunk that fails.")]
+    slurm: Annotated[
+        Mapping[str, object] | None,
+        Option("What each SLURM job requests.", "a table", _table, on_command_line=False),
+    ]
+
+
+OPTIONS: Mapping[str, Option] = {
+    name: hint.__metadata__[0]
+    for name, hint in get_type_hints(RunKeywords, include_extras=True).items()
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The run options as the engine reads them, by the names of RunKeywords."""
+
+    backend: Literal["auto", "cpu", "gpu"] = "auto"
+    workers: int | None = None  # None: one per processor this process may use
+    chunk_points: int | None = None  # of a new store; None: chosen from the sweep
+    cluster: str | None = None  # None: threads
+    gpus: int | Literal["all"] | None = None
+    shard: tuple[int, int] | None = None  # (i, n): shard i of n, i from 1
+    time_limit: float | None = None  # seconds
+    durable: bool = False
+    accept_revision: bool = False
+    retry_failed: bool = False
+    fail_fast: bool = False
+    slurm: Mapping[str, object] = field(default_factory=dict[str, object])  # [run.slurm]
+
+
+def read(
+    raw: Mapping[str, object], *, in_file: bool = False
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The correct options, as RunOptions has them, and what is wrong with each of the others."""
+    known = {name: option for name, option in OPTIONS.items() if option.in_file or not in_file}
+    correct: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
+    for name, value in raw.items():
+        if name not in known:
+            flag = f"--{name.replace('_', '-')}"
+            cure = f"give {flag} instead" if name in OPTIONS else nearest(name, known)
+            wrong[name] = f"there is no such option; {cure}"
+            continue
+        try:
+            correct[name] = known[name].read(value)
+        except ValueError as error:
+            wrong[name] = str(error)
+    return correct, wrong
+
+
+def consistent(options: RunOptions) -> RunOptions:
+    """The options with the backend that `gpus` implies; SweepError if two exclude each other."""
+    if options.gpus is None:
+        return options
+    requested = f"gpus={options.gpus!r}"
+    if options.backend == "cpu":
+        raise SweepError(f"{requested} needs the backend 'gpu', not 'cpu'; leave out one of them")
+    if options.workers is not None:
+        raise SweepError(
+            f"{requested} starts one process per GPU and cannot be combined with "
+            f"workers={options.workers}; leave out workers (--workers, or workers under [run])"
+        )
+    if options.cluster is not None:
+        raise SweepError(
+            f"{requested} starts processes on this machine and cannot be combined with "
+            f"cluster={options.cluster!r}; leave out one of them. To use GPUs on a cluster, start "
+            "each worker with one GPU (CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS, or "
+            'extra = ["--gpus=1"] under [run.slurm]) and choose --backend gpu; in a job array, '
+            "combine --gpus with --shard"
+        )
+    return replace(options, backend="gpu")

@@ -1,0 +1,145 @@
+"""Run options: one table, which files, Python and the command line share."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+
+import sweep
+from sweep import api
+from sweep.config import load
+from sweep.errors import ConfigError, SweepError
+from sweep.options import OPTIONS, RunOptions, consistent
+from sweep.spec import Status
+from tests.command import Run
+from tests.test_api_arguments import BASE
+
+# Of each option: a value other than the default, as a user gives it and as the engine reads it.
+VALUES: dict[str, tuple[Any, Any]] = {
+    "backend": ("cpu", "cpu"),
+    "workers": (3, 3),
+    "chunk_points": (7, 7),
+    "cluster": ("tcp://node-1:8786", "tcp://node-1:8786"),
+    "gpus": ("all", "all"),
+    "shard": ("2/3", (2, 3)),
+    "time_limit": ("55m", 3300.0),
+    "durable": (True, True),
+    "accept_revision": (True, True),
+    "retry_failed": (True, True),
+    "fail_fast": (True, True),
+    "slurm": ({"queue": "long"}, {"queue": "long"}),
+}
+
+
+def test_the_engine_has_a_field_for_each_option() -> None:
+    fields = [field.name for field in dataclasses.fields(RunOptions)]
+    assert fields == list(OPTIONS) == list(VALUES)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_option_means_the_same_in_python_and_in_a_file(name: str) -> None:
+    written, meant = VALUES[name]
+    options: dict[str, Any] = {name: written}
+    assert getattr(api.with_options(load(BASE), **options).options, name) == meant
+    if OPTIONS[name].in_file:
+        assert getattr(load({**BASE, "run": {name: written}}).options, name) == meant
+    else:
+        with pytest.raises(ConfigError, match=rf"\[run\] {name}: .*; give --"):
+            load({**BASE, "run": {name: written}})
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_help_and_documentation_describe_each_option(run: Run, name: str) -> None:
+    option = OPTIONS[name]
+    assert f"{name}: {option.meaning}" in str(sweep.run.__doc__)
+    assert (option.meaning in " ".join(run("run", "--help")[1].split())) == option.on_command_line
+
+
+def test_options_of_the_command_line_reach_the_run(run: Run) -> None:
+    status, out, _ = run(
+        "run", "wear_power", "--set", "friction=0.1", "--shard", "2/3", "--chunk-points", "100",
+        "--workers", "1", "--backend", "cpu", "--time-limit", "0.5", "--durable", "--fail-fast",
+        "--retry-failed", "--accept-revision",
+    )  # fmt: skip
+    assert (status, "shard 2 of 3 is done" in out) == (0, True)
+
+
+def test_python_computes_a_shard(tmp_path: Any) -> None:
+    """Of two points in chunks of one, shard 1 of 2 has the first."""
+    results = sweep.run(BASE, store=tmp_path / "a.zarr", shard=(1, 2), chunk_points=1)
+    assert results["status"].values.tolist() == [Status.ok, Status.pending]
+
+
+def test_an_unknown_option_is_refused_with_the_nearest_one() -> None:
+    misspelt: dict[str, Any] = {"wrokers": 2}
+    with pytest.raises(SweepError, match=r"wrokers.* did you mean 'workers'"):
+        sweep.run(BASE, store=None, **misspelt)
+
+
+def test_all_faulty_options_are_named_at_once() -> None:
+    faulty: dict[str, Any] = {"workers": 0, "backend": "tpu", "slurm": {"quue": "x"}}
+    with pytest.raises(SweepError, match=r"workers=0 .*; backend='tpu' .*; quue=.*'queue'"):
+        sweep.run(BASE, store=None, **faulty)
+
+
+def test_slurm_entries_are_added_to_those_of_the_file() -> None:
+    request = load({**BASE, "run": {"slurm": {"queue": "long", "jobs": 2}}})
+    assert api.with_options(request, slurm={"jobs": 4}).options.slurm == {
+        "queue": "long",
+        "jobs": 4,
+    }
+    assert api.with_options(request, workers=3).options.slurm == {"queue": "long", "jobs": 3}
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        ("1h30m", 5400.0),
+        ("1.5 h", 5400.0),
+        ("2d", 172_800.0),
+        (" 1 d 2 h 3 min 4 s ", 93_784.0),
+        (90, 90.0),
+        (0.5, 0.5),
+    ],
+)
+def test_lengths_of_time(written: object, seconds: float) -> None:
+    assert OPTIONS["time_limit"].read(written) == seconds
+
+
+@pytest.mark.parametrize("written", [0, -1, math.nan, math.inf, 10**400, "0s", "5m x", "", True])
+def test_no_length_of_time(written: object) -> None:
+    with pytest.raises(ValueError, match="is not a length of time above 0"):
+        OPTIONS["time_limit"].read(written)
+
+
+@pytest.mark.parametrize(
+    "written", ["0/3", "4/3", "1", "1/2/3", "a/3", (0, 1), (1, 2, 3), [1.0, 2]]
+)
+def test_no_shard(written: object) -> None:
+    with pytest.raises(ValueError, match="is not I/N"):
+        OPTIONS["shard"].read(written)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["tcp://10.0.0.1:8786", "node-1:65535", "tls://[::1]:1", "wss://a.b:443", "inproc://a/1/2"],
+)
+def test_an_address_that_dask_accepts_is_a_cluster(address: str) -> None:
+    assert OPTIONS["cluster"].read(address) == address
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["node-1:0", "node-1:65536", ":8786", "tcp://a:1/", "tcp://a:1/b", "a b:1", "lcal"],
+)
+def test_no_address(address: str) -> None:
+    with pytest.raises(ValueError, match=r'is not "local", "slurm" or the address of a Dask'):
+        OPTIONS["cluster"].read(address)
+
+
+def test_gpus_imply_the_backend_and_nothing_else_does() -> None:
+    assert consistent(RunOptions(gpus=2)) == RunOptions(gpus=2, backend="gpu")
+    assert consistent(RunOptions(cluster="slurm")) == RunOptions(cluster="slurm")
