@@ -15,6 +15,7 @@ from sweep.verify.sdnd122.figures import Figures
 from sweep.verify.writing import as_json, markdown
 from tests.command import CHECKOUT
 from tests.points.impact_oscillator import RIGHT
+from tests.verify.last_bits import perturbed
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,12 @@ def test_it_is_a_document_and_holds(record: Record) -> None:
 def test_the_committed_record_is_that_of_a_fresh_run(record: Record) -> None:
     kept = (CHECKOUT / "results" / "verification" / "sdnd122.json").read_text(encoding="utf-8")
     assert as_json(record) == json.loads(kept)
+
+
+def test_last_bits_do_not_change_the_record(figures: Figures, record: Record) -> None:
+    for seed in range(5):
+        changed = perturbed(figures, np.random.default_rng(seed))
+        assert markdown(record_of(changed)) == markdown(record)
 
 
 def test_the_three_pairs(record: Record) -> None:

@@ -60,6 +60,7 @@ class Comparison:
     label: str
     n_coefficients: int
     distance: Distance
+    minimax: bool = False  # then the greatest error is attained at several places
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +155,10 @@ def _over_xi(points: Points, ours: MasterCurve) -> list[Comparison]:
     return [
         *(Comparison("xi", name, n, distance(energy, exact, x)) for name, n, energy in formulas),
         Comparison("xi", "ours, least squares", ours.n_coefficients, ours.error),
-        *(Comparison("xi", label, c.n_coefficients, c.error) for label, c in curves.items()),
+        *(
+            Comparison("xi", label, c.n_coefficients, c.error, choices[label].method == "minimax")
+            for label, c in curves.items()
+        ),
         Comparison("xi", "closed form", 0, closed_form),
     ]
 
@@ -170,7 +174,7 @@ def _over_beta(points: Points, ours: MasterCurve) -> list[Comparison]:
     return [
         *(Comparison("beta", name, n, distance(energy, exact, x)) for name, n, energy in formulas),
         Comparison("beta", "ours, least squares", ours.n_coefficients, ours.error),
-        Comparison("beta", "ours, minimax", minimax.n_coefficients, minimax.error),
+        Comparison("beta", "ours, minimax", minimax.n_coefficients, minimax.error, minimax=True),
         Comparison("beta", "closed form", 0, closed_form),
     ]
 

@@ -62,7 +62,7 @@ def fits(figures: Figures) -> Iterator[Row]:
             "formula": each.label,
             "n_coefficients": str(each.n_coefficients),
             "worst": each.distance.greatest,
-            "where": each.distance.where,
+            "where": None if each.minimax else each.distance.where,
             "rms": each.distance.rms,
         }
 
