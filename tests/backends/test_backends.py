@@ -23,12 +23,13 @@ from sweep.backends import Stopped, cache, compiler, cpu, open_backend
 from sweep.backends.compiler import Compiler, compile_library, find_compiler
 from sweep.backends.cpu import CpuBackend, Library, Target, request_type
 from sweep.errors import CompileError, MachineError, SweepError
+from sweep.models import impact_oscillator
 from sweep.models.friction_oscillator import MODEL
 from sweep.plan import points
 from sweep.shipped import kernels_folder
 from sweep.source import flat_text, kernel_of, kernel_text
 from sweep.spec import Chunk, Column, Points, Sweep, array_types
-from tests.points import compute, differing, sweep_of
+from tests.points import case_of, compute, differing, sweep_of
 from tests.points.friction_oscillator import random_parameters
 from tests.test_plan import linear, sweep_over
 
@@ -122,14 +123,16 @@ def test_a_broken_compiler_on_path_is_named(
 def test_without_a_compiler_on_path_the_bundled_one_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And its bits are those of the other; width and pack are those that test_exact compiles."""
-    cases = random_parameters(50, seed=1)
-    expected = compute(cases)
+    """And its bits are those of the other."""
+    case = case_of(impact_oscillator.MODEL, impact_oscillator.EXACT, 50)
+    expected = CpuBackend().compute(case.sweep, case.points).arrays
     monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_compiler().name == "zig"
     assert "ziglang" in find_compiler().command
-    assert differing(expected, compute(cases, target=Target(width=4, pack=4))) == []
+    narrow = CpuBackend(Target(width=2, pack=1))  # which test_bits compiles too
+    found = narrow.compute(case.sweep, case.points).arrays
+    assert differing(expected, found) == []
 
 
 @pytest.mark.usefixtures("kernels")  # what is compiled already needs no compiler
@@ -391,17 +394,6 @@ def test_results_are_of_the_text_whose_digest_they_carry(
     header.write_text(text)
     again = sweep.run(SDND122, store=None, workers=1)
     assert again.identical(before)
-
-
-@pytest.mark.parametrize("n_points", [1, 2, 3, 7, 31, 32, 33, 65])
-def test_a_last_block_that_is_not_full_is_right(n_points: int) -> None:
-    """Every number of points around the lanes of a block; each alone is the same too."""
-    cases = random_parameters(65, seed=8)
-    whole = compute(cases)
-    found = compute({name: values[:n_points] for name, values in cases.items()})
-    assert differing({name: values[:n_points] for name, values in whole.items()}, found) == []
-    last = compute({name: values[n_points - 1 : n_points] for name, values in cases.items()})
-    assert differing({n: v[n_points - 1 : n_points] for n, v in whole.items()}, last) == []
 
 
 @pytest.mark.parametrize("budget", [1, 2, 1000])

@@ -10,25 +10,15 @@ import pytest
 from numpy.typing import NDArray
 
 from sweep.backends import Stopped
-from sweep.backends.compiler import find_compiler
-from sweep.backends.cpu import CpuBackend, Target
+from sweep.backends.cpu import CpuBackend
 from sweep.source import kernel_of
 from sweep.spec import Column, Points
 from tests.backends.kernel_probe import Entry, compile_probe
-from tests.models.test_exact import zig
 from tests.oracles import mdr_time_stepping
 from tests.points import compute, differing, sweep_of
 from tests.points.mdr_contact import slipping_share
 
 METHODS = {"time_stepping": mdr_time_stepping.paper, "time_stepping_2": mdr_time_stepping.split}
-BUILDS = [
-    ("found", 1, 1),
-    ("found", 2, 4),
-    ("found", 8, 3),
-    ("zig", 1, 4),
-    ("zig", 4, 1),
-    ("zig", 8, 4),
-]
 COUNTS = (20, 21, 31, 32, 33, 63, 64, 65, 97, 128, 200, 700)
 every_method = pytest.mark.parametrize("method", METHODS)
 
@@ -85,29 +75,6 @@ def test_every_spring_is_counted_once(method: str, bits: Any) -> None:
         with np.errstate(invalid="ignore"):  # 0 inf in a branch that is not taken
             expected = METHODS[method](*physics, int(steps), int(springs), int(cycles))
         assert found[i] == pytest.approx(expected, rel=1e-11, abs=1e-12), f"point {i}"
-
-
-@pytest.mark.parametrize(("compiler", "width", "pack"), BUILDS)
-@every_method
-def test_same_bits_across_compilers_and_widths(
-    method: str, compiler: str, width: Any, pack: int, bits: Any
-) -> None:
-    chosen = find_compiler() if compiler == "found" else zig()
-    target = Target(compiler=chosen, width=width, pack=pack)
-    assert differing(bits[method], _compute(method, target=target)) == []
-
-
-@pytest.mark.parametrize("budget", [1, 2, 7])
-@every_method
-def test_same_bits_for_any_budget(method: str, budget: int, bits: Any) -> None:
-    assert differing(bits[method], _compute(method, budget=budget)) == []
-
-
-@every_method
-def test_same_bits_for_any_outputs(method: str, bits: Any) -> None:
-    for name in ("normalized_energy", "stick_radius", "regime"):
-        alone = _compute(method, outputs=[name])
-        assert differing({n: bits[method][n] for n in alone}, alone) == []
 
 
 @every_method

@@ -7,17 +7,13 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sweep.backends.compiler import find_compiler, zig
-from sweep.backends.cpu import Target
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.theory import friction_oscillator as theory
 from tests.oracles import friction_oscillator as oracle
 from tests.oracles import friction_scan
-from tests.points import compute, differing
+from tests.points import compute
 from tests.points.friction_oscillator import (
     NAMES,
     SDND104,
@@ -336,67 +332,3 @@ def _speed(parameters: dict[str, NDArray[Any]]) -> NDArray[Any]:
 
 def _length(parameters: dict[str, NDArray[Any]]) -> NDArray[Any]:
     return _speed(parameters) / parameters["angular_frequency"]
-
-
-# The same bits, however a point is computed.
-
-SHAPES = [(width, pack) for width in (1, 2, 4, 8) for pack in (1, 4)]
-
-
-@pytest.fixture(scope="module")
-def points() -> dict[str, NDArray[Any]]:
-    return random_parameters(3000, seed=3)
-
-
-@pytest.fixture(scope="module")
-def bits(points: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return compute(points)
-
-
-@pytest.mark.parametrize("compiler", ["found", "zig"])
-@pytest.mark.parametrize(("width", "pack"), SHAPES)
-def test_same_bits_across_compilers_and_widths(
-    compiler: str, width: Any, pack: int, points: Any, bits: Any
-) -> None:
-    chosen = find_compiler() if compiler == "found" else zig()
-    target = Target(compiler=chosen, width=width, pack=pack)
-    assert differing(bits, compute(points, target=target)) == []
-
-
-@pytest.mark.parametrize("budget", [1, 7])
-def test_same_bits_for_any_budget(budget: int, points: Any, bits: Any) -> None:
-    assert differing(bits, compute(points, budget=budget)) == []
-
-
-@pytest.mark.parametrize(
-    "variants",
-    [
-        ("no_spring",),
-        ("no_shaking",),
-        ("no_spring", "no_damping"),
-        ("no_spring", "no_damping", "no_shaking"),
-    ],
-)
-def test_same_bits_for_every_variant(variants: tuple[str, ...], points: Any) -> None:
-    zeroed = {
-        "no_spring": "stiffness",
-        "no_damping": "damping",
-        "no_shaking": "vertical_acceleration",
-    }
-    cases = {**points, **{zeroed[v]: np.zeros_like(points["mass"]) for v in variants}}
-    assert differing(compute(cases), compute(cases, variants=variants)) == []
-
-
-def test_same_bits_for_any_outputs(points: Any, bits: Any) -> None:
-    for name in ("wear_power", "peak_slip_speed", "regime"):
-        alone = compute(points, outputs=[name])
-        assert differing({n: bits[n] for n in alone}, alone) == []
-
-
-@settings(max_examples=25, deadline=None)
-@given(order=st.permutations(range(97)), seed=st.integers(0, 10**6))
-def test_same_bits_beside_any_neighbours(order: list[int], seed: int) -> None:
-    cases = random_parameters(97, seed)
-    shuffled = {name: values[order] for name, values in cases.items()}
-    found = {name: values[order] for name, values in compute(cases).items()}
-    assert differing(found, compute(shuffled)) == []

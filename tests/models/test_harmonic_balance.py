@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import sweep
 from sweep.arrays import array_method, array_text
 from sweep.arrays.impact_oscillator import balance, continuation
 from sweep.arrays.impact_oscillator.balance import Oscillator, equations
@@ -24,10 +23,10 @@ from sweep.errors import SweepError
 from sweep.models import models
 from sweep.models.impact_oscillator import HARMONIC_BALANCE, MODEL
 from sweep.source import kernel_digest, kernel_of, kernel_text
-from sweep.spec import MISSING_FLAG, Column, Points, Status
+from sweep.spec import MISSING_FLAG, Points, Status
 from tests.command import CHECKOUT, environment
 from tests.oracles import impact_oscillator as oracle
-from tests.points import differing, sweep_of
+from tests.points import sweep_of
 from tests.points.impact_oscillator import ENERGIES, RIGHT, SDND122, found_by
 
 CODE_ASTER = [0.646703, 0.647088, 0.646585]  # Hz, its own computed values at ENERGIES
@@ -176,63 +175,6 @@ def test_the_monodromy_matrix_closes_with_the_motion() -> None:
 
 
 # Array methods in the spine.
-
-
-def points_of(n: int, seed: int = 4) -> dict[str, NDArray[Any]]:
-    rng = np.random.default_rng(seed)
-    return {
-        "mass": rng.uniform(0.5, 2, n),
-        "stiffness": rng.uniform(5, 20, n),
-        "wall_stiffness": 10 ** rng.uniform(-1, 4, n),
-        "gap": rng.uniform(0, 0.1, n),
-        "energy": 10 ** rng.uniform(-4, 0, n),
-        "harmonics": rng.integers(1, 61, n).astype(float),
-        "regularization": np.where(rng.random(n) < 0.5, 0.0, 1e-4),
-        "energy_instant": np.where(rng.random(n) < 0.7, np.inf, 0.25),
-    }
-
-
-def test_same_bits_for_any_block_and_order() -> None:
-    points = points_of(80)
-    asked = sweep_of(points, "impact_oscillator", "harmonic_balance")
-    columns = {name: Column(values) for name, values in points.items()}
-    given = Points(n_points=80, columns={p.name: columns[p.name] for p in asked.parameters})
-    whole = compute_arrays(np, asked, given).arrays
-    assert (whole["status"] == Status.ok).sum() > 70
-    for block in (1, 7, 80):
-        assert differing(whole, compute_arrays(np, asked, given, block=block).arrays) == []
-    order = np.random.default_rng(0).permutation(80)
-    shuffled = found_by("harmonic_balance", {name: v[order] for name, v in points.items()})
-    assert differing({name: values[order] for name, values in whole.items()}, shuffled) == []
-
-
-@pytest.mark.parametrize(("chunk_points", "workers"), [(5, 1), (13, 2), (100, 2)])
-def test_same_bits_for_any_chunks_and_workers(chunk_points: int, workers: int) -> None:
-    asked = {
-        "format": 1,
-        "model": "impact_oscillator",
-        "method": "harmonic_balance",
-        "parameters": {k: v for k, v in SDND122.items() if k != "gap"} | {"harmonics": 12},
-        "axes": {
-            "energy": {"geomspace": [1e-4, 1e-1, 9]},
-            "gap": {"linspace": [0.0, 0.02, 7]},
-        },
-    }
-    whole = sweep.run(asked, store=None, workers=1)
-    parts = sweep.run({**asked, "run": {"chunk_points": chunk_points}}, store=None, workers=workers)
-    for name in whole.data_vars:
-        assert whole[name].to_numpy().tobytes() == parts[name].to_numpy().tobytes()
-
-
-def test_asked_outputs_alone_have_the_same_bits() -> None:
-    whole, alone = (
-        found(),
-        found_by(
-            "harmonic_balance", {**SDND122, "energy": ENERGIES}, outputs=["frequency", "stable"]
-        ),
-    )
-    assert list(alone) == ["frequency", "stable", "status"]
-    assert differing({name: whole[name] for name in alone}, alone) == []
 
 
 def test_a_stop_is_heard() -> None:

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.compiler import find_compiler, zig
-from sweep.backends.cpu import Target
 from sweep.config import load
 from sweep.errors import ConfigError
 from sweep.models.impact_oscillator import MODEL
@@ -21,13 +19,13 @@ from sweep.tracing import trace
 from tests.backends.kernel_probe import Entry, compile_probe
 from tests.command import Run
 from tests.oracles import impact_oscillator as oracle
-from tests.points import differing
 from tests.points.impact_oscillator import (
     ENERGIES,
     RIGHT,
     SDND122,
     found_by,
     random_parameters,
+    random_points,
     theirs,
 )
 
@@ -243,7 +241,7 @@ def test_numbers_are_refused_where_they_would_fade_or_overflow(
 
 def test_multipliers_are_those_of_a_matrix_of_determinant_1() -> None:
     """Their product is 1 and their sum the trace: on the circle, or one of them beyond it."""
-    found = found_by("newmark", points_of("newmark"))
+    found = found_by("newmark", random_points("newmark", 600, edges=True))
     trace, modulus, stable = (
         found[name][found["status"] == Status.ok]
         for name in ("floquet_trace", "floquet_modulus", "stable")
@@ -358,47 +356,3 @@ def test_the_command_traces_outside_validity(run: Run, tmp_path: Path) -> None:
     assert status == 1
     assert f"outside_validity: {MODEL.sentences[Status.outside_validity]}" in out
     assert (tmp_path / "trace.png").exists()
-
-
-# The same bits, however a point is computed.
-
-SHAPES = [(1, 1), (2, 4), (4, 1), (4, 3), (8, 2), (8, 4)]  # width, pack
-
-
-def points_of(method: str) -> dict[str, NDArray[Any]]:
-    points = random_parameters(600, seed=11)
-    if method == "newmark":
-        points["wall_stiffness"] = np.minimum(points["wall_stiffness"], 1e3 * points["stiffness"])
-        points["steps_per_period"] = np.random.default_rng(5).integers(8, 400, 600).astype(float)
-    return points
-
-
-@pytest.mark.parametrize("method", ["exact", "newmark"])
-@pytest.mark.parametrize("compiler", ["found", "zig"])
-@pytest.mark.parametrize(("width", "pack"), SHAPES)
-def test_same_bits_across_compilers_and_widths(
-    method: str, compiler: str, width: Any, pack: int
-) -> None:
-    points = points_of(method)
-    chosen = find_compiler() if compiler == "found" else zig()
-    target = Target(compiler=chosen, width=width, pack=pack)
-    assert differing(found_by(method, points), found_by(method, points, target=target)) == []
-
-
-@pytest.mark.parametrize("method", ["exact", "newmark"])
-@pytest.mark.parametrize("budget", [1, 7, 1000])
-def test_same_bits_for_any_budget(method: str, budget: int) -> None:
-    points = points_of(method)
-    assert differing(found_by(method, points), found_by(method, points, budget=budget)) == []
-
-
-@pytest.mark.parametrize("method", ["exact", "newmark"])
-def test_same_bits_for_any_neighbours_and_outputs(method: str) -> None:
-    points = points_of(method)
-    order = np.random.default_rng(1).permutation(600)
-    whole = found_by(method, points)
-    shuffled = found_by(method, {name: values[order] for name, values in points.items()})
-    assert differing({name: values[order] for name, values in whole.items()}, shuffled) == []
-    for name in ("frequency", "stable"):
-        alone = found_by(method, points, outputs=[name])
-        assert differing({each: whole[each] for each in alone}, alone) == []

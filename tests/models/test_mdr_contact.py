@@ -11,15 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.backends.compiler import find_compiler, zig
-from sweep.backends.cpu import Target
 from sweep.config import load
 from sweep.errors import ConfigError
 from sweep.spec import MISSING_FLAG, Status
 from sweep.theory import mdr_contact as theory
 from tests.oracles import mdr_contact as oracle
-from tests.points import compute, differing
-from tests.points.mdr_contact import Columns, dimensionless_points, oracle_energy, reference_cases
+from tests.points import compute
+from tests.points.mdr_contact import dimensionless_points, oracle_energy, reference_cases
 
 FULL_STICK, PARTIAL_SLIP, GROSS_SLIP, JUMPING = range(4)
 PHASES = np.array([-2.9, -1.3, -0.2, 0.05, 0.7, math.pi / 2, 1.9, 3.0])
@@ -440,53 +438,3 @@ def test_dissipated_energy_is_of_physical_contacts_alone() -> None:
     assert [o.name for o in load({**request, "parameters": SPHERE}).sweep.outputs] == [
         "dissipated_energy"
     ]
-
-
-# The same bits, however a point is computed.
-
-SHAPES = [(1, 1), (2, 1), (4, 1), (8, 1), (2, 2)]
-
-
-@pytest.fixture(scope="module")
-def points() -> Columns:
-    cases = dimensionless_points(1500, seed=3, largest_beta=1e6)
-    cases["phase"][::40] = 0.0
-    cases["beta"][7::40] = np.inf
-    cases["beta"][8::40] = 0.0
-    cases["delta"][9::40] = 1.0
-    return cases
-
-
-@pytest.fixture(scope="module")
-def bits(points: Columns) -> dict[str, Any]:
-    return found(**points)
-
-
-@pytest.mark.parametrize("compiler", ["found", "zig"])
-@pytest.mark.parametrize(("width", "pack"), SHAPES)
-def test_same_bits_across_compilers_and_widths(
-    compiler: str, width: Any, pack: int, points: Columns, bits: Any
-) -> None:
-    chosen = find_compiler() if compiler == "found" else zig()
-    target = Target(compiler=chosen, width=width, pack=pack)
-    assert differing(bits, compute(points, model="mdr_contact", target=target)) == []
-
-
-@pytest.mark.parametrize("budget", [1, 7])
-def test_same_bits_for_any_budget(budget: int, points: Columns, bits: Any) -> None:
-    assert differing(bits, compute(points, model="mdr_contact", budget=budget)) == []
-
-
-def test_same_bits_for_any_outputs(points: Columns, bits: Any) -> None:
-    for name in ("normalized_energy", "stick_radius", "regime"):
-        alone = compute(points, model="mdr_contact", outputs=[name])
-        assert differing({n: bits[n] for n in alone}, alone) == []
-
-
-@settings(max_examples=25, deadline=None)
-@given(order=st.permutations(range(97)), seed=st.integers(0, 10**6))
-def test_same_bits_beside_any_neighbours(order: list[int], seed: int) -> None:
-    cases = dimensionless_points(97, seed)
-    shuffled = {name: values[order] for name, values in cases.items()}
-    computed = {name: values[order] for name, values in found(**cases).items()}
-    assert differing(computed, found(**shuffled)) == []

@@ -1,0 +1,163 @@
+"""The bits of a point depend on the point alone, for every method of every model.
+
+They depend on no compiler, vector width, number of vectors in flight, budget of a call, neighbour,
+number of points, chunk, worker, other output or compile-time variant.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sweep.backends.arrays import compute_arrays
+from sweep.backends.compiler import find_compiler, zig
+from sweep.backends.cpu import CpuBackend, Target
+from sweep.engine import run
+from sweep.source import kernel_of
+from sweep.spec import Axis, Output, Points, RunOptions, Status
+from sweep.store import MemoryResults
+from tests.points import Case, array_cases, bits_of, case_of, differing, methods, part
+
+N = 600
+N_FEW = 40  # where each point takes long: more than a kernel's lanes
+BUDGETS = (7, 100)
+KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods("kernel")}
+VARIANTS = [name for name, (_, method) in KERNELS.items() if method.variants]
+ARRAYS = {case.name: case for case in array_cases(N_FEW)}
+
+every_kernel = pytest.mark.parametrize("name", KERNELS)
+every_method = pytest.mark.parametrize("name", [*KERNELS, *ARRAYS])
+
+SHAPES = [(1, 1), (2, 4), (4, 1), (4, 3), (8, 2), (8, 4)]  # doubles in a vector, vectors in flight
+TARGETS = [
+    (None, None, None),  # as kernels are compiled for this machine
+    ("zig", 2, 1),
+    *(
+        pytest.param(compiler, *shape, marks=pytest.mark.broad)
+        for compiler in ("found", "zig")
+        for shape in SHAPES
+    ),
+]
+
+
+@functools.cache
+def case_named(name: str) -> Case:
+    return ARRAYS[name] if name in ARRAYS else case_of(*KERNELS[name], N, edges=True)
+
+
+@functools.cache
+def expected(name: str) -> dict[str, Any]:
+    return computed(case_named(name))
+
+
+def computed(case: Case, points: Points | None = None, *how: Any) -> dict[str, Any]:
+    return bits_of(case.sweep, points or case.points, *how)
+
+
+def at(bits: dict[str, Any], index: Any) -> dict[str, Any]:
+    return {name: values[index] for name, values in bits.items()}
+
+
+@every_method
+def test_the_points_are_of_every_kind(name: str) -> None:
+    bits = expected(name)
+    ok = bits["status"] == Status.ok
+    assert ok.mean() > 0.5
+    sweep = case_named(name).sweep
+    for output in sweep.outputs:
+        if not output.parameter_sets or sweep.parameter_set.name in output.parameter_sets:
+            least = len(output.flags) - 1 if output.flags else 2
+            assert len(np.unique(bits[output.name][ok])) >= least
+
+
+@pytest.mark.parametrize(("compiler", "width", "pack"), TARGETS)
+@every_kernel
+def test_bits_depend_on_no_target_budget_or_neighbour(
+    name: str, compiler: str | None, width: Any, pack: int | None
+) -> None:
+    chosen = {None: lambda: None, "found": find_compiler, "zig": zig}[compiler]()
+    target = Target(chosen, width, pack) if compiler else None
+    case, bits = case_named(name), expected(name)
+    assert differing(bits, computed(case, None, target)) == []
+    for budget in BUDGETS:
+        assert differing(bits, computed(case, None, target, budget)) == []
+    few = part(case.points, np.arange(N_FEW))
+    assert differing(at(bits, slice(N_FEW)), computed(case, few, target, 1)) == []
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(N)[:97]
+        assert differing(at(bits, order), computed(case, part(case.points, order), target)) == []
+    lanes = CpuBackend(target).library(kernel_of(case.sweep)).lanes
+    for count in {1, lanes - 1, lanes, lanes + 1, 2 * lanes + 1} - {0}:
+        some = np.arange(N - count, N)
+        assert differing(at(bits, some), computed(case, part(case.points, some), target)) == []
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_bits_of_an_array_method_depend_on_no_block_or_neighbour(name: str) -> None:
+    case, bits = ARRAYS[name], expected(name)
+    for block in (1, 7, N_FEW):
+        found = compute_arrays(np, case.sweep, case.points, block=block).arrays
+        assert differing(bits, dict(found)) == []
+    order = np.random.default_rng(0).permutation(N_FEW)
+    assert differing(at(bits, order), computed(case, part(case.points, order))) == []
+
+
+@pytest.mark.parametrize(("chunk_points", "workers"), [(14, 1), (20, 2), (100, 2)])
+@every_method
+def test_bits_depend_on_no_chunk_or_worker(name: str, chunk_points: int, workers: int) -> None:
+    """Each chunk has points of every kind: where a variant holds, another kernel is compiled."""
+    case = case_named(name)
+    columns = {name: column.values for name, column in case.points.columns.items()}
+    varied = {name: values[:N_FEW] for name, values in columns.items() if len(values) > 1}
+    constants = {name: float(values[0]) for name, values in columns.items() if len(values) == 1}
+    axes = (Axis("point", varied, {}),)
+    results = MemoryResults(
+        replace(case.sweep, axes=axes, constants=constants), chunk_points=chunk_points
+    )
+    run(results, RunOptions(backend="cpu", workers=workers))
+    found = {str(name): values.to_numpy() for name, values in results.dataset().data_vars.items()}
+    assert differing(at(expected(name), slice(N_FEW)), found) == []
+
+
+def _some_outputs(name: str) -> list[Output]:
+    outputs = case_named(name).sweep.outputs
+    return [outputs[0], outputs[len(outputs) // 2], outputs[-1]]
+
+
+@pytest.mark.broad
+@every_method
+def test_bits_depend_on_no_other_output(name: str) -> None:
+    case, bits = case_named(name), expected(name)
+    for output in _some_outputs(name):
+        alone = replace(case, sweep=replace(case.sweep, outputs=(output,)))
+        found = computed(alone, None, Target(pack=1))
+        assert differing({each: bits[each] for each in (output.name, "status")}, found) == []
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_bits_depend_on_no_variant(name: str) -> None:
+    """All that a method has, at points at which they hold."""
+    model, method = KERNELS[name]
+    case = case_of(model, method, 200, [variant.name for variant in method.variants])
+    assert differing(computed(case, replace(case.points, variants=())), computed(case)) == []
+
+
+@pytest.mark.broad
+@pytest.mark.parametrize("name", VARIANTS)
+def test_bits_depend_on_no_variant_alone_nor_in_another_parameter_set(name: str) -> None:
+    model, method = KERNELS[name]
+    names = [variant.name for variant in method.variants]
+    cases = [case_of(model, method, N, [each], edges=True) for each in names]
+    cases.append(case_of(model, method, N, names[:-1], edges=True))
+    cases += [
+        case_of(model, method, N, names, parameter_set=each.name, edges=True)
+        for each in model.parameter_sets[1:]
+    ]
+    for case in cases:
+        plain = computed(case, replace(case.points, variants=()), Target(pack=1))
+        assert (plain["status"] == Status.ok).mean() > 0.4
+        assert differing(plain, computed(case, None, Target(pack=1))) == []
