@@ -9,8 +9,9 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Literal, Unpack
 
+from sweep.backends import open_backend as open_backend_by_name
 from sweep.config import checked_options, load
-from sweep.engine import Progress, Summary, refuse_in_worker_process
+from sweep.engine import OpenBackend, Progress, Summary, refuse_in_worker_process
 from sweep.engine import run as run_engine
 from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.errors import SweepError
@@ -74,7 +75,8 @@ def compute(
     path: str | Path,
     report: Report | None = None,
     stop: Event | None = None,
-    tell: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
+    open_backend: OpenBackend = open_backend_by_name,
 ) -> tuple[Store, Summary]:
     """Whatever of the request is not done in the store at `path`; the store, and what was done.
 
@@ -82,11 +84,11 @@ def compute(
     `run`.
     """
     refuse_no_path(path)
-    _refuse_no_listeners(stop, report=report, tell=tell)
-    if request.refinement is None:
-        kept = open_store(request, path)
-        return kept, run_in_store(kept, request, report, stop, tell)
-    return run_in_stores(request, str(path), report, stop, tell)
+    _refuse_no_listeners(stop, report=report, notify=notify)
+    if request.refinement is not None:
+        return run_in_stores(request, str(path), report, stop, notify, open_backend)
+    kept = open_store(request, path)
+    return kept, run_in_store(kept, request, report, stop, notify, open_backend)
 
 
 def _refuse_no_listeners(stop: object, **told: object) -> None:

@@ -1,4 +1,4 @@
-"""What a sweep will take before it is run: points, disk, memory, and time by a short probe."""
+"""Estimates before a run: points, disk space, memory, and the time, by a short probe."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 
-from sweep.backends import Backend, Stopped, open_backend
+from sweep.backends import Backend, Stopped
+from sweep.backends import open_backend as open_backend_by_name
 from sweep.backends.visible import find_gpus
-from sweep.engine import needs_backend_here, threads_for, threads_of_gpu
+from sweep.engine import OpenBackend, needs_backend_here, threads_for, threads_of_gpu
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import of_shard
+from sweep.engine.worker import Deadline, RunState
 from sweep.options import RunOptions
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, variant_sets
 from sweep.refine.passes import first_pass, refuse_shard
@@ -25,31 +26,31 @@ from sweep.spec import STRETCH, Axis, Chunk, Points, Request, Sweep, array_types
 from sweep.store import anything_at, is_url, layout
 
 PROBE_SECONDS = 1.0
-LONGEST_PROBE = 10.0  # s, until the first few points are done
-BLOCK = 64  # neighbouring points probed together, as they lie together in a chunk
-LARGEST_BATCH = 2**16
+MAX_PROBE_SECONDS = 10.0  # until the first few points are done
+BLOCK = 64  # neighbouring points that are probed together, as they are in a chunk
+MAX_BATCH = 2**16
 VALUE_BYTES = 8
-FILE_BLOCK = 4096  # bytes a file may take beyond what is in it
-GOLDEN = 0.618033988749894848  # its multiples are spread evenly over the circle
+FILE_BLOCK = 4096  # bytes a file may occupy beyond its contents
+GOLDEN = 0.618033988749894848  # its multiples modulo 1 are spread evenly
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is still to do of a sweep, and what that will take."""
+    """What is pending of a sweep, and what computing it takes."""
 
     points_total: int
     points_pending: int
     chunks_pending: int
     chunk_points: int  # of a whole chunk
-    bytes_on_disk: int  # at most: results before compression, files filled up to whole blocks
-    bytes_free: int | None  # on the disk of the store; None: it is on none of this machine's
-    bytes_of_memory: int  # at most, beyond what the program takes: values of axes, chunks at work
+    bytes_on_disk: int  # at most: results before compression, in whole file blocks
+    bytes_free: int | None  # on the store's disk; None if the store is not on this machine
+    bytes_of_memory: int  # at most, beyond the program itself: axis values, chunks in progress
     workers: int
     backend: str
-    points_per_second: float | None  # of all workers; None: no point was done in LONGEST_PROBE
+    points_per_second: float | None  # of all workers; None if the probe finished no point
     seconds: float | None
-    shard: tuple[int, int] | None = None  # of which alone is told what is pending and what it takes
-    points_at_most: int | None = None  # of a refined sweep, of which all else tells pass 0 alone
+    shard: tuple[int, int] | None = None  # then all but points_total is of that shard alone
+    points_at_most: int | None = None  # of a refined sweep; then all else is of its pass 0
 
     @property
     def fits(self) -> bool:
@@ -57,18 +58,20 @@ class Forecast:
         return self.bytes_free is None or self.bytes_on_disk <= self.bytes_free
 
 
-def forecast_of(request: Request, path: str | Path) -> Forecast:
-    """What running the request into the store at `path` will take; nothing is written.
+def forecast_of(
+    request: Request, path: str | Path, open_backend: OpenBackend = open_backend_by_name
+) -> Forecast:
+    """What running the request in the store at `path` takes; nothing is written.
 
-    Of a store that is there, only what is still to do counts, and of a shard only its own chunks.
-    Of a refined sweep that is not done it is what the coarse grid takes: the rest is known only
-    pass by pass. SweepError as of a run.
+    If the store exists, only pending chunks count, and for a shard only its own. For a refined
+    sweep that is not done, the estimate is of the coarse grid: later passes are known only pass by
+    pass. SweepError as of a run.
     """
     if request.refinement is not None:
-        return _forecast_of_refined(request, path)
+        return _forecast_of_refined(request, path, open_backend)
     sweep, options = request.sweep, request.options
     if not needs_backend_here(options):
-        options = replace(options, workers=None)  # which are elsewhere; this machine is probed
+        options = replace(options, workers=None)  # they are elsewhere, and this machine is probed
     is_made = anything_at(path)
     if is_made:
         store = open_store(request, path)
@@ -80,7 +83,7 @@ def forecast_of(request: Request, path: str | Path) -> Forecast:
         pending = list(chunks(sweep.shape, shape))
     if options.shard is not None:
         pending = of_shard(pending, chunk_counts(sweep.shape, shape), *options.shard)
-    return forecast(sweep, pending, shape, options, path, is_made=is_made)
+    return forecast(sweep, pending, shape, options, path, open_backend, is_made=is_made)
 
 
 def forecast(
@@ -89,14 +92,15 @@ def forecast(
     chunk_shape: tuple[int, ...],
     options: RunOptions,
     path: str | Path,
+    open_backend: OpenBackend = open_backend_by_name,
     *,
     is_made: bool,
 ) -> Forecast:
-    """What computing the pending chunks into a store at `path` will take; nothing is written.
+    """What computing the pending chunks into a store at `path` takes; nothing is written.
 
-    The time is that of a second's probe of the backend, on as many threads as there are workers, at
-    points from all over the sweep; writing comes on top, and what else the machine does. Of several
-    GPUs one is probed, and the others are taken to be as fast. SweepError as of a run.
+    The time is extrapolated from a one-second probe of the backend, on as many threads as there are
+    workers, at points from all over the sweep. It leaves out writing and the machine's other load.
+    Of several GPUs, one is probed and the others are assumed to be as fast. SweepError as of a run.
     """
     n_gpus = len(find_gpus(options.gpus)) if options.gpus is not None else 1
     backend = open_backend(options.backend)
@@ -127,21 +131,21 @@ def forecast(
     )
 
 
-def _forecast_of_refined(request: Request, path: str | Path) -> Forecast:
-    """Of the coarse grid alone, with the most points there may be; unless all is there."""
+def _forecast_of_refined(request: Request, path: str | Path, open_backend: OpenBackend) -> Forecast:
+    """The forecast of the coarse grid, with an upper bound of points, unless all is done."""
     assert request.refinement is not None
     refuse_shard(request)
     known, place = first_pass(request, path)
-    found = forecast_of(replace(known, refinement=None), place)
+    found = forecast_of(replace(known, refinement=None), place, open_backend)
     if known is not request:
         return found
     return replace(found, points_at_most=max_points(request.sweep, request.refinement))
 
 
 def _head(sweep: Sweep) -> Sweep:
-    """The same sweep with its axes' values in memory, of a sample no more than the first.
+    """The same sweep with axis values in memory; of a long sample, the first stretch.
 
-    Those lie as evenly as all its points do.
+    The first points of a sample are spread as evenly as all of them.
     """
     return replace(sweep, axes=tuple(_first_values(axis) for axis in sweep.axes))
 
@@ -152,7 +156,7 @@ def _first_values(axis: Axis) -> Axis:
 
 
 def probe(sweep: Sweep, backend: Backend, workers: int) -> float | None:
-    """Points a second that so many workers compute together; None if the first take too long."""
+    """Points per second that the workers compute together; None if the first ones take too long."""
     backend.prepare(sweep, _batch(sweep, 0.0, 1))
     with ThreadPoolExecutor(workers) as executor:
         starts = [worker / workers for worker in range(workers)]
@@ -164,53 +168,43 @@ def probe(sweep: Sweep, backend: Backend, workers: int) -> float | None:
 
 @dataclass(frozen=True)
 class Speed:
-    """How fast a machine computes points from all over a sweep, storing left out."""
+    """How fast this machine computes points from all over a sweep, without storing them."""
 
     name: str
     model: str
     method: str
     backend: str
     workers: int  # threads
-    points_per_second: float | None  # of all threads; None: not one point was done in 10 s
+    points_per_second: float | None  # of all threads; None if the probe finished no point
 
 
 def speed_of(request: Request, workers: int = 1) -> Speed:
-    """What a second's probe finds, after the kernels are compiled. SweepError as of a run."""
+    """The result of a one-second probe, kernels being compiled. SweepError as of a run."""
     sweep = request.sweep
-    backend = open_backend(request.options.backend)
+    backend = open_backend_by_name(request.options.backend)
     pace = probe(sweep, backend, workers)
     names = request.name, sweep.model.name, sweep.method.name
     return Speed(*names, backend.description, workers, pace)
-
-
-class _Deadline(Event):
-    """Set once it is past that time of time.perf_counter."""
-
-    def __init__(self, moment: float) -> None:
-        super().__init__()
-        self._moment = moment
-
-    def is_set(self) -> bool:
-        return time.perf_counter() > self._moment
 
 
 def _pace(sweep: Sweep, backend: Backend, start: float) -> float | None:
     began = time.perf_counter()
     done, size, seconds = 0, BLOCK, 0.0
     while seconds < PROBE_SECONDS:
-        longest = 2 * PROBE_SECONDS if done else LONGEST_PROBE
+        longest = 2 * PROBE_SECONDS if done else MAX_PROBE_SECONDS
         try:
-            backend.compute(sweep, _batch(sweep, start, size), _Deadline(began + longest))
+            left = began + longest - time.perf_counter()
+            backend.compute(sweep, _batch(sweep, start, size), Deadline(RunState(left)))
         except Stopped:
             break
         done, start = done + size, start + GOLDEN * size / BLOCK
         seconds = time.perf_counter() - began
-        size = min(2 * size, LARGEST_BATCH)
+        size = min(2 * size, MAX_BATCH)
     return done / seconds if done else None
 
 
 def _batch(sweep: Sweep, start: float, size: int) -> Points:
-    """So many points in blocks of neighbours from all over the sweep, the first at `start`.
+    """`size` points in blocks of neighbours from all over the sweep, the first at a share `start`.
 
     All batches have the same variants, those that hold in the whole sweep.
     """
@@ -231,14 +225,14 @@ def _batch(sweep: Sweep, start: float, size: int) -> Points:
 
 
 def _bytes_held(sweep: Sweep) -> int:
-    """Of the axes' values; of those that are drawn or read by stretches, one stretch."""
+    """Bytes of the axis values; of values drawn or read in stretches, of one stretch."""
     columns = (values for axis in sweep.axes for values in axis.columns.values())
     sizes = (len(each) if is_array(each) else min(len(each), STRETCH) for each in columns)
     return VALUE_BYTES * sum(sizes)
 
 
 def _bytes_at_work(sweep: Sweep) -> int:
-    """Of a point in a worker: outputs as computed, as stored, and one of them while compressed."""
+    """Bytes of a point in a worker: its outputs as computed and as stored, and one compressed."""
     computed = sum(np.dtype(dtype).itemsize for dtype in array_types(sweep.outputs).values())
     stored = [variable.dtype.itemsize for variable in layout.results(sweep)]
     converted = 0 if sweep.dtype == "float64" else sum(stored)
@@ -246,11 +240,11 @@ def _bytes_at_work(sweep: Sweep) -> int:
 
 
 def _free(path: str | Path) -> int | None:
-    """Bytes free where the path is, or will be; None for a URL."""
+    """Free bytes on the disk where the path is or would be; None for a URL."""
     if is_url(path):
         return None
-    there = next(folder for folder in _upwards(Path(path)) if folder.exists())
-    return shutil.disk_usage(there).free
+    existing = next(folder for folder in _upwards(Path(path)) if folder.exists())
+    return shutil.disk_usage(existing).free
 
 
 def _upwards(path: Path) -> Iterator[Path]:

@@ -19,13 +19,11 @@ import sweep
 CHECKOUT = Path(sweep.__file__).parents[1]
 MODULE = (sys.executable, "-m", "sweep")
 
-# `sweep` itself, but for what opens its backends.
+# The command `sweep`, except for what opens its backends.
 WITH_BACKEND = """
 import pickle, sys
 from sweep.cli import main
-from sweep.engine import loop
-loop.open_backend = pickle.loads(bytes.fromhex(sys.argv[1]))
-sys.exit(main(sys.argv[2:]))
+sys.exit(main(sys.argv[2:], pickle.loads(bytes.fromhex(sys.argv[1]))))
 """
 
 Run = Callable[..., tuple[int, str, str]]  # arguments -> status, stdout, stderr
@@ -51,7 +49,7 @@ def sweep_command(
 
 
 def with_backend(open_backend: object, *arguments: str) -> list[str]:
-    """A command line of `sweep` in which that is called in place of open_backend."""
+    """A command line of `sweep` that opens its backends by the given function."""
     return [sys.executable, "-c", WITH_BACKEND, pickle.dumps(open_backend).hex(), *arguments]
 
 

@@ -58,7 +58,7 @@ class Paced:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.forecast, "PROBE_SECONDS", 0.1)
-    monkeypatch.setattr(sweep.forecast, "LONGEST_PROBE", 0.2)
+    monkeypatch.setattr(sweep.forecast, "MAX_PROBE_SECONDS", 0.2)
 
 
 def asked(*overrides: str, **options: object) -> Request:
@@ -90,10 +90,9 @@ def test_the_first_few_points_may_take_longer_than_the_probe(
 
 @pytest.mark.usefixtures("quick")
 def test_of_points_too_slow_for_the_probe_no_time_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(sweep.forecast, "open_backend", lambda _name: Paced(1.0))
-    told = forecast_of(asked(), tmp_path / "a.zarr")
+    told = forecast_of(asked(), tmp_path / "a.zarr", lambda _name: Paced(1.0))
     assert told.points_pending == told.points_total
     assert told.points_per_second is told.seconds is None
 
@@ -295,7 +294,7 @@ def test_forecast_of_a_sweep_in_memory_is_of_its_options() -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_files_and_values_of_axes_take_disk_and_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     """Files of a few bytes take a block each; values of axes are in a new store, and in memory."""
     request = with_options(load(SMOKE), chunk_points=1)
@@ -304,12 +303,15 @@ def test_files_and_values_of_axes_take_disk_and_memory(
     run_in_store(open_store(request, path), request)
     files = [file.stat().st_size for file in path.rglob("*") if file.is_file()]
     assert sum(-(-size // 4096) * 4096 for size in files) <= told
-    monkeypatch.setattr(sweep.forecast, "open_backend", lambda _name: Paced(1e-6))
     long = asked("friction={ linspace = [0.1, 0.2, 3_000_000] }", "base_acceleration=15").sweep
     some = list(chunks(long.shape, (2**16,)))[:2]
+
+    def paced(_name: str) -> Paced:
+        return Paced(1e-6)
+
     by = {
         (workers, made): forecast(
-            long, some, (2**16,), RunOptions(workers=workers), path, is_made=made
+            long, some, (2**16,), RunOptions(workers=workers), path, paced, is_made=made
         )
         for workers in (1, 2)
         for made in (False, True)
@@ -327,12 +329,19 @@ def test_each_gpu_with_a_chunk_is_as_fast_as_the_one_that_is_probed(
 ) -> None:
     monkeypatch.setattr(sweep.forecast, "find_gpus", lambda _asked: ["0", "1", "2"])
     monkeypatch.setattr(sweep.forecast, "threads_of_gpu", lambda _n_gpus: 2)
-    monkeypatch.setattr(sweep.forecast, "open_backend", lambda _name: Paced(1e-3))
     swept = load(SMOKE).sweep
     pending = list(chunks(swept.shape, (1, 7)))
     for n_chunks, workers, threads in ((5, 5, 6), (2, 2, 2), (1, 1, 1)):
         some = pending[:n_chunks]
-        told = forecast(swept, some, (1, 7), RunOptions(gpus="all"), "a.zarr", is_made=False)
+        told = forecast(
+            swept,
+            some,
+            (1, 7),
+            RunOptions(gpus="all"),
+            "a.zarr",
+            lambda _name: Paced(1e-3),
+            is_made=False,
+        )
         assert told.workers == workers
         assert told.points_per_second is not None
         assert 0.5 < told.points_per_second / (threads * 1e3) < 1.05

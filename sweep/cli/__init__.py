@@ -7,11 +7,15 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from sweep.cli.app import app
+from sweep.cli.app import Invocation, app
 from sweep.cli.streams import discard_output, prepare_streams
 from sweep.dask_settings import unreadable_settings
 from sweep.errors import MachineError, SweepError, of_cupys_cache
+
+if TYPE_CHECKING:
+    from sweep.engine import OpenBackend
 
 # isort: off
 from sweep.cli import (
@@ -61,12 +65,16 @@ DEBUG = "TRIBOSWEEP_DEBUG"
 OURS = {"DASK_SCHEDULER": "threads", "MPLBACKEND": "agg"}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit status. Errors are one message on stderr, without a traceback."""
+def main(arguments: Sequence[str] | None = None, open_backend: OpenBackend | None = None) -> int:
+    """Run one command; its exit status. Errors are one message on stderr, without a traceback.
+
+    `open_backend` replaces what opens the backends of `sweep run`.
+    """
     prepare_streams()
     os.environ.update(OURS)
     try:
-        status = _run(list(sys.argv[1:] if arguments is None else arguments))
+        passed = tuple(sys.argv[1:] if arguments is None else arguments)
+        status = _run(Invocation(passed, open_backend))
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has read enough
         discard_output()
@@ -78,9 +86,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _run(arguments: list[str]) -> int:
+def _run(invocation: Invocation) -> int:
     try:
-        app(args=arguments, prog_name="sweep", obj=tuple(arguments))
+        app(args=list(invocation.arguments), prog_name="sweep", obj=invocation)
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):  # typer would have it be status 1
             raise ended.__context__ from None

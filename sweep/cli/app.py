@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from sweep import __version__
 from sweep.errors import SweepError
 
+if TYPE_CHECKING:
+    from sweep.engine import OpenBackend
+
 Named = TypeVar("Named")
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """What commands know of their call: its arguments, and what opens backends."""
+
+    arguments: tuple[str, ...]
+    open_backend: OpenBackend | None = None  # None: by name, as ever
 
 
 def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:

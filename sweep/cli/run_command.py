@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from sweep.cli.app import ConfigPath, Json, Overrides, app, examples, filled
+from sweep.cli.app import ConfigPath, Invocation, Json, Overrides, app, examples, filled
 from sweep.cli.endings import Ended, tell_done, tell_failure, tell_shard, tell_stopped
 from sweep.cli.progress import display
 from sweep.cli.run_options import takes_run_options
@@ -18,7 +18,7 @@ from sweep.errors import SweepError
 from sweep.options import OPTIONS, RunKeywords
 
 if TYPE_CHECKING:
-    from sweep.engine import Progress
+    from sweep.engine import OpenBackend, Progress
     from sweep.spec import Request
 
 
@@ -65,13 +65,15 @@ def run(
     CUDA_VISIBLE_DEVICES does not hide. Shards need no scheduler: each computes its own chunks of
     the same store, from a job array (--shard $SLURM_ARRAY_TASK_ID/8).
     """
+    invocation: Invocation = context.obj
     ended: Ended | None = None
     with StopRequest() as asked:
         if dry_run:
             _forecast(config, overrides or (), options, store, as_json=as_json)
             return
-        ended = _compute(config, overrides or (), options, store, asked, as_json=as_json)
-    again = shlex.join(("sweep", *context.obj))
+        request, place = _asked(config, overrides or (), options, store)
+        ended = _compute(request, place, asked, invocation.open_backend, as_json=as_json)
+    again = shlex.join(("sweep", *invocation.arguments))
     if ended is not None and ended.summary.stopped == "failure":
         raise typer.Exit(tell_failure(ended, again, as_json=as_json))
     if ended is None or ended.summary.stopped:
@@ -83,24 +85,24 @@ def run(
 
 
 def _compute(
-    config: str,
-    overrides: Sequence[str],
-    options: RunKeywords,
-    store: str | None,
+    request: Request,
+    place: str,
     asked: StopRequest,
+    open_backend: OpenBackend | None,
     *,
     as_json: bool,
 ) -> Ended:
     from sweep.api import compute
+    from sweep.backends import open_backend as open_backend_by_name
 
-    request, place = _asked(config, overrides, options, store)
     with display(as_json=as_json) as show:
 
         def report(progress: Progress) -> None:
             asked.computing = True
             show(progress)
 
-        kept, summary = compute(request, place, report, asked.event, _tell)
+        opener = open_backend or open_backend_by_name
+        kept, summary = compute(request, place, report, asked.event, _tell, opener)
         unfinished = request.refinement is not None and summary.stopped
         known_as = kept.location if unfinished else place
         return Ended(kept, known_as, summary, request.options.shard)

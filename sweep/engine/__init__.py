@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from sweep.engine.crews import (
+    Crew,
+    Notify,
+    OpenBackend,
+    crew_for,
     needs_backend_here,
     refuse_in_worker_process,
     threads_for,
@@ -19,18 +23,20 @@ from sweep.engine.ledger import (
     failed_arrays,
 )
 from sweep.engine.loop import own_chunks, run
-from sweep.engine.processes import KeptCrew
 from sweep.engine.worker import Worker
 
 __all__ = [
     "ATTEMPTS",
     "TASKS_PER_WORKER",
-    "KeptCrew",
+    "Crew",
+    "Notify",
+    "OpenBackend",
     "Progress",
     "Receipt",
     "Results",
     "Summary",
     "Worker",
+    "crew_for",
     "failed_arrays",
     "needs_backend_here",
     "own_chunks",

@@ -1,7 +1,7 @@
-"""Processes under Dask: on this machine, behind a scheduler that runs already, or as SLURM jobs.
+"""Processes under Dask: on this machine, behind a scheduler that is already running, or SLURM jobs.
 
-Each process opens store and backend itself and writes its own chunks; tasks and receipts are all
-that travels. Where the scheduler is ours, it re-runs nothing: the ledger knows better.
+Each process opens store and backend itself and writes its own chunks; only tasks and receipts
+travel. A scheduler that we start retries nothing: the ledger knows better.
 """
 
 from __future__ import annotations
@@ -11,19 +11,24 @@ import os
 import signal
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from dask import config as dask_config
 from distributed import LocalCluster
 from distributed.scheduler import KilledWorker
 
 from sweep import __version__
-from sweep.backends import Backend
-from sweep.engine.crews import Lost, StayingCrew, asked_workers
+from sweep.engine.crews import (
+    LostError,
+    Notify,
+    OpenBackend,
+    needs_backend_here,
+    prepared,
+    worker_count,
+)
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.plugins import SetLimit, Signals
 from sweep.engine.schedulers import FORKED, connected, dashboard, local_cluster
@@ -31,153 +36,104 @@ from sweep.engine.slurm import slurm_cluster
 from sweep.engine.worker import Job, begin, forget_run, stop_run
 from sweep.errors import MachineError, SweepError
 from sweep.options import LOCAL, SLURM, RunOptions
-from sweep.spec import Task
+from sweep.spec import Chunk, Task
 
-LOOK_SECONDS = 1.0  # between looks at how many workers there are
-KEPT_BYTES = 2**28  # of memory that is free
-MAPPED_BYTES = 2**25  # and more are given back at once: the most that every glibc takes
-OURS: dict[str, object] = {
+LOOK_SECONDS = 1.0  # between two counts of the workers
+# Of free memory, a process keeps KEPT_BYTES; blocks from MAPPED_BYTES on are returned at once. No
+# glibc takes a larger value for the second.
+KEPT_BYTES = 2**28
+MAPPED_BYTES = 2**25
+SETTINGS: Mapping[str, object] = {
     "distributed.scheduler.allowed-failures": 0,
-    "distributed.scheduler.active-memory-manager.start": False,  # no results lie about
-    # Each process looks at itself many times a second, which takes from kernels.
+    "distributed.scheduler.active-memory-manager.start": False,  # results are not kept in workers
+    # By default each process inspects itself many times a second, which takes time from kernels.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500ms",
     "distributed.admin.system-monitor.interval": "5s",
-    # Dask has memory given back at once, so that each chunk's arrays are mapped anew, page by page.
+    # By default Dask has memory returned at once, so each chunk's arrays are mapped page by page.
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": KEPT_BYTES,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": MAPPED_BYTES,
 }
-SILENCED = ("distributed", "tornado", "asyncio")  # logs, and those under them
-KEPT = "Finished chunks are kept: run the same sweep again to go on"
-
-Tell = Callable[[str], None]
-
-
-def open_crew(
-    results: Results, open_backend: Callable[[str], Backend], options: RunOptions, tell: Tell
-) -> StayingCrew:
-    """The processes that `options.cluster` names; MachineError where nobody answers there."""
-    store = getattr(results, "location", None)
-    if store is None:
-        raise SweepError(
-            f"cluster={options.cluster!r} needs a store on a disk that all workers see, and these "
-            "results are kept in memory; name a store, or leave the cluster out"
-        )
-    job = Job(
-        uuid.uuid4().hex,
-        str(store),
-        open_backend,
-        options.backend,
-        options.durable,
-        accept_revision=options.accept_revision,
-    )
-    if options.cluster == LOCAL:
-        return Processes(lambda: local_cluster(asked_workers(options)), job, "processes", tell)
-    if options.cluster == SLURM:
-        return Processes(lambda: slurm_cluster(options), job, "SLURM jobs", tell)
-    return Processes(lambda: str(options.cluster), job, f"workers of {options.cluster}", tell)
+SILENCED = ("distributed", "tornado", "asyncio")  # loggers, with those below them
+KEPT = "Finished chunks are kept: run the same sweep again to resume"
 
 
 class Processes:
     """Worker processes behind a Dask scheduler, ours or another's."""
 
     stop_seconds = 20.0
-    settings: Mapping[str, object] = OURS
+    settings: Mapping[str, object] = SETTINGS
+    job_type: type[Job] = Job
 
-    def __init__(
-        self, find: Callable[[], LocalCluster | str | Any], job: Job, words: str, tell: Tell
-    ) -> None:
-        self._find = find
-        self._job = job
-        self._call = self._call_of(job)
-        self._tell = tell
-        self.description = words
+    def __init__(self, options: RunOptions, open_backend: OpenBackend, notify: Notify) -> None:
+        self.notify = notify
+        self.description = (
+            "SLURM jobs" if options.cluster == SLURM else f"workers of {options.cluster}"
+        )
+        self._options = options
+        self._job = self.job_type(
+            uuid.uuid4().hex,
+            open_backend,
+            options.backend,
+            options.durable,
+            options.accept_revision,
+        )
         self._ends = ExitStack()
+        self._cluster: Any = None  # None until the first run has something to compute
         self._keys: dict[Future[list[Receipt]], str] = {}
         self._n = 0
-        self._looked_at = float("-inf")
-        self._waits = False
+        self._counted_at = float("-inf")
+        self._waiting = False
 
-    def __enter__(self) -> Processes:
-        with ExitStack() as ends:
-            _silence(ends)
-            ends.enter_context(dask_config.set({**self.settings, **FORKED}))
-            self._cluster = self._find()
-            if not isinstance(self._cluster, str):
-                ends.callback(self._cluster.close, timeout=10)
-            self._client = connected(self._cluster)
-            ends.callback(self._close)
-            self._executor = self._client.get_executor(pure=False, retries=0)
-            self._client.register_plugin(Signals(self._job.run))
-            self._begin()
-            self._tell(f"Dask dashboard: {dashboard(self._client, self._cluster)}")
-            self._ends = ends.pop_all()
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ends.close()
 
-    def _call_of(self, job: Job) -> Callable[[Task, float], Any]:
-        """What workers are sent with each task."""
-        return job
+    def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
+        store = self._location(results)
+        if needs_backend_here(self._options):  # then processes find the kernel in the cache
+            backend = prepared(self._job.open_backend, self._options, results, pending)
+            self.description = backend.description
+        if self._cluster is None:
+            self._start(store)
 
-    def turn_to(self, results: Results) -> None:
-        """Workers open the other store with their next task."""
-        self._job = replace(self._job, store=str(cast("Any", results).location))
-        self._call = self._call_of(self._job)
-
-    def rest(self) -> None:
-        self._everywhere(forget_run)
+    def end(self) -> None:
+        self._run_everywhere(forget_run)
 
     def workers(self) -> int:
         if self._client.status != "running":
             raise MachineError(f"the Dask scheduler is gone. {KEPT}")
-        late = time.monotonic() - self._looked_at > LOOK_SECONDS
-        if late or not self._n:
+        due = time.monotonic() - self._counted_at > LOOK_SECONDS
+        if due or not self._n:
             try:
                 self._n = sum(cast("dict[str, int]", self._client.nthreads()).values())
             except (OSError, TimeoutError) as error:
                 raise MachineError(f"the Dask scheduler is gone ({error}). {KEPT}") from error
-        if late:
-            self._looked_at = time.monotonic()
+        if due:
+            self._counted_at = time.monotonic()
             self._replace()
         return self._n
 
-    def _replace(self) -> None:
-        """Jobs that have ended are submitted again; the run waits where none is left."""
-        cluster: Any = self._cluster
-        if not isinstance(cluster, str):
-            cluster.scale(len(cluster.worker_spec))
-        if not self._n and not self._waits:
-            self._tell("no worker is there; waiting for one")
-        self._waits = not self._n
-
-    def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
+    def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
         key = f"sweep-{uuid.uuid4().hex}"
         executor: Any = self._executor  # its types are not complete
-        future: Future[list[Receipt]] = executor.submit(self._call, task, patience, key=key)
+        store = self._location(results)
+        future: Future[list[Receipt]] = executor.submit(self._job, store, task, patience, key=key)
         self._keys[future] = key
         return future
 
     def set_limit(self, seconds: float) -> None:
-        if self._client.status == "running":  # else it would wait for the scheduler to come back
-            with suppress(OSError):  # who is gone has stopped
+        if self._client.status == "running":  # otherwise it would wait for the scheduler
+            with suppress(OSError):  # a scheduler that is gone has no workers
                 self._client.register_plugin(SetLimit(self._job.run, seconds))
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
         return self._result(future)
 
-    def _result(self, future: Future[Any]) -> Any:
-        self._keys.pop(future, None)
-        try:
-            return future.result()
-        except KilledWorker as error:
-            raise Lost(f"KilledWorker: process {error.last_worker.address} died") from error
-        except (ImportError, AttributeError) as error:  # in unpickling what we sent
-            raise MachineError(f"a worker cannot run our tasks: {error}. {KEPT}") from error
-
     def halt(self) -> None:
-        self._everywhere(stop_run)
+        self._run_everywhere(stop_run)
 
     def kill(self, future: Future[list[Receipt]]) -> bool:
         key = self._keys.get(future)
@@ -191,23 +147,79 @@ class Processes:
         if holding:
             self._keys.pop(future, None)
             future.cancel()
-        return holding != []  # else it waits for a worker
+        return holding != []  # a task that no worker holds is waiting for one
 
-    def _begin(self) -> None:
-        """Every worker has opened what it needs; SweepError if one is of another version."""
-        found = cast("dict[str, Any]", self._client.run(begin, self._job, on_error="return"))
-        for address, version in found.items():
+    def _location(self, results: Results) -> str:
+        """Where workers open the results; SweepError if they are in memory."""
+        location = getattr(results, "location", None)
+        if location is None:
+            gpus, cluster = self._options.gpus, self._options.cluster
+            option = f"cluster={cluster!r}" if gpus is None else f"gpus={gpus!r}"
+            raise SweepError(
+                f"{option} computes in other processes, and these results are kept in the memory "
+                "of this one; name a store on a disk that all workers see, or leave out "
+                f"{option.partition('=')[0]}"
+            )
+        return str(location)
+
+    def _start(self, store: str) -> None:
+        """Start or find the workers, and have each open what it needs."""
+        with ExitStack() as ends:
+            _silence(ends)
+            ends.enter_context(dask_config.set({**self.settings, **FORKED}))
+            self._cluster = self._find()
+            if not isinstance(self._cluster, str):
+                ends.callback(self._cluster.close, timeout=10)
+            self._client = connected(self._cluster)
+            ends.callback(self._close)
+            self._executor = self._client.get_executor(pure=False, retries=0)
+            self._client.register_plugin(Signals(self._job.run))
+            self._open_everywhere(store)
+            self.notify(f"Dask dashboard: {dashboard(self._client, self._cluster)}")
+            self._ends = ends.pop_all()
+
+    def _find(self) -> LocalCluster | str | Any:
+        """The workers' cluster, or the address of its scheduler."""
+        if self._options.cluster == LOCAL:
+            return local_cluster(worker_count(self._options))
+        if self._options.cluster == SLURM:
+            return slurm_cluster(self._options)
+        return str(self._options.cluster)
+
+    def _open_everywhere(self, store: str) -> None:
+        """Have every worker open what it needs; SweepError if one is of another version."""
+        answers = cast(
+            "dict[str, Any]", self._client.run(begin, self._job, store, on_error="return")
+        )
+        for address, version in answers.items():
             if isinstance(version, SweepError):
                 self._refused(address, version)
             elif version != __version__:
                 raise MachineError(
-                    f"the Dask worker {address} answers {version!r}, where this is tribosweep "
-                    f"{__version__}: install the same version for all workers, and start them anew"
+                    f"the Dask worker {address} answers {version!r}, but this is tribosweep "
+                    f"{__version__}: install the same version for all workers and restart them"
                 )
 
-    def _refused(self, address: str, error: SweepError) -> None:  # noqa: ARG002 (OneEach asks)
-        """A worker cannot open what it needs: then none begins."""
+    def _refused(self, address: str, error: SweepError) -> None:  # noqa: ARG002 (GpuProcesses)
+        """A worker cannot open what it needs: end the run."""
         raise error
+
+    def _replace(self) -> None:
+        """Submit jobs that have ended again; notify the user if no worker is left."""
+        if not isinstance(self._cluster, str):
+            self._cluster.scale(len(self._cluster.worker_spec))
+        if not self._n and not self._waiting:
+            self.notify("no worker is there; waiting for one")
+        self._waiting = not self._n
+
+    def _result(self, future: Future[Any]) -> Any:
+        self._keys.pop(future, None)
+        try:
+            return future.result()
+        except KilledWorker as error:
+            raise LostError(f"KilledWorker: process {error.last_worker.address} died") from error
+        except (ImportError, AttributeError) as error:  # in unpickling what we sent
+            raise MachineError(f"a worker cannot run our tasks: {error}. {KEPT}") from error
 
     def _kill_worker(self, address: str) -> None:
         for nanny in getattr(self._cluster, "workers", {}).values():
@@ -216,15 +228,15 @@ class Processes:
                 return
         self._client.run(_exit, workers=[address], wait=False)
 
-    def _everywhere(self, call: Callable[[str], None]) -> None:
-        if self._client.status == "running":  # else it would wait for the scheduler to come back
-            with suppress(Exception):  # who is gone has stopped
+    def _run_everywhere(self, call: Callable[[str], None]) -> None:
+        if self._client.status == "running":  # otherwise it would wait for the scheduler
+            with suppress(Exception):  # a worker that is gone has stopped
                 self._client.run(call, self._job.run, on_error="ignore")
 
     def _close(self) -> None:
-        with suppress(Exception):  # of a scheduler that is gone: what is asked of it is over
+        with suppress(Exception):  # with the scheduler gone, all of this is done
             self._executor.shutdown(wait=False)
-            self.rest()
+            self.end()
             if self._client.status == "running":
                 for plugin in (Signals, SetLimit):
                     self._client.unregister_worker_plugin(plugin.name_of(self._job.run))
@@ -233,19 +245,19 @@ class Processes:
 
 
 def kill_process(number: int) -> None:
-    """The end of a process of this machine, whatever it is at; OSError if there is none."""
+    """End a process of this machine at once, whatever it is doing; OSError if there is none."""
     os.kill(number, signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
 
 
 async def _exit() -> None:
-    """Ends this process. Dask asks for a coroutine where nobody waits for what is returned."""
+    """End this process. Dask requires a coroutine where the caller does not wait for a result."""
     os._exit(1)
 
 
 def _silence(ends: ExitStack) -> None:
-    """What Dask logs of workers that come and go is told by the ledger.
+    """Silence Dask's logs of workers that come and go: the ledger reports what matters.
 
-    Dask gives some of its logs levels of their own, which heed no parent's.
+    Dask gives some of its loggers levels of their own, so a parent's level does not reach them.
     """
     theirs = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in SILENCED]
     for log in map(logging.getLogger, {*SILENCED, *theirs}):

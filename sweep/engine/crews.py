@@ -1,123 +1,162 @@
-"""Who computes tasks: threads of this process; what crews are, and which options go together."""
+"""Who computes tasks: threads of this process, or a crew of processes behind the same interface."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Event
-from typing import Protocol
+from typing import Protocol, Self
 
 from sweep.backends import Backend
 from sweep.engine.ledger import Receipt, Results
-from sweep.engine.worker import Worker
+from sweep.engine.worker import RunState, Worker
 from sweep.errors import SweepError
-from sweep.options import LOCAL, RunOptions
-from sweep.spec import Task
+from sweep.options import LOCAL, RunOptions, consistent
+from sweep.plan import points
+from sweep.spec import Chunk, Task
 
-# Of a GPU's process: two keep it busy, one computing while the other copies; the rest write.
-LEAST_THREADS, MOST_THREADS = 2, 4
+# Per GPU: two threads keep it busy, one computing while the other copies; more of them write.
+MIN_GPU_THREADS, MAX_GPU_THREADS = 2, 4
 GUARD = (
-    "each of these processes imports the script that starts them, so that what runs a sweep has to "
-    'stand below `if __name__ == "__main__":` in it, as of all scripts with multiprocessing'
+    "each worker process imports the script that starts it, so put the code that runs the sweep "
+    'below `if __name__ == "__main__":`, as in any script that uses multiprocessing'
 )
 
+OpenBackend = Callable[[str], Backend]  # from the name that `[run] backend` takes
+Notify = Callable[[str], None]  # is given a line about workers, for the user
 
-class Lost(Exception):
-    """The worker of a task died, whoever is to blame; the message says what is known."""
+
+class LostError(Exception):
+    """The worker of a task died, for whatever reason; the message says what is known."""
 
 
 class Crew(Protocol):
-    """Workers behind an executor; entered and left as a context."""
+    """Workers behind an executor, for one run after another; a context manager.
 
-    stop_seconds: float  # how long after a stop tasks are waited for
+    Entering it starts nothing: that happens in `begin`, for the first run with work to do.
+    """
 
-    def __enter__(self) -> Crew: ...
+    notify: Notify
+    stop_seconds: float  # how long to wait for tasks after a stop
+
+    def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
 
     @property
     def description(self) -> str: ...
 
-    def workers(self) -> int:
-        """How many there are now. MachineError where there will never be any again."""
+    def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
+        """Get workers ready for these chunks; SweepError if that is impossible."""
         ...
 
-    def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
-        """Each chunk of the task may take `patience` times the limit."""
+    def end(self) -> None:
+        """The run is over: workers keep nothing of it, and write the receipts they hold back."""
+        ...
+
+    def workers(self) -> int:
+        """How many workers there are now. MachineError if there can be none any more."""
+        ...
+
+    def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
+        """Have a task computed into the results; a chunk may take `patience` times the limit."""
         ...
 
     def set_limit(self, seconds: float) -> None:
-        """How long a chunk may take from now on, those that have begun included."""
+        """Change how long a chunk may take, chunks in progress included."""
         ...
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
-        """What a task that is done reports; Lost where its worker died."""
+        """The receipts of a finished task; LostError if its worker died."""
         ...
 
     def halt(self) -> None:
-        """All of them stop soon; to be called again until they have."""
+        """Make all workers stop soon; to be called again until they have."""
         ...
 
     def kill(self, future: Future[list[Receipt]]) -> bool:
-        """The end of a task that hangs, and of its worker; whether there was one to end."""
+        """Kill a hanging task together with its worker; whether there was one to kill."""
         ...
 
 
+def crew_for(options: RunOptions, open_backend: OpenBackend, notify: Notify | None = None) -> Crew:
+    """The crew that the options ask for; SweepError if they contradict one another."""
+    options = consistent(options)
+    refuse_in_worker_process(options)
+    notify = notify or _ignore
+    if options.gpus is not None:
+        from sweep.engine.gpus import GpuProcesses
+
+        return GpuProcesses(options, open_backend, notify)
+    if options.cluster is not None:
+        from sweep.engine.clusters import Processes
+
+        return Processes(options, open_backend, notify)
+    return Threads(options, open_backend, notify)
+
+
 class Threads:
-    """Threads of this process, which compiled kernels keep busy: ctypes lets go of the GIL."""
+    """Threads of this process, which compiled kernels keep busy: ctypes releases the GIL."""
 
     stop_seconds = float("inf")
 
-    def __init__(
-        self, results: Results, backend: Backend, stop: Event, options: RunOptions, most: int
-    ) -> None:
-        self.description = backend.description
-        self._n = min(threads_for(backend, options), most)
-        self._stop = stop
-        self._worker = Worker(results, backend, stop)
-        self._executor = ThreadPoolExecutor(self._n, thread_name_prefix="sweep")
+    def __init__(self, options: RunOptions, open_backend: OpenBackend, notify: Notify) -> None:
+        self.notify = notify
+        self._options = options
+        self._open_backend = open_backend
 
-    def __enter__(self) -> Threads:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        pass
+
+    @property
+    def description(self) -> str:
+        return self._backend.description
+
+    def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
+        self._backend = prepared(self._open_backend, self._options, results, pending)
+        self._n = min(threads_for(self._backend, self._options), len(pending))
+        self._state = RunState()
+        self._executor = ThreadPoolExecutor(self._n, thread_name_prefix="sweep")
+
+    def end(self) -> None:
         self._executor.shutdown()
 
     def workers(self) -> int:
         return self._n
 
-    def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
-        return self._executor.submit(self._worker, task, patience)
+    def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
+        worker = Worker(results, self._backend, self._state)
+        return self._executor.submit(worker, task, patience)
 
     def set_limit(self, seconds: float) -> None:
-        self._worker.limit.seconds = seconds
+        self._state.limit = seconds
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
         return future.result()
 
     def halt(self) -> None:
-        self._stop.set()
+        self._state.stop.set()
 
-    def kill(self, future: Future[list[Receipt]]) -> bool:  # noqa: ARG002 (as crews have it)
-        """No: a thread ends by itself, or with its process."""
+    def kill(self, future: Future[list[Receipt]]) -> bool:  # noqa: ARG002 (the interface of crews)
+        """Nothing: a thread ends by itself, or with its process."""
         return False
 
 
-class StayingCrew(Crew, Protocol):
-    """One that need not be begun anew for other results."""
-
-    def turn_to(self, results: Results) -> None:
-        """The next tasks are of these."""
-        ...
-
-    def rest(self) -> None:
-        """Workers keep nothing of a run that has ended, no receipt either."""
-        ...
+def prepared(
+    open_backend: OpenBackend, options: RunOptions, results: Results, pending: Sequence[Chunk]
+) -> Backend:
+    """A backend in this process, its kernel compiled for the first of the chunks."""
+    backend = open_backend(options.backend)
+    backend.prepare(results.sweep, points(results.sweep, pending[0]))
+    return backend
 
 
 def needs_backend_here(options: RunOptions) -> bool:
-    """Whether this process compiles: elsewhere workers do it for themselves."""
+    """Whether this process compiles; workers elsewhere compile for themselves."""
     return options.gpus is None and options.cluster in (None, LOCAL)
 
 
@@ -127,38 +166,33 @@ def refuse_in_worker_process(options: RunOptions) -> None:
         return
     if _imports_its_script():
         raise SweepError(f"a worker process cannot start others: {GUARD}")
-    if _is_daemon():
+    if multiprocessing.current_process().daemon:
         raise SweepError(
-            "this process may start no others, as those of pools and Dask workers may not: compute "
-            "on threads here (without cluster and gpus), or start the run from another process"
+            "this process belongs to a pool or to Dask and may not start processes: compute on "
+            "threads here (without cluster and gpus), or start the run from another process"
         )
 
 
 def _imports_its_script() -> bool:
-    """As multiprocessing itself finds out that a process is not yet there to work."""
+    """Whether this process is still starting up, by multiprocessing's own sign of that."""
     return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
 
 
-def _is_daemon() -> bool:
-    """As multiprocessing refuses it the children."""
-    return multiprocessing.current_process().daemon
-
-
-def asked_workers(options: RunOptions) -> int:
-    """The requested number, by default one per usable processor."""
+def worker_count(options: RunOptions) -> int:
+    """The requested number of workers, by default one per usable processor."""
     return usable_processors() if options.workers is None else options.workers
 
 
 def threads_for(backend: Backend, options: RunOptions) -> int:
-    """As asked for; else one a processor, or as many as keep a GPU busy."""
+    """The number of threads for a backend of this process; by default enough to keep it busy."""
     if backend.name == "gpu" and options.workers is None:
         return threads_of_gpu(1)
-    return asked_workers(options)
+    return worker_count(options)
 
 
 def threads_of_gpu(n_gpus: int) -> int:
-    """Threads of the process that each of so many GPUs has."""
-    return max(LEAST_THREADS, min(MOST_THREADS, usable_processors() // n_gpus))
+    """Threads in each process when there is one process for each of `n_gpus`."""
+    return max(MIN_GPU_THREADS, min(MAX_GPU_THREADS, usable_processors() // n_gpus))
 
 
 def usable_processors() -> int:
@@ -166,3 +200,7 @@ def usable_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _ignore(_line: str) -> None:
+    """Notify nobody."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
-from sweep.backends import open_backend
+from sweep.backends import open_backend as open_backend_by_name
 from sweep.backends.visible import find_gpus
-from sweep.engine.crews import needs_backend_here
+from sweep.engine.crews import Crew, Notify, OpenBackend, needs_backend_here
 from sweep.engine.ledger import Summary
 from sweep.engine.loop import Report, own_chunks, run
-from sweep.engine.processes import KeptCrew
 from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunk_shape, points, variant_sets
 from sweep.source import kernel_digest
@@ -44,8 +43,9 @@ def run_in_store(
     request: Request,
     report: Report | None = None,
     stop: Event | None = None,
-    tell: Callable[[str], None] | None = None,
-    crew: KeptCrew | None = None,
+    notify: Notify | None = None,
+    open_backend: OpenBackend = open_backend_by_name,
+    crew: Crew | None = None,
 ) -> Summary:
     """Compute what is pending in the store, or in the request's shard of it.
 
@@ -60,7 +60,7 @@ def run_in_store(
         store.reopen(own_chunks(store, store.torn(), options.shard))
         if options.retry_failed:
             store.reopen(own_chunks(store, store.failed(), options.shard))
-        return run(store, options, report, stop, tell, crew)
+        return run(store, options, report, stop, notify, open_backend, crew)
 
 
 def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:
@@ -82,7 +82,7 @@ def compile_kernels(request: Request) -> list[tuple[str, ...]]:
     variants = variant_sets(sweep, chunk_shape(sweep, request.options.chunk_points))
     if request.refinement is not None:  # later passes have points from everywhere
         variants = sorted({*variants, *variant_sets(sweep, sweep.shape)})
-    backend = open_backend(request.options.backend)
+    backend = open_backend_by_name(request.options.backend)
     for names in variants:
         backend.prepare(sweep, Points(n_points=0, columns={}, variants=names))
     return variants
@@ -122,4 +122,4 @@ def _check_machine(request: Request) -> None:
         return
     shape = chunk_shape(sweep, request.options.chunk_points)
     first = chunk_at((0,) * len(shape), sweep.shape, shape)
-    open_backend(request.options.backend).prepare(sweep, points(sweep, first))
+    open_backend_by_name(request.options.backend).prepare(sweep, points(sweep, first))

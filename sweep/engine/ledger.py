@@ -1,7 +1,8 @@
-"""What is still to do, what has been done and at which rate, and who is to blame for what was not.
+"""The account of a run: what is pending, what is done and how fast, and which chunks failed.
 
-A worker that dies takes with it every task it held, and Dask cannot tell which of them killed it.
-So a chunk's last attempt is made alone, when nothing else is running: only who fails there, fails.
+A worker that dies takes along every task it held, and Dask cannot tell which of them killed it. So
+the last attempt at a suspected chunk is made while nothing else runs: a chunk that fails then is to
+blame.
 """
 
 from __future__ import annotations
@@ -19,20 +20,21 @@ from sweep.errors import MachineError
 from sweep.spec import DTYPES, MISSING, Chunk, Status, Sweep, Task
 
 TASKS_PER_WORKER = 2  # one running, one waiting
-TASK_SECONDS = 0.5  # aimed at; short enough to stop soon, long enough to cost nothing to hand over
-ATTEMPTS = 3  # at a chunk, before its points count as failed
-LOST_IN_A_ROW = 15  # tasks a place in the window, with no chunk done between: the machine's fault
+TASK_SECONDS = 0.5  # target: short enough to stop soon, long enough to make handing over cheap
+ATTEMPTS = 3  # at computing a chunk, before its points count as failed
+# Lost tasks in a row, per place in the window, before the machine is blamed.
+MAX_LOST_IN_A_ROW = 15
 
-# A chunk hangs that takes so many times as long as the slowest one so far, and so many seconds.
-HANGS_AFTER = 100.0
-LEAST_SECONDS = 300.0
-UNKNOWN_SECONDS = 6 * 3600.0  # as long as none is done
+# A chunk's time limit: a multiple of the slowest chunk so far, but no less than MIN_LIMIT seconds.
+LIMIT_FACTOR = 100.0
+MIN_LIMIT = 300.0
+INITIAL_LIMIT = 6 * 3600.0  # s, while no chunk is done
 
 Ending = Literal["", "asked", "time limit", "failure"]  # "": everything is done
 
 
 class Results(Protocol):
-    """Where chunks go: a store on disk, or memory."""
+    """What a run writes chunks to: a store, or memory."""
 
     @property
     def sweep(self) -> Sweep: ...
@@ -43,7 +45,7 @@ class Results(Protocol):
     def pending(self) -> list[Chunk]: ...
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
-        """Those of some chunks that are done, and not damaged."""
+        """Those of some chunks that are done and not damaged."""
         ...
 
     def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]: ...
@@ -53,21 +55,21 @@ class Results(Protocol):
     def append_receipt(self, receipt: Mapping[str, object]) -> None: ...
 
     def flush(self) -> None:
-        """No receipt is kept back any more."""
+        """Write the receipts that are held back."""
         ...
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is. Speed and time left are of this run, not of chunks done before it."""
+    """How far a run is; its speed and time left do not count chunks done before it began."""
 
     points_done: int  # of the whole sweep, or of the run's own shard
     points_total: int
     chunks_done: int  # of those that were pending when this run began
     chunks_total: int
-    elapsed: float  # s, of this run, compiling left out
+    elapsed: float  # s, of this run, without compiling
     points_per_second: float
-    seconds_left: float  # inf while nothing is known
+    seconds_left: float  # inf while unknown
     counts: Mapping[Status, int]  # points by status, of this run
 
 
@@ -78,12 +80,12 @@ class Summary:
     points: int  # computed in this run
     chunks: int
     counts: Mapping[Status, int]
-    wall_seconds: float  # computing and writing; compiling is over by then
+    wall_seconds: float  # of computing and writing, without compiling
     kernel_seconds: float  # summed over workers
-    workers: int  # at once, at most
-    backend: str  # "": nothing was pending, so that none was needed
+    workers: int  # the most at any one time
+    backend: str  # "" if nothing was pending, so that none was needed
     stopped: Ending
-    points_before: int = 0  # of a refined sweep stopped in a pass: of the passes before, kept
+    points_before: int = 0  # of a refined sweep stopped in a pass: the points of earlier passes
 
     @property
     def engine_share(self) -> float:
@@ -94,27 +96,27 @@ class Summary:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a worker reports of one chunk."""
+    """What a worker reports of a chunk."""
 
     chunk: Chunk
     counts: Mapping[Status, int]
     kernel_seconds: float
     seconds: float
     error: str = ""  # why nothing was written
-    in_doubt: bool = False  # whether the error is the chunk's own
+    in_doubt: bool = False  # whether another chunk may have caused the error
 
 
 @dataclass
 class Ledger:
-    """The account of one run: `pending` of a sweep, `points_total` of which it is in charge."""
+    """The account of one run over the `pending` chunks of its `points_total` points."""
 
     sweep: Sweep
     pending: list[Chunk]
     points_total: int
-    workers: int  # there are now
+    workers: int  # at present
     fail_fast: bool = False
     waiting: deque[Chunk] = field(init=False)
-    suspects: deque[Chunk] = field(init=False)  # each to be tried alone
+    suspects: deque[Chunk] = field(init=False)  # to be computed one at a time, alone
     stopped: Ending = ""
 
     def __post_init__(self) -> None:
@@ -129,26 +131,26 @@ class Ledger:
         self.seconds = 0.0
         self.kernel_seconds = 0.0
         self.slowest = 0.0
-        self.lost = 0  # tasks in a row
+        self.lost = 0  # tasks, in a row
         self.pending_points = sum(chunk.n_points for chunk in self.pending)
 
     def start(self) -> None:
-        """Time counts from here: compiling is over, and workers are there."""
+        """Start the clock: kernels are compiled, and workers are there."""
         self.began = time.perf_counter()
         self.ended = float("inf")
 
     def end(self) -> None:
-        """Time counts to here: what is left to do is to see workers off."""
+        """Stop the clock: all that is left is to close workers."""
         self.ended = time.perf_counter()
 
     def see(self, workers: int) -> None:
-        """So many there are now: of a cluster they come when they may, and go."""
+        """Note the present number of workers, which in a cluster come and go."""
         self.workers = workers
         self.most_workers = max(self.most_workers, workers)
 
     @property
     def window(self) -> int:
-        """How many tasks may be submitted and not yet back."""
+        """How many tasks may be submitted and unfinished at a time."""
         return TASKS_PER_WORKER * max(self.workers, 1)
 
     @property
@@ -160,36 +162,36 @@ class Ledger:
         return self.chunks_done < len(self.pending)
 
     def next_task(self, running: int) -> Task | None:
-        """The next adjacent chunks that make up a task at the rate measured so far.
+        """The next adjacent chunks, as many as take TASK_SECONDS at the rate measured so far.
 
-        None while nothing more may be submitted beside the tasks that are running.
+        None while nothing more may be submitted besides the running tasks.
         """
         if self.waiting:
             return Task(tuple(self._take())) if running < self.window else None
         return Task((self.suspects.popleft(),)) if self.suspects and not running else None
 
     def _take(self) -> Iterator[Chunk]:
-        if self.attempts[self.waiting[0].index]:  # has failed or died before
+        if self.attempts[self.waiting[0].index]:  # it has failed before: alone
             yield self.waiting.popleft()
             return
         each = self.seconds / self.chunks_done if self.chunks_done else TASK_SECONDS
-        fair = max(len(self.waiting) // (2 * self.window), 1)  # leave some for the others
+        fair = max(len(self.waiting) // (2 * self.window), 1)  # leave some for other workers
         for _ in range(min(max(int(TASK_SECONDS / max(each, 1e-6)), 1), fair)):
             yield self.waiting.popleft()
 
     @property
     def limit(self) -> float:
-        """How long a chunk may take, s, as far as is known now."""
+        """How long a chunk may take, in s, as far as is known now."""
         if not self.slowest:
-            return UNKNOWN_SECONDS
-        return max(LEAST_SECONDS, HANGS_AFTER * self.slowest)
+            return INITIAL_LIMIT
+        return max(MIN_LIMIT, LIMIT_FACTOR * self.slowest)
 
     def patience(self, task: Task) -> float:
-        """How many times the limit a chunk of the task may take: twice as many each time again."""
+        """How many times the limit a chunk of the task may take; it doubles with each attempt."""
         return 2.0 ** max(self.attempts[chunk.index] for chunk in task.chunks)
 
     def enter(self, receipt: Receipt, results: Results) -> None:
-        """Count a chunk that is done; a failed one goes back, or is given up as `failed`."""
+        """Count a finished chunk; a failed one waits for another attempt, or is given up."""
         if receipt.error:
             receipt = self._after_failure(receipt, results)
             if receipt.error:
@@ -203,26 +205,27 @@ class Ledger:
         self.counts.update(receipt.counts)
 
     def enter_death(self, task: Task, results: Results, why: str) -> None:
-        """The worker that held a task has died; its chunks go back, the last time to be alone.
+        """Account for a task whose worker has died.
 
-        Those it had written before are done. MachineError where workers do nothing but die.
+        Chunks that it had written count as done; the others wait for another attempt, the last
+        one alone. MachineError if workers do nothing but die.
         """
         kept = results.whole(task.chunks)
         for chunk in kept:
             self.enter(Receipt(chunk, results.counts([chunk]), 0.0, 0.0), results)
         left = [chunk for chunk in task.chunks if chunk not in kept]
         self.lost += bool(left)
-        if self.lost > LOST_IN_A_ROW * self.window:
+        if self.lost > MAX_LOST_IN_A_ROW * self.window:
             raise MachineError(
-                f"{self.lost} tasks in a row lost their worker ({why}): too little memory, "
-                "perhaps, or a kernel that crashes. Finished chunks are kept: run the same sweep "
-                "again to go on, with fewer workers (--workers) or on threads (without --cluster)"
+                f"{self.lost} tasks in a row lost their worker ({why}): perhaps memory ran out, or "
+                "a kernel crashes. Finished chunks are kept: to resume, run the same sweep again "
+                "with fewer workers (--workers) or on threads (without --cluster)"
             )
         for chunk in left:
             self.enter(Receipt(chunk, {}, 0.0, 0.0, why, in_doubt=True), results)
 
     def give_back(self, task: Task) -> None:
-        """A task that never ran, or whose end nobody knows, waits again."""
+        """Let a task wait again that never ran, or whose outcome is unknown."""
         self.waiting.extendleft(reversed(task.chunks))
 
     def _after_failure(self, receipt: Receipt, results: Results) -> Receipt:
@@ -276,7 +279,7 @@ class Ledger:
 
 
 def failed_arrays(sweep: Sweep, chunk: Chunk) -> dict[str, NDArray[Any]]:
-    """The arrays of a chunk that could not be computed: missing values, status `failed`."""
+    """Arrays for a chunk that could not be computed: missing values, status `failed`."""
     arrays: dict[str, NDArray[Any]] = {
         output.name: np.full(chunk.n_points, MISSING[output.kind], DTYPES[output.kind])
         for output in sweep.outputs
@@ -286,9 +289,9 @@ def failed_arrays(sweep: Sweep, chunk: Chunk) -> dict[str, NDArray[Any]]:
 
 
 def of_shard(chunks: Iterable[Chunk], counts: tuple[int, ...], i: int, n: int) -> list[Chunk]:
-    """The chunks of shard i of n, i from 1: every n-th of the sweep's, whatever is done of them.
+    """Those of some chunks that belong to shard i of n, i from 1: every n-th of the sweep's grid.
 
-    Neighbours take about as long as one another, so that all shards do.
+    Neighbouring chunks take about equally long, and therefore so do shards.
     """
     return [chunk for chunk in chunks if _number(chunk.index, counts) % n == i - 1]
 

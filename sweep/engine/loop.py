@@ -1,7 +1,7 @@
-"""The loop that runs a sweep: pending chunks, in tasks, through an executor, into the results.
+"""The loop that runs a sweep: pending chunks, in tasks, through a crew, into the results.
 
-At most a few tasks a worker are submitted at once, so memory and what a stop costs do not grow with
-the sweep. A worker writes each chunk when it is done; the loop only counts.
+Only a few tasks per worker are submitted at a time, so neither memory nor the cost of a stop grows
+with the sweep. Workers write each chunk as soon as it is done; the loop only keeps the account.
 """
 
 from __future__ import annotations
@@ -9,21 +9,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from contextlib import AbstractContextManager
-from functools import partial
+from contextlib import nullcontext
+from dataclasses import dataclass
 from threading import Event
 
-from sweep.backends import Backend, open_backend
-from sweep.engine.crews import Crew, Lost, Threads, needs_backend_here, refuse_in_worker_process
+from sweep.backends import open_backend as open_backend_by_name
+from sweep.engine.crews import (
+    Crew,
+    LostError,
+    Notify,
+    OpenBackend,
+    crew_for,
+    refuse_in_worker_process,
+)
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
-from sweep.engine.processes import KeptCrew, process_crew
 from sweep.options import RunOptions, consistent
-from sweep.plan import chunk_counts, chunks, points
-from sweep.spec import Chunk, Sweep, Task
+from sweep.plan import chunk_counts, chunks
+from sweep.spec import Chunk, Task
 
 REPORT_SECONDS = 0.25
-SILENT_SECONDS = 300.0  # of workers, without a chunk done, before that is told
-GRACE_SECONDS = 10.0  # beyond its patience, before a worker that says nothing is killed
+SILENT_SECONDS = 300.0  # without a finished chunk, before the user is notified
+GRACE_SECONDS = 10.0  # beyond a task's own time limit, before its worker is killed
 
 Report = Callable[[Progress], None]
 
@@ -33,16 +39,17 @@ def run(
     options: RunOptions | None = None,
     report: Report | None = None,
     stop: Event | None = None,
-    tell: Callable[[str], None] | None = None,
-    kept: KeptCrew | None = None,
+    notify: Notify | None = None,
+    open_backend: OpenBackend = open_backend_by_name,
+    crew: Crew | None = None,
 ) -> Summary:
-    """Compute whatever is pending and write it; returns when all is done, or soon after `stop`.
+    """Compute and write whatever is pending; returns when all is done, or soon after `stop`.
 
-    `report` is called from this thread a few times a second, `tell` with a line on workers
-    elsewhere. A chunk that fails three times gets the status `failed`, and the run goes on;
-    SweepError is raised for what the request or the machine is to blame for, with the finished
-    chunks kept. Where nothing is pending, no backend is opened: finished results need no compiler.
-    Processes, if any, are those of `kept`, and end with it.
+    `report` is called from this thread a few times a second, `notify` with lines about workers. A
+    chunk that fails three times gets the status `failed`, and the run continues; SweepError is
+    raised for faults of the request or the machine, with finished chunks kept. If nothing is
+    pending, no backend is opened: finished results need no compiler. Without a `crew`, one is made
+    for this run.
     """
     options = consistent(options or RunOptions())
     refuse_in_worker_process(options)
@@ -51,35 +58,20 @@ def run(
         if report:
             report(ledger.progress())
         return ledger.summary(backend="")
-    stopping = _Stop(stop or Event())
-    backend = _prepared(results.sweep, ledger.pending[0], options)
-    tell = tell or _silent
-    begin = partial(process_crew, results, open_backend, options, tell)
-    if options.cluster is None and backend is not None:
-        most = len(ledger.pending)  # more workers would have nothing to do
-        entered: AbstractContextManager[Crew] = Threads(results, backend, stopping, options, most)
-    else:
-        entered = kept.at_work_on(results, begin) if kept else begin()
-    with entered as crew:
-        ledger.see(crew.workers())
-        ledger.start()
+    made = nullcontext(crew) if crew else crew_for(options, open_backend, notify)
+    with made as crew:
+        crew.begin(results, ledger.pending)
         try:
-            watch = _Watch(crew, ledger, tell)
-            _loop(watch, crew, results, ledger, stopping, report, options.time_limit)
-        except BaseException:  # Ctrl-C, too: no worker goes on by itself
+            ledger.see(crew.workers())
+            ledger.start()
+            _Loop(crew, results, ledger, stop or Event(), options.time_limit).run(report)
+            ledger.end()
+        except BaseException:  # Ctrl-C, too: no worker continues on its own
             crew.halt()
             raise
-        ledger.end()
-    return ledger.summary(backend.description if backend else crew.description)
-
-
-def _prepared(sweep: Sweep, first: Chunk, options: RunOptions) -> Backend | None:
-    """The backend of this process, compiled for a chunk; None where workers have their own."""
-    if not needs_backend_here(options):
-        return None
-    backend = open_backend(options.backend)
-    backend.prepare(sweep, points(sweep, first))
-    return backend
+        finally:
+            crew.end()
+        return ledger.summary(crew.description)
 
 
 def _ledger(results: Results, options: RunOptions) -> Ledger:
@@ -94,168 +86,145 @@ def _ledger(results: Results, options: RunOptions) -> Ledger:
 def own_chunks(
     results: Results, some: Iterable[Chunk], shard: tuple[int, int] | None
 ) -> list[Chunk]:
-    """Those of some chunks of the results that a shard is in charge of; without a shard, all."""
+    """Those of some chunks of the results that belong to a shard; without a shard, all."""
     if shard is None:
         return list(some)
     counts = chunk_counts(results.sweep.shape, results.chunk_shape)
     return of_shard(some, counts, *shard)
 
 
-class _Stop(Event):
-    """Set by a time limit, an error, or the caller's own event, which is left as it is."""
+@dataclass
+class _Running:
+    """A submitted task, when its time began to count, and how many times the limit it may take."""
 
-    def __init__(self, asked: Event) -> None:
-        super().__init__()
-        self._asked = asked
-
-    def is_set(self) -> bool:
-        return super().is_set() or self._asked.is_set()
+    task: Task
+    since: float  # s, of time.monotonic
+    patience: float
 
 
-def _loop(
-    watch: _Watch,
-    crew: Crew,
-    results: Results,
-    ledger: Ledger,
-    stop: _Stop,
-    report: Report | None,
-    time_limit: float | None,
-) -> None:
-    running: set[Future[list[Receipt]]] = set()
-    while True:
-        if time_limit is not None and ledger.elapsed > time_limit and not stop.is_set():
-            ledger.stopped = "time limit"
-            stop.set()
-        if ledger.stopped == "failure":
-            stop.set()
-        if stop.is_set():
-            running = watch.halted(running)
-        else:
-            ledger.see(crew.workers())
-            watch.tell_limit()
-            watch.tell_silence()
-            for future in watch.killed():
-                running.discard(future)
-                ledger.enter_death(watch.back(future), results, "it hung, and was killed")
-            while (task := ledger.next_task(len(running))) is not None:
-                running.add(watch.submit(task))
-        if report:
-            report(ledger.progress())
-        if not running:
-            break
-        done, running = wait(running, timeout=REPORT_SECONDS, return_when=FIRST_COMPLETED)
-        for future in done:
-            _enter(crew, future, watch.back(future), results, ledger, stop)
-    if not ledger.unfinished:  # the time limit may have come when all was done
-        ledger.stopped = "" if ledger.stopped != "failure" else "failure"
-    elif not ledger.stopped:
-        ledger.stopped = "asked"
+class _Loop:
+    """Hands out tasks and collects receipts, until all is done or the run is stopped.
 
-
-def _enter(
-    crew: Crew,
-    future: Future[list[Receipt]],
-    task: Task,
-    results: Results,
-    ledger: Ledger,
-    stop: Event,
-) -> None:
-    try:
-        receipts = crew.receipts(future)
-    except CancelledError:
-        ledger.give_back(task)
-    except Lost as error:
-        if stop.is_set():  # what stops the run stops workers too
-            ledger.give_back(task)
-        else:
-            ledger.enter_death(task, results, str(error))
-    else:
-        for receipt in receipts:
-            ledger.enter(receipt, results)
-        left = task.chunks[len(receipts) :]
-        if left:  # the worker was stopped, or is to end
-            ledger.give_back(Task(left))
-
-
-class _Watch:
-    """Which task each future is, since when, and how long it may take as far as is known.
-
-    Workers end what takes too long themselves; those that do not are killed.
+    Workers abandon a chunk that takes too long themselves; a worker that does not is killed.
     """
 
-    def __init__(self, crew: Crew, ledger: Ledger, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, crew: Crew, results: Results, ledger: Ledger, stop: Event, time_limit: float | None
+    ) -> None:
         self._crew = crew
+        self._results = results
         self._ledger = ledger
-        self._tell = tell
-        self._tasks: dict[Future[list[Receipt]], Task] = {}
-        self._since: dict[Future[list[Receipt]], float] = {}
-        self._limits: dict[Future[list[Receipt]], float] = {}  # how many times the limit
-        self._limit: float | None = None
-        self._told_at = 0.0  # the limit
+        self._stop = stop
+        self._time_limit = time_limit
+        self._running: dict[Future[list[Receipt]], _Running] = {}
+        self._limit: float | None = None  # s for a chunk, as workers know it
+        self._limit_set_at = 0.0
         self._silent_since: float | None = None
-        self._silence_told = False
+        self._silence_reported = False
         self._halted_at: float | None = None
 
-    def submit(self, task: Task) -> Future[list[Receipt]]:
-        patience = self._ledger.patience(task)
-        future = self._crew.submit(task, patience)
-        self._tasks[future] = task
-        self._since[future] = time.monotonic()
-        # One task may wait for another on the same worker.
-        self._limits[future] = 2 * patience * len(task.chunks)
-        return future
+    def run(self, report: Report | None) -> None:
+        while True:
+            if self._stopping():
+                self._halt()
+            else:
+                self._hand_out()
+            if report:
+                report(self._ledger.progress())
+            if not self._running:
+                break
+            done, _ = wait(self._running, timeout=REPORT_SECONDS, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._collect(future)
+        if not self._ledger.unfinished and self._ledger.stopped != "failure":
+            self._ledger.stopped = ""  # a stop that came when all was done stopped nothing
 
-    def back(self, future: Future[list[Receipt]]) -> Task:
-        del self._since[future], self._limits[future]
-        return self._tasks.pop(future)
+    def _stopping(self) -> bool:
+        ledger = self._ledger
+        if not ledger.stopped:
+            if self._stop.is_set():
+                ledger.stopped = "asked"
+            elif self._time_limit is not None and ledger.elapsed > self._time_limit:
+                ledger.stopped = "time limit"
+        return bool(ledger.stopped)
 
-    def tell_limit(self) -> None:
-        """Workers hear how long a chunk may take, as soon as more is known."""
+    def _halt(self) -> None:
+        """Wait for the running tasks no longer than the crew's `stop_seconds`.
+
+        Without a worker that could return them, do not wait at all.
+        """
+        self._halted_at = self._halted_at or time.monotonic()
+        late = time.monotonic() - self._halted_at >= self._crew.stop_seconds
+        if self._running and self._ledger.workers:
+            self._crew.halt()
+        if late or not self._ledger.workers:
+            self._running.clear()
+
+    def _hand_out(self) -> None:
+        self._ledger.see(self._crew.workers())
+        self._update_limit()
+        self._report_silence()
+        self._kill_hanging()
+        while (task := self._ledger.next_task(len(self._running))) is not None:
+            patience = self._ledger.patience(task)
+            future = self._crew.submit(self._results, task, patience)
+            # Twice, because one task may wait for another on the same worker.
+            in_all = 2 * patience * len(task.chunks)
+            self._running[future] = _Running(task, time.monotonic(), in_all)
+
+    def _collect(self, future: Future[list[Receipt]]) -> None:
+        task = self._running.pop(future).task
+        try:
+            receipts = self._crew.receipts(future)
+        except CancelledError:
+            self._ledger.give_back(task)
+        except LostError as error:
+            if self._stopping():  # whatever stops the run stops workers too
+                self._ledger.give_back(task)
+            else:
+                self._ledger.enter_death(task, self._results, str(error))
+        else:
+            for receipt in receipts:
+                self._ledger.enter(receipt, self._results)
+            left = task.chunks[len(receipts) :]
+            if left:  # the worker was stopped, or is about to end
+                self._ledger.give_back(Task(left))
+
+    def _update_limit(self) -> None:
+        """Send workers the time limit of a chunk whenever it changes."""
         if self._limit != self._ledger.limit:
             self._limit = self._ledger.limit
             self._crew.set_limit(self._limit)
-            self._told_at = time.monotonic()
+            self._limit_set_at = time.monotonic()
 
-    def tell_silence(self) -> None:
-        """A line, once, when workers have been computing for long and no chunk is done."""
-        if self._silence_told or self._ledger.slowest or not self._ledger.workers:
+    def _report_silence(self) -> None:
+        """Notify the user, once, if workers compute for long and no chunk gets done."""
+        if self._silence_reported or self._ledger.slowest or not self._ledger.workers:
             return
         now = time.monotonic()
         self._silent_since = self._silent_since or now
         if now - self._silent_since > SILENT_SECONDS:
-            self._silence_told = True
-            self._tell(
-                f"no chunk is done after {SILENT_SECONDS:.0f} s: they take that long, or hang. One "
-                f"that takes {self._ledger.limit / 3600:.3g} h is stopped, and tried again after "
-                "others; smaller ones (--chunk-points) take a store made anew"
+            self._silence_reported = True
+            self._crew.notify(
+                f"no chunk is done after {SILENT_SECONDS:.0f} s: chunks either take that long or "
+                f"hang. A chunk that takes {self._ledger.limit / 3600:.3g} h is stopped and tried "
+                "again after the others; for smaller chunks (--chunk-points), use a new store"
             )
 
-    def killed(self) -> list[Future[list[Receipt]]]:
-        """Tasks that neither came back nor heard that they should; their workers are ended."""
+    def _kill_hanging(self) -> None:
+        """Kill the workers of tasks that ignored their time limit."""
         now = time.monotonic()
-        if not self._ledger.workers:  # they wait for one
-            self._since = dict.fromkeys(self._since, now)
-        late = [future for future in self._since if now > self._end(future)]
-        for future in late:
-            self._since[future] = now
-        return [future for future in late if self._crew.kill(future)]
+        if not self._ledger.workers:  # tasks that wait for a worker are not timed
+            for running in self._running.values():
+                running.since = now
+        for future, running in list(self._running.items()):
+            if now > self._latest(running):
+                running.since = now
+                if self._crew.kill(future):
+                    del self._running[future]
+                    why = "it hung, and was killed"
+                    self._ledger.enter_death(running.task, self._results, why)
 
-    def _end(self, future: Future[list[Receipt]]) -> float:
-        end = self._since[future] + self._limits[future] * self._ledger.limit
-        return max(end, self._told_at) + GRACE_SECONDS
-
-    def halted(self, running: set[Future[list[Receipt]]]) -> set[Future[list[Receipt]]]:
-        """The tasks still waited for after a stop: none, once that has taken too long.
-
-        Nor where no worker is there to bring them back.
-        """
-        self._halted_at = self._halted_at or time.monotonic()
-        if not self._ledger.workers:
-            return set()
-        if running:
-            self._crew.halt()
-        return running if time.monotonic() - self._halted_at < self._crew.stop_seconds else set()
-
-
-def _silent(_line: str) -> None:
-    """Nobody listens."""
+    def _latest(self, running: _Running) -> float:
+        end = running.since + running.patience * self._ledger.limit
+        return max(end, self._limit_set_at) + GRACE_SECONDS

@@ -1,4 +1,4 @@
-"""What a run has Dask's worker processes do beside its tasks: heed signals, and a chunk's limit."""
+"""What worker processes under Dask do for a run besides its tasks: heed signals and time limits."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ from typing import Any
 from distributed.core import Status
 from distributed.diagnostics.plugin import WorkerPlugin
 
-from sweep.engine.worker import forget_run, limit_of, presence_in
+from sweep.engine.worker import forget_run, state_of
 
-DEPARTURE_SECONDS = 30.0  # as SLURM leaves between SIGTERM and SIGKILL; a nanny leaves some 6
-NO_HANDLERS = (ValueError, RuntimeError, NotImplementedError)  # off the main thread; of Windows
+DEPARTURE_SECONDS = 30.0  # SLURM's time between SIGTERM and SIGKILL; a nanny leaves about 6
+# Raised for signal handlers off the main thread, and on Windows.
+NO_HANDLERS = (ValueError, RuntimeError, NotImplementedError)
 
 
 class Signals(WorkerPlugin):
-    """What a worker process with a nanny makes of signals, as long as the run goes on.
+    """How a worker process with a nanny reacts to signals during the run.
 
-    Ctrl-C in a terminal goes to every process there; the one that was started sees to it. At
-    SIGTERM, and however else it is closed, a process first finishes the chunks that it is at. Dask
-    takes no result from it any more, but the ledger finds them done.
+    Ctrl-C in a terminal reaches every process there: the process that the user started handles it,
+    workers ignore it. At SIGTERM, and whenever else it is closed, a worker first finishes the
+    chunks it is computing. Dask takes no more results from it, but the ledger finds those chunks
+    in the store.
     """
 
     def __init__(self, run: str) -> None:
         self.name = self.name_of(run)
         self._run = run
-        self._before: Any = signal.SIG_IGN  # what SIGINT did before
-        self._closing: Any = None  # else nobody would hold it
+        self._before: Any = signal.SIG_IGN  # the handler of SIGINT before the run
+        self._closing: Any = None  # keeps a reference, without which the task could be collected
 
     @staticmethod
     def name_of(run: str) -> str:
         return f"sweep-signals-{run}"
 
     async def setup(self, worker: Any) -> None:
-        if worker.nanny is None:  # whoever started it has nobody else to signal to
+        if worker.nanny is None:  # whoever started the process handles its signals
             return
 
         def close() -> None:
@@ -51,25 +53,25 @@ class Signals(WorkerPlugin):
             return
         if worker.status == Status.closing:
             await self._finish()
-        elif self._before != signal.SIG_IGN:  # else another run has set them, or nobody can
+        elif self._before != signal.SIG_IGN:  # otherwise another run set them, or nobody could
             with suppress(*NO_HANDLERS):
                 signal.signal(signal.SIGINT, self._before)
                 asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
 
     async def _finish(self) -> None:
-        presence = presence_in(self._run)
-        presence.leaving = True
+        state = state_of(self._run)
+        state.leaving = True
         end = time.monotonic() + DEPARTURE_SECONDS
-        while presence.at_work and time.monotonic() < end:
+        while state.in_progress and time.monotonic() < end:
             await asyncio.sleep(0.02)
         await asyncio.to_thread(forget_run, self._run)
 
 
 class SetLimit(WorkerPlugin):
-    """Every worker of a run hears how long a chunk may take, those that come later too."""
+    """Tells every worker of a run, later ones included, how long a chunk may take."""
 
     def __init__(self, run: str, seconds: float) -> None:
-        self.name = self.name_of(run)  # the next of that name takes its place
+        self.name = self.name_of(run)  # the next plugin of that name replaces this one
         self._run = run
         self._seconds = seconds
 
@@ -77,5 +79,5 @@ class SetLimit(WorkerPlugin):
     def name_of(run: str) -> str:
         return f"sweep-limit-{run}"
 
-    def setup(self, worker: object) -> None:  # noqa: ARG002 (as Dask calls it)
-        limit_of(self._run).seconds = self._seconds
+    def setup(self, worker: object) -> None:  # noqa: ARG002 (Dask's interface)
+        state_of(self._run).limit = self._seconds

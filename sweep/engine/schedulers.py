@@ -1,4 +1,4 @@
-"""Dask's schedulers: one with processes of this machine, begun here, or one met at its address."""
+"""Dask schedulers: one started here with processes of this machine, or one found at an address."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from sweep.errors import MachineError, SweepError
 
 CONNECT_SECONDS = 10.0
 PRELOADED = ["distributed", "sweep.engine.clusters"]
-FORKS = sys.platform == "linux"  # whether a process can begin as one
+FORKS = sys.platform == "linux"  # whether a process can start as a fork
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"} if FORKS else {}
 
 
 def local_cluster(n: int) -> LocalCluster:
-    """So many processes of this machine; SweepError and MachineError as of `starting`."""
+    """`n` worker processes on this machine; SweepError and MachineError as of `starting`."""
     _preload()
     with starting():
         return LocalCluster(
@@ -37,40 +37,40 @@ def local_cluster(n: int) -> LocalCluster:
             memory_limit=0,
             dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
-            env=dict(os.environ),  # the server of forks has that of its own beginning
+            env=dict(os.environ),  # the fork server keeps the one it was started with
         )
 
 
 @contextmanager
 def starting() -> Generator[None]:
-    """Within, SweepError if a process of this machine ends before it is there to work.
+    """Raise SweepError if a process of this machine ends while it starts.
 
-    MachineError where that is for want of a folder or a port.
+    MachineError if the cause is a folder or a port.
     """
     try:
         yield
-    except RuntimeError as error:  # as Dask tells of it
+    except RuntimeError as error:  # Dask's report of it
         if isinstance(error.__cause__, OSError):
             raise MachineError(
-                f"Dask cannot start worker processes ({error.__cause__}): see to that, or to "
-                "Dask's settings if it is a folder of theirs (temporary-directory); or compute on "
-                "threads, without --cluster and --gpus"
+                f"Dask cannot start worker processes ({error.__cause__}): remove that cause (a "
+                "folder may come from Dask's setting temporary-directory), or compute on threads, "
+                "without --cluster and --gpus"
             ) from error
         raise SweepError(f"worker processes did not start ({error}): {GUARD}") from error
 
 
 def _preload() -> None:
-    """Workers are forks of a process that has imported what they need, if there are forks.
+    """Have workers fork from a process that has imported what they need, if forks exist.
 
-    To import it takes each about a second of a processor, at its start as after a death.
+    Otherwise each would spend about a second on imports, whenever it starts.
     """
     if FORKS:
-        get_mp_context()  # has Dask's own list set first, so that ours stays
+        get_mp_context()  # sets Dask's own list, which must not replace ours later
         multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
 
 
 def connected(cluster: LocalCluster | str) -> Client:
-    """A client of a scheduler, ours or the one at an address; MachineError if none answers."""
+    """A client of a scheduler, ours or the one at an address; MachineError without an answer."""
     try:
         if isinstance(cluster, str):
             _check_answer(cluster)
@@ -83,26 +83,26 @@ def connected(cluster: LocalCluster | str) -> Client:
 
 
 def _check_answer(address: str) -> None:
-    """ValueError, OSError or TimeoutError if no scheduler answers.
+    """Raise ValueError, OSError or TimeoutError if no scheduler answers.
 
-    A Client that finds none cannot be closed, and complains of that when it is forgotten.
+    A Client without a scheduler cannot be closed, and would complain when it is collected.
     """
-    with ThreadPoolExecutor(1) as thread:  # this one may have a loop already, in a notebook
-        found = thread.submit(asyncio.run, _identity(address)).result()
-    if found.get("type") != "Scheduler":
-        raise ValueError(f"a Dask {found.get('type')} does")
+    with ThreadPoolExecutor(1) as thread:  # in a notebook, this thread already runs an event loop
+        identity = thread.submit(asyncio.run, _identity(address)).result()
+    if identity.get("type") != "Scheduler":
+        raise ValueError(f"a Dask {identity.get('type')} does")
 
 
 async def _identity(address: str) -> dict[str, Any]:
-    security, called = cast("Any", Security()), cast("Any", rpc)  # their types are not complete
-    given = security.get_connection_args("client")
-    async with called(address, timeout=CONNECT_SECONDS, connection_args=given) as there:
-        return await asyncio.wait_for(there.identity(), CONNECT_SECONDS)
+    security, connect = cast("Any", Security()), cast("Any", rpc)  # their types are not complete
+    arguments = security.get_connection_args("client")
+    async with connect(address, timeout=CONNECT_SECONDS, connection_args=arguments) as scheduler:
+        return await asyncio.wait_for(scheduler.identity(), CONNECT_SECONDS)
 
 
 def dashboard(client: Client, cluster: LocalCluster | str) -> str:
-    """Where Dask shows what its workers do, and what is to be done if it shows nothing there."""
+    """The address of Dask's dashboard, and what to install if it would be empty."""
     link = str(cast("str | None", client.dashboard_link))
-    if not isinstance(cluster, str) and find_spec("bokeh") is None:  # of a scheduler in here
+    if not isinstance(cluster, str) and find_spec("bokeh") is None:  # the scheduler runs here
         return f"{link} (shows nothing without bokeh: pip install bokeh)"
     return link

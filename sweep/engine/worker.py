@@ -1,7 +1,7 @@
-"""What computes a task: in a thread of this process, or in another one that opens all it needs.
+"""What computes a task: in a thread of this process, or in another process that opens all it needs.
 
-What travels to another process is a `Job`, a path and names; that process opens store and backend
-once, and a stop reaches it as a call, not as an object.
+What travels to another process with a task is a `Job` and the store's location. That process opens
+store and backend once, and keeps what it knows of the run in a `RunState`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from sweep import __version__
 from sweep.backends import Backend, Stopped
-from sweep.backends.visible import VARIABLE
 from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
 from sweep.plan import points
@@ -29,75 +28,70 @@ from sweep.spec import Chunk, Status, Task
 from sweep.store import Store
 
 
-@dataclass
-class Limit:
-    """How long a chunk of a run may take; told anew as chunks get done, while others go on."""
+class RunState:
+    """What a process knows of a run: whether to stop, a chunk's time limit, chunks in progress."""
 
-    seconds: float = float("inf")
+    def __init__(self, limit: float = float("inf")) -> None:
+        self.stop = Event()
+        self.limit = limit  # s for a chunk; updated while chunks are being computed
+        self.leaving = False  # this process is about to end, and starts no more chunks
+        self.in_progress = 0  # chunks
+        self._lock = threading.Lock()
 
-
-class Presence:
-    """How many chunks of a run a process is at, and whether it begins no more: it is to end."""
-
-    def __init__(self) -> None:
-        self.leaving = False
-        self.at_work = 0
-        self._guard = threading.Lock()
-
-    def __enter__(self) -> None:
-        with self._guard:
-            self.at_work += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._guard:
-            self.at_work -= 1
+    @contextmanager
+    def computing(self) -> Generator[None]:
+        """Count a chunk as in progress while within."""
+        with self._lock:
+            self.in_progress += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.in_progress -= 1
 
 
 class Deadline(Event):
-    """Set by the stop of a run, or once so many times the limit, as it is then, have gone by."""
+    """Set once the run is to stop, or once `patience` times its current limit has passed."""
 
-    def __init__(self, stop: Event, limit: Limit, patience: float) -> None:
+    def __init__(self, state: RunState, patience: float = 1.0) -> None:
         super().__init__()
-        self._stop = stop
-        self._limit = limit
+        self._state = state
         self._patience = patience
-        self._began = time.monotonic()
+        self._start = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        return self._patience * self._limit.seconds
+        return self._patience * self._state.limit
 
     def is_set(self) -> bool:
-        return self._stop.is_set() or time.monotonic() - self._began > self.seconds
+        return self._state.stop.is_set() or time.monotonic() - self._start > self.seconds
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A sweep's results and a backend, alive in this process."""
+    """Results and a backend, open in this process."""
 
     results: Results
     backend: Backend
-    stop: Event
-    gpu: str = ""  # which of several, as receipts tell it
-    limit: Limit = field(default_factory=Limit)
-    presence: Presence = field(default_factory=Presence)
+    state: RunState
+    gpu: str = ""  # which of several GPUs, for the receipts
 
     def __call__(self, task: Task, patience: float = 1.0) -> list[Receipt]:
-        """Every chunk of a task computed and written; those after a stop are left out.
+        """Compute and write every chunk of a task; chunks after a stop are left out.
 
-        What the request or the machine is to blame for is raised; any other error becomes the
-        chunk's receipt, as does having taken longer than `patience` times the limit.
+        Errors of the request or the machine are raised. Any other error is reported in the chunk's
+        receipt, and so is a chunk that takes longer than `patience` times the limit.
         """
         receipts: list[Receipt] = []
         for chunk in task.chunks:
-            if self.presence.leaving:
+            if self.state.leaving:
                 break
-            deadline = Deadline(self.stop, self.limit, patience)
+            deadline = Deadline(self.state, patience)
             try:
-                with self.presence:
+                with self.state.computing():
                     receipts.append(self._compute(chunk, deadline))
             except Stopped:
-                if self.stop.is_set():
+                if self.state.stop.is_set():
                     break
                 error = f"it hung: stopped after {deadline.seconds:,.1f} s"
                 receipts.append(Receipt(chunk, {}, 0.0, 0.0, error))
@@ -107,21 +101,21 @@ class Worker:
                 raise MachineError(
                     f"not enough memory for a chunk of {chunk.n_points:,} points on each worker. "
                     "Finished chunks are kept: run the same sweep again with fewer workers "
-                    "(--workers), or anew with smaller chunks (--chunk-points)"
+                    "(--workers), or in a new store with smaller chunks (--chunk-points)"
                 ) from error
-            except Exception as error:  # a fault of ours, whatever it is, costs one chunk only
+            except Exception as error:  # a bug of this program costs one chunk, not the run
                 receipts.append(Receipt(chunk, {}, 0.0, 0.0, f"{type(error).__name__}: {error}"))
         return receipts
 
     def _compute(self, chunk: Chunk, deadline: Deadline) -> Receipt:
-        if self.results.whole([chunk]):  # a scheduler of others sends a lost task once more itself
+        if self.results.whole([chunk]):  # a scheduler that is not ours may send a lost task twice
             return Receipt(chunk, self.results.counts([chunk]), 0.0, 0.0)
-        began = time.perf_counter()
+        start = time.perf_counter()
         sweep = self.results.sweep
         computed = self.backend.compute(sweep, points(sweep, chunk), deadline)
         self.results.write(chunk, computed.arrays)
         counts = _by_status(computed.arrays["status"])
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - start
         receipt = Receipt(chunk, counts, computed.kernel_seconds, seconds)
         device = self.backend.description + (f" ({self.gpu})" if self.gpu else "")
         self.results.append_receipt(_line(receipt, computed.arrays, device))
@@ -130,107 +124,93 @@ class Worker:
 
 @dataclass(frozen=True)
 class Job:
-    """All that a process needs to work for a run, small enough to go with every task."""
+    """All that a process needs to work for a run, small enough to travel with every task."""
 
-    run: str  # a name no other run has
-    store: str  # where it is, as every worker sees it
+    run: str  # a name that no other run has
     open_backend: Callable[[str], Backend]
     backend: str
     durable: bool = False
-    one_gpu: bool = False  # the process sees one of several, which the environment names
     accept_revision: bool = False
 
-    def __call__(self, task: Task, patience: float) -> list[Receipt]:
-        """As of a Worker, of which this process has one a run."""
-        return opened(self)(task, patience)
+    @property
+    def gpu(self) -> str:
+        """Which of several GPUs this process has; empty where that is no question."""
+        return ""
+
+    def __call__(self, store: str, task: Task, patience: float) -> Any:
+        """Compute a task into the store at that location; the receipts."""
+        return opened(self, store)(task, patience)
 
 
-_STOPS: dict[str, Event] = {}  # by run
-_LIMITS: dict[str, Limit] = {}  # by run
-_PRESENCES: dict[str, Presence] = {}  # by run
-_OPENED: dict[Job, Worker] = {}  # of the last job, and of no other
+_STATES: dict[str, RunState] = {}  # by run
+_OPENED: dict[tuple[Job, str], Worker] = {}  # at most one: the latest job and store
 _OPENING = threading.Lock()
 
 
-def begin(job: Job) -> str:
-    """This process is ready to work for the job; the version it has."""
-    opened(job)
+def begin(job: Job, store: str) -> str:
+    """Open what this process needs for the job; its version of tribosweep."""
+    opened(job, store)
     return __version__
 
 
-def stop_of(run: str) -> Event:
-    """What is set in this process once that run is to stop."""
-    return _STOPS.setdefault(run, Event())
+def state_of(run: str) -> RunState:
+    """The state of that run in this process."""
+    return _STATES.setdefault(run, RunState())
 
 
 def stop_run(run: str) -> None:
-    """Whatever this process computes for that run stops soon, and nothing more is begun."""
-    stop_of(run).set()
-
-
-def limit_of(run: str) -> Limit:
-    """How long a chunk of that run may take in this process."""
-    return _LIMITS.setdefault(run, Limit())
-
-
-def presence_in(run: str) -> Presence:
-    """What this process is at for that run."""
-    return _PRESENCES.setdefault(run, Presence())
+    """Make whatever this process computes for that run stop soon, and start nothing more."""
+    state_of(run).stop.set()
 
 
 def forget_run(run: str) -> None:
-    """A process that may outlive a run that has ended keeps nothing of it."""
-    _STOPS.pop(run, None)
-    _LIMITS.pop(run, None)
-    _PRESENCES.pop(run, None)
+    """Drop all that this process holds of a run that has ended; receipts are written first."""
+    _STATES.pop(run, None)
     with _OPENING:
         _close()
 
 
-def opened(job: Job) -> Worker:
-    """This process' worker for the job; SweepError if it cannot open what that needs."""
+def opened(job: Job, store: str) -> Worker:
+    """This process's worker for the job; SweepError if it cannot open what that needs."""
     with _OPENING:
-        if job not in _OPENED:
+        if (job, store) not in _OPENED:
             _close()
-            _OPENED[job] = _opened(job)
-        return _OPENED[job]
+            _OPENED[job, store] = _open(job, store)
+        return _OPENED[job, store]
 
 
 def _close() -> None:
-    opened = list(_OPENED.values())
+    workers = list(_OPENED.values())
     _OPENED.clear()
-    for worker in opened:
-        with suppress(SweepError):  # receipts are advisory, and this run may be over long since
+    for worker in workers:
+        with suppress(SweepError):  # receipts are advisory, and that run may be long over
             worker.results.flush()
 
 
-def _opened(job: Job) -> Worker:
-    stop = stop_of(job.run)
-    gpu = os.environ[VARIABLE] if job.one_gpu else ""
+def _open(job: Job, store: str) -> Worker:
     try:
-        store = Store.open(job.store, durable=job.durable)
+        results = Store.open(store, durable=job.durable)
         if job.accept_revision:
-            store.accept_kernel()
+            results.accept_kernel()
         else:
-            store.refuse_other_kernel()
-        backend = job.open_backend(job.backend)
-        return Worker(store, backend, stop, gpu, limit_of(job.run), presence_in(job.run))
+            results.refuse_other_kernel()
+        return Worker(results, job.open_backend(job.backend), state_of(job.run), job.gpu)
     except SweepError as error:
         where = f"process {os.getpid()} on {socket.gethostname()}"
-        raise type(error)(f"a worker ({where}) cannot begin: {error}") from None
+        raise type(error)(f"a worker ({where}) cannot start: {error}") from None
 
 
 def _by_status(status: NDArray[Any]) -> dict[Status, int]:
-    if not status.any():  # nearly always, and counting takes long
+    if not status.any():  # the usual case, and counting is slow
         return {Status.ok: status.size}
     counts = np.bincount(status)
     return {Status(i): int(counts[i]) for i in np.flatnonzero(counts)}
 
 
 def _line(receipt: Receipt, arrays: Mapping[str, NDArray[Any]], device: str) -> dict[str, object]:
-    """A receipt as kept beside the store: counts by status, least and greatest of each output."""
+    """A receipt as stored: counts by status, minimum and maximum of each output."""
     ok = arrays["status"] == Status.ok
-    chosen = slice(None) if ok.all() else ok  # nearly always all, and a mask copies
+    chosen = slice(None) if ok.all() else ok  # usually all are ok, and a mask copies
     extremes = {
         name: [values[chosen].min().item(), values[chosen].max().item()]
         for name, values in arrays.items()

@@ -1,7 +1,8 @@
-"""The cells of a refined grid: boxes of its axes, halved along every axis where that is asked for.
+"""The cells of a refined grid: boxes spanned by its axes, which can be halved along every axis.
 
-Points have positions, whole numbers on the lattice of the finest level, so that a point which cells
-share is one. Values are found from the coarse ones by + − × ÷ √ alone: the same on every machine.
+A point is a position on the lattice of the finest level, in whole numbers, so cells that share a
+point share one position. Axis values follow from the coarse ones by + − × ÷ √ alone, so they are
+the same on every machine.
 """
 
 from __future__ import annotations
@@ -16,25 +17,26 @@ from numpy.typing import NDArray
 
 from sweep.spec import Values
 
-Keys = NDArray[np.int64]  # (n,) ascending: flat indices, of points in the lattice or of cells
+Keys = NDArray[np.int64]  # (n,) ascending: flat indices of points in the lattice, or of cells
 Places = NDArray[np.int64]  # (n, n_axes)
 
 
 def is_geometric(recipe: Mapping[str, object]) -> bool:
-    """Whether the middle between values of an axis is their geometric mean."""
+    """Whether the midpoint of two values of an axis is their geometric mean."""
     return "geomspace" in recipe
 
 
 def halved(values: Values, levels: int, *, geometric: bool) -> Values:
-    """(n,) values with the middle of all neighbours between them, so many times over.
+    """Insert the midpoint between all neighbouring values, `levels` times.
 
-    The middle is the arithmetic mean; the geometric one if asked for, of values of one sign.
+    The midpoint is the arithmetic mean or, if `geometric`, the geometric mean of values of one
+    sign.
     """
     for _ in range(levels):
         finer = np.empty(2 * len(values) - 1)
         finer[::2] = values
         left, right = values[:-1], values[1:]
-        if geometric:  # two roots: a product might be too great, or too little
+        if geometric:  # two roots, because the product might overflow or underflow
             finer[1::2] = np.sign(left) * (np.sqrt(np.abs(left)) * np.sqrt(np.abs(right)))
         else:
             finer[1::2] = left / 2 + right / 2
@@ -43,16 +45,16 @@ def halved(values: Values, levels: int, *, geometric: bool) -> Values:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What was computed at points: numbers compared by their span, and codes by being the same."""
+class PointValues:
+    """What was computed at points: codes, which may not differ in a cell, and numbers."""
 
     codes: tuple[NDArray[np.int64], ...]  # each (n_points,)
-    numbers: tuple[Values, ...]  # each (n_points,), NaN where there is none
-    spans: tuple[float, ...]  # of each of the numbers: a cell with a greater one is halved
+    numbers: tuple[Values, ...]  # each (n_points,), NaN if missing
+    max_spans: tuple[float, ...]  # of each of the numbers: a cell with a larger span is halved
 
 
 class Mesh:
-    """The cells that a grid of (n_1, ..., n_k) values is cut into, none of them halved at first."""
+    """The cells of a grid of (n_1, ..., n_k) values, none of them halved at first."""
 
     def __init__(self, counts: Sequence[int], levels: int) -> None:
         self.levels = levels
@@ -67,7 +69,7 @@ class Mesh:
         return np.unique(np.concatenate(corners))
 
     def corners(self, level: int) -> Keys:
-        """(n_cells, 2**n_axes): the corners of the cells of a level, the last axis' first."""
+        """(n_cells, 2**n_axes): the corners of a level's cells; the last axis varies fastest."""
         origin = self.places(self.cells[level], level)
         size = 1 << (self.levels - level)
         offsets = itertools.product((0, 1), repeat=len(self.shape))
@@ -75,35 +77,36 @@ class Mesh:
 
     def level_of(self, points: Keys) -> NDArray[np.uint8]:
         """The coarsest level that each point is on."""
-        every: Keys = np.bitwise_or.reduce(self.positions(points), axis=1) | (1 << self.levels)
+        bits: Keys = np.bitwise_or.reduce(self.positions(points), axis=1) | (1 << self.levels)
         powers = np.array([1 << i for i in range(self.levels + 1)])
-        return (self.levels - np.searchsorted(powers, every & -every)).astype(np.uint8)
+        return (self.levels - np.searchsorted(powers, bits & -bits)).astype(np.uint8)
 
     def positions(self, points: Keys) -> Places:
-        """Where points are on the finest lattice."""
+        """The positions of points on the finest lattice."""
         return np.stack(np.unravel_index(points, self.shape), axis=1)
 
     def flat(self, positions: Places) -> Keys:
-        """The keys of positions."""
+        """The keys of points at these positions."""
         return _raveled(positions, self.shape)
 
     def places(self, cells: Keys, level: int) -> Places:
-        """Where cells are in the grid of all cells of their level."""
+        """The indices of cells in the grid of all cells of their level."""
         return np.stack(np.unravel_index(cells, self._grid(level)), axis=1)
 
-    def unlike(self, points: Keys, found: Found) -> list[Keys]:
-        """By level but the last, the cells at whose edge some known points are not alike.
+    def unlike(self, points: Keys, values: PointValues) -> list[Keys]:
+        """The cells that have points which differ; one array per level, without the last.
 
-        A cell's points are its corners, and those of finer neighbours that lie between them.
+        A cell's points are its corners and, between them, the corners of finer neighbours.
         """
         sizes = [len(cells) for cells in self.cells[:-1]]
-        lows = [[np.full(n, math.inf) for n in sizes] for _ in (*found.codes, *found.numbers)]
-        highs = [[np.full(n, -math.inf) for n in sizes] for _ in (*found.codes, *found.numbers)]
+        compared = (*values.codes, *values.numbers)
+        lows = [[np.full(n, math.inf) for n in sizes] for _ in compared]
+        highs = [[np.full(n, -math.inf) for n in sizes] for _ in compared]
         for level, point, cell in self._holding(points):
-            for i, values in enumerate((*found.codes, *found.numbers)):
-                np.fmin.at(lows[i][level], cell, values[point].astype(np.float64))
-                np.fmax.at(highs[i][level], cell, values[point].astype(np.float64))
-        spans = (*(0.0 for _ in found.codes), *found.spans)
+            for i, each in enumerate(compared):
+                np.fmin.at(lows[i][level], cell, each[point].astype(np.float64))
+                np.fmax.at(highs[i][level], cell, each[point].astype(np.float64))
+        spans = (*(0.0 for _ in values.codes), *values.max_spans)
         chosen: list[Keys] = []
         for level, cells in enumerate(self.cells[:-1]):
             wide = np.zeros(len(cells), bool)
@@ -113,7 +116,7 @@ class Mesh:
         return chosen
 
     def beside(self, chosen: Sequence[Keys]) -> list[Keys]:
-        """By level but the last, the cells of these that touch one of them, at most as fine."""
+        """The cells that touch a chosen cell and are no finer; arrays per level, as of `unlike`."""
         around = [[cells] for cells in chosen]
         for level, cells in enumerate(chosen):
             places, grid = self.places(cells, level), np.array(self._grid(level))
@@ -126,7 +129,7 @@ class Mesh:
         return [np.unique(np.concatenate(each)) for each in around]
 
     def halve(self, chosen: Sequence[Keys]) -> None:
-        """Puts 2**n_axes cells of the next level in the place of each of these, by level."""
+        """Replace each chosen cell by 2**n_axes cells of the next level."""
         for level, cells in enumerate(chosen):
             self.cells[level] = np.setdiff1d(self.cells[level], cells, assume_unique=True)
             first = 2 * self.places(cells, level)
@@ -137,15 +140,15 @@ class Mesh:
             self.cells[level + 1] = np.union1d(self.cells[level + 1], np.concatenate(children))
 
     def halve_around(self, points: Keys) -> None:
-        """Halves every cell that has a point in its middle, which is so once it was halved."""
+        """Halve every cell that has a point at its centre, the mark of a cell that was halved."""
         for level in range(self.levels):
             half = 1 << (self.levels - level - 1)
-            middles = self.flat((2 * self.places(self.cells[level], level) + 1) * half)
+            centres = self.flat((2 * self.places(self.cells[level], level) + 1) * half)
             none = [self.cells[level][:0]] * level
-            self.halve([*none, self.cells[level][_index(points, middles) >= 0]])
+            self.halve([*none, self.cells[level][_index(points, centres) >= 0]])
 
     def _holding(self, points: Keys) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-        """Level, and indices of points and of the cells of that level that have them at an edge."""
+        """Pairs of a point and a cell on whose boundary it is, as index arrays, level by level."""
         positions = self.positions(points)
         for side in itertools.product((0, 1), repeat=len(self.shape)):
             within = positions - np.array(side)
@@ -168,7 +171,7 @@ def _raveled(places: Places, shape: tuple[int, ...]) -> Keys:
 
 
 def _index(known: Keys, keys: Keys) -> NDArray[np.intp]:
-    """Where each key is among the known ones, -1 where it is not."""
+    """The index of each key among the known ones, -1 if it is not there."""
     if not known.size:
         return np.full(keys.shape, -1, np.intp)
     at = np.minimum(np.searchsorted(known, keys), known.size - 1)

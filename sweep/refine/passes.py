@@ -1,4 +1,4 @@
-"""A refined sweep from its coarse grid to its last pass: in stores beside its own, or in memory."""
+"""Computing a refined sweep from the coarse grid to the last pass, in stores or in memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
-from sweep.engine import KeptCrew, Progress, Results, Summary
+from sweep.backends import open_backend as open_backend_by_name
+from sweep.engine import Crew, Notify, OpenBackend, Progress, Results, Summary, crew_for
 from sweep.engine import run as run_engine
 from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.errors import SweepError
@@ -25,7 +26,8 @@ def run_in_stores(
     path: str,
     report: Report | None = None,
     stop: Event | None = None,
-    tell: Callable[[str], None] | None = None,
+    notify: Notify | None = None,
+    open_backend: OpenBackend = open_backend_by_name,
 ) -> tuple[Store, Summary]:
     """The store at `path` with every point of a refined sweep, and a summary of this run.
 
@@ -37,15 +39,17 @@ def run_in_stores(
     finished = _finished(request, path, folder)
     if finished is None:
         open_store(request, folder[0])  # raises what is wrong before anything is held
-        with folder.lock():
+        # The crew stays for all passes: the jobs of a cluster wait in a queue only once.
+        with folder.lock(), crew_for(request.options, open_backend, notify) as crew:
             finished = _finished(request, path, folder)
             if finished is None:
                 account = Account(request.options, report)
-                refiner, last = _refined(request, folder, account, stop, tell)
+                refiner, last = _refined(request, folder, account, stop, crew)
                 kept = last or _assembled(refiner, request, path, folder)
                 return kept, account.summary()
-    summary = run_in_store(finished, request, report, stop, tell)
-    if folder.exists() and not finished.failed():  # whose removal was killed, or another quicker
+    summary = run_in_store(finished, request, report, stop, notify, open_backend)
+    # Passes may be left behind if their removal was killed, or if another run was quicker.
+    if folder.exists() and not finished.failed():
         with folder.lock():
             folder.remove()
     return finished, summary
@@ -54,7 +58,7 @@ def run_in_stores(
 def run_in_memory(
     request: Request, report: Report | None = None, stop: Event | None = None
 ) -> MemoryResults:
-    """Every point of a refined sweep; stopped in a pass, the points of that one."""
+    """Every point of a refined sweep; if stopped in a pass, the points of that pass."""
     assert request.refinement is not None
     account = Account(request.options, report)
     refiner = Refiner(request.sweep, request.refinement)
@@ -71,16 +75,16 @@ def run_in_memory(
 
 
 def refuse_shard(request: Request) -> None:
-    """SweepError if a shard of a refined sweep is asked for."""
+    """SweepError if the request is for a shard: a refined sweep has none."""
     if request.options.shard is not None:
         raise SweepError(
-            "--shard does not go with [refine], each pass of which follows from the whole of those "
-            "before; use --workers, or --cluster for several machines"
+            "--shard excludes [refine], because each pass depends on all chunks of the one before; "
+            "use --workers, or --cluster for several machines"
         )
 
 
 def first_pass(request: Request, path: str | Path) -> tuple[Request, str | Path]:
-    """What is known of a refined sweep and its place: all of it once it is there, else pass 0."""
+    """The request and path of the finished refined sweep if that exists, else of its pass 0."""
     if not anything_at(path):
         return request, PassFolder(path)[0]
     assert request.refinement is not None
@@ -94,9 +98,9 @@ def _in_memory(sweep: Sweep, request: Request) -> MemoryResults:
 
 
 def _finished(request: Request, path: str, folder: PassFolder) -> Store | None:
-    """The store of the refined sweep, if there is one that its passes have nothing to add to.
+    """The store of the refined sweep, if it exists and its passes have nothing to add.
 
-    StoreError, the differences named, if it is that of another sweep.
+    StoreError, with the differences named, if it is the store of another sweep.
     """
     if not anything_at(path):
         return None
@@ -110,24 +114,23 @@ def _refined(
     folder: PassFolder,
     account: Account,
     stop: Event | None,
-    tell: Callable[[str], None] | None,
+    crew: Crew,
 ) -> tuple[Refiner, Store | None]:
     """Compute all passes; if the run is stopped, also returns the store of the pass it was in."""
     assert request.refinement is not None
     refiner = Refiner(request.sweep, request.refinement)
-    with KeptCrew() as crew:  # the jobs of a cluster wait once, not in every pass
-        while (sweep := refiner.sweep) is not None:
-            kept = _pass(replace(request, sweep=sweep), refiner.number, folder)
-            asked = replace(request, options=account.options())
-            summary = run_in_store(kept, asked, account.report, stop, tell, crew)
-            if account.enter(summary, sweep.n_points).stopped:
-                return refiner, kept
-            refiner.enter(kept.dataset())
+    while (sweep := refiner.sweep) is not None:
+        store = _pass(replace(request, sweep=sweep), refiner.number, folder)
+        remaining = replace(request, options=account.options())
+        summary = run_in_store(store, remaining, account.report, stop, crew=crew)
+        if account.enter(summary, sweep.n_points).stopped:
+            return refiner, store
+        refiner.enter(store.dataset())
     return refiner, None
 
 
 def _pass(request: Request, number: int, folder: PassFolder) -> Store:
-    """The store of a pass; one that followed from points since computed again is made anew."""
+    """The store of a pass; recreated if the points it followed from were computed again."""
     path = folder[number]
     if number and anything_at(path) and is_outdated(Store.open(path).sweep, request.sweep):
         folder.remove(start=number)
@@ -138,7 +141,7 @@ def _pass(request: Request, number: int, folder: PassFolder) -> Store:
 
 
 def _assembled(refiner: Refiner, request: Request, path: str, folder: PassFolder) -> Store:
-    """The store with the points of all passes; these go, unless a point of them has failed."""
+    """The store with the points of all passes; passes are removed unless a point has failed."""
     folder.remove_store()
     sweep, arrays = refiner.result()
     made_by = Store.open(folder[0]).kernel_digest
@@ -168,33 +171,33 @@ def _fill(results: Results, arrays: Arrays) -> None:
 class Account:
     """What the passes of a run have done together."""
 
-    asked: RunOptions
-    tell: Report | None
+    run_options: RunOptions
+    caller_report: Report | None
     summaries: list[Summary] = field(default_factory=list[Summary])
-    points_before: int = 0  # of the passes that are done
+    points_before: int = 0  # of the finished passes
 
     def options(self) -> RunOptions:
-        """Those of the next pass, which has what is left of the time."""
-        if self.asked.time_limit is None:
-            return self.asked
+        """The options of the next pass, with what is left of the time limit."""
+        if self.run_options.time_limit is None:
+            return self.run_options
         spent = sum(summary.wall_seconds for summary in self.summaries)
-        return replace(self.asked, time_limit=self.asked.time_limit - spent)
+        return replace(self.run_options, time_limit=self.run_options.time_limit - spent)
 
     def report(self, progress: Progress) -> None:
-        """Progress of a pass, the passes before counted in; what comes after is not known."""
-        if self.tell:
+        """Report the progress of a pass, with earlier passes included; later ones are unknown."""
+        if self.caller_report:
             before = self.points_before
             done, total = progress.points_done + before, progress.points_total + before
-            self.tell(replace(progress, points_done=done, points_total=total))
+            self.caller_report(replace(progress, points_done=done, points_total=total))
 
     def enter(self, summary: Summary, points: int) -> Summary:
-        """Counts a pass of so many points in, and gives its summary back."""
+        """Add the summary of a pass over that many points, and return it."""
         self.summaries.append(summary)
         self.points_before += 0 if summary.stopped else points
         return summary
 
     def summary(self) -> Summary:
-        """What was done in all."""
+        """The summary of all passes of this run."""
         counts: Counter[Status] = Counter()
         for each in self.summaries:
             counts.update(each.counts)

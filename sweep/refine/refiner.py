@@ -1,13 +1,13 @@
-"""Which points a refined sweep computes next, pass after pass, from what the passes before found.
+"""Which points a refined sweep computes next, pass by pass, from the results of earlier passes.
 
-The first pass is the coarse grid. Each later one halves the cells at whose edge points differ
-(their corners, and those of finer neighbours between them), and but at the last level the cells
-around them too; it has the corners that are new. So a border is followed into cells that did not
-show it. What a pass computes follows from the sweep and from the passes before, and nothing else.
+The first pass is the coarse grid. Each later pass halves the cells whose points differ (corners,
+and the corners of finer neighbours between them) and, except at the last level, the cells around
+them; it computes the corners that are new. A border is thus followed into cells that did not show
+it. What a pass computes depends only on the sweep and on earlier passes.
 
-What lies within one coarse cell and touches no corner or known point of it is not seen: the coarse
-grid has to be finer than the features that are sought. tests/benchmarks/refinement.py measures what
-points between corners and the cells around find.
+A feature inside one coarse cell that touches none of its known points is not seen: the coarse grid
+must be finer than the features sought. tests/benchmarks/refinement.py measures how much the points
+between corners and the surrounding cells contribute.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from numpy.typing import NDArray
 
 from sweep.errors import SweepError
 from sweep.plan import canonical
-from sweep.refine.mesh import Found, Keys, Mesh, halved, is_geometric
+from sweep.refine.mesh import Keys, Mesh, PointValues, halved, is_geometric
 from sweep.spec import POINT, Axis, Refinement, Status, Sweep, Values
 
 if TYPE_CHECKING:
     import xarray as xr
 
-MAX_REFINED_POINTS = 10**8  # of a refined sweep, which takes some 200 bytes of memory a point
+MAX_REFINED_POINTS = 10**8  # of a refined sweep, which takes about 200 bytes of memory per point
 
 Arrays = dict[str, NDArray[Any]]  # by output and "status": (n_points,)
 
 
 class Refiner:
-    """The passes of one refined sweep: `sweep` is the next, None when nothing is left to halve."""
+    """The passes of a refined sweep: `sweep` is the next pass, None if nothing is left to halve."""
 
     def __init__(self, coarse: Sweep, refinement: Refinement) -> None:
         self._coarse = coarse
@@ -48,15 +48,15 @@ class Refiner:
         self.sweep: Sweep | None = coarse
 
     def enter(self, results: xr.Dataset) -> None:
-        """What the pass has found, every point of it done; after that comes the next one.
+        """Take in the results of a pass, with every point done, and determine the next pass.
 
-        SweepError if that would be of more points than can be held.
+        SweepError if that would make more points than memory holds.
         """
-        found = {str(name): results[name].values.ravel() for name in results.data_vars}
+        arrays = {str(name): results[name].values.ravel() for name in results.data_vars}
         if self.number == 0:
             self._lattice = self._values(results)
-            self._spans = self._allowed(found)
-        self._take(found)
+            self._spans = self._max_spans(arrays)
+        self._take(arrays)
         chosen = self._mesh.unlike(self._points, self._comparable())
         around = self._mesh.beside([*chosen[:-1], chosen[-1][:0]])
         self._mesh.halve([np.union1d(one, more) for one, more in zip(chosen, around, strict=True)])
@@ -65,28 +65,28 @@ class Refiner:
         total = self._points.size + self._new.size
         if total > MAX_REFINED_POINTS:
             raise SweepError(
-                f"pass {self.number} of the refinement would make it {total:,} points, of at most "
-                f"{MAX_REFINED_POINTS:,}; give fewer levels, or a greater tolerance"
+                f"pass {self.number} of the refinement would bring it to {total:,} points, and "
+                f"the limit is {MAX_REFINED_POINTS:,}; use fewer levels or a larger tolerance"
             )
         self.sweep = self._at(self._new, {"pass": self.number}) if self._new.size else None
 
     def result(self) -> tuple[Sweep, Arrays]:
-        """All points of all passes as one sweep, level by level, each in the order of the axes."""
+        """The points of all passes as one sweep: by level, and within a level in grid order."""
         order = np.lexsort((self._points, self._mesh.level_of(self._points)))
         arrays = {name: values[order] for name, values in self._arrays.items()}
         return self._at(self._points[order], {}), arrays
 
-    def _at(self, points: Keys, told: Mapping[str, object]) -> Sweep:
-        """The sweep of some points of the lattice."""
+    def _at(self, points: Keys, more: Mapping[str, object]) -> Sweep:
+        """The sweep over some points of the lattice, with more entries in its axis's recipe."""
         positions = self._mesh.positions(points)
         names = self._lattice
         columns = {name: names[name][positions[:, i]] for i, name in enumerate(names)}
-        recipe = {**refined_recipe(self._coarse, self._refinement), **told}
+        recipe = {**refined_recipe(self._coarse, self._refinement), **more}
         axis = Axis(POINT, columns, recipe, self._mesh.level_of(points))
         return replace(self._coarse, axes=(axis,))
 
     def _values(self, results: xr.Dataset) -> dict[str, Values]:
-        """Of each axis the values at the finest level, from those that were computed with."""
+        """The values of each axis at the finest level, from the coarse ones used in pass 0."""
         return {
             axis.name: halved(
                 results[axis.name].values.astype(np.float64),
@@ -96,31 +96,31 @@ class Refiner:
             for axis in self._coarse.axes
         }
 
-    def _take(self, found: Arrays) -> None:
+    def _take(self, arrays: Arrays) -> None:
         points = np.concatenate((self._points, self._new))
         order = np.argsort(points)
         self._points = points[order]
         self._arrays = {
             name: np.concatenate((self._arrays.get(name, values[:0]), values))[order]
-            for name, values in found.items()
+            for name, values in arrays.items()
         }
 
     def _measured(self) -> list[str]:
         kinds = {output.name: output.kind for output in self._coarse.outputs}
         return [name for name in self._refinement.outputs if kinds[name] != "flag"]
 
-    def _allowed(self, found: Arrays) -> tuple[float, ...]:
-        """What each output that is no flag may span in a cell."""
+    def _max_spans(self, arrays: Arrays) -> tuple[float, ...]:
+        """The span within a cell that each output other than a flag may have."""
         share = self._refinement.tolerance or 0.0
         spans: list[float] = []
         for name in self._measured():
-            values = _finite(found, name)
-            there = values[~np.isnan(values)]
-            spans.append(share * float(there.max() - there.min()) if there.size else 0.0)
+            values = _finite(arrays, name)
+            known = values[~np.isnan(values)]
+            spans.append(share * float(known.max() - known.min()) if known.size else 0.0)
         return tuple(spans)
 
-    def _comparable(self) -> Found:
-        """Classes as codes: of flags, of status, and of values without a bound, by their sign."""
+    def _comparable(self) -> PointValues:
+        """Flags and status as codes; infinite values as codes too, by their sign."""
         status = self._arrays["status"].astype(np.int64)
         measured = self._measured()
         flags = [name for name in self._refinement.outputs if name not in measured]
@@ -129,19 +129,19 @@ class Refiner:
             values = self._arrays[name]
             codes.append(np.isposinf(values).astype(np.int64) - np.isneginf(values))
         numbers = tuple(_finite(self._arrays, name) for name in measured)
-        return Found(tuple(codes), numbers, self._spans)
+        return PointValues(tuple(codes), numbers, self._spans)
 
 
 def refined_recipe(coarse: Sweep, refinement: Refinement) -> dict[str, object]:
-    """What a refined sweep asks for along its points."""
-    asked: dict[str, object] = {"output": list(refinement.outputs), "levels": refinement.levels}
+    """The recipe of a refined sweep's one axis, its points."""
+    table: dict[str, object] = {"output": list(refinement.outputs), "levels": refinement.levels}
     if refinement.tolerance is not None:
-        asked["tolerance"] = refinement.tolerance
-    return {"refine": asked, "axes": [{"name": axis.name, **axis.recipe} for axis in coarse.axes]}
+        table["tolerance"] = refinement.tolerance
+    return {"refine": table, "axes": [{"name": axis.name, **axis.recipe} for axis in coarse.axes]}
 
 
 def as_stored(coarse: Sweep, refinement: Refinement, stored: Sweep) -> Sweep:
-    """The refined sweep that is asked for, with the points of a stored one if that is refined."""
+    """The requested refined sweep, with the points of a stored one if that is refined too."""
     recipe = refined_recipe(coarse, refinement)
     names = {axis.name for axis in coarse.axes}
     axis = next((each for each in stored.axes if names == set(each.columns)), None)
@@ -151,21 +151,21 @@ def as_stored(coarse: Sweep, refinement: Refinement, stored: Sweep) -> Sweep:
 
 
 def max_points(coarse: Sweep, refinement: Refinement) -> int:
-    """How many points there are if every cell is halved as often as it may be."""
+    """The number of points if every cell is halved `levels` times."""
     return math.prod(Mesh(coarse.shape, refinement.levels).shape)
 
 
-def is_outdated(stored: Sweep, asked: Sweep) -> bool:
-    """Whether a stored pass is the one that is asked for, but of other points."""
+def is_outdated(stored: Sweep, requested: Sweep) -> bool:
+    """Whether a stored pass is the requested one, but over other points."""
     if not any(axis.is_refined for axis in stored.axes):
         return False
-    (there,), (here,) = stored.axes, asked.axes
-    return canonical(there.recipe) == canonical(here.recipe) and not all(
-        np.array_equal(values[:], there.columns[name][:]) for name, values in here.columns.items()
+    (old,), (new,) = stored.axes, requested.axes
+    return canonical(old.recipe) == canonical(new.recipe) and not all(
+        np.array_equal(values[:], old.columns[name][:]) for name, values in new.columns.items()
     )
 
 
-def _finite(found: Arrays, name: str) -> Values:
+def _finite(arrays: Arrays, name: str) -> Values:
     """The values that are ok and finite, NaN elsewhere."""
-    values = found[name].astype(np.float64)
-    return np.where((found["status"] == Status.ok) & np.isfinite(values), values, np.nan)
+    values = arrays[name].astype(np.float64)
+    return np.where((arrays["status"] == Status.ok) & np.isfinite(values), values, np.nan)

@@ -31,7 +31,6 @@ import psutil
 from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import Backend, open_backend
 from sweep.config import Request, load
-from sweep.engine import loop
 from sweep.plan import chunk_counts
 from sweep.store import Store
 from tests.benchmarks.record import Figure
@@ -77,11 +76,10 @@ def run(rows: str, columns: str, store: str) -> None:
     open_store(request, Path(store).with_name("compiled.zarr"))  # nothing is compiled any more
     modules = Path(store).with_name("modules")
     modules.mkdir()
-    loop.open_backend = Opening(str(modules))
     began = time.perf_counter()
     made = open_store(request, store)
     creation = time.perf_counter() - began
-    summary = run_in_store(made, request)
+    summary = run_in_store(made, request, open_backend=Opening(str(modules)))
     assert summary.points == int(rows) * int(columns)
     told = {"creation": creation, "wall": summary.wall_seconds, "chunks": summary.chunks}
     print(json.dumps({**told, "share": summary.engine_share}))

@@ -76,13 +76,11 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Faulty]:
+def faulty(tmp_path: Path) -> Callable[..., Faulty]:
     def use(fault: str, *rows: int, times: int = 10**9) -> Faulty:
         folder = tmp_path / fault
         folder.mkdir()
-        made = Faulty(folder, fault, rows, times)
-        monkeypatch.setattr(loop, "open_backend", made)
-        return made
+        return Faulty(folder, fault, rows, times)
 
     return use
 
@@ -119,7 +117,7 @@ def test_a_running_scheduler_computes_the_bits_of_threads(
 ) -> None:
     seen: list[Progress] = []
     said: list[str] = []
-    summary = run(store, RunOptions(cluster=address), seen.append, tell=said.append)
+    summary = run(store, RunOptions(cluster=address), seen.append, notify=said.append)
     assert (summary.points, summary.workers, summary.stopped) == (108, 2, "")
     assert summary.counts == {Status.ok: 108}
     assert summary.backend == f"workers of {address}"
@@ -161,9 +159,9 @@ def test_a_stop_is_heard_in_other_processes(
 def test_a_stop_is_heard_in_the_midst_of_a_point(
     address: str, store: Store, faulty: Callable[..., Faulty]
 ) -> None:
-    faulty("endless", *range(12))
+    backend = faulty("endless", *range(12))
     began = time.monotonic()
-    summary = run(store, RunOptions(cluster=address, time_limit=0.5))
+    summary = run(store, RunOptions(cluster=address, time_limit=0.5), open_backend=backend)
     assert (summary.stopped, summary.points) == ("time limit", 0)
     assert time.monotonic() - began < 5.0
     assert len(store.pending()) == 12
@@ -179,7 +177,7 @@ def test_an_error_in_the_callers_report_frees_workers_of_others(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(store, RunOptions(cluster=address), report)
+        run(store, RunOptions(cluster=address), report, open_backend=backend)
     with Client(address, set_as_default=False) as client:
         for worker in client.scheduler_info()["workers"]:
             assert client.submit(int, workers=[worker], pure=False).result(timeout=5) == 0
@@ -238,12 +236,12 @@ def test_a_store_that_workers_do_not_see_is_told_before_anything_is_computed(
 ) -> None:
     elsewhere = str(store.path.with_name("elsewhere.zarr"))
     monkeypatch.setattr(Store, "location", property(lambda _store: elsewhere))  # workers are told
-    with pytest.raises(StoreError, match=r"a worker \(process \d+ on .*\) cannot begin: no store"):
+    with pytest.raises(StoreError, match=r"a worker \(process \d+ on .*\) cannot start: no store"):
         run(store, RunOptions(cluster=address))
 
 
 def test_results_in_memory_are_no_affair_of_processes() -> None:
-    with pytest.raises(SweepError, match="'local' needs a store on a disk that all workers see"):
+    with pytest.raises(SweepError, match=r"'local' .* name a store on a disk that all workers see"):
         run(MemoryResults(SWEEP), LOCAL)
 
 
@@ -254,7 +252,7 @@ def test_a_chunk_that_raises_every_time_is_given_up(
     address: str, store: Store, faulty: Callable[..., Faulty], goes_on: Callable[[], None]
 ) -> None:
     backend = faulty("raises", 3, 11)
-    summary = run(store, RunOptions(cluster=address))
+    summary = run(store, RunOptions(cluster=address), open_backend=backend)
     assert summary.counts == {Status.ok: 10 * ROW, Status.failed: 2 * ROW}
     assert [backend.attempts(i) for i in range(12)] == [
         ATTEMPTS if i in (3, 11) else 1 for i in range(12)
@@ -265,8 +263,8 @@ def test_a_chunk_that_raises_every_time_is_given_up(
 def test_fail_fast_stops_at_the_first_chunk_that_is_given_up(
     address: str, store: Store, faulty: Callable[..., Faulty], goes_on: Callable[[], None]
 ) -> None:
-    faulty("raises", *range(12))
-    summary = run(store, RunOptions(cluster=address, fail_fast=True))
+    backend = faulty("raises", *range(12))
+    summary = run(store, RunOptions(cluster=address, fail_fast=True), open_backend=backend)
     assert summary.stopped == "failure"
     assert 1 <= summary.chunks < 12
     assert len(store.pending()) == 12 - summary.chunks
@@ -288,14 +286,14 @@ def test_a_task_that_hangs_is_stopped_and_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Rows 0 and 3 are handed out before anything is known of how long a chunk takes."""
-    monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.2)
-    monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
+    monkeypatch.setattr(ledger, "MIN_LIMIT", 0.2)
+    monkeypatch.setattr(ledger, "LIMIT_FACTOR", 1.0)
     monkeypatch.setattr(loop, "SILENT_SECONDS", 0.3)
     said: list[str] = []
     backend = faulty("endless", row)
     cluster = {"threads": None, "processes": address, "local": "local"}[by]
     options = RunOptions(cluster=cluster, workers=2, time_limit=20.0)
-    summary = run(store, options, tell=said.append)
+    summary = run(store, options, notify=said.append, open_backend=backend)
     assert (summary.counts, summary.stopped) == ({Status.ok: 11 * ROW, Status.failed: ROW}, "")
     assert backend.attempts(row) == ATTEMPTS
     errors = [receipt["error"] for receipt in store.receipts() if "error" in receipt]
@@ -314,15 +312,15 @@ def test_when_all_first_chunks_hang_the_others_are_computed_nonetheless(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """None tells how long a chunk may take: they are given a time of their own, which is told."""
-    monkeypatch.setattr(ledger, "UNKNOWN_SECONDS", 0.5)
-    monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.2)
-    monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
+    monkeypatch.setattr(ledger, "INITIAL_LIMIT", 0.5)
+    monkeypatch.setattr(ledger, "MIN_LIMIT", 0.2)
+    monkeypatch.setattr(ledger, "LIMIT_FACTOR", 1.0)
     monkeypatch.setattr(loop, "SILENT_SECONDS", 0.1)
     backend = faulty("endless", 0, 1, 2, 3)
     cluster = {"threads": None, "local": "local"}[by]
     said: list[str] = []
     options = RunOptions(cluster=cluster, workers=2, time_limit=20.0)
-    summary = run(store, options, tell=said.append)
+    summary = run(store, options, notify=said.append, open_backend=backend)
     counts = {Status.ok: 8 * ROW, Status.failed: 4 * ROW}
     assert (summary.counts, summary.stopped) == (counts, "")
     assert [backend.attempts(row) for row in range(12)] == 4 * [ATTEMPTS] + 8 * [1]
@@ -334,7 +332,7 @@ def test_tasks_that_wait_for_a_worker_do_not_hang(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when all jobs have been preempted, and wait in a queue."""
-    monkeypatch.setattr(ledger, "UNKNOWN_SECONDS", 2.0)
+    monkeypatch.setattr(ledger, "INITIAL_LIMIT", 2.0)
     monkeypatch.setattr(loop, "GRACE_SECONDS", 0.0)
     killed: list[object] = []
     kill = clusters.Processes.kill
@@ -373,11 +371,13 @@ def test_a_task_that_hears_nothing_is_killed_with_its_worker(
     address: str,
     whose: str,
 ) -> None:
-    monkeypatch.setattr(ledger, "LEAST_SECONDS", 0.2)
-    monkeypatch.setattr(ledger, "HANGS_AFTER", 1.0)
+    monkeypatch.setattr(ledger, "MIN_LIMIT", 0.2)
+    monkeypatch.setattr(ledger, "LIMIT_FACTOR", 1.0)
     monkeypatch.setattr(loop, "GRACE_SECONDS", 0.5)
     backend = faulty("deaf", 7, times=1)
-    summary = run(store, LOCAL if whose == "ours" else RunOptions(cluster=address))
+    summary = run(
+        store, LOCAL if whose == "ours" else RunOptions(cluster=address), open_backend=backend
+    )
     assert summary.counts == {Status.ok: 12 * ROW}
     assert backend.attempts(7) == 2
     assert tree(store.path) == whole
@@ -387,7 +387,7 @@ def test_a_killed_worker_costs_its_window(
     store: Store, faulty: Callable[..., Faulty], whole: dict[str, bytes]
 ) -> None:
     backend = faulty("killed", 5, times=1)
-    summary = run(store, LOCAL)
+    summary = run(store, LOCAL, open_backend=backend)
     assert (summary.counts, summary.stopped) == ({Status.ok: 12 * ROW}, "")
     assert tree(store.path) == whole
     assert sum(backend.attempts(i) - 1 for i in range(12)) == 1  # what it had written is kept
@@ -422,7 +422,6 @@ def test_a_worker_that_is_told_to_end_finishes_its_chunk(
     """As at the end of a SLURM job, or before it is preempted; or its one process alone."""
     slow = Slow(tmp_path / "notes", 0.7)
     slow.folder.mkdir()
-    monkeypatch.setattr(loop, "open_backend", slow)
     told: list[psutil.Process] = []
 
     def end_one(_: Progress) -> None:
@@ -441,7 +440,8 @@ def test_a_worker_that_is_told_to_end_finishes_its_chunk(
     ):
         client.wait_for_workers(2)
         jobs = [psutil.Process(each.pid) for each in running]
-        summary = run(store, RunOptions(cluster=cluster.scheduler_address), end_one)
+        options = RunOptions(cluster=cluster.scheduler_address)
+        summary = run(store, options, end_one, open_backend=slow)
     assert told
     assert (summary.counts, summary.chunks) == ({Status.ok: 12 * ROW}, 12)
     assert set(slow.begun.values()) == {1}
@@ -472,7 +472,7 @@ def test_who_kills_every_worker_is_found_and_neighbours_are_not_blamed(
     store: Store, faulty: Callable[..., Faulty], goes_on: Callable[[], None]
 ) -> None:
     backend = faulty("killed", 4)
-    summary = run(store, LOCAL)
+    summary = run(store, LOCAL, open_backend=backend)
     assert summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     assert backend.attempts(4) == ATTEMPTS
     failed = [chunk.index for chunk in store.failed()]
@@ -609,7 +609,7 @@ def test_within_a_dask_worker_threads_compute_and_processes_are_refused(
         done = client.submit(compute_within, str(tmp_path / "a.zarr"), None).result()
         assert done == 1920
         refused = client.submit(compute_within, str(tmp_path / "b.zarr"), "local")
-        with pytest.raises(SweepError, match="this process may start no others"):
+        with pytest.raises(SweepError, match="may not start processes"):
             refused.result()
 
 

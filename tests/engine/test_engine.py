@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from sweep import engine
 from sweep.backends import open_backend
-from sweep.engine import TASKS_PER_WORKER, Progress, Summary, crews, ledger, loop, run
+from sweep.engine import TASKS_PER_WORKER, Progress, Results, Summary, crews, ledger, run
 from sweep.engine.ledger import Ledger, Receipt
-from sweep.engine.worker import Worker
+from sweep.engine.worker import RunState, Worker
 from sweep.models.friction_oscillator import MODEL
 from sweep.options import RunOptions
 from sweep.plan import points
@@ -285,42 +285,51 @@ def test_a_stop_keeps_what_is_done_and_a_run_goes_on(
     assert bits_of(store.dataset()) == bits_of(long_results)
 
 
-def test_what_a_worker_leaves_of_a_task_is_done_all_the_same(
-    long_results: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+def run_by(
+    crew: type[crews.Threads],
+    results: MemoryResults,
+    workers: int,
+    stop: threading.Event | None = None,
+) -> Summary:
+    """A run by threads of this type."""
+    options = RunOptions(workers=workers)
+    with crew(options, open_backend, print) as threads:
+        return run(results, options, stop=stop, crew=threads)
+
+
+def test_chunks_that_a_worker_leaves_of_its_task_are_computed_later(
+    long_results: xr.Dataset,
 ) -> None:
-    """As one does that is to end: it finishes the chunk it is at."""
+    """A worker that is about to end finishes only the chunk in progress."""
     sizes: list[int] = []
 
     class Leaving(crews.Threads):
-        def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
+        def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
             sizes.append(len(task.chunks))
-            return super().submit(Task(task.chunks[:1]), patience)
+            return super().submit(results, Task(task.chunks[:1]), patience)
 
-    monkeypatch.setattr(loop, "Threads", Leaving)
     results = MemoryResults(LONG_SWEEP, chunk_points=9)
-    summary = run(results, RunOptions(workers=2))
+    summary = run_by(Leaving, results, workers=2)
     assert max(sizes) > 1
     assert (summary.stopped, summary.chunks, len(sizes)) == ("", 40, 40)
     assert bits_of(results.dataset()) == bits_of(long_results)
 
 
-def test_what_is_cancelled_is_done_all_the_same(
-    long_results: xr.Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cancelled_task_is_computed_later(long_results: xr.Dataset) -> None:
     cancelled: list[Task] = []
 
     class Cancelling(crews.Threads):
-        def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:
-            future = super().submit(task, patience) if cancelled else Future[list[Receipt]]()
-            if not cancelled:
-                cancelled.append(task)
-                future.cancel()
-                future.set_running_or_notify_cancel()
+        def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
+            if cancelled:
+                return super().submit(results, task, patience)
+            cancelled.append(task)
+            future = Future[list[Receipt]]()
+            future.cancel()
+            future.set_running_or_notify_cancel()
             return future
 
-    monkeypatch.setattr(loop, "Threads", Cancelling)
     results = MemoryResults(LONG_SWEEP, chunk_points=9)
-    assert run(results, RunOptions(workers=2)).stopped == ""
+    assert run_by(Cancelling, results, workers=2).stopped == ""
     assert bits_of(results.dataset()) == bits_of(long_results)
 
 
@@ -330,19 +339,18 @@ def test_a_worker_that_a_stop_takes_along_is_no_failure_of_its_chunks(
     stop = threading.Event()
 
     class Dying(crews.Threads):
-        def submit(self, task: Task, patience: float) -> Future[list[Receipt]]:  # noqa: ARG002
+        def submit(self, *_: object) -> Future[list[Receipt]]:
             future = Future[list[Receipt]]()
             future.set_result([])
             return future
 
         def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:  # noqa: ARG002
             stop.set()
-            raise crews.Lost("the worker is gone")
+            raise crews.LostError("the worker is gone")
 
-    monkeypatch.setattr(loop, "Threads", Dying)
     monkeypatch.setattr(ledger, "ATTEMPTS", 1)
     results = MemoryResults(SWEEP, chunk_points=9)
-    summary = run(results, RunOptions(workers=1), stop=stop)
+    summary = run_by(Dying, results, workers=1, stop=stop)
     assert (summary.stopped, dict(summary.counts)) == ("asked", {})
     assert len(results.pending()) == 12
 
@@ -390,10 +398,10 @@ def endless() -> MemoryResults:
 
 
 def test_a_chunk_that_a_stop_cuts_short_is_no_chunk_that_hung(endless: MemoryResults) -> None:
-    stop = threading.Event()
-    timer = threading.Timer(0.2, stop.set)
+    state = RunState()
+    timer = threading.Timer(0.2, state.stop.set)
     timer.start()
-    assert Worker(endless, open_backend(), stop)(Task(tuple(endless.pending()))) == []
+    assert Worker(endless, open_backend(), state)(Task(tuple(endless.pending()))) == []
     timer.cancel()
 
 
@@ -404,7 +412,7 @@ def test_a_chunk_that_is_there_is_not_computed_again() -> None:
     arrays = engine.failed_arrays(SWEEP, first)
     arrays["status"].flat[:4] = Status.outside_validity
     results.write(first, arrays)
-    told = Worker(results, open_backend(), threading.Event())(Task((first, second)))
+    told = Worker(results, open_backend(), RunState())(Task((first, second)))
     assert [(receipt.chunk, receipt.counts) for receipt in told] == [
         (first, {Status.outside_validity: 4, Status.failed: 5}),
         (second, {Status.ok: 9}),
@@ -420,7 +428,7 @@ def test_receipts_tell_the_extremes_of_points_that_have_a_value(
     ends = Axis("window_end", {"window_end": np.array([12.0, 1.0])}, {})
     sweep = sweep_over(ends, linear("friction", 0.1, 0.5, 3), window_start=4.0)
     store = create(tmp_path / "map.zarr", sweep, chunk_points)
-    told = Worker(store, open_backend(), threading.Event())(Task(tuple(store.pending())))
+    told = Worker(store, open_backend(), RunState())(Task(tuple(store.pending())))
     ok, outside = {Status.ok: 3}, {Status.outside_validity: 3}
     counts = [receipt.counts for receipt in told]
     assert counts == ([ok, outside] if chunk_points == 3 else [ok | outside])

@@ -25,7 +25,7 @@ from sweep import api
 from sweep.backends import Computed, open_backend
 from sweep.backends.compiler import find_compiler
 from sweep.config import load
-from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, Summary, loop, run
+from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, Summary, run
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, Status, Sweep
@@ -384,13 +384,16 @@ def _may_mount(folder: Path) -> bool:
 
 
 class Failing(WrappedBackend):
-    """A real backend, but for the points where it raises what it is told to."""
+    """A real backend that calls `fail` before it computes; it serves as open_backend itself."""
 
     def __init__(self, fail: Callable[[Points, int], None]) -> None:
         super().__init__(open_backend())
         self._fail = fail
         self._lock = threading.Lock()
         self.calls: Counter[float] = Counter()
+
+    def __call__(self, _name: str) -> Failing:
+        return self
 
     def compute(
         self, sweep: Sweep, points: Points, stop: threading.Event | None = None
@@ -412,16 +415,6 @@ ROW = 9  # points of SWEEP with one friction
 FRICTIONS = SWEEP.axes[0].columns["friction"].tolist()
 
 
-@pytest.fixture
-def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Failing]:
-    def use(fail: Callable[[Points, int], None]) -> Failing:
-        backend = Failing(fail)
-        monkeypatch.setattr(loop, "open_backend", lambda _name: backend)
-        return backend
-
-    return use
-
-
 def fails_at(
     *rows: int, times: int = 10**9, error: type[BaseException] = ValueError
 ) -> Callable[[Points, int], None]:
@@ -441,11 +434,11 @@ def expected() -> dict[str, bytes]:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_chunk_that_keeps_failing_is_given_up_and_the_run_goes_on(
-    tmp_path: Path, failing: Callable[..., Failing], expected: Mapping[str, bytes], workers: int
+    tmp_path: Path, expected: Mapping[str, bytes], workers: int
 ) -> None:
-    backend = failing(fails_at(3, 11))
+    backend = Failing(fails_at(3, 11))
     store = create(tmp_path / "map.zarr", SWEEP, ROW)
-    summary = run(store, RunOptions(workers=workers))
+    summary = run(store, RunOptions(workers=workers), open_backend=backend)
     assert summary.counts == {Status.ok: 10 * ROW, Status.failed: 2 * ROW}
     assert (summary.points, summary.stopped) == (12 * ROW, "")
     assert store.pending() == store.verify() == []
@@ -463,76 +456,71 @@ def test_a_chunk_that_keeps_failing_is_given_up_and_the_run_goes_on(
     errors = [receipt for receipt in store.receipts() if "error" in receipt]
     assert sorted(receipt["chunk"] for receipt in errors) == [[3, 0], [11, 0]]
     assert {receipt["error"] for receipt in errors} == {"ValueError: a fault"}
-    failing(fails_at())
     store.reopen(store.failed())
     assert run(store).chunks == 2
     assert bits_of(store.dataset()) == expected
 
 
-def test_a_failure_that_was_to_end_the_run_is_told_though_nothing_is_left_to_do(
-    failing: Callable[..., Failing],
-) -> None:
-    failing(fails_at(11))
+def test_a_failure_that_was_to_end_the_run_is_told_though_nothing_is_left_to_do() -> None:
+    backend = Failing(fails_at(11))
     results = MemoryResults(SWEEP, chunk_points=ROW)
-    summary = run(results, RunOptions(workers=1, fail_fast=True))
+    summary = run(results, RunOptions(workers=1, fail_fast=True), open_backend=backend)
     assert (summary.chunks, summary.stopped) == (12, "failure")
 
 
 @pytest.mark.parametrize("error", [ValueError, OSError, ZeroDivisionError])
 def test_a_chunk_that_fails_for_a_while_ends_up_the_same(
-    failing: Callable[..., Failing], expected: Mapping[str, bytes], error: type[Exception]
+    expected: Mapping[str, bytes], error: type[Exception]
 ) -> None:
-    backend = failing(fails_at(*range(12), times=ATTEMPTS - 1, error=error))
+    backend = Failing(fails_at(*range(12), times=ATTEMPTS - 1, error=error))
     results = MemoryResults(SWEEP, chunk_points=ROW)
-    summary = run(results, RunOptions(workers=2))
+    summary = run(results, RunOptions(workers=2), open_backend=backend)
     assert set(backend.calls.values()) == {ATTEMPTS}
     assert summary.counts == {Status.ok: 12 * ROW}
     assert bits_of(results.dataset()) == expected
 
 
-def test_every_chunk_failing_ends_too(failing: Callable[..., Failing]) -> None:
-    failing(fails_at(*range(12)))
+def test_every_chunk_failing_ends_too() -> None:
+    backend = Failing(fails_at(*range(12)))
     results = MemoryResults(SWEEP, chunk_points=ROW)
-    assert run(results, RunOptions(workers=2)).counts == {Status.failed: 12 * ROW}
+    assert run(results, RunOptions(workers=2), open_backend=backend).counts == {
+        Status.failed: 12 * ROW
+    }
     assert results.pending() == []
 
 
 @pytest.mark.parametrize("error", [MachineError, CompileError, SweepError])
 def test_what_the_machine_is_to_blame_for_ends_the_run_at_once(
     tmp_path: Path,
-    failing: Callable[..., Failing],
     expected: Mapping[str, bytes],
     error: type[SweepError],
 ) -> None:
-    backend = failing(fails_at(2, error=error))
+    backend = Failing(fails_at(2, error=error))
     store = create(tmp_path / "map.zarr", SWEEP, ROW)
     with pytest.raises(error, match="a fault"):
-        run(store, RunOptions(workers=2))
+        run(store, RunOptions(workers=2), open_backend=backend)
     assert backend.calls[FRICTIONS[2]] == 1
     assert sum(backend.calls.values()) <= 3 + TASKS_PER_WORKER * 2
     left = {chunk.index for chunk in store.pending()}
     assert len({(0, 0), (1, 0)} & left) <= 1  # what the other worker was at
     assert (2, 0) in left
     assert store.verify() == []
-    failing(fails_at())
     run(store)
     assert bits_of(store.dataset()) == expected
 
 
-def test_no_memory_is_the_machines_fault_and_not_the_points(
-    failing: Callable[..., Failing],
-) -> None:
-    failing(fails_at(2, error=MemoryError))
+def test_no_memory_is_the_machines_fault_and_not_the_points() -> None:
+    backend = Failing(fails_at(2, error=MemoryError))
     results = MemoryResults(SWEEP, chunk_points=ROW)
     with pytest.raises(MachineError, match=r"not enough memory for a chunk of 9 points .*fewer wo"):
-        run(results, RunOptions(workers=1))
+        run(results, RunOptions(workers=1), open_backend=backend)
     assert Status.failed not in results.dataset()["status"].to_numpy()
 
 
-def test_an_interrupt_in_a_worker_is_not_swallowed(failing: Callable[..., Failing]) -> None:
-    failing(fails_at(2, error=KeyboardInterrupt))
+def test_an_interrupt_in_a_worker_is_not_swallowed() -> None:
+    backend = Failing(fails_at(2, error=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        run(MemoryResults(SWEEP, chunk_points=ROW), RunOptions(workers=2))
+        run(MemoryResults(SWEEP, chunk_points=ROW), RunOptions(workers=2), open_backend=backend)
 
 
 class Unwritable(MemoryResults):

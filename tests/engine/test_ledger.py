@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, ledger
-from sweep.engine.ledger import LOST_IN_A_ROW, TASK_SECONDS, Ledger, Receipt
+from sweep.engine.ledger import MAX_LOST_IN_A_ROW, TASK_SECONDS, Ledger, Receipt
 from sweep.errors import MachineError
 from sweep.spec import Chunk, Status, Task
 from sweep.store import MemoryResults
@@ -114,13 +114,13 @@ def test_chunks_that_were_written_before_a_worker_died_are_done(results: MemoryR
     book.enter_death(Task(tuple(every)), results, "it died")
     assert (book.chunks_done, book.counts) == (1, {Status.failed: every[1].n_points})
     assert list(book.waiting) == [every[0], every[2]]
-    assert (book.limit, book.kernel_seconds) == (ledger.UNKNOWN_SECONDS, 0.0)  # nobody measured it
+    assert (book.limit, book.kernel_seconds) == (ledger.INITIAL_LIMIT, 0.0)  # nobody measured it
 
 
 def test_workers_that_do_nothing_but_die_end_the_run(results: MemoryResults) -> None:
     every = results.pending()
     book = account(every)
-    allowed = LOST_IN_A_ROW * TASKS_PER_WORKER
+    allowed = MAX_LOST_IN_A_ROW * TASKS_PER_WORKER
     for i in range(allowed):
         book.enter_death(Task((every[i],)), results, "killed")
     book.enter(done(every[-1], 0.1), results)  # one that gets on: they are counted anew
@@ -133,9 +133,9 @@ def test_workers_that_do_nothing_but_die_end_the_run(results: MemoryResults) -> 
 def test_what_may_take_how_long_follows_from_the_slowest(results: MemoryResults) -> None:
     every = results.pending()
     book = account(every)
-    assert book.limit == ledger.UNKNOWN_SECONDS
+    assert book.limit == ledger.INITIAL_LIMIT
     for chunk, seconds, limit in zip(
-        every, (1.0, 7.0, 2.0), (ledger.LEAST_SECONDS, 700.0, 700.0), strict=False
+        every, (1.0, 7.0, 2.0), (ledger.MIN_LIMIT, 700.0, 700.0), strict=False
     ):
         book.enter(done(chunk, seconds), results)
         assert book.limit == limit

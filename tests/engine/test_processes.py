@@ -10,25 +10,31 @@ import pytest
 from dask import config
 
 from sweep.backends import Backend, open_backend
-from sweep.engine import crews, loop, run
+from sweep.engine import crews, run
 from sweep.engine.clusters import KEPT_BYTES
-from sweep.engine.worker import Job, forget_run, limit_of, opened, stop_of, stop_run
+from sweep.engine.worker import Job, forget_run, opened, state_of, stop_run
 from sweep.options import RunOptions
 from sweep.spec import Task
 from sweep.store import MemoryResults, Store
 from tests.engine.test_engine import SWEEP, create
 
 
-def test_seeing_workers_off_is_no_part_of_computing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(crew: crews.Threads, *_: object) -> None:
-        crew._executor.shutdown()
-        time.sleep(1.0)
+def test_the_end_of_workers_is_no_part_of_the_time_of_computing() -> None:
+    ends: list[float] = []
 
-    monkeypatch.setattr(crews.Threads, "__exit__", slowly)
-    began = time.perf_counter()
-    summary = run(MemoryResults(SWEEP), RunOptions(workers=1))
-    assert time.perf_counter() - began > 1.0
-    assert 0 < summary.wall_seconds < 1.0
+    class Slow(crews.Threads):
+        def end(self) -> None:
+            super().end()
+            began = time.perf_counter()
+            time.sleep(0.1)
+            ends.append(time.perf_counter() - began)
+
+    options = RunOptions(workers=1)
+    with Slow(options, open_backend, print) as crew:
+        began = time.perf_counter()
+        summary = run(MemoryResults(SWEEP), options, crew=crew)
+        in_all = time.perf_counter() - began
+    assert 0 < summary.wall_seconds < in_all - ends[0]
 
 
 class Look:
@@ -51,9 +57,9 @@ def test_local_processes_keep_their_memory_and_are_not_profiled(
         monkeypatch.delenv(name, raising=False)
     notes = tmp_path / "notes"
     notes.mkdir()
-    monkeypatch.setattr(loop, "open_backend", Look(str(notes)))
     options = RunOptions(cluster="local", workers=1)
-    assert run(create(tmp_path / "map.zarr", SWEEP), options).points == SWEEP.n_points
+    store = create(tmp_path / "map.zarr", SWEEP)
+    assert run(store, options, open_backend=Look(str(notes))).points == SWEEP.n_points
     said = {file.name: file.read_text(encoding="utf-8") for file in notes.iterdir()}
     here = said.pop(str(os.getpid()))
     assert list(said.values()) == [f"False {KEPT_BYTES}"]
@@ -62,16 +68,16 @@ def test_local_processes_keep_their_memory_and_are_not_profiled(
 
 def test_a_process_keeps_nothing_of_a_run_that_has_ended(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr", SWEEP, 9)
-    job = Job("a run", str(store.path), open_backend, "cpu")
-    before = opened(job)
-    assert opened(job) is before
-    limit_of("a run").seconds = 1.0
+    job, path = Job("a run", open_backend, "cpu"), str(store.path)
+    before = opened(job, path)
+    assert opened(job, path) is before
+    state_of("a run").limit = 1.0
     stop_run("a run")
-    assert stop_of("a run").is_set()
+    assert state_of("a run").stop.is_set()
     forget_run("a run")
-    assert not stop_of("a run").is_set()
-    assert limit_of("a run").seconds == float("inf")
-    assert opened(job) is not before
+    assert not state_of("a run").stop.is_set()
+    assert state_of("a run").limit == float("inf")
+    assert opened(job, path) is not before
     forget_run("a run")
 
 
@@ -80,7 +86,8 @@ def test_receipts_kept_back_are_written_when_a_process_turns_to_another_store() 
     first, second = (f"memory://turning/{name}.zarr" for name in ("0", "1"))
     stores = [Store.create(url, SWEEP, chunk_points=9, provenance={}) for url in (first, second)]
     chunk = stores[0].pending()[0]
-    Job("a run", first, open_backend, "cpu")(Task((chunk,)), 1.0)
-    opened(Job("a run", second, open_backend, "cpu"))
+    job = Job("a run", open_backend, "cpu")
+    job(first, Task((chunk,)), 1.0)
+    opened(job, second)
     assert [receipt["chunk"] for receipt in stores[0].receipts()] == [list(chunk.index)]
     forget_run("a run")

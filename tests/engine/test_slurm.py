@@ -23,8 +23,8 @@ import psutil
 import pytest
 
 from sweep.config import load
-from sweep.engine import loop, slurm
 from sweep.engine import run as run_engine
+from sweep.engine import slurm
 from sweep.errors import MachineError
 from sweep.options import RunOptions
 from sweep.store import Store
@@ -216,7 +216,6 @@ def test_a_job_that_ends_before_the_run_is_submitted_again(
     notes = tmp_path / "notes"
     notes.mkdir()
     slow = Slow(notes, 0.2)
-    monkeypatch.setattr(loop, "open_backend", slow)
     monkeypatch.setattr("sweep.engine.clusters.LOOK_SECONDS", 0.1)
     store = create(tmp_path / "map.zarr", SWEEP, ROW)
     said: list[str] = []
@@ -229,9 +228,8 @@ def test_a_job_that_ends_before_the_run_is_submitted_again(
     ending = threading.Thread(target=end_the_only_job)
     ending.start()
     with dask.config.set({"distributed.deploy.lost-worker-timeout": "0.2s"}):
-        summary = run_engine(
-            store, RunOptions(cluster="slurm", slurm=TABLE | {"jobs": 1}), tell=said.append
-        )
+        options = RunOptions(cluster="slurm", slurm=TABLE | {"jobs": 1})
+        summary = run_engine(store, options, notify=said.append, open_backend=slow)
     ending.join()
     assert (summary.points, summary.stopped) == (108, "")
     assert len(jobs.scripts) == 2

@@ -18,7 +18,7 @@ import sweep
 from sweep import forecast
 from sweep.config import load
 from sweep.errors import ConfigError
-from sweep.refine.mesh import Found, Mesh, halved
+from sweep.refine.mesh import Mesh, PointValues, halved
 from sweep.spec import Refinement, Status
 from tests.command import Run
 
@@ -209,7 +209,7 @@ def refined_points(
     mesh = Mesh(counts, levels)
     while True:
         points = mesh.points()
-        found = Found(
+        found = PointValues(
             (codes.ravel()[points].astype(np.int64),), (numbers.ravel()[points],), (span,)
         )
         chosen = mesh.unlike(points, found)
@@ -455,7 +455,7 @@ def test_shards_and_extensions_are_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(TOML)
     for more in ((), ("--dry-run",)):
         status, _, err = run("run", "a.toml", "-o", "a.zarr", "--shard", "1/2", *more)
-        assert (status, "--shard does not go with [refine]" in err) == (2, True)
+        assert (status, "--shard excludes [refine]" in err) == (2, True)
     assert {entry.name for entry in tmp_path.iterdir()} == {"a.toml"}
     assert run("run", "a.toml", "-o", "a.zarr")[0] == 0
     status, _, err = run("extend", "a.zarr", "a.toml")

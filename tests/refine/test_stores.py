@@ -22,12 +22,13 @@ from sweep import api
 from sweep.backends import Computed, open_backend
 from sweep.backends.cpu import CpuBackend
 from sweep.config import load
-from sweep.engine import Progress, Summary, loop
+from sweep.engine import Progress, Summary
 from sweep.errors import StoreError
 from sweep.options import RunOptions
 from sweep.refine.passes import Account
 from sweep.spec import Points, Status, Sweep
 from sweep.store import PassFolder, Store
+from tests.backends.wrapped import WrappedBackend
 from tests.command import CHECKOUT, Run
 from tests.conftest import BUCKET
 from tests.refine.test_refine import AXES, PARAMETERS, REFINE, TOML, document, plain, same_bits
@@ -109,7 +110,7 @@ def test_one_cluster_computes_all_passes(tmp_path: Path, whole: dict[str, bytes]
     """Jobs of SLURM would wait for every pass anew."""
     said: list[str] = []
     asked = load({**SLOW, "run": {**SLOW["run"], "cluster": "local"}})
-    _, summary = api.compute(asked, tmp_path / "a.zarr", tell=said.append)
+    _, summary = api.compute(asked, tmp_path / "a.zarr", notify=said.append)
     assert summary.stopped == ""
     assert tree(tmp_path / "a.zarr") == whole
     assert [line.partition(":")[0] for line in said] == ["Dask dashboard"]
@@ -260,33 +261,25 @@ def test_values_are_those_of_the_machine_that_began(
     sweep.run(SLOW, store=path)  # and so it is once all is there
 
 
-class Failing:
-    """A backend that fails at points of low friction, once that is switched on."""
-
-    def __init__(self) -> None:
-        self.real = open_backend("cpu")
-        self.name, self.description, self.fails = "cpu", "cpu", True
-
-    def prepare(self, asked: Sweep, points: Points) -> None:
-        self.real.prepare(asked, points)
+class Failing(WrappedBackend):
+    """A backend that fails at points of low friction."""
 
     def compute(self, asked: Sweep, points: Points, stop: Event | None = None) -> Computed:
-        if self.fails and (points.columns["friction"].values < 0.1).any():
+        if (points.columns["friction"].values < 0.1).any():
             raise ValueError("a fault")
         return self.real.compute(asked, points, stop)
 
 
 def test_failed_points_are_a_class_and_are_tried_again(
-    tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, whole: dict[str, bytes]
 ) -> None:
-    backend, path = Failing(), tmp_path / "a.zarr"
-    monkeypatch.setattr(loop, "open_backend", lambda _name: backend)
-    part = sweep.run(SLOW, store=path)
+    path = tmp_path / "a.zarr"
+    store, _ = api.compute(load(SLOW), path, open_backend=lambda name: Failing(open_backend(name)))
+    part = store.dataset()
     failed = part["status"].values == Status.failed
     assert failed.any()
     assert not failed.all()
     assert "a.zarr.passes" in names(tmp_path)
-    backend.fails = False
     asked = api.with_options(load(SLOW), retry_failed=True)
     plain, _ = api.compute(load(SLOW), path)
     assert plain.failed()  # who does not ask for it gets what is there

@@ -160,7 +160,7 @@ def test_a_worker_with_other_kernels_refuses_before_it_computes(
     there = kernel_digest(load(SMOKE).sweep)
     change_code(copied)
     here = kernel_digest(load(SMOKE).sweep)
-    with pytest.raises(StoreError, match=r"worker \(process \d+ on .+\) cannot begin") as caught:
+    with pytest.raises(StoreError, match=r"worker \(process \d+ on .+\) cannot start") as caught:
         sweep.run(SMOKE, store=tmp_path / "map.zarr", cluster="local", workers=1)
     assert all(text in str(caught.value) for text in (here, there, CURE))
     assert Store.open(tmp_path / "map.zarr").done() == []
@@ -171,8 +171,9 @@ def test_a_worker_accepts_what_the_run_accepts(tmp_path: Path, request_: Request
     (chunk, *_) = store.pending()
     place = str(store.path)
     with pytest.raises(StoreError, match=CURE):
-        Job("refusing", place, open_backend, "cpu")(Task((chunk,)), 1.0)
-    Job("accepting", place, open_backend, "cpu", accept_revision=True)(Task((chunk,)), 1.0)
+        Job("refusing", open_backend, "cpu")(place, Task((chunk,)), 1.0)
+    accepting = Job("accepting", open_backend, "cpu", accept_revision=True)
+    accepting(place, Task((chunk,)), 1.0)
     for run in ("refusing", "accepting"):
         forget_run(run)
     assert [r["kernel_digest"] for r in store.receipts()] == [kernel_digest(request_.sweep)]
