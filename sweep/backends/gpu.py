@@ -27,7 +27,7 @@ class GpuBackend:
         """`budget` fixes the units of work of each launch, for tests."""
         self._device = device
         self._budget = budget
-        self._memory = device.memory
+        self.memory = device.memory  # bytes that a batch may take; less once the device had less
         self._paces: dict[Kernel, Pace] = {}
 
     @property
@@ -66,8 +66,7 @@ class GpuBackend:
                 for name, dtype in array_types(sweep.outputs).items()
             }
             work = Work(chosen, program, points, sweep.outputs, arrays, pace, stop)
-            # What one batch has found not to be there, the next need not ask for.
-            self._memory = min(self._memory, work.run(self._memory))
+            self.memory = min(self.memory, work.run(self.memory))
         return Computed(arrays, work.seconds)
 
 

@@ -12,6 +12,7 @@ from dask.utils import parse_bytes
 from sweep.config import load
 from sweep.config.schema import SlurmTable
 from sweep.errors import ConfigError
+from sweep.models import models
 from sweep.shipped import shipped_configs
 
 GOOD = """
@@ -40,7 +41,7 @@ BROKEN_FILES = [
     (FORMAT, "format = 2", "format: 2 is unknown; this version reads 1"),
     (FORMAT, "format = 1.0", "format: 1.0 is not the whole number 1"),
     (FORMAT, "format = true", "format: True is not the whole number 1"),
-    ('model = "friction_oscillator"', "", "model: it is missing; known are friction_oscillator"),
+    ('model = "friction_oscillator"', "", f"model: it is missing; known are {', '.join(models())}"),
     ('"friction_oscillator"', '"friction_oscilator"',
      "model: 'friction_oscilator' is unknown; did you mean 'friction_oscillator'?"),
     ('"friction_oscillator"', "3", "model: 3 is not the name of a model, in quotes"),

@@ -20,6 +20,7 @@ from tests.gpu import nvrtc
 from tests.gpu.kernels import (
     ARCHITECTURES,
     OF_CUPY,
+    ONE,
     RECORD,
     SIZES,
     architectures,
@@ -32,7 +33,12 @@ from tests.gpu.kernels import (
 
 KERNELS = dict(kernels())
 PLACES = [
-    pytest.param(name, architecture, id=f"{name} sm_{architecture}")
+    pytest.param(
+        name,
+        architecture,
+        id=f"{name} sm_{architecture}",
+        marks=[] if architecture == ONE else pytest.mark.broad,
+    )
     for name, kernel in KERNELS.items()
     for architecture in architectures(kernel)
 ]

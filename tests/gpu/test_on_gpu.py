@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from sweep.backends.gpu import GpuBackend
 from sweep.errors import MachineError
 from sweep.spec import Column, Points
 from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, expected
-from tests.points import array_cases, cases, differing, sweep_of
+from tests.points import array_cases, cases, differing, part, sweep_of
 
 pytestmark = pytest.mark.gpu
 
@@ -65,7 +64,7 @@ def test_the_bits_depend_on_neither_budget_nor_batch(name: str, gpu: CupyDevice)
     case = CASES[name]
     points, bits = expected(case)
     backend = GpuBackend(gpu, budget=37)
-    backend._memory = 200_000
+    backend.memory = 200_000
     assert differing(bits, dict(backend.compute(case.sweep, points).arrays)) == []
 
 
@@ -86,12 +85,7 @@ def test_the_bits_are_the_same_in_any_company(gpu: CupyDevice) -> None:
     case = CASES["friction_oscillator-exact"]
     points, bits = expected(case)
     order = np.random.default_rng(1).permutation(np.arange(100 * points.n_points)) % points.n_points
-    columns = {
-        name: Column(column.values[order] if len(column.values) > 1 else column.values)
-        for name, column in points.columns.items()
-    }
-    many = replace(points, n_points=len(order), columns=columns)
-    found = GpuBackend(gpu).compute(case.sweep, many).arrays
+    found = GpuBackend(gpu).compute(case.sweep, part(points, order)).arrays
     assert differing({name: values[order] for name, values in bits.items()}, dict(found)) == []
 
 
@@ -141,9 +135,9 @@ def test_where_memory_is_short_the_bits_are_the_same(gpu: CupyDevice) -> None:
     pool.set_limit(size=pool.used_bytes() + 400_000)
     try:
         backend = GpuBackend(gpu)
-        asked = backend._memory
+        asked = backend.memory
         assert differing(bits, dict(backend.compute(case.sweep, points).arrays)) == []
-        assert backend._memory < asked
+        assert backend.memory < asked
     finally:
         pool.set_limit(size=0)
 

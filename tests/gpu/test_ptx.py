@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -23,10 +24,10 @@ from tests.gpu import kernels as gpu_kernels
 from tests.gpu import nvrtc
 from tests.gpu.kernels import ptx_of
 from tests.gpu.ptx import processor_text
+from tests.gpu.test_gpu import CASES, every_case
 from tests.gpu.twin import TwinDevice
-from tests.points import cases, differing
+from tests.points import differing
 
-CASES = {case.name: case for case in cases()}
 ARCHITECTURES = (90, 100)  # NVRTC writes PTX in one way for those before 100, and in another
 MODULE = re.compile(r"_[0-9a-f]{8}_\d+_kernel_cu_[0-9a-f]+")  # in the names of what is internal
 PRODUCT = re.compile(r"(fd\d+) = mul_rn_f64\((.*)\);")
@@ -55,14 +56,14 @@ def fused_text(kernel: Kernel) -> str:
     return SUM.sub(fuse, made)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_ptx_gives_the_bits_of_the_cpu(name: str) -> None:
+@pytest.mark.parametrize("text_of", [old_text, pytest.param(new_text, marks=pytest.mark.broad)])
+@every_case
+def test_the_ptx_gives_the_bits_of_the_cpu(name: str, text_of: Callable[[Kernel], str]) -> None:
     case = CASES[name]
     expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
-    for text_of in (old_text, new_text):
-        twin = TwinDevice(text_of=text_of)
-        found = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
-        assert differing(expected, found) == []
+    twin = TwinDevice(text_of=text_of)
+    found = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
+    assert differing(expected, found) == []
     assert np.count_nonzero(expected["status"] == 0) > len(expected["status"]) / 2
 
 
