@@ -1,4 +1,4 @@
-"""What can go wrong with a request or a machine, each with the exit status of its command."""
+"""Errors of a request or a machine, each with the exit status of the command."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 
+MAX_FAULTS_SHOWN = 20
+
+
 class SweepError(Exception):
-    """Something the user can act on: the message says what, where, and what would do."""
+    """An error the user can act on: the message says what is wrong, where, and what to do."""
 
     exit_status = 2
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with a request: where it stands, and a sentence on what would do."""
+    """One thing wrong with a request: its location, and a message that says what to do."""
 
     place: str  # "[parameters] mass", "--set friction", "line 7, column 3"
     message: str
@@ -25,25 +28,27 @@ class Fault:
 
 
 class ConfigError(SweepError):
-    """A sweep that cannot be run as written; carries every fault found, not the first."""
+    """A sweep that cannot be run as written; has every fault, of which the message shows some."""
 
     def __init__(self, source: str, faults: Sequence[Fault]) -> None:
         self.source = source
         self.faults = tuple(faults)
-        count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
-        lines = "\n".join(f"  {fault}" for fault in self.faults)
-        super().__init__(f"{source}: {count}, nothing was computed\n{lines}")
+        count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults):,} faults"
+        lines = [f"  {fault}" for fault in self.faults[:MAX_FAULTS_SHOWN]]
+        if len(self.faults) > MAX_FAULTS_SHOWN:
+            lines.append(f"  and {len(self.faults) - MAX_FAULTS_SHOWN:,} more")
+        super().__init__("\n".join([f"{source}: {count}, nothing was computed", *lines]))
 
     def __reduce__(self) -> tuple[type, tuple[str, tuple[Fault, ...]]]:
         return type(self), (self.source, self.faults)
 
 
 class StoreError(SweepError):
-    """A store that cannot be made, opened or continued as asked."""
+    """A store that cannot be created, opened or resumed as requested."""
 
 
 class CompileError(SweepError):
-    """No compiler, or one that refused the kernel; carries the command and its output."""
+    """No compiler, or one that rejected the kernel; has the command and its output."""
 
     exit_status = 3
 
@@ -55,11 +60,11 @@ class MachineError(SweepError):
 
 
 class DeviceError(MachineError):
-    """A GPU that cannot be used, or none to be found; where there are several, the others can."""
+    """A GPU that cannot be used, or no GPU; if there are several, the others may be usable."""
 
 
 class LostDeviceError(DeviceError):
-    """A GPU that this process cannot use any more, after a kernel's fault; another one may."""
+    """A GPU that this process can no longer use after a kernel's fault; another process may."""
 
 
 def of_cupys_cache(error: Exception) -> MachineError | None:

@@ -1,4 +1,4 @@
-"""Turns of phrase that faults share: values as shown, lists of names, the nearest known one."""
+"""Wording that messages share: values as shown, lists of names, the nearest known name."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def listed(names: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """`did you mean 'mass'?` where a known name is near, else the list of known names."""
+    """`did you mean 'mass'?` if a known name is near, otherwise the list of known names."""
     names = list(known)
     close = get_close_matches(name, names, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known are {listed(names)}"
+    return f"did you mean {close[0]!r}?" if close else f"choose one of {listed(names)}"
 
 
 def key_text(key: str) -> str:
-    """A key as a place shows it: bare if it is a plain word, quoted otherwise."""
+    """A key as messages show it: quoted unless it is a plain word."""
     return key if key.replace("-", "_").isidentifier() else shown(key)

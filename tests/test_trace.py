@@ -612,7 +612,7 @@ def test_faults_of_the_point_are_all_told_with_their_place() -> None:
     assert (
         "--at frction: friction_oscillator has no such parameter; did you mean 'friction'" in told
     )
-    assert "--at mass: '2 m' is of the wrong kind" in told
+    assert "--at mass: '2 m' has the wrong dimension" in told
     assert "--at friction: -1 is out of range" in told
 
 
@@ -701,18 +701,18 @@ def test_an_axis_of_one_value_is_that_value(run: Run) -> None:
         ([], "Add --at friction=... --at base_acceleration=..."),
         ([*AT, "-o", "a.xyz"], "use one of .nc, .zarr, .csv, .png, .pdf, .svg"),
         ([*AT, "--at", "mass"], "--at mass: write --at name=value"),
-        ([*AT, "--at", "method=exact"], "--at gives parameters their values; write --set method="),
-        ([*AT, "--at", "run.workers=2"], "--at gives parameters their values"),
+        ([*AT, "--at", "method=exact"], "--at gives values of parameters; write --set method="),
+        ([*AT, "--at", "run.workers=2"], "--at gives values of parameters"),
         ([*AT, "--at", "mass={ values = [1, 2] }"], "mass has 2 values from 1 to 2"),
         ([*AT, "--set", "mass=1"], ""),
-        ([*AT, "--set", "friction=0.2"], "--at friction=0.1: it is given twice, and a point has"),
-        ([*AT, "--set", "axes.friction={ values = [1] }"], "--at friction=0.1: it is given twice"),
+        ([*AT, "--set", "friction=0.2"], "--at friction=0.1: given twice, but a point has"),
+        ([*AT, "--set", "axes.friction={ values = [1] }"], "--at friction=0.1: given twice"),
         (
             [*AT, "--at", "friction=0.1"],
-            "--at friction=0.1: it is given twice, and a point has one",
+            "--at friction=0.1: given twice, but a point has one",
         ),
-        ([*AT, "--at", "parameters.friction=1"], "--at parameters.friction=1: it is given twice"),
-        ([*AT, "--at", "friction={ values = [1] }"], "= [1] }: it is given twice"),
+        ([*AT, "--at", "parameters.friction=1"], "--at parameters.friction=1: given twice"),
+        ([*AT, "--at", "friction={ values = [1] }"], "= [1] }: given twice"),
         ([*AT, "--samples", "1"], "Invalid value for '--samples'"),
         ([*AT, "--samples", "99999999999"], "at most 100,000,000 (--samples)"),
     ],

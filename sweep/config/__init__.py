@@ -1,4 +1,4 @@
-"""A sweep file or a mapping, read against its model's table: a Request, or all faults at once."""
+"""Sweep files: from a TOML file or a mapping to a Request, or all of its faults at once."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from sweep.config.assembly import sweep_of
-from sweep.config.draft import Draft, plain, read
+from sweep.config.document import Document, plain, read
+from sweep.config.overrides import overridden
+from sweep.config.problems import Check, Problem, finished, in_table
 from sweep.config.refinement import refinement_of
-from sweep.config.schema import Document, SlurmTable, checked
+from sweep.config.schema import SlurmTable, TopLevel, checked
 from sweep.errors import ConfigError, SweepError
 from sweep.options import RunOptions
 from sweep.options import read as read_options
-from sweep.spec import Request
+from sweep.spec import Refinement, Request, Sweep
 from sweep.wording import shown
 
 __all__ = ["Request", "checked_options", "load"]
@@ -27,64 +29,61 @@ def load(
     *,
     at: Sequence[str] = (),
 ) -> Request:
-    """The request in a TOML file, in a shipped one given by name, or in a mapping of that shape.
+    """The request in a TOML file, a shipped one given by name, or a mapping of the same shape.
 
-    `overrides` are `name=value` texts as of `--set`: a parameter's constant, or, with a table for
-    a value, its axis; `method=...` and the like; `run.workers=2`. `at` are texts as of `--at`: they
-    give a parameter one value. Raises ConfigError with every fault found.
+    `overrides` are `name=value` texts as of `--set`: the value of a parameter, or a table for its
+    axis; `method=...` and the like; `run.workers=2`. `at` are texts as of `--at`, which give
+    parameters one value each, so that nothing is refined. Raises ConfigError with every fault.
     """
-    draft = read(source, overrides, at)
-    document, wrong = checked(Document, draft.document)
-    hinted = {key: sentence + _top_level_hint(draft, key) for key, sentence in wrong.items()}
-    draft.note("", hinted)
-    _check_format(draft, document)
-    options = _run_options(draft, document.run)
-    sweep = sweep_of(draft, document)
-    # A point that --at gives has no axes to be refined.
-    refinement = None if at else refinement_of(draft, document, sweep)
-    if draft.faults or sweep is None:
-        raise ConfigError(draft.source, draft.faults)
-    return Request(sweep, options, draft.name or sweep.model.name, refinement)
+    document, faults = overridden(read(source), overrides, at)
+    (sweep, options, refinement), problems = finished(_contents(document, is_point=bool(at)))
+    faults += map(document.fault, problems)
+    if faults or sweep is None:
+        raise ConfigError(document.source, faults)
+    return Request(sweep, options, document.name or sweep.model.name, refinement)
 
 
-def checked_options(given: Mapping[str, object]) -> dict[str, Any]:
+def checked_options(options: Mapping[str, object]) -> dict[str, Any]:
     """Run options from Python, as RunOptions has them; SweepError that names all faulty ones."""
-    options, faults = _read_options({name: plain(value) for name, value in given.items()})
-    if faults:
-        lines = (f"{name}={message}" for (_, name), message in faults.items())
-        raise SweepError("; ".join(lines))
-    return options
+    values = {name: plain(value) for name, value in options.items()}
+    correct, problems = finished(_options(values, in_file=False))
+    if problems:
+        raise SweepError("; ".join(f"{name}={message}" for _, name, message in problems))
+    return correct
 
 
-def _top_level_hint(draft: Draft, key: str) -> str:
-    is_plain = key not in Document.model_fields and not isinstance(draft.document[key], dict)
-    return "; parameters stand under [parameters]" if is_plain else ""
+def _contents(
+    document: Document, *, is_point: bool
+) -> Check[tuple[Sweep | None, RunOptions, Refinement | None]]:
+    top, wrong = checked(TopLevel, document.tables)
+    hinted = {key: message + _hint(document, key) for key, message in wrong.items()}
+    yield from in_table("", hinted)
+    yield from _check_format(document, top)
+    options = yield from _options(top.run, in_file=True)
+    sweep = yield from sweep_of(document, top)
+    refinement = None if is_point else (yield from refinement_of(top, sweep))
+    return sweep, RunOptions(**options), refinement
 
 
-def _check_format(draft: Draft, document: Document) -> None:
-    if "format" not in draft.document and draft.name is not None:
-        draft.fault("", "format", f"it is missing; write format = {FORMAT}")
-    elif document.format not in (None, FORMAT):
-        draft.fault(
-            "", "format", f"{shown(document.format)} is unknown; this version reads {FORMAT}"
-        )
+def _hint(document: Document, key: str) -> str:
+    is_value = key not in TopLevel.model_fields and not isinstance(document.tables[key], dict)
+    return "; parameters go under [parameters]" if is_value else ""
 
 
-def _run_options(draft: Draft, raw: Mapping[str, object]) -> RunOptions:
-    options, faults = _read_options(raw, in_file=True)
-    for (table, key), message in faults.items():
-        draft.fault(table, key, message)
-    return RunOptions(**options)
+def _check_format(document: Document, top: TopLevel) -> Check[None]:
+    if "format" not in document.tables and document.name is not None:
+        yield Problem("", "format", f"missing; write format = {FORMAT}")
+    elif top.format not in (None, FORMAT):
+        message = f"{shown(top.format)} is unknown; this version reads {FORMAT}"
+        yield Problem("", "format", message)
 
 
-def _read_options(
-    raw: Mapping[str, object], *, in_file: bool = False
-) -> tuple[dict[str, Any], dict[tuple[str, str], str]]:
-    """The correct options, and what is wrong with each of the others, by table and key."""
+def _options(raw: Mapping[str, object], *, in_file: bool) -> Check[dict[str, Any]]:
+    """The run options that are correct, as RunOptions has them."""
     options, wrong = read_options(raw, in_file=in_file)
-    faults = {("run", key): message for key, message in wrong.items()}
+    yield from in_table("run", wrong)
     if "slurm" in options:
         slurm, wrong = checked(SlurmTable, options["slurm"])
-        faults |= {("run.slurm", key): message for key, message in wrong.items()}
+        yield from in_table("run.slurm", wrong)
         options["slurm"] = slurm.model_dump(exclude_none=True)
-    return options, faults
+    return options

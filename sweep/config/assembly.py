@@ -1,118 +1,115 @@
-"""A checked document and the table of its model become a Sweep, or faults."""
+"""A Sweep from the top level of a sweep file and the table of its model."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
 
-from sweep.config.axes import axis
-from sweep.config.draft import SAMPLE_KEYS, TOP_LEVEL_KEYS, Draft, is_table
+from sweep.config.axes import axis, declared_size
+from sweep.config.document import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
+from sweep.config.problems import Check, Problem
 from sweep.config.quantities import UnreadableError, first_outside, number, requirement
 from sweep.config.sample import Sample, sample_of
-from sweep.config.schema import AxisTable, Document, checked
+from sweep.config.schema import AxisTable, TopLevel, checked
 from sweep.models import models
 from sweep.plan import MAX_SWEEP_POINTS
 from sweep.spec import Axis, Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep
 from sweep.wording import listed, nearest, shown
 
 
-def sweep_of(draft: Draft, document: Document) -> Sweep | None:
-    """The sweep a document describes; if the draft then has faults, it is not to be used."""
-    model = _model(draft, document)
+def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
+    """The sweep; not to be used if there are problems."""
+    model = yield from _model(document, top)
     if model is None:
         return None
-    method = _method(draft, document, model)
+    method = yield from _method(top, model)
     known = _known_parameters(model, method)
-    sample = _sample(draft, document, known, model)
-    if not sample.is_complete:  # what seems to be missing may be in its file
-        _constants(draft, document, known, model)
-        _outputs(draft, document, model, None)
+    sample = yield from _sample(document, top, known, model)
+    if not sample.is_complete:  # a parameter that seems to be missing may be in its file
+        yield from _constants(top, known, model)
+        yield from _outputs(top, model, None)
         return None
-    along = (*document.axes, *sample.names)
-    parameter_set = _parameter_set(draft, document, model, along)
-    axes = _axes(draft, document, known, model)
-    axes = axes if sample.axis is None else (sample.axis,)
-    constants = _constants(draft, document, known, model)
-    outputs = _outputs(draft, document, model, parameter_set)
-    wanted = (
+    varied = (*top.axes, *sample.names)
+    parameter_set = yield from _parameter_set(top, model, varied)
+    axes = yield from _axes(document, top, known, model)
+    constants = yield from _constants(top, known, model)
+    outputs = yield from _outputs(top, model, parameter_set)
+    required = (
         *model.parameters,
         *(parameter_set.parameters if parameter_set else ()),
         *(method.parameters if method else ()),
     )
-    constants = _completed(draft, document, along, wanted, constants)
-    _check_relations(draft, model, constants)
+    constants = yield from _completed(top, varied, required, constants)
+    yield from _check_relations(model, constants)
     if method is None or parameter_set is None:
         return None
-    sweep = Sweep(
+    return Sweep(
         model=model,
         method=method,
         parameter_set=parameter_set,
         constants=constants,
-        axes=axes,
+        axes=axes if sample.axis is None else (sample.axis,),
         outputs=outputs,
-        dtype=document.dtype,
+        dtype=top.dtype,
     )
-    if sweep.n_points > MAX_SWEEP_POINTS:
-        draft.fault("axes", "", f"{sweep.n_points:,} points are more than {MAX_SWEEP_POINTS:,}")
-    return sweep
 
 
-def _model(draft: Draft, document: Document) -> Model | None:
-    if document.model is None:
-        if draft.document.get("model") is None:
-            draft.fault("", "model", f"it is missing; known are {listed(models())}")
+def _model(document: Document, top: TopLevel) -> Check[Model | None]:
+    if top.model is None:
+        if document.tables.get("model") is None:
+            yield Problem("", "model", f"missing; choose one of {listed(models())}")
         return None
-    if document.model not in models():
-        cure = nearest(document.model, models())
-        draft.fault("", "model", f"{shown(document.model)} is unknown; {cure}")
-    return models().get(document.model)
+    if top.model not in models():
+        yield Problem("", "model", f"{shown(top.model)} is unknown; {nearest(top.model, models())}")
+    return models().get(top.model)
 
 
-def _method(draft: Draft, document: Document, model: Model) -> Method | None:
+def _method(top: TopLevel, model: Model) -> Check[Method | None]:
     methods = {method.name: method for method in model.methods}
-    if document.method is None:
+    if top.method is None:
         return model.methods[0]
-    if document.method not in methods:
-        cure = nearest(document.method, methods)
-        draft.fault("", "method", f"{shown(document.method)} is no method of {model.name}; {cure}")
-    return methods.get(document.method)
+    if top.method not in methods:
+        message = f"{shown(top.method)} is not a method of {model.name}"
+        yield Problem("", "method", f"{message}; {nearest(top.method, methods)}")
+    return methods.get(top.method)
 
 
 def _outputs(
-    draft: Draft, document: Document, model: Model, parameter_set: ParameterSet | None
-) -> tuple[Output, ...]:
-    """The asked ones in the model's order; if none is named, all that the set defines."""
-    asked = document.outputs
-    undefined = [
-        output.name
+    top: TopLevel, model: Model, parameter_set: ParameterSet | None
+) -> Check[tuple[Output, ...]]:
+    """The requested outputs in the model's order; by default, all that the set defines."""
+    undefined = {
+        output.name: output.parameter_sets
         for output in model.outputs
-        if output.parameter_sets
-        and parameter_set is not None
+        if parameter_set is not None
+        and output.parameter_sets
         and parameter_set.name not in output.parameter_sets
-    ]
-    if asked is None:
+    }
+    requested = top.outputs
+    if requested is None:
         return tuple(output for output in model.outputs if output.name not in undefined)
     names = [output.name for output in model.outputs]
-    if not asked:
-        draft.fault("", "outputs", f"it is empty; leave it out for all, or name {listed(names)}")
-    for name in dict.fromkeys(asked):
+    if not requested:
+        message = f"empty; remove it for all outputs, or choose from {listed(names)}"
+        yield Problem("", "outputs", message)
+    for name in dict.fromkeys(requested):
         if name == "status":
-            draft.fault("", "outputs", "'status' is always there; leave it out")
+            yield Problem("", "outputs", "'status' is always stored; remove it here")
         elif name not in names:
-            draft.fault("", "outputs", f"{shown(name)} is unknown; {nearest(name, names)}")
-        elif asked.count(name) > 1:
-            draft.fault("", "outputs", f"{name!r} is named {asked.count(name)} times")
+            yield Problem("", "outputs", f"{shown(name)} is unknown; {nearest(name, names)}")
+        elif (count := requested.count(name)) > 1:
+            yield Problem("", "outputs", f"{name!r} is listed {count} times")
         elif name in undefined:
-            owners = next(each.parameter_sets for each in model.outputs if each.name == name)
-            cure = f"give the parameters of {listed(owners)}, or leave it out"
-            draft.fault("", "outputs", f"{name!r} is not defined by the parameters given; {cure}")
-    return tuple(output for output in model.outputs if output.name in asked)
+            cure = f"give the parameters of {listed(undefined[name])}, or remove the output"
+            yield Problem("", "outputs", f"{name!r} is not defined by these parameters; {cure}")
+    return tuple(output for output in model.outputs if output.name in requested)
 
 
 def _known_parameters(model: Model, method: Method | None) -> dict[str, Parameter]:
-    """Every parameter that may be named, whatever the set; if the method is unknown, of all."""
+    """Every parameter that may occur, in any set; if the method is unknown, those of all."""
     parameters = list(model.parameters)
     for parameter_set in model.parameter_sets:
         parameters += parameter_set.parameters
@@ -122,69 +119,66 @@ def _known_parameters(model: Model, method: Method | None) -> dict[str, Paramete
 
 
 def _sample(
-    draft: Draft, document: Document, known: Mapping[str, Parameter], model: Model
-) -> Sample:
-    if document.sample is None:
+    document: Document, top: TopLevel, known: Mapping[str, Parameter], model: Model
+) -> Check[Sample]:
+    if top.sample is None:
         return Sample((), None)
-    if document.axes:
-        message = "points are a grid of [axes] or a [sample], not both; keep one of the two"
-        draft.fault("sample", "", message)
-    sample = sample_of(
-        draft, document.sample, known, lambda name: _unknown(name, known, model, SAMPLE_KEYS)
+    if top.axes:
+        yield Problem("sample", "", "give points by [axes] or by [sample], not by both")
+    sample = yield from sample_of(
+        document, top.sample, known, lambda name: _unknown(name, known, model, SAMPLE_KEYS)
     )
     for name in sample.names:
-        if name in document.parameters:
-            message = "it also stands under [parameters]; keep one of the two"
-            draft.fault("sample", name, message)
+        if name in top.parameters:
+            yield Problem("sample", name, "also given under [parameters]; keep one of the two")
     return sample
 
 
 def _parameter_set(
-    draft: Draft, document: Document, model: Model, along: Sequence[str]
-) -> ParameterSet | None:
-    """The one set that has all the given parameters of sets; if several have, the complete one."""
+    top: TopLevel, model: Model, varied: Sequence[str]
+) -> Check[ParameterSet | None]:
+    """The one set that has all the given parameters of sets; if several do, the complete one."""
     sets = {each.name: [p.name for p in each.parameters] for each in model.parameter_sets}
     in_sets = {name for names in sets.values() for name in names}
-    given = [n for n in dict.fromkeys((*document.parameters, *along)) if n in in_sets]
+    given = [n for n in dict.fromkeys((*top.parameters, *varied)) if n in in_sets]
     fitting = [s for s in model.parameter_sets if set(given) <= set(sets[s.name])]
-    complete = [s for s in fitting if _needed(s) <= set(given)]
+    complete = [s for s in fitting if _required(s) <= set(given)]
     if complete or len(fitting) == 1:
         return (complete or fitting)[0]
     if 0 < len(fitting) < len(sets):
         missing = "; ".join(_missing(s, given) for s in fitting)
-        draft.fault("parameters", "", f"{missing}; give the rest of one of these sets")
+        yield Problem("parameters", "", f"{missing}; complete one of these sets")
         return None
-    if not fitting and (meant := _nearest_set(model, given)) is not None:
-        _tell_intruders(draft, document, model, meant, given)
+    if not fitting and (intended := _nearest_set(model, given)) is not None:
+        yield from _foreign_parameters(top, model, intended, given)
         return None
     choices = " or ".join(f"{listed(names)} ({name})" for name, names in sets.items())
     mixed = "" if fitting else f"{listed(given)} belong to different sets; "
-    draft.fault("parameters", "", f"{mixed}give exactly one of these sets: {choices}")
+    yield Problem("parameters", "", f"{mixed}give exactly one of these sets: {choices}")
     return None
 
 
 def _nearest_set(model: Model, given: Sequence[str]) -> ParameterSet | None:
-    """The set that fewest names have to go and to come for, if there is one."""
+    """The set that takes the fewest names to remove and to add, unless two are equally near."""
     changes = {
-        each.name: len(_foreign(each, given)) + len(_needed(each) - set(given))
+        each.name: len(_foreign(each, given)) + len(_required(each) - set(given))
         for each in model.parameter_sets
     }
     nearest_sets = [s for s in model.parameter_sets if changes[s.name] == min(changes.values())]
     return nearest_sets[0] if len(nearest_sets) == 1 else None
 
 
-def _tell_intruders(
-    draft: Draft, document: Document, model: Model, meant: ParameterSet, given: Sequence[str]
-) -> None:
-    """A fault for each parameter that is not of the set meant, where it stands."""
-    rest = f", and {_missing(meant, given)}" if _needed(meant) - set(given) else ""
-    for name in _foreign(meant, given):
+def _foreign_parameters(
+    top: TopLevel, model: Model, intended: ParameterSet, given: Sequence[str]
+) -> Check[None]:
+    """A problem for each given parameter that is not in the intended set."""
+    rest = f", and {_missing(intended, given)}" if _required(intended) - set(given) else ""
+    for name in _foreign(intended, given):
         owners = [s.name for s in model.parameter_sets if name in {p.name for p in s.parameters}]
-        tables = {"parameters": document.parameters, "axes": document.axes}
+        tables = {"parameters": top.parameters, "axes": top.axes}
         table = next((each for each, entries in tables.items() if name in entries), "sample")
-        of = " or ".join(owners)
-        message = f"this belongs to the set {of}, the others to {meant.name}: leave it out"
-        draft.fault(table, name, message + rest)
+        sets = f"set {' or '.join(owners)}, the other parameters to {intended.name}"
+        yield Problem(table, name, f"belongs to {sets}; remove it{rest}")
 
 
 def _foreign(parameter_set: ParameterSet, given: Sequence[str]) -> list[str]:
@@ -193,120 +187,125 @@ def _foreign(parameter_set: ParameterSet, given: Sequence[str]) -> list[str]:
 
 
 def _missing(parameter_set: ParameterSet, given: Sequence[str]) -> str:
-    """What a set still asks for, in the order of its table: "sphere misses radius"."""
-    needed = _needed(parameter_set) - set(given)
-    missing = [p.name for p in parameter_set.parameters if p.name in needed]
-    return f"{parameter_set.name} misses {listed(missing)}"
+    """What a set still lacks, in the order of its table: "sphere lacks radius"."""
+    required = _required(parameter_set) - set(given)
+    missing = [p.name for p in parameter_set.parameters if p.name in required]
+    return f"{parameter_set.name} lacks {listed(missing)}"
 
 
-def _needed(parameter_set: ParameterSet) -> set[str]:
+def _required(parameter_set: ParameterSet) -> set[str]:
     return {parameter.name for parameter in parameter_set.parameters if parameter.default is None}
 
 
 def _axes(
-    draft: Draft, document: Document, known: Mapping[str, Parameter], model: Model
-) -> tuple[Axis, ...]:
+    document: Document, top: TopLevel, known: Mapping[str, Parameter], model: Model
+) -> Check[tuple[Axis, ...]]:
+    n_points = math.prod(map(declared_size, top.axes.values()))
+    is_too_large = n_points > MAX_SWEEP_POINTS  # known before the values fill the memory
     axes: list[Axis] = []
-    for name, raw in document.axes.items():
+    for name, raw in top.axes.items():
         if name not in known:
-            draft.fault("axes", name, _unknown(name, known, model))
-        elif name in document.parameters:
-            draft.fault("axes", name, "it also stands under [parameters]; keep one of the two")
+            yield Problem("axes", name, _unknown(name, known, model))
+        elif name in top.parameters:
+            yield Problem("axes", name, "also given under [parameters]; keep one of the two")
         elif not is_table(raw):
-            cure = f"write {name} = {{ values = [...] }}, {{ linspace = [first, last, count] }} ..."
-            draft.fault("axes", name, f"{shown(raw)} is not a table; {cure}")
-        else:
-            axes += _axis(draft, known[name], raw)
+            form = f"{name} = {{ values = [...] }} or {{ linspace = [first, last, count] }}"
+            yield Problem("axes", name, f"{shown(raw)} is not a table; write {form}")
+        elif not is_too_large:
+            axes += yield from _axis(document, known[name], raw)
+    n_points = n_points if is_too_large else math.prod(axis.size for axis in axes)
+    if n_points > MAX_SWEEP_POINTS:
+        message = f"{n_points:,} points are more than {MAX_SWEEP_POINTS:,}; give shorter axes"
+        yield Problem("axes", "", message)
     return tuple(axes)
 
 
-def _axis(draft: Draft, parameter: Parameter, raw: dict[str, object]) -> list[Axis]:
-    """The axis as a list of one; of none if it has faults, which are noted in the draft."""
+def _axis(document: Document, parameter: Parameter, raw: dict[str, object]) -> Check[list[Axis]]:
+    """The axis in a list, which is empty if there are problems."""
     table, wrong = checked(AxisTable, raw)
-    for key, sentence in wrong.items():
-        draft.fault("axes", parameter.name, f"{key}: {sentence}")
+    for key, message in wrong.items():
+        yield Problem("axes", parameter.name, f"{key}: {message}")
     if wrong:
         return []
     try:
-        return [axis(table, parameter, draft.folder)]
+        return [axis(table, parameter, document.folder)]
     except UnreadableError as error:
-        draft.fault("axes", parameter.name, str(error))
+        yield Problem("axes", parameter.name, str(error))
         return []
 
 
 def _constants(
-    draft: Draft, document: Document, known: Mapping[str, Parameter], model: Model
-) -> dict[str, float]:
-    """The given parameters in SI units, but for those with faults."""
+    top: TopLevel, known: Mapping[str, Parameter], model: Model
+) -> Check[dict[str, float]]:
+    """The correct ones of the given parameters, in SI units."""
     constants: dict[str, float] = {}
-    for name, value in document.parameters.items():
+    for name, value in top.parameters.items():
         if name not in known:
-            draft.fault("parameters", name, _unknown(name, known, model))
+            yield Problem("parameters", name, _unknown(name, known, model))
             continue
         try:
             constants[name] = _constant(value, known[name])
         except UnreadableError as error:
-            draft.fault("parameters", name, str(error))
+            yield Problem("parameters", name, str(error))
     return constants
 
 
 def _constant(value: object, parameter: Parameter) -> float:
     if isinstance(value, (list, dict)):
-        cure = f"several values stand under [axes]: {parameter.name} = {{ values = [...] }}"
+        cure = f"for several values, write {parameter.name} = {{ values = [...] }} under [axes]"
         raise UnreadableError(f"{shown(cast(object, value))} is not one number; {cure}")
     amount = number(value, parameter)
     if first_outside(np.array([amount]), parameter) is not None:
-        asked = requirement(parameter)
-        raise UnreadableError(f"{shown(value)} is out of range; it has to be {asked}")
+        required = requirement(parameter)
+        raise UnreadableError(f"{shown(value)} is out of range; it has to be {required}")
     return amount
 
 
 def _completed(
-    draft: Draft,
-    document: Document,
-    along: Sequence[str],
-    wanted: Sequence[Parameter],
+    top: TopLevel,
+    varied: Sequence[str],
+    required: Sequence[Parameter],
     constants: Mapping[str, float],
-) -> dict[str, float]:
-    """The constants in the order of the kernel's struct, defaults filled in."""
+) -> Check[dict[str, float]]:
+    """The constants in the order of the kernel's struct, with defaults."""
     completed: dict[str, float] = {}
-    for parameter in wanted:
+    for parameter in required:
         name = parameter.name
         if name in constants:
             completed[name] = constants[name]
-        elif name in document.parameters or name in along:
+        elif name in top.parameters or name in varied:
             continue
         elif parameter.default is not None:
             completed[name] = float(parameter.default)
         else:
             unit = "a plain number" if parameter.unit == "1" else f"in {parameter.unit}"
             cure = f"give it here or under [axes], {unit}"
-            draft.fault("parameters", name, f"it is missing ({parameter.meaning}): {cure}")
+            yield Problem("parameters", name, f"missing ({parameter.meaning}); {cure}")
     return completed
 
 
-def _check_relations(draft: Draft, model: Model, constants: Mapping[str, float]) -> None:
-    """A fault for each relation that constants alone break; along axes it is a point's status."""
+def _check_relations(model: Model, constants: Mapping[str, float]) -> Check[None]:
+    """Relations that constants break; what breaks along an axis is the status of a point."""
     for relation in model.relations:
         if isinstance(relation, NotAllZero):
             if all(constants.get(name) == 0 for name in relation.parameters):
                 message = f"{listed(relation.parameters)} are all 0: {relation.reason}"
-                draft.fault("parameters", relation.parameters[0], message)
+                yield Problem("parameters", relation.parameters[0], message)
             continue
         if not {relation.lesser, relation.greater} <= constants.keys():
             continue
         lesser, greater = constants[relation.lesser], constants[relation.greater]
         if lesser >= greater:
-            asked = f"it has to be less than {relation.greater} = {greater!r}"
-            draft.fault("parameters", relation.lesser, f"{lesser!r}: {relation.reason}; {asked}")
+            cure = f"it has to be less than {relation.greater} = {greater!r}"
+            yield Problem("parameters", relation.lesser, f"{lesser!r}: {relation.reason}; {cure}")
 
 
 def _unknown(
     name: str, known: Mapping[str, Parameter], model: Model, keys: Sequence[str] = ()
 ) -> str:
     if name in TOP_LEVEL_KEYS:
-        return f"this is no parameter; {name} stands at the top of the file, before any [table]"
+        return f"not a parameter; {name} belongs at the top of the file, before any [table]"
     owners = [m.name for m in model.methods if name in {p.name for p in m.parameters}]
     if owners:
-        return f"this belongs to another method ({listed(owners)}); choose that, or leave it out"
+        return f"belongs to another method ({listed(owners)}); choose that one, or remove it"
     return f"{model.name} has no such parameter; {nearest(name, (*known, *keys))}"

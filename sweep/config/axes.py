@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -15,13 +16,13 @@ from sweep.spec import Axis, Parameter, Values
 from sweep.wording import listed, shown
 
 FORMS = ("linspace", "geomspace", "values", "file")
-MAX_AXIS_VALUES = 10**8  # along one axis; 0.8 GB
+MAX_AXIS_VALUES = 10**8  # 0.8 GB
 
 
 def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
-    """The axis that a table describes, its values in SI units and in the parameter's range.
+    """The axis that a table describes, in SI units and within the parameter's range.
 
-    Files are looked for in `folder`. Raises UnreadableError, whose sentence says what would do.
+    Paths of files start from `folder`. Raises UnreadableError, whose text says what to do.
     """
     values, recipe = _values(table, parameter, folder)
     if (index := first_outside(values, parameter)) is not None:
@@ -30,25 +31,37 @@ def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
     return Axis(parameter.name, {parameter.name: values}, recipe)
 
 
+def declared_size(raw: object) -> int:
+    """The number of values of an axis, before they are made; 1 if it is unknown."""
+    table = cast("Mapping[str, object]", raw if isinstance(raw, dict) else {})
+    if isinstance(values := table.get("values"), list):
+        return max(len(cast("list[object]", values)), 1)
+    for spacing in (table.get("linspace"), table.get("geomspace")):
+        count = cast("list[object]", spacing)[-1] if isinstance(spacing, list) and spacing else 1
+        if type(count) is int and 1 <= count <= MAX_AXIS_VALUES:
+            return count
+    return 1
+
+
 def _values(
     table: AxisTable, parameter: Parameter, folder: Path
 ) -> tuple[Values, dict[str, object]]:
     given = [form for form in FORMS if getattr(table, form) is not None]
     if len(given) != 1:
-        found = f"there are {listed(given)}" if given else "there is none"
+        found = f"not {listed(given)} together" if given else "and none is given"
         raise UnreadableError(
-            f"one of {listed(FORMS)} is needed and {found}: "
-            "write { linspace = [first, last, count] }, { values = [...] } or the like"
+            f"give one of {listed(FORMS)}, {found}: "
+            "for example { linspace = [first, last, count] } or { values = [...] }"
         )
     if table.column is not None and table.file is None:
-        raise UnreadableError("column goes with file; leave it out")
+        raise UnreadableError("column is only for file; remove it")
     if table.linspace is not None:
         return _spaced("linspace", _even, table.linspace, parameter)
     if table.geomspace is not None:
         return _spaced("geomspace", _geometric, table.geomspace, parameter)
     if table.values is not None:
         if not table.values:
-            raise UnreadableError("values is empty; give at least one")
+            raise UnreadableError("values is empty; give at least one value")
         values = in_range([(f"value {i}", v) for i, v in enumerate(table.values, 1)], parameter)
         return values, {"values": values.tolist()}
     values = _from_file(table, parameter, folder)
@@ -59,38 +72,38 @@ def _values(
 def _spaced(
     form: str,
     spaced: Callable[[float, float, int], Values],
-    asked: Sequence[object],
+    entries: Sequence[object],
     parameter: Parameter,
 ) -> tuple[Values, dict[str, object]]:
-    if len(asked) != 3:
-        raise UnreadableError(f"{form} takes [first, last, count], not {len(asked)} entries")
-    ends = in_range([("first", asked[0]), ("last", asked[1])], parameter)
+    if len(entries) != 3:
+        raise UnreadableError(f"{form} takes [first, last, count], not {len(entries)} entries")
+    ends = in_range([("first", entries[0]), ("last", entries[1])], parameter)
     first, last = float(ends[0]), float(ends[1])
-    count = asked[2]
+    count = entries[2]
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_AXIS_VALUES:
-        what = f"a whole number from 1 to {MAX_AXIS_VALUES:,}"
-        raise UnreadableError(f"{form} has the count {shown(count)}; it has to be {what}")
+        required = f"it has to be a whole number from 1 to {MAX_AXIS_VALUES:,}"
+        raise UnreadableError(f"the count of {form} is {shown(count)}; {required}")
     if count == 1 and first != last:
-        raise UnreadableError(f"{form} with a count of 1 would leave out {last!r}; give 2 or more")
+        raise UnreadableError(f"{form} with a count of 1 omits {last!r}; give a count of 2 or more")
     return spaced(first, last, count), {form: [first, last, count]}
 
 
 def _even(first: float, last: float, count: int) -> Values:
-    with np.errstate(over="ignore", invalid="ignore"):  # ends too far apart: found afterwards
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by first_outside
         return np.linspace(first, last, count)
 
 
 def _geometric(first: float, last: float, count: int) -> Values:
-    """Equal ratios; both ends are exact, which NumPy takes care of."""
+    """Values with equal ratios; NumPy returns both ends exactly."""
     if not (min(first, last) > 0 or max(first, last) < 0):
         raise UnreadableError(
-            f"geomspace from {first!r} to {last!r} cannot be: its ends are both above zero, "
-            "or both below; use linspace or values"
+            f"geomspace from {first!r} to {last!r} is undefined: both ends must have the same "
+            "sign and not be 0; use linspace or values"
         )
     return np.geomspace(first, last, count)
 
 
 def _from_file(table: AxisTable, parameter: Parameter, folder: Path) -> Values:
     if table.column is None:
-        raise UnreadableError('file needs the name of a column: { file = "...", column = "..." }')
+        raise UnreadableError('file needs a column: { file = "...", column = "..." }')
     return read_csv(folder / str(table.file)).column(table.column, parameter)

@@ -1,4 +1,4 @@
-"""Lists of values as numbers in a parameter's range, and the columns of CSV files."""
+"""Lists of values in a parameter's range, and the columns of CSV files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sweep.wording import nearest, shown
 
 
 def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Values:
-    """The entries (what to call it, value) as numbers in the parameter's range."""
+    """The entries (name for messages, value) as numbers in the parameter's range."""
     values: list[float] = []
     wrong: list[str] = []
     for name, entry in entries:
@@ -30,27 +30,28 @@ def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Val
     numbers = np.array(values, dtype=np.float64)
     if (index := first_outside(numbers, parameter)) is not None:
         name, entry = entries[index]
-        asked = requirement(parameter)
-        raise UnreadableError(f"{name}: {shown(entry)} is out of range; it has to be {asked}")
+        required = requirement(parameter)
+        raise UnreadableError(f"{name}: {shown(entry)} is out of range; it has to be {required}")
     return numbers
 
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A CSV file with a header; blank lines and those after a # are passed over."""
+    """A CSV file with a header, without blank lines and lines that begin with #."""
 
     path: Path
     header: tuple[str, ...]
-    rows: tuple[tuple[int, list[str]], ...]  # each with the number of its line
+    rows: tuple[tuple[int, list[str]], ...]  # line number and cells
 
     def column(self, name: str, parameter: Parameter) -> Values:
-        """A column's values; UnreadableError, which names file and lines, if they are no such."""
+        """A column's values; UnreadableError, which names file and lines, if any is wrong."""
         if self.header.count(name) != 1:
-            found = "twice" if name in self.header else f"not there; {nearest(name, self.header)}"
-            raise UnreadableError(f"file {str(self.path)!r}: column {name!r} is {found}")
+            twice = "occurs more than once"
+            found = twice if name in self.header else f"is missing; {nearest(name, self.header)}"
+            raise UnreadableError(f"file {str(self.path)!r}: column {name!r} {found}")
         index = self.header.index(name)
         if not self.rows:
-            raise UnreadableError(f"file {str(self.path)!r}: it has a header and no values")
+            raise UnreadableError(f"file {str(self.path)!r}: there are no values below the header")
         cells = [(f"line {line}", _cell(row, index)) for line, row in self.rows]
         try:
             return in_range(cells, parameter)
@@ -59,9 +60,9 @@ class CsvFile:
 
 
 def read_csv(path: Path) -> CsvFile:
-    """The file as text; UnreadableError, whose sentence names it, if there is no such file."""
+    """The cells of a file; UnreadableError, which names it, if it cannot be read."""
     try:
-        if path.exists() and not path.is_file():  # a device has no end
+        if path.exists() and not path.is_file():  # a device may have no end
             raise UnreadableError(f"file {str(path)!r} is not a file; name a CSV file")
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = _rows(file)
@@ -73,8 +74,7 @@ def read_csv(path: Path) -> CsvFile:
         reason = getattr(error, "strerror", None) or str(error)
         raise UnreadableError(f"file {str(path)!r} cannot be read: {reason}") from None
     if not rows:
-        reason = "it is empty; its first line has to name the columns"
-        raise UnreadableError(f"file {str(path)!r}: {reason}")
+        raise UnreadableError(f"file {str(path)!r} is empty; name the columns in its first line")
     header = tuple(name.strip() for name in rows[0][1])
     _refuse_other_separators(path, header)
     _refuse_longer(path, header, rows)
@@ -85,8 +85,8 @@ def _refuse_other_separators(path: Path, header: Sequence[str]) -> None:
     for name, mark in {"semicolons": ";", "tabs": "\t"}.items():
         if len(header) == 1 and mark in header[0]:
             raise UnreadableError(
-                f"file {str(path)!r}: {name} part its columns; save it with commas between cells "
-                "and points in decimals"
+                f"file {str(path)!r}: columns are separated by {name}; save it with commas between "
+                "columns and decimal points in numbers"
             )
 
 
@@ -96,19 +96,19 @@ def _refuse_longer(
     for line, row in rows:
         if any(cell.strip() for cell in row[len(header) :]):
             raise UnreadableError(
-                f"file {str(path)!r}, line {line}: it has {len(row)} cells, the header has "
-                f"{len(header)}; commas part cells, so that decimals have a point: 0.5"
+                f"file {str(path)!r}, line {line}: {len(row)} cells, but the header has "
+                f"{len(header)}; commas separate cells, so write decimals with a point: 0.5"
             )
 
 
 def _rows(file: TextIO) -> list[tuple[int, list[str]]]:
-    lines = (line if line.strip() else "\n" for line in file)  # blanks alone are no cell
+    lines = (line if line.strip() else "\n" for line in file)  # a line of blanks is an empty line
     reader = csv.reader(lines, skipinitialspace=True)
     return [(reader.line_num, row) for row in reader if row and not row[0].startswith("#")]
 
 
 def _cell(row: Sequence[str], index: int) -> object:
-    """A number where the cell is one; otherwise its text, which may be one with a unit."""
+    """The number in a cell, or its text, which may be a number with a unit."""
     text = row[index].strip() if index < len(row) else ""
     try:
         return text if "_" in text else float(text)

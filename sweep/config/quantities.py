@@ -1,4 +1,4 @@
-"""Numbers as a sweep file writes them: SI, text with a unit, durations. The only user of pint."""
+"""Numbers in sweep files: in SI units, or text with a unit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sweep.wording import listed, shown
 
 
 class UnreadableError(ValueError):
-    """A value that is not what was asked for; its text is the sentence a fault shows."""
+    """A value that cannot be used; its text is the message of a fault."""
 
 
 # Pint's own table takes the radian for a bare number, so that it reads "50 Hz" as 50 rad/s and
@@ -50,33 +50,33 @@ standard_gravity = 9.80665 * metre / second ** 2 = g_n = g_0
 percent = 0.01 = %
 """.strip().splitlines()
 
-LONGEST_TEXT = 80  # of a quantity; the patterns below take quadratic time
+MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time
 _AMOUNT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _FACTOR = r"(?:[^\W\d_]\w*|°|%|1)(?:\s*(?:\^|\*\*)\s*-?[0-9]{1,2})?"  # a unit, perhaps to a power
 _QUANTITY = re.compile(rf"({_AMOUNT})\s*(/?\s*{_FACTOR}(?:(?:\s*[*/·]\s*|\s+){_FACTOR})*)?")
 
 
 def number(value: object, parameter: Parameter) -> float:
-    """The number, in the parameter's SI unit, that a value of a sweep file stands for.
+    """The value of a parameter as a number in SI units.
 
-    It is finite, or inf where the parameter takes that; UnreadableError if there is none. A
-    negative zero comes back as zero, so that equal sweeps have equal bits.
+    It is finite, or inf if the parameter allows that; UnreadableError otherwise. A negative zero
+    is returned as zero, so that equal sweeps have equal bits.
     """
     if isinstance(value, str) and parameter.infinite and value.strip() == "inf":
-        amount = math.inf  # as `--set name=inf` in a shell
+        amount = math.inf  # `--set name=inf` in a shell
     elif isinstance(value, str):
         amount = _in_si(value.strip(), parameter)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         amount = _rounded(value)
     else:
-        raise UnreadableError(f"{shown(value)} is not a number; {_asked(parameter)}")
+        raise UnreadableError(f"{shown(value)} is not a number; {_expected(parameter)}")
     if not (math.isfinite(amount) or (parameter.infinite and amount == math.inf)):
-        raise UnreadableError(f"{shown(value)} is not a finite number; {_asked(parameter)}")
+        raise UnreadableError(f"{shown(value)} is not a finite number; {_expected(parameter)}")
     return amount + 0.0
 
 
 def first_outside(values: Values, parameter: Parameter) -> int | None:
-    """Index of the first value that the parameter cannot take, if any is."""
+    """Index of the first value outside the parameter's range; None if there is none."""
     above = values > parameter.minimum if parameter.open_minimum else values >= parameter.minimum
     below = values < parameter.maximum if parameter.open_maximum else values <= parameter.maximum
     allowed = np.isfinite(values) & above & below
@@ -109,17 +109,17 @@ def _rounded(value: float) -> float:
         return math.inf
 
 
-def _asked(parameter: Parameter) -> str:
+def _expected(parameter: Parameter) -> str:
     if parameter.unit == "1":
-        return "a plain number is needed"
+        return "write a plain number"
     unit = parameter.unit
-    return f'a number in {unit} is needed, or text with a unit such as "2 {unit}"'
+    return f'write a number in {unit}, or text with a unit such as "2 {unit}"'
 
 
 def _in_si(text: str, parameter: Parameter) -> float:
-    match = _QUANTITY.fullmatch(text) if len(text) <= LONGEST_TEXT else None
+    match = _QUANTITY.fullmatch(text) if len(text) <= MAX_TEXT_LENGTH else None
     if match is None:
-        raise UnreadableError(f"{shown(text)} is not a number with a unit; {_asked(parameter)}")
+        raise UnreadableError(f"{shown(text)} is not a number with a unit; {_expected(parameter)}")
     amount, unit = match[1], (match[2] or "").replace("·", "*")
     return _converted(text, amount, f"1{unit}" if unit.startswith("/") else unit, parameter)
 
@@ -136,23 +136,23 @@ def _converted(text: str, amount: str, unit: str, parameter: Parameter) -> float
         return float(quantity.to(target).magnitude)
     except pint.UndefinedUnitError as error:
         name = error.unit_names if isinstance(error.unit_names, str) else listed(error.unit_names)
-        cure = f"known are {listed(_unit_names())}, also with n, u, m, c, k, M, G before them"
+        cure = f"known units are {listed(_unit_names())}, with the prefixes n, u, m, c, k, M, G"
         raise UnreadableError(f"{shown(text)} has the unknown unit {name!r}; {cure}") from None
     except UnreadableError:
         raise
-    except Exception as error:  # of its parser, of any kind: TypeError, ValueError, tokenize's
-        message = f"{shown(text)} cannot be worked out; {_asked(parameter)}"
+    except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
+        message = f"{shown(text)} cannot be evaluated; {_expected(parameter)}"
         raise UnreadableError(message) from error
 
 
 def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> str:
     turned = quantity * _registry().radian
     if turned.dimensionality != target.dimensionality:
-        return f"{shown(text)} is of the wrong kind; {_asked(parameter)}"
+        return f"{shown(text)} has the wrong dimension; {_expected(parameter)}"
     amount = f"{float(turned.to(target).magnitude):.12g}"
     return (
-        f"{shown(text)} leaves open whether turns or radians are meant: write "
-        f'"{amount} {parameter.unit.replace("rad", "turn")}" (2 pi times as much) '
+        f"{shown(text)} may mean turns or radians: write "
+        f'"{amount} {parameter.unit.replace("rad", "turn")}" (2 pi times larger) '
         f'or "{amount} {parameter.unit}"'
     )
 

@@ -1,8 +1,8 @@
 """The table [sample]: points drawn in ranges of parameters, or read from the rows of a CSV file.
 
-They lie along one dimension, `point`. Parameters take the sequence's dimensions in the order of
-their names, so that the order in which a file has them changes nothing. Where there are many
-points, none is drawn before it is asked for.
+The points have one dimension, `point`. Parameters take the dimensions of the sequence in the order
+of their names, so that their order in a file has no effect. Many points are drawn only when they
+are read.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sweep.config.columns import CsvFile, in_range, read_csv
-from sweep.config.draft import SAMPLE_KEYS, Draft, is_table
+from sweep.config.document import SAMPLE_KEYS, Document, is_table
+from sweep.config.problems import Check, Problem, finished
 from sweep.config.quantities import UnreadableError
-from sweep.config.schema import MarginTable, SampleTable, checked
+from sweep.config.schema import RangeTable, SampleTable, checked
 from sweep.config.sequences import (
     BLOCK,
     MAX_DIMENSIONS,
@@ -31,13 +32,13 @@ from sweep.config.sequences import (
 from sweep.spec import POINT, STRETCH, Axis, LongValues, Parameter, Values
 from sweep.wording import listed, nearest, shown
 
-SEEDED = ("random", "latin_hypercube")  # Sobol's sequence is one without a seed
+SEEDED = ("random", "latin_hypercube")  # without a seed, Sobol's sequence is not scrambled
 HOW = "write {name} = {{ uniform = [least, greatest] }} or {{ loguniform = [...] }}"
 
 
 @dataclass(frozen=True)
 class Margin:
-    """How one parameter is distributed: between two values, evenly or evenly in its logarithm."""
+    """The distribution of one parameter: uniform between two values, or in their logarithms."""
 
     form: str
     least: float
@@ -45,7 +46,7 @@ class Margin:
     whole: bool
 
     def values(self, unit: Values) -> Values:
-        """The values that numbers in [0, 1) stand for, all within the ends."""
+        """The values for numbers in [0, 1), all within the ends."""
         top = self.greatest + 1 if self.whole else self.greatest
         if self.form == "loguniform":
             low, high = math.log(self.least), math.log(top)
@@ -57,7 +58,7 @@ class Margin:
 
 
 class Drawing:
-    """The columns of a sample, drawn by stretches; the last one is kept for the other columns."""
+    """The columns of a sample, drawn stretch by stretch; the last one stays for other columns."""
 
     def __init__(self, unit: Sequence, margins: Mapping[str, Margin]) -> None:
         """`margins` are in the order of the sequence's dimensions."""
@@ -100,75 +101,65 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Sample:
-    """What [sample] says: the parameters it names, faulty or not, and the axis if it has none."""
+    """The parameters that [sample] names, and its axis unless there are problems."""
 
     names: tuple[str, ...]
     axis: Axis | None
-    is_complete: bool = True  # the names are all; else it has a file that nobody could read
+    is_complete: bool = True  # False: more parameters may be in a file that cannot be read
 
 
 def sample_of(
-    draft: Draft,
+    document: Document,
     raw: Mapping[str, object],
     known: Mapping[str, Parameter],
     unknown: Callable[[str], str],
-) -> Sample:
-    """The sample of a table; its faults are noted in the draft.
-
-    `unknown` says what to do about a name that no parameter has.
-    """
+) -> Check[Sample]:
+    """The sample; `unknown` is the message for a name that is not a parameter."""
     table, wrong = checked(SampleTable, {key: raw[key] for key in raw if key in SAMPLE_KEYS})
-    draft.note("sample", wrong)
     ranges = {key: value for key, value in raw.items() if key not in SAMPLE_KEYS}
-    before = len(draft.faults) - len(wrong)
-    for name in ranges:
-        if name not in known:
-            draft.fault("sample", name, unknown(name))
+    problems = [Problem("sample", key, message) for key, message in wrong.items()]
+    problems += [Problem("sample", name, unknown(name)) for name in ranges if name not in known]
     if raw.get("file") is not None:
-        _refuse_beside_file(draft, raw)
-        if (file := _opened(draft, table)) is None or "columns" in wrong:
+        rows, more = finished(_rows(document, table, raw, known))
+        problems += more
+        yield from problems
+        if rows is None or "columns" in wrong:
             return Sample((*(table.columns or ()), *ranges), None, table.columns is not None)
-        names, rows, recipe = _of_file(draft, table, file, known)
-        names = tuple(dict.fromkeys((*names, *ranges)))
-        columns: Mapping[str, LongValues] = rows
-    else:
-        _check_drawing(draft, table, raw)
-        margins = _margins(draft, ranges, known)
-        names = tuple(ranges)
-        recipe = _drawing(table)
-        recipe |= {name: {m.form: [m.least, m.greatest]} for name, m in margins.items()}
-        columns = {} if len(draft.faults) > before else _draw(table, margins)
-    if len(draft.faults) > before or not columns:
-        return Sample(names, None)
-    return Sample(names, Axis(POINT, columns, recipe))
+        names = tuple(dict.fromkeys((*rows.names, *ranges)))
+        is_correct = bool(rows.columns) and not problems
+        return Sample(names, Axis(POINT, rows.columns, rows.recipe) if is_correct else None)
+    margins, more = finished(_margins(document, table, raw, ranges, known))
+    problems += more
+    yield from problems
+    if problems or not margins:
+        return Sample(tuple(ranges), None)
+    recipe = {name: {m.form: [m.least, m.greatest]} for name, m in margins.items()}
+    axis = Axis(POINT, _draw(table, margins), _drawing(table) | recipe)
+    return Sample(tuple(ranges), axis)
 
 
-def _refuse_beside_file(draft: Draft, raw: Mapping[str, object]) -> None:
-    for key in raw:
-        if key not in ("file", "columns"):
-            draft.fault("sample", key, "this does not go with file, whose rows are the points")
-
-
-def _check_drawing(draft: Draft, table: SampleTable, raw: Mapping[str, object]) -> None:
-    """A fault for each thing that is missing, or too much of a thing, where points are drawn."""
+def _check_drawing(
+    document: Document, table: SampleTable, raw: Mapping[str, object]
+) -> Check[None]:
+    """Problems of a sample that is drawn: what is missing, and what is too large."""
     if "method" not in raw:
-        draft.fault("sample", "method", f"it is missing; known are {listed(METHODS)}")
+        yield Problem("sample", "method", f"missing; choose one of {listed(METHODS)}")
     if "points" not in raw:
-        draft.fault("sample", "points", "it is missing; give how many points to draw")
+        yield Problem("sample", "points", "missing; give the number of points to draw")
     if "columns" in raw:
-        draft.fault("sample", "columns", "this goes with file; leave it out")
+        yield Problem("sample", "columns", "only for a sample from a file; remove it")
     if table.method in SEEDED and "seed" not in raw:
-        draft.fault("sample", "seed", "it is missing; give a whole number, for the same points")
-    if set(raw) <= set(SAMPLE_KEYS) and not _overridden(draft):
-        draft.fault("sample", "", f"there is no parameter; {HOW.format(name='friction')}")
+        cure = "give a whole number, which makes the points reproducible"
+        yield Problem("sample", "seed", f"missing; {cure}")
+    if set(raw) <= set(SAMPLE_KEYS) and not document.fixed_parameters():
+        yield Problem("sample", "", f"there is no parameter; {HOW.format(name='friction')}")
     if table.method == "latin_hypercube" and (table.points or 0) > MAX_LATIN_HYPERCUBE_POINTS:
-        message = (
-            f"{table.points:,} is too many: latin_hypercube has at most "
-            f'{MAX_LATIN_HYPERCUBE_POINTS:,}; method = "sobol" spreads more of them evenly'
-        )
-        draft.fault("sample", "points", message)
+        limit = f"latin_hypercube draws at most {MAX_LATIN_HYPERCUBE_POINTS:,}"
+        cure = 'method = "sobol" spreads more points evenly'
+        yield Problem("sample", "points", f"{table.points:,} is too many: {limit}; {cure}")
     if len(raw) > MAX_DIMENSIONS:
-        draft.fault("sample", "", f"{len(raw):,} parameters are more than {MAX_DIMENSIONS:,}")
+        message = f"{len(raw):,} parameters are more than {MAX_DIMENSIONS:,}; remove some"
+        yield Problem("sample", "", message)
 
 
 def _drawing(table: SampleTable) -> dict[str, object]:
@@ -177,7 +168,7 @@ def _drawing(table: SampleTable) -> dict[str, object]:
 
 
 def _draw(table: SampleTable, margins: Mapping[str, Margin]) -> dict[str, LongValues]:
-    """The columns; those of many points draw themselves."""
+    """The columns; those of many points are drawn only when they are read."""
     margins = {name: margins[name] for name in sorted(margins)}
     method, n_points = str(table.method), table.points or 0
     if n_points <= STRETCH or method == "latin_hypercube":
@@ -188,16 +179,20 @@ def _draw(table: SampleTable, margins: Mapping[str, Margin]) -> dict[str, LongVa
 
 
 def _margins(
-    draft: Draft, ranges: Mapping[str, object], known: Mapping[str, Parameter]
-) -> dict[str, Margin]:
+    document: Document,
+    table: SampleTable,
+    raw: Mapping[str, object],
+    ranges: Mapping[str, object],
+    known: Mapping[str, Parameter],
+) -> Check[dict[str, Margin]]:
+    """The correct ones of the ranges."""
+    yield from _check_drawing(document, table, raw)
     margins: dict[str, Margin] = {}
-    for name, raw in ranges.items():
-        if name not in known:
-            continue
+    for name in (name for name in ranges if name in known):
         try:
-            margins[name] = _margin(raw, known[name])
+            margins[name] = _margin(ranges[name], known[name])
         except UnreadableError as error:
-            draft.fault("sample", name, str(error))
+            yield Problem("sample", name, str(error))
     return margins
 
 
@@ -205,69 +200,78 @@ def _margin(raw: object, parameter: Parameter) -> Margin:
     how = HOW.format(name=parameter.name)
     if not is_table(raw):
         raise UnreadableError(f"{shown(raw)} is not a table; {how}")
-    table, wrong = checked(MarginTable, raw)
+    table, wrong = checked(RangeTable, raw)
     if wrong:
         raise UnreadableError("; ".join(f"{key}: {text}" for key, text in wrong.items()))
     given = {key: ends for key, ends in table.model_dump().items() if ends is not None}
     if len(given) != 1:
-        found = f"there are {listed(given)}" if given else "there is none"
-        raise UnreadableError(f"one of uniform, loguniform is needed and {found}: {how}")
+        found = f"not {listed(given)} together" if given else "and none is given"
+        raise UnreadableError(f"give one of uniform, loguniform, {found}: {how}")
     ((form, ends),) = given.items()
     if len(ends) != 2:
         raise UnreadableError(f"{form} takes [least, greatest], not {len(ends)} entries")
     least, greatest = in_range([("least", ends[0]), ("greatest", ends[1])], parameter).tolist()
     if not math.isfinite(greatest - least):
-        raise UnreadableError(f"{form} from {least!r} to {greatest!r} is without bound")
+        raise UnreadableError(f"{form} from {least!r} to {greatest!r} is infinitely wide")
     if not least < greatest:
-        cure = "give the lesser first; one value stands under [parameters]"
+        cure = "give the smaller value first; a single value goes under [parameters]"
         raise UnreadableError(f"{form} from {least!r} to {greatest!r} is empty: {cure}")
     if form == "loguniform" and least <= 0:
-        raise UnreadableError(f"loguniform from {least!r} cannot be: give ends above 0, or uniform")
+        raise UnreadableError(f"loguniform from {least!r}: give ends above 0, or use uniform")
     return Margin(form, least, greatest, parameter.whole)
 
 
-def _opened(draft: Draft, table: SampleTable) -> CsvFile | None:
-    """The CSV file of a sample; None if there is none to be read, which is a fault."""
-    try:
-        return read_csv(draft.folder / table.file) if table.file is not None else None
-    except UnreadableError as error:
-        draft.fault("sample", "file", str(error))
+@dataclass(frozen=True)
+class Rows:
+    """The columns of a CSV file whose rows are the points."""
+
+    names: tuple[str, ...]  # of all its columns, faulty or not
+    columns: Mapping[str, Values]
+    recipe: Mapping[str, object]
+
+
+def _rows(
+    document: Document,
+    table: SampleTable,
+    raw: Mapping[str, object],
+    known: Mapping[str, Parameter],
+) -> Check[Rows | None]:
+    """The file's columns except those that options have fixed; None if it cannot be read."""
+    for key in raw:
+        if key not in ("file", "columns"):
+            yield Problem("sample", key, "cannot be combined with file, whose rows are the points")
+    if table.file is None:
         return None
-
-
-def _of_file(
-    draft: Draft, table: SampleTable, file: CsvFile, known: Mapping[str, Parameter]
-) -> tuple[tuple[str, ...], dict[str, Values], dict[str, object]]:
-    """The names, columns and recipe of a CSV file; less what options have given one value."""
-    names = file.header if table.columns is None else tuple(table.columns)
-    names = tuple(name for name in names if name not in _overridden(draft))
-    if not names and not _overridden(draft):
-        draft.fault("sample", "columns", "it is empty; name at least one, or leave it out for all")
-    columns = _columns(draft, file, names, known)
+    try:
+        file = read_csv(document.folder / table.file)
+    except UnreadableError as error:
+        yield Problem("sample", "file", str(error))
+        return None
+    fixed = document.fixed_parameters()
+    header = file.header if table.columns is None else tuple(table.columns)
+    names = tuple(name for name in header if name not in fixed)
+    if not names and not fixed:
+        yield Problem("sample", "columns", "empty; name at least one, or remove it for all columns")
+    columns = yield from _columns(file, names, known)
     digest = hashlib.sha256()
     for name, values in columns.items():
         digest.update(name.encode() + b"\0" + values.astype("<f8").tobytes())
-    recipe: dict[str, object] = {"file": {"sha256": digest.hexdigest(), "count": len(file.rows)}}
-    return names, columns, recipe
+    recipe = {"file": {"sha256": digest.hexdigest(), "count": len(file.rows)}}
+    return Rows(names, columns, recipe)
 
 
 def _columns(
-    draft: Draft, file: CsvFile, names: Iterable[str], known: Mapping[str, Parameter]
-) -> dict[str, Values]:
+    file: CsvFile, names: Iterable[str], known: Mapping[str, Parameter]
+) -> Check[dict[str, Values]]:
     columns: dict[str, Values] = {}
     for name in sorted(set(names)):
         if name not in known:
-            cure = "name those that are parameters: columns = [...]"
-            message = f"the column {shown(name)} of {str(file.path)!r} is no parameter"
-            draft.fault("sample", "file", f"{message}; {nearest(name, known)}; or {cure}")
+            message = f"the column {shown(name)} of {str(file.path)!r} is not a parameter"
+            cure = "to use only some of the columns, name them: columns = [...]"
+            yield Problem("sample", "file", f"{message}; {nearest(name, known)}; {cure}")
             continue
         try:
             columns[name] = file.column(name, known[name])
         except UnreadableError as error:
-            draft.fault("sample", name, str(error))
+            yield Problem("sample", name, str(error))
     return columns
-
-
-def _overridden(draft: Draft) -> set[str]:
-    """The parameters that options have given one value."""
-    return {name for table, name in draft.overridden if table == "parameters"}

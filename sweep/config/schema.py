@@ -1,4 +1,4 @@
-"""The shapes of a sweep file's tables, checked by pydantic, its findings in plain sentences."""
+"""The keys of a sweep file's tables and the types of their values, checked by pydantic."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Table(BaseModel):
-    """Keys with the types they take; a field's description says what is expected there."""
+    """Keys and the types of their values; each description says what a message asks for."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Document(Table):
-    """The top of a sweep file; parameters and axes are read later, against the model's table."""
+class TopLevel(Table):
+    """The top level; parameters and axes are checked later, against the model's table."""
 
     format: int | None = Field(None, description="the whole number 1")
     model: str | None = Field(None, description="the name of a model, in quotes")
@@ -37,7 +37,7 @@ class Document(Table):
 
 
 class AxisTable(Table):
-    """What stands behind an axis: one of linspace, geomspace, values, or file with column."""
+    """An axis: linspace, geomspace, values, or file with column."""
 
     linspace: list[object] | None = Field(None, description="[first, last, count]")
     geomspace: list[object] | None = Field(None, description="[first, last, count]")
@@ -47,7 +47,7 @@ class AxisTable(Table):
 
 
 class SampleTable(Table):
-    """What stands in [sample] beside its parameters: how points are drawn, or a file of them."""
+    """[sample] without its parameters: how points are drawn, or a file of them."""
 
     method: Literal["sobol", "random", "latin_hypercube"] | None = Field(
         None, description='"sobol", "random" or "latin_hypercube"'
@@ -63,32 +63,33 @@ class SampleTable(Table):
     columns: list[str] | None = Field(None, description="a list of names of parameters")
 
 
-class MarginTable(Table):
-    """What stands behind a parameter in [sample]: one of uniform and loguniform."""
+class RangeTable(Table):
+    """The range of a parameter in [sample]: uniform or loguniform."""
 
     uniform: list[object] | None = Field(None, description="[least, greatest]")
     loguniform: list[object] | None = Field(None, description="[least, greatest]")
 
 
 class RefineTable(Table):
-    """What stands in [refine]: which outputs are looked at, and how fine it gets."""
+    """[refine]: the outputs that decide where the grid is refined, and how finely."""
 
     output: str | list[str] | None = Field(
         None, description="the name of an output, in quotes, or a list of them"
     )
     levels: int | None = Field(None, ge=1, le=20, description="a whole number from 1 to 20")
     tolerance: float | None = Field(
-        None, gt=0, le=1, description="a number above 0 and at most 1: a share of what it spans"
+        None, gt=0, le=1, description="a number above 0 and at most 1: a share of the output range"
     )
 
 
-# As sbatch and dask-jobqueue read them.
-MINOR = "[0-5]?[0-9]"  # minutes and seconds, behind a larger unit
+# Values that sbatch and dask-jobqueue accept.
+SIXTIETHS = "[0-5]?[0-9]"  # minutes or seconds after a larger unit
 Word = Annotated[str, Field(pattern=r"^[^\s\p{C}]+$")]
 Walltime = Annotated[
     str,
     Field(
-        pattern=f"^([0-9]+|[0-9]+:{MINOR}|[0-9]+:{MINOR}:{MINOR}|[0-9]+-[0-9]+(:{MINOR}){{0,2}})$"
+        pattern=f"^([0-9]+|[0-9]+:{SIXTIETHS}|[0-9]+:{SIXTIETHS}:{SIXTIETHS}"
+        f"|[0-9]+-[0-9]+(:{SIXTIETHS}){{0,2}})$"
     ),
 ]
 Amount = Annotated[
@@ -102,13 +103,13 @@ JobOption = Annotated[str, Field(pattern=r"^-[^\r\n]+$")]
 
 
 class SlurmTable(Table):
-    """What each job of `--cluster slurm` asks for."""
+    """[run.slurm]: what each job of `--cluster slurm` requests."""
 
     queue: Word | None = Field(None, description="a partition, in quotes, without spaces")
     account: Word | None = Field(None, description="an account, in quotes, without spaces")
     walltime: Walltime | None = Field(
         None,
-        description='a time as SLURM has it: "02:00:00", "1-12" (a day and 12 hours), "90" '
+        description='a time in the format of SLURM: "02:00:00", "1-12" (a day and 12 hours), "90" '
         "(minutes), in quotes",
     )
     cores: int | None = Field(None, ge=1, le=4096, description="a whole number from 1 to 4,096")
@@ -127,7 +128,7 @@ AnyTable = TypeVar("AnyTable", bound=Table)
 
 
 def checked(shape: type[AnyTable], raw: Mapping[str, object]) -> tuple[AnyTable, dict[str, str]]:
-    """The table with its faulty keys left out, and what is wrong with each of those."""
+    """The table without its faulty keys, and what is wrong with each of those."""
     try:
         return shape.model_validate(dict(raw)), {}
     except ValidationError as error:
@@ -138,10 +139,10 @@ def checked(shape: type[AnyTable], raw: Mapping[str, object]) -> tuple[AnyTable,
 def _sentence(shape: type[Table], detail: ErrorDetails) -> str:
     key = str(detail["loc"][0])
     if key in shape.model_fields:
-        asked = shape.model_fields[key].description
-        if len(detail["loc"]) > 1 and isinstance(detail["loc"][1], int):  # of a list
-            return f"{shown(detail['input'])} in it: this is to be {asked}"
-        return f"{shown(detail['input'])} is not {asked}"
+        expected = shape.model_fields[key].description
+        if len(detail["loc"]) > 1 and isinstance(detail["loc"][1], int):
+            return f"{shown(detail['input'])} in the list is wrong; expected {expected}"
+        return f"{shown(detail['input'])} is not {expected}"
     kind = "table" if isinstance(detail["input"], dict) else "key"
     known = [name for name, field in shape.model_fields.items() if _kind(field) == kind]
     return f"there is no such {kind}; {nearest(key, known or shape.model_fields)}"

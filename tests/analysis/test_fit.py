@@ -187,8 +187,8 @@ def test_where_the_closed_form_has_no_energy_there_is_no_distance_from_it(tmp_pa
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (lambda points: fit(points, "mu"), "there is no variable 'mu'; known are xi, beta"),
-        (lambda _: Choices(method=3), "there is no method 3; known are least_squares"),
+        (lambda points: fit(points, "mu"), "there is no variable 'mu'; choose one of xi, beta"),
+        (lambda _: Choices(method=3), "there is no method 3; choose one of least_squares"),
         (lambda points: points.at({"delta": "small"}), "--at delta takes a number, not 'small'"),
         (lambda _: from_dataset("a.zarr"), "'sweep' is a sweep of no model"),
     ],
@@ -1014,8 +1014,8 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--variable", "bta"], "did you mean 'beta'?"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "xi"], "tells no delta"),
         (f"beta,energy\n{GOOD}\n", ["--method", "minmax"], "did you mean 'minimax'?"),
-        (f"beta,energy\n{GOOD}\n", ["--method", "nope"], "there is no method 'nope'; known are"),
-        (f"beta,energy\n{GOOD}\n", ["--weights", "abs"], "known are relative, absolute, sigma"),
+        (f"beta,energy\n{GOOD}\n", ["--method", "nope"], "no method 'nope'; choose one of"),
+        (f"beta,energy\n{GOOD}\n", ["--weights", "abs"], "choose one of relative, absolute, sigma"),
         (f"beta,energy\n{GOOD}\n", ["--weights", "sigma"], "no standard errors"),
         (f"beta,energy\n{GOOD}\n", ["--range", "1", "2"], "name it, beta or xi"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--range", "2", "1"], "lower first"),

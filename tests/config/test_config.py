@@ -180,7 +180,7 @@ def test_a_geometric_axis_may_lie_below_zero_and_not_touch_it() -> None:
     below = axis_of(AxisTable(geomspace=[-1, -100, 3]), METRE, Path())
     assert np.allclose(below.columns["length"], [-1, -10, -100], rtol=1e-15)
     for ends in ([-1, 0], [0, -1], [-1, 1]):
-        with pytest.raises(UnreadableError, match="its ends are both above zero, or both below"):
+        with pytest.raises(UnreadableError, match="both ends must have the same sign"):
             axis_of(AxisTable(geomspace=[*ends, 3]), METRE, Path())
 
 
@@ -288,10 +288,10 @@ def test_controls_of_a_method_are_parameters(toy: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("overrides", "fragment"),
     [
-        (["springs=3"], "--set springs: this belongs to another method (stepped); choose that"),
+        (["springs=3"], "--set springs: belongs to another method (stepped); choose that"),
         (["method=stepped", "time=1", "springs=2.5"], "2.5 is out of range; it has to be a whole"),
         (["method=stepped", "time=1", "springs=0"], "it has to be a whole number and at least 1"),
-        (["method=stepped", "springs=3"], "[parameters] time: it is missing (a time)"),
+        (["method=stepped", "springs=3"], "[parameters] time: missing (a time)"),
         (
             ["method=stepped", "time=1", "springs={ geomspace = [1, 10, 3] }"],
             "value 2 of 3 would be 3.162277660168379",
@@ -317,7 +317,7 @@ def test_what_the_sets_that_fit_still_miss_is_named() -> None:
     body = {"phase": 0, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "indentation": 1e-5}
     body |= {"normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3}
     (found,) = faults({"model": "mdr_contact", "parameters": body})
-    assert "sphere misses radius; profile misses profile_coefficient, profile_exponent" in found
+    assert "sphere lacks radius; profile lacks profile_coefficient, profile_exponent" in found
 
 
 def test_of_a_mixture_of_sets_the_names_that_do_not_belong_are_told() -> None:
@@ -327,22 +327,22 @@ def test_of_a_mixture_of_sets_the_names_that_do_not_belong_are_told() -> None:
               "radius": 0.01}  # fmt: skip
     contact = {"model": "mdr_contact"}
     (found,) = faults({**contact, "parameters": sphere | {"beta": 1}})
-    intruder = "beta: this belongs to the set dimensionless, the others to sphere: leave it out"
+    intruder = "beta: belongs to set dimensionless, the other parameters to sphere; remove it"
     assert found == f"[parameters] {intruder}"
     axes = {"beta": {"values": [1, 2]}, "delta": {"values": [0.1, 0.2]}}
     first, second = faults({**contact, "parameters": sphere, "axes": axes})
-    assert first.startswith("[axes] beta: this belongs to the set dimensionless")
-    assert second.startswith("[axes] delta: this belongs to the set dimensionless")
+    assert first.startswith("[axes] beta: belongs to set dimensionless")
+    assert second.startswith("[axes] delta: belongs to set dimensionless")
     (found,) = faults({**contact, "parameters": sphere | {"profile_coefficient": 2}})
-    assert found.startswith("[parameters] profile_coefficient: this belongs to the set profile")
+    assert found.startswith("[parameters] profile_coefficient: belongs to set profile")
     other = sphere | {"profile_coefficient": 2, "profile_exponent": 2}
     (found,) = faults({**contact, "parameters": other})
     assert found.startswith(
-        "[parameters] radius: this belongs to the set sphere, the others to profile"
+        "[parameters] radius: belongs to set sphere, the other parameters to profile"
     )
     del sphere["radius"]
     (found,) = faults({**contact, "parameters": sphere | {"beta": 1}})
-    assert found == f"[parameters] {intruder}, and sphere misses radius"
+    assert found == f"[parameters] {intruder}, and sphere lacks radius"
     drawn = {"method": "sobol", "points": 8, "beta": {"uniform": [1, 2]}}
     (found,) = faults({**contact, "parameters": sphere | {"radius": 1}, "sample": drawn})
     assert found == f"[sample] {intruder}"

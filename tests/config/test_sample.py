@@ -157,9 +157,9 @@ def test_rows_of_a_csv_are_points(tmp_path: Path) -> None:
 def test_columns_of_a_csv_can_be_chosen(tmp_path: Path) -> None:
     asked = csv(tmp_path, "name,friction,base_acceleration\na,0.1,2\nb,0.2,3\n")
     assert faults(asked) == [
-        f"[sample] file: the column 'name' of {asked['file']!r} is no parameter; known are "
+        f"[sample] file: the column 'name' of {asked['file']!r} is not a parameter; choose one of "
         + ", ".join(p.name for p in drawn(SOBOL).parameters if "cycle" not in p.name)
-        + ", start_cycle, end_cycle; or name those that are parameters: columns = [...]"
+        + ", start_cycle, end_cycle; to use only some of the columns, name them: columns = [...]"
     ]
     chosen = {**asked, "columns": ["base_acceleration", "friction"]}
     assert set(columns(chosen)) == set(RANGES)
@@ -168,30 +168,30 @@ def test_columns_of_a_csv_can_be_chosen(tmp_path: Path) -> None:
 # fmt: off
 BROKEN = [
     ({"method": "sobl"}, "[sample] method: 'sobl' is not \"sobol\", \"random\" or"),
-    ({"method": None}, "[sample] method: it is missing; known are sobol, random, latin_hypercube"),
+    ({"method": None}, "[sample] method: missing; choose one of sobol, random, latin_hypercube"),
     ({"points": 0}, "[sample] points: 0 is not a whole number from 1 to 104,857,600,000"),
-    ({"points": None}, "[sample] points: it is missing"),
+    ({"points": None}, "[sample] points: missing"),
     ({"points": 2 * 10**11}, "200000000000 is not a whole number from 1 to 104,857,600,000"),
     ({"points": 10**7 + 1, "method": "latin_hypercube"},
-     "10,000,001 is too many: latin_hypercube has at most 10,000,000; method = \"sobol\""),
+     "10,000,001 is too many: latin_hypercube draws at most 10,000,000; method = \"sobol\""),
     ({"seed": -1}, "[sample] seed: -1 is not a whole number from 0"),
-    ({"seed": None, "method": "random"}, "[sample] seed: it is missing; give a whole number"),
-    ({"columns": ["friction"]}, "[sample] columns: this goes with file; leave it out"),
+    ({"seed": None, "method": "random"}, "[sample] seed: missing; give a whole number"),
+    ({"columns": ["friction"]}, "[sample] columns: only for a sample from a file; remove it"),
     ({"friction": 0.1}, "[sample] friction: 0.1 is not a table; write friction = { uniform = "),
-    ({"friction": {}}, "[sample] friction: one of uniform, loguniform is needed and there is none"),
-    ({"friction": {"uniform": [1, 2], "loguniform": [1, 2]}}, "there are uniform, loguniform"),
+    ({"friction": {}}, "[sample] friction: give one of uniform, loguniform, and none is given"),
+    ({"friction": {"uniform": [1, 2], "loguniform": [1, 2]}}, "not uniform, loguniform together"),
     ({"friction": {"linspace": [0, 1, 5]}}, "[sample] friction: linspace: there is no such key"),
     ({"friction": {"uniform": [0.1]}}, "uniform takes [least, greatest], not 1 entries"),
-    ({"friction": {"uniform": [1, 0.1]}}, "uniform from 1.0 to 0.1 is empty: give the lesser"),
-    ({"friction": {"uniform": [0.1, 0.1]}}, "one value stands under [parameters]"),
+    ({"friction": {"uniform": [1, 0.1]}}, "uniform from 1.0 to 0.1 is empty: give the smaller"),
+    ({"friction": {"uniform": [0.1, 0.1]}}, "a single value goes under [parameters]"),
     ({"friction": {"uniform": [-1, 1]}}, "[sample] friction: least: -1 is out of range"),
-    ({"friction": {"uniform": [0.1, "1 m"]}}, "[sample] friction: greatest: '1 m' is of the wrong"),
-    ({"friction": {"loguniform": [0, 1]}}, "[sample] friction: loguniform from 0.0 cannot be"),
+    ({"friction": {"uniform": [0.1, "1 m"]}}, "[sample] friction: greatest: '1 m' has the wrong"),
+    ({"friction": {"loguniform": [0, 1]}}, "[sample] friction: loguniform from 0.0: give ends"),
     ({"damping": {"uniform": [0, math.inf]}}, "[sample] damping: greatest: inf is not a finite"),
     ({"frction": {"uniform": [0.1, 1]}}, "[sample] frction: friction_oscillator has no such param"),
     ({"point": 3}, "[sample] point: friction_oscillator has no such parameter; did you mean 'po"),
-    ({"mass": {"uniform": [1, 2]}}, "[sample] mass: it also stands under [parameters]; keep one"),
-    ({"file": "there_is_none.csv"}, "does not go with file, whose rows are the points"),
+    ({"mass": {"uniform": [1, 2]}}, "[sample] mass: also given under [parameters]; keep one"),
+    ({"file": "there_is_none.csv"}, "cannot be combined with file, whose rows are the points"),
 ]
 # fmt: on
 
@@ -218,7 +218,7 @@ def test_a_range_beside_a_file_is_one_fault(tmp_path: Path) -> None:
     """Though the file has no such column: it is not missing."""
     asked = {**csv(tmp_path, "base_acceleration\n2\n"), "friction": {"uniform": [0.1, 1]}}
     assert faults(asked) == [
-        "[sample] friction: this does not go with file, whose rows are the points"
+        "[sample] friction: cannot be combined with file, whose rows are the points"
     ]
 
 
@@ -229,7 +229,7 @@ def test_a_csv_parted_by_other_than_commas_is_told(tmp_path: Path, mark: str, na
     (tmp_path / "a.toml").write_text(
         'format = 1\nmodel = "friction_oscillator"\n[sample]\nfile = "points.csv"\n'
     )
-    with pytest.raises(ConfigError, match=f"points.csv': {name} part its columns; save it with"):
+    with pytest.raises(ConfigError, match=f"points.csv': columns are separated by {name}"):
         load(tmp_path / "a.toml")
 
 
@@ -243,24 +243,24 @@ def test_a_sample_of_nothing_and_a_csv_with_faults(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert "line 3: 'x' is not a number" in found[0]
     assert "line 2: -1.0 is out of range" in found[1]
-    assert "it is empty" in faults(csv(tmp_path, ""))[0]
+    assert "is empty" in faults(csv(tmp_path, ""))[0]
     assert "cannot be read" in faults({"file": str(tmp_path / "none.csv")})[0]
     assert "cannot be read" in faults({"file": str(tmp_path / f"{'a' * 300}.csv")})[0]
     decimal_commas = csv(tmp_path, "friction,base_acceleration\n0.1,2,,\n0,25,3,5\n")
     (told,) = faults(decimal_commas)
-    assert "line 3: it has 4 cells, the header has 2; commas part cells" in told
+    assert "line 3: 4 cells, but the header has 2; commas separate cells" in told
     unread = {"file": str(tmp_path)}  # what is missing may stand there
     for asked in (unread, {"file": 3}, {**unread, "columns": [*RANGES]}):
         assert [fault.split(":")[0] for fault in faults(asked)] == ["[sample] file"]
     named = {**csv(tmp_path, "friction,base_acceleration\n0.1,2\n"), "columns": 3}
     assert [fault.split(":")[0] for fault in faults(named)] == ["[sample] columns"]
     (told,) = [fault for fault in faults({**named, "columns": []}) if "[sample]" in fault]
-    assert told.startswith("[sample] columns: it is empty; name at least one")
+    assert told.startswith("[sample] columns: empty; name at least one")
     assert set(columns({**named, "columns": None})) == set(RANGES)
-    assert "[sample] method: it is missing" in faults({"file": None})[0]
+    assert "[sample] method: missing" in faults({"file": None})[0]
     assert len(faults(unread, parameters={**PARAMETERS, "mass": -1}, outputs=["x"])) == 3
     twice = csv(tmp_path, "friction,friction,base_acceleration\n1,1,1\n")
-    assert "column 'friction' is twice" in faults(twice)[0]
+    assert "column 'friction' occurs more than once" in faults(twice)[0]
 
 
 def test_options_change_a_sample(tmp_path: Path) -> None:
@@ -274,8 +274,7 @@ def test_options_change_a_sample(tmp_path: Path) -> None:
     asked = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,3\n")
     assert set(columns(asked, "friction=0.3")) == {"base_acceleration"}
     found = faults(SOBOL, "axes.mass={ values = [1, 2] }")
-    assert found == ["[sample]: points are a grid of [axes] or a [sample], not both; keep one of "
-                     "the two"]  # fmt: skip
+    assert found == ["[sample]: give points by [axes] or by [sample], not by both"]  # fmt: skip
     assert (
         "--set 'mass={ uniform = [least, greatest] }'" in faults(SOBOL, "sample.mass.uniform=1")[0]
     )

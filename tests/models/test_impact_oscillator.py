@@ -263,7 +263,7 @@ def test_multipliers_are_those_of_a_matrix_of_determinant_1() -> None:
         ("mass = -1", "above 0"),
         ("gap = -0.01", "at least 0"),
         ("wall_stiffness = -1", "at least 0"),
-        ('energy = "3 N"', "wrong kind"),
+        ('energy = "3 N"', "wrong dimension"),
         ("method = 'newmark'\nsteps_per_period = 7", "at least 8"),
         ("method = 'newmark'\nsteps_per_period = 99.5", "whole number"),
         ("method = 'harmonic_balance'\nharmonics = 61", "at most 60"),

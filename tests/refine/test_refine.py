@@ -303,21 +303,21 @@ def test_hanging_points_lead_into_a_cell_whose_corners_are_alike() -> None:
 @pytest.mark.parametrize(
     ("refine", "said"),
     [
-        ({"levels": 3}, "[refine] output: it is missing; name one or more of wear_power, regime"),
-        ({"output": [], "levels": 3}, "[refine] output: it is empty; name one or more of"),
+        ({"levels": 3}, "[refine] output: missing; name one or more of wear_power, regime"),
+        ({"output": [], "levels": 3}, "[refine] output: empty; name one or more of"),
         ({"output": "regim", "levels": 3}, "output: 'regim' is unknown; did you mean 'regime'"),
         ({"output": "slip_phases", "levels": 3}, "'slip_phases' is not computed; add it"),
-        ({"output": "status", "levels": 3}, "'status' always counts; leave it out"),
-        ({"output": ["regime", "regime"], "levels": 3}, "'regime' is named 2 times"),
+        ({"output": "status", "levels": 3}, "'status' always counts; remove it"),
+        ({"output": ["regime", "regime"], "levels": 3}, "'regime' is listed 2 times"),
         ({"output": 5, "levels": 3}, "[refine] output: 5 is not the name of an output"),
-        ({"output": "regime"}, "[refine] levels: it is missing; give how often"),
+        ({"output": "regime"}, "[refine] levels: missing; give how often"),
         ({"output": "regime", "levels": 0}, "levels: 0 is not a whole number from 1 to 20"),
         ({"output": "regime", "levels": 2.5}, "[refine] levels: 2.5 is not a whole number"),
-        ({"output": "wear_power", "levels": 3}, "tolerance: it is missing; give the share"),
+        ({"output": "wear_power", "levels": 3}, "tolerance: missing; give the share"),
         ({"output": "wear_power", "levels": 3, "tolerance": 0}, "0 is not a number above 0"),
         ({"output": "wear_power", "levels": 3, "tolerance": 1.5}, "1.5 is not a number above"),
-        ({**REFINE, "tolerance": 0.1}, "tolerance: regime is a flag, and changes or does not"),
-        ({**REFINE, "depth": 3}, "[refine] depth: there is no such key; known are output, levels"),
+        ({**REFINE, "tolerance": 0.1}, "tolerance: regime is a flag, which need no tolerance"),
+        ({**REFINE, "depth": 3}, "[refine] depth: there is no such key; choose one of output"),
     ],
 )  # fmt: skip
 def test_each_fault_of_the_table_is_told(refine: Mapping[str, object], said: str) -> None:
@@ -328,11 +328,11 @@ def test_each_fault_of_the_table_is_told(refine: Mapping[str, object], said: str
 @pytest.mark.parametrize(
     ("axis", "said"),
     [
-        ({"values": [3.0]}, "[axes] friction: it has one value, and [refine] halves between two"),
-        ({"values": [0.1, 0.3, 0.2]}, "its values go up and down; for [refine] they have to rise"),
-        ({"values": [0.1, 0.1]}, "its values go up and down"),
-        ({"values": [0.1, 0.1000000000000001]}, "neighbours are one number; give fewer levels"),
-        ({"linspace": [0.1, 0.9, 3_000_000]}, "3 levels make 23,999,993 values of it, more than"),
+        ({"values": [3.0]}, "[axes] friction: it has one value, so there is nothing to halve"),
+        ({"values": [0.1, 0.3, 0.2]}, "its values rise and fall; for [refine] they must only rise"),
+        ({"values": [0.1, 0.1]}, "its values rise and fall"),
+        ({"values": [0.1, 0.1000000000000001]}, "neighbouring values are equal; give fewer levels"),
+        ({"linspace": [0.1, 0.9, 3_000_000]}, "3 levels make 23,999,993 values, more than"),
     ],
 )
 def test_each_fault_of_an_axis_is_told(axis: Mapping[str, object], said: str) -> None:
@@ -350,7 +350,7 @@ def test_values_between_have_to_be_allowed() -> None:
     }  # fmt: skip
     load(document({"output": "regime", "levels": 1}, **asked))
     (fault,) = faults({"output": "regime", "levels": 2}, **asked)
-    assert "[axes] blocks: halved 2 times it takes 2.5; it has to be a whole number" in fault
+    assert "[axes] blocks: halved 2 times, it takes 2.5; it has to be a whole number" in fault
 
 
 def test_nothing_lies_between_a_value_and_infinity() -> None:
@@ -361,7 +361,7 @@ def test_nothing_lies_between_a_value_and_infinity() -> None:
         "axes": {"tolerance": {"values": [1e-6, float("inf")]}},
     }  # fmt: skip
     (fault,) = faults(**asked)
-    assert "[axes] tolerance: halved 3 times, neighbours are one number" in fault
+    assert "[axes] tolerance: halved 3 times, neighbouring values are equal" in fault
 
 
 def test_what_does_not_go_together_is_told_all_at_once() -> None:

@@ -1,0 +1,143 @@
+"""A sweep file as written, before its content is checked."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TypeGuard, cast
+
+import numpy as np
+
+from sweep.config.problems import Problem
+from sweep.errors import ConfigError, Fault
+from sweep.shipped import shipped_configs
+from sweep.wording import key_text, nearest, shown
+
+Table = dict[str, object]
+Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry
+
+TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
+TABLES = ("parameters", "axes", "sample", "refine", "run")
+SAMPLE_KEYS = ("method", "points", "seed", "file", "columns")  # all others are parameters
+MAX_FILE_BYTES = 2**26
+MAPPING_NAME = "the sweep given"  # how messages refer to a mapping
+
+
+@dataclass(frozen=True)
+class Document:
+    """A sweep file or mapping, with the changes of `--set` and `--at`."""
+
+    source: str  # how messages refer to it
+    name: str | None  # stem of the file; "": read from a pipe; None: no file
+    folder: Path  # where relative paths start
+    tables: Table  # the top level
+    places: Places
+
+    def fault(self, problem: Problem) -> Fault:
+        """The problem with its location as the user wrote it: `[parameters] mass`, `--set mass`."""
+        table, key, message = problem
+        if option := self.places.get((table, key)):
+            return Fault(option, message)
+        if table:
+            return Fault(f"[{table}] {key_text(key)}" if key else f"[{table}]", message)
+        bracketed = key in TABLES or is_table(self.tables.get(key))
+        return Fault(f"[{key_text(key)}]" if bracketed else key_text(key), message)
+
+    def fixed_parameters(self) -> set[str]:
+        """The parameters to which `--set` or `--at` has given one value."""
+        return {key for table, key in self.places if table == "parameters"}
+
+
+def is_table(value: object) -> TypeGuard[Table]:
+    """Whether it is a table, whose keys are text (`plain` has seen to that)."""
+    return isinstance(value, dict)
+
+
+def read(source: str | Path | Mapping[str, object]) -> Document:
+    """The document in a TOML file, a shipped one given by name, or a mapping.
+
+    Raises ConfigError if there is none.
+    """
+    if isinstance(source, Mapping):
+        return Document(MAPPING_NAME, None, Path(), _tables(source), {})
+    path = _path(source)
+    tables = _parsed(_text(path, str(source)), str(source))
+    name = path.stem if path.is_file() else ""  # the name of a pipe is a number
+    return Document(str(source), name, path.parent, tables, {})
+
+
+def plain(value: object) -> object:
+    """The same value in TOML's types: without tuples, paths, and NumPy's numbers and arrays."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return cast(object, value.tolist())
+    if isinstance(value, Mapping):
+        entries = cast(Mapping[object, object], value).items()
+        return {str(key): plain(entry) for key, entry in entries}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in cast(Sequence[object], value)]
+    return str(value) if isinstance(value, PurePath) else value
+
+
+def _tables(source: Mapping[str, object]) -> Table:
+    try:
+        return cast(Table, plain(source))
+    except RecursionError:
+        raise ConfigError(MAPPING_NAME, [Fault("", "values are nested too deeply")]) from None
+
+
+def _path(source: str | Path) -> Path:
+    try:
+        path = Path(source)
+        if not path.is_file() and str(source) in shipped_configs():
+            return shipped_configs()[str(source)]
+    except (OSError, ValueError, TypeError):  # no file can have such a name
+        message = f"{shown(source)} is not the path of a sweep file"
+        raise ConfigError(shown(source), [Fault("", message)]) from None
+    return path
+
+
+def _text(path: Path, source: str) -> str:
+    try:
+        with path.open("rb") as file:  # a pipe is fine; a device may have no end
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) <= MAX_FILE_BYTES:
+            return content.decode("utf-8-sig")
+        message = f"larger than {MAX_FILE_BYTES // 2**20} MiB; put long axes into CSV files"
+    except FileNotFoundError:
+        cure = nearest(path.stem, shipped_configs())
+        message = f"there is no such file, and no shipped sweep file of that name; {cure}"
+    except IsADirectoryError:
+        message = "this is a folder; give the path of a TOML file in it"
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        message = f"line {line} is not UTF-8 text; save the file as UTF-8"
+    except (OSError, ValueError) as error:
+        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    raise ConfigError(source, [Fault("", message)])
+
+
+def _parsed(text: str, source: str) -> Table:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(source, [Fault("", "values are nested too deeply")]) from None
+    except ValueError as error:
+        raise ConfigError(source, [_syntax_fault(str(error), text)]) from None
+
+
+def _syntax_fault(problem: str, text: str) -> Fault:
+    """The message of tomllib, preceded by its location and followed by the faulty line."""
+    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", problem)
+    if match is None:
+        return Fault("", f"this is not TOML: {problem}")
+    reason = match[1][0].lower() + match[1][1:]
+    reason = reason.replace("('", "[").replace("', '", ".").replace("',)", "]").replace("')", "]")
+    if match[2] is None:
+        return Fault("end of file", f"this is not TOML: {reason}")
+    line = text.split("\n")[int(match[2]) - 1].strip()
+    cure = "; put text in quotes" if reason == "invalid value" else ""
+    place = f"line {match[2]}, column {match[3]}"
+    return Fault(place, f"this is not TOML: {reason} in {shown(line)}{cure}")
