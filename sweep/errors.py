@@ -6,7 +6,6 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-
 MAX_FAULTS_SHOWN = 20
 
 
