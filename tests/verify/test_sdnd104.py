@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from sweep.theory.friction_oscillator import asymptotic_wear_power
 from sweep.verify.sdnd104 import compute, plain, record_of, tabulated
@@ -112,15 +113,67 @@ def test_no_variant_reproduces_two_column_values(sdnd104: dict[str, Any]) -> Non
 
 def test_greatest_differences_printed_and_computed(sdnd104: dict[str, Any]) -> None:
     """By hand from the printed columns, in percent."""
-    wanted = [
-        (0.0065, 100 * (15.26709959 - 15.2655) / 15.26709959),
-        (0.0078, 100 * (0.409071 - 0.40906245) / 0.40906245),
-        (2.45, 100 * (2.31715 - 2.261641) / 2.261641),
-    ]
-    found = [(row["document"], row["columns"]) for row in rows(sdnd104, "greatest")[:3]]
-    for (printed, of_columns), (document, by_hand) in zip(found, wanted, strict=True):
-        assert printed == document
-        assert of_columns == pytest.approx(by_hand, rel=5e-3)
+    wanted = {
+        "2017": [
+            (0.0065, 100 * (15.26709959 - 15.2655) / 15.26709959),
+            (0.0078, 100 * (0.409071 - 0.40906245) / 0.40906245),
+            (2.45, 100 * (2.31715 - 2.261641) / 2.261641),
+            (0.0, 0.0),
+        ],
+        "2003": [
+            (0.007, 100 * (15.26709959 - 15.2660) / 15.26709959),
+            (0.004, 100 * (0.409077 - 0.40906245) / 0.40906245),
+            (0.072, 100 * (2.26316 - 2.261641) / 2.261641),
+            (0.0, 0.0),
+        ],
+    }
+    for edition, figures_of_edition in wanted.items():
+        edition_rows = rows(sdnd104, "greatest", edition=edition)
+        for row, (document, by_hand) in zip(edition_rows, figures_of_edition, strict=True):
+            assert row["document"] == document
+            assert row["columns"] == pytest.approx(by_hand, rel=5e-3)
+
+
+def test_the_stiffness_called_unstable_is_stable(sdnd104: dict[str, Any]) -> None:
+    """Limits of stability in units of 1/√(K_T/m), with critical damping: EULER's is 2√2 − 2."""
+    (euler,) = rows(sdnd104, "stability", method="EULER")
+    for name, stiffness in (("used", 9e6), ("claimed", 1e6), ("ten_times", 1e7)):
+        assert euler[name] == pytest.approx((2 * 2**0.5 - 2) / stiffness**0.5, rel=5e-3)
+    for row in rows(sdnd104, "stability"):
+        assert row["ten_times"] > 1e-4
+        assert row["stiffest_long"] > 1e7
+    for row in rows(sdnd104, "instability"):
+        for name in ("claimed", "ten_times"):
+            assert row[name] == pytest.approx(row["reference"], rel=6e-3)
+
+
+def test_slip_reverses_as_the_documents_recurrence_has_it(figures: Figures) -> None:
+    """The document's Maple program: lines of slope ±μg that meet the plane's velocity."""
+    omega, a0, grip = 2 * math.pi, 15.0, 1.0
+
+    def plane(time: float) -> float:
+        return -a0 / omega * math.cos(omega * time)
+
+    instant = math.asin(grip / a0) / omega
+    for n, reversal in enumerate(figures.reversals):
+        sign, start = (-1) ** n, instant
+
+        def apart(time: float, sign: int = sign, start: float = start) -> float:
+            return plane(start) + sign * grip * (time - start) - plane(time)
+
+        times = np.linspace(start + 0.1, start + 1, 901)  # no slip is shorter than 0.1 s
+        gaps = np.array([apart(time) for time in times])
+        bracket = np.flatnonzero(gaps[:-1] * gaps[1:] < 0)[0]
+        instant = brentq(apart, times[bracket], times[bracket + 1], xtol=1e-14)
+        assert reversal == pytest.approx(instant, abs=1e-9)
+
+
+def test_deviations_from_the_limit_shrink_by_the_contraction(sdnd104: dict[str, Any]) -> None:
+    last = rows(sdnd104, "reversals")[-1]
+    acceleration = (15.0**2 - (math.pi / 2) ** 2) ** 0.5
+    assert last["limit"] == pytest.approx(math.acos(math.pi / 30) / (2 * math.pi), rel=1e-9)
+    assert last["contraction"] == pytest.approx((1 - acceleration) / (1 + acceleration), rel=1e-3)
+    assert last["ratio"] == pytest.approx(last["contraction"], rel=1e-3)
 
 
 # --- The excitation from a table ---

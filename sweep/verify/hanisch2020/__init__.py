@@ -15,6 +15,7 @@ from sweep.verify.record import Check, Record
 TITLES = {
     tables.borders: "The three regions of eq. 24, small δ, φ = 90° (W̄δ over ξ = β/δ, W̄ over β)",
     tables.cases: "Single contacts: the one of Fig. 2, and other phases",
+    tables.cycles: "Fig. 2: the first cycles of a contact that starts with relaxed springs",
     tables.fits: "The transitions: 0 < ξ < 4 for small δ, and β > 0.1 at φ = 90°",
     tables.coefficients: "Our least-squares fits (x is ξ or β; – marks an error that is rounding)",
     tables.readings: "Readings of damaged copies",

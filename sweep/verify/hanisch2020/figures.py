@@ -20,6 +20,7 @@ from sweep.analysis.master_curve import (
     from_dataset,
 )
 from sweep.theory import mdr_contact as theory
+from sweep.verify.hanisch2020.cycles import Cycles, first_cycles
 from sweep.verify.hanisch2020.published import (
     CONSTANTS,
     DELTA,
@@ -74,6 +75,7 @@ class Figures:
     compared: tuple[Comparison, ...]
     cases: tuple[Case, ...]
     plus: float  # greatest relative error of eq. 25 with a plus before 0.5866
+    cycles: Cycles  # of the contact of Fig. 2
     changes: Mapping[str, float]  # greatest relative change of eq. 27 with another last constant
 
 
@@ -91,6 +93,7 @@ def compute() -> Figures:
         compared=(*_over_xi(points, curves["xi"]), *_over_beta(points, curves["beta"])),
         cases=_cases(),
         plus=distance(equation_25(xi, sign=+1.0), constant_load_energy(xi), xi).greatest,
+        cycles=first_cycles(),
         changes=_changes(),
     )
 

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from sweep.theory.friction_oscillator import CRITICAL_RATIO, asymptotic_wear_power
+from sweep.theory.friction_oscillator import (
+    CRITICAL_RATIO,
+    asymptotic_wear_power,
+    slip_duration,
+)
+from sweep.theory.stability import longest_step
 from sweep.verify.document import relative
 from sweep.verify.record import Row
+from sweep.verify.sdnd104 import motion
 from sweep.verify.sdnd104.figures import SCHEMES, Figures
 from sweep.verify.sdnd104.published import (
     AMPLITUDES,
     CONSTANTS,
+    EDITION_2003,
     EDITION_2017,
+    LONGEST_STEP,
     NAMES,
     NEWER_VERSIONS,
     SPRING,
+    STEP,
     SYSTEM,
     TANGENTIAL_STIFFNESS,
+    UNSTABLE_STIFFNESS,
+    USED_STIFFNESS,
     reference,
 )
 
@@ -45,6 +57,60 @@ def stiffness(figures: Figures) -> Iterator[Row]:
             "published": published["euler"],
             "named": figures.power("euler", a0, contact=TANGENTIAL_STIFFNESS),
             "used": figures.power("euler", a0),
+        }
+
+
+def stability(figures: Figures) -> Iterator[Row]:
+    """The longest stable steps in stick, with critical damping, and the stiffness they allow."""
+    del figures
+    for scheme in SCHEMES:
+        used, claimed, ten_times = (
+            longest_stable_step(scheme, contact)
+            for contact in (USED_STIFFNESS, UNSTABLE_STIFFNESS, 10 * UNSTABLE_STIFFNESS)
+        )
+        yield {
+            "method": NAMES[scheme],
+            "used": used,
+            "claimed": claimed,
+            "ten_times": ten_times,
+            "stiffest_short": USED_STIFFNESS * (used / STEP) ** 2,
+            "stiffest_long": USED_STIFFNESS * (used / LONGEST_STEP) ** 2,
+        }
+
+
+def longest_stable_step(scheme: str, contact: float) -> float:
+    """The longest stable step [s] in stick at this K_T [N/m] and its critical damping."""
+    mass = SYSTEM["mass"]
+    return longest_step(scheme, mass, SPRING, contact, 2 * (mass * (SPRING + contact)) ** 0.5)
+
+
+def instability(figures: Figures) -> Iterator[Row]:
+    """EULER at the K_T that the document calls unstable, and at ten times that."""
+    for a0 in AMPLITUDES:
+        yield {
+            "base_acceleration": a0,
+            "reference": reference(a0),
+            "claimed": figures.power("euler", a0, blocks=1, contact=UNSTABLE_STIFFNESS),
+            "ten_times": figures.power("euler", a0, blocks=1, contact=10 * UNSTABLE_STIFFNESS),
+        }
+
+
+def reversals(figures: Figures) -> Iterator[Row]:
+    """Section 2: t_n − nπ/ω tends to ϑ in slip-slip."""
+    deviations = [
+        instant - n * math.pi / motion.OMEGA - motion.limit(15.0)
+        for n, instant in enumerate(figures.reversals, start=1)
+    ]
+    for n in (1, 2, 3, 4, 8, 16, 32, 48):
+        deviation = float(deviations[n - 1])
+        yield {
+            "n": str(n),
+            "instant": float(figures.reversals[n - 1]),
+            "shifted": deviation + motion.limit(15.0),
+            "limit": motion.limit(15.0),
+            "deviation": deviation,
+            "ratio": deviation / float(deviations[n - 2]) if n > 1 else None,
+            "contraction": motion.contraction(15.0),
         }
 
 
@@ -93,18 +159,21 @@ def variants(figures: Figures, scheme: str, a0: float) -> list[float]:
 
 
 def greatest(figures: Figures) -> Iterator[Row]:
-    """The last column of section 4.1, and what its other columns give."""
-    for a0, printed in EDITION_2017.items():
-        in_columns, widest = widest_difference(a0, {s: printed[s] for s in SCHEMES})
-        ours, widest_ours = widest_difference(a0, {s: figures.power(s, a0) for s in SCHEMES})
-        yield {
-            "base_acceleration": a0,
-            "document": printed["greatest_difference"],
-            "columns": in_columns,
-            "widest": widest,
-            "ours": ours,
-            "widest_ours": widest_ours,
-        }
+    """The last column of section 4.1 in both editions, and what the other columns give."""
+    for edition, columns in (("2017", EDITION_2017), ("2003", EDITION_2003)):
+        for a0, printed in columns.items():
+            schemes = [scheme for scheme in SCHEMES if scheme in printed]
+            in_columns, widest = widest_difference(a0, {s: printed[s] for s in schemes})
+            ours, widest_ours = widest_difference(a0, {s: figures.power(s, a0) for s in schemes})
+            yield {
+                "edition": edition,
+                "base_acceleration": a0,
+                "document": printed["greatest_difference"],
+                "columns": in_columns,
+                "widest": widest,
+                "ours": ours,
+                "widest_ours": widest_ours,
+            }
 
 
 def widest_difference(a0: float, powers: dict[str, float]) -> tuple[float, str | None]:
@@ -133,6 +202,8 @@ def closed_forms(figures: Figures) -> Iterator[Row]:
     """Section 2: the critical ratio, the asymptote, and the strictly periodic stick-slip."""
     prose_reference = CONSTANTS["prose_reference"]
     shorter = figures.exact_power(15.0, end=11.99)
+    system = (SYSTEM["friction"], SYSTEM["gravity"])
+    stuck = {a0: 1 - float(slip_duration(*system, a0)) / math.pi for a0 in (1.5, 1.01)}
     for quantity, unit, printed, closed_form, exact in (
         ("η* = 2/√(π² + 4)", "1", CONSTANTS["critical_ratio"], CRITICAL_RATIO, None),
         ("wear power, slip-slip, asymptotic, a₀ = 15 m/s²", "W",
@@ -141,6 +212,9 @@ def closed_forms(figures: Figures) -> Iterator[Row]:
          reference(1.5), steady(1.5), figures.exact_power(1.5)),
         ("wear power, stick-slip, a₀ = 1.01 m/s²", "W",
          reference(1.01), steady(1.01), figures.exact_power(1.01)),
+        ("share of time stuck, a₀ = 1.5 m/s²", "1", None, stuck[1.5], figures.stick_fraction(1.5)),
+        ("share of time stuck, a₀ = 1.01 m/s²", "1",
+         None, stuck[1.01], figures.stick_fraction(1.01)),
         ("wear power on [4, 11.99] s, a₀ = 15 m/s²", "W", prose_reference, None, shorter),
     ):  # fmt: skip
         yield {

@@ -10,23 +10,25 @@ from typing import TYPE_CHECKING
 
 from sweep.engine import usable_processors
 from sweep.verify.runs import computed
-from sweep.verify.sdnd104 import plain, tabulated
+from sweep.verify.sdnd104 import motion, plain, tabulated
 from sweep.verify.sdnd104.published import (
     AMPLITUDES,
     BLOCKS,
     FIRST_STEP,
     LONGEST_STEP,
     NAMES,
+    OTHER_STIFFNESSES,
     SPRING,
     STEP,
     SYSTEM,
-    TANGENTIAL_STIFFNESS,
     USED_STIFFNESS,
     WINDOW_ENDS,
 )
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from sweep.verify.sdnd104.motion import Values
 
 CONSTANT = math.inf  # the tolerance that means steps of constant length
 SCHEMES = tuple(NAMES)  # in the document's order
@@ -44,6 +46,8 @@ class Figures:
     schemes: Mapping[str, xr.DataArray]
     tabulated: dict[float, float]  # by amplitude: exact motion under the tabulated excitation
     tabulated_schemes: dict[tuple[str, float], float]  # the same, by scheme and amplitude
+    motions: dict[float, xr.Dataset]  # by amplitude: velocities over the first periods
+    reversals: Values  # s, of slip-slip at 15 m/s²
     drifting: dict[float, float]  # by amplitude: EULER in plain Python with accumulated time
 
     def exact_power(self, a0: float, spring: float = 0.0, end: float = 12.0) -> float:
@@ -54,6 +58,11 @@ class Figures:
     def friction_power(self, a0: float) -> float:
         """Friction power by method exact, without spring, over [4, 12] s."""
         chosen = self.exact["friction_power"].sel(base_acceleration=a0, stiffness=0.0)
+        return float(chosen.sel(window_end=12.0))
+
+    def stick_fraction(self, a0: float) -> float:
+        """Share of [4, 12] s spent stuck, by method exact, without spring."""
+        chosen = self.exact["stick_fraction"].sel(base_acceleration=a0, stiffness=0.0)
         return float(chosen.sel(window_end=12.0))
 
     def moreau_power(self, a0: float, spring: float = 0.0, end: float = 12.0) -> float:
@@ -107,6 +116,8 @@ def compute() -> Figures:
             for name, scheme in schemes.items()
             for a0 in AMPLITUDES
         },
+        motions={a0: motion.curves(a0) for a0 in motion.REGIMES},
+        reversals=motion.reversals(15.0),
         drifting={
             a0: plain.wear_power(plain.drifting_euler, a0, tabulated.true_sine, window)
             for a0 in AMPLITUDES
@@ -116,7 +127,9 @@ def compute() -> Figures:
 
 def _exact() -> xr.Dataset:
     return _computed(
-        "exact", {"stiffness": (0.0, SPRING)}, outputs=("wear_power", "friction_power")
+        "exact",
+        {"stiffness": (0.0, SPRING)},
+        outputs=("wear_power", "friction_power", "stick_fraction"),
     )
 
 
@@ -140,7 +153,7 @@ def _scheme(scheme: str) -> xr.DataArray:
         "blocks": (1, BLOCKS),
     }
     if scheme == "euler":
-        axes["tangential_stiffness"] = (USED_STIFFNESS, TANGENTIAL_STIFFNESS)
+        axes["tangential_stiffness"] = (USED_STIFFNESS, *OTHER_STIFFNESSES)
     if scheme in TOLERANCES:
         axes["step"] = (STEP, FIRST_STEP)
         axes["tolerance"] = (CONSTANT, TOLERANCES[scheme])

@@ -32,7 +32,9 @@ WINDOW_ENDS = (12.0, 11.99)  # s: of the numbers in the table of section 2.1, an
 STEP = CONSTANTS["step"]  # s, the document's; the runs used LONGEST_STEP
 FIRST_STEP, LONGEST_STEP = RUNS["first_step"], RUNS["longest_step"]  # s
 TANGENTIAL_STIFFNESS = CONSTANTS["tangential_stiffness"]  # N/m, the document's
+UNSTABLE_STIFFNESS = CONSTANTS["unstable_stiffness"]  # N/m, according to the document
 USED_STIFFNESS = RUNS["tangential_stiffness"]  # N/m, of the runs
+OTHER_STIFFNESSES = (TANGENTIAL_STIFFNESS, UNSTABLE_STIFFNESS, 10 * UNSTABLE_STIFFNESS)  # N/m
 BLOCKS = int(RUNS["blocks"])
 TABLE_INTERVALS, TABLE_LENGTH = int(RUNS["intervals"]), RUNS["length"]  # excitation; length in s
 
