@@ -92,7 +92,7 @@ def _controls(values: Values, method: str, n: int, *, edges: bool) -> Values:
         "tangential_stiffness": stiffness,
         "blocks": random.choice([1.0, 2.0, 5.0], n),
         "maximum_step": 3 * step,
-        "maximum_steps": np.where(random.random(n) < 0.05, 20.0, 1e4 if edges else 1e5),
+        "maximum_steps": np.where(random.random(n) < 0.05, 20.0, 1e5),
     }
     if method in TOLERANCES:
         tolerance = np.array([TOLERANCES[method]])
@@ -104,22 +104,25 @@ def _controls(values: Values, method: str, n: int, *, edges: bool) -> Values:
 
 
 def fixed_points() -> Values:
-    """Sixty points: free, sprung, damped, shaken, with all of these, and outside of validity."""
-    i = np.arange(60.0)
+    """Free, sprung, damped, shaken, with all of these, outside of validity, and never slipping."""
+    i = np.arange(62.0)
     kind = i - 6.0 * np.floor(i / 6.0)
+    held = i >= 60
     start = spread(i, 17, 0.0, 3.0)
     sprung = (kind == 1) | (kind == 4) | (kind == 5)
     damped = (kind == 2) | (kind == 4)
     shaken = (kind == 3) | (kind == 4)
     return {
         "mass": spread(i, 7, 0.5, 2.0),
-        "gravity": spread(i, 11, 5.0, 12.0),
+        "gravity": np.where(held, 10.0, spread(i, 11, 5.0, 12.0)),
         "friction": spread(i, 13, 0.02, 0.6),
         "stiffness": np.where(sprung, spread(i, 19, 0.001, 60.0), 0.0),
         "damping": np.where(damped, spread(i, 23, 0.001, 3.0), 0.0),
-        "base_acceleration": spread(i, 29, 0.5, 15.0),
+        "base_acceleration": np.where(held, 1e-300 * (i - 60.0), spread(i, 29, 0.5, 15.0)),
         "angular_frequency": spread(i, 31, 1.0, 9.0),
-        "vertical_acceleration": np.where(shaken, spread(i, 37, 0.1, 5.5), 0.0),
+        "vertical_acceleration": np.where(
+            held, 9.0, np.where(shaken, spread(i, 37, 0.1, 5.5), 0.0)
+        ),
         "phase": np.where(shaken, spread(i, 41, -3.0, 3.0), 0.0),
         "window_start": start,
         "window_end": start + spread(i, 43, 0.0, 6.0),

@@ -120,19 +120,24 @@ HD Scaled scaled(Parameters const& p) {
     // mu g is formed exactly: near mu g = a0 everything hangs on the difference.
     real limit = p.friction * p.gravity;
     real limit_rest = fma(p.friction, p.gravity, -limit);
-    mask shaken = p.base_acceleration > 0.0;
-    real scale = select(shaken, p.base_acceleration, 1.0);
-    real excess = select(shaken, ((scale - limit) - limit_rest) / scale, -1.0);
-    o.friction = select(shaken, limit / scale, 2.0);
+    // A mass whose inertia never exceeds the smallest friction limit of a cycle never slips, and
+    // limit / a0 may overflow: it stands for one at friction 2 without vertical shaking. The factor
+    // keeps the decision near the limit with the crossings, which round less.
+    real least_limit = p.friction * (p.gravity - abs(p.vertical_acceleration));
+    mask held = p.base_acceleration <= 0.5 * least_limit;
+    real scale = select(held, 1.0, p.base_acceleration);
+    real excess = select(held, -1.0, ((scale - limit) - limit_rest) / scale);
+    o.friction = select(held, 2.0, limit / scale);
     o.shaking = p.vertical_acceleration / p.gravity;
+    real shaking = select(held, 0.0, o.shaking);
     sincos(p.phase, o.shake_sine, o.shake_cosine);
 
     real rate = 1.0 / (p.mass * p.angular_frequency);
     o.modes = modes_of(p.stiffness * rate / p.angular_frequency, p.damping * rate);
     o.free = (o.modes.spring == 0.0) & (o.modes.damping == 0.0);
 
-    o.forward = side_of(1.0, o.friction, excess, o.shaking, o.shake_sine, o.shake_cosine);
-    o.backward = side_of(-1.0, o.friction, excess, o.shaking, o.shake_sine, o.shake_cosine);
+    o.forward = side_of(1.0, o.friction, excess, shaking, o.shake_sine, o.shake_cosine);
+    o.backward = side_of(-1.0, o.friction, excess, shaking, o.shake_sine, o.shake_cosine);
     if constexpr (parameter_set == ParameterSet::cycles) {
         o.window_start = moment_of_cycles(p.start_cycle);
         o.window_end = moment_of_cycles(p.end_cycle);
@@ -145,7 +150,7 @@ HD Scaled scaled(Parameters const& p) {
     o.valid = (abs(o.shaking) < 1.0) & (o.window > 0.0) & (o.window_end.cycle <= most_cycles) &
               (o.modes.spring <= stiffest * stiffest) & (o.modes.damping <= most_damping);
     // Where a0 is this small, digits of mu g have been lost already.
-    o.resolved = ~shaken | (p.base_acceleration > 1e-290);
+    o.resolved = held | (p.base_acceleration > 1e-290);
     return o;
 }
 
