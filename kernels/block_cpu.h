@@ -40,13 +40,13 @@ struct Block {
         return result;
     }
 
-    template <class T> HD void scatter(int output, real const& values, T missing) const {
+    template <class T> HD void scatter(int output, real const& values, T missing_value) const {
         T* stored = (T*)request.outputs[output] + first;
         for (int i = 0; i < count; ++i)
-            stored[i] = lane(status, i) == 0.0 ? (T)lane(values, i) : missing;
+            stored[i] = stored_value(lane(status, i) == 0.0, lane(values, i), missing_value);
     }
     HD void scatter_real(int output, real const& values) const {
-        scatter<double>(output, values, __builtin_nan(""));
+        scatter<double>(output, values, missing());
     }
     HD void scatter_count(int output, real const& values) const {
         scatter<int32>(output, values, -1);

@@ -41,11 +41,11 @@ struct BatchPoint {
         return column.values[(request.first + index) / column.repeat % column.count];
     }
 
-    template <class T> HD void scatter(int output, real const& values, T missing) const {
-        ((T*)request.outputs[output])[index] = ok ? (T)lane(values, 0) : missing;
+    template <class T> HD void scatter(int output, real const& values, T missing_value) const {
+        ((T*)request.outputs[output])[index] = stored_value(ok, lane(values, 0), missing_value);
     }
     HD void scatter_real(int output, real const& values) const {
-        scatter<double>(output, values, from_bits(0x7ff8000000000000LL));
+        scatter<double>(output, values, missing());
     }
     HD void scatter_count(int output, real const& values) const {
         scatter<int32>(output, values, -1);

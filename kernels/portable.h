@@ -24,6 +24,7 @@ HD long long bits_of(double a) { return __double_as_longlong(a); }
 HD double from_bits(long long a) { return __longlong_as_double(a); }
 HD double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
 HD double root(double a) { return __dsqrt_rn(a); }
+HD double missing() { return from_bits(0x7ff8000000000000LL); }  // of a value nobody has written
 
 #else
 
@@ -54,9 +55,15 @@ HD double from_bits(long long a) { return __builtin_bit_cast(double, a); }
 #endif
 HD double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 HD double root(double a) { return __builtin_sqrt(a); }
+HD double missing() { return __builtin_nan(""); }  // of a value nobody has written
 HD double fma(double a, double b, double c) { return fused(a, b, c); }  // CUDA has its own
 
 #endif
+
+// What is stored of an output: a NaN has no value as an integer, and is missing as well.
+template <class T> HD T stored_value(bool ok, double value, T missing_value) {
+    return ok && value == value ? (T)value : missing_value;
+}
 
 constexpr int lanes = SWEEP_WIDTH * SWEEP_PACK;
 

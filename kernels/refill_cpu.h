@@ -57,13 +57,15 @@ struct Passengers {
         return result;
     }
 
-    template <class T> HD void scatter(int output, real const& values, T missing) const {
+    template <class T> HD void scatter(int output, real const& values, T missing_value) const {
         T* stored = (T*)request.outputs[output];
         for (int k = 0; k < lanes; ++k)
-            if (lands[k]) stored[points[k]] = lane(status, k) == 0.0 ? (T)lane(values, k) : missing;
+            if (lands[k])
+                stored[points[k]] =
+                    stored_value(lane(status, k) == 0.0, lane(values, k), missing_value);
     }
     HD void scatter_real(int output, real const& values) const {
-        scatter<double>(output, values, __builtin_nan(""));
+        scatter<double>(output, values, missing());
     }
     HD void scatter_count(int output, real const& values) const {
         scatter<int32>(output, values, -1);

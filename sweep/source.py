@@ -17,7 +17,16 @@ from typing import Literal, cast
 from sweep.arrays import array_text
 from sweep.errors import SweepError
 from sweep.shipped import kernels_folder
-from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Sweep, parameters_of
+from sweep.spec import (
+    Method,
+    Model,
+    Output,
+    Parameter,
+    ParameterSet,
+    Status,
+    Sweep,
+    parameters_of,
+)
 
 Target = Literal["cpu", "gpu", "trace"]
 
@@ -198,15 +207,15 @@ def _generated(kernel: Kernel) -> str:
     sets = ", ".join(parameter_set.name for parameter_set in model.parameter_sets)
     lines = [
         '#line 1 "generated"',
-        "// Every parameter of the model and its methods; those the sweep does not have are 0.",
+        "// Every parameter of the model and its methods; those the sweep lacks are 0.",
         _struct("Parameters", _fields(model)),
-        "// What finish() returns, in SI units; status as in the table of statuses.",
-        _struct("Outputs", [*(output.name for output in model.outputs), "status"]),
-        "// What a trace tells of one moment, in SI units.",
-        _struct("Observables", ["time", *_observables(model)]),
+        "// What finish() returns, in SI units: missing, and failed, until it is written.",
+        _struct("Outputs", [o.name for o in model.outputs], "missing()", status=Status.failed),
+        "// What a trace shows at one moment, in SI units.",
+        _struct("Observables", ["time", *_observables(model)], "missing()"),
         "// ... and of each item.",
-        _struct("ItemObservables", _observables(model, per_item=True)),
-        "// What a trace spans if nothing else is asked for, in s.",
+        _struct("ItemObservables", _observables(model, per_item=True), "missing()"),
+        "// What a trace spans by default, in s.",
         _struct("Span", ["first", "last"]),
         f"enum class ParameterSet {{ {sets} }};",
         f"constexpr ParameterSet parameter_set = ParameterSet::{kernel.parameter_set.name};",
@@ -275,8 +284,11 @@ def _fields(model: Model) -> list[str]:
     return list(dict.fromkeys(p.name for p in (*model.parameters, *sets, *controls)))
 
 
-def _struct(name: str, fields: Iterable[str]) -> str:
-    return f"struct {name} {{\n" + "".join(f"    real {field};\n" for field in fields) + "};"
+def _struct(name: str, fields: Iterable[str], initial: str = "", **others: int) -> str:
+    """A struct of reals, with an initial value for all its fields and with other fields."""
+    values = dict.fromkeys(fields, initial) | {name: f"{n}.0" for name, n in others.items()}
+    lines = [f"    real {field}{value and f' = {value}'};\n" for field, value in values.items()]
+    return f"struct {name} {{\n{''.join(lines)}}};"
 
 
 def _flags(namespace: str, flags: dict[str, bool]) -> str:
