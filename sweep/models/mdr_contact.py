@@ -160,7 +160,7 @@ CONTROLS = (
 
 METHODS = (
     Method(
-        name="exact", kind="kernel", revision=1, pack=2,
+        name="exact", kind="kernel", revision=2, pack=2,
         summary="quadrature over the moving edge of the stick area; no step size",
     ),
     Method(

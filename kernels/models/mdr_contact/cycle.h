@@ -84,18 +84,34 @@ struct Piece {
     Turn lag;
 };
 
-// Springs that came into contact during the last half cycle; s from its end down to 0. With contact
-// lost in part of the cycle, b and all depths may be tiny near the end: a piece of its own.
-HD Piece entering(Scaled const& o, Cycle const& c, bool outer) {
-    constexpr double near_end = 1e-3;
+// Springs that came into contact during the last half cycle; s from its end down to 0. If contact is
+// lost in part of the cycle, the work there grows as r^(b - 1) down to depths of m/load, so the end is
+// cut off in levels: level k begins at entering_ratio^k of the piece. The deepest one that load/m needs
+// reaches the end; up to 1e27 all of it is resolved.
+constexpr int entering_levels = 9;
+constexpr double entering_ratio = 1e-3;
+
+HD Piece entering(Scaled const& o, Cycle const& c, int level) {
     mask jumps = o.delta > 1.0;
     real from = select(c.early, (pi - c.lost) - c.alpha, c.span);
     from = greatest(from, 0.0);
-    real split = select(jumps, near_end * from, from);
-    real begin = select(outer, 0.0, split);
+    real linear = 2.0 * o.beta * o.sine / select(o.rb == 0.0, 1.0, o.rb);
+    real needs = select(linear > 0.0, o.load / linear, 0.0);
+    double share = 1.0, resolved = 1e3;  // of load/m, by this level if it reaches the end
+    for (int i = 0; i < level; ++i) {
+        share *= entering_ratio;
+        resolved *= 1.0 / entering_ratio;
+    }
+    mask needed = true, ends = ~jumps;
+    if (level > 0) {
+        needed = jumps & (mask(level == 1) | (needs > resolved * entering_ratio));
+        ends = (needs <= resolved) | mask(level == entering_levels - 1);
+    }
+    real begin = select(ends, 0.0, share * entering_ratio * from);
+    real stop = share * from;
     real bend = select(c.early, c.lost, c.lag);
     Piece q;
-    q.length = select(outer, split, from - split);
+    q.length = select(needed, stop - begin, 0.0);
     q.least = greatest(1.0 - o.delta, 0.0) +
               2.0 * o.delta * turn(0.5 * (bend - c.lost)).sine * turn(0.5 * (bend + c.lost)).sine;
     q.rate = 2.0 * o.delta;
@@ -103,7 +119,7 @@ HD Piece entering(Scaled const& o, Cycle const& c, bool outer) {
     q.second = turn(0.5 * begin + bend);
     q.swing = o.rb;
     q.start = backward(turn(from - begin));
-    q.linear = 2.0 * o.beta * o.sine / select(o.rb == 0.0, 1.0, o.rb);
+    q.linear = linear;
     q.square = 0.0;
     q.lag = {0.0, 1.0};
     return q;
@@ -143,14 +159,15 @@ HD Piece rising(Scaled const& o, Cycle const& c, bool after) {
     return q;
 }
 
-// The whole contact slips; `lowest` is where on its way the normal motion is lowest.
-HD Piece whole(Scaled const& o, Cycle const& c, real from, real to, real lowest, real swing) {
+// The whole contact slips, from `from` on its way. `since` is how far that is past the lowest point of
+// the normal motion, less half the phase without contact: 0 where contact is lost or made.
+HD Piece whole(Scaled const& o, Cycle const& c, real from, real length, real since, real swing) {
     Piece q;
-    q.length = to - from;
+    q.length = length;
     q.least = greatest(1.0 - o.delta, 0.0);
     q.rate = 2.0 * o.delta;
-    q.first = turn(0.5 * (from - lowest - c.lost));
-    q.second = turn(0.5 * (from - lowest + c.lost));
+    q.first = turn(0.5 * since);
+    q.second = turn(0.5 * since + c.lost);
     q.swing = swing;
     q.start = turn(from);
     q.linear = q.square = 0.0;
@@ -158,14 +175,16 @@ HD Piece whole(Scaled const& o, Cycle const& c, real from, real to, real lowest,
     return q;
 }
 
-// ... backward, in y. It may begin before Omega, and contact may be made only after s = 0.
+// ... backward, in y. It may begin before Omega, and contact may be made only after s = 0. With much
+// friction it lasts for 2 alpha, which is far below the rounding of lost + alpha.
 HD Piece whole_falling(Scaled const& o, Cycle const& c) {
+    mask at_loss = c.lost >= c.alpha;
     real from = greatest(c.lost - c.alpha, 0.0);
-    real early = least(c.lost + c.alpha, pi);
-    real to = select(c.early, early, least(c.fall, c.rest));
-    real made = ((two_pi - c.lost) - c.alpha);
-    to = select(o.delta > 1.0, least(to, made), to);
-    return whole(o, c, from, to, -c.alpha, o.rb);
+    real early = select(at_loss, c.alpha + c.alpha, c.lost + c.alpha);
+    real length = select(c.early, least(early, pi - from), least(c.fall, c.rest) - from);
+    real made = select(at_loss, 2.0 * (pi - c.lost), (two_pi - c.lost) - c.alpha);
+    length = select(o.delta > 1.0, least(length, made), length);
+    return whole(o, c, from, length, greatest(c.alpha - c.lost, 0.0), o.rb);
 }
 
 // ... forward, in z, after and before contact is lost.
@@ -173,7 +192,8 @@ HD Piece whole_rising(Scaled const& o, Cycle const& c, bool after) {
     real all = least(c.rise, c.rest);
     real from = select(after, 0.0, c.lag + c.lost);
     real to = select(after, least(all, c.lag - c.lost), all);
-    return whole(o, c, from, to, c.lag, o.ra);
+    real since = select(after, -(c.lag + c.lost), 0.0);
+    return whole(o, c, from, to - from, since, o.ra);
 }
 
 }  // namespace mdr_contact

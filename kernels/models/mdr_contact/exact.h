@@ -15,7 +15,8 @@ namespace exact {
 
 using namespace mdr_contact;
 
-constexpr int pieces = 8, edges = 5;  // of these, part of the contact sticks in the first ones
+// In the first of these pieces part of the contact sticks.
+constexpr int edges = entering_levels + 3, pieces = edges + 3;
 
 struct State {
     real work;  // integral of load K
@@ -60,20 +61,17 @@ template <bool general> HD real whole_integral(Scaled const& o, Piece const& q) 
 }
 
 HD Piece piece_of(Scaled const& o, Cycle const& c, int64 number) {
-    switch (number) {
+    if (number < entering_levels) return entering(o, c, entering_levels - 1 - (int)number);
+    switch (number - entering_levels) {
         case 0:
-            return entering(o, c, true);
-        case 1:
-            return entering(o, c, false);
-        case 2:
             return falling(o, c);
-        case 3:
+        case 1:
             return rising(o, c, true);
-        case 4:
+        case 2:
             return rising(o, c, false);
-        case 5:
+        case 3:
             return whole_falling(o, c);
-        case 6:
+        case 4:
             return whole_rising(o, c, true);
         default:
             return whole_rising(o, c, false);
