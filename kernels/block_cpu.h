@@ -1,4 +1,4 @@
-// What a CPU's entry into a kernel is called with, and blocks of a request's points.
+// The arguments of a CPU entry, and blocks of a request's points.
 #pragma once
 
 struct Column {
@@ -8,17 +8,17 @@ struct Column {
 };
 
 struct Request {
-    int64 next;      // first point not yet stored
+    int64 next;      // first point that is not stored yet
     int64 stop;      // one past the last point
-    int64 budget;    // units of work left to this call
-    int64 resuming;  // whether `state` holds what is under way at `next`
+    int64 budget;    // units of work left in this call
+    int64 resuming;  // whether `state` holds unfinished work at `next`
     void* state;
     uint8* status;
     Column columns[n_columns];
     void* outputs[n_outputs];
 };
 
-// A block of neighbouring points of a request; lanes beyond the last point repeat it.
+// A block of adjacent points of a request; lanes past the last point repeat it.
 struct Block {
     Request const& request;
     int64 first;
@@ -30,7 +30,7 @@ struct Block {
         if (column.count == 1) return real(column.values[0]);
         real result;
         int64 index = (first / column.repeat) % column.count;
-        int64 since = first % column.repeat;  // points of this value before
+        int64 since = first % column.repeat;  // points that already had this value
         for (int k = 0; k < lanes; ++k) {
             set_lane(result, k, column.values[index]);
             if (k >= count - 1 || ++since < column.repeat) continue;
@@ -56,7 +56,7 @@ struct Block {
     }
 };
 
-// Writes a block's outputs and goes on to the next.
+// Writes the outputs of a block and moves on to the next block.
 HD void store(Request& request, Block& block, Outputs const& outputs) {
     block.status = outputs.status;
     scatter_outputs(block, outputs);

@@ -1,4 +1,4 @@
-// What a GPU's entry into a kernel is called with, and blocks of `lanes` points or items.
+// The arguments of a GPU entry, and blocks of `lanes` points or items.
 #pragma once
 
 struct Column {
@@ -7,29 +7,29 @@ struct Column {
     int64 count;
 };
 
-// A batch of points, all of which lie in the device's memory, and the threads at work on it.
+// A batch of points in device memory, and the threads that compute it.
 struct Request {
-    int64 first;        // place of the batch's first point in the columns
-    int64 points;       // of the batch
-    int64 budget;       // units of work of each thread in this launch
-    int64 resuming;     // whether `under_way` and `states` hold what an earlier launch has left
-    uint8* unfinished;  // set to 1 by threads that are not done
-    uint8* under_way;   // of each thread: whether its state is kept
-    void* states;       // of each thread
-    uint8* status;      // of each point
-    // Of kernels whose points are sums over items; a group is 64 items of one point.
-    int64 first_group;        // of this launch, counted through the batch
-    int64 groups;             // of this launch
-    int64 groups_of_a_point;  // as many as the point with the most items has
-    double* parts;  // what each item of the launch adds: [field][item of the group][group]
-    double* sums;   // of each group of the batch: [field][group]
+    int64 first;        // index in the columns of the batch's first point
+    int64 points;       // in the batch
+    int64 budget;       // units of work per thread in this launch
+    int64 resuming;     // whether `under_way` and `states` are from an earlier launch
+    uint8* unfinished;  // set to 1 by every thread that has not finished
+    uint8* under_way;   // per thread: whether its state is saved
+    void* states;       // per thread
+    uint8* status;      // per point
+    // For kernels that sum over items; a group is 64 items of one point.
+    int64 first_group;        // of this launch, counted over the batch
+    int64 groups;             // in this launch
+    int64 groups_of_a_point;  // the number that the point with the most items needs
+    double* parts;            // contribution of each item: [field][item in the group][group]
+    double* sums;             // over each group of the batch: [field][group]
     Column columns[n_columns];
     void* outputs[n_outputs];
 };
 
 HD int64 thread_index() { return (int64)blockIdx.x * blockDim.x + threadIdx.x; }
 
-// One point of a request, in every lane.
+// One point of a request, the same in every lane.
 struct BatchPoint {
     Request const& request;
     int64 index;  // in the batch
@@ -55,14 +55,14 @@ struct BatchPoint {
     }
 };
 
-// Writes a point's outputs.
+// Writes the outputs of a point.
 HD void store(BatchPoint point, Outputs const& outputs) {
     point.ok = lane(outputs.status, 0) == 0.0;
     scatter_outputs(point, outputs);
     point.request.status[point.index] = (uint8)lane(outputs.status, 0);
 }
 
-// A thread's state, kept between launches only where a budget ends before the work does.
+// The state of a thread, saved between launches only if the budget runs out before the work ends.
 template <class State> struct Kept {
     Request const& request;
     int64 thread;
@@ -77,8 +77,8 @@ template <class State> struct Kept {
     HD void forget() const { request.under_way[thread] = 0; }
 };
 
-// What the host has to know of the kernel: bytes of a state and of a request, lanes of a thread,
-// fields of a sum.
+// What the host needs to know about the kernel: bytes per state and per request, lanes per thread,
+// fields per sum.
 HD void write_sizes(int64* sizes, int64 state_bytes, int64 fields) {
     sizes[0] = state_bytes;
     sizes[1] = sizeof(Request);

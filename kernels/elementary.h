@@ -1,13 +1,14 @@
 // Elementary functions of `real`, for every backend: sincos, circular, asin, acos, atan2, exp, log,
 // pow.
 //
-// Each is one fixed chain of correctly rounded operations, so its bits are the same on every
-// compiler, vector width and GPU. None branches, none calls a library.
+// Each function is a fixed sequence of correctly rounded operations, so its bits are the same for
+// every compiler and vector width and on every GPU. No function branches or calls a library.
 //
-// An error is the greatest found against mpmath, in ulp: units of the last place of the true value.
-// A NaN goes through, an argument outside the range gives garbage or a NaN, never a trap.
-// Coefficients are minimax fits made for this file (Remez exchange in mpmath at 50 digits, each
-// coefficient then rounded to the nearest double); the comment gives the error of the rounded fit.
+// Errors are the largest found in comparisons with mpmath, in ulp (units in the last place of the
+// true value). A NaN argument gives a NaN; an argument outside the stated range gives an arbitrary
+// value or a NaN, never a trap. The coefficients are minimax fits made for this file (Remez exchange
+// in mpmath with 50 digits, each coefficient then rounded to the nearest double); the comments give
+// the error of the rounded fit.
 #pragma once
 
 #include "portable.h"
@@ -15,22 +16,22 @@
 constexpr double half_pi_high = 1.5707963267948966;
 constexpr double half_pi_low = 6.123233995736766e-17;
 
-// c0 + c1 z + c2 z^2 + ..., from the last to the first.
+// c0 + c1 z + c2 z^2 + ..., evaluated from the highest power down.
 HD real horner(real, double c0) { return c0; }
 template <class... Rest>
 HD real horner(real z, double c0, Rest... rest) {
     return fma(horner(z, rest...), z, c0);
 }
 
-// The number n of quarter turns nearest to x; x is then n pi/2 + past_quarters(x, n).
+// The number n of quarter turns nearest to x, so that x = n pi/2 + past_quarters(x, n).
 HD real quarters(real x) {
     constexpr double whole = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves no fraction
     return fma(x, 0.63661977236758138, whole) - whole;
 }
-// The first step is exact, the second rounds once; the rest of pi/2 adds 1.5e-33 n.
+// The inner fma is exact and the outer one rounds once; the truncated pi/2 adds an error of 1.5e-33 n.
 HD real past_quarters(real x, real n) { return fma(n, -half_pi_low, fma(n, -half_pi_high, x)); }
 
-// The cosine and the sine of n quarter turns, each -1, 0 or 1, for a whole n.
+// The cosine and the sine of n quarter turns, each -1, 0 or 1, for integer n.
 struct Quadrant {
     real even, odd;
 };
@@ -56,8 +57,8 @@ HD void sincos_core(real x, real& sine, real& cosine) {
 }
 
 // sin x and cos x, |x| <= 1e9. Exactly odd and even; at 0 exactly 0 and 1.
-// Error: sine 1.6 ulp, cosine 1.6 ulp, and 1e-24 absolute (1e-28 for |x| <= 1e5), which shows
-// only beside their zeros.
+// Error: sine 1.6 ulp, cosine 1.6 ulp, plus 1e-24 absolute (1e-28 for |x| <= 1e5), which matters
+// only close to their zeros.
 HD void sincos(real x, real& sine, real& cosine) {
     real n = quarters(x);
     real s, c;
@@ -67,10 +68,10 @@ HD void sincos(real x, real& sine, real& cosine) {
     cosine = fma(turn.even, c, -(turn.odd * s));
 }
 
-// sin and cos of x + rest, |x| <= 1e9, for a rest that x has rounded off: the sine costs two thirds
-// of sincos where the cosine is not used.
-// Error: sine 2.2 ulp, and 1e-24 absolute (1e-28 for |x| <= 1e5); cosine 3e-16 absolute. Taylor's
-// series on [-pi/2, pi/2]: their next terms are below 2e-18.
+// sin and cos of x + rest, |x| <= 1e9, where rest is the rounding error of x. If the cosine is not
+// used, the sine costs two thirds of sincos.
+// Error: sine 2.2 ulp plus 1e-24 absolute (1e-28 for |x| <= 1e5); cosine 3e-16 absolute. Taylor
+// series on [-pi/2, pi/2], whose first omitted terms are below 2e-18.
 HD void sincos_folded(real x, real rest, real& sine, real& cosine) {
     constexpr double whole = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves no fraction
     real n = fma(x, 0.31830988618379067, whole) - whole;
@@ -86,16 +87,17 @@ HD void sincos_folded(real x, real rest, real& sine, real& cosine) {
                               1.0 / 2432902008176640000.0, -1.0 / 1124000727777607680000.0);
     real half = 0.5 * n;
     real odd = half - nearest(half);        // 0 or +-1/2
-    real sign = fma(-8.0 * odd, odd, 1.0);  // of both, -1 after each half turn
+    real sign = fma(-8.0 * odd, odd, 1.0);  // of both results, -1 for an odd number of half turns
     sine = fma(r * z, sine_tail, r) * sign;
     cosine = fma(z, cosine_tail, 1.0) * sign;
 }
 
-// sin x, cos x, versine = 1 - cos x and defect = x - sin x, |x| <= 7: for arcs of any length, since
-// versine and defect keep their relative accuracy as x -> 0. Exactly odd and even.
+// sin x, cos x, versine = 1 - cos x and defect = x - sin x, |x| <= 7. Versine and defect keep their
+// relative accuracy as x -> 0, so arcs may be arbitrarily short. Exactly odd and even.
 // Error: sine 1.6 ulp, cosine 1.6 ulp, versine 3.6 ulp, defect 4.0 ulp (3.3 ulp for |x| <= 1). That
-// is 4.5e-16 of the versine, and of the defect for |x| <= 1; a longer arc's defect errs as x - sine.
-// Fits on [-1, 1]: 6.3e-17 of the defect (nearly all from rounding 1/6), 4.2e-18 of the versine.
+// is a relative error of 4.5e-16 for the versine, and for the defect with |x| <= 1; for longer arcs
+// the defect has the error of x - sine. Relative error of the fits on [-1, 1]: defect 6.3e-17 (nearly
+// all from rounding 1/6), versine 4.2e-18.
 HD void circular(real x, real& sine, real& cosine, real& versine, real& defect) {
     mask is_short = abs(x) <= 1.0;
     real n = select(is_short, 0.0, quarters(x));
@@ -119,21 +121,21 @@ HD void circular(real x, real& sine, real& cosine, real& versine, real& defect) 
     defect = select(is_short, -sine_tail, x - sine);
 }
 
-// 1 - cos x, |x| <= 7, as circular() gives it.
+// 1 - cos x, |x| <= 7, as in circular().
 HD real one_minus_cos(real x) {
     real sine, cosine, versine, defect;
     circular(x, sine, cosine, versine, defect);
     return versine;
 }
 
-// x - sin x, |x| <= 7, as circular() gives it.
+// x - sin x, |x| <= 7, as in circular().
 HD real x_minus_sin(real x) {
     real sine, cosine, versine, defect;
     circular(x, sine, cosine, versine, defect);
     return defect;
 }
 
-// (asin(u) - u) / u^3 with z = u^2 <= 1/4. Fit: 1.7e-17 of asin(u).
+// (asin(u) - u) / u^3 with z = u^2 <= 1/4. Error of the fit: 1.7e-17 relative to asin(u).
 HD real asin_tail(real z) {
     return horner(z, 0.16666666666665408, 0.075000000003369843, 0.044642856828345755,
                   0.03038195913642068, 0.022371758061253723, 0.017359704618953472,
@@ -141,7 +143,7 @@ HD real asin_tail(real z) {
                   0.019528173081429658, -0.016224113639223336, 0.031912178443018954);
 }
 
-// asin x in [-pi/2, pi/2], |x| <= 1, else NaN. Exactly odd.
+// asin x in [-pi/2, pi/2] for |x| <= 1, otherwise NaN. Exactly odd.
 // Error: 1.5 ulp. For |x| > 1/2 it is pi/2 - 2 asin(sqrt((1 - |x|)/2)).
 HD real asin(real x) {
     real size = abs(x);
@@ -150,13 +152,14 @@ HD real asin(real x) {
     real z = select(steep, rest, x * x);
     real root = select(steep, -2.0 * sqrt(rest), size);
     real tail = fma(root * z, asin_tail(z), select(steep, half_pi_low, 0.0));
-    real quarter = select(steep, 0.5 * half_pi_high, 0.0);  // added twice: root + pi/4 is short
+    real quarter = select(steep, 0.5 * half_pi_high,
+                          0.0);  // added twice, because root + pi/4 fits in a double
     real angle = quarter + ((quarter + root) + tail);
     return select(x < 0.0, -angle, angle);
 }
 
-// acos x in [0, pi], |x| <= 1, else NaN. acos(1) = 0 exactly.
-// Error: 1.3 ulp. For |x| > 1/2 from 2 asin(sqrt((1 - |x|)/2)), else pi/2 - asin x.
+// acos x in [0, pi] for |x| <= 1, otherwise NaN. acos(1) = 0 exactly.
+// Error: 1.3 ulp. From 2 asin(sqrt((1 - |x|)/2)) for |x| > 1/2, otherwise pi/2 - asin x.
 HD real acos(real x) {
     real size = abs(x);
     mask steep = size > 0.5;
@@ -170,10 +173,10 @@ HD real acos(real x) {
     return base + (root + fma(root * z, asin_tail(z), base_low));
 }
 
-// The angle of the point (x, y) in [-pi, pi], |x|, |y| <= 8e307. Exactly odd in y but on the
-// negative x axis, where it is pi; 0 at the origin. The sign of a zero is not looked at.
-// Error: 2.0 ulp. With t = shorter/longer, or (shorter - longer)/(shorter + longer) past 1/2, it is
-// k pi/4 +- atan t. Fit of atan on [-1/2, 1/2]: 4.2e-18.
+// The angle of the point (x, y) in [-pi, pi], |x|, |y| <= 8e307. Exactly odd in y except on the
+// negative x axis, where it is pi; 0 at the origin. The sign of a zero is ignored.
+// Error: 2.0 ulp. The angle is k pi/4 +- atan t with t = shorter/longer, or, if that exceeds 1/2,
+// t = (shorter - longer)/(shorter + longer). Fit of atan on [-1/2, 1/2]: 4.2e-18.
 HD real atan2(real y, real x) {
     real across = abs(x), up = abs(y);
     mask high = up > across;
@@ -198,7 +201,7 @@ HD real atan2(real y, real x) {
     return select(y < 0.0, -angle, angle);
 }
 
-// e^x for every x: 0 below -708 (where e^x < 3.4e-308; nothing subnormal comes out), infinity
+// e^x for every x: 0 below -708 (where e^x < 3.4e-308; the result is never subnormal), infinity
 // above 709.78. exp(0) = 1 exactly.
 // Error: 1.1 ulp. e^x = 2^n e^r with |r| <= ln(2)/2. Fit: 1.2e-17.
 HD real exp(real x) {
@@ -211,14 +214,14 @@ HD real exp(real x) {
                        2.4801493106527309e-05, 2.7557585154035289e-06, 2.7630245141562054e-07,
                        2.5000477665709394e-08);
     real power = 1.0 + fma(r * r, tail, r);
-    // Half the power of two, so that n = 1024 has one, and so that 710 overflows.
+    // Half the power of two, so that it exists for n = 1024 and x = 710 overflows.
     return select(x < -708.0, 0.0, (power + power) * exp2_whole(n - 1.0));
 }
 
-// 2^k ln 2 is k ln2_coarse + k ln2_rest, the first exact for a whole |k| < 2048.
+// k ln 2 = k ln2_coarse + k ln2_rest; the first product is exact for integers |k| < 2048.
 constexpr double ln2_coarse = 0.6931471805598903, ln2_rest = 5.497923018708371e-14;
 
-// x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), f exact, for a normal x > 0.
+// x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2) and f exact, for normal x > 0.
 struct Scientific {
     real k, f;
 };
@@ -228,9 +231,9 @@ HD Scientific scientific(real x) {
     return {select(upper, k + 1.0, k), select(upper, 0.5 * m, m) - 1.0};
 }
 
-// ln x for a normal finite x > 0; at 0 it is -709.1.
-// Error: 0.8 ulp. With s = f/(2 + f) it is k ln 2 + f - (f^2/2 - s (f^2/2 + R)), where
-// R = 2 s^2/3 + 2 s^4/5 + ... Fit: 2e-18 of the logarithm.
+// ln x for normal finite x > 0; -709.1 at 0.
+// Error: 0.8 ulp. With s = f/(2 + f), ln x = k ln 2 + f - (f^2/2 - s (f^2/2 + R)), where
+// R = 2 s^2/3 + 2 s^4/5 + ... Relative error of the fit: 2e-18.
 HD real log(real x) {
     Scientific parts = scientific(x);
     real k = parts.k, f = parts.f;
@@ -245,17 +248,18 @@ HD real log(real x) {
     return select(x == x, result, x);
 }
 
-// The sum of two reals that are not added, so that it holds more digits than either.
+// The unevaluated sum of two reals, which holds more digits than one of them.
 struct Double {
     real high, low;
 };
-// The exact sum where |a| >= |b|, or a is 0.
+// The exact sum if |a| >= |b| or a = 0.
 HD Double exact_sum(real a, real b) {
     real sum = a + b;
     return {sum, b - (sum - a)};
 }
 
-// ln x to 3e-19 of it for a normal finite x > 0: 2 s + s^3 (2/3 + 2 s^2/5 + ...), s = f/(2 + f).
+// ln x with a relative error of 3e-19 for normal finite x > 0: k ln 2 + 2 s + s^3 (2/3 + 2 s^2/5 + ...),
+// s = f/(2 + f).
 HD Double log_double(real x) {
     Scientific parts = scientific(x);
     real k = parts.k, f = parts.f;
@@ -278,7 +282,7 @@ HD Double log_double(real x) {
     return exact_sum(whole.high, whole.low + fma(k, ln2_rest, main_low));
 }
 
-// x^y for a normal finite x > 0 and |y ln x| < 708, beyond which it is 0 or infinity; 0^y is 0.
+// x^y for normal finite x > 0. For |y ln x| >= 708 the result is 0 or infinity; 0^y is 0.
 // Error: 1.5 ulp.
 HD real pow(real x, real y) {
     Double ln = log_double(x);

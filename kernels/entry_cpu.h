@@ -1,8 +1,8 @@
-// The CPU's way into a kernel: points in blocks of `lanes`, one block after another, or, if the method
-// can, each lane with the next point once it is done with one.
+// The CPU entry: points in blocks of `lanes`, one block after another. If the method supports it, each
+// lane takes the next point as soon as it has finished one.
 //
-// A call computes points from request.next on until request.stop, or until `budget` units of work
-// are done; what is under way then stays in request.state, and the next call goes on there.
+// A call computes points from request.next to request.stop, or until `budget` units of work are done.
+// Unfinished work then stays in request.state, and the next call resumes it.
 #pragma once
 
 #include "block_cpu.h"

@@ -1,23 +1,23 @@
-// The CPU's way into a kernel whose points are sums over items: one point after another, the lanes
-// hold items of the point.
+// The CPU entry for kernels whose points are sums over items: one point after another, with items of
+// the point in the lanes.
 //
-// A call computes points from request.next on until request.stop, or until `budget` units of work
-// are done; the point it was in then stays in request.state, and the next call goes on there. To
-// begin a block of items is a unit of work of its own.
+// A call computes points from request.next to request.stop, or until `budget` units of work are done.
+// The unfinished point then stays in request.state, and the next call resumes it. Starting a block of
+// items counts as one unit of work.
 #pragma once
 
 #include "block_cpu.h"
 #include "tree_sum.h"
 
-// A point under way.
+// An unfinished point.
 struct Progress {
     SumOf<method::Partial> sum;
-    int64 item;   // first of the block of items that comes next
-    int64 begun;  // whether `state` holds that block
+    int64 item;   // first item of the next block
+    int64 begun;  // whether `state` already holds that block
     method::State state;
 };
 
-// Goes on with a point's items; whether the budget was enough for all.
+// Computes the remaining items of a point; returns whether the budget was sufficient.
 HD bool go_on(Progress& now, method::Shared const& shared, int64 items, int64& budget) {
     for (; now.item < items; now.item += lanes) {
         if (budget <= 0) return false;

@@ -1,7 +1,7 @@
-// The GPU's way into a kernel: one point a thread, its state in registers.
+// The GPU entry: one point per thread, with its state in registers.
 //
-// A launch goes on with every point of the batch that is not done, for at most `budget` units of
-// work; the state of one that is not done then is kept in the device's memory until the next launch.
+// A launch advances every unfinished point of the batch by at most `budget` units of work. The state of
+// a point that is still unfinished is saved in device memory until the next launch.
 #pragma once
 
 #include "block_gpu.h"

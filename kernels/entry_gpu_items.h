@@ -1,9 +1,9 @@
-// The GPU's way into a kernel whose points are sums over items: `lanes` items of a point a thread.
+// The GPU entry for kernels whose points are sums over items: `lanes` items of a point per thread.
 //
-// tribosweep_run goes on with the items of some groups of 64, for at most `budget` units of work;
-// launches are repeated until none is left. tribosweep_sum then adds the items of each of these
-// groups, and tribosweep_finish, after the last group of the batch, the groups of each point: in the
-// order of tree_sum.h.
+// tribosweep_run advances the items of some groups of 64 by at most `budget` units of work; it is
+// launched until all of them are finished. tribosweep_sum then adds the items of each of these groups.
+// After the last group of the batch, tribosweep_finish adds the groups of each point. The order is that
+// of tree_sum.h.
 #pragma once
 
 #include "block_gpu.h"
@@ -14,9 +14,9 @@ constexpr int64 threads_of_a_group = group_size / lanes;
 
 // One group of items of a point.
 struct Group {
-    int64 place;        // in the batch
-    int64 point;        // of the batch
-    int64 first, stop;  // items; none where the point has fewer groups than others
+    int64 place;        // index in the batch
+    int64 point;        // index in the batch
+    int64 first, stop;  // items; none if the point has fewer groups than others
 };
 
 HD Group group_of(Request const& request, int64 place, Parameters const& p) {
@@ -37,7 +37,7 @@ HD double* sum_of(Request const& request, int field, int64 place) {
     return request.sums + (field * request.points * request.groups_of_a_point + place);
 }
 
-// What the items of a thread add, as far as there are items.
+// Stores the contributions of a thread's items, as far as there are items.
 HD void store_parts(Request const& request, Group const& group, int64 first,
                     method::Partial const& partial) {
     auto const& quantities = reinterpret_cast<real const(&)[fields]>(partial);
@@ -84,7 +84,7 @@ extern "C" __global__ void tribosweep_run(Request const* request) {
     }
 }
 
-// A group a thread.
+// One group per thread.
 extern "C" __global__ void tribosweep_sum(Request const* request) {
     int64 thread = thread_index();
     if (thread >= request->groups) return;
@@ -100,7 +100,7 @@ extern "C" __global__ void tribosweep_sum(Request const* request) {
     }
 }
 
-// A point a thread.
+// One point per thread.
 extern "C" __global__ void tribosweep_finish(Request const* request) {
     int64 thread = thread_index();
     if (thread >= request->points) return;

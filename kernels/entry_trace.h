@@ -1,19 +1,19 @@
-// A trace's way into a kernel: one point, looked at at each of a list of times while it advances.
+// The entry for traces: one point, observed at each of a list of times while it advances.
 //
-// A call goes on until `status` is that of the point at its end, or until `budget` units of work are
-// done; where it was then stays in trace.trail, and the next call goes on there. The units of work
-// are those of a run, so that what is seen is what a run computes, and the budget changes no bit.
+// A call continues until `status` is set to the final status of the point, or until `budget` units of
+// work are done. Its progress then stays in trace.trail, and the next call resumes it. The units of work
+// are the same as in a run, so a trace shows what a run computes, and the budget changes no bit.
 #pragma once
 
 struct Trace {
-    int64 next;                // first sample not yet taken
+    int64 next;                // first sample that is not taken yet
     int64 stop;                // one past the last
-    int64 budget;              // units of work left to this call
-    int64 resuming;            // whether `trail` holds where the last call was
-    int64 status;              // of the point once it has ended, below 0 until then
-    double const* parameters;  // one value each
+    int64 budget;              // units of work left in this call
+    int64 resuming;            // whether `trail` holds the progress of the last call
+    int64 status;              // of the point once it has ended, negative before
+    double const* parameters;  // one value per parameter
     double const* times;       // of the samples, in s, ascending
-    double* rows;              // of each sample: the moment that it is of, then the observables
+    double* rows;              // per sample: its actual time, then the observables
     void* trail;
 };
 
@@ -23,26 +23,26 @@ struct Point {
     HD real gather(int i) const { return parameters[i]; }
 };
 
-// Two states with the moment asked for between them.
+// Two states, before and after the sample's time.
 struct Trail {
-    method::State before;  // stands at or before it
-    method::State after;   // one unit of work later, where `bracketed`
+    method::State before;  // at or before that time
+    method::State after;   // one unit of work later, if `bracketed`
     int64 bracketed;
     int64 stride;     // units of work to try next
-    int64 narrowing;  // whether a stride has led too far
+    int64 narrowing;  // whether a stride has gone too far
 };
 
 HD bool at_or_before(method::State const& state, Parameters const& p, real time) {
     return any(method::time_of(state, p) <= time);
 }
 
-// Whether nothing that comes after `state` matters at `time`.
+// Whether no later state than `state` matters at `time`.
 HD bool passes(method::State const& state, Parameters const& p, real time) {
     return !method::running(state) || !at_or_before(state, p, time);
 }
 
-// Advance until one unit of work leads past `time`: by strides that double until one leads too far,
-// and is taken back, then by halves of it. Whether the budget was enough.
+// Advances until one unit of work leads past `time`. Strides double until one goes too far and is taken
+// back; then they are halved. Returns whether the budget was sufficient.
 HD bool bracket(Trail& trail, Parameters const& p, real time, int64& budget) {
     if (trail.bracketed && passes(trail.after, p, time)) return true;
     if (trail.bracketed) {
@@ -64,8 +64,8 @@ HD bool bracket(Trail& trail, Parameters const& p, real time, int64& budget) {
     return false;
 }
 
-// One sample, taken between the two states; at the end of the run, from its last state. False where
-// the point has ended before in a status other than ok.
+// Takes one sample between the two states, or from the last state at the end of the run. Returns false
+// if the point has ended earlier with a status other than ok.
 HD bool sample(Trail const& trail, Parameters const& p, real time, double* row) {
     bool ended = !method::running(trail.after) && at_or_before(trail.after, p, time);
     if (ended && any(method::finish(trail.after, p).status != 0.0)) return false;
@@ -77,7 +77,7 @@ extern "C" int64 tribosweep_trace_bytes() { return sizeof(Trace); }
 extern "C" int64 tribosweep_trail_bytes() { return sizeof(Trail); }
 extern "C" int64 tribosweep_row_size() { return row_size; }
 
-// When the point begins, and the span of its trace: three times in s.
+// The start time of the point and the span of its trace: three times in s.
 extern "C" void tribosweep_span(double const* parameters, double* times) {
     Parameters p = gather_parameters(Point{parameters});
     Span span = model::span(p);

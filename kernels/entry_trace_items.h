@@ -1,23 +1,24 @@
-// A trace's way into a kernel whose points are sums over items: every item looked at at each of a
-// list of times within the last cycle, and the point by the sums over them, in the order of a run.
+// The entry for traces of kernels whose points are sums over items: every item is observed at each of a
+// list of times within the last cycle, and the point through the sums over its items, in the order of a
+// run.
 //
-// A call goes on until `status` is that of the point, or until `budget` units of work are done; where it was then stays in
-// trace.trail and trace.sums, and the next call goes on there. The budget changes no bit.
+// A call continues until `status` is set, or until `budget` units of work are done. Its progress then
+// stays in trace.trail and trace.sums, and the next call resumes it. The budget changes no bit.
 #pragma once
 
 #include "tree_sum.h"
 
 struct Trace {
     int64 samples;
-    int64 budget;              // units of work left to this call
-    int64 resuming;            // whether `trail` holds where the last call was
-    int64 status;              // of the point once all is there, below 0 until then
-    double const* parameters;  // one value each
+    int64 budget;              // units of work left in this call
+    int64 resuming;            // whether `trail` holds the progress of the last call
+    int64 status;              // of the point once the trace is complete, negative before
+    double const* parameters;  // one value per parameter
     double const* times;       // of the samples, ascending
-    double* places;            // of each item
-    double* items;             // of each sample and item: the item's observables
-    double* rows;              // of each sample: the moment that it is of, then the observables
-    void* sums;                // of each sample, all zero at first
+    double* places;            // per item
+    double* items;             // per sample and item: the item's observables
+    double* rows;              // per sample: its actual time, then the observables
+    void* sums;                // per sample, initially zero
     void* trail;
 };
 
@@ -27,17 +28,17 @@ struct Point {
     HD real gather(int i) const { return parameters[i]; }
 };
 
-// A block of items with the moment asked for between its two states.
+// A block of items, with the sample's time between its two states.
 struct Trail {
-    method::State before;  // stands before it
-    method::State after;   // one unit of work later, where `bracketed`
+    method::State before;  // before that time
+    method::State after;   // one unit of work later, if `bracketed`
     int64 bracketed;
-    int64 item;    // first of the block
-    int64 sample;  // the next
+    int64 item;    // first item of the block
+    int64 sample;  // the next sample
     int64 begun;
 };
 
-// Advance until one unit of work leads to `time` or past it; whether the budget was enough.
+// Advances until one unit of work leads to `time` or past it; returns whether the budget sufficed.
 HD bool bracket(Trail& trail, method::Shared const& shared, double time, int64& budget) {
     for (;;) {
         if (!trail.bracketed) {
@@ -54,7 +55,7 @@ HD bool bracket(Trail& trail, method::Shared const& shared, double time, int64& 
     }
 }
 
-// Looks at a block at one time.
+// Observes a block at one time.
 HD void sample_block(Trail const& trail, Trace& trace, method::Shared const& shared, int64 items) {
     int64 left = items - trail.item, count = left < lanes ? left : lanes;
     method::Seen seen = method::see(trail.before, shared, trace.times[trail.sample]);
@@ -64,7 +65,7 @@ HD void sample_block(Trail const& trail, Trace& trace, method::Shared const& sha
     for (int i = 0; i < count; ++i) write_item_row(items_row + i * item_row_size, shown, i);
 }
 
-// Goes on with the blocks; whether the budget was enough for all.
+// Computes the remaining blocks; returns whether the budget was sufficient.
 HD bool go_on(Trail& trail, Trace& trace, method::Shared const& shared, int64 items) {
     for (; trail.item < items; trail.item += lanes) {
         if (!trail.begun) {
@@ -88,14 +89,14 @@ extern "C" int64 tribosweep_sum_bytes() { return sizeof(SumOf<method::Seen>); }
 extern "C" int64 tribosweep_row_size() { return row_size; }
 extern "C" int64 tribosweep_item_row_size() { return item_row_size; }
 
-// When the point begins, and the span of its trace: three times.
+// The start time of the point and the span of its trace: three times.
 extern "C" void tribosweep_span(double const* parameters, double* times) {
     Span span = method::span(method::shared(gather_parameters(Point{parameters})));
     times[0] = times[1] = lane(span.first, 0);
     times[2] = lane(span.last, 0);
 }
 
-// What follows from the sums. The status is that of the parameters: nothing is summed up for it.
+// The rows of the trace, from the sums. The status depends on the parameters alone, so its sum is empty.
 HD void end(Trace& trace, method::Shared const& shared, Parameters const& p, int64 items) {
     for (int64 i = 0; i < items; ++i)
         trace.places[i] = lane(method::place_of(shared, p, (double)i), 0);

@@ -1,11 +1,11 @@
-// Where a kernel runs, and on how many points at once: the only file that asks.
+// Where a kernel runs, and on how many points at once: the only file that depends on it.
 //
-// A kernel is written for one point with `real` and `mask`. Each holds SWEEP_PACK vectors of
-// SWEEP_WIDTH doubles, so that several vectors are in flight at once; in a GPU's thread a vector is
-// one double. Every operation is one correctly rounded IEEE operation per lane, so a point's result
-// depends neither on the width nor on its neighbours.
+// A kernel is written for one point, on `real` and `mask`. Each holds SWEEP_PACK vectors of SWEEP_WIDTH
+// doubles, so that several vectors are in flight at once; on a GPU a vector is one double. Every
+// operation is one correctly rounded IEEE operation per lane, so the result of a point depends neither
+// on the width nor on its neighbours.
 //
-// Use select(mask, a, b), never ?: on a real and never `if` on a mask; any(mask) to leave a loop.
+// Use select(mask, a, b) instead of ?: on a real or `if` on a mask, and any(mask) to leave a loop.
 #pragma once
 
 using int64 = long long;
@@ -24,7 +24,7 @@ HD long long bits_of(double a) { return __double_as_longlong(a); }
 HD double from_bits(long long a) { return __longlong_as_double(a); }
 HD double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
 HD double root(double a) { return __dsqrt_rn(a); }
-HD double missing() { return from_bits(0x7ff8000000000000LL); }  // of a value nobody has written
+HD double missing() { return from_bits(0x7ff8000000000000LL); }  // an output that is not written
 
 #else
 
@@ -55,12 +55,12 @@ HD double from_bits(long long a) { return __builtin_bit_cast(double, a); }
 #endif
 HD double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 HD double root(double a) { return __builtin_sqrt(a); }
-HD double missing() { return __builtin_nan(""); }  // of a value nobody has written
+HD double missing() { return __builtin_nan(""); }  // an output that is not written
 HD double fma(double a, double b, double c) { return fused(a, b, c); }  // CUDA has its own
 
 #endif
 
-// What is stored of an output: a NaN has no value as an integer, and is missing as well.
+// The stored value of an output. NaN has no integer value; it is stored as missing.
 template <class T> HD T stored_value(bool ok, double value, T missing_value) {
     return ok && value == value ? (T)value : missing_value;
 }
@@ -79,7 +79,7 @@ HD double vec_lane(vec const& a, int) { return a; }
 typedef double vec __attribute__((vector_size(SWEEP_WIDTH * 8)));
 typedef long long vec_bits __attribute__((vector_size(SWEEP_WIDTH * 8)));
 #if SWEEP_WIDTH == 8 && defined(__AVX512F__)
-#define SWEEP_MASK_REGISTERS  // g++ would take a mask that is kept for a vector of numbers
+#define SWEEP_MASK_REGISTERS  // otherwise g++ keeps masks as vectors of numbers
 using vec_mask = __mmask8;
 #else
 using vec_mask = decltype(vec{} < vec{});
@@ -117,7 +117,7 @@ HD vec vec_select(vec_mask m, vec a, vec b) {
 #endif
 }
 
-// g++ takes a fused multiply-add or a root of a whole vector only as an intrinsic.
+// g++ emits a fused multiply-add or square root of a whole vector only for an intrinsic.
 HD vec vec_fma(vec a, vec b, vec c) {
 #if SWEEP_WIDTH == 8 && defined(__AVX512F__)
     return _mm512_fmadd_pd(a, b, c);
@@ -152,8 +152,8 @@ HD vec vec_sqrt(vec a) {
 #endif
 }
 
-// a where it is the smaller or the greater, else b: what the machine's own instruction gives, which
-// g++ finds in some places only.
+// a if it is smaller (or greater), otherwise b, as the machine instruction does. g++ recognizes the
+// comparison as that instruction only in some places.
 HD vec vec_least(vec a, vec b) {
 #if SWEEP_WIDTH == 8 && defined(__AVX512F__)
     return _mm512_min_pd(a, b);
@@ -177,8 +177,8 @@ HD vec vec_greatest(vec a, vec b) {
 #endif
 }
 
-// The statement for each vector i of a pack, written out: g++ keeps a pack in registers only where no
-// loop indexes it.
+// The statement for each vector i of a pack, written out, because g++ keeps a pack in registers only if
+// no loop indexes it.
 #define FOR(k, ...)          \
     {                        \
         constexpr int i = k; \
@@ -221,7 +221,7 @@ struct real {
     vec part[SWEEP_PACK];
 
     real() = default;
-    // Written out, since g++ copies a large struct that has nothing but plain fields by memcpy.
+    // Written out, because g++ copies large structs of plain fields by memcpy.
     HD real(real const& a) { EACH(part[i] = a.part[i]) }
     HD real& operator=(real const& a) {
         EACH(part[i] = a.part[i])
@@ -282,7 +282,7 @@ HD real sqrt(real a) {
     EACH(a.part[i] = vec_sqrt(a.part[i]))
     return a;
 }
-// a, its sign turned where b is negative.
+// a with its sign flipped where b is negative.
 HD real times_sign(real a, real b) {
     EACH(a.part[i] = from_bits(bits_of(a.part[i]) ^ (bits_of(b.part[i]) & sign_bit)))
     return a;
@@ -316,12 +316,12 @@ HD void set_lane(real& a, int i, double value) {
     a.part[i / SWEEP_WIDTH][i % SWEEP_WIDTH] = value;
 #endif
 }
-// 2^k for a whole k from -1022 to 1023: adding 2^52 + 1023 leaves k + 1023 in the low bits.
+// 2^k for integer k from -1022 to 1023: adding 2^52 + 1023 leaves k + 1023 in the low bits.
 HD real exp2_whole(real k) {
     EACH(k.part[i] = from_bits(bits_of(k.part[i] + (4503599627370496.0 + 1023.0)) << 52))
     return k;
 }
-// a = 2^k m for a normal a > 0: the whole k, from the bits of 2^52 + k + 1023, and m in [1, 2).
+// For normal a = 2^k m > 0: the integer k, from the bits of 2^52 + k + 1023, and m in [1, 2).
 HD real exponent(real a) {
     EACH(a.part[i] = from_bits((bits_of(a.part[i]) >> 52) | 0x4330000000000000LL) -
                      (4503599627370496.0 + 1023.0))
@@ -335,7 +335,7 @@ HD real significand(real a) {
 #undef EACH
 #undef FOR
 
-// The nearest whole number (ties to even) for |a| < 2^51.
+// The nearest integer (ties to even) for |a| < 2^51.
 HD real nearest(real a) {
     real shifted = a + 6755399441055744.0;
     return shifted - 6755399441055744.0;

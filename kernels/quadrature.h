@@ -1,5 +1,5 @@
-// Gauss and Legendre's rule of ten points on [0, 1]: exact for polynomials up to degree 19, and to
-// rounding for the sinusoids and series of a phase of at most 1.
+// The ten-point Gauss-Legendre rule on [0, 1]: exact for polynomials up to degree 19, and accurate to
+// rounding for sinusoids and power series over a phase of at most 1.
 #pragma once
 
 #include "portable.h"

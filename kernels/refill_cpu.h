@@ -1,15 +1,15 @@
-// Lanes that take the next point as soon as theirs is done, for methods whose points take very
-// different amounts of work: a block would wait for its slowest.
+// Lanes that take the next point as soon as they have finished theirs. This is for methods whose points
+// need very different amounts of work; a block would wait for its slowest point.
 //
-// Such a method's State has
+// The State of such a method has
 //
-//   static constexpr int64 refills_every;   // units of work between two looks at the lanes; 0: never
-//   static constexpr bool refills_always;   // else only where points of a block are of many kinds
-//   mask going() const;                              // lanes that are not done
-//   bool alike() const;                              // whether all lanes are of a kind that mixes
-//   static State mix(mask, State const& a, State const& b);   // lanes of a, the others of b
+//   static constexpr int64 refills_every;   // units of work between two checks of the lanes; 0: never
+//   static constexpr bool refills_always;   // false: only if the points of a block vary strongly
+//   mask going() const;                              // lanes that are not finished
+//   bool alike() const;                              // whether all lanes are of a kind that can be mixed
+//   static State mix(mask, State const& a, State const& b);   // a where the mask is set, otherwise b
 //
-// A request's `next` is then how many points are stored, in whatever order.
+// The request's `next` then counts the points that are stored, in whatever order.
 #pragma once
 
 #include "block_cpu.h"
@@ -21,8 +21,8 @@ template <class State> struct Refills<State, decltype((void)State::refills_every
     static constexpr bool value = State::refills_every > 0;
 };
 
-// Whether points of a block differ in two parameters or more: those of a sample do, and those of a
-// grid whose last axis is short.
+// Whether the points of a block differ in two or more parameters, as in a sample or in a grid whose last
+// axis is short.
 HD bool of_many_kinds(Request const& request) {
     int varying = 0;
     for (Column const& column : request.columns)
@@ -30,16 +30,16 @@ HD bool of_many_kinds(Request const& request) {
     return varying > 1;
 }
 
-constexpr int least_idle = (lanes + 7) / 8;  // lanes, before it is worth filling them
+constexpr int least_idle = (lanes + 7) / 8;  // lanes that make a refill worthwhile
 
 template <class State> struct Flight {
     State state;
-    int64 points[lanes];  // in each lane; -1: none, it repeats the request's last
-    int64 upcoming;       // the next to begin
-    int64 waits;          // 1: until all are done, since those to come are of another kind
+    int64 points[lanes];  // per lane; -1: none, the lane repeats the last point of the request
+    int64 upcoming;       // the next point to start
+    int64 waits;          // 1: until all lanes finish, because the next points are of another kind
 };
 
-// The points of a flight, gathered; scattered where `lands`.
+// Gathers the parameters of the points in flight, and scatters the outputs where `lands` is set.
 struct Passengers {
     Request const& request;
     int64 const* points;
@@ -94,7 +94,7 @@ template <class State> struct Refilled {
     HD Passengers passengers() const { return {request, flight.points, lands, 0.0}; }
     HD int64 take() { return flight.upcoming < request.stop ? flight.upcoming++ : -1; }
 
-    // All lanes anew.
+    // Fills all lanes.
     HD void begin() {
         for (int k = 0; k < lanes; ++k) flight.points[k] = take();
         p = gather_parameters(passengers());
@@ -113,7 +113,7 @@ template <class State> struct Refilled {
         if (request.resuming) __builtin_memcpy(request.state, (void*)&flight, sizeof(flight));
     }
 
-    // Stores what is done and fills its lanes, if they are enough.
+    // Stores finished points and refills their lanes if there are enough of them.
     HD void look() {
         mask going = flight.state.going();
         real on = select(going, 1.0, 0.0);

@@ -1,9 +1,9 @@
-// The sum of a point's items, in one order on every backend: so its bits depend on nothing else.
+// The sum over the items of a point, in the same order on every backend, so that its bits are the same.
 //
-// Items are added in the order of their index, in groups of 64. The sums of groups are added in
-// pairs: as soon as there are two sums of as many groups each, they become one, the older first
-// (so level k is bit k of the number of groups). At the end those left are added, from the newest
-// and smallest up. The memory is that of the levels, however many items there are.
+// Items are added in the order of their index, in groups of 64. Group sums are added pairwise: as soon as
+// there are two sums over equally many groups, they are merged, older + newer (so level k is occupied if
+// bit k of the number of groups is 1). At the end the remaining sums are added, from the newest and
+// smallest up. Memory is needed for the levels only, however many items there are.
 #pragma once
 
 #include "portable.h"
@@ -14,16 +14,16 @@ constexpr int tree_levels = 57;  // 2^63 items
 // The sums of `fields` quantities side by side.
 template <int fields> struct TreeSum {
     int64 count = 0;       // items added
-    double group[fields];  // the sum of the group begun, where count is not whole groups
-    double levels[tree_levels][fields];  // of 2^k groups, where bit k of the number of groups is 1
+    double group[fields];  // sum over the current group, if count is not a multiple of 64
+    double levels[tree_levels][fields];  // sum over 2^k groups, if bit k of their number is 1
 };
 
-// older + newer, to newer.
+// Adds older + newer, and stores the result in newer.
 template <int fields> HD void add_older(double (&newer)[fields], double const (&older)[fields]) {
     for (int i = 0; i < fields; ++i) newer[i] = older[i] + newer[i];
 }
 
-// The sum of one more group, the last of `groups`.
+// Adds one more group, the last of `groups`.
 template <int fields> HD void add_group(TreeSum<fields>& sum, int64 groups) {
     int level = 0;
     for (; ((groups - 1) >> level) & 1; ++level) add_older(sum.group, sum.levels[level]);
@@ -37,7 +37,7 @@ template <int fields> HD void add_item(TreeSum<fields>& sum, double const (&item
     if (sum.count % group_size == 0) add_group(sum, sum.count / group_size);
 }
 
-// The sum of all items so far, 0 if there are none.
+// The sum over all items so far, 0 if there are none.
 template <int fields> HD void total_of(TreeSum<fields> const& sum, double (&total)[fields]) {
     bool empty = sum.count % group_size == 0;
     for (int i = 0; i < fields; ++i) total[i] = empty ? 0.0 : sum.group[i];
@@ -52,11 +52,11 @@ template <int fields> HD void total_of(TreeSum<fields> const& sum, double (&tota
     }
 }
 
-// Of items that are structs of reals, an item a lane.
+// For items that are structs of reals, one item per lane.
 template <class Item> constexpr int fields_of = sizeof(Item) / sizeof(real);
 template <class Item> using SumOf = TreeSum<fields_of<Item>>;
 
-// The indices of the items from `first` on; lanes beyond the last item repeat it.
+// The indices of the items from `first` on; lanes past the last item repeat it.
 HD real items_from(int64 first, int64 items) {
     real indices;
     for (int i = 0; i < lanes; ++i)

@@ -1,4 +1,4 @@
-// Mass on a spring that strikes an elastic stop: the methods.
+// Mass on a spring that strikes an elastic stop: all methods.
 //
 //   m u'' + k u = -K max(u - e, 0),   E = m u'^2/2 + k u^2/2 + K max(u - e, 0)^2/2
 //

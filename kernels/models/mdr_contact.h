@@ -1,9 +1,9 @@
-// Rubbing contact of a round body, by the method of dimensionality reduction: the methods.
+// Rubbing contact of a round body by the method of dimensionality reduction: all methods.
 //
 //   u_z = d0 + Delta_z cos(w t),  u_x = Delta_x cos(w t + phi),  springs E* dx, G* dx at x,
 //   elongation u follows u_x while |u| <= mu kappa (u_z - g(x)), g(x) = kappa_n A |x|^n
 //
-// SI units in Parameters and Outputs; inside, the units of scaled.h.
+// Parameters and Outputs are in SI units; internal units are those of scaled.h.
 #pragma once
 
 #include "elementary.h"

@@ -2,9 +2,9 @@
 //
 //   v(1/2) = v(-1/2) + a (h_before + h)/2,  y1 = y0 + h v(1/2),  v1 = v(1/2) + (h/2) a
 //
-// f at the end is asked for with v1, which is also what is given out; a is that of the beginning.
-// The step follows an apparent frequency, sqrt(|a1 - a0| / |y1 - y0|) / 2 pi: at least 50 steps of
-// its period.
+// f at the end is evaluated with v1, which is also the result; a is the acceleration at the beginning.
+// The step follows an apparent frequency, sqrt(|a1 - a0| / |y1 - y0|) / 2 pi, with at least 50 steps per
+// period.
 #pragma once
 
 #include "schemes/scheme.h"
@@ -38,7 +38,7 @@ struct AdaptOrdre2 {
         return {y, v, a, v - k.half * a, k.h};
     }
 
-    // What the step control looks at.
+    // The input of the step control.
     struct Change {
         real acceleration, displacement, mean_velocity;
     };
@@ -53,13 +53,13 @@ struct AdaptOrdre2 {
         return {s.a - before.a, s.y - before.y, s.v_half};
     }
 
-    // The length of the steps to come.
+    // Controls the length of the next steps.
     struct Control {
         real h;
-        real quiet;    // accepted steps running that could have been longer
-        real retries;  // of the step under way
+        real quiet;    // consecutive accepted steps that could have been longer
+        real retries;  // of the current step
 
-        // What is asked of the steps: to be a part of 1/50 of the apparent period.
+        // The required length of steps, as a fraction of 1/50 of the apparent period.
         struct Demand {
             real scale, longest;
             HD Demand(real tolerance, real longest)
@@ -77,9 +77,9 @@ struct AdaptOrdre2 {
             return c;
         }
 
-        // Whether a step of length `tried` will do. A shortened step leaves h as it is if it will do.
-        // The error is 50 times the frequency times the length, over the tolerance; its square is
-        // compared, as |a1 - a0| (50 h / (2 pi tolerance))^2 with |y1 - y0|.
+        // Whether a step of length `tried` is accepted. An accepted step that was shortened leaves h
+        // unchanged. The error is 50 frequency h / tolerance; its square is compared with 1, as
+        // |a1 - a0| (50 h / (2 pi tolerance))^2 < |y1 - y0|.
         HD mask accepts(State const&, State const&, Change const& change, real tried,
                         mask shortened, Demand const& demand) {
             real least_move = 0.01 * abs(change.mean_velocity) * tried;

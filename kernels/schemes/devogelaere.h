@@ -1,12 +1,12 @@
-// De Vogelaere's scheme of order 4 (1955), with a viscous damper c taken implicitly.
+// De Vogelaere's scheme (1955), with the viscous damper c treated implicitly.
 //
 //   y(1/2) = y0 + h/2 v0 + h^2/24 (4 f0 - f(-1/2) - c (4 v0 - v(-1/2)))
 //   v(1/2) = (4 v0 + h (f0 + f(1/2) - c v0)) / (4 + h c)
 //   y1     = y0 + h v0 + h^2/6 (f0 + 2 f(1/2) - c (v0 + 2 v(1/2)))
 //   v1     = (6 v0 + h (f0 + 4 f(1/2) + f1 - c (v0 + 4 v(1/2)))) / (6 + h c)
 //
-// f is asked for with a provisional velocity, the difference quotient over the half step before it.
-// The order is 4 where f has no velocity in it and c = 0; with c it is 3, with a damper in f it is 1.
+// f is evaluated with a provisional velocity, the difference quotient over the preceding half step.
+// The order is 4 if c = 0 and f does not depend on the velocity, 3 if c > 0, and 1 with a damper in f.
 #pragma once
 
 #include "schemes/scheme.h"
@@ -14,7 +14,7 @@
 namespace schemes {
 
 struct DeVogelaere {
-    static constexpr int order = 4;
+    static constexpr int order = 4;  // without damping; 3 with it
     static constexpr int nodes = 2;
     static constexpr int numbers = 5;
     static constexpr int linear = numbers;

@@ -5,13 +5,13 @@
 
 namespace schemes {
 
-// The difference of the pair's two results over a step.
+// The difference between the two results of the pair over a step.
 struct Difference {
     real y, v;
 };
 
-// x^(-1/3) to rounding, for x from 1e-3 to 1e3: x^(1/4 + 1/16 + 1/64) is within 4 % of x^(1/3), and
-// four of Newton's steps do the rest.
+// x^(-1/3) to rounding, for x from 1e-3 to 1e3: x^(1/4 + 1/16 + 1/64) is within 4 % of x^(1/3), and four
+// Newton iterations give full accuracy.
 HD real inverse_cube_root(real x) {
     real fourth = sqrt(sqrt(x));
     real sixteenth = sqrt(sqrt(fourth));
@@ -23,20 +23,20 @@ HD real inverse_cube_root(real x) {
     return root;
 }
 
-// The share of the step that would just do, for an error whose square is given: its power
-// -1/(order + 1).
+// The factor of the step length that would give an error of just 1: the error to the power
+// -1/(order + 1), from its square.
 template <int order> HD real step_factor(real square) {
-    static_assert(order == 3 || order == 5, "the roots that are written here");
+    static_assert(order == 3 || order == 5, "the roots that are implemented here");
     real half = sqrt(sqrt(square));
     if constexpr (order == 3) return 1.0 / sqrt(half);
     return inverse_cube_root(half);
 }
 
-// `order` is that of the pair's better formula.
+// `order` is that of the higher-order formula of the pair.
 template <int order> struct EmbeddedControl {
-    real h;  // length of the steps to come
+    real h;  // length of the next steps
 
-    // What is asked of the steps.
+    // The requirements on steps.
     struct Demand {
         real per_tolerance, longest;
         HD Demand(real tolerance, real longest)
@@ -56,7 +56,8 @@ template <int order> struct EmbeddedControl {
         return share * share;
     }
 
-    // Whether a step of length `tried` will do. A shortened step leaves h as it is if it will do.
+    // Whether a step of length `tried` is accepted. An accepted step that was shortened leaves h
+    // unchanged.
     template <class State>
     HD mask accepts(State const& before, State const& after, Difference const& difference,
                     real tried, mask shortened, Demand const& demand) {
@@ -64,7 +65,7 @@ template <int order> struct EmbeddedControl {
                              square_of_share(difference.v, before.v, after.v));
         square *= demand.per_tolerance * demand.per_tolerance;
         mask accepted = square < 1.0;
-        // Beyond these the factor is clipped to 0.2 and 5.
+        // Outside these bounds the factor is clipped to 0.2 or 5 anyway.
         real bounded = least(greatest(square, 1e-10), 1e10);
         bounded = select(square == square, bounded, 1e10);
         real factor = 0.9 * step_factor<order>(bounded);

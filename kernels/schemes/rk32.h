@@ -1,4 +1,4 @@
-// Bogacki and Shampine's pair of orders 3 and 2 (1989), the better result taken on. The last
+// The Bogacki-Shampine pair of orders 3 and 2 (1989); the higher-order result is propagated. The last
 // evaluation of a step is the first of the next.
 #pragma once
 

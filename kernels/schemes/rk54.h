@@ -1,4 +1,4 @@
-// Dormand and Prince's pair of orders 5 and 4 (1980), the better result taken on. The last
+// The Dormand-Prince pair of orders 5 and 4 (1980); the higher-order result is propagated. The last
 // evaluation of a step is the first of the next.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Rk54 {
         return {y, v, schemes::acceleration<-1>(rhs, y, v)};
     }
 
-    // h (c1 x1 + c2 x2 + ...), from the last to the first.
+    // c1 x1 + c2 x2 + ..., evaluated from the last term to the first.
     HD static real sum(double c, real x) { return c * x; }
     template <class... Rest> HD static real sum(double c, real x, Rest... rest) {
         return fma(c, x, sum(rest...));

@@ -1,20 +1,20 @@
-// Time-stepping schemes for y'' = f(t, y, y') - c y', one degree of freedom, and what they share.
+// Time-stepping schemes for y'' = f(t, y, y') - c y' with one degree of freedom, and their common parts.
 //
 // A scheme knows no physics. It is a struct with
 //
-//   order, nodes                    its order on smooth problems; how many moments of a step it asks for
+//   order, nodes                    order on smooth problems; number of moments in a step at which f is needed
 //   fraction(i)                     node i lies at t + fraction(i) h, 0 < fraction <= 1, the last is 1
-//   State                           what goes from step to step; y and v are those it gives out
-//   Constants(h, damping)           what depends on the step's length alone
+//   State                           carried from step to step; y and v are the results
+//   Constants(h, damping)           depend on the step length only
 //   start(rhs, y, v, constants)     the state at the beginning of the motion
-//   step(state, rhs, constants)     one step; what it returns, a scheme with step control looks at
+//   step(state, rhs, constants)     one step; returns what the scheme's step control needs
 //   numbers, number(state, i)       the numbers of a state
-//   linear                          how many of them, the first ones, a step is linear in if f is
+//   linear                          how many of them, counted from the first, a step maps linearly if f is linear
 //   acceleration(state, damping)    f - c v at the state
 //
-// and a right-hand side offers force<i>(y, v), which is f at node i of the step under way (at its
-// beginning for i = -1), and `damping`, which is c. It may have a memory: a scheme asks for f in the
-// order written here, and never twice.
+// A right-hand side offers force<i>(y, v), which is f at node i of the current step (at its beginning for
+// i = -1), and `damping`, which is c. It may have a memory: a scheme evaluates f in the order of the nodes
+// and never twice.
 #pragma once
 
 #include "portable.h"
@@ -29,7 +29,7 @@ template <int node, class Rhs> HD real acceleration(Rhs& rhs, real y, real v) {
     return f;
 }
 
-// f - c v as a right-hand side without a memory has it, for a step of length 1.
+// A linear right-hand side without memory, for a step of length 1.
 struct Linear {
     static constexpr bool damped = true;
     real stiffness, inner_damping, damping;
@@ -38,9 +38,9 @@ struct Linear {
     }
 };
 
-// Whether the scheme's numbers stay bounded on y'' = -stiffness y - (inner + damping) y' with steps
-// of length 1, `inner` being part of f: the matrix of one step, squared 28 times. That finds
-// multipliers beyond 1 + 1e-7, and lets those on the unit circle pass.
+// Whether the scheme stays bounded on y'' = -stiffness y - (inner + damping) y' with steps of length 1,
+// where `inner` is part of f. The matrix of one step is squared 28 times, which detects multipliers above
+// 1 + 1e-7 and accepts those on the unit circle.
 template <class Scheme> HD mask stable(real stiffness, real inner, real damping) {
     constexpr int n = Scheme::linear;
     Linear rhs{stiffness, inner, damping};

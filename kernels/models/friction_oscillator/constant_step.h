@@ -1,10 +1,10 @@
-// A motion in steps of constant length, from rest to the window's start and on to its end.
+// A motion in steps of constant length, from rest to the start of the window and on to its end.
 //
-// The time of step q is T + q h, in two stretches: before the window (T = 0) and in it (T its
-// start). The last step of a stretch is shortened to land on its end. All lanes go through a stretch
-// together; those that have come to its end go on unheeded, with their state at the end kept.
+// Step q is at the time T + q h, in two stretches: before the window (T = 0) and in it (T is its start).
+// The last step of a stretch is shortened to land on the end. All lanes go through a stretch together.
+// Lanes that have reached the end keep their state there; what they compute after it is ignored.
 //
-// The phase turns by w h a step; it is found anew every 64 steps.
+// The phase advances by w h per step; it is recomputed from the time every 64 steps.
 #pragma once
 
 #include "models/friction_oscillator/samples.h"
@@ -12,7 +12,7 @@
 namespace friction_oscillator {
 
 constexpr int64 turns_between_anchors = 64;
-constexpr double same_length = 1e-9;  // of a step: as long as the others, but for rounding
+constexpr double same_length = 1e-9;  // relative difference of steps that differ by rounding only
 
 template <bool first, class A, class B> struct Either {
     using Type = A;
@@ -21,7 +21,7 @@ template <class A, class B> struct Either<false, A, B> {
     using Type = B;
 };
 
-// Sine and cosine of the phase: at the beginning of a step, and by turning at its nodes.
+// Sine and cosine of the phase at the beginning of a step and, by rotation, at its nodes.
 template <class Motion, class Number> struct TurningWave {
     Number start_sine, start_cosine;
     Number turn_sine[Motion::nodes], turn_cosine[Motion::nodes];
@@ -45,7 +45,7 @@ template <class Motion, class Number> struct TurningWave {
     }
 };
 
-// One stretch: `steps` steps, the last of them of length `last`.
+// A stretch of `steps` steps, the last one of length `last`.
 struct Stretch {
     real begin, length;
     real steps, last;
@@ -59,7 +59,7 @@ HD Stretch stretch_of(real begin, real length, real h) {
     return {begin, length, select(empty, 0.0, steps), last};
 }
 
-// The samples of the window in `count` blocks of `samples` each, an interval dropped between two.
+// The window's samples in `count` blocks of `samples` each, without the intervals between blocks.
 struct Blocks {
     real count, samples;
 };
@@ -70,14 +70,14 @@ template <class Motion> struct ConstantStep {
     struct State {
         typename Motion::State motion, kept;
         Sums sums, kept_sums;
-        int64 steps;   // done in this stretch
+        int64 steps;   // completed in this stretch
         int64 window;  // 1 in the window, 0 before
         real phase_sine, phase_cosine;
-        real block, power;  // blocks done; the sum of their mean wear rates
+        real block, power;  // completed blocks; the sum of their mean wear rates
         mask going, asked, valid, stable, few;
     };
 
-    // What follows from the parameters.
+    // Derived from the parameters.
     struct Setup {
         typename Motion::Law law;
         real h;
@@ -115,7 +115,7 @@ template <class Motion> struct ConstantStep {
             turn_by<node + 1>(wave, angle);
         }
     }
-    // A number all lanes share need be there once.
+    // A number that all lanes share is kept once.
     template <class Number> HD static Number number(real x) {
         Number n;
         give(n, x);
@@ -152,7 +152,7 @@ template <class Motion> struct ConstantStep {
 
     HD static bool running(State const& s) { return any(s.going); }
 
-    // Lanes at the end of the stretch keep what they have; at the end of all, the next one begins.
+    // Lanes at the end of the stretch save their state. Once all lanes are there, the next one begins.
     HD static void land(State& s, Setup const& o) {
         mask ends = s.going & (real((double)s.steps) >= o.stretches[s.window].steps);
         if (!any(ends)) return;
@@ -167,7 +167,7 @@ template <class Motion> struct ConstantStep {
         s.going = s.asked & s.stable & s.few;
     }
 
-    // The mean wear rate of a block, at its last sample; at the next sample another begins.
+    // Adds the mean wear rate of a block at its last sample. The next block begins at the next sample.
     HD static void mind_blocks(State& s, Setup const& o) {
         if (s.window == 0) return;
         real within = (double)s.steps - s.block * o.blocks.samples;
@@ -186,7 +186,8 @@ template <class Motion> struct ConstantStep {
         s.sums.wear = select(begins, 0.0, s.sums.wear);
     }
 
-    // How many steps all lanes can take alike: up to the anchor, the end of a block, a last step.
+    // The number of steps that all lanes can take alike: up to the next anchor, end of a block or last
+    // step.
     HD static int64 alike(State const& s, Setup const& o, int64 budget) {
         int64 run = turns_between_anchors - s.steps % turns_between_anchors;
         run = run < budget ? run : budget;
@@ -207,7 +208,7 @@ template <class Motion> struct ConstantStep {
         return run > 1 ? run : 1;
     }
 
-    // One step, of its own length in lanes that take their last of the stretch.
+    // One step, shortened in lanes that take the last step of the stretch.
     HD static void step_to_end(State& s, Setup const& o, Parameters const& p) {
         Stretch const& stretch = o.stretches[s.window];
         mask last = real((double)s.steps) == stretch.steps - 1.0;
@@ -225,7 +226,7 @@ template <class Motion> struct ConstantStep {
         s.phase_cosine = wave.start_cosine;
     }
 
-    // A phase that all lanes share is turned once for all of them.
+    // A phase that all lanes share is rotated only once.
     using Number = typename Either<variant::shared_clock, double, real>::Type;
 
     HD static void steps_alike(State& s, Setup const& o, Parameters const& p, int64 run) {
@@ -244,7 +245,7 @@ template <class Motion> struct ConstantStep {
         s.phase_cosine = wave.start_cosine;
     }
 
-    // The mean rates over the window, and the rest of what is asked for; times in steps.
+    // Mean rates over the window and the other sums; times are in steps.
     HD static Results results(State const& s, Parameters const& p) {
         Setup o = setup_of(p);
         Stretch const& stretch = o.stretches[1];
@@ -253,7 +254,7 @@ template <class Motion> struct ConstantStep {
         r.distance = 0.5 * o.h * s.kept_sums.distance;
         r.stuck = s.kept_sums.stuck / (stretch.steps - 1.0 + stretch.last / o.h);
         r.sums = s.kept_sums;
-        // A motion that has overflowed is nowhere, slips nowhere, and adds nothing to the sums.
+        // A motion that has overflowed adds nothing to the sums, so they cannot show it.
         mask finite = abs(Motion::position(s.kept)) < 1e308;
         r.status = select(s.few, select(s.stable & finite, 0.0, 2.0), 1.0);
         r.status = select(s.valid, r.status, 3.0);

@@ -1,9 +1,9 @@
-// Method `exact`: from stick to slip to stick by the closed-form flow, with no step size.
+// Method `exact`: stick and slip phases by the closed-form flow, without a step size.
 //
-// One unit of work is one transition: a stuck mass waits for the next moment at which the force
-// asked for exceeds the limit, then slips: to the slip's end where it has neither spring nor damper,
-// else by one piece of the series. Where a slip ends, the mass reverses if the force asked for still
-// exceeds the limit, else it sticks.
+// One unit of work is one transition. A stuck mass waits until the required force exceeds the friction
+// limit and then slips: to the end of the slip if it has neither spring nor damper, otherwise by one
+// piece of the series. At the end of a slip, the mass reverses if the required force still exceeds the
+// limit; otherwise it sticks.
 #pragma once
 
 #include "models/friction_oscillator/exact_state.h"
@@ -28,7 +28,7 @@ HD State start(Parameters const& p) {
 
 HD bool running(State const& s) { return any(s.active); }
 
-// A slip that begins now: counted if it begins in the window.
+// Begins a slip, and counts it if it begins in the window.
 HD void begin_slip(State& s, mask here, mask out_of_stick) {
     if constexpr (wanted::slip_phases) {
         mask counted = here & (s.to_start <= 0.0) & (s.to_end > 0.0);
@@ -49,8 +49,8 @@ HD Crossing crossing_now(Side const& side, real friction, real pull) {
         return crossing_of(side, friction, pull);
 }
 
-// How long a stuck mass waits until it slips at a crossing. The angle is taken from the middle of
-// the sticking range, -pi/2, so that a crossing rounding has already passed is now, not a cycle on.
+// How long a stuck mass waits until it slips at a crossing. Angles are counted from the middle of the
+// sticking range, -pi/2, so that a crossing that has passed by rounding happens now, not a cycle later.
 HD real wait_for(State const& s, Side const& side, Crossing const& crossing) {
     real angle = s.now.phase + side.lead;
     real turns = nearest((angle + 0.5 * pi) * (1.0 / two_pi));
@@ -58,7 +58,7 @@ HD real wait_for(State const& s, Side const& side, Crossing const& crossing) {
     return select(crossing.exists, greatest(crossing.angle - angle, 0.0), never);
 }
 
-// Stuck lanes wait for their next slip, or for the end of the window.
+// Advances stuck lanes to their next slip or to the end of the window.
 HD void wait(State& s, Scaled const& o) {
     mask stuck = s.active & ~s.slipping;
     if (!any(stuck)) return;
@@ -85,16 +85,16 @@ HD void wait(State& s, Scaled const& o) {
     begin_slip(s, slips, slips);
 }
 
-// What a stretch of slip gives: its length, the displacement over it, and the window's share.
+// The result of a stretch of slip: its length, its displacement, and what lies in the window.
 struct Stretch {
     real length, displacement;
     real distance, shaken, peak;
     real speed, rate;  // at its end
-    mask ended;        // the slip ends with it
-    mask in_window;    // part of it lies in the window
+    mask ended;        // the slip ends with the stretch
+    mask in_window;    // part of the stretch lies in the window
 };
 
-// The whole slip at once.
+// The whole slip in one stretch.
 HD Stretch free_stretch(State const& s, Scaled const& o, mask here, real sine, real cosine) {
     FreeSlip slip{s.rate, s.swing, o.friction};
     Stretch stretch;
@@ -181,8 +181,8 @@ HD Stretch stretch_of(State const& s, Scaled const& o, mask here) {
     return choose(o.free, whole, sprung_stretch(s, o, sprung, sine, cosine));
 }
 
-// The force that drives the slip from now on, seen from the side that pushes; where a slip has
-// ended, the mass reverses to the other side or sticks.
+// Updates the driving force, seen from the side that pushes. After the end of a slip, the mass slips
+// the other way or sticks.
 HD void land(State& s, Scaled const& o, mask ended) {
     real sine, cosine;
     sincos(s.now.phase, sine, cosine);
@@ -193,7 +193,7 @@ HD void land(State& s, Scaled const& o, mask ended) {
     s.swing = fma(side_sine, cosine, -(side_cosine * sine));
     real excess = s.push - o.friction;
     if constexpr (!variant::no_spring) excess = fma(s.sign * o.modes.spring, s.position, excess);
-    // By rounding alone it is no reversal: the mass would slip from stick at once, all the same.
+    // An excess of the order of rounding is not a reversal: a stuck mass would slip at once anyway.
     mask sticks = ended & (excess <= rounding);
     mask reverses = ended & ~sticks;
     s.rate = select(reverses, excess, s.rate);
@@ -201,8 +201,8 @@ HD void land(State& s, Scaled const& o, mask ended) {
     begin_slip(s, reverses, false);
 }
 
-// Slipping lanes go on: to the end of the slip, or by one piece. Lanes that have reached the
-// window's end come along; only their sums are left as they are.
+// Advances slipping lanes to the end of the slip or by one piece. Lanes past the end of the window move
+// as well, but their sums stay unchanged.
 HD void slip(State& s, Scaled const& o) {
     mask here = s.active & s.slipping;
     if (!any(here)) return;
@@ -229,7 +229,7 @@ HD void slip(State& s, Scaled const& o) {
     land(s, o, s.active & stretch.ended);
 }
 
-// More than the motion can have: its free oscillations and the shaking cross zero twice a period.
+// An upper bound: the free oscillations and the shaking each cross zero twice per period.
 HD real transition_limit(Scaled const& o) {
     real pieces = 8.0 / shortest_piece(o.modes);
     return (o.window_end.cycle + 2.0) * (64.0 + 16.0 * pieces);
@@ -273,7 +273,7 @@ HD real time_of(State const& s, Parameters const& p) {
     return fma(s.now.cycle, two_pi, s.now.phase) / p.angular_frequency;
 }
 
-// How far a slip has come `u` after now, and how fast it is there.
+// Displacement since now, and slip speed, at the phase `u` from now.
 struct Motion {
     real displacement, speed;
 };
@@ -288,16 +288,16 @@ HD Motion motion_after(State const& s, Scaled const& o, real u) {
             greatest(0.0, select(o.free, speed(slip, at), speed(now, x)))};
 }
 
-// The motion at `time` itself: that of `before`, which is within one unit of work of it, taken on.
-// A stuck mass is held by the force asked for; the plane's velocity is that of mean 0. Where the
-// position is not kept (variant no_spring), neither is the displacement known.
+// The motion at exactly `time`, continued from `before`, which is less than one unit of work earlier.
+// Friction on a stuck mass is the required force; the velocity of the plane has mean 0. Without a stored
+// position (variant no_spring) the displacement is unknown.
 HD Observables look(State const& before, Parameters const& p, real time) {
     Scaled o = scaled(p);
     State s = before;
-    wait(s, o);  // to where it slips, if it is stuck and does so before the window's end
+    wait(s, o);  // if stuck: to the next slip, if that begins before the end of the window
     Moment moment = moment_of_time(p.angular_frequency, time);
     real u = between(s.now, moment);
-    mask slipping = before.slipping | (s.slipping & (u >= 0.0));  // by rounding, u is below 0
+    mask slipping = before.slipping | (s.slipping & (u >= 0.0));  // rounding can make u negative
     Motion motion = motion_after(s, o, greatest(u, 0.0));
 
     real sine, cosine;

@@ -1,4 +1,4 @@
-// The state of method `exact`, how lanes of two mix, and its place in the window.
+// The state of method `exact`, how two states are mixed by lane, and its position in the window.
 #pragma once
 
 #include "models/friction_oscillator/scaled.h"
@@ -7,9 +7,9 @@ namespace exact {
 
 using namespace friction_oscillator;
 
-constexpr double rounding = 1e-15;  // of a phase, and of a force
+constexpr double rounding = 1e-15;  // in a phase, and in a force
 
-// What a state need not keep: a whole slip at a time has no pieces, and only sums asked for are summed.
+// Without spring and damper a whole slip is one stretch, so the state of a piece is not needed.
 constexpr bool only_free = variant::no_spring && variant::no_damping;
 
 struct State {
@@ -17,16 +17,16 @@ struct State {
     static constexpr bool refills_always = false;
 
     Moment now;
-    real to_start, to_end;  // phase from now to the window's start and end
+    real to_start, to_end;  // phase from now to the start and end of the window
     real position;          // Y
-    real sign;              // of the side that pushes; the mass slides to -sign
-    real push, swing;  // sine and cosine parts of the sinusoid that drives the slip, from now on
-    real speed, rate;  // slip speed and its derivative, now
-    real age;          // phase since the slip began
+    real sign;              // of the side that pushes; the mass slides towards -sign
+    real push, swing;       // sine and cosine parts of the driving sinusoid, relative to now
+    real speed, rate;       // slip speed and its derivative, now
+    real age;               // phase since the slip began
     mask slipping;
-    mask first;         // the slip starts now: its speed is 0
-    mask out_of_stick;  // ... and so is its rate
-    mask active;        // not yet at the window's end
+    mask first;         // the slip starts now, so its speed is 0
+    mask out_of_stick;  // ... and so is the rate
+    mask active;        // before the end of the window
 
     real wear;      // integral of (1 + shaking sin(tau + phi)) |Y'| over the window
     real distance;  // of |Y'|
@@ -82,8 +82,8 @@ HD Overlap overlap(State const& s, real length) {
     return {least(greatest(s.to_start, 0.0), length), least(greatest(s.to_end, 0.0), length)};
 }
 
-// Its width: that of the window where it holds all of it, since to - from has lost digits where the
-// window is narrow.
+// The width of the overlap. If the whole window lies in it, this is the window's own width, because
+// to - from loses digits if the window is narrow.
 HD real width_of(Overlap const& inside, State const& s, Scaled const& o) {
     mask whole = (inside.from == s.to_start) & (inside.to == s.to_end);
     return select(whole, o.window, inside.to - inside.from);

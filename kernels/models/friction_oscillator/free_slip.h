@@ -1,11 +1,11 @@
-// A whole slip of a mass without spring and damper, in closed form.
+// A whole slip of a mass without spring or damper, in closed form.
 //
 // u is the phase since the slip began, speed(u) the slip speed (in a0/w, positive until the end):
 //
 //   speed(u) = rate sin u - friction (u - sin u) + swing (1 - cos u),
 //
-// with rate = speed'(0) >= 0 (0 for a slip out of stick). Divided by 1 - cos u it falls monotonically
-// on (0, 2 pi), so the slip has one end there, whatever the parameters.
+// with rate = speed'(0) >= 0 (0 for a slip out of stick). Divided by 1 - cos u, the speed decreases
+// monotonically on (0, 2 pi), so the slip has exactly one end there for all parameters.
 #pragma once
 
 #include "elementary.h"
@@ -26,7 +26,7 @@ struct Circular {
     HD explicit Circular(real u) { circular(u, sine, cosine, versine, defect); }
 };
 
-// The same at u + step, for a step of at most some 1e-6 u.
+// The same at u + step, for a step of at most about 1e-6 u.
 HD Circular beside(Circular const& at, real step) {
     Circular next = at;
     real half = 0.5 * step;
@@ -50,7 +50,7 @@ HD real speed(FreeSlip const& slip, Circular const& at) {
     return fma(slip.rate, at.sine, fma(-slip.friction, at.defect, slip.swing * at.versine));
 }
 
-// u^2/2 - (1 - cos u) for 0 <= u < 1, where the difference would cancel.
+// u^2/2 - (1 - cos u) for 0 <= u < 1, where the plain difference cancels.
 HD real short_quartic(real u) {
     real x = u * u;
     real sum = 1.0 / 1307674368000.0 / 16.0;  // 1/16!
@@ -63,7 +63,7 @@ HD real short_quartic(real u) {
     return x * x * sum;
 }
 
-// The distance slipped by u, in a0/w^2: the integral of the speed.
+// The distance slipped up to u, in a0/w^2: the integral of the speed.
 HD real distance(FreeSlip const& slip, real u, Circular const& at) {
     real quartic = fma(0.5 * u, u, -at.versine);
     mask brief = u < 1.0;
@@ -71,13 +71,13 @@ HD real distance(FreeSlip const& slip, real u, Circular const& at) {
     return fma(slip.rate, at.versine, fma(-slip.friction, quartic, slip.swing * at.defect));
 }
 
-// A first guess of the end: from the leading terms of a short slip, of one that ends just before
-// u = 2 pi, and else from a parabola about u = pi. Three steps of end_of() then do, everywhere.
+// A first guess of the end: from the leading terms of a short slip, from those of a slip that ends just
+// before u = 2 pi, or from a parabola about u = pi. Three iterations of end_of() then suffice everywhere.
 HD real guess_end(FreeSlip const& slip) {
-    // A short slip ends where a u^2 - swing u - 2 rate is 0; whether that is before 1.7:
+    // A short slip ends at a u^2 - swing u - 2 rate = 0. Is that before 1.7?
     real a = (2.0 * slip.friction + slip.rate) * (1.0 / 6.0);
     mask brief = (1.7 * a - slip.swing) * 1.7 > 2.0 * slip.rate;
-    // A long one where rest v^2 - 2 rate v - 4 pi friction is 0, v = 2 pi - u; whether v < 2.2:
+    // A long slip ends at rest v^2 - 2 rate v - 4 pi friction = 0, v = 2 pi - u. Is v < 2.2?
     real rest = slip.swing - (pi / 3.0) * slip.friction;
     mask late = (2.2 * rest - 2.0 * slip.rate) * 2.2 > 4.0 * pi * slip.friction;
     real guess = 0.0;
@@ -102,13 +102,14 @@ HD real guess_end(FreeSlip const& slip) {
     return guess;
 }
 
-// The end of a slip: the u in (0, 2 pi] where its speed is 0 again.
+// The end of a slip: the u in (0, 2 pi] at which its speed is 0 again.
 struct End {
     real u;
     Circular at;
 };
 
-// Halley's method on speed/(1 - cos u), in a bracket; the last step is too short to need a new sine.
+// Halley's method on speed/(1 - cos u), in a bracket. The last step is so short that the sine is updated
+// by its Taylor series.
 HD End end_of(FreeSlip const& slip, mask wanted) {
     real low = 0.0;
     real high = two_pi;
@@ -143,7 +144,7 @@ HD End end_of(FreeSlip const& slip, mask wanted) {
     return {u, beside(at, step)};
 }
 
-// Where the speed is greatest: the one zero of its derivative before the end.
+// The u of the greatest speed: the only zero of its derivative before the end.
 HD real fastest(FreeSlip const& slip) {
     real sine = slip.rate + slip.friction;  // of the force that drives the slip
     real square = fma(sine, sine, slip.swing * slip.swing);
@@ -151,7 +152,7 @@ HD real fastest(FreeSlip const& slip) {
     return atan2(slip.swing, sine) + select(square > 0.0, atan2(sqrt(excess), slip.friction), 0.0);
 }
 
-// An antiderivative of sin(u + angle) speed(u), with the sine and cosine of `angle` given.
+// An antiderivative of sin(u + angle) speed(u), from the sine and cosine of `angle`.
 HD real shaken_closed(FreeSlip const& slip, real u, Circular const& at, real sine, real cosine) {
     real turned_sine = sine * at.cosine + cosine * at.sine;
     real turned_cosine = cosine * at.cosine - sine * at.sine;
@@ -165,8 +166,8 @@ HD real shaken_closed(FreeSlip const& slip, real u, Circular const& at, real sin
            slip.friction * with_u;
 }
 
-// The distance slipped over [from, from + width]: closed-form, and by quadrature where the width is
-// so small a part that the closed form would cancel.
+// The distance slipped over [from, from + width]: in closed form, or by quadrature if the width is so
+// small that the closed form would cancel.
 HD real distance_over(FreeSlip const& slip, real from, real width, mask asked) {
     real to = from + width;
     real total = distance(slip, to, Circular(to)) - distance(slip, from, Circular(from));
@@ -182,8 +183,8 @@ HD real distance_over(FreeSlip const& slip, real from, real width, mask asked) {
     return total;
 }
 
-// The integral of sin(u + angle) speed(u) over [from, from + width]: closed-form, and by quadrature
-// where it is so short that the closed form would cancel.
+// The integral of sin(u + angle) speed(u) over [from, from + width]: in closed form, or by quadrature if
+// the width is so small that the closed form would cancel.
 HD real shaken_distance(FreeSlip const& slip, real from, real width, real sine, real cosine) {
     real to = from + width;
     real total = shaken_closed(slip, to, Circular(to), sine, cosine) -

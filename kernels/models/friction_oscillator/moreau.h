@@ -1,11 +1,11 @@
-// Moreau and Jean's time stepping: friction as an impulse, implicit in the velocity at the step's end.
+// Moreau-Jean time stepping: friction as an impulse, implicit in the velocity at the end of the step.
 //
 //   M v_free = M v0 + h f - h c v0 - h k (y0 + h theta v0),   M = m + h theta c + h^2 theta^2 k
-//   v1 = 0 if M |v_free| <= h mu N, else v_free - sgn(v_free) h mu N / M
+//   v1 = 0 if M |v_free| <= h mu N, otherwise v_free - sgn(v_free) h mu N / M
 //   y1 = y0 + h (theta v1 + (1 - theta) v0)
 //
-// with f = -m a0 sin wt and N taken at both ends of the step in the parts theta and 1 - theta, so a
-// mass that sticks for good does so at any step, and exactly.
+// where f = -m a0 sin wt and N are means of both ends of the step with the weights theta and 1 - theta,
+// so that a mass that never slips sticks exactly, for any step.
 #pragma once
 
 #include "models/friction_oscillator/stepping.h"
@@ -14,8 +14,8 @@ namespace moreau_jean {
 
 using namespace friction_oscillator;
 
-// Above 1/2, so that what a slip's beginning stirs up dies, and the error falls evenly with the step;
-// not by much, so that it is small: a tenth of that at 1.
+// Above 1/2, so that oscillations from the start of a slip die out and the error falls smoothly with the
+// step; close to 1/2, so that the error is small: a tenth of that with theta = 1.
 constexpr double theta = 0.55;
 
 struct Law {
@@ -99,7 +99,7 @@ struct Motion {
     HD static real position(State const& s) { return s.y; }
     HD static real velocity(State const& s) { return s.v; }
     HD static mask stuck(State const& s) { return s.v == 0.0; }
-    // Of the plane on the mass, per unit of mass.
+    // The friction of the plane on the mass, per unit of mass.
     HD static real friction(State const& s, Law const& law, real sine, real cosine) {
         real limit = limit_at(law.shaking, sine, cosine);
         real holding = fma(law.shaking.amplitude, sine, law.spring * s.y);

@@ -1,9 +1,9 @@
-// The penalised friction law of Code_Aster, as a right-hand side for the schemes.
+// The penalised friction law of Code_Aster as a right-hand side for the schemes.
 //
-// Stuck, the contact is a spring and a damper that start where the mass stuck,
+// During stick, the contact is a spring and a damper anchored at the point of sticking,
 //   F = F_stuck - K_T (y - y_stuck) - C_T v,
-// until that exceeds the limit mu N; slipping, F = -mu N sgn v. The law has a memory, which every
-// evaluation of the force changes. All forces are per unit of mass.
+// until |F| exceeds the limit mu N; during slip, F = -mu N sgn v. The law has a memory, which every
+// evaluation of the force updates. All forces are per unit of mass.
 #pragma once
 
 #include "models/friction_oscillator/samples.h"
@@ -13,8 +13,8 @@ namespace penalised {
 
 using namespace friction_oscillator;
 
-constexpr double least_speed = 1e-6;  // m/s, below which a slip is not taken to go on
-constexpr double no_speed = 2.2e-16;  // m/s, at which a slip has no direction
+constexpr double least_speed = 1e-6;  // m/s; a slower slip does not continue by itself
+constexpr double no_speed = 2.2e-16;  // m/s; a slip this slow has no direction
 
 struct Memory {
     mask stuck;
@@ -42,14 +42,14 @@ HD Law law_of(Parameters const& p) {
     law.stiffness = p.tangential_stiffness * per_mass;
     law.spring = p.stiffness * per_mass;
     law.damper = p.damping * per_mass;
-    // Not given: critical.
+    // NaN is the default: critical damping.
     real critical = 2.0 * sqrt(p.mass * (p.stiffness + p.tangential_stiffness));
     mask given = p.tangential_damping == p.tangential_damping;
     law.damping = select(given, p.tangential_damping, critical) * per_mass;
     return law;
 }
 
-// The friction force at a moment at which the limit is `limit`.
+// The friction force at a moment with the friction limit `limit`.
 HD real friction_force(Law const& law, Memory& memory, real limit, real y, real v) {
     real speed = abs(v);
     mask goes_on = ~memory.stuck & (v * memory.velocity >= 0.0) & (speed > least_speed);
@@ -64,7 +64,7 @@ HD real friction_force(Law const& law, Memory& memory, real limit, real y, real 
     return force;
 }
 
-// f(t, y, v) of y'' = f - (c/m) v; `Wave` tells sine and cosine of the phase at a node of the step.
+// f(t, y, v) of y'' = f - (c/m) v; `Wave` gives the sine and cosine of the phase at a node of the step.
 template <class Wave> struct Force {
     static constexpr bool damped = !variant::no_damping;
 
@@ -89,7 +89,7 @@ template <class Wave> HD Force<Wave> force_of(Law const& law, Memory& memory, Wa
     return {law, memory, wave, law.damper};
 }
 
-// The mass under that law, moved by a scheme.
+// The mass under this law, advanced by a scheme.
 template <class AnyScheme> struct Motion {
     using Scheme = AnyScheme;
     using Law = penalised::Law;
@@ -104,7 +104,7 @@ template <class AnyScheme> struct Motion {
         real rate;  // |v| N / (m g)
     };
 
-    // What a step was like; the scheme's step control looks at its change.
+    // The result of a step; `change` is for the step control of the scheme.
     template <class Change> struct Step {
         Interval interval;
         mask counts;
@@ -122,7 +122,7 @@ template <class AnyScheme> struct Motion {
         return s;
     }
 
-    // An interval counts if the mass was not stuck where it begins.
+    // An interval counts if the mass is not stuck at its beginning.
     template <class Wave>
     HD static auto step(State& s, Law const& law, Wave const& wave, Constants const& constants) {
         mask slipped = ~s.memory.stuck;
@@ -139,7 +139,8 @@ template <class AnyScheme> struct Motion {
         return Step<decltype(change)>{interval, slipped, sample, change};
     }
 
-    // The penalty's spring holds the mass for a while at each reversal; it rests if friction could.
+    // The penalty spring holds the mass for a while at each reversal. The mass is at rest only if the
+    // friction limit could hold it as well.
     template <class Wave> HD static mask rests(State const& s, Law const& law, Wave const& wave) {
         real limit = law.shaking.limit;
         if constexpr (!variant::no_shaking)
@@ -164,7 +165,7 @@ template <class AnyScheme> struct Motion {
     HD static real blocks(Parameters const& p) { return p.blocks; }
     HD static mask few_enough(Parameters const& p, real steps) { return steps <= p.maximum_steps; }
 
-    // Whether steps of length h are stable, of a stuck mass and of a slipping one.
+    // Whether steps of length h are stable, both for a stuck and for a slipping mass.
     HD static mask stable(Law const& law, real h) {
         real damper = law.damper * h;
         return schemes::stable<Scheme>((law.stiffness + law.spring) * h * h, law.damping * h,
@@ -175,7 +176,7 @@ template <class AnyScheme> struct Motion {
     HD static real position(State const& s) { return s.scheme.y; }
     HD static real velocity(State const& s) { return s.scheme.v; }
     HD static mask stuck(State const& s) { return s.memory.stuck; }
-    // Of the plane on the mass, per unit of mass: what the other forces leave of y''.
+    // The friction of the plane on the mass, per unit of mass: y'' less the other forces.
     HD static real friction(State const& s, Law const& law, real sine, real) {
         real others =
             law.shaking.amplitude * sine + law.spring * position(s) + law.damper * velocity(s);

@@ -1,4 +1,4 @@
-// What a motion in steps gives over the window: sums over intervals, stick and slip.
+// The results of a motion in steps over the window: sums over intervals, stick and slip.
 #pragma once
 
 #include "models/friction_oscillator/shaking.h"
@@ -8,12 +8,12 @@ namespace friction_oscillator {
 // A moment of the motion: the end of one step and the beginning of the next.
 struct Sample {
     real velocity;
-    real heading;  // the velocity that the friction law was asked with
+    real heading;  // the velocity at which the friction law was evaluated
     mask stuck;
-    mask rests;  // stuck, and friction can hold the mass; at a reversal it cannot
+    mask rests;  // stuck, and friction can hold the mass, unlike at a reversal
 };
 
-// What lies between two samples, per unit of its length: twice the mean of |v| N/(m g) and of |v|.
+// Between two samples, per unit of length: twice the mean of |v| N/(m g) and of |v|.
 struct Interval {
     real wear, distance;
 };
@@ -28,13 +28,13 @@ struct Sums {
 
     mask was_stuck;  // at the last sample
     mask rested;     // at the last sample
-    mask resting;    // two samples running it has rested since the last slip
+    mask resting;    // has rested at two consecutive samples since the last slip
     real direction;  // of the last slip
 };
 
 HD Sums no_sums() { return {0.0, 0.0, 0.0, 0.0, 0.0, false, true, true, true, 0.0}; }
 
-// At the window's start only what went before is kept.
+// At the start of the window: the sums restart, the history stays.
 HD Sums at_window(Sums const& before, real velocity) {
     Sums s = before;
     s.wear = s.distance = s.stuck = s.slips = 0.0;
@@ -52,7 +52,7 @@ HD Sums choose(mask m, Sums const& a, Sums const& b) {
             either(a.resting, b.resting),     select(m, a.direction, b.direction)};
 }
 
-// An interval's length, in the unit of the sums: 1, or a number.
+// The length of an interval, in the unit of the sums: 1, or a number.
 struct Whole {
     HD real of(real x) const { return x; }
 };
@@ -61,7 +61,7 @@ struct Part {
     HD real of(real x) const { return length * x; }
 };
 
-// Where a step is taken: everywhere, or in some lanes.
+// The lanes that take a step: all, or some.
 struct Everywhere {
     HD friend mask operator&(mask m, Everywhere) { return m; }
     HD real choose(real a, real) const { return a; }
@@ -74,7 +74,7 @@ struct Here {
     HD mask choose(mask a, mask b) const { return (a & on) | (b & ~on); }
 };
 
-// Between two samples at rest is a stick. `counts`: the interval's wear does.
+// Adds an interval. It is stick if both samples are at rest; its wear is added where `counts` is set.
 template <class Length, class Place>
 HD void add(Sums& s, Interval const& interval, mask counts, Sample const& sample, Length length,
             Place here) {
@@ -104,7 +104,7 @@ HD void add(Sums& s, Interval const& interval, mask counts, Sample const& sample
     s.was_stuck = here.choose(sample.stuck, s.was_stuck);
 }
 
-// What a motion in steps has come to.
+// The results of a motion in steps.
 struct Results {
     real wear;      // mean of |v| N/(m g) over the blocks
     real distance;  // m

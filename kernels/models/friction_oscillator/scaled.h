@@ -1,14 +1,14 @@
-// The friction oscillator without dimensions: phase tau = w t, lengths in a0/w^2, forces in m a0.
+// The dimensionless friction oscillator: phase tau = w t, lengths in a0/w^2, forces in m a0.
 //
 //   Y'' = -damping Y' - spring Y - sin tau + F,   |F| <= friction (1 + shaking sin(tau + phi))
 //
-// The plane can be asked for a force up to that limit in two directions, its two sides. Seen from
-// one side (sign +1 or -1), the force asked for exceeds the limit by
+// The plane can exert a force up to that limit in either direction. Seen from one side (sign +1 or -1),
+// the required force exceeds the limit by
 //
 //   sign spring Y + sine sin tau + cosine cos tau - friction,
 //
-// a single sinusoid: the phase at which a stuck mass slips is closed-form, and while it slips this
-// is what accelerates it.
+// which is a single sinusoid. So the phase at which a stuck mass slips has a closed form; and during the
+// slip, this excess accelerates the mass.
 #pragma once
 
 #include "elementary.h"
@@ -17,12 +17,14 @@
 namespace friction_oscillator {
 
 constexpr double two_pi_rest = 2.4492935982947064e-16;  // 2 pi - two_pi
-constexpr double never = 1e300;                         // a phase no run reaches
-constexpr double most_cycles = 1e9;  // of a run, which would else not end in a lifetime
-constexpr double stiffest = 1e6;     // free frequency to that of the shaking, for the same reason
+constexpr double never = 1e300;                         // a phase that no run reaches
+// Limits without which a run would not end in a lifetime: cycles, and the ratio of the free frequency to
+// that of the shaking.
+constexpr double most_cycles = 1e9;
+constexpr double stiffest = 1e6;
 constexpr double most_damping = 1e12;
 
-// A moment: whole cycles, and the phase in [0, 2 pi) within the cycle.
+// A moment: the number of whole cycles, and the phase in [0, 2 pi) within the cycle.
 struct Moment {
     real cycle;
     real phase;
@@ -33,8 +35,8 @@ HD Moment moment_of_cycles(real cycles) {
     return {whole, (cycles - whole) * two_pi};
 }
 
-// The moment of a time, to the rounding of the phase whatever the cycle: w t and its remainder by
-// 2 pi are formed exactly.
+// The moment of a time. The phase is accurate to rounding in every cycle, because w t and its remainder
+// modulo 2 pi are formed exactly.
 HD Moment moment_of_time(real angular_frequency, real time) {
     real angle = angular_frequency * time;
     real rest = fma(angular_frequency, time, -angle);
@@ -48,7 +50,7 @@ HD real between(Moment const& from, Moment const& to) {
     return fma(to.cycle - from.cycle, two_pi, to.phase - from.phase);
 }
 
-// The moment `wait` later, for a wait of at most a cycle.
+// The moment after a wait of at most one cycle.
 HD Moment later(Moment const& from, real wait) {
     real phase = from.phase + wait;
     mask wraps = phase >= two_pi;
@@ -56,16 +58,16 @@ HD Moment later(Moment const& from, real wait) {
             select(wraps, (phase - two_pi) - two_pi_rest, phase)};
 }
 
-// Where the force asked of a side exceeds the limit, seen as an angle: the sinusoid's phase there,
-// and its cosine part (its sine part is `level`, the limit less the spring's share).
+// Where the required force begins to exceed the limit: the angle is the phase of the sinusoid there,
+// `swing` its cosine part and `level` its sine part (the limit less the force of the spring).
 struct Crossing {
     real level, swing, angle;
     mask exists;
 };
 
-// One of the two directions in which the plane may push.
+// One of the two directions in which the plane can push.
 struct Side {
-    real sine, cosine;  // of the force asked for
+    real sine, cosine;  // parts of the required force
     real amplitude;     // of that sinusoid
     real lead;          // sine sin tau + cosine cos tau = amplitude sin(tau + lead)
     real excess;        // amplitude - friction, accurate where they nearly cancel
@@ -77,7 +79,7 @@ HD Crossing crossing_of(Side const& side, real friction, real pull) {
     real excess = side.excess + pull;
     crossing.level = friction - pull;
     crossing.swing = sqrt(greatest(excess * (side.amplitude + crossing.level), 0.0));
-    // By its cosine: where the two nearly agree the arcsine of the sine would lose half the digits.
+    // By atan2, because the arcsine would lose half the digits where level is close to the amplitude.
     crossing.angle = atan2(crossing.level, crossing.swing);
     crossing.exists = excess > 0.0;
     return crossing;
@@ -89,10 +91,10 @@ struct Scaled {
     Modes modes;                    // of spring k / (m w^2), damping c / (m w)
     Side forward, backward;         // signs +1 and -1
     Moment window_start, window_end;
-    real window;  // their distance, as phase
+    real window;  // its length, as phase
     mask free;    // neither spring nor damper
     mask valid;
-    mask resolved;  // no digits are lost to underflow
+    mask resolved;  // underflow loses no digits
 };
 
 HD Side side_of(real sign, real friction, real excess, real shaking, real sine, real cosine) {
@@ -117,12 +119,12 @@ HD Side side_of(real sign, real friction, real excess, real shaking, real sine, 
 
 HD Scaled scaled(Parameters const& p) {
     Scaled o;
-    // mu g is formed exactly: near mu g = a0 everything hangs on the difference.
+    // mu g is formed exactly, because near mu g = a0 everything depends on the difference.
     real limit = p.friction * p.gravity;
     real limit_rest = fma(p.friction, p.gravity, -limit);
-    // A mass whose inertia never exceeds the smallest friction limit of a cycle never slips, and
-    // limit / a0 may overflow: it stands for one at friction 2 without vertical shaking. The factor
-    // keeps the decision near the limit with the crossings, which round less.
+    // If the inertia force never exceeds the smallest friction limit of a cycle, the mass never slips,
+    // and limit / a0 may overflow. It is replaced by a mass at friction 2 without vertical shaking. The
+    // factor 0.5 leaves points near the limit to the crossings, which are more accurate.
     real least_limit = p.friction * (p.gravity - abs(p.vertical_acceleration));
     mask held = p.base_acceleration <= 0.5 * least_limit;
     real scale = select(held, 1.0, p.base_acceleration);
@@ -149,7 +151,7 @@ HD Scaled scaled(Parameters const& p) {
     }
     o.valid = (abs(o.shaking) < 1.0) & (o.window > 0.0) & (o.window_end.cycle <= most_cycles) &
               (o.modes.spring <= stiffest * stiffest) & (o.modes.damping <= most_damping);
-    // Where a0 is this small, digits of mu g have been lost already.
+    // Below this, digits of mu g are lost already.
     o.resolved = held | (p.base_acceleration > 1e-290);
     return o;
 }

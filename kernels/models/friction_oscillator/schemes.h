@@ -1,4 +1,4 @@
-// The penalised law under each scheme. With a finite tolerance a scheme chooses its steps itself.
+// The penalised law with each scheme. With a finite tolerance, a scheme controls its own step length.
 #pragma once
 
 #include "models/friction_oscillator/penalised.h"

@@ -1,4 +1,4 @@
-// The shaking in SI units and per unit of mass, and the window, for methods that step through time.
+// The shaking in SI units per unit of mass, and the window, for methods that step through time.
 #pragma once
 
 #include "models/friction_oscillator/scaled.h"
@@ -8,9 +8,10 @@ namespace friction_oscillator {
 struct Shaking {
     real amplitude;  // a0
     real limit;      // mu g
-    // mu a_v times cosine and sine of the load's phase: the limit is limit + rise sin wt + lead cos wt.
+    // mu a_v times cosine and sine of the load's phase; the friction limit over time is
+    // limit + rise sin wt + lead cos wt.
     real rise, lead;
-    // The same of N / (m g), which is 1 + load_rise sin wt + load_lead cos wt.
+    // The same for N / (m g) = 1 + load_rise sin wt + load_lead cos wt.
     real load_rise, load_lead;
 };
 
@@ -49,9 +50,9 @@ HD Window window_of(Parameters const& p) {
     }
 }
 
-constexpr double greatest_phase = 1e9;  // that elementary.h reduces
+constexpr double greatest_phase = 1e9;  // the largest argument that elementary.h reduces
 
-// Sine and cosine of w t, to their own rounding: what w t rounds off is taken along.
+// Sine and cosine of w t to full accuracy: the rounding error of w t is included.
 HD void sincos_at(Parameters const& p, real time, real& sine, real& cosine) {
     real angle = p.angular_frequency * time;
     real rest = fma(p.angular_frequency, time, -angle);
@@ -63,26 +64,26 @@ HD void sincos_at(Parameters const& p, real time, real& sine, real& cosine) {
     cosine = fma(turn.even, c, -(turn.odd * s));
 }
 
-// The same at less cost where no cosine is used; the cosine has an absolute error.
+// The same, cheaper if the cosine is not used; the cosine has an absolute error.
 HD void sincos_folded_at(Parameters const& p, real time, real& sine, real& cosine) {
     real angle = p.angular_frequency * time;
     sincos_folded(angle, fma(p.angular_frequency, time, -angle), sine, cosine);
 }
 
-// Whether friction holds the mass at rest at every moment.
+// Whether friction holds the mass at all times.
 HD mask holds_for_good(Shaking const& s) {
     real pull = abs(s.amplitude) + abs(s.rise);
     return fma(pull, pull, s.lead * s.lead) <= s.limit * s.limit;
 }
 
-constexpr double least_steps = 10.0;  // of a period, that see the shaking
+constexpr double least_steps = 10.0;  // per period, needed to resolve the shaking
 
-// Whether steps of length h see the shaking; or there is nothing to be seen.
+// Whether steps of length h resolve the shaking, or the mass never slips anyway.
 HD mask sees_enough(Parameters const& p, Shaking const& s, real h) {
     return (p.angular_frequency * h <= two_pi / least_steps) | holds_for_good(s);
 }
 
-// Whether a method that steps through time can be asked for the point at all.
+// Whether the point is valid for methods that step through time.
 HD mask valid(Parameters const& p, Window const& window) {
     return (abs(p.vertical_acceleration) < p.gravity) & (window.end > window.start) &
            (p.angular_frequency * window.end <= greatest_phase);

@@ -1,17 +1,17 @@
-// A piece of a slip of a mass with spring and damper: the exact flow as its power series.
+// A piece of a slip of a mass with spring and damper: the exact flow as a power series.
 //
 // Seen from the side that pushes, with u the phase since the piece began, the slip speed obeys
 //
 //   speed'' + damping speed' + spring speed = swing cos u - push sin u,
 //
-// where push sin and swing cos are the sinusoid that drives it. Over a length of
-// 1/max(1, sqrt(spring), damping) the series of the solution reaches rounding after `terms` terms
-// whatever the damping: under-, over-, critically damped, resonant and free motion are one formula,
-// and a slip however short is a polynomial that keeps its relative accuracy.
+// where push and swing are the sine and cosine parts of the driving sinusoid. Over a length of
+// 1/max(1, sqrt(spring), damping), the series of the solution converges to rounding within `terms` terms
+// for any damping. So under-, over- and critically damped, resonant and free motion need only one
+// formula, and even the shortest slip is a polynomial that keeps its relative accuracy.
 //
-// Heavy damping or a stiff spring makes that length short. Its free motions then die soon, and once
-// one has, the flow is that of the others: with only the slow one alive a first-order equation, with
-// neither the sinusoid that the drive keeps up; and the pieces are as long as what is left allows.
+// Heavy damping or a stiff spring makes that length short, but the free motions then decay quickly. Once
+// the fast one has decayed, the flow obeys a first-order equation; once both have, it is the sinusoid of
+// the steady response. Pieces are then as long as the remaining motion allows.
 #pragma once
 
 #include "elementary.h"
@@ -20,14 +20,14 @@
 namespace friction_oscillator {
 
 constexpr int terms = 20;
-constexpr double dead = 45.0;  // e-folds; exp(-45) is 3e-20
+constexpr double dead = 45.0;  // e-folds until a motion counts as decayed; exp(-45) is 3e-20
 
-// The free motions exp(-slow u), exp(-fast u); for the underdamped, `slow` is how fast both die.
+// The free motions exp(-slow u), exp(-fast u). If underdamped, both decay at the rate `slow`.
 struct Modes {
     real spring, damping;
     real slow, fast;
-    mask apart;  // slow and fast differ, both real, and damping is heavy
-    mask stiff;  // pieces are short while both live
+    mask apart;  // the rates are real and differ, and damping is heavy
+    mask stiff;  // pieces are short until the free motions have decayed
 };
 
 HD Modes modes_of(real spring, real damping) {
@@ -44,7 +44,7 @@ HD Modes modes_of(real spring, real damping) {
     return m;
 }
 
-// Which free motions are dead `age` after the slip began.
+// Which free motions have decayed at the phase `age` since the slip began.
 struct Dead {
     mask fast, both;
 };
@@ -68,7 +68,7 @@ HD Piece piece_of_all(Modes const& m, real push, real swing, real speed, real ra
     Piece p;
     real length = shortest_piece(m);
     real square = length * length;
-    real even = square * swing;  // terms of the drive, each with its power of length
+    real even = square * swing;  // terms of the driving force, with their powers of length
     real odd = -(square * length) * push;
     real drag = m.damping * length;
     real pull = m.spring * square;
@@ -86,7 +86,8 @@ HD Piece piece_of_all(Modes const& m, real push, real swing, real speed, real ra
     return p;
 }
 
-// The fast motion is dead: speed' = -slow speed + g, g the drive's answer to (d/du + fast) g.
+// The fast motion has decayed: speed' = -slow speed + g, where g is the response to the driving force of
+// (d/du + fast) g.
 HD Piece piece_of_slow(Modes const& m, real push, real swing, real speed) {
     Piece p;
     real length = 1.0 / greatest(m.slow, 1.0);
@@ -104,7 +105,7 @@ HD Piece piece_of_slow(Modes const& m, real push, real swing, real speed) {
     return p;
 }
 
-// Both are dead: the sinusoid that the drive keeps up.
+// Both motions have decayed: the steady response to the driving sinusoid.
 HD Piece piece_of_none(Modes const& m, real push, real swing) {
     Piece p;
     real stiffness = m.spring - 1.0;
@@ -155,11 +156,11 @@ HD real distance(Piece const& p, real x) {
     return p.length * x * sum;
 }
 
-// The first zero of the speed in (0, 1], or 2 where there is none. `first` marks a slip that starts
-// here: its speed is 0 at x = 0, and so is its rate where it comes `out_of_stick`; those zeros are
-// divided out. Each step stays short of the zero, being that of a parabola below the polynomial
-// (its second derivative is bounded on [0, 1] by the sum of its terms' sizes), and the steps
-// converge on the zero quadratically: none is passed over, however close two of them lie.
+// The first zero of the speed in (0, 1], or 2 if there is none. `first` marks a slip that starts here:
+// its speed is 0 at x = 0, and so is its rate if it comes `out_of_stick`; these zeros are divided out.
+// Each step is that of a parabola below the polynomial (the second derivative is bounded on [0, 1] by the
+// sum of the absolute values of its terms), so it never passes the zero, and the steps converge
+// quadratically. No zero is missed, however close two of them lie.
 HD real first_zero(Piece const& p, mask first, mask out_of_stick, mask wanted) {
     real c[terms];
     real bound = 1e-300;
@@ -196,7 +197,7 @@ HD real first_zero(Piece const& p, mask first, mask out_of_stick, mask wanted) {
     return select(open, x, zero);
 }
 
-// The greatest speed on [from, to]: the best of nine places, then the zero of the slope beside it.
+// The greatest speed on [from, to]: the best of nine samples, refined to the zero of the slope nearby.
 HD real greatest_speed(Piece const& p, real from, real to) {
     real width = 0.125 * (to - from);
     real best = speed(p, from);
@@ -218,7 +219,7 @@ HD real greatest_speed(Piece const& p, real from, real to) {
     return greatest(best, speed(p, low));
 }
 
-// The distance slipped over [from, from + width] in x, however short that is.
+// The distance slipped over [from, from + width] in x, for any width.
 HD real distance_over(Piece const& p, real from, real width) {
     real sum = 0.0;
     for (int i = 0; i < gauss_points; ++i) {
@@ -228,8 +229,8 @@ HD real distance_over(Piece const& p, real from, real width) {
     return p.length * width * sum;
 }
 
-// The integral of sin(u + angle) speed over [from, from + width] in x, sine and cosine of `angle`
-// given.
+// The integral of sin(u + angle) speed over [from, from + width] in x, from the sine and cosine of
+// `angle`.
 HD real shaken_distance(Piece const& p, real from, real width, real sine, real cosine) {
     real sum = 0.0;
     for (int i = 0; i < gauss_points; ++i) {

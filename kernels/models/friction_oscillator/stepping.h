@@ -1,4 +1,4 @@
-// How a motion in steps is a method of the model.
+// Makes a motion in steps a method of the model.
 #pragma once
 
 #include "models/friction_oscillator/constant_step.h"
@@ -23,7 +23,7 @@ HD Observables observed(typename Motion::State const& s, Parameters const& p, re
     return o;
 }
 
-// In steps of constant length, always.
+// Steps of constant length only.
 template <class Motion> struct Constant {
     using Steps = ConstantStep<Motion>;
     using State = typename Steps::State;
@@ -42,8 +42,8 @@ template <class Motion> struct Constant {
     }
 };
 
-// In steps of constant length where the tolerance is infinite, else of variable length: first the
-// ones, then the others.
+// Steps of constant length if the tolerance is infinite, otherwise of variable length. Lanes with
+// constant steps are computed first.
 template <class Motion> struct Controlled {
     using Same = ConstantStep<Motion>;
     using Other = VariableStep<Motion>;
@@ -55,7 +55,7 @@ template <class Motion> struct Controlled {
         typename Other::State other;
         mask constant;
 
-        // At constant step all lanes go through a stretch together.
+        // With constant steps all lanes go through a stretch together.
         HD mask going() const { return other.going | (constant & mask(Same::running(same))); }
         HD bool alike() const { return !any(constant); }
         HD static State mix(mask m, State const& a, State const& b) {

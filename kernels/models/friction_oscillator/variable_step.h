@@ -1,15 +1,15 @@
-// A motion in steps whose length the scheme controls, from rest to the window's end.
+// A motion in steps whose length the scheme controls, from rest to the end of the window.
 //
-// One unit of work is one step tried in every lane; a step that will not do is taken back, with the
-// memory of the friction law. A step that would pass the window's start or end is shortened to land
-// on it. For several blocks the number of samples has to be known: such lanes run twice.
+// One unit of work is one attempted step in every lane. A rejected step is undone, including the memory
+// of the friction law. A step that would pass the start or end of the window is shortened to land on it.
+// Several blocks require the number of samples in advance, so such lanes run twice.
 #pragma once
 
 #include "models/friction_oscillator/samples.h"
 
 namespace friction_oscillator {
 
-// Sine and cosine of the phase at the nodes of the step of length h from `time` on.
+// Sine and cosine of the phase at the nodes of a step of length h that begins at `time`.
 template <class Motion> struct DirectWave {
     real start_sine, start_cosine;
     real sines[Motion::nodes], cosines[Motion::nodes];
@@ -48,8 +48,8 @@ template <class Motion> struct VariableStep {
         Control control;
         Sums sums;
         real time, tries;
-        real samples;    // of the window, after the one at its start
-        real per_block;  // samples; 0 while they are being counted
+        real samples;    // in the window, without the one at its start
+        real per_block;  // samples per block; 0 during the counting run
         real block, block_start, power;
         mask in_window, going, valid, few;
     };
@@ -74,7 +74,7 @@ template <class Motion> struct VariableStep {
         return s;
     }
 
-    // A step that does not see the shaking would be taken for one in which nothing happens.
+    // A step too long to resolve the shaking would look like one in which nothing happens.
     HD static real longest(Parameters const& p) {
         return least(p.maximum_step, (two_pi / 50.0) / p.angular_frequency);
     }
@@ -106,7 +106,7 @@ template <class Motion> struct VariableStep {
         s.time = s.tries = s.samples = s.block = s.block_start = s.power = 0.0;
         s.in_window = false;
         begin(s, p, window, true);
-        s.per_block = select(p.blocks > 1.0, 0.0, 1e300);  // one block goes on to the window's end
+        s.per_block = select(p.blocks > 1.0, 0.0, 1e300);  // a single block has no end of its own
         s.valid = friction_oscillator::valid(p, window);
         s.few = true;
         s.going = s.valid & asked;
@@ -133,7 +133,7 @@ template <class Motion> struct VariableStep {
         s.going = s.going & s.few;
 
         mask taken = s.going & fits;
-        if (any(~taken)) {  // seldom, and most of the state need not be looked at else
+        if (any(~taken)) {  // rare; without it, whole states can be copied
             s.control = Control::choose(s.going, control, s.control);
             s.motion = Motion::choose(taken, after, s.motion);
         } else {
@@ -148,7 +148,7 @@ template <class Motion> struct VariableStep {
         land(s, p, window, arrives);
     }
 
-    // The mean wear rate of a block, at its last sample; at the next sample another begins.
+    // Adds the mean wear rate of a block at its last sample. The next block begins at the next sample.
     HD static void mind_blocks(State& s, Parameters const& p, mask here, mask arrives) {
         real within = s.samples - s.block * s.per_block;
         mask single = s.per_block >= 1e299;
@@ -162,7 +162,7 @@ template <class Motion> struct VariableStep {
         s.sums.wear = select(begins, 0.0, s.sums.wear);
     }
 
-    // At the window's start and at its end.
+    // Handles arrival at the start and at the end of the window.
     HD static void land(State& s, Parameters const& p, Window const& window, mask arrives) {
         if (!any(arrives)) return;
         mask enters = arrives & ~s.in_window;

@@ -1,7 +1,7 @@
-// Method `exact`: the closed form. All of it is one unit of work.
+// Method `exact`: the closed form, in one unit of work.
 //
-// The monodromy matrix is that of the phases found, of their rotations multiplied out: so a trace of
-// 2 says that the durations are right.
+// The monodromy matrix is the product of the rotations over the computed phases, so a trace of 2
+// confirms the durations.
 #pragma once
 
 #include "models/impact_oscillator/point.h"
@@ -40,17 +40,17 @@ HD real time_of(State const& s, Parameters const& p) {
     return select(s.active, 0.0, orbit_of(p).period);
 }
 
-// The motion at `time` itself, of any period.
+// The motion at exactly `time`, in any period.
 HD Observables look(State const&, Parameters const& p, real time) {
     Orbit o = orbit_of(p);
     real within = fma(-floor(time / o.period), o.period, time);
-    mask leaving = within + within <= o.period;  // the stop; else it comes back
+    mask leaving = within + within <= o.period;  // moving away from the stop, otherwise towards it
     real since = select(leaving, within, o.period - within);
     mask pressed = o.contact & (since + since <= o.pressed_time);
     real angle = select(pressed, o.wall_rate * since, o.rate * (0.5 * o.period - since));
     real sine, cosine, versine, defect;
     circular(angle, sine, cosine, versine, defect);
-    real beyond = fma(-o.swing, versine, o.depth);  // of the gap
+    real beyond = fma(-o.swing, versine, o.depth);  // displacement past the gap
     real speed = select(pressed, o.swing * o.wall_rate, o.amplitude * o.rate) * sine;
     Observables seen;
     seen.time = time;

@@ -1,14 +1,16 @@
-// Method `newmark`: average acceleration (beta 1/4, gamma 1/2) with the true law of the stop.
+// Method `newmark`: average acceleration (beta 1/4, gamma 1/2) with the exact law of the stop.
 //
-// A unit of work is a step. The step h = T/N follows from the period T, which is found by shooting
-// from the greatest displacement at the given energy: over half a period, to where the velocity is 0
-// again. The scheme is the same backwards, so the second half mirrors the first, and what is found is
-// a periodic orbit of the scheme itself. When no lane shoots any more, one whole period carries two
-// disturbances along. Lanes that are done run on with the others; what they found is kept apart.
+// A unit of work is a step. The step h = T/N follows from the period T. The period is found by shooting
+// from the greatest displacement at the given energy over half a period, to where the velocity is 0
+// again. The scheme is time-reversible, so the second half mirrors the first, and the result is a
+// periodic orbit of the scheme itself. Once all lanes have found their period, one whole period is
+// computed with two disturbances. Finished lanes continue with the others; their results are kept
+// separately.
 //
-// Their stiffness at each point is its mean over the step around it, from the exact times of contact.
-// Sampled, it would err by up to a step's worth of K at either end of the contact, and the multipliers
-// of a Jordan block by the square root of that (SDND122 at 1000 points: 1.11 instead of 1.006).
+// The stiffness seen by the disturbances at a point is its mean over the step around the point, from the
+// exact contact times. A sampled stiffness would be wrong by up to one step of K at either end of the
+// contact, and the multipliers, which belong to a Jordan block, by the square root of that (SDND122 at
+// 1000 points: 1.11 instead of 1.006).
 #pragma once
 
 #include "models/impact_oscillator/point.h"
@@ -22,7 +24,7 @@ constexpr double longest_step =
 constexpr double settled = 1e-11;  // last change of the period, of the period
 constexpr int most_passes = 60;
 
-// A disturbance of place and speed, and the acceleration that it causes.
+// A disturbance of position and velocity, and the acceleration that it causes.
 struct Disturbance {
     real place, speed, push;
 };
@@ -30,23 +32,23 @@ struct Disturbance {
 struct State {
     real period;
     real passes;
-    real steps;  // of the pass
+    real steps;  // in this pass
     real place, speed, push;
-    real release;  // when the body left the stop, in steps of the pass; 0 before
+    real release;  // when the body left the stop, in steps of this pass; 0 before
     Disturbance first, second;
     real least, contact,
         trace;  // found: displacement, share of the period, of the monodromy matrix
     mask shooting, active;
 };
 
-// What stays the same over a pass.
+// The constants of a pass.
 struct Scheme {
     real step, half_step, quarter;  // h, h/2, h^2/4
     real free, wall;                // k/m, (k+K)/m
     real held;                      // K e/m
     real free_factor, wall_factor;  // 1/(1 + h^2/4 times that)
-    real gap, bound;                // predictions up to `bound` end free of the stop
-    real last;                      // step of the pass
+    real gap, bound;                // predictions up to `bound` end away from the stop
+    real last;                      // number of the last step of the pass
 
     HD Scheme(State const& s, Parameters const& p) {
         step = s.period / p.steps_per_period;
@@ -64,7 +66,7 @@ struct Scheme {
     }
 };
 
-// To the greatest displacement at the point's energy.
+// Restarts at the greatest displacement for the point's energy.
 HD void begin_pass(State& s, Parameters const& p, mask here) {
     Orbit o = orbit_of(p);
     real force = fma(p.wall_stiffness, o.depth, p.stiffness * o.greatest);
@@ -95,8 +97,8 @@ HD State start(Parameters const& p) {
 
 HD bool running(State const& s) { return any(s.active); }
 
-// One step of the motion, and whether it leads off the stop. The prediction decides on the contact at
-// the step's end: what it is divided by does not change its side of the bound.
+// One step of the motion; returns whether it was the last of the pass. The prediction decides on contact
+// at the end of the step, because its divisor does not change its side of the bound.
 HD mask move(State& s, Scheme const& c) {
     real predicted = fma(c.quarter, s.push, fma(c.step, s.speed, s.place));
     mask pressed = predicted > c.bound;
@@ -104,7 +106,7 @@ HD mask move(State& s, Scheme const& c) {
                        -(c.free_factor * c.free) * predicted);
     real place = fma(c.quarter, push, predicted);
     mask leaves = (s.place > c.gap) & ~pressed;
-    if (any(leaves)) {  // on the line between the two points
+    if (any(leaves)) {  // by linear interpolation between the two points
         real share = (s.place - c.gap) / (s.place - place);
         s.release = select(leaves, s.steps + share, s.release);
     }
@@ -115,10 +117,10 @@ HD mask move(State& s, Scheme const& c) {
     return s.steps == c.last;
 }
 
-// The period corrected by what is left of the velocity half a period on.
+// Corrects the period by the velocity that remains after half a period.
 HD void correct(State& s, Scheme const& c, Parameters const& p, mask ended, real speed_before) {
     real half = 0.5 * p.steps_per_period;
-    mask between = c.last > half;  // of an odd number of steps, the middle lies between two points
+    mask between = c.last > half;  // with an odd number of steps, the middle is between two points
     real speed = select(between, 0.5 * (s.speed + speed_before), s.speed);
     real change = 2.0 * speed / s.push;
     mask here = ended & s.shooting;
@@ -130,11 +132,11 @@ HD void correct(State& s, Scheme const& c, Parameters const& p, mask ended, real
     s.shooting = s.shooting & ~(here & done);
 }
 
-// How the contact of exact duration lies among the steps.
+// The position of the contact, of exact duration, among the steps.
 struct Contact {
-    real reach;  // steps from its middle to where the step around a point is just outside
-    real most;   // of the step around a point
-    real turn;   // half of the steps
+    real reach;  // steps from its middle to the first point whose surrounding step is outside
+    real most;   // largest share of a step in contact
+    real turn;   // half the number of steps
     real each;   // K/m
 
     HD Contact(Scheme const& c, Parameters const& p) {
@@ -154,7 +156,7 @@ HD void carry(Disturbance& d, Scheme const& c, real stiffness, real factor) {
     d.push = push;
 }
 
-// One step of the disturbances, to the point the motion has come to.
+// One step of the disturbances, to the current point of the motion.
 HD void carry(State& s, Scheme const& c, Contact const& contact) {
     real apart =
         contact.turn - abs(contact.turn - s.steps);  // from the middle of the nearest contact
@@ -165,7 +167,7 @@ HD void carry(State& s, Scheme const& c, Contact const& contact) {
     carry(s.second, c, stiffness, factor);
 }
 
-// The whole period, with two disturbances.
+// Begins the whole period with two disturbances.
 HD void begin_period(State& s, Parameters const& p) {
     begin_pass(s, p, true);
     Orbit o = orbit_of(p);
@@ -175,7 +177,7 @@ HD void begin_period(State& s, Parameters const& p) {
     s.second = {0.0, 1.0, 0.0};
 }
 
-// Passes of half a period, until the budget is used or no lane shoots any more.
+// Passes over half a period, until the budget is used or all lanes have found their period.
 HD int64 shoot(State& s, Parameters const& p, int64 budget) {
     int64 used = 0;
     Scheme c(s, p);
@@ -225,8 +227,8 @@ HD real time_of(State const& s, Parameters const& p) {
     return select(s.shooting, 0.0, s.steps * (s.period / p.steps_per_period));
 }
 
-// Within a step the acceleration is the mean of those at its ends. The true period, to which a trace
-// goes, may be longer than the scheme's: then on by further steps.
+// Within a step, the acceleration is the mean of the two ends. A trace covers the exact period, which may
+// be longer than that of the scheme; further steps then continue the motion.
 HD Observables look(State const& before, Parameters const& p, real time) {
     Scheme c(before, p);
     State now = before, next = before;

@@ -1,17 +1,17 @@
-// The periodic motion in closed form: a sinusoid without the stop, another one with it.
+// The periodic motion in closed form: one sinusoid away from the stop and another one in contact.
 //
-// Away from the stop the motion turns by pi - free from the least displacement to the stop, at it by
-// `pressed` to the greatest, where tan(free) = sqrt(2E - k e^2) / (e sqrt(k)) and tan(pressed) is
-// rho = sqrt(1 + K/k) times that. Nothing cancels: not where the motion barely touches (the excess
-// 2E - k e^2 is formed exactly), and not where the stop is all but rigid (an angle near pi/2 is known
-// by what it lacks).
+// From the least displacement to the stop, the phase advances by pi - free; in contact, up to the greatest
+// displacement, by `pressed`. Here tan(free) = sqrt(2E - k e^2) / (e sqrt(k)), and tan(pressed) is
+// rho = sqrt(1 + K/k) times that. There is no cancellation, neither for grazing motion (the excess
+// 2E - k e^2 is formed exactly) nor for a nearly rigid stop (an angle near pi/2 is computed from its
+// complement).
 #pragma once
 
 #include "elementary.h"
 
 namespace impact_oscillator {
 
-// An angle of the first quadrant with its sine and cosine, these to their last bits at both ends.
+// An angle in the first quadrant. Its sine and cosine are accurate at both ends of the quadrant.
 struct Angle {
     real value, sine, cosine;
 };
@@ -28,15 +28,15 @@ HD Angle angle_of(real y, real x) {
 
 struct Orbit {
     real rate, wall_rate;  // sqrt(k/m) and sqrt((k+K)/m), 1/s
-    real ratio;            // of the two, rho
-    real amplitude;        // minus the least displacement, m
-    real swing;            // of the sinusoid at the stop, m
-    real depth;            // greatest displacement beyond the gap, m; 0 where none
+    real ratio;            // rho = wall_rate / rate
+    real amplitude;        // magnitude of the least displacement, m
+    real swing;            // amplitude of the sinusoid in contact, m
+    real depth;            // greatest displacement past the gap, m; 0 without contact
     real greatest;         // displacement, m
     Angle free, pressed;
     mask contact;
     real period;        // s
-    real pressed_time;  // of a period, s
+    real pressed_time;  // contact time per period, s
 
     HD Orbit(real mass, real stiffness, real wall_stiffness, real gap, real energy) {
         real square = gap * gap;
@@ -44,7 +44,7 @@ struct Orbit {
         real grazing = stiffness * square;
         real grazing_rest = fma(stiffness, square, -grazing) + stiffness * square_rest;
         real excess = (2.0 * energy - grazing) - grazing_rest;  // 2E - k e^2
-        contact = excess > 0.0;                                 // not where k e^2 overflows
+        contact = excess > 0.0;                                 // false if k e^2 overflows
         excess = select(contact, excess, 0.0);
         rate = sqrt(stiffness / mass);
         ratio = sqrt(1.0 + wall_stiffness / stiffness);
@@ -66,7 +66,7 @@ struct Orbit {
     }
 };
 
-// A matrix that carries a disturbance (position, velocity over rate) on: both have the unit of length.
+// Transfer matrix of a disturbance (position, velocity/rate), both of which are lengths.
 struct Matrix {
     real xx, xv, vx, vv;
 };
@@ -76,8 +76,8 @@ HD Matrix operator*(Matrix const& a, Matrix const& b) {
             fma(a.vx, b.xx, a.vv * b.vx), fma(a.vx, b.xv, a.vv * b.vv)};
 }
 
-// Over one period, from the least displacement on. From the greatest one on it is the same with
-// `half` reversed. The second half is the first one backwards, so it has no more to tell.
+// Over one period, from the least displacement. From the greatest displacement the factors are swapped.
+// The second half is the time reversal of the first.
 HD Matrix monodromy(Orbit const& o) {
     Matrix free = {-o.free.cosine, o.free.sine, -o.free.sine, -o.free.cosine};  // by pi - angle
     Matrix pressed = {o.pressed.cosine, o.pressed.sine / o.ratio, -(o.ratio * o.pressed.sine),
@@ -87,7 +87,7 @@ HD Matrix monodromy(Orbit const& o) {
     return back * half;
 }
 
-// The greater size of the eigenvalues of a matrix of determinant 1.
+// The larger modulus of the eigenvalues of a matrix with determinant 1.
 HD real greatest_multiplier(real trace) {
     real half = 0.5 * abs(trace);
     return greatest(half, 1.0) + sqrt(greatest((half - 1.0) * (half + 1.0), 0.0));

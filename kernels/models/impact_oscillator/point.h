@@ -1,12 +1,12 @@
-// What every method makes of a point: its parameters judged, its orbit, its multipliers' outputs.
+// Common to all methods: validity of the parameters, the orbit, and the outputs on stability.
 #pragma once
 
 #include "models/impact_oscillator/orbit.h"
 
 namespace impact_oscillator {
 
-constexpr double stiffest = 1e12;                     // K/k, beyond which nothing is promised
-constexpr double smallest = 1e-140, largest = 1e140;  // nothing overflows or fades between them
+constexpr double stiffest = 1e12;                     // largest valid K/k
+constexpr double smallest = 1e-140, largest = 1e140;  // no overflow or underflow in between
 
 HD Orbit orbit_of(Parameters const& p) {
     return Orbit(p.mass, p.stiffness, p.wall_stiffness, p.gap, p.energy);
@@ -23,7 +23,7 @@ HD mask resolved(Parameters const& p) {
     return sized(p.mass) & sized(p.stiffness) & sized(p.energy) & (p.gap <= largest);
 }
 
-// Statuses from the least to the most serious: what has no meaning comes before what has no number.
+// The most serious status wins: invalid parameters before overflow before lack of convergence.
 HD real status_of(Parameters const& p, mask converged) {
     real status = select(converged, 0.0, 1.0);
     status = select(resolved(p), status, 2.0);

@@ -1,15 +1,15 @@
-// One half of a cycle, cut into pieces in which the work is smooth but at an end.
+// One half of a cycle, cut into pieces in which the work is smooth except at an end.
 //
-// At phase s of the half cycle the foot B = rb cos s of a backward slip descends (s from 0 to pi),
-// then that of a forward slip, A = ra cos(s + Omega), rises (s from pi to 2 pi - Omega); p = beta
-// cos(s - alpha) is the normal motion. At s those springs slip that are in contact and lie below
+// At phase s of the half cycle, the foot B = rb cos s of a backward slip descends (s from 0 to pi), then
+// the foot A = ra cos(s + Omega) of a forward slip rises (s from pi to 2 pi - Omega). The normal motion is
+// p = beta cos(s - alpha). The springs that slip at s are in contact and lie below
 //
 //   H = -p(-s)                          0 < s < Omega:       in contact only since -s
-//   H = (ra - rb cos s)/2               Omega < s < pi:      held since the forward slip ended
+//   H = (ra - rb cos s)/2               Omega < s < pi:      held since the end of the forward slip
 //   H = (ra cos(s + Omega) + rb)/2      pi < s < 2 pi - Omega
 //
-// The pieces end where H reaches the load (from there on the whole contact slips), where the normal
-// motion is lowest, and where contact is lost. In each, with x from 0 to half its length,
+// Pieces end where H reaches the load (beyond that the whole contact slips), where the normal motion is
+// lowest, and where contact is lost. In each piece, with x from 0 to half its length,
 //
 //   r or P = least + rate sin(first + x) sin(second + x),   advance = swing sin(start +- 2x),
 //   m = linear sin(start +- 2x) + square sin^2(lag +- x).
@@ -28,7 +28,7 @@ HD Turn turn(real angle) {
     sincos(angle, result.sine, result.cosine);
     return result;
 }
-// For an angle of at most pi/2.
+// For angles up to pi/2.
 HD Turn short_turn(real angle) {
     real s, c;
     sincos_core(0.5 * angle, s, c);
@@ -46,11 +46,11 @@ struct Cycle {
     real span;   // Omega
     real rest;   // pi - Omega
     real alpha;  // s at which the normal motion is highest
-    real lag;    // rest - alpha: from the end back to where it is lowest
+    real lag;    // rest - alpha: from the lowest point of the normal motion to the end
     real lost;   // half the phase without contact, 0 if there is none
-    real fall;   // of y = pi - s where the whole contact begins to slip backward, 0 if nowhere
-    real rise;   // of z = 2 pi - Omega - s, likewise forward
-    mask early;  // the whole contact slips already before Omega
+    real fall;  // y = pi - s at which the whole contact begins to slip backward, 0 if it never does
+    real rise;  // z = 2 pi - Omega - s, likewise forward
+    mask early;  // the whole contact slips even before Omega
 };
 
 // 2 asin(sqrt(excess/range)), from 0 to pi.
@@ -85,9 +85,9 @@ struct Piece {
 };
 
 // Springs that came into contact during the last half cycle; s from its end down to 0. If contact is
-// lost in part of the cycle, the work there grows as r^(b - 1) down to depths of m/load, so the end is
-// cut off in levels: level k begins at entering_ratio^k of the piece. The deepest one that load/m needs
-// reaches the end; up to 1e27 all of it is resolved.
+// lost in part of the cycle, the integrand grows as r^(b - 1) down to depths of m/load. The piece is
+// therefore cut into levels: level k covers the part from entering_ratio^(k + 1) to entering_ratio^k, and
+// the deepest level that load/m requires extends to 0. This resolves load/m up to 1e27.
 constexpr int entering_levels = 9;
 constexpr double entering_ratio = 1e-3;
 
@@ -97,7 +97,7 @@ HD Piece entering(Scaled const& o, Cycle const& c, int level) {
     from = greatest(from, 0.0);
     real linear = 2.0 * o.beta * o.sine / select(o.rb == 0.0, 1.0, o.rb);
     real needs = select(linear > 0.0, o.load / linear, 0.0);
-    double share = 1.0, resolved = 1e3;  // of load/m, by this level if it reaches the end
+    double share = 1.0, resolved = 1e3;  // largest load/m for which this level can extend to 0
     for (int i = 0; i < level; ++i) {
         share *= entering_ratio;
         resolved *= 1.0 / entering_ratio;
@@ -125,7 +125,7 @@ HD Piece entering(Scaled const& o, Cycle const& c, int level) {
     return q;
 }
 
-// Springs held since they slipped forward; y = pi - s.
+// Springs held since their forward slip; y = pi - s.
 HD Piece falling(Scaled const& o, Cycle const& c) {
     Piece q;
     q.length = select(c.early, 0.0, c.rest - c.fall);
@@ -141,7 +141,7 @@ HD Piece falling(Scaled const& o, Cycle const& c) {
     return q;
 }
 
-// Springs held since they slipped backward; z = 2 pi - Omega - s, before and after the lowest point.
+// Springs held since their backward slip; z = 2 pi - Omega - s, before and after the lowest point.
 HD Piece rising(Scaled const& o, Cycle const& c, bool after) {
     real from = select(after, c.rise, greatest(c.rise, c.lag));
     real to = select(after, c.lag, c.rest);
@@ -159,8 +159,8 @@ HD Piece rising(Scaled const& o, Cycle const& c, bool after) {
     return q;
 }
 
-// The whole contact slips, from `from` on its way. `since` is how far that is past the lowest point of
-// the normal motion, less half the phase without contact: 0 where contact is lost or made.
+// The whole contact slips, beginning at `from`. `since` is the phase from the loss of contact to `from`,
+// given separately because the difference of two phases would cancel.
 HD Piece whole(Scaled const& o, Cycle const& c, real from, real length, real since, real swing) {
     Piece q;
     q.length = length;
@@ -175,8 +175,8 @@ HD Piece whole(Scaled const& o, Cycle const& c, real from, real length, real sin
     return q;
 }
 
-// ... backward, in y. It may begin before Omega, and contact may be made only after s = 0. With much
-// friction it lasts for 2 alpha, which is far below the rounding of lost + alpha.
+// ... backward, in y. It may begin before Omega, and contact may be made only after s = 0. With strong
+// friction it lasts for 2 alpha, which is far below the rounding error of lost + alpha.
 HD Piece whole_falling(Scaled const& o, Cycle const& c) {
     mask at_loss = c.lost >= c.alpha;
     real from = greatest(c.lost - c.alpha, 0.0);

@@ -1,10 +1,10 @@
-// Method `exact`: quadrature over the moving edge of the stick area, to rounding.
+// Method `exact`: quadrature over the moving edge of the stick area, accurate to rounding.
 //
 //   W = 2 G* a0 Delta_x^2 (integral of K dB backward + integral of K dA forward)
 //
-// over half a cycle, the other half being its mirror image; K as in slip_work.h. All terms are
-// positive. It holds for any exponent, phase, beta and delta, contact lost in part of the cycle and
-// no stick area at all included. One unit of work is one piece of the cycle.
+// over half a cycle; the other half is its mirror image. K is that of slip_work.h. All terms are positive.
+// The formula holds for any exponent, phase, beta and delta, even if contact is lost in part of the cycle
+// or there is no stick area. One unit of work is one piece of the cycle.
 #pragma once
 
 #include "models/mdr_contact/cycle.h"
@@ -15,7 +15,7 @@ namespace exact {
 
 using namespace mdr_contact;
 
-// In the first of these pieces part of the contact sticks.
+// Part of the contact sticks in the first `edges` pieces.
 constexpr int edges = entering_levels + 3, pieces = edges + 3;
 
 struct State {
@@ -27,7 +27,7 @@ HD State start(Parameters const&) { return {0.0, 0}; }
 
 HD bool running(State const& s) { return s.piece < pieces; }
 
-// The integral over a piece in which part of the contact sticks.
+// The integral over a piece during which part of the contact sticks.
 template <bool general> HD real edge_integral(Scaled const& o, Piece const& q, real inverse_load) {
     real sum = 0.0;
     real half = 0.5 * q.length;
@@ -45,7 +45,7 @@ template <bool general> HD real edge_integral(Scaled const& o, Piece const& q, r
     return sum;
 }
 
-// The integral over a piece in which the whole contact slips.
+// The integral over a piece during which the whole contact slips.
 template <bool general> HD real whole_integral(Scaled const& o, Piece const& q) {
     real sum = 0.0;
     real half = 0.5 * q.length;
@@ -105,8 +105,8 @@ HD int64 advance(State& s, Parameters const& p, int64 budget) {
     return used;
 }
 
-// With infinite friction and contact lost, 3/4 sin^2 phi times the integral of (1 - c^2)
-// (1 + delta c)^(b - 1) over c from -1/delta to 1.
+// The energy with infinite friction and loss of contact: 3/4 sin^2 phi times the integral of
+// (1 - c^2) (1 + delta c)^(b - 1) over c from -1/delta to 1.
 HD real energy_of_jumps(Scaled const& o) {
     real b = o.profile.inverse, delta = o.delta;
     real square = (delta - 1.0) * (delta + 1.0) / b;

@@ -1,7 +1,7 @@
-// What a trace sees of the springs and of their point, at the end of a step of the last cycle.
+// The observables of springs and of their point, at the end of a step of the last cycle.
 //
-// Time is the phase of the normal motion. In SI units where the parameters have them; else forces
-// are over G* a0 Delta_x (tangential) and E* a0 d0 (normal), radii over a0, displacements over
+// Time is the phase of the normal motion. Observables are in SI units if the parameters are. Otherwise
+// forces are in units of G* a0 Delta_x (tangential) and E* a0 d0 (normal), radii in a0, displacements in
 // Delta_x and d0.
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace mdr_contact {
 
-constexpr double rounding = 1e-9;  // of a bound, and of the longest shift of a step
+constexpr double rounding = 1e-9;  // relative to a bound, and to the longest shift of a step
 
 enum SpringState { no_contact, stick, slip };
 
-// What is seen of a spring. All but `state` is summed.
+// What is observed of a spring. All but `state` is summed over the springs.
 struct Glimpse {
     real elongation;  // over Delta_x
-    real depth;       // how far it is pressed in, over d0
+    real depth;       // indentation over d0
     real touches, sticks;
     real state;
 };
@@ -43,28 +43,28 @@ HD Units units_of(Scaled const& o, Parameters const& p) {
     }
 }
 
-// The phase at the beginning of the state's segment; in cycles before the last it is below 0.
+// The phase at the beginning of the state's segment; negative before the last cycle.
 HD double time_of(Springs const& s, Row const& row) {
     double part = (double)(s.segment * segment_steps) / (double)row.steps.count;
     return (part - (double)(s.cycles - 1)) * two_pi;
 }
 
-// The last step that ends at `time` or before, but for rounding.
+// The last step that ends at or before `time`, with a tolerance for rounding.
 HD int64 step_before(Row const& row, double time) {
     double steps = time / two_pi * (double)row.steps.count;
     return (int64)(steps + 1e-6);
 }
 
-// Springs that a trace sees: those that stick for good too.
+// Springs of a trace, which also includes springs that never slip.
 HD Springs all_relaxed(Row const& row, real const& index) {
     Springs s = relaxed(row, index);
     s.cycles = row.cycles;
     return s;
 }
 
-// The springs at `time`, given their state at the beginning of the segment that leads there. One
-// slips that is at its bound and whose foot U - q has moved in the last step: springs that stick for
-// good may touch their bound, too.
+// The springs at `time`, from their state at the beginning of the segment that contains it. A spring
+// slips if it is at its bound and its foot U - q has moved in the last step; the bound alone does not
+// suffice, because springs that never slip may touch it.
 template <class Method> HD Glimpse glimpse(Springs s, Row const& row, double time) {
     Segment segment = segment_of(s, row);
     int64 steps = step_before(row, time) - (segment.step - (s.cycles - 1) * row.steps.count);
@@ -87,14 +87,14 @@ template <class Method> HD Glimpse glimpse(Springs s, Row const& row, double tim
             state};
 }
 
-// 1, or -1 where scaled() has turned the phase by half a cycle.
+// 1, or -1 where scaled() has shifted the phase by half a cycle.
 HD real side_of(Scaled const& o, Parameters const& p) {
     real sine, cosine;
     sincos(p.phase, sine, cosine);
     return select(fma(sine, o.sine, cosine * o.cosine) < 0.0, -1.0, 1.0);
 }
 
-// The point at `time`, given the sum over its springs.
+// The point at `time`, from the sum over its springs.
 HD Observables observed(Glimpse const& sum, Row const& row, Parameters const& p, double time) {
     Scaled const& o = row.scaled;
     Units units = units_of(o, p);
@@ -102,7 +102,7 @@ HD Observables observed(Glimpse const& sum, Row const& row, Parameters const& p,
     real sine, cosine;
     sincos(phase, sine, cosine);
     real side = side_of(o, p);
-    real both = 2.0 * row.width;  // halves of the contact
+    real both = 2.0 * row.width;  // for both halves of the contact
     Observables seen;
     seen.time = phase;
     seen.tangential_force = side * units.tangential_force * (both * sum.elongation);
@@ -117,7 +117,7 @@ HD Observables observed(Glimpse const& sum, Row const& row, Parameters const& p,
 
 HD ItemObservables observed_spring(Glimpse const& spring) { return {spring.state}; }
 
-// The radius that a spring stands at.
+// The radius at which a spring stands.
 HD real place_of_spring(Row const& row, Parameters const& p, real const& index) {
     return units_of(row.scaled, p).radius * ((index + 0.5) * row.width);
 }

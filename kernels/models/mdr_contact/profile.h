@@ -5,8 +5,8 @@
 
 namespace mdr_contact {
 
-// The exponent n; b = 1/n is that of the contact radius over the indentation. Sphere and cone, whose
-// powers are roots and products, keep that accuracy and speed.
+// The exponent n; the contact radius goes with the indentation to the power b = 1/n. Sphere and cone need
+// only roots and products, which are faster and more accurate than general powers.
 struct Profile {
     real exponent, inverse;
     mask quadratic, cone, general;  // exactly one of them
@@ -24,9 +24,9 @@ HD real radius_at(Profile const& profile, real x) {
     return radius;
 }
 
-// Gamma(z)/Gamma(z + 1/2), 0.25 <= z <= 500. Error: 1.2e-15 of it.
-// From twelve higher, where sqrt(w) times it is a series in 1/w^2, w = z + 12 - 1/4; its coefficients
-// follow from Bernoulli's polynomials, the series is off by less than 1e-16.
+// Gamma(z)/Gamma(z + 1/2), 0.25 <= z <= 500. Relative error: 1.2e-15.
+// Computed by recurrence from z + 12, where sqrt(w) times the ratio is a series in 1/w^2 with
+// w = z + 12 - 1/4. Its coefficients follow from the Bernoulli polynomials; its error is below 1e-16.
 HD real gamma_ratio(real z) {
     real above = 1.0, below = 1.0;
     for (int i = 0; i < 12; ++i) {
@@ -40,7 +40,7 @@ HD real gamma_ratio(real z) {
     return above / below * series / sqrt(w);
 }
 
-// kappa_n: g(x) = kappa_n A |x|^n is the profile of the row of springs.
+// kappa_n of the profile g(x) = kappa_n A |x|^n of the row of springs.
 HD real spring_profile(real exponent) {
     constexpr double half_root_pi = 0.88622692545275801;
     return half_root_pi * exponent * gamma_ratio(0.5 * exponent);

@@ -1,7 +1,7 @@
-// Two quadrature rules of forty points on [0, 1], for functions that are smooth but at the ends.
+// Two quadrature rules of forty points on [0, 1], for functions that are smooth except at the ends.
 //
-// Both are Gauss and Legendre's rule after a map of the variable that crowds the points at an end:
-// a power of the distance from there then is smooth, or nearly.
+// Both are the Gauss-Legendre rule after a change of variable that crowds the points at an end, which
+// makes a power of the distance from that end smooth, or nearly so.
 #pragma once
 
 #include "portable.h"
@@ -14,7 +14,7 @@ struct RulePoint {
     double place, weight;
 };
 
-// Gauss and Legendre's own.
+// The Gauss-Legendre rule itself.
 HD RulePoint gauss_40(int i) {
     static constexpr RulePoint lower_half[rule_points / 2] = {
         {0.0008811451447203998, 0.0022606385492665955},
@@ -42,14 +42,14 @@ HD RulePoint gauss_40(int i) {
     return {1.0 - mirrored.place, mirrored.weight};
 }
 
-// Crowded at 0, u = x^5: there the function goes as a root, or bends sharply.
+// Crowded at 0 by u = x^5, for functions that behave like a root there or bend sharply.
 HD RulePoint crowded_at_zero(int i) {
     RulePoint gauss = gauss_40(i);
     double x = gauss.place, square = x * x;
     return {square * square * x, gauss.weight * 5.0 * (square * square)};
 }
 
-// Crowded at both ends, u = x^3 (10 - 15 x + 6 x^2).
+// Crowded at both ends by u = x^3 (10 - 15 x + 6 x^2).
 HD RulePoint crowded_at_ends(int i) {
     RulePoint gauss = gauss_40(i);
     double x = gauss.place, rest = 1.0 - x;

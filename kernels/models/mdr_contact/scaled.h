@@ -1,19 +1,19 @@
-// The contact without dimensions: depths in Delta_x/(mu kappa), radii in a0, energies in W_ref.
+// The dimensionless contact: depths in Delta_x/(mu kappa), radii in a0, energies in W_ref.
 //
 //   beta = mu kappa Delta_z/Delta_x,  delta = Delta_z/d0,  load = mu kappa d0/Delta_x = beta/delta
 //
-// The spring at the depth H, the mean of its bound, is at X = (1 - H/load)^(1/n). While it slips
-// forward or backward its foot goes with
+// The spring whose bound has the mean H is at X = (1 - H/load)^(1/n). While it slips forward or backward,
+// its foot follows
 //
-//   cos(t + phi) -+ beta cos t,  of the amplitudes  ra, rb = |exp(i phi) -+ beta|.
+//   cos(t + phi) -+ beta cos t,  with the amplitudes  ra, rb = |exp(i phi) -+ beta|.
 #pragma once
 
 #include "models/mdr_contact/profile.h"
 
 namespace mdr_contact {
 
-// A beta above this is infinite friction and is taken as this: springs slip nowhere, and lose what
-// they hold where they leave contact.
+// A larger beta counts as infinite friction and is replaced by this value: springs never slip, and lose
+// their elongation when they leave contact.
 constexpr double held_beta = 1e15;
 
 struct Scaled {
@@ -22,17 +22,17 @@ struct Scaled {
     real inverse_load;
     real sine, cosine;  // of phi modulo pi: sine >= 0
     real ra, rb;
-    real core;    // 1 - H/load where H is the edge of the springs that never slip: X^n
+    real core;    // X^n = 1 - H/load at the edge of the springs that never slip
     real radius;  // greatest contact radius
-    real energy;  // W_ref in J, over delta where delta is 0
-    mask held;    // friction is infinite, or nothing moves tangentially
+    real energy;  // W_ref in J, or W_ref/delta if delta is 0
+    mask held;    // infinite friction, or no tangential motion
     mask frictionless;
-    mask unmoved;  // nothing moves tangentially
+    mask unmoved;  // no tangential motion
     mask valid;
-    mask in_proportion;  // no digits are lost to underflow or overflow
+    mask in_proportion;  // no loss of digits by underflow or overflow
 };
 
-// 1 - X^n: what a spring is pressed in at the mean indentation, of d0.
+// 1 - X^n: the indentation of a spring at the mean indentation of the body, over d0.
 HD real depth_at(Scaled const& o, real x) {
     real power = select(o.profile.quadratic, x * x, x);
     mask general = o.profile.general;
@@ -40,7 +40,7 @@ HD real depth_at(Scaled const& o, real x) {
     return 1.0 - power;
 }
 
-// sin phi and cos phi of phi modulo pi. A multiple of pi, as near as a double can be, is one.
+// sin phi and cos phi of phi modulo pi. The double nearest to a multiple of pi counts as that multiple.
 HD void set_phase(Scaled& o, real phase) {
     sincos(phase, o.sine, o.cosine);
     o.sine = select(abs(o.sine) <= abs(phase) * 0x1p-52, 0.0, o.sine);
@@ -49,7 +49,7 @@ HD void set_phase(Scaled& o, real phase) {
     o.cosine = select(turned, -o.cosine, o.cosine);
 }
 
-// |exp(i phi) -+ beta|, whose squares are (1 - beta)^2 + 2 beta (1 -+ cos phi), without cancellation.
+// |exp(i phi) -+ beta|, the roots of (1 - beta)^2 + 2 beta (1 -+ cos phi), without cancellation.
 HD void set_amplitudes(Scaled& o) {
     real rest = o.sine * o.sine / (1.0 + abs(o.cosine));  // 1 - |cos phi|
     real other = 1.0 + abs(o.cosine);
@@ -60,9 +60,9 @@ HD void set_amplitudes(Scaled& o) {
     o.rb = sqrt(fma(2.0 * o.beta, select(obtuse, rest, other), square));
 }
 
-// What follows from beta, delta and load, phase and profile.
+// The remaining fields, from beta, delta, load, phase and profile.
 HD void complete(Scaled& o, real phase) {
-    o.load = select(o.frictionless, 1.0, o.load);  // any number: no energy is lost
+    o.load = select(o.frictionless, 1.0, o.load);  // arbitrary: no energy is dissipated
     o.held = o.held | (o.beta > held_beta);
     o.beta = select(o.frictionless, 0.0, least(o.beta, held_beta));
     real steady = select(o.delta == 0.0, 1.0, o.delta);
@@ -130,7 +130,7 @@ HD Scaled scaled(Parameters const& p) {
         return scaled_physical(p);
 }
 
-// The outputs, given W/W_ref (where delta is 0: W/W_ref times delta).
+// The outputs, from W/W_ref (if delta is 0: W/W_ref times delta).
 HD Outputs outputs_of(Scaled const& o, real energy) {
     mask steady = o.delta == 0.0;
     mask at_rest = (o.frictionless | (steady & o.held));

@@ -1,20 +1,20 @@
 // The work of the springs that slip at one moment, per advance of the edge of the slip area.
 //
-// They lie between the edge of contact, H = -p, and that of the stick area. With r = 1 - H/load at
-// the latter, P = 1 + p/load and m = load (P - r),
+// They lie between the edge of contact, H = -p, and the edge of the stick area. With r = 1 - H/load at the
+// edge of the stick area, P = 1 + p/load and m = load (P - r),
 //
 //   K = load (P^a/a - r^a/a - (P - r) r^b),   a = 1 + b,  b = 1/n.
 //
-// Here is load K, written without cancellation: for P -> r it is b r^(b - 1) m^2/2.
+// This file has load K without cancellation; for P -> r it tends to b r^(b - 1) m^2/2.
 #pragma once
 
 #include "models/mdr_contact/profile.h"
 
 namespace mdr_contact {
 
-constexpr double least_depth = 1e-100;  // keeps logarithms and quotients of a zero finite
+constexpr double least_depth = 1e-100;  // keeps logarithms and quotients of zero finite
 
-// (e^x - 1 - x)/x^2. Error: 5e-16 of it.
+// (e^x - 1 - x)/x^2. Relative error: 5e-16.
 HD real exp_tail(real x) {
     real tail = horner(x, 0.5, 0.16666666666666666, 0.041666666666666116, 0.008333333333333878,
                        0.0013888888888978514, 0.0001984126984085819, 2.4801587247333774e-05,
@@ -50,7 +50,7 @@ HD real general_work(Profile const& profile, real r, real m, real inverse_load) 
     return b / (1.0 + b) * (power * (scaled_length * scaled_length)) * tails;
 }
 
-// Where part of the contact sticks: load K.
+// load K if part of the contact sticks.
 template <bool general>
 HD real edge_work(Profile const& profile, real r, real m, real inverse_load) {
     real inner = sqrt(r);
@@ -64,7 +64,7 @@ HD real edge_work(Profile const& profile, real r, real m, real inverse_load) {
     return work;
 }
 
-// Where all of the contact slips: P^a/a, which is K/load.
+// K/load = P^a/a if the whole contact slips.
 template <bool general> HD real whole_work(Profile const& profile, real depth) {
     real round = (2.0 / 3.0) * (depth * sqrt(depth));
     real work = select(profile.quadratic, round, 0.5 * depth * depth);

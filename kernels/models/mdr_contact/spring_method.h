@@ -1,10 +1,11 @@
-// What a way to step springs needs to be a method of the model.
+// Makes a way to step springs a method of the model.
 #pragma once
 
 #include "models/mdr_contact/observed.h"
 #include "models/mdr_contact/spring_sum.h"
 
-// In the method's namespace, for a struct with run<counted>(Springs&, Segment&, Steps const&).
+// For use in the namespace of the method, with a struct that has
+// run<counted>(Springs&, Segment&, Steps const&).
 #define SPRING_METHOD(Way)                                                                        \
     using Shared = Row;                                                                           \
     using State = Springs;                                                                        \

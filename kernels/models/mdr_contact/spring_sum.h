@@ -1,4 +1,4 @@
-// What each spring adds to its point, and the point's outputs from the sum:
+// The contribution of each spring, and the outputs of the point from their sum:
 //
 //     W/W_ref = (3n/(8 delta)) dX (sum over the springs of the integral of q dU)
 #pragma once
@@ -9,9 +9,9 @@ namespace mdr_contact {
 
 struct Contribution {
     real work;     // twice the integral of q dU
-    real slipped;  // 1 if it was seen to slip in the last cycle, else 0
-    real stuck;    // 1 if it neither slips nor leaves contact in the last cycle, else 0
-    real touches;  // 1 if it never leaves contact, else 0
+    real slipped;  // 1 if it slipped in the last cycle, otherwise 0
+    real stuck;    // 1 if it neither slipped nor left contact in the last cycle, otherwise 0
+    real touches;  // 1 if it never leaves contact, otherwise 0
 };
 
 HD Contribution contribution(Springs const& s, Row const& row) {
@@ -23,19 +23,19 @@ HD Contribution contribution(Springs const& s, Row const& row) {
             select(touches, 1.0, 0.0)};
 }
 
-// With this many springs that can slip the energy is, of 99 in 100 contacts, within 0.4 % of that of
-// the row itself, of the others within 3 % (beta near 1, nearly in phase); with none it is 0.
+// With this many springs that can slip, the energy is within 0.4 % of the limit of many springs for 99 of
+// 100 contacts, and within 3 % for the others (beta near 1, nearly in phase). With none it would be 0.
 constexpr double fewest = 20.0;
 
-// Whether anything slips, and fewer springs can: those with their middle outside of the core.
+// Whether there is slip, but fewer than `fewest` springs have their middle outside the core.
 HD mask too_few(Outputs const& out, Row const& row) {
     Scaled const& o = row.scaled;
     real core = radius_at(o.profile, greatest(o.core, 0.0));
     return ~o.frictionless & (out.regime != 0.0) & (o.radius - core < (fewest - 0.5) * row.width);
 }
 
-// Stick radius and regime are those that the springs were seen in, but that nothing slips where
-// nothing does in the limit: there a spring only leaves contact within a step.
+// Stick radius and regime follow from the observed springs. However, if there is no slip in the limit,
+// none is reported: a spring then only leaves contact within a step.
 HD Outputs outputs_of_sum(Contribution const& sum, Row const& row) {
     Scaled const& o = row.scaled;
     real share = select(o.delta == 0.0, 1.0, o.delta);

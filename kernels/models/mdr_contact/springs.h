@@ -1,17 +1,17 @@
-// The springs of a contact, stepped through time: what both time-stepping methods share.
+// The springs of a contact in time: the common part of both time-stepping methods.
 //
-// In units of the tangential amplitude, over the phase t: the body is at U = cos(t + phi), and the
-// spring at X = x/a0 may be elongated up to the bound
+// In units of the tangential amplitude, over the phase t, the body is at U = cos(t + phi). The elongation
+// of the spring at X = x/a0 is limited by the bound
 //
 //     b + beta cos t,    b = load (1 - X^n)
 //
-// and touches where that is above 0. Half of the contact has `springs` springs of width
-// dX = (1 + delta)^(1/n)/springs, each standing for its middle; the other half is the same. At first
-// all are relaxed; from the second cycle on the motion is steady, since a step clamps the foot
-// U - q of a spring, q its elongation, and so does a cycle. The work is that of the last cycle.
+// and the spring is in contact where the bound is positive. Half of the contact has `springs` springs of
+// width dX = (1 + delta)^(1/n)/springs, each evaluated at its middle; the other half is the same. Initially
+// all are relaxed. From the second cycle on the motion is steady: a step clamps the foot U - q of a spring
+// with elongation q, and therefore so does a cycle. The work is that of the last cycle.
 //
-// A spring with 2 b >= ra + rb stays stuck for good: it adds nothing and is not computed. One unit
-// of work is a segment of 64 steps.
+// A spring with 2 b >= ra + rb never slips; it contributes nothing and is not computed. One unit of work
+// is a segment of 64 steps.
 #pragma once
 
 #include "models/mdr_contact/motion.h"
@@ -23,21 +23,21 @@ struct Springs {
     real depth;       // 1 - X^n
     real elongation;  // q
     real work;        // twice the integral of q dU
-    mask slips;       // at some time, however short the steps; the others are not computed
-    mask slipped;     // was seen to slip in the last cycle
+    mask slips;       // slips at some time, for any step; other springs are not computed
+    mask slipped;     // slipped in the last cycle
     Angle anchor;     // time at the beginning of the segment
     double place;     // U where the last segment ended
     int64 segment;    // within the cycle
-    int64 cycles;     // left to do
+    int64 cycles;     // left to compute
 };
 
-// What the springs of a point have in common.
+// Common to all springs of a point.
 struct Row {
     Scaled scaled;
     Steps steps;
     real load;    // 0 without friction
     real width;   // dX
-    real lowest;  // the lowest cos t that a step ends at
+    real lowest;  // the lowest cos t at the end of a step
     int64 cycles;
 };
 
@@ -68,12 +68,12 @@ HD Springs relaxed(Row const& row, real const& index) {
 
 HD bool running(Springs const& s) { return s.cycles > 0; }
 
-// A segment under way, the same for all springs but `middle`.
+// The current segment. All but `middle` is the same for all springs.
 struct Segment {
     Motion now;
-    double jump;  // from where the last segment ended to where this one begins
-    int64 step;   // the next one, counted in the cycle
-    int64 left;   // steps to do
+    double jump;  // from the end of the last segment to the beginning of this one
+    int64 step;   // the next step, counted from the start of the cycle
+    int64 left;   // steps left to compute
     real beta;
     real middle;  // b
 };
@@ -85,10 +85,10 @@ HD Segment segment_of(Springs const& s, Row const& row) {
     return {now, now.place - s.place, step, left, row.scaled.beta, row.load * s.depth};
 }
 
-// How far the body goes in the next step.
+// The displacement of the body in the next step.
 HD double next_shift(Segment const& segment) { return segment.now.shift + segment.jump; }
 
-// `steps` further, where the body then is.
+// Advances the segment by `steps` steps to the motion `then`.
 HD void go_to(Segment& segment, Motion const& then, int64 steps) {
     segment.now = then;
     segment.jump = 0.0;
@@ -103,7 +103,7 @@ HD real bound_at(Segment const& segment, Motion const& moment) {
 
 HD real clamped(real elongation, real bound) { return greatest(-bound, least(elongation, bound)); }
 
-// On to the next segment, or to the next cycle.
+// Moves on to the next segment or cycle.
 HD void end_segment(Springs& s, Segment const& segment, Steps const& steps) {
     s.place = segment.now.place;
     ++s.segment;
@@ -116,7 +116,7 @@ HD void end_segment(Springs& s, Segment const& segment, Steps const& steps) {
     }
 }
 
-// Goes through segments; Method::run<counted> does one, `counted` in the last cycle.
+// Computes segments. Method::run<counted> computes one; `counted` is true in the last cycle.
 template <class Method> HD int64 advance_springs(Springs& s, Row const& row, int64 budget) {
     int64 used = 0;
     for (; used < budget && running(s); ++used) {

@@ -1,7 +1,7 @@
-// Method `time_stepping`: the algorithm of Hanisch, Richter, Li 2020 (eqs. 6 and 7) as it stands.
+// Method `time_stepping`: the algorithm of Hanisch, Richter, Li 2020 (eqs. 6 and 7), unchanged.
 //
-// A step moves each spring with the body and clamps it to its bound at the step's end; the work is
-// the trapezoid of F du. First order in the step, since springs enter and leave contact within steps.
+// A step moves each spring with the body and clamps it to its bound at the end of the step; the work is
+// the trapezoid of F du. First order in the step, because springs enter and leave contact within steps.
 #pragma once
 
 #include "models/mdr_contact/spring_method.h"

@@ -1,10 +1,9 @@
-// Method `time_stepping_2`: as `time_stepping`, but of second order in the step.
+// Method `time_stepping_2`: like `time_stepping`, but of second order in the step.
 //
-// Within a step the body and the bound go evenly with time. A step is cut where a spring enters or
-// leaves contact, at the true moment (there cos t = -b/beta, so U is known); and the elongation goes
-// with the body until it meets the bound, then with the bound: the work is that of this bent path.
-// Over a steady cycle that is the work of slip: each slip times the mean of the forces where the
-// bound is crossed and at the end.
+// Within a step, the body and the bound move linearly in time. A step is cut at the exact moment at which
+// a spring enters or leaves contact (there cos t = -b/beta, so U is known). The elongation follows the
+// body until it meets the bound, and then the bound; the work is that of this bent path. Over a steady
+// cycle this is the slip work: each slip times the mean of the forces at the bound and at the end.
 #pragma once
 
 #include "models/mdr_contact/spring_method.h"
@@ -13,7 +12,7 @@ namespace time_stepping_2 {
 
 using namespace mdr_contact;
 
-// Which springs of a block touch, told by the innermost and the outermost.
+// Whether all or none of a block's springs are in contact, from the innermost and the outermost one.
 struct Touch {
     double beta, inner, outer;
 
@@ -21,7 +20,7 @@ struct Touch {
     HD bool none(double cosine) const { return !(fma(beta, cosine, inner) > 0.0); }
 };
 
-// U where springs leave and enter contact.
+// U at which springs leave and enter contact.
 struct Edges {
     real exit, entry;
 };
@@ -33,7 +32,7 @@ HD Edges edges_of(Segment const& segment, Angle lead) {
     return {common - rest, common + rest};
 }
 
-// A step or a part of one: the body goes by `shift`, while the bound goes from `begin` to `end`.
+// A step or a part of one: the body moves by `shift` while the bound changes from `begin` to `end`.
 struct Path {
     real q;        // elongation at the end
     real doubled;  // twice the work
@@ -52,8 +51,8 @@ HD Path path(real q, real shift, real begin, real end) {
 }
 
 struct Cut {
-    // One step with all that may happen in it. Where it goes through the lowest point of the body,
-    // `lowest`, springs may leave contact and enter it again.
+    // One step with all possible events. If it contains the lowest point of the body (`lowest`), springs
+    // may leave contact and enter it again.
     template <bool counted>
     HD static void careful(Springs& s, Segment& segment, Steps const& steps, bool lowest) {
         Motion next = after(segment.now, steps);
@@ -79,7 +78,7 @@ struct Cut {
             doubled = select(dips, doubled + second.doubled, doubled);
         }
         if constexpr (counted) {
-            real even = fma(reached, whole + next.shift, s.work);  // as if nothing had happened
+            real even = fma(reached, whole + next.shift, s.work);  // without any event
             real more = doubled - whole * (q + reached);
             s.work = select(cut | first.bends, even + more, even);
             s.slipped = s.slipped | first.bends;
@@ -88,7 +87,7 @@ struct Cut {
         go_to(segment, next, 1);
     }
 
-    // At most `most` steps: as many as nothing but even sticking and even slipping happens in.
+    // At most `most` steps, until one in which a spring enters or leaves contact or begins to slip.
     template <bool counted>
     HD static void smooth(Springs& s, Segment& segment, Steps const& steps, Touch const& touch,
                           int64 most) {
@@ -125,7 +124,7 @@ struct Cut {
     HD static void run(Springs& s, Segment& segment, Steps const& steps) {
         double beta = lane(segment.beta, 0);
         Touch touch{beta, lane(segment.middle, 0), lane(segment.middle, lanes - 1)};
-        // The step through the lowest point, where it matters; none has that number else.
+        // The step through the lowest point, if it matters; otherwise a number that no step has.
         int64 lowest = steps.count % 2 && touch.outer < beta ? steps.count / 2 : steps.count;
         while (segment.left) {
             int64 ahead = lowest - segment.step;
