@@ -11,16 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.backends.compiler import find_compiler, zig
-from sweep.backends.cpu import Target
 from sweep.config import load
 from sweep.errors import ConfigError
 from sweep.spec import MISSING_FLAG, Status
 from sweep.theory import mdr_contact as theory
 from tests.oracles import mdr_contact as oracle
 from tests.oracles import mdr_contact_high_precision as high_precision
-from tests.points import compute, differing
-from tests.points.mdr_contact import Columns, dimensionless_points, oracle_energy, reference_cases
+from tests.points import compute
+from tests.points.mdr_contact import dimensionless_points, oracle_energy, reference_cases
 
 FULL_STICK, PARTIAL_SLIP, GROSS_SLIP, JUMPING = range(4)
 PHASES = np.array([-2.9, -1.3, -0.2, 0.05, 0.7, math.pi / 2, 1.9, 3.0])
@@ -94,19 +92,18 @@ def test_springs_whose_law_changes_close_to_the_end_of_an_interval(
         (1e3, 10.0, 1.0, 20.0),
         (1e9, 10.0, 1.0, 50.0),
         (1e12, 10.0, 1.0, 1000.0),
-        (1e12, 10.0, 1.0, 20.0),
         (9e14, 10.0, -1.0, 1000.0),
         (9e14, 3.0, 1.0, 2.0),
         (2e14, 10.0, 1.5e-12, 20.0),
     ],
 )
-def test_springs_in_60_digits_where_strong_friction_meets_loss_of_contact(
+def test_strong_friction_and_loss_of_contact_against_springs_in_60_digits(
     beta: float, delta: float, phase: float, exponent: float
 ) -> None:
-    """The last slip before contact is lost takes about 1/β of a cycle; 1/r is nearly singular."""
+    """The last slip before contact is lost takes about 1/β of a cycle; r^(1/n - 1) is singular."""
     expected = high_precision.normalized_energy(beta, delta, phase, exponent)
-    ours = energy(beta=beta, delta=delta, phase=phase, profile_exponent=exponent)
-    np.testing.assert_allclose(ours, expected, rtol=1e-11)
+    computed = energy(beta=beta, delta=delta, phase=phase, profile_exponent=exponent)
+    np.testing.assert_allclose(computed, expected, rtol=1e-11)
 
 
 def test_regime_of_springs_one_by_one() -> None:
@@ -462,53 +459,3 @@ def test_dissipated_energy_is_of_physical_contacts_alone() -> None:
     assert [o.name for o in load({**request, "parameters": SPHERE}).sweep.outputs] == [
         "dissipated_energy"
     ]
-
-
-# The same bits, however a point is computed.
-
-SHAPES = [(1, 1), (2, 1), (4, 1), (8, 1), (2, 2)]
-
-
-@pytest.fixture(scope="module")
-def points() -> Columns:
-    cases = dimensionless_points(1500, seed=3, largest_beta=1e6)
-    cases["phase"][::40] = 0.0
-    cases["beta"][7::40] = np.inf
-    cases["beta"][8::40] = 0.0
-    cases["delta"][9::40] = 1.0
-    return cases
-
-
-@pytest.fixture(scope="module")
-def bits(points: Columns) -> dict[str, Any]:
-    return found(**points)
-
-
-@pytest.mark.parametrize("compiler", ["found", "zig"])
-@pytest.mark.parametrize(("width", "pack"), SHAPES)
-def test_same_bits_across_compilers_and_widths(
-    compiler: str, width: Any, pack: int, points: Columns, bits: Any
-) -> None:
-    chosen = find_compiler() if compiler == "found" else zig()
-    target = Target(compiler=chosen, width=width, pack=pack)
-    assert differing(bits, compute(points, model="mdr_contact", target=target)) == []
-
-
-@pytest.mark.parametrize("budget", [1, 7])
-def test_same_bits_for_any_budget(budget: int, points: Columns, bits: Any) -> None:
-    assert differing(bits, compute(points, model="mdr_contact", budget=budget)) == []
-
-
-def test_same_bits_for_any_outputs(points: Columns, bits: Any) -> None:
-    for name in ("normalized_energy", "stick_radius", "regime"):
-        alone = compute(points, model="mdr_contact", outputs=[name])
-        assert differing({n: bits[n] for n in alone}, alone) == []
-
-
-@settings(max_examples=25, deadline=None)
-@given(order=st.permutations(range(97)), seed=st.integers(0, 10**6))
-def test_same_bits_beside_any_neighbours(order: list[int], seed: int) -> None:
-    cases = dimensionless_points(97, seed)
-    shuffled = {name: values[order] for name, values in cases.items()}
-    computed = {name: values[order] for name, values in found(**cases).items()}
-    assert differing(computed, found(**shuffled)) == []

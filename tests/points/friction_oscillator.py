@@ -92,7 +92,7 @@ def _controls(values: Values, method: str, n: int, *, edges: bool) -> Values:
         "tangential_stiffness": stiffness,
         "blocks": random.choice([1.0, 2.0, 5.0], n),
         "maximum_step": 3 * step,
-        "maximum_steps": np.where(random.random(n) < 0.05, 20.0, 1e5),
+        "maximum_steps": np.where(random.random(n) < 0.05, 20.0, 1e4 if edges else 1e5),
     }
     if method in TOLERANCES:
         tolerance = np.array([TOLERANCES[method]])
