@@ -165,9 +165,7 @@ class RunKeywords(TypedDict, total=False):
     accept_revision: Annotated[
         bool | None, _switch("Resume a store made by another revision or kernel.")
     ]
-    retry_failed: Annotated[
-        bool | None, _switch("Compute points that failed before again.", in_file=False)
-    ]
+    retry_failed: Annotated[bool | None, _switch("Compute failed points again.", in_file=False)]
     fail_fast: Annotated[bool | None, _switch("Stop at the first chunk that fails.")]
     slurm: Annotated[
         Mapping[str, object] | None,

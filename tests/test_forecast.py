@@ -161,7 +161,12 @@ def test_of_a_store_that_is_there_only_what_is_left_counts(tmp_path: Path) -> No
 def test_a_dry_run_tells_and_writes_nothing(run: Run, tmp_path: Path) -> None:
     status, out, err = run("run", SMOKE, "--dry-run")
     assert (status, err) == (0, "")
-    for piece in ("points   35 to do", "chunks   1 of up to 35", "results/wear_power.zarr", "time"):
+    for piece in (
+        "points   35 pending",
+        "chunks   1 with up to 35",
+        "results/wear_power.zarr",
+        "time",
+    ):
         assert piece in out
     status, out, _ = run("run", SMOKE, "--dry-run", "--json")
     told = json.loads(out)

@@ -1,4 +1,4 @@
-"""The command line: parses, calls the library, prints. Commands import what is heavy."""
+"""The command line. Commands import heavy libraries only when they run, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ __all__ = [
 ]
 
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
-BROKEN_PIPE = 128 + 13  # as a shell tells of SIGPIPE
+BROKEN_PIPE = 128 + 13  # the exit status that a shell reports for SIGPIPE
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE}
 DEBUG = "TRIBOSWEEP_DEBUG"
-# Threads read stores and pictures go to files, whatever a shell says or a file of settings.
-OURS = {"DASK_SCHEDULER": "threads", "MPLBACKEND": "agg"}
+# These override the user's settings: threads read stores, and pictures go to files.
+ENVIRONMENT = {"DASK_SCHEDULER": "threads", "MPLBACKEND": "agg"}
 
 
 def main(arguments: Sequence[str] | None = None, open_backend: OpenBackend | None = None) -> int:
-    """Run one command; its exit status. Errors are one message on stderr, without a traceback.
+    """Run one command and return its exit status. An error is one message on stderr.
 
-    `open_backend` replaces what opens the backends of `sweep run`.
+    `open_backend` replaces the function that opens the backend of `sweep run`.
     """
     prepare_streams()
-    os.environ.update(OURS)
+    os.environ.update(ENVIRONMENT)
     try:
         passed = tuple(sys.argv[1:] if arguments is None else arguments)
         status = _run(Invocation(passed, open_backend))
@@ -90,19 +90,19 @@ def _run(invocation: Invocation) -> int:
     try:
         app(args=list(invocation.arguments), prog_name="sweep", obj=invocation)
     except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):  # typer would have it be status 1
+        if isinstance(ended.__context__, BrokenPipeError):  # typer would return status 1
             raise ended.__context__ from None
         return ended.code if isinstance(ended.code, int) else 0
     except SweepError as error:
         print(error, file=sys.stderr)
         return error.exit_status
     except MemoryError:
-        cure = "free some, or ask for fewer --workers or, of a trace, --samples"
+        cure = "free some, or use fewer --workers (in a trace, fewer --samples)"
         print(f"out of memory; {cure}", file=sys.stderr)
         return MachineError.exit_status
-    except Exception as error:  # a fault of ours, whatever it is
+    except Exception as error:  # a bug
         if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
-            raise  # of a stream, not of a file
+            raise  # of a standard stream, not of a file
         if found := unreadable_settings(error) or of_cupys_cache(error):
             print(found, file=sys.stderr)
             return found.exit_status
@@ -116,7 +116,7 @@ def _unexpected(error: Exception) -> int:
     else:
         print(
             f"unexpected {type(error).__name__}: {error}\n"
-            f"this is a fault of the program; set {DEBUG}=1 to see where it happened",
+            f"this is a bug in the program; set {DEBUG}=1 to see the traceback",
             file=sys.stderr,
         )
     return UNEXPECTED

@@ -1,4 +1,4 @@
-"""The command `sweep` itself, and what its subcommands share."""
+"""The command `sweep`, and what its subcommands share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Invocation:
 
 
 def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """The value of an argument or option; SweepError if it is an empty text."""
+    """The value of an argument or option; SweepError if it is empty."""
     if value == "":
         argument = parameter.param_type_name == "argument"
         name = parameter.metavar if argument else parameter.opts[0]
@@ -36,20 +36,20 @@ def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:
 
 
 def _empty(name: str | None) -> str:
-    return f"{name} is empty: an unset variable of the shell, perhaps"
+    return f"{name} is empty; is a shell variable unset?"
 
 
 def output_path(text: str | Path) -> Path:
-    """What --output says; SweepError if it is an empty text, which a Path would not tell."""
+    """The value of --output; SweepError if it is empty, which `Path` would turn into the folder."""
     if text == "":
         raise SweepError(_empty("--output"))
     return Path(text)
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 StorePath = Annotated[
     str,
-    typer.Argument(metavar="STORE", help="A store that `sweep run` made.", callback=filled),
+    typer.Argument(metavar="STORE", help="A store made by `sweep run`.", callback=filled),
 ]
 ConfigPath = Annotated[
     str,
@@ -59,23 +59,25 @@ ConfigPath = Annotated[
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of the file."),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Change one entry of the file; may be repeated."
+    ),
 ]
 
 EXITS = """\b
 Exit status:
   0    done
-  1    some points failed, and the rest is in the store; or none could be computed
-  2    the request was wrong
-  3    stopped by the machine (no compiler, disk full)
-  70   a fault of the program; TRIBOSWEEP_DEBUG=1 shows where
-  130  Ctrl-C: run again to go on
-  143  SIGTERM or time limit: run again to go on
+  1    some points failed and the others are in the store, or none could be computed
+  2    wrong request
+  3    the machine cannot do it (no compiler, disk full)
+  70   a bug in the program; TRIBOSWEEP_DEBUG=1 shows the traceback
+  130  Ctrl-C; run the same command to resume
+  143  SIGTERM or time limit; run the same command to resume
 
 \b
 Environment:
   TRIBOSWEEP_CACHE_DIR  folder of compiled kernels
-  TRIBOSWEEP_CXX        the C++ compiler, instead of g++, clang++ or c++
+  TRIBOSWEEP_CXX        C++ compiler, instead of g++, clang++ or c++
 """
 
 app = typer.Typer(
@@ -89,12 +91,12 @@ app = typer.Typer(
 
 
 def examples(*commands: str) -> str:
-    """The end of a command's help."""
+    """The examples at the end of a command's help."""
     return "\b\nExamples:\n" + "".join(f"  {command}\n" for command in commands)
 
 
 def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
-    """The choice of that name; SweepError with the nearest known name if there is none."""
+    """The choice with this name; SweepError with the nearest known name if there is none."""
     if name in choices:
         return choices[name]
     from sweep.wording import nearest
@@ -103,7 +105,7 @@ def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
 
 
 def places(texts: Iterable[str]) -> dict[str, float]:
-    """What --at says: the value of each name."""
+    """The values of `--at NAME=VALUE` by name."""
     cuts: dict[str, float] = {}
     for text in texts:
         name, _, value = text.partition("=")
@@ -118,8 +120,8 @@ def places(texts: Iterable[str]) -> dict[str, float]:
     return cuts
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(f"tribosweep {__version__}")
         raise typer.Exit
 
@@ -133,7 +135,7 @@ def sweep(
         ),
     ] = False,
 ) -> None:
-    """Friction dissipation and wear over grids of parameters.
+    """Compute friction losses and wear over grids of parameters.
 
-    `sweep example` lists sweep files to begin with, `sweep run` computes one.
+    To begin, list the shipped sweep files with `sweep example` and compute one with `sweep run`.
     """

@@ -1,4 +1,4 @@
-"""`sweep bench`: how fast this machine computes sweeps."""
+"""`sweep bench`: the speed at which this machine computes sweeps."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="[CONFIG]...",
-            help="Sweep files, or names of shipped ones; by default all of those.",
+            help="Sweep files, or names of shipped ones; default: all shipped ones.",
             show_default=False,
         ),
     ] = None,
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change one entry of every file."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Change one entry of every file; may be repeated."
+        ),
     ] = None,
     threads: Annotated[
         int, typer.Option("--workers", min=1, metavar="N", help="Number of threads.")
@@ -45,10 +47,10 @@ def bench(
     as_json: Json = False,
     **options: Unpack[RunKeywords],
 ) -> None:
-    """Measure how many points a second this machine computes of sweeps.
+    """Measure how many points per second this machine computes.
 
-    A second each, at points from all over the sweep, on one core unless --workers says otherwise;
-    nothing is stored. Kernels are compiled before.
+    For each sweep, kernels are compiled first; then points spread over the whole sweep are computed
+    for one second, and nothing is stored.
     """
     from sweep.api import with_options
     from sweep.config import load
@@ -56,7 +58,7 @@ def bench(
     from sweep.shipped import shipped_configs
 
     names = configs or list(shipped_configs())
-    with StopRequest() as asked:
+    with StopRequest() as stop:
         requests = [with_options(load(name, overrides or ()), **options) for name in names]
         measured = [speed_of(request, threads) for request in requests]
         if as_json:
@@ -64,7 +66,7 @@ def bench(
         else:
             _print(measured)
         return
-    raise typer.Exit(asked.exit_status)
+    raise typer.Exit(stop.exit_status)
 
 
 def _print(measured: list[Speed]) -> None:
@@ -78,5 +80,5 @@ def _print(measured: list[Speed]) -> None:
 
 def _pace(points_per_second: float | None) -> str:
     if points_per_second is None:
-        return "unknown: the first points take more than 10 s"
+        return "unknown: the first points took more than 10 s"
     return rate(points_per_second)

@@ -1,4 +1,4 @@
-"""`sweep compile`: the kernels of a sweep, compiled before it is run."""
+"""`sweep compile`: the kernels of a sweep, compiled in advance."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def compile_kernels(
 ) -> None:
     """Compile every kernel that a sweep needs into the cache.
 
-    A later run finds them there, also where there is no compiler: on nodes of a cluster that share
-    the cache folder and have the same kind of processor as this machine.
+    Later runs use them, also on machines without a compiler: for example, nodes of a cluster that
+    share the cache folder and have the same type of processor.
     """
     from sweep.api import with_options
     from sweep.config import load
     from sweep.engine.driver import compile_kernels as compile_all
 
-    with StopRequest() as asked:
+    with StopRequest() as stop:
         request = with_options(load(config, overrides or ()), **options)
         began = time.perf_counter()
         variants = compile_all(request)
-        _tell_kernels(request, variants, time.perf_counter() - began, as_json=as_json)
+        _print_kernels(request, variants, time.perf_counter() - began, as_json=as_json)
         return
-    raise typer.Exit(asked.exit_status)
+    raise typer.Exit(stop.exit_status)
 
 
-def _tell_kernels(
+def _print_kernels(
     request: Request, variants: Sequence[Sequence[str]], seconds: float, *, as_json: bool
 ) -> None:
     from sweep.backends.cache import cache_folder
@@ -57,10 +57,10 @@ def _tell_kernels(
     what = f"{sweep.model.name}, method {sweep.method.name}"
     if as_json:
         kernels = [{"variants": list(names)} for names in variants]
-        told = {"model": sweep.model.name, "method": sweep.method.name, "kernels": kernels}
-        print_json({**told, "seconds": seconds, "cache": folder})
+        names = {"model": sweep.model.name, "method": sweep.method.name}
+        print_json({**names, "kernels": kernels, "seconds": seconds, "cache": folder})
     elif not variants:
-        print(f"{what}: nothing is compiled for this method")
+        print(f"{what}: this method needs no compiled kernel")
     else:
         count = "1 kernel" if len(variants) == 1 else f"{len(variants)} kernels"
         print(f"{what}: {count} in {folder} ({duration(seconds)})")

@@ -1,4 +1,4 @@
-"""How what a store holds is told: axes, outputs, statuses with their sentences, what to do next."""
+"""What a store holds, printed or as JSON: axes, outputs, statuses, and the next command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROVENANCE = ("references", "source", "method", "revision", "kernel_digest", "fi
 
 
 def print_dataset(dataset: xr.Dataset) -> None:
-    """Its model, axes, parameters and provenance."""
+    """Print the model, axes, parameters and provenance of results."""
     from sweep.summary import coordinates
 
     attributes = dataset.attrs
@@ -39,15 +39,15 @@ def print_dataset(dataset: xr.Dataset) -> None:
     )
     print()
     recipe = json.loads(attributes["recipe"])
-    told = {key: str(attributes[key]) for key in PROVENANCE if key in attributes}
-    print_table({**told, "stored as": recipe["dtype"]}.items())
+    provenance = {key: str(attributes[key]) for key in PROVENANCE if key in attributes}
+    print_table({**provenance, "stored as": recipe["dtype"]}.items())
     print()
 
 
 def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") -> None:
-    """Least, mean and greatest of each output, and the shares of each flag; none of no points."""
+    """Print least, mean and greatest value of each output, and the shares of each flag."""
     rows = [
-        (name, *(f"{value:.6g}" for value in _told(span).values()), *_described(dataset[name]))
+        (name, *(f"{value:.6g}" for value in _figures(span).values()), *_described(dataset[name]))
         for name, span in found.ranges.items()
     ]
     if rows:
@@ -59,7 +59,7 @@ def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") ->
 
 
 def print_statuses(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -> None:
-    """The points of each status that occurs, with the sentence that says what to do."""
+    """Print the number of points of each status, with the sentence that says what to do."""
     total = sum(counts.values())
     for status, count in counts.items():
         sentence = f": {sentences[status]}" if status and status in sentences else ""
@@ -67,7 +67,7 @@ def print_statuses(counts: Mapping[Status, int], sentences: Mapping[Status, str]
 
 
 def print_errors(errors: Mapping[str, int], log: str = "") -> None:
-    """How many points have failed of what, the most first, and where receipts tell more."""
+    """Print the errors and their numbers of points, and the folder of receipts with the details."""
     print_first([f"{counted(points, 'point')}: {why}" for why, points in errors.items()], "errors")
     if errors and log:
         print(f"receipts: {log}")
@@ -76,7 +76,7 @@ def print_errors(errors: Mapping[str, int], log: str = "") -> None:
 def dataset_json(
     dataset: xr.Dataset, found: Contents, sentences: Mapping[Status, str]
 ) -> dict[str, Any]:
-    """All that `print_dataset`, `print_outputs` and `print_statuses` tell."""
+    """What `print_dataset`, `print_outputs` and `print_statuses` print."""
     from sweep.summary import coordinates
 
     along, single = coordinates(dataset)
@@ -99,21 +99,23 @@ def dataset_json(
 
 
 def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
-    """Each output with its unit, and its least, mean and greatest or its shares."""
+    """Each output with its unit, and its least, mean and greatest value or its shares."""
     flags = {name: {"shares": shares} for name, shares in found.shares.items()}
-    told: dict[str, dict[str, Any]] = {name: _told(span) for name, span in found.ranges.items()}
-    told |= flags
-    names = [str(name) for name in dataset.data_vars if name in told]
-    return [{"name": name, **told[name], **_labels(dataset[name])} for name in names]
+    figures: dict[str, dict[str, Any]] = {
+        name: _figures(span) for name, span in found.ranges.items()
+    }
+    figures |= flags
+    names = [str(name) for name in dataset.data_vars if name in figures]
+    return [{"name": name, **figures[name], **_labels(dataset[name])} for name in names]
 
 
-def _told(span: Range) -> dict[str, float]:
-    """Its figures by name; none of them is a negative zero."""
+def _figures(span: Range) -> dict[str, float]:
+    """Least, mean and greatest by name, without negative zeros."""
     return {name: value + 0.0 for name, value in vars(span).items()}
 
 
 def counts_json(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -> dict[str, Any]:
-    """The points of each status that occurs, and its sentence."""
+    """The number of points of each status, and its sentence."""
     return {
         status.name: {"points": count, "sentence": sentences.get(status, "")}
         for status, count in counts.items()
@@ -121,12 +123,12 @@ def counts_json(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -
 
 
 def next_command(command: str, store: str | Path) -> str:
-    """A command about a store, as it has to be typed."""
+    """A command for a store, quoted for the shell."""
     return f"sweep {command} {shlex.quote(str(store))}"
 
 
 def look_command(store: str | Path, sweep: Sweep, counts: Mapping[Status, int]) -> str:
-    """The command that looks at what is done: a plot, where there is anything to draw."""
+    """The command to look at results: a plot, or `sweep show` if there is nothing to draw."""
     from sweep.spec import Status
 
     drawable = sweep.n_points > 1 and Status.ok in counts

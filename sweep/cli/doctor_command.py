@@ -12,10 +12,10 @@ from sweep.cli.printing import print_json, print_table
 
 @app.command(epilog=examples("sweep doctor", "sweep doctor --json"))
 def doctor(as_json: Json = False) -> None:
-    """Tell what this machine can do, and a cure for each problem.
+    """Check what this machine can compute, and how to fix problems.
 
-    It looks at versions, processor, compiler, kernel cache, GPU, and packages in the way. The
-    exit status is 0 if the machine can compute, and 3 if it cannot.
+    Checks versions, processor, compiler, kernel cache, GPU, and conflicting packages. The exit
+    status is 0 if the machine can compute, and 3 if it cannot.
     """
     from sweep.doctor import examine, versions
 

@@ -1,4 +1,4 @@
-"""What `sweep run --dry-run` prints: a forecast, and the jobs that SLURM would get."""
+"""What `sweep run --dry-run` prints: a forecast, and the SLURM jobs that it would submit."""
 
 from __future__ import annotations
 
@@ -15,57 +15,59 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Jobs:
-    """What `--cluster slurm` submits: so many jobs, each with this script."""
+    """The jobs that `--cluster slurm` submits."""
 
     jobs: int
-    cores: int  # of each
+    cores: int  # per job
     job_script: str
 
 
 def jobs_of(options: RunOptions) -> Jobs | None:
-    """The jobs that a run with these options submits, if it does."""
+    """The SLURM jobs of a run with these options; None if it submits none."""
     from sweep.engine.slurm import job_script, jobs_and_cores
     from sweep.options import SLURM
 
     return Jobs(*jobs_and_cores(options), job_script(options)) if options.cluster == SLURM else None
 
 
-def tell_forecast(found: Forecast, store: str, jobs: Jobs | None, *, as_json: bool) -> None:
-    """What a run will take; MachineError after that if the disk is too small for it."""
+def print_forecast(found: Forecast, store: str, jobs: Jobs | None, *, as_json: bool) -> None:
+    """Print what a run needs; MachineError after that if the disk is too small."""
     if as_json:
-        told = {"store": store, **vars(found), "fits": found.fits}
-        print_json(told | (vars(jobs) if jobs else {}))
+        figures = {"store": store, **vars(found), "fits": found.fits}
+        print_json(figures | (vars(jobs) if jobs else {}))
     else:
         print_table(_rows(found, store))
         if jobs:
-            print("\ntime and workers are those of this machine, by threads")
+            print("\ntime and workers are for threads on this machine")
             verb = "is" if jobs.jobs == 1 else "are"
-            told = f"{counted(jobs.jobs, 'job')}, cores of each: {jobs.cores}, {verb}"
-            print(f"{told} submitted with this script:")
+            count = f"{counted(jobs.jobs, 'job')} with {counted(jobs.cores, 'core')} each"
+            print(f"{count} {verb} submitted with this script:")
             print(f"\n{jobs.job_script.rstrip()}")
     if found.bytes_free is not None and not found.fits:
         raise MachineError(
             f"the disk of {store!r} has {_bytes(found.bytes_free)} free and this run may need "
-            f"{_bytes(found.bytes_on_disk)}: name a store on another disk with -o, ask for fewer "
-            'outputs, or for dtype = "float32"'
+            f"{_bytes(found.bytes_on_disk)}: choose a store on another disk with -o, fewer "
+            'outputs, or dtype = "float32"'
         )
 
 
 def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
     pending, total = f"{found.points_pending:,}", f"{found.points_total:,}"
-    chunks = f"{found.chunks_pending:,} of up to {counted(found.chunk_points, 'point')}"
+    chunks = f"{found.chunks_pending:,} with up to {counted(found.chunk_points, 'point')}"
     pace = found.points_per_second
-    took = "unknown: the first points take more than 10 s"
+    took = "unknown: the first points took more than 10 s"
     if found.seconds is not None:
         took = f"about {duration(found.seconds)}" + (f", at {rate(pace)}" if pace else "")
     most = found.points_at_most
-    bound = f"all below is of the coarse grid alone; at most {most or 0:,} points in all"
-    shard = found.shard and f"{found.shard[0]} of {found.shard[1]}; all below is of it alone"
+    bound = f"at most {most or 0:,} points in all; all below is for the coarse grid only"
+    shard = (
+        found.shard and f"{found.shard[0]} of {found.shard[1]}; all below is for this shard only"
+    )
     return [
         ("store", store),
         *([("shard", shard)] if shard else []),
         *([] if most is None else [("refined", bound)]),
-        ("points", f"{pending} to do" if pending == total else f"{pending} to do, of {total}"),
+        ("points", f"{pending} pending" if pending == total else f"{pending} pending, of {total}"),
         ("chunks", chunks),
         ("disk", f"at most {_bytes(found.bytes_on_disk)}" + _room(found.bytes_free)),
         ("memory", f"at most {_bytes(found.bytes_of_memory)} beyond the program itself"),

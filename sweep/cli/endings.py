@@ -1,4 +1,4 @@
-"""How the end of `sweep run` is told: all done, a shard done, stopped, or failed."""
+"""What `sweep run` prints at its end: all done, a shard done, stopped, or failed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run that has ended, and the store it wrote to, which the user knows as `place`."""
+    """A run that has ended, and the store it wrote to, which the user calls `place`."""
 
     kept: Store
     place: str
@@ -37,25 +37,25 @@ class Ended:
 
     @property
     def points_total(self) -> int:
-        """Of a refined sweep that was stopped, those of all passes begun."""
+        """In a refined sweep that was stopped, the points of all passes so far."""
         return self.summary.points_before + self.kept.sweep.n_points
 
 
-def tell_stopped(asked: StopRequest, ended: Ended | None, again: str, *, as_json: bool) -> None:
-    """What is kept, and the command that goes on."""
+def print_stopped(stop: StopRequest, ended: Ended | None, again: str, *, as_json: bool) -> None:
+    """Print what is kept, and the command that resumes the run."""
     words = "nothing was computed"
     if ended is not None:
         before, total = ended.summary.points_before, ended.points_total
         done = total - sum(chunk.n_points for chunk in ended.kept.pending())
-        kept = "are kept in" if not before else "of the passes begun are kept, those of the last in"
+        kept = "are kept in" if not before else "of all passes are kept, those of the last one in"
         words = f"{done:,} of {counted(total, 'point')} {kept} {ended.place}"
         if as_json:
             print_object("summary", **_figures(ended), points_done=done, next=again)
-    print(f"stopped by {asked.cause}: {words}\ngo on with: {again}", file=sys.stderr)
+    print(f"stopped by {stop.cause}: {words}\nresume with: {again}", file=sys.stderr)
 
 
-def tell_failure(ended: Ended, again: str, *, as_json: bool) -> int:
-    """What is kept of a run that stopped at its first failed chunk; the exit status."""
+def print_failure(ended: Ended, again: str, *, as_json: bool) -> int:
+    """Print what is kept of a run that stopped at its first failed chunk; the exit status."""
     if as_json:
         print_object("summary", **_figures(ended), next=again)
     kept = ended.kept
@@ -63,14 +63,14 @@ def tell_failure(ended: Ended, again: str, *, as_json: bool) -> int:
     words = f": {errors[-1]['error']}" if errors else ""
     print(
         f"stopped by the first chunk that failed{words}\n"
-        f"finished chunks are kept in {ended.place}; go on with: {again}",
+        f"finished chunks are kept in {ended.place}; resume with: {again}",
         file=sys.stderr,
     )
     return 1
 
 
-def tell_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
-    """The summary of a shard that is done; the exit status, 1 for failed points of its own."""
+def print_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
+    """Print the summary of a finished shard; the exit status, 1 if any of its points failed."""
     from sweep.engine.driver import shard_counts
     from sweep.spec import Status
 
@@ -79,19 +79,20 @@ def tell_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
     left = sum(chunk.n_points for chunk in ended.kept.pending())
     follow = f"sweep status {shlex.quote(ended.place)}"
     if as_json:
-        told = {"status": counts_json(counts, sentences), "next": follow}
-        print_object("summary", **_figures(ended), shard=[i, n], points_pending=left, **told)
+        status = counts_json(counts, sentences)
+        figures = {**_figures(ended), "shard": [i, n], "points_pending": left}
+        print_object("summary", **figures, status=status, next=follow)
     else:
         computed = f"{counted(ended.summary.points, 'point')} now"
-        print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} of all are pending")
+        print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} are pending in all")
         if set(counts) - {Status.ok}:
             print_statuses(counts, sentences)
         print(f"next: {follow}")
     return 1 if counts.get(Status.failed) else 0
 
 
-def tell_done(ended: Ended, *, as_json: bool) -> int:
-    """The summary of a run that has done everything; the exit status."""
+def print_done(ended: Ended, *, as_json: bool) -> int:
+    """Print the summary of a complete run; the exit status."""
     from sweep.spec import Status
     from sweep.summary import contents
 
@@ -101,13 +102,13 @@ def tell_done(ended: Ended, *, as_json: bool) -> int:
     any_ok = Status.ok in found.counts
     follow = look_command(ended.place, sweep, found.counts)
     if as_json:
-        told = {
+        results = {
             "points_done": sweep.n_points,
             "outputs": outputs_json(dataset, found),
             "status": counts_json(found.counts, sweep.model.sentences),
             "next": follow,
         }
-        print_object("summary", **_figures(ended), **told)
+        print_object("summary", **_figures(ended), **results)
     else:
         print(_headline(ended))
         if any_ok:
@@ -121,7 +122,7 @@ def tell_done(ended: Ended, *, as_json: bool) -> int:
 
 
 def _print_statuses(ended: Ended, counts: Mapping[Status, int]) -> None:
-    """The points of each status, and what went wrong with those that have failed."""
+    """Print the number of points of each status, and the errors of those that failed."""
     from sweep.spec import Status
     from sweep.store.flow import errors
 

@@ -1,4 +1,4 @@
-"""`sweep example`: the sweep files that come with the program."""
+"""`sweep example`: the shipped sweep files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from sweep.cli.printing import print_json, print_table
 @app.command(epilog=examples("sweep example", "sweep example wear_power > my.toml"))
 def example(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The one to print.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="The one to print; default: list all.", show_default=False
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -34,10 +37,10 @@ def example(
         sys.stdout.write(texts[name])
     else:
         print_table(abouts.items())
-        print("\nsweep run NAME computes one, sweep example NAME prints it")
+        print("\nprint one: sweep example NAME\ncompute one: sweep run NAME")
 
 
 def _about(text: str) -> str:
-    """The first sentence of the comment that a sweep file begins with."""
+    """The first sentence of the comment at the top of a sweep file."""
     lines = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
     return re.split(r"(?<=\.) ", " ".join(line.lstrip("# ") for line in lines))[0]

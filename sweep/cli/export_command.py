@@ -20,13 +20,13 @@ def export(
             "-o",
             parser=output_path,
             metavar="FILE",
-            help="Its end says: .nc or .csv.",
+            help="Path ending in .nc or .csv.",
         ),
     ],
 ) -> None:
-    """Write the results as netCDF, or as CSV with a row a point.
+    """Write the results as netCDF, or as CSV with one row per point.
 
-    Units, provenance and the status of each point are included.
+    The file includes units, provenance and the status of each point.
     """
     from sweep.export import export as write
     from sweep.store import open_results

@@ -1,4 +1,4 @@
-"""`sweep extend`: a store whose axes go on."""
+"""`sweep extend`: longer axes for a store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def extend(
     config: Annotated[
         str,
         typer.Argument(
-            metavar="CONFIG", help="The store's sweep, an axis of it longer.", callback=filled
+            metavar="CONFIG", help="The sweep of the store with longer axes.", callback=filled
         ),
     ],
     overrides: Overrides = None,
@@ -33,10 +33,11 @@ def extend(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a store longer along its axes, and keep what is computed.
+    """Make the axes of a store longer, and keep what is computed.
 
-    In CONFIG axes may go on behind their last value; nothing else may differ. Chunks that were cut
-    off at an old end are computed again. Stopped at any moment, the same command goes on.
+    The axes in CONFIG may continue after their last value; nothing else may differ. Chunks that
+    were incomplete at the old end are computed again. If it is interrupted, run the same command
+    to resume.
     """
     from sweep.config import load
     from sweep.store import Store
@@ -45,8 +46,8 @@ def extend(
     request = load(config, overrides or ())
     if request.refinement is not None:
         raise SweepError(
-            "a refined sweep cannot be extended: its points follow from its whole grid; "
-            "run the larger one in a store of its own"
+            "a refined sweep cannot be extended, because its points depend on the whole grid; "
+            "run the larger sweep in a new store"
         )
     accepted = accept_revision or request.options.accept_revision
     longer = Store.extend(store, request.sweep, accept_revision=accepted)
@@ -57,8 +58,8 @@ def extend(
     if not left:
         follow = look_command(store, longer.sweep, state(longer).counts)
     if as_json:
-        told = {"store": store, "shape": longer.sweep.shape, "dimensions": longer.sweep.dimensions}
-        print_json({**told, "points_total": total, "points_done": total - left, "next": follow})
+        grid = {"store": store, "shape": longer.sweep.shape, "dimensions": longer.sweep.dimensions}
+        print_json({**grid, "points_total": total, "points_done": total - left, "next": follow})
         return
     lengths = " x ".join(f"{axis.name} {axis.size:,}" for axis in longer.sweep.axes)
     print(f"{store}: {lengths or 'no axis'}; {total - left:,} of {counted(total, 'point')} done")

@@ -18,29 +18,32 @@ if TYPE_CHECKING:
 @app.command(name="models", epilog=examples("sweep models", "sweep models friction_oscillator"))
 def list_models(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The one to tell.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="The model to describe; default: list all.", show_default=False
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the models; with NAME, tell all about one.
+    """List the models, or describe one.
 
-    That is its parameters with units and ranges, methods, outputs and statuses.
+    The description has parameters with units and ranges, methods, outputs and statuses.
     """
     from sweep.models import models
 
     known = models()
-    asked = list(known.values()) if name is None else [chosen("model", name, known)]
+    selected = list(known.values()) if name is None else [chosen("model", name, known)]
     if as_json:
-        print_json([_described(model) for model in asked])
+        print_json([_described(model) for model in selected])
     elif name is None:
-        print_table((model.name, model.title, _names(model.methods)) for model in asked)
-        print("\nsweep models NAME tells the parameters, methods and outputs of one")
+        print_table((model.name, model.title, _names(model.methods)) for model in selected)
+        print("\ndescribe one: sweep models NAME")
     else:
-        _print_model(asked[0])
+        _print_model(selected[0])
 
 
 def _described(model: Model) -> dict[str, Any]:
-    """A model's whole table, for programs."""
+    """A model's whole table for JSON."""
     sets = [asdict(each) | {"parameters": _rows(each.parameters)} for each in model.parameter_sets]
     methods = [
         {key: value for key, value in asdict(each).items() if key != "variants"}
@@ -65,7 +68,7 @@ def _described(model: Model) -> dict[str, Any]:
 
 
 def _rows(parameters: tuple[Parameter, ...]) -> list[dict[str, Any]]:
-    """Each as it is, but an infinite bound is none."""
+    """The parameters for JSON, in which an infinite bound is null."""
     bounds = ("minimum", "maximum")
     return [
         {

@@ -1,4 +1,4 @@
-"""How results are written: tables, quantities, JSON."""
+"""Formats of printed results: tables, quantities, JSON."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-LINES = 8  # of processes, and of errors
-UNWRAPPED = 10_000  # columns of a table that no terminal shows
+MAX_LINES = 8  # of processes or errors
+UNWRAPPED_WIDTH = 10_000  # characters, for output that is not a terminal
 
 
 def print_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> None:
-    """Aligned columns; cells wrap on a terminal, the first of a row never, and nowhere else."""
+    """Print aligned columns. On a terminal, all cells but the first of a row may wrap."""
     from rich.console import Console
     from rich.table import Table
 
-    width = None if sys.stdout.isatty() else UNWRAPPED
+    width = None if sys.stdout.isatty() else UNWRAPPED_WIDTH
     console = Console(width=width, markup=False, emoji=False, highlight=False)
     table = Table(box=None, show_header=bool(header), pad_edge=False, padding=(0, 2, 0, 0))
     lines = list(rows)
@@ -32,22 +32,22 @@ def print_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> No
 
 
 def print_first(lines: Sequence[str], what: str) -> None:
-    """The first few lines, and how many more there are."""
-    for line in lines[:LINES]:
+    """Print the first few lines, and the number of the others."""
+    for line in lines[:MAX_LINES]:
         print(f"  {line}")
-    if len(lines) > LINES:
-        print(f"  and {len(lines) - LINES:,} more {what}")
+    if len(lines) > MAX_LINES:
+        print(f"  and {len(lines) - MAX_LINES:,} more {what}")
 
 
 def print_json(value: object) -> None:
-    """Strict JSON, which has no numbers that are not finite: what `finite` makes of those."""
+    """Print strict JSON, in which `finite` replaces numbers that are not finite."""
     print(json.dumps(finite(value), indent=2, allow_nan=False))
 
 
 def finite(value: Any) -> Any:
-    """The same value, every infinite number as "Infinity" or "-Infinity", every NaN as None.
+    """The same value with "Infinity" or "-Infinity" for infinite numbers, and None for NaN.
 
-    So zarr writes infinities in its metadata, and the number types of most languages read them.
+    Zarr writes infinities in the same way, and most languages can parse these texts as numbers.
     """
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -60,7 +60,7 @@ def finite(value: Any) -> Any:
 
 
 def duration(seconds: float) -> str:
-    """A length of time as people say it: 0.63 s, 3 min 20 s, 2 h 5 min."""
+    """A duration such as 0.63 s, 3 min 20 s, 2 h 5 min."""
     if not math.isfinite(seconds):
         return "unknown"
     if seconds < 60:
@@ -72,12 +72,12 @@ def duration(seconds: float) -> str:
 
 
 def counted(number: int, one: str) -> str:
-    """So many of them: 1 point, 2,000 points."""
+    """A number with its noun: 1 point, 2,000 points."""
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
 def share(part: float) -> str:
-    """A share in per cent; what is not all is never 100 %, what is not nothing never 0 %."""
+    """A share in per cent; 100 % means all, and 0 % means none, without rounding."""
     percent = 100 * part
     if 0 < percent < 0.1:
         return "below 0.1 %"
@@ -87,5 +87,5 @@ def share(part: float) -> str:
 
 
 def rate(points_per_second: float) -> str:
-    """A pace with three figures: 834,000 points/s."""
+    """A rate with three significant digits: 834,000 points/s."""
     return f"{float(f'{points_per_second:.3g}'):,.{0 if points_per_second >= 100 else 2}f} points/s"

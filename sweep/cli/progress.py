@@ -1,4 +1,4 @@
-"""How a run is shown: a bar on a terminal, lines elsewhere, JSON lines for programs."""
+"""The progress of a run: a bar on a terminal, otherwise lines, or JSON lines."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SECONDS_BETWEEN_OBJECTS = 0.25
 
 
 def display(*, as_json: bool) -> AbstractContextManager[Report]:
-    """What shows the progress of a run within; JSON goes to stdout, all else to stderr."""
+    """A context whose value reports progress; JSON goes to stdout, everything else to stderr."""
     if as_json:
         return _objects()
     return _bar() if sys.stderr.isatty() else _lines()
 
 
 def print_object(event: str, **entries: object) -> None:
-    """One JSON object on a line of its own."""
+    """Print one JSON object on one line."""
     print(json.dumps(finite({"event": event, **entries}), allow_nan=False), flush=True)
 
 
@@ -81,7 +81,7 @@ def _state(progress: Progress) -> str:
 
 
 def _paced(report: Report, seconds: float) -> Report:
-    """The same report, passed on when that many seconds have gone by since the last time."""
+    """The same report, called at most once in this many seconds."""
     last = float("-inf")
 
     def paced(progress: Progress) -> None:

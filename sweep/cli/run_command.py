@@ -1,4 +1,4 @@
-"""`sweep run`: its options, and what it calls."""
+"""`sweep run`: compute a sweep, or resume it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 import typer
 
 from sweep.cli.app import ConfigPath, Invocation, Json, Overrides, app, examples, filled
-from sweep.cli.endings import Ended, tell_done, tell_failure, tell_shard, tell_stopped
+from sweep.cli.endings import Ended, print_done, print_failure, print_shard, print_stopped
 from sweep.cli.progress import display
 from sweep.cli.run_options import takes_run_options
 from sweep.cli.stopping import StopRequest
@@ -42,52 +42,50 @@ def run(
             "--store",
             "-o",
             metavar="STORE",
-            help="Default: results/NAME.zarr.",
+            help="Path or URL of the store; default: results/NAME.zarr.",
             callback=filled,
         ),
     ] = None,
     overrides: Overrides = None,
     *,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Tell what it will take, and compute nothing.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print an estimate and exit.")] = False,
     as_json: Json = False,
     **options: Unpack[RunKeywords],
 ) -> None:
-    """Compute a sweep, or go on where it stopped.
+    """Compute a sweep, or resume it.
 
-    Results go into a zarr store, chunk by chunk. What is done there is not computed again, so that
-    the same command goes on after any end. With --json, progress and summary are JSON lines. With
-    --dry-run, the status is 3 if the disk is too small.
+    Results go into a zarr store, chunk by chunk. Finished chunks are not computed again: to resume
+    an interrupted run, run the same command. With --json, progress and summary are JSON lines. With
+    --dry-run, the exit status is 3 if the disk is too small.
 
-    Workers are threads; with --cluster, processes under Dask: here, as SLURM jobs, or where a
-    scheduler runs already ("tcp://HOST:PORT"); with --gpus, a process for each GPU, of those that
-    CUDA_VISIBLE_DEVICES does not hide. Shards need no scheduler: each computes its own chunks of
-    the same store, from a job array (--shard $SLURM_ARRAY_TASK_ID/8).
+    Workers are threads by default. With --cluster they are Dask processes: on this machine, as
+    SLURM jobs, or of a running scheduler ("tcp://HOST:PORT"). With --gpus there is one process for
+    each GPU that CUDA_VISIBLE_DEVICES does not hide. Shards need no scheduler: each computes its
+    own chunks of the same store, for example in a job array (--shard $SLURM_ARRAY_TASK_ID/8).
     """
     invocation: Invocation = context.obj
     ended: Ended | None = None
-    with StopRequest() as asked:
+    with StopRequest() as stop:
+        request, place = _requested(config, overrides or (), options, store)
         if dry_run:
-            _forecast(config, overrides or (), options, store, as_json=as_json)
+            _forecast(request, place, as_json=as_json)
             return
-        request, place = _asked(config, overrides or (), options, store)
-        ended = _compute(request, place, asked, invocation.open_backend, as_json=as_json)
+        ended = _compute(request, place, stop, invocation.open_backend, as_json=as_json)
     again = shlex.join(("sweep", *invocation.arguments))
     if ended is not None and ended.summary.stopped == "failure":
-        raise typer.Exit(tell_failure(ended, again, as_json=as_json))
+        raise typer.Exit(print_failure(ended, again, as_json=as_json))
     if ended is None or ended.summary.stopped:
-        tell_stopped(asked, ended, again, as_json=as_json)
-        raise typer.Exit(asked.exit_status)
+        print_stopped(stop, ended, again, as_json=as_json)
+        raise typer.Exit(stop.exit_status)
     if ended.shard is not None:
-        raise typer.Exit(tell_shard(ended, ended.shard, as_json=as_json))
-    raise typer.Exit(tell_done(ended, as_json=as_json))
+        raise typer.Exit(print_shard(ended, ended.shard, as_json=as_json))
+    raise typer.Exit(print_done(ended, as_json=as_json))
 
 
 def _compute(
     request: Request,
     place: str,
-    asked: StopRequest,
+    stop: StopRequest,
     open_backend: OpenBackend | None,
     *,
     as_json: bool,
@@ -98,24 +96,24 @@ def _compute(
     with display(as_json=as_json) as show:
 
         def report(progress: Progress) -> None:
-            asked.computing = True
+            stop.computing = True
             show(progress)
 
         opener = open_backend or open_backend_by_name
-        kept, summary = compute(request, place, report, asked.event, _tell, opener)
+        kept, summary = compute(request, place, report, stop.event, _print_line, opener)
         unfinished = request.refinement is not None and summary.stopped
         known_as = kept.location if unfinished else place
         return Ended(kept, known_as, summary, request.options.shard)
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _asked(
+def _requested(
     config: str, overrides: Sequence[str], options: RunKeywords, store: str | None
 ) -> tuple[Request, str]:
-    """The request, and where its store is."""
+    """The request, and the path or URL of its store."""
     from sweep.api import default_store, with_options
     from sweep.config import load
     from sweep.store import is_in_memory
@@ -124,23 +122,15 @@ def _asked(
     place = store or str(default_store(request))
     if is_in_memory(place):
         raise SweepError(
-            f"what is kept in {place!r} would be gone when this command ends; name a path with -o "
-            f"(within a process of Python, sweep.run(..., store={place!r}) keeps it)"
+            f"{place!r} would be lost when this command ends; give a path with -o (in Python, "
+            f"sweep.run(..., store={place!r}) keeps it until the process ends)"
         )
     return request, place
 
 
-def _forecast(
-    config: str,
-    overrides: Sequence[str],
-    options: RunKeywords,
-    store: str | None,
-    *,
-    as_json: bool,
-) -> None:
-    from sweep.cli.dry_run import jobs_of, tell_forecast
+def _forecast(request: Request, place: str, *, as_json: bool) -> None:
+    from sweep.cli.dry_run import jobs_of, print_forecast
     from sweep.forecast import forecast_of
 
-    request, place = _asked(config, overrides, options, store)
     jobs = jobs_of(request.options)
-    tell_forecast(forecast_of(request, place), place, jobs, as_json=as_json)
+    print_forecast(forecast_of(request, place), place, jobs, as_json=as_json)

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @app.command(epilog=examples("sweep show results/wear_power.zarr"))
 def show(store: StorePath, as_json: Json = False) -> None:
-    """Show axes, parameters, provenance and figures of each output.
+    """Show the axes, parameters, provenance and outputs of a store.
 
-    The figures are least, mean and greatest, of a flag its shares, over the points that are ok.
+    For each output: least, mean and greatest value, or the shares of a flag, over the points that
+    are ok.
     """
     from sweep.models import models
     from sweep.store import open_results

@@ -11,7 +11,7 @@ from sweep.cli.app import app, chosen, examples
 
 
 class SourceTarget(StrEnum):
-    """What a kernel's text is for."""
+    """The backend that a kernel's text is compiled for."""
 
     cpu = "cpu"
     gpu = "gpu"
@@ -24,17 +24,23 @@ class SourceTarget(StrEnum):
     )
 )
 def source(
-    model: Annotated[str, typer.Argument(metavar="MODEL")],
-    method: Annotated[str, typer.Argument(metavar="METHOD")],
-    backend: Annotated[SourceTarget, typer.Option(help="What it is for.")] = SourceTarget.cpu,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Name of a model.")],
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="Name of one of its methods.")],
+    backend: Annotated[
+        SourceTarget, typer.Option(help="Backend that compiles the text.")
+    ] = SourceTarget.cpu,
     parameter_set: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Default: the first of the model.", show_default=False),
+        typer.Option(
+            metavar="NAME",
+            help="Parameter set; default: the first of the model.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
-    """Print the C++ text that is compiled for a method.
+    """Print the C++ text of a kernel.
 
-    It is the one for all outputs of the model.
+    The kernel computes all outputs of the model.
     """
     from sweep.models import models
     from sweep.source import Kernel, kernel_text

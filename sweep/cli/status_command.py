@@ -1,4 +1,4 @@
-"""`sweep status`: how far a store is."""
+"""`sweep status`: the progress of a store."""
 
 from __future__ import annotations
 
@@ -33,19 +33,18 @@ if TYPE_CHECKING:
 def status(
     store: StorePath,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read every chunk, and name damaged files.")
+        bool, typer.Option("--verify", help="Read every chunk and list damaged files.")
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Look every 2 s, until all is done or Ctrl-C.")
+        bool, typer.Option("--watch", help="Repeat every 2 s until all is done or Ctrl-C.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Tell what is done, what is pending, and what to do next.
+    """Show what is done, what is pending, and what to do next.
 
-    Rate and time left are those of all processes that write now, whichever shard or cluster they
-    belong to. If none does, the rate is that of the last minute of writing. The exit status is 1 if
-    points have failed or, with --verify, chunks are damaged; the next `sweep run` computes those
-    again.
+    The rate and the time left are those of all processes that are writing now, in any shard or
+    cluster; if there is none, of the last minute of writing. The exit status is 1 if points have
+    failed or, with --verify, chunks are damaged; the next `sweep run` computes these again.
     """
     from sweep.cli.watching import watch as watch_store
     from sweep.spec import Status
@@ -54,16 +53,16 @@ def status(
 
     opened = Store.open(store)
     if watch:
-        with StopRequest(note=b"") as asked:  # nothing is computed that could be lost
-            asked.computing = True
-            watch_store(opened, asked.event, as_json=as_json)
-        if asked.signal:
-            raise typer.Exit(asked.exit_status)
+        with StopRequest(note=b"") as stop:  # nothing is computed, so nothing can be lost
+            stop.computing = True
+            watch_store(opened, stop.event, as_json=as_json)
+        if stop.signal:
+            raise typer.Exit(stop.exit_status)
         opened = opened.refreshed()
     damaged = _verified(opened) if verify else None
     found = state(opened, damaged=bool(damaged))
-    if as_json and watch:
-        print_object("summary", **_state_json(opened, found, damaged))  # a line, as those before
+    if as_json and watch:  # one line, like those before
+        print_object("summary", **_state_json(opened, found, damaged))
     elif as_json:
         print_json(_state_json(opened, found, damaged))
     else:
@@ -81,19 +80,21 @@ class Damage:
 
     file: str
     points: int
-    slices: Mapping[str, tuple[int, int]]  # by dimension: first place, and the one behind the last
-    is_folder: bool  # which no run writes over
+    slices: Mapping[str, tuple[int, int]]  # by dimension: first index, and one past the last
+    is_folder: bool  # which no run overwrites
 
     def __str__(self) -> str:
         places = (f"{name}[{start}:{end}]" for name, (start, end) in self.slices.items())
-        told = ", ".join((counted(self.points, "point"), *places))
-        return f"{self.file}: {told}" + ("; a folder lies there" if self.is_folder else "")
+        where = ", ".join((counted(self.points, "point"), *places))
+        return f"{self.file}: {where}" + (
+            "; there is a folder in its place" if self.is_folder else ""
+        )
 
 
 def _verified(store: Store) -> list[Damage]:
-    """Every damaged file, their chunks noted for the next run where that may be."""
+    """Every damaged file; the next run computes their chunks again if the store is writable."""
     chunks = store.verify()
-    with suppress(MachineError):  # to look is allowed where nothing can be written
+    with suppress(MachineError):  # a read-only store can still be verified
         store.note_damage(chunks)
     return [
         Damage(
@@ -146,11 +147,11 @@ def _print_damage(damaged: list[Damage] | None) -> None:
 def _after(store: str, sweep: Sweep, found: State, damaged: list[Damage]) -> str:
     if damaged:
         again = next_command("run CONFIG -o", store)
-        then = f"{again} computes these chunks again; CONFIG is the sweep file that made them"
+        then = f"{again} (computes these chunks again; CONFIG is the sweep file of the store)"
         folders = [each.file for each in damaged if each.is_folder]
         named = folders[0] if len(folders) == 1 else "these folders"
-        return f"move {named} elsewhere; then {then}" if folders else then
+        return f"move {named} out of the store; then {then}" if folders else then
     if found.points_done < found.points_total:
         again = next_command("run CONFIG -o", store)
-        return f"{again} goes on; CONFIG is the sweep file that made it"
+        return f"{again} (resumes; CONFIG is the sweep file of the store)"
     return look_command(store, sweep, found.counts)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first asks a run to stop soon, a second Ctrl-C ends it at once.
+"""Ctrl-C and SIGTERM: the first one stops a run soon, a second Ctrl-C ends it at once.
 
 Before a run has begun to compute, the first one ends it.
 """
@@ -15,20 +15,19 @@ from sweep.cli.streams import write_error
 from sweep.errors import SweepError
 
 NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
-NOTE = b"\nstopping soon; Ctrl-C ends at once, which loses no finished chunk either\n"
+NOTE = b"\nstopping soon; press Ctrl-C again to end at once (finished chunks are kept)\n"
 SHOW_CURSOR = b"\x1b[?25h"
 
 
 class _Ended(BaseException):
-    """A signal that came before there was anything to keep."""
+    """A signal that came before anything was computed."""
 
 
 class StopRequest:
-    """Within, once `computing` is set, a signal sets the event instead of raising or killing.
+    """A context in which a signal sets `event` once `computing` is set, and ends it before.
 
-    The first one is answered with a note on stderr.
-    A SweepError after that counts as its consequence and is dropped: in a terminal, Ctrl-C ends
-    the compiler that a run waits for, too.
+    The first signal prints a note on stderr. A SweepError after it is taken as its consequence and
+    dropped: in a terminal, Ctrl-C also ends the compiler that a run waits for.
     """
 
     def __init__(self, note: bytes = NOTE) -> None:
@@ -39,7 +38,7 @@ class StopRequest:
 
     @property
     def exit_status(self) -> int:
-        """128 + number of the signal, as shells have it; without one, that of SIGTERM."""
+        """128 + number of the signal, as in a shell; without a signal, that of SIGTERM."""
         return 128 + (self.signal or signal.SIGTERM)
 
     @property
@@ -56,7 +55,7 @@ class StopRequest:
         error: BaseException | None,
         _traceback: TracebackType | None,
     ) -> bool:
-        if self.signal is not None:  # what is left to do can be ended at once, to the last moment
+        if self.signal is not None:  # a second signal must work until the process has ended
             return isinstance(error, (SweepError, _Ended))
         for number, handler in self._before.items():
             signal.signal(number, handler)
@@ -66,15 +65,15 @@ class StopRequest:
         if self.signal:
             if number == signal.SIGINT:
                 _end_at_once(128 + number)
-            return  # SIGTERM often comes twice: timeout(1) sends it to the process and its group
+            return  # timeout(1) sends SIGTERM twice: to the process and to its group
         self.signal = signal.Signals(number)
         self.event.set()
         if not self.computing:
-            raise _Ended  # out of whatever it waits for: a slow disk, a pipe, a compiler
-        write_error(self._note)  # not print(): the signal may have come in the midst of one
+            raise _Ended  # it may be waiting for a slow disk, a pipe or a compiler
+        write_error(self._note)  # not print(), which the signal may have interrupted
 
 
 def _end_at_once(status: int) -> None:
     if sys.stderr.isatty():
-        write_error(SHOW_CURSOR)  # hidden while a bar is shown
+        write_error(SHOW_CURSOR)  # which the progress bar has hidden
     os._exit(status)

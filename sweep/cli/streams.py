@@ -1,4 +1,4 @@
-"""The standard streams: what becomes of text that cannot be written to them."""
+"""The standard streams, made safe for text that cannot be written to them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 class Dropping(io.RawIOBase):
-    """A file to which all can be written: what it does not take is dropped, without an error."""
+    """A file that drops what cannot be written, without an error."""
 
     def __init__(self, file: io.FileIO, stream: object) -> None:
         self._file = file
-        self._stream = stream  # which would close the file if it were forgotten
+        self._stream = stream  # kept, because it closes the file when it is deleted
 
     def write(self, data: Buffer, /) -> int:
         try:
             return self._file.write(data) or 0
-        except OSError:  # a full disk, a pipe that nobody reads, a terminal that is gone
+        except OSError:  # a full disk, a closed pipe or terminal
             return memoryview(data).nbytes
 
     def writable(self) -> bool:
@@ -36,10 +36,10 @@ class Dropping(io.RawIOBase):
 
 
 def prepare_streams() -> None:
-    """Both take any text: where a terminal has no μ, they show a question mark.
+    """Let stdout and stderr accept any text; a character the terminal lacks becomes `?`.
 
-    A stream that the shell has closed (`>&-`) keeps nothing. Messages that cannot be written to
-    stderr are dropped, so that no run ends of them.
+    A stream that the shell has closed (`>&-`) discards everything. Messages that cannot be written
+    to stderr are dropped, so that they end no run.
     """
     _open_missing()
     for stream in (sys.stdout, sys.stderr):
@@ -48,7 +48,7 @@ def prepare_streams() -> None:
             reconfigure(errors="replace")
     stream: Any = sys.stderr
     buffer = getattr(stream, "buffer", None)
-    raw = getattr(buffer, "raw", buffer)  # PYTHONUNBUFFERED leaves the buffer out
+    raw = getattr(buffer, "raw", buffer)  # with PYTHONUNBUFFERED there is no buffer
     if isinstance(raw, io.FileIO):
         sys.stderr = io.TextIOWrapper(
             io.BufferedWriter(Dropping(raw, stream)),
@@ -59,21 +59,21 @@ def prepare_streams() -> None:
 
 
 def _open_missing() -> None:
-    """In the order of their numbers, so that each stream gets its own.
+    """Open closed streams in the order of their descriptors, so that each gets its own.
 
-    No file that is opened later may get the one that stderr is written to.
+    Otherwise a file opened later could get the descriptor of stderr.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (to the end of the process)
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (open until the process ends)
 
 
 def discard_output() -> None:
-    """What is in stdout's buffer cannot be written, and must not be tried again at the end."""
+    """Discard the buffer of stdout, which Python would otherwise try to write again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_error(text: bytes) -> None:
-    """To stderr, as a signal's handler may; what cannot be written is dropped."""
+    """Write to stderr in a way that a signal handler may; what cannot be written is dropped."""
     with suppress(OSError):
         os.write(2, text)

@@ -1,4 +1,4 @@
-"""`sweep verify`: the source documents' figures side by side with ours."""
+"""`sweep verify`: published figures compared with computed ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def verify(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="One document; all of them without.", show_default=False
+            metavar="NAME", help="Name of a document; default: all.", show_default=False
         ),
     ] = None,
     folder: Annotated[
@@ -33,35 +33,35 @@ def verify(
             "-o",
             parser=output_path,
             metavar="FOLDER",
-            help="Where the files go.",
+            help="Folder of the files.",
         ),
     ] = Path("results/verification"),
     as_json: Json = False,
 ) -> None:
-    """Compare the source documents' figures with ours.
+    """Compare published figures with computed ones.
 
-    Computes ours, prints the tables, and writes them to NAME.md and NAME.json in the folder. A
-    wrong figure of a document is shown beside ours. The exit status is 1 if a check of ours fails.
+    Prints the tables and writes them to NAME.md and NAME.json in the folder. A wrong figure in a
+    document is shown next to the computed one. The exit status is 1 if one of the checks fails.
     """
     from sweep.verify import documents
     from sweep.verify.writing import as_json as plain
     from sweep.verify.writing import save
 
     known = documents()
-    asked = list(known.values()) if name is None else [chosen("document", name, known)]
-    with StopRequest() as stopped:
-        records = [compare() for compare in asked]
+    selected = list(known.values()) if name is None else [chosen("document", name, known)]
+    with StopRequest() as stop:
+        records = [compare() for compare in selected]
         written = [path for record in records for path in save(record, folder)]
         if as_json:
-            told = [plain(record) for record in records]
-            print_json(told if name is None else told[0])
+            tables = [plain(record) for record in records]
+            print_json(tables if name is None else tables[0])
         else:
             for record in records:
                 _print(record)
             print("\n".join(map(str, written)))
         raise typer.Exit(0 if all(record.holds for record in records) else 1)
-    print(f"stopped by {stopped.cause}", file=sys.stderr)
-    raise typer.Exit(stopped.exit_status)
+    print(f"stopped by {stop.cause}", file=sys.stderr)
+    raise typer.Exit(stop.exit_status)
 
 
 def _print(record: Record) -> None:

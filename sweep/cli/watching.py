@@ -1,4 +1,4 @@
-"""`sweep status --watch`: a store looked at again and again, until it is done."""
+"""`sweep status --watch`: the state of a store, repeated until it is done."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from sweep.store import Store
     from sweep.store.flow import Flow, Writer
 
-SECONDS = 2.0  # between looks
-LOOKING_SHARE = 0.2  # of the time at most, where a look takes long
+SECONDS = 2.0  # between two looks
+MAX_LOOKING_SHARE = 0.2  # of the time, if a look takes long
 CLEAR = "\x1b[2J\x1b[H"
 
 
 def watch(store: Store, stop: Event, *, as_json: bool) -> None:
-    """Shows pace, time left, failures and workers until all is done, or `stop` is set."""
+    """Print rate, time left, failures and workers until all is done, or `stop` is set."""
     while (left := _points(store := store.refreshed())) and not stop.is_set():
         began = time.monotonic()
         look = Look.of(store, left)
@@ -32,17 +32,17 @@ def watch(store: Store, stop: Event, *, as_json: bool) -> None:
             print_object("status", **look.as_json(store.sweep.model.sentences))
         else:
             look.show(store.sweep.model.sentences)
-        stop.wait(max(SECONDS, (time.monotonic() - began) / LOOKING_SHARE))
+        stop.wait(max(SECONDS, (time.monotonic() - began) / MAX_LOOKING_SHARE))
 
 
 def _points(store: Store) -> int:
-    """Those that are pending."""
+    """The number of pending points."""
     return sum(chunk.n_points for chunk in store.pending())
 
 
 @dataclass(frozen=True)
 class Look:
-    """A store at one moment."""
+    """The state of a store at one moment."""
 
     points_done: int
     points_total: int
@@ -51,7 +51,7 @@ class Look:
 
     @classmethod
     def of(cls, store: Store, left: int) -> Look:
-        """As it is now, with so many points left to do."""
+        """The present state, with `left` pending points."""
         from sweep.store.flow import flow
 
         receipts = store.receipts()
@@ -60,7 +60,7 @@ class Look:
         return cls(total - left, total, left / pace if pace else None, now)
 
     def as_json(self, sentences: Mapping[Status, str]) -> dict[str, Any]:
-        """All of it, with the sentence of each status."""
+        """The state for JSON, with the sentence of each status."""
         return {
             "points_done": self.points_done,
             "points_total": self.points_total,
@@ -73,11 +73,11 @@ class Look:
         }
 
     def show(self, sentences: Mapping[Status, str]) -> None:
-        """As lines, which take the place of the last ones on a terminal."""
+        """Print the state; on a terminal it replaces the last one."""
         if sys.stdout.isatty():
             print(CLEAR, end="")
         done, total, writers = self.points_done, self.points_total, self.flow.writers
-        words = "nobody writes to it now"
+        words = "no process is writing"
         if self.flow.points_per_second and self.seconds_left is not None:
             many = f"{len(writers)} process" + ("es" if len(writers) != 1 else "")
             words = f"{rate(self.flow.points_per_second)} by {many}"

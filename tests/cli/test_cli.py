@@ -145,11 +145,11 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["run", SMOKE, "-o", f"{SMOKE}/a.zarr"], "cannot make the store"),
     (["run", SMOKE, "-o", str(configs_folder())], "is a folder but no store"),
     (["status", "a.zarr"], "a.zarr'; `sweep run CONFIG -o STORE` makes one"),
-    (["status", ""], "STORE is empty: an unset variable of the shell, perhaps"),
-    (["extend", "", SMOKE], "STORE is empty: an unset variable of the shell, perhaps"),
-    (["extend", "a.zarr", ""], "CONFIG is empty: an unset variable of the shell, perhaps"),
-    (["trace", SMOKE, "-o", ""], "--output is empty: an unset variable"),
-    (["compile", ""], "CONFIG is empty: an unset variable of the shell, perhaps"),
+    (["status", ""], "STORE is empty; is a shell variable unset?"),
+    (["extend", "", SMOKE], "STORE is empty; is a shell variable unset?"),
+    (["extend", "a.zarr", ""], "CONFIG is empty; is a shell variable unset?"),
+    (["trace", SMOKE, "-o", ""], "--output is empty; is a shell variable unset"),
+    (["compile", ""], "CONFIG is empty; is a shell variable unset?"),
     (["status"], "Missing argument 'STORE'"),
     (["show", SMOKE], "is a file, not a store"),
     (["plot", "a.zarr"], "no store"),
@@ -428,7 +428,7 @@ def test_status_names_damaged_chunks_and_their_cure(run: Run, tmp_path: Path) ->
     (named,) = json.loads(run("status", "a.zarr", "--verify", "--json")[1])["damaged"]
     assert f"  {named['file']}: 28 points, friction[4:8], base_acceleration[0:7]\n" in out
     assert Path(named["file"]) == store.path / "wear_power/c/1/0"
-    assert "next: sweep run CONFIG -o a.zarr computes these chunks again" in out
+    assert "next: sweep run CONFIG -o a.zarr (computes these chunks again" in out
     assert [chunk.index for chunk in store.torn()] == [(1, 0)]
 
 

@@ -188,7 +188,7 @@ def test_fail_fast_stops_at_the_first_failed_chunk_and_keeps_the_rest_pending(
     done = sweep_run(folder, Faulty(folder / "notes", "raises", tuple(range(12))), "--fail-fast")
     assert done.returncode == 1
     assert "stopped by the first chunk that failed: ValueError: a fault\n" in done.stderr
-    assert "go on with: sweep run map.toml -o map.zarr --fail-fast\n" in done.stderr
+    assert "resume with: sweep run map.toml -o map.zarr --fail-fast\n" in done.stderr
     failed = len(rows(folder, Status.failed))
     assert 1 <= failed < 12
     assert len(rows(folder, Status.pending)) == 12 - failed
@@ -227,7 +227,7 @@ def check_stopped(folder: Path, err: str, cause: str) -> None:
     """The message tells of all that is kept, and there is no chunk that is half done."""
     kept = len(rows(folder, Status.ok)) * ROW
     assert f"stopped by {cause}: {kept} of 108 points are kept in map.zarr" in err
-    assert re.search(r"^go on with: sweep run map.toml -o map.zarr", err, re.MULTILINE)
+    assert re.search(r"^resume with: sweep run map.toml -o map.zarr", err, re.MULTILINE)
     check_no_traceback(err)
     assert len(rows(folder, Status.pending)) * ROW == 108 - kept
 

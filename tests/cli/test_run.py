@@ -249,7 +249,7 @@ def test_a_stopped_run_goes_on_to_the_same_results(
     assert summary["points_done"] == kept
     assert f"stopped by {name}: {kept:,} of 16,384 points are kept in long.zarr" in err
     assert "Traceback" not in err
-    again = re.search(r"^go on with: sweep (.*)$", err, re.MULTILINE)
+    again = re.search(r"^resume with: sweep (.*)$", err, re.MULTILINE)
     assert again is not None
     done = subprocess.run(
         f"{' '.join(MODULE)} {again[1]}", shell=True, cwd=tmp_path, env=environment(), check=True,
@@ -331,7 +331,7 @@ def test_ctrl_c_while_compiling_is_no_fault_of_the_compiler(tmp_path: Path) -> N
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "stopped by Ctrl-C: nothing was computed\ngo on with: sweep run wear_power" in err
+    assert "stopped by Ctrl-C: nothing was computed\nresume with: sweep run wear_power" in err
     assert "does not compile" not in err
     assert "Traceback" not in err
 
@@ -497,11 +497,11 @@ def test_an_error_of_the_machine_is_not_laid_on_the_output(
     ("arguments", "said"),
     [
         (("run", ""), "CONFIG is empty"),
-        (("run", SMOKE, "-o", ""), "--store is empty: an unset variable"),
-        (("plot", "a.zarr", "-o", ""), "--output is empty: an unset variable"),
-        (("export", "a.zarr", "-o", ""), "--output is empty: an unset variable"),
-        (("fit", "a.zarr", "-o", ""), "--output is empty: an unset variable"),
-        (("verify", "sdnd104", "-o", ""), "--output is empty: an unset variable"),
+        (("run", SMOKE, "-o", ""), "--store is empty; is a shell variable unset"),
+        (("plot", "a.zarr", "-o", ""), "--output is empty; is a shell variable unset"),
+        (("export", "a.zarr", "-o", ""), "--output is empty; is a shell variable unset"),
+        (("fit", "a.zarr", "-o", ""), "--output is empty; is a shell variable unset"),
+        (("verify", "sdnd104", "-o", ""), "--output is empty; is a shell variable unset"),
     ],
 )
 def test_empty_arguments_are_refused(

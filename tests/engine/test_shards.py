@@ -177,7 +177,7 @@ TOML = (
 def test_the_command_tells_of_its_shard_and_of_all(run: Run, tmp_path: Path) -> None:
     (tmp_path / "map.toml").write_text(TOML)
     status, out, err = run("run", "map.toml", "--shard", "2/2")
-    assert (status, "shard 2 of 2 is done, 2 points now; 2 of all are pending" in out) == (0, True)
+    assert (status, "shard 2 of 2 is done, 2 points now; 2 are pending in all" in out) == (0, True)
     status, out, err = run("status", "results/map.zarr")
     assert "2 of 4 points done" in out
     status, out, err = run("run", "map.toml", "--shard", "1/2", "--json")

@@ -163,7 +163,7 @@ def test_a_dry_run_prints_the_script_of_dask_jobqueue(
         own = cluster.job_script()
     done = sweep_command("run", config.name, "--cluster", "slurm", "--dry-run", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "2 jobs, cores of each: 1, are submitted with this script:\n\n#!" in done.stdout
+    assert "2 jobs with 1 core each are submitted with this script:\n\n#!" in done.stdout
     assert without_address(own).strip() in without_address(done.stdout)
     assert jobs.scripts == []  # and nothing was submitted
     assert not (tmp_path / "results").exists()

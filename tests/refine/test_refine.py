@@ -428,15 +428,15 @@ def test_commands_take_a_refined_sweep(
     (tmp_path / "a.toml").write_text(TOML)
     status, out, err = run("run", "a.toml", "-o", "a.zarr", "--dry-run")
     assert (status, err) == (0, "")
-    assert re.search(r"refined +all below is of the coarse grid alone; at most 561 points", out)
-    assert re.search(r"points +15 to do", out)
+    assert re.search(r"refined +at most 561 points in all; all below is for the coarse grid", out)
+    assert re.search(r"points +15 pending", out)
     assert {entry.name for entry in tmp_path.iterdir()} == {"a.toml"}
     status, out, _ = run("run", "a.toml", "-o", "a.zarr", "--json")
     last = json.loads(out.splitlines()[-1])
     assert (status, last["event"]) == (0, "summary")
     assert last["points_total"] == sweep.open_results("a.zarr").sizes["point"]
     assert "nothing to do" in run("run", "a.toml", "-o", "a.zarr")[1]
-    assert "0 to do, of" in run("run", "a.toml", "-o", "a.zarr", "--dry-run")[1]
+    assert "0 pending, of" in run("run", "a.toml", "-o", "a.zarr", "--dry-run")[1]
     assert "level" in run("show", "a.zarr")[1]
     assert run("status", "a.zarr", "--verify")[0] == 0
     for command in (

@@ -239,7 +239,7 @@ def test_stopped_in_a_later_pass_it_counts_those_before(run: Run, tmp_path: Path
     status, out, err = run(*again, "--json")
     told = json.loads(out.splitlines()[-1])
     assert (status, told["points_done"], told["points_total"]) == (143, done, total)
-    assert f"{done} of {total} points of the passes begun are kept, those of the last in" in err
+    assert f"{done} of {total} points of all passes are kept, those of the last one in" in err
 
 
 def test_values_are_those_of_the_machine_that_began(

@@ -190,7 +190,7 @@ def test_the_command_keeps_nothing_in_memory(
     (tmp_path / "map.toml").write_text(CONFIG)
     status, out, err = run("run", "map.toml", "-o", "memory://lost/map.zarr", *options)
     assert (status, out) == (2, "")
-    assert "memory://lost/map.zarr' would be gone when this command ends; name a path" in err
+    assert "memory://lost/map.zarr' would be lost when this command ends; give a path" in err
     assert not anything_at("memory://lost/map.zarr")
 
 
