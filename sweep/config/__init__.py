@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from sweep.config.assembly import sweep_of
-from sweep.config.document import Document, plain, read
 from sweep.config.overrides import overridden
 from sweep.config.problems import Check, Problem, finished, in_table
 from sweep.config.refinement import refinement_of
 from sweep.config.schema import SlurmTable, TopLevel, checked
+from sweep.config.sweep_file import Document, plain, read
 from sweep.errors import ConfigError, SweepError
 from sweep.options import RunOptions
 from sweep.options import read as read_options

@@ -9,11 +9,11 @@ from typing import cast
 import numpy as np
 
 from sweep.config.axes import axis, declared_size
-from sweep.config.document import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
 from sweep.config.problems import Check, Problem
 from sweep.config.quantities import UnreadableError, first_outside, number, requirement
 from sweep.config.sample import Sample, sample_of
 from sweep.config.schema import AxisTable, TopLevel, checked
+from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
 from sweep.models import models
 from sweep.plan import MAX_SWEEP_POINTS
 from sweep.spec import Axis, Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple, cast
 
-from sweep.config.document import (
+from sweep.config.sweep_file import (
     SAMPLE_KEYS,
     TABLES,
     TOP_LEVEL_KEYS,

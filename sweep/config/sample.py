@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sweep.config.columns import CsvFile, in_range, read_csv
-from sweep.config.document import SAMPLE_KEYS, Document, is_table
 from sweep.config.problems import Check, Problem, finished
 from sweep.config.quantities import UnreadableError
 from sweep.config.schema import RangeTable, SampleTable, checked
@@ -29,6 +28,7 @@ from sweep.config.sequences import (
     sequence,
     unit_columns,
 )
+from sweep.config.sweep_file import SAMPLE_KEYS, Document, is_table
 from sweep.spec import POINT, STRETCH, Axis, LongValues, Parameter, Values
 from sweep.wording import listed, nearest, shown
 

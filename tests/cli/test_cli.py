@@ -396,7 +396,7 @@ def test_status_of_an_unfinished_store_for_programs(run: Run, tmp_path: Path) ->
     store.write(chunk, results_of(SWEEP, chunk))
     written = {"time": "2026-01-01T00:00:00+00:00", "chunk": [0, 0], "points": 28, "seconds": 2.0}
     store.append_receipt(written)
-    assert "next: sweep run CONFIG -o a.zarr goes on" in run("status", "a.zarr")[1]
+    assert "next: sweep run CONFIG -o a.zarr (resumes" in run("status", "a.zarr")[1]
     told = json.loads(run("status", "a.zarr", "--json")[1])
     assert (told["points_done"], told["points_total"]) == (28, 70)
     assert (told["chunks_done"], told["chunks_total"]) == (1, 3)

@@ -132,7 +132,7 @@ def test_a_scheduler_that_is_gone_is_status_3_and_one_sentence(
     known = r"Dask dashboard: |\d+ of 108 points, "
     lines = [line for line in err.splitlines() if not re.match(known, line)]
     assert len(lines) == 1
-    assert re.match(r"the Dask scheduler is gone.*: run the same sweep again to go on$", lines[0])
+    assert re.match(r"the Dask scheduler is gone.*: run the same sweep again to resume$", lines[0])
     assert 3 <= len(rows(folder, Status.ok)) < 12
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     assert tree(folder / "map.zarr") == whole
