@@ -116,7 +116,7 @@ def fit(
         chosen = points.at(places(at or ()))
         curves, left = _fitted(chosen, variable, choices)
         if chosen.left_out:
-            print(f"points of {source}{chosen.told_left_out()}", file=sys.stderr)
+            print(f"points of {source}{chosen.left_out_text()}", file=sys.stderr)
         for curve in curves:
             for note in curve.notes:
                 print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)

@@ -71,7 +71,7 @@ def spectral_radius(scheme: str, x: float, zeta: float, apart: float = 0.0) -> f
 def stability_limit(scheme: str, damping_ratio: float, apart: float = 0.0) -> float:
     """The longest stable hΩ: every shorter step is stable, too.
 
-    Found by bisection of the spectral radius; relative error below 1e-9. NaN where a damping ratio
+    Found by bisection; relative error below 1e-9. NaN where a damping ratio
     is negative or not finite.
     """
     _known(scheme)
@@ -80,7 +80,7 @@ def stability_limit(scheme: str, damping_ratio: float, apart: float = 0.0) -> fl
     unit = 1 / (1 + 2 * damping_ratio + 2 * apart)
 
     def stable(steps: float) -> bool:
-        return spectral_radius(scheme, steps * unit, damping_ratio, apart) <= 1 + SLACK
+        return _is_stable(amplification_matrix(scheme, steps * unit, damping_ratio, apart))
 
     return unit * _first_crossing(stable)
 
@@ -125,8 +125,7 @@ def _longest(scheme: str, stiffness: float, damping: float, apart: float) -> flo
 
     def stable(steps: float) -> bool:
         h = steps / rate
-        matrix = _matrix(scheme, h * h * stiffness, h * damping, h * apart)
-        return _radius(matrix) <= 1 + SLACK
+        return _is_stable(_matrix(scheme, h * h * stiffness, h * damping, h * apart))
 
     return _first_crossing(stable) / rate
 
@@ -146,6 +145,15 @@ def _first_crossing(stable: Callable[[float], bool]) -> float:
         else:
             high = middle
     return low
+
+
+def _is_stable(matrix: Matrix) -> bool:
+    """Whether no eigenvalue exceeds 1 in modulus; of two, equal ones too are judged to SLACK."""
+    if len(matrix) > 2:
+        return _radius(matrix) <= 1 + SLACK
+    (a, b), (c, d) = matrix.tolist()
+    trace, determinant = a + d, a * d - b * c
+    return abs(determinant) <= 1 + SLACK and abs(trace) <= 1 + determinant + SLACK
 
 
 def _radius(matrix: Matrix) -> float:

@@ -30,10 +30,10 @@ from sweep.analysis.master_curve import (
     read_csv,
     write,
 )
-from sweep.analysis.master_curve.adaptive import adaptive
-from sweep.analysis.master_curve.alike import merged
+from sweep.analysis.master_curve.choosing import adaptive
 from sweep.analysis.master_curve.drawing import draw_amplitudes, draw_fits, draw_phases
-from sweep.analysis.master_curve.fitting import Target, least_greatest, least_squares
+from sweep.analysis.master_curve.points import merged
+from sweep.analysis.master_curve.rational import Target, least_squares, minimax
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.theory.mdr_contact import constant_load_energy
@@ -154,7 +154,7 @@ def test_a_curve_that_does_not_follow_points_nearly_in_phase_says_so(phase: floa
         assert "the points scatter" not in told
         assert "do not determine" not in told
         if curve.error.rms > 0.02:  # aaa may come nearer
-            assert f"is off by {100 * curve.error.rms:.2g} % rms" in told
+            assert f"misses the points by {100 * curve.error.rms:.2g} % rms" in told
             assert "--range 0.1 0.9 and --range 1.2 100" in told
     assert fit(found, "beta").error.rms > 0.02
     for limits in ((0.1, 0.9), (1.2, 100.0)):
@@ -165,8 +165,8 @@ def test_a_curve_that_does_not_follow_points_nearly_in_phase_says_so(phase: floa
 def test_a_curve_of_too_low_degrees_says_that_it_does_not_follow(points: Points) -> None:
     curve = fit(points, "beta", Choices(degrees=(Degrees(0, 0),)))
     (note,) = curve.notes
-    assert "the curve does not follow the points, " in note
-    assert note.endswith("narrow --range, raise --degrees, or ask for --method aaa")
+    assert "the curve misses the points by" in note
+    assert note.endswith("narrow --range, raise --degrees, or use --method aaa")
 
 
 def test_where_the_closed_form_has_no_energy_there_is_no_distance_from_it(tmp_path: Path) -> None:
@@ -187,8 +187,8 @@ def test_where_the_closed_form_has_no_energy_there_is_no_distance_from_it(tmp_pa
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (lambda points: fit(points, "mu"), "there is no variable 'mu'; choose one of xi, beta"),
-        (lambda _: Choices(method=3), "there is no method 3; choose one of least_squares"),
+        (lambda points: fit(points, "mu"), "unknown variable 'mu'; choose one of xi, beta"),
+        (lambda _: Choices(method=3), "unknown method 3; choose one of least_squares"),
         (lambda points: points.at({"delta": "small"}), "--at delta takes a number, not 'small'"),
         (lambda _: from_dataset("a.zarr"), "'sweep' is a sweep of no model"),
     ],
@@ -226,7 +226,7 @@ def target(t: Values, g: Values, unit: Values | None = None) -> Target:
     return Target(t, g, g if unit is None else unit)
 
 
-@pytest.mark.parametrize("fitter", [least_squares, least_greatest])
+@pytest.mark.parametrize("fitter", [least_squares, minimax])
 @pytest.mark.parametrize("ends", [(0.01, 4.0), (1e-3, 1e4)])
 def test_a_rational_function_is_recovered(fitter: Any, ends: tuple[float, float]) -> None:
     t = np.geomspace(*ends, 120)
@@ -251,20 +251,20 @@ def test_aaa_takes_the_mean_of_points_of_one_place() -> None:
     assert adaptive(twice, 1e-12)(t) == pytest.approx(rational(t), rel=1e-10)
 
 
-def test_the_least_greatest_error_of_a_line_is_chebyshevs() -> None:
+def test_the_minimax_error_of_a_line_is_chebyshevs() -> None:
     """For exp on [0, 1], by calculus: as steep as the chord, midway between it and its tangent."""
     t = np.linspace(0, 1, 1001)
-    found = least_greatest(target(t, np.exp(t), np.ones(t.size)), Degrees(1, 0))
+    found = minimax(target(t, np.exp(t), np.ones(t.size)), Degrees(1, 0))
     slope = math.e - 1
     level = 0.5 * (1 + slope * (1 - math.log(slope)))  # the mean of the chord and the tangent
     assert found.numerator == pytest.approx((level, slope), rel=1e-5)
     assert np.max(np.abs(found(t) - np.exp(t))) == pytest.approx(1 - level, rel=1e-5)
 
 
-def test_the_least_greatest_error_alternates() -> None:
+def test_the_minimax_error_alternates() -> None:
     """P + Q + 2 extremes of one size and alternate signs: no such function does better."""
     t = np.linspace(0, 1, 2001)
-    found = least_greatest(target(t, np.exp(t)), Degrees(1, 1))
+    found = minimax(target(t, np.exp(t)), Degrees(1, 1))
     off = found(t) / np.exp(t) - 1
     parts = np.split(off, np.flatnonzero(np.diff(np.sign(off))) + 1)
     extremes = [float(np.max(np.abs(part))) for part in parts]
@@ -312,7 +312,7 @@ def test_the_curve_s_standard_error_is_that_of_repeated_measurements() -> None:
         assert errors == pytest.approx(each.numerator_errors + each.denominator_errors[1:])
 
 
-@pytest.mark.parametrize("fitter", [least_squares, least_greatest])
+@pytest.mark.parametrize("fitter", [least_squares, minimax])
 def test_a_denominator_without_a_constant_has_another_coefficient_of_1(fitter: Any) -> None:
     """(1 + t)/(t + 3t²): with 1 for its constant all others would be infinite."""
     t = np.geomspace(0.1, 10, 80)
@@ -422,10 +422,10 @@ def test_lowered_degrees_and_replaced_methods_are_told() -> None:
     points = measured(xi * DELTA, energy, delta=np.full(20, DELTA))
     (note,) = fit(points, "xi", Choices(degrees=(Degrees(1, 0), Degrees(3, 4)))).notes
     assert re.fullmatch(
-        r"xi from 1 to 3\.9: the points do not determine .* 3/4: it is of ./.", note
+        r"xi from 1 to 3\.9: the points do not determine .* 3/4: fitted with degrees ./.", note
     )
     notes = fit(points, "xi", Choices(method="aaa")).notes
-    assert all("least_squares of degrees" in note for note in notes)
+    assert all("fitted by least_squares of degrees" in note for note in notes)
     assert len(notes) == 2
 
 
@@ -446,8 +446,8 @@ def test_points_that_do_not_collapse_are_told() -> None:
     fixed = {"phase": math.pi / 2}
     several = run_in_memory(fixed, {"delta": [1e-4, 0.08], "beta": beta})
     (note,) = fit(several, "beta").notes
-    assert "the points do not collapse: of nearly equal beta" in note
-    assert note.endswith("--at delta=...")
+    assert "the points do not collapse: at nearly equal beta" in note
+    assert note.endswith("choose one value, --at delta=...")
     large = run_in_memory({"delta": 0.4, **fixed}, {"beta": beta})
     (note,) = fit(large, "beta").notes
     assert note.startswith("delta is up to 0.4")
@@ -483,7 +483,7 @@ def test_a_store_of_spheres_has_no_other_profile() -> None:
     body = {**SPHERE, "normal_amplitude": 1e-8}
     found = run_in_memory(body, {"friction": np.geomspace(0.01, 10, 30)})
     (note,) = found.at({"profile_exponent": 3.0}).notes
-    assert "--at profile_exponent=3 is not among the points: taken are those of 2" in note
+    assert "--at profile_exponent=3 is not among the points: using 2" in note
 
 
 @pytest.mark.parametrize(
@@ -508,7 +508,7 @@ def test_a_pick_that_is_far_off_is_told(run: Run, tmp_path: Path) -> None:
         status, out, err = run("fit", "s.zarr", "--at", f"delta={asked}", "--variable", "beta")
         assert status == 0
         assert f"delta = {taken:g}, phase = 1, profile_exponent = 2\n" in out
-        assert (f"is not among the points: taken are those of {taken:g}" in err) == told
+        assert (f"is not among the points: using {taken:g}" in err) == told
 
 
 def test_what_rounding_splits_is_one() -> None:
@@ -678,12 +678,12 @@ def test_pending_and_failed_points_are_left_out() -> None:
     dataset["status"][7] = Status.failed
     dataset["normalized_energy"][[3, 4, 5, 7]] = np.nan
     found = from_dataset(dataset)
-    assert ": 4 of 60 left out (4 with no energy)" in found.told_left_out()
+    assert ": 4 of 60 left out (4 with no energy)" in found.left_out_text()
     some = fit(found, "beta")
     assert some.left_out == 4
     assert some(whole.x) == pytest.approx(whole(whole.x), rel=TENTH_PERCENT)
     dataset["status"][:] = Status.pending
-    with pytest.raises(SweepError, match="has no point that is ok: `sweep status` says why"):
+    with pytest.raises(SweepError, match="has no point that is ok: see why with `sweep status`"):
         from_dataset(dataset)
 
 
@@ -691,12 +691,12 @@ def test_pending_and_failed_points_are_left_out() -> None:
     ("parameters", "axes", "variable", "said"),
     [
         ({"beta": 1.0, "delta": 0.5}, {"phase": [0.3, 1.0, 2.0]}, "xi",
-         "0 different xi from 0 to 1 are too few"),
+         "values of xi from 0 to 1, and there are 0"),
         ({"beta": 1.0, "delta": 0.5}, {"phase": [0.3, 1.0, 2.0]}, "beta",
          "has 3 values of phase, from 0.3 to 2, and a curve for each"),
         ({"beta": 0.0, "phase": 1.0}, {"delta": [0.1, 0.2]}, "xi", "2 left out .2 with beta = 0.$"),
         ({"phase": 1.0, "delta": 0.1}, {"beta": [math.inf]}, "xi", "left out .1 with beta infin"),
-        ({"beta": 1.0, "phase": 1.0, "delta": 0.1}, {}, "beta", "1 different beta .* are too few"),
+        ({"beta": 1.0, "phase": 1.0, "delta": 0.1}, {}, "beta", "of beta from .* and there are 1"),
         ({**SPHERE, "normal_amplitude": 1e-8, "tangential_amplitude": 0.0},
          {"friction": [0.1, 0.2]}, "xi", "2 left out .2 with beta infinite"),
         ({**SPHERE, "normal_amplitude": 1e-8}, {"friction": [0.0, math.inf]}, "xi",
@@ -933,7 +933,7 @@ def test_measured_points_over_the_friction_coefficient(run: Run, tmp_path: Path)
     assert (status, err) == (0, "")
     told = json.loads(out)
     assert [each["variable"] for each in told["fits"]] == ["beta"]
-    assert "tells no delta" in told["not_fitted"]["xi"]
+    assert "has no delta" in told["not_fitted"]["xi"]
     assert told["fits"][0]["points_from_theory"]["greatest"] < 1e-13
     assert told["fits"][0]["from_theory"]["greatest"] < TENTH_PERCENT
     assert (tmp_path / "measured_fit" / "fits.png").is_file()
@@ -965,8 +965,8 @@ def test_only_columns_that_are_used_are_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text(text, encoding="utf-8")
     status, out, err = run("fit", "m.csv", "--sigma", "error", "--variable", "beta", "--json")
     assert status == 0
-    assert "4 of 64 left out (1 with beta no positive number, 1 with no energy, 1 with no delta, " \
-        "1 with no sigma)" in err  # fmt: skip
+    assert "4 of 64 left out (1 with beta not a positive number, 1 with no energy, " \
+        "1 with no delta, 1 with no sigma)" in err  # fmt: skip
     (told,) = json.loads(out)["fits"]
     assert (told["weights"], told["error"]["n_points"]) == ("sigma", 60)
     assert told["error"]["greatest"] < TENTH_PERCENT
@@ -997,31 +997,31 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--at", "delta=0"], "--at delta has to be above 0, not 0"),
         (f"beta,energy\n{GOOD}\n", ["--at", "delta=-1"], "--at delta has to be above 0, not -1"),
         ("beta,energy\n0,inf\n0,inf\n1,nan\n", [], "3 of 3 left out .2 with beta = 0, 1"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--range", "5", "6"], "they are of 0.2"),
+        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--range", "5", "6"], "range from 0.2"),
         (f"beta,energy\n{GOOD}\n1.0,two\n", [], "line 42: energy = 'two' is no number"),
         (f"beta,energy\n{GOOD}\n1.0\n", [], "line 42: 1 values for 2 names"),
         (f"beta,energy\n{GOOD}\n1,5,0,2\n", [],
          "line 42: 4 values for 2 names; commas part values, so that decimals have a point: 0.5"),
         (f"beta;energy\n{GOOD.replace(',', ';')}\n1,5;0.2\n", [],
          "line 42: beta = '1,5' is no number; write decimals with a point: 0.5"),
-        ("beta,energy\n1,2\n3,4\n", [], "2 different beta from 1 to 3 are too few"),
+        ("beta,energy\n1,2\n3,4\n", [], "from 1 to 3, and there are 2: lower --degrees"),
         ("beta,energy\n", [], "has no points"),
-        (f"mu,energy\n{GOOD}\n", [], "'mu' is no beta by itself: --scale-beta takes"),
+        (f"mu,energy\n{GOOD}\n", [], "'mu' has to be scaled to beta: give --scale-beta"),
         (f"mu,energy\n{GOOD}\n", ["--scale-beta", "0"], "--scale-beta has to be positive"),
         (f"ratio,energy\n{GOOD}\n", [], "none of the columns beta, friction, mu"),
         (f"beta,loss\n{GOOD}\n", [], "none of the columns normalized_energy"),
-        (f"beta,dissipated_energy\n{GOOD}\n", [], "--scale-energy takes the reference energy"),
+        (f"beta,dissipated_energy\n{GOOD}\n", [], "give the reference energy .* as --scale-energy"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "bta"], "did you mean 'beta'?"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "xi"], "tells no delta"),
+        (f"beta,energy\n{GOOD}\n", ["--variable", "xi"], "has no delta, .*: give --at delta=..."),
         (f"beta,energy\n{GOOD}\n", ["--method", "minmax"], "did you mean 'minimax'?"),
-        (f"beta,energy\n{GOOD}\n", ["--method", "nope"], "no method 'nope'; choose one of"),
+        (f"beta,energy\n{GOOD}\n", ["--method", "nope"], "unknown method 'nope'; choose"),
         (f"beta,energy\n{GOOD}\n", ["--weights", "abs"], "choose one of relative, absolute, sigma"),
         (f"beta,energy\n{GOOD}\n", ["--weights", "sigma"], "no standard errors"),
         (f"beta,energy\n{GOOD}\n", ["--range", "1", "2"], "name it, beta or xi"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--range", "2", "1"], "lower first"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "4"], "is not P/Q"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "-1/2"], "0 or above"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "1/0,1/2"], "in 1 piece"),
+        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "1/0,1/2"], "has 1 piece"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phse=1"], "did you mean 'phase'?"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phase=nan"], "--at phase takes a number"),
         (f"beta,energy\n{GOOD}\n", ["--tolerance", "0"], "tolerance has to be above 0"),
@@ -1030,11 +1030,11 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e200"], "choose another --scale-energy"),
         (f"beta,energy\n{GOOD}\n", ["--scale-beta", "1e200"], "choose another --scale-beta"),
         (f"beta,energy\n{GOOD}\n", ["--scale-beta", "1e-200", "--variable", "beta", "--range",
-         "1e-300", "1"], "numbers from 1e-15 to 1e.15: choose another --scale-beta"),
-        (f"beta,energy\n{GOOD}\n", ["--y", "beta"], "'beta' is told to be both the energy and"),
-        (f"mu,energy\n{GOOD}\n", ["--x", "energy"], "'energy' is told to be both"),
+         "1e-300", "1"], "from 1e-15 to 1e.15: choose another --scale-beta"),
+        (f"beta,energy\n{GOOD}\n", ["--y", "beta"], "'beta' is used for both .*: name two"),
+        (f"mu,energy\n{GOOD}\n", ["--x", "energy"], "'energy' is used for both .*: name two"),
         ("beta,energy,beta\n1,2,3\n", [], "line 1: two columns are 'beta': rename one"),
-        ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", ["--sigma", "s"], "line 4: s = 0 is no standard"),
+        ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", ["--sigma", "s"], "line 4: s = 0 is not"),
         ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", [], "line 3: delta = -0.1 is below 0"),
     ],
 )  # fmt: skip
@@ -1049,10 +1049,10 @@ def test_bad_requests_say_what_would_do(
 
 
 def test_other_stores_are_refused(tmp_path: Path, store: Path) -> None:
-    with pytest.raises(SweepError, match="a store knows its own"):
+    with pytest.raises(SweepError, match="leave them out, as a store has its own"):
         load(store, Reading(x="beta"))
     other = xr.Dataset(attrs={"model": "friction_oscillator"})
-    with pytest.raises(SweepError, match="of friction_oscillator; master curves are fitted to mdr"):
+    with pytest.raises(SweepError, match="of friction_oscillator: master curves are fitted to mdr"):
         from_dataset(other)
     with pytest.raises(SweepError, match="has no energy: add 'normalized_energy'"):
         run_in_memory({"delta": 0.1, "phase": 1.0}, {"beta": [1.0]}, outputs=["stick_radius"])

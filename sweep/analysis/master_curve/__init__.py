@@ -1,4 +1,4 @@
-"""Master curves of the energies of rubbing contacts: collapsed, fitted, written down, drawn.
+"""Master curves of the energies of rubbing contacts: collapsed, fitted, written to files, drawn.
 
 points = load("results/hanisch_fig3.zarr").at({"delta": 1e-4})
 curve = fit(points, "xi")            # W̄δ over ξ = β/δ; "beta": W̄ over β
@@ -6,19 +6,19 @@ curve([0.5, 2.0]), curve.error.greatest
 write(curve, Path("fits"))           # coefficients as JSON, a function as Python
 """
 
-from sweep.analysis.master_curve.choices import VARIABLES, Choices
-from sweep.analysis.master_curve.curve import (
+from sweep.analysis.master_curve.choosing import METHODS
+from sweep.analysis.master_curve.files import as_json, python_text, write
+from sweep.analysis.master_curve.fitting import (
+    VARIABLES,
+    Choices,
     Distance,
     MasterCurve,
     Piece,
     distance,
+    fit,
 )
-from sweep.analysis.master_curve.degrees import METHODS
-from sweep.analysis.master_curve.files import as_json, python_text, write
-from sweep.analysis.master_curve.fits import fit
-from sweep.analysis.master_curve.fitting import Degrees
 from sweep.analysis.master_curve.points import Points, Reading, from_dataset, load, read_csv
-from sweep.analysis.master_curve.rational import Barycentric, Quotient
+from sweep.analysis.master_curve.rational import Barycentric, Degrees, Quotient
 
 __all__ = [
     "METHODS",

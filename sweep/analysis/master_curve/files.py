@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.master_curve.curve import Distance, MasterCurve, Piece, inner
+from sweep.analysis.master_curve.fitting import Distance, MasterCurve, Piece, argument
 from sweep.analysis.master_curve.rational import Barycentric, Quotient
 from sweep.analysis.saving import write_texts
 
@@ -160,11 +160,11 @@ def _standard_error(piece: Piece) -> dict[str, list[float]] | None:
     """Of the curve, relative, at some x of the piece."""
     x = np.linspace(piece.low, piece.high, ERRORS_AT + 1)[piece.low == 0 :]
     rational = piece.rational
-    error = rational.standard_error(inner(x, piece.has_core)) \
+    error = rational.standard_error(argument(x, piece.has_core)) \
         if isinstance(rational, Quotient) else None  # fmt: skip
     if error is None:
         return None
-    value = np.abs(rational(inner(x, piece.has_core)))
+    value = np.abs(rational(argument(x, piece.has_core)))
     return {"x": x.tolist(), "relative": (error / value).tolist()}
 
 

@@ -1,26 +1,90 @@
-"""Rational functions of one variable: coefficients with their errors, values, poles."""
+"""Rational functions of one variable: their values, errors and poles, and fits of given degrees.
+
+Fits work in the basis C(K, k) uᵏ/(1 + u)ᴷ with u = t/c, where c is the median of the points: that
+is Bernstein's on the half line, well scaled however many decades the points span.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import linalg, optimize
 
-Values = NDArray[np.float64]
+from sweep.analysis.master_curve.linear import (
+    DESCENT,
+    Values,
+    combined,
+    smallest_direction,
+    solved,
+    solved_bounded,
+    triangle,
+)
+from sweep.errors import SweepError
 
-NEGLIGIBLE = 1e-290  # a coefficient of the denominator, of the greatest
-REAL = 1e-6  # a pole is real if its imaginary part is at most this share of its size
+NEGLIGIBLE = 1e-290  # coefficient of the denominator, relative to the largest
+REAL = 1e-6  # imaginary part of a pole over its size, up to which it counts as real
+MAX_PROGRAM_POINTS = 2000  # points in a linear program
+LINEAR_ROUNDS = 20
+BOUNDED_ROUNDS = 5
+CORRECTION_ROUNDS = 60
+MAX_STEPS = 500  # of Levenberg and Marquardt
+DAMPINGS = ((1e-6, 1e6), (1e-16, 1e-6))  # at the start of each round of steps, and at most
+CONVERGED, MAX_STALLED = 1e-15, 5  # relative decrease of the squared error; steps with less
+ACTIVE_SET_ROUNDS = 50
+MET = 1e-12  # rms relative error up to which the points lie on a curve but for rounding
+PIN_RATIO = 1e6  # largest term of a denominator over its constant term, at the smallest t > 0
+MIN_BELOW = 1e-3  # bounded coefficient of the denominator, relative to that of the previous round
+MAX_TERMS = 30  # of AAA
+
+_SCIPY = cast("Any", optimize)  # typed too narrowly
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Values g > 0 at t ≥ 0, and the unit in which the error at each point is measured."""
+
+    t: Values
+    g: Values
+    unit: Values
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """Degrees of the numerator and of the denominator."""
+
+    numerator: int
+    denominator: int
+
+    def __post_init__(self) -> None:
+        if min(self.numerator, self.denominator) < 0:
+            raise SweepError(f"degrees {self} are negative: use whole numbers of 0 or above")
+
+    @property
+    def n_coefficients(self) -> int:
+        return self.numerator + self.denominator + 1
+
+    def lowered(self) -> Degrees:
+        """Reduce the larger degree by one; the numerator's if both are equal."""
+        if self.numerator >= self.denominator:
+            return Degrees(self.numerator - 1, self.denominator)
+        return Degrees(self.numerator, self.denominator - 1)
+
+    def __str__(self) -> str:
+        return f"{self.numerator}/{self.denominator}"
 
 
 @dataclass(frozen=True)
 class Quotient:
-    """P(t)/Q(t) by its coefficients, the constant ones first; one of Q, by rule the first, is 1.
+    """P(t)/Q(t), coefficients in ascending powers; one of Q, normally the constant, is 1.
 
-    The errors are standard errors of the coefficients, from the scatter of the points about the
-    curve as if they were independent; empty where there are none (the least greatest error). The
-    covariance is that of the free coefficients, those of the numerator first.
+    Errors are standard errors of the coefficients, from the scatter of the points about the curve
+    as if points were independent; a minimax fit has none. The covariance is that of the free
+    coefficients, numerator first.
     """
 
     numerator: tuple[float, ...]
@@ -28,103 +92,108 @@ class Quotient:
     numerator_errors: tuple[float, ...] = ()
     denominator_errors: tuple[float, ...] = ()
     covariance: tuple[tuple[float, ...], ...] = ()
-    pinned: int = 0  # which of Q is 1
+    pinned: int = 0  # index of the coefficient of Q that is 1
 
     @property
     def n_coefficients(self) -> int:
-        """Those that are free: all but the 1 of the denominator."""
+        """Number of free coefficients: all but the 1 in the denominator."""
         return len(self.numerator) + len(self.denominator) - 1
 
     @property
-    def degrees(self) -> str:
-        """P/Q."""
-        return f"{len(self.numerator) - 1}/{len(self.denominator) - 1}"
+    def degrees(self) -> Degrees:
+        return Degrees(len(self.numerator) - 1, len(self.denominator) - 1)
 
     def __call__(self, t: ArrayLike) -> Values:
         t = np.asarray(t, dtype=np.float64)
         return _horner(self.numerator, t) / _horner(self.denominator, t)
 
     def times(self, factor: float) -> Quotient:
-        """That many times as large."""
-        above = len(self.numerator)
-        scale = np.where(np.arange(len(self.covariance)) < above, factor, 1.0)
+        """The function multiplied by a factor."""
+        scale = np.ones(self.n_coefficients)
+        scale[: len(self.numerator)] = factor
+        covariance = scale[:, None] * scale * np.array(self.covariance) if self.covariance else ()
         return replace(
             self,
             numerator=tuple(factor * each for each in self.numerator),
             numerator_errors=tuple(factor * each for each in self.numerator_errors),
-            covariance=tuple(
-                tuple((scale[i] * scale * np.array(row)).tolist())
-                for i, row in enumerate(self.covariance)
-            ),
+            covariance=tuple(tuple(map(float, row)) for row in covariance),
         )
 
     def slopes(self, t: Values) -> Values:
-        """Of the value in each free coefficient, (n_points, n_coefficients)."""
+        """Derivatives by each free coefficient, shape (n_coefficients, n_points)."""
         below = _horner(self.denominator, t)
-        above = t[:, None] ** np.arange(len(self.numerator)) / below[:, None]
-        powers = np.delete(np.arange(len(self.denominator)), self.pinned)
-        return np.hstack([above, -(t[:, None] ** powers) * (self(t) / below)[:, None]])
+        powers = np.vander(t, max(len(self.numerator), len(self.denominator)), increasing=True).T
+        above = powers[: len(self.numerator)] / below
+        beneath = np.delete(powers[: len(self.denominator)], self.pinned, axis=0)
+        return np.concatenate([above, -beneath * (self(t) / below)])
 
     def standard_error(self, t: Values) -> Values | None:
-        """Of the value, from the covariance; None without one."""
+        """Standard error of the value, from the covariance; None without one."""
         if not self.covariance:
             return None
-        slopes = self.slopes(t)
-        square = np.sum(slopes @ np.array(self.covariance) * slopes, axis=1)
+        slopes, covariance = self.slopes(t), np.array(self.covariance)
+        square = combined(slopes * combined(covariance[:, :, None] * slopes[:, None, :]))
         return np.sqrt(np.maximum(square, 0.0))
 
-    def poles_within(self, low: float, high: float) -> list[float]:
-        """The real poles between the ends, these included."""
-        return real_within(self.poles(), low, high)
-
     def poles(self) -> NDArray[np.inexact]:
-        """All of them, zeros of the numerator at the same place or not.
+        """All poles, also where the numerator vanishes too.
 
-        But for those that terms of less than NEGLIGIBLE make, which are far beyond any range.
+        Terms below NEGLIGIBLE are dropped: their poles are far beyond any range.
         """
         sizes = np.abs(np.array(self.denominator))
         k = int(np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())[-1])
-        scale = 1.0 if k == 0 else float(np.exp(-np.log(sizes[k] / sizes[0]) / k))
+        first = sizes[0] if sizes[0] > 0 else sizes.max()
+        scale = 1.0 if k == 0 else float(np.exp(-np.log(sizes[k] / first) / k))
         scaled = np.array(self.denominator)[: k + 1] * scale ** np.arange(k + 1)
         return np.polynomial.polynomial.polyroots(scaled) * scale
+
+    def poles_within(self, low: float, high: float) -> list[float]:
+        """The real poles from `low` to `high`, ends included."""
+        return _real_within(self.poles(), low, high)
 
 
 @dataclass(frozen=True)
 class Barycentric:
-    """Σ w_j f_j/(t − t_j) over Σ w_j/(t − t_j): the form of the AAA algorithm."""
+    """Σ w_j f_j/(t − t_j) over Σ w_j/(t − t_j), the form used by the AAA algorithm."""
 
     support: tuple[float, ...]
     values: tuple[float, ...]
     weights: tuple[float, ...]
-    poles: tuple[complex, ...] = ()
 
     @property
     def n_coefficients(self) -> int:
-        """Free ones of the quotient of polynomials that it is, each of a degree one less."""
+        """Number of free coefficients as a quotient of two polynomials."""
         return 2 * len(self.support) - 1
 
     def __call__(self, t: ArrayLike) -> Values:
         t = np.asarray(t, dtype=np.float64)
-        away = t[..., None] - np.array(self.support)
-        hit = away == 0
-        share = np.array(self.weights) / np.where(hit, 1.0, away)
-        found = share @ np.array(self.values) / np.where(hit.any(axis=-1), 1.0, share.sum(axis=-1))
-        return np.where(hit.any(axis=-1), hit @ np.array(self.values), found)
+        above, below, found = np.zeros(t.shape), np.zeros(t.shape), np.full(t.shape, np.nan)
+        for support, value, weight in zip(self.support, self.values, self.weights, strict=True):
+            away = t - support
+            share = weight / np.where(away == 0, 1.0, away)
+            above += share * value
+            below += share
+            found = np.where(away == 0, value, found)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(np.isnan(found), above / below, found)
 
     def times(self, factor: float) -> Barycentric:
-        """That many times as large."""
+        """The function multiplied by a factor."""
         return replace(self, values=tuple(factor * each for each in self.values))
 
     def poles_within(self, low: float, high: float) -> list[float]:
-        """The real poles between the ends, these included."""
-        return real_within(np.array(self.poles), low, high)
+        """The real poles from `low` to `high`, ends included: eigenvalues of an arrow matrix."""
+        n = len(self.support)
+        arrow, unit = np.diag([0.0, *self.support]), np.diag([0.0] + [1.0] * n)
+        arrow[0, 1:], arrow[1:, 0] = self.weights, 1.0
+        poles = cast("NDArray[np.complex128]", linalg.eigvals(arrow, unit))
+        return _real_within(poles[np.isfinite(poles)], low, high)
 
 
 Rational = Quotient | Barycentric
 
 
-def real_within(poles: NDArray[np.inexact], low: float, high: float) -> list[float]:
-    """Those on the real axis between the ends."""
+def _real_within(poles: NDArray[np.inexact], low: float, high: float) -> list[float]:
     real = np.abs(poles.imag) <= REAL * np.abs(poles)
     inside = real & (poles.real >= low) & (poles.real <= high)
     return sorted(poles.real[inside].tolist())
@@ -135,3 +204,312 @@ def _horner(coefficients: Sequence[float], t: Values) -> Values:
     for coefficient in reversed(coefficients):
         total = total * t + coefficient
     return total
+
+
+@dataclass(frozen=True, eq=False)
+class _Bases:
+    """Basis functions of both polynomials at the points, such that g = A a / B b with b₀ = 1."""
+
+    above: Values  # (numerator + 1, n_points)
+    below: Values  # (denominator + 1, n_points)
+    scale: float  # c
+
+    def quotient(
+        self, a: Values, b: Values, pinned: int = 0, covariance: Values | None = None
+    ) -> Quotient:
+        """The function in powers of t, with one coefficient of the denominator made 1.
+
+        `covariance` belongs to the other coefficients, b scaled so that this one is 1.
+        """
+        above, below = (self._units(len(each)) for each in (a, b))
+        unit = below[pinned]
+        numerator = tuple((a / b[pinned] * above / unit).tolist())
+        denominator = (b / b[pinned] * below / unit).tolist()
+        denominator[pinned] = 1.0
+        if covariance is None:
+            return Quotient(numerator, tuple(denominator), pinned=pinned)
+        units = np.concatenate([above, np.delete(below, pinned)]) / unit
+        spread: Values = covariance * units[:, None] * units
+        errors: Values = np.sqrt(np.diag(spread))
+        return Quotient(
+            numerator,
+            tuple(denominator),
+            tuple(errors[: len(a)].tolist()),
+            tuple(np.insert(errors[len(a) :], pinned, 0.0).tolist()),
+            tuple(map(tuple, spread.tolist())),
+            pinned,
+        )
+
+    def pinned(self, target: Target, b: Values) -> int:
+        """Index of the coefficient to make 1: the constant one unless it is negligible."""
+        least = float(np.min(target.t[target.t > 0], initial=self.scale))
+        shares = np.abs(b * self._units(len(b)) * _powers(least, len(b)))
+        return int(np.argmax(np.abs(b))) if shares.max() > PIN_RATIO * shares[0] else 0
+
+    def _units(self, length: int) -> Values:
+        choices = [math.comb(length - 1, k) for k in range(length)]
+        return np.array(choices, dtype=np.float64) * _powers(1 / self.scale, length)
+
+
+def _powers(base: float, length: int) -> Values:
+    """1, base, base² ...; np.power rounds differently on different processors."""
+    powers: Values = np.multiply.accumulate(np.array([1.0, *[base] * (length - 1)]))
+    return powers
+
+
+def _bases(target: Target, degrees: Degrees) -> _Bases:
+    positive = target.t[target.t > 0]
+    scale = float(np.median(positive)) if positive.size else 1.0
+    u = target.t / scale
+    above, below = _basis(u, degrees.numerator), _basis(u, degrees.denominator)
+    for _ in range(abs(degrees.numerator - degrees.denominator)):
+        above = above * (1 + u) if degrees.numerator > degrees.denominator else above / (1 + u)
+    return _Bases(above, below, scale)
+
+
+def _basis(u: Values, degree: int) -> Values:
+    share, rest = u / (1 + u), 1 / (1 + u)
+    terms: list[Values] = []
+    for k in range(degree + 1):
+        term = np.full(u.shape, float(math.comb(degree, k)))
+        for factor in [share] * k + [rest] * (degree - k):
+            term = term * factor
+        terms.append(term)
+    return np.stack(terms)
+
+
+def least_squares(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quotient:
+    """Minimise the sum of squared errors: Levenberg–Marquardt from a linearised start.
+
+    Where the result has a pole among the points, start again from a minimax fit. If `bounded`, no
+    coefficient of the denominator is negative in the basis, so there is no pole at any t ≥ 0.
+    """
+    bases = _bases(target, degrees)
+    found = _refined(target, bases, *_linearised(target, bases, bounded), bounded=bounded)
+    has_pole = bool(found.poles_within(target.t.min(), target.t.max()))
+    if has_pole and not bounded and not met(found, target):
+        found = _refined(target, bases, *_corrected(target, degrees, bases))
+    return found
+
+
+def met(found: Rational, target: Target) -> bool:
+    """Whether the points lie on the curve but for rounding."""
+    with np.errstate(all="ignore"):
+        off = found(target.t) / target.g - 1
+    return float(np.sqrt(np.mean(off * off))) <= MET
+
+
+def minimax(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quotient:
+    """Minimise the largest error, without a pole at the points; `bounded` as for least squares.
+
+    Differential correction, a linear program per round (Barrodale, Powell, Roberts 1972), converges
+    from any start. At most MAX_PROGRAM_POINTS points are used, evenly picked.
+    """
+    order = np.argsort(target.t)[:: -(-target.t.size // MAX_PROGRAM_POINTS)]
+    picked = Target(target.t[order], target.g[order], target.unit[order])
+    bases = _bases(picked, degrees)
+    a, b = _corrected(picked, degrees, bases, MIN_BELOW if bounded else -1.0)
+    return bases.quotient(a, b, bases.pinned(picked, b))
+
+
+def _linearised(target: Target, bases: _Bases, bounded: bool = False) -> tuple[Values, Values]:
+    """The best of several rounds of A a − g (B b) over the previous B b, each linear."""
+    best, least = (np.ones(len(bases.above)), np.eye(1, len(bases.below))[0]), math.inf
+    below, columns = np.ones(target.t.size), _linear_columns(target, bases)
+    for _ in range(BOUNDED_ROUNDS if bounded else LINEAR_ROUNDS):
+        weight = 1 / (target.unit * below)
+        right = target.g * bases.below[0] * weight
+        x = (
+            solved_bounded(columns * weight, right, len(bases.above))
+            if bounded
+            else solved(columns * weight, right)
+        )
+        a, b = _split(x, bases)
+        below = combined(b[:, None] * bases.below)
+        if not np.all(np.isfinite(below)) or np.any(below == 0):
+            break
+        off = (combined(a[:, None] * bases.above) / below - target.g) / target.unit
+        error = float(np.sum(off * off))
+        if error < least:
+            best, least = (a, b), error
+    return best
+
+
+def _linear_columns(target: Target, bases: _Bases) -> Values:
+    return np.concatenate([bases.above, -target.g * bases.below[1:]])
+
+
+def _refined(
+    target: Target, bases: _Bases, a: Values, b: Values, *, bounded: bool = False
+) -> Quotient:
+    """Levenberg–Marquardt from a start; coefficients at their bound have no standard error."""
+    x, free = np.concatenate([a, b[1:]]) / b[0], np.ones(len(a) + len(b) - 1, dtype=bool)
+    x = _within_bounds(target, bases, x, free) if bounded else _unbounded(target, bases, x, free)
+    a, b = _split(x, bases)
+    pinned = bases.pinned(target, b)
+    a, b = a / b[pinned], b / b[pinned]
+    with np.errstate(all="ignore"):
+        off, columns = _errors(target, bases, x)[0], _slopes(target, bases, a, b, pinned)
+    if bounded:
+        free = np.concatenate([np.ones(len(a), dtype=bool), np.delete(b, pinned) != 0])
+    variance = float(np.sum(off * off)) / max(target.t.size - int(free.sum()), 1)
+    covariance = np.zeros((x.size, x.size))
+    covariance[np.ix_(free, free)] = variance * triangle(columns[free], off).covariance()
+    return bases.quotient(a, b, pinned, covariance)
+
+
+def _unbounded(target: Target, bases: _Bases, x: Values, free: NDArray[np.bool_]) -> Values:
+    """The least squares in the free coefficients from a start.
+
+    The second round of steps begins undamped: where coefficients are nearly dependent, damping
+    holds back the last of them.
+    """
+    for damping, max_damping in DAMPINGS:
+        x = _descended(target, bases, x, free, damping, max_damping)
+    return x
+
+
+def _descended(
+    target: Target,
+    bases: _Bases,
+    x: Values,
+    free: NDArray[np.bool_],
+    damping: float,
+    max_damping: float,
+) -> Values:
+    """Levenberg and Marquardt's steps: damping falls where the error falls, and rises elsewhere."""
+    off, columns = _errors(target, bases, x)
+    error, stalled = float(np.sum(off * off)), 0
+    for _ in range(MAX_STEPS):
+        sizes = math.sqrt(damping) * np.sqrt(np.sum(columns[free] * columns[free], axis=1))
+        damped = np.concatenate([columns[free], np.diag(sizes)], axis=1)
+        tried = x.copy()
+        tried[free] += solved(damped, np.concatenate([-off, np.zeros(len(sizes))]))
+        tried_off, tried_columns = _errors(target, bases, tried)
+        tried_error = float(np.sum(tried_off * tried_off))
+        if tried_error < error:
+            stalled += error - tried_error <= CONVERGED * error
+            x, off, columns, error = tried, tried_off, tried_columns, tried_error
+            damping /= 10
+        else:
+            damping *= 100
+        if stalled > MAX_STALLED or damping > max_damping:
+            break
+    return x
+
+
+def _within_bounds(target: Target, bases: _Bases, x: Values, free: NDArray[np.bool_]) -> Values:
+    """The least squares with no negative coefficient in the denominator: an active set of zeros."""
+    bounded = np.arange(x.size) >= len(bases.above)
+    free &= ~bounded | (x > 0)
+    for _ in range(ACTIVE_SET_ROUNDS):
+        goal = _unbounded(target, bases, x, free)
+        negative = bounded & (goal < 0)
+        if negative.any():
+            share = np.full(x.size, np.inf)
+            share[negative] = x[negative] / (x[negative] - goal[negative])
+            x = x + float(share.min()) * (goal - x)
+            free[np.argmin(share)] = False
+            x[~free] = 0.0
+            continue
+        x = goal
+        off, columns = _errors(target, bases, x)
+        sizes = np.sqrt(np.sum(columns * columns, axis=1) * np.sum(off * off))
+        slopes = np.where(free, 0.0, np.sum(columns * off, axis=1) + DESCENT * sizes)
+        if not slopes.min() < 0:
+            break
+        free[np.argmin(slopes)] = True
+    return x
+
+
+def _errors(target: Target, bases: _Bases, x: Values) -> tuple[Values, Values]:
+    """The errors in their units, and their derivatives by the coefficients."""
+    a, b = _split(x, bases)
+    with np.errstate(all="ignore"):  # a step across a pole is not finite, and not taken
+        value = combined(a[:, None] * bases.above) / combined(b[:, None] * bases.below)
+        return (value - target.g) / target.unit, _slopes(target, bases, a, b, 0)
+
+
+def _slopes(target: Target, bases: _Bases, a: Values, b: Values, pinned: int) -> Values:
+    below = combined(b[:, None] * bases.below)
+    share = 1 / (below * target.unit)
+    value = combined(a[:, None] * bases.above) / below
+    beneath = np.delete(bases.below, pinned, axis=0)
+    return np.concatenate([bases.above * share, -beneath * (value * share)])
+
+
+def _split(x: Values, bases: _Bases) -> tuple[Values, Values]:
+    """The coefficients of the numerator, and those of the denominator with their leading 1."""
+    n_above = len(bases.above)
+    return x[:n_above], np.concatenate([[1.0], x[n_above:]])
+
+
+def _corrected(
+    target: Target, degrees: Degrees, bases: _Bases, min_below: float = -1.0
+) -> tuple[Values, Values]:
+    """Differential correction: each linear program lowers the largest error, or ends the rounds.
+
+    The coefficients of the denominator are between `min_below` and 1.
+    """
+    unit = target.unit * np.max(target.g / target.unit)
+    above, level = bases.above / unit, target.g / unit
+    a, b = _linearised(target, bases)
+    if np.any(combined(b[:, None] * bases.below) <= 0) or min_below > 0:
+        b = np.ones(degrees.denominator + 1)
+        a = solved(above, level * combined(bases.below))
+    best, least = (a, b), math.inf
+    for _ in range(CORRECTION_ROUNDS):
+        below = combined(b[:, None] * bases.below)
+        off = np.abs(combined(a[:, None] * above) / below - level)
+        largest = float(np.max(off)) if below.min() > 0 else math.inf
+        if largest >= least * (1 - 1e-7):
+            break
+        best, least = (a, b), largest
+        share = 1 / below
+        upper = np.concatenate([above * share, -(level + largest) * bases.below * share])
+        lower = np.concatenate([-above * share, (level - largest) * bases.below * share])
+        rows = np.concatenate([upper, lower], axis=1).T
+        coefficients = _program(rows, np.concatenate([a, b]), len(a), min_below)
+        if coefficients is None:
+            break
+        a, b = np.split(coefficients, [len(a)])
+    return best
+
+
+def _program(rows: Values, sizes: Values, n_above: int, min_below: float) -> Values | None:
+    """The coefficients that lower the values of all rows most; None at the optimum.
+
+    They are scaled by their current sizes, because the solver's tolerances are absolute.
+    """
+    sizes = np.maximum(np.abs(sizes), 1e-9 * np.max(np.abs(sizes)))
+    cost = np.append(np.zeros(sizes.size), 1.0)
+    left = np.hstack([rows * sizes, -np.ones((len(rows), 1))])
+    bounds = [(None, None)] * n_above + [(min_below, 1.0)] * (sizes.size - n_above)
+    bounds.append((None, None))
+    result = _SCIPY.linprog(cost, left, np.zeros(len(rows)), bounds=bounds, method="highs")
+    if result.x is None or result.x[-1] > -1e-14 or np.max(np.abs(result.x[n_above:-1])) < 1e-9:
+        return None
+    found: Values = result.x[:-1] * sizes
+    return found / np.max(np.abs(found[n_above:]))
+
+
+def approximants(t: Values, g: Values) -> Iterator[Barycentric]:
+    """AAA (Nakatsukasa, Sète, Trefethen 2018): functions of 1, 2 ... terms through more points.
+
+    Each interpolates where the one before is farthest off; its weights minimise the linearised
+    error at the other points.
+    """
+    used = np.zeros(t.size, dtype=bool)
+    support: list[int] = []
+    values = np.full(t.size, np.mean(g))
+    for _ in range(min(MAX_TERMS, t.size // 2)):
+        support.append(int(np.argmax(np.where(used, -1.0, np.abs(g - values)))))
+        used[support[-1]] = True
+        rest = ~used
+        columns = np.stack([(g[rest] - g[k]) / (t[rest] - t[k]) for k in support])
+        weights = smallest_direction(columns)
+        found = Barycentric(
+            tuple(t[support].tolist()), tuple(g[support].tolist()), tuple(weights.tolist())
+        )
+        yield found
+        values = found(t)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sweep.analysis.master_curve.choices import VARIABLES
-from sweep.analysis.master_curve.curve import MasterCurve
 from sweep.analysis.master_curve.drawing import plot_amplitudes, plot_fits, plot_phases
 from sweep.analysis.master_curve.files import file_names, write
-from sweep.analysis.master_curve.points import Points, Values
+from sweep.analysis.master_curve.fitting import VARIABLES, MasterCurve
+from sweep.analysis.master_curve.linear import Values
+from sweep.analysis.master_curve.points import Points
 
 FITS, PHASES, AMPLITUDES = "fits.png", "phases.png", "amplitudes.png"
 

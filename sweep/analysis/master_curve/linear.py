@@ -1,0 +1,166 @@
+"""Linear least squares in elementwise NumPy: the same bits on every processor.
+
+A BLAS picks its code by processor, and each version rounds differently; where a problem is nearly
+degenerate, the result then depends on the machine. Nothing in this module calls a BLAS.
+
+Matrices are stored by columns, with shape (n_columns, n_rows), so that sums run along memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+
+DEPENDENT = 1e-14  # part of a column that others leave, relative: below it the column adds nothing
+MAX_ITERATIONS, SETTLED = 100, 1e-15  # of inverse iteration; largest change of an entry
+DESCENT = 1e-10  # cosine between errors and a column, up to which its coefficient stays 0
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """R of a QR factorisation of scaled columns, those that add nothing left out."""
+
+    rows: Values  # R, (rank, rank)
+    right: Values  # Qᵀ y, (rank,)
+    kept: NDArray[np.intp]  # column of the matrix for each column of R
+    sizes: Values  # norms of these columns
+    n_columns: int
+
+    def solution(self) -> Values:
+        """The coefficients of least squared error; 0 for the columns left out."""
+        full = np.zeros(self.n_columns)
+        full[self.kept] = back_substituted(self.rows, self.right) / self.sizes
+        return full
+
+    def covariance(self) -> Values:
+        """(AᵀA)⁻¹; 0 for the columns left out."""
+        identity = np.eye(len(self.rows))
+        inverse = np.array([back_substituted(self.rows, unit) for unit in identity])
+        small = combined(inverse[:, :, None] * inverse[:, None, :]) / np.outer(
+            self.sizes, self.sizes
+        )
+        full = np.zeros((self.n_columns, self.n_columns))
+        full[np.ix_(self.kept, self.kept)] = small
+        return full
+
+    def leverage(self, columns: Values) -> Values:
+        """√(φᵀ (AᵀA)⁻¹ φ) for each row φ of other columns: standard error of the fitted value."""
+        each = forward_substituted(self.rows, columns[self.kept] / self.sizes[:, None])
+        return np.sqrt(combined(each * each))
+
+
+def triangle(columns: Values, right: Values, dependent: float = DEPENDENT) -> Triangle:
+    """Modified Gram–Schmidt with the right side as a last column (Björck 1967), pivoted."""
+    sizes = np.sqrt(np.sum(columns * columns, axis=1))
+    scaled = columns / np.where(sizes > 0, sizes, 1.0)[:, None]
+    rest, kept = right.copy(), np.flatnonzero(sizes > 0)
+    scaled = scaled[kept]
+    n = len(kept)
+    rows, projected = np.zeros((n, n)), np.zeros(n)
+    rank = n
+    for k in range(n):
+        norms = np.sqrt(np.sum(scaled[k:] * scaled[k:], axis=1))
+        best = k + int(np.argmax(norms))
+        if not norms[best - k] > dependent:
+            rank = k
+            break
+        for each in (scaled, kept):
+            each[[k, best]] = each[[best, k]]
+        rows[:k, [k, best]] = rows[:k, [best, k]]
+        rows[k, k] = norms[best - k]
+        scaled[k] /= rows[k, k]
+        rows[k, k + 1 :] = np.sum(scaled[k] * scaled[k + 1 :], axis=1)
+        scaled[k + 1 :] -= rows[k, k + 1 :, None] * scaled[k]
+        projected[k] = np.sum(scaled[k] * rest)
+        rest -= projected[k] * scaled[k]
+    kept = kept[:rank]
+    return Triangle(rows[:rank, :rank], projected[:rank], kept, sizes[kept], len(columns))
+
+
+def solved(columns: Values, right: Values) -> Values:
+    """The coefficients x of least |Σ x_k column_k − right|."""
+    return triangle(columns, right).solution()
+
+
+def solved_bounded(columns: Values, right: Values, n_free: int) -> Values:
+    """The same with no coefficient negative after the first `n_free`.
+
+    The active set method of Lawson and Hanson 1974.
+    """
+    n = len(columns)
+    sizes = np.sqrt(np.sum(columns * columns, axis=1))
+    used = np.arange(n) < n_free
+    found = np.zeros(n)
+    for _ in range(3 * n):
+        found = _shortened(columns, right, found, used, n_free)
+        rest = right - combined(found[:, None] * columns)
+        allowed = DESCENT * sizes * float(np.sqrt(np.sum(rest * rest)))
+        descent = np.where(used, 0.0, np.sum(columns * rest, axis=1) - allowed)
+        if not descent.max() > 0:
+            break
+        used[np.argmax(descent)] = True
+    return found
+
+
+def _shortened(
+    columns: Values, right: Values, start: Values, used: NDArray[np.bool_], n_free: int
+) -> Values:
+    """The solution in the columns used; one that would become negative is no longer used."""
+    bounded = np.arange(len(columns)) >= n_free
+    while True:
+        goal = np.zeros(len(columns))
+        goal[used] = triangle(columns[used], right).solution()
+        negative = used & bounded & (goal < 0)
+        if not negative.any():
+            return goal
+        share = np.full(len(columns), np.inf)
+        share[negative] = start[negative] / (start[negative] - goal[negative])
+        used[np.argmin(share)] = False
+        start = np.where(used, start + float(share.min()) * (goal - start), 0.0)
+
+
+def smallest_direction(columns: Values) -> Values:
+    """The x of least |Σ x_k column_k| over |x|, by inverse iteration."""
+    n, factor = len(columns), triangle(columns, np.zeros_like(columns[0]), 0.0)
+    if len(factor.kept) < n:  # one column is a combination of others
+        missing = next(k for k in range(n) if k not in factor.kept)
+        found = np.zeros(n)
+        found[factor.kept] = -solved(columns[factor.kept], columns[missing])
+        found[missing] = 1.0
+        return found
+    rows, direction = factor.rows * factor.sizes, np.full(n, 1.0)
+    for _ in range(MAX_ITERATIONS):
+        before = direction
+        direction = back_substituted(rows, forward_substituted(rows, before))
+        direction = direction / direction[np.argmax(np.abs(direction))]
+        if np.max(np.abs(direction - before)) <= SETTLED:
+            break
+    found = np.empty(n)
+    found[factor.kept] = direction
+    return found
+
+
+def back_substituted(rows: Values, right: Values) -> Values:
+    """x of R x = right, R upper triangular."""
+    found = np.zeros(len(right))
+    for k in reversed(range(len(right))):
+        found[k] = (right[k] - np.sum(rows[k, k + 1 :] * found[k + 1 :])) / rows[k, k]
+    return found
+
+
+def forward_substituted(rows: Values, right: Values) -> Values:
+    """x of Rᵀ x = right, R upper triangular; shapes (n, ...)."""
+    found = np.zeros(right.shape)
+    for k in range(len(right)):
+        known = combined((found[:k].T * rows[:k, k]).T)
+        found[k] = (right[k] - known) / rows[k, k]
+    return found
+
+
+def combined(terms: Values) -> Values:
+    """Their sum along the first axis, in order."""
+    return np.sum(terms, axis=0)

@@ -1,0 +1,118 @@
+"""Nothing a user reads depends on the processor's BLAS: several OpenBLAS kernels, a process each.
+
+Each version of OpenBLAS's kernels rounds differently. The environment chooses one when a process
+starts; numpy and scipy each bring an OpenBLAS.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+CORE_TYPES = ("Nehalem", "Haswell", "SkylakeX")  # SSE, AVX2, AVX-512
+NEEDED_FLAG = {"Haswell": "avx2", "SkylakeX": "avx512f"}
+TOLERANCE = 1e-12
+
+PROGRAM = """
+import dataclasses, json, sys
+import numpy as np
+from sweep.analysis.master_curve import Choices, Degrees, Points, as_json, fit
+from sweep.arrays.impact_oscillator import harmonic_balance
+from sweep.theory import stability
+from sweep.theory.mdr_contact import constant_load_energy, universal_surface
+
+def points(x, energy, n=2.0):
+    unknown, delta = np.full(x.size, np.nan), np.full(x.size, 1e-6)
+    exponent = np.full(x.size, n)
+    return Points("s", x * 1e-6, delta, unknown, exponent, energy * 1e6, x, energy, unknown)
+
+def read(curve):
+    result = as_json(curve)
+    return {**result, "curve": curve(np.linspace(*curve.limits, 30)).tolist()}
+
+out = {"fits": {}, "limits": {}, "balance": {}}
+xi = np.concatenate([np.linspace(0.02, 1, 50), np.linspace(1, 4, 60)[1:]])
+for n in (1.0, 2.0, 4.0):
+    for method in ("least_squares", "minimax", "aaa"):
+        energy = 3 * n / 16 * constant_load_energy(xi, n)
+        out["fits"][f"{n} {method}"] = read(fit(points(xi, energy, n), "xi", Choices(method)))
+for seed in range(3):
+    x = np.geomspace(0.12, 30, 50)
+    noise = 1 + 0.05 * np.random.default_rng(seed).standard_normal(50)
+    for method in ("least_squares", "minimax"):
+        noisy = dataclasses.replace(points(x, x), beta=x, energy=universal_surface(x, 1.5) * noise)
+        out["fits"][f"noisy {seed} {method}"] = read(fit(noisy, "beta", Choices(method)))
+for scheme in stability.SCHEMES:
+    out["limits"][scheme] = [
+        stability.stability_limit(scheme, zeta, apart)
+        for zeta in (0, 0.01, 0.3, 0.7, 1, 1.5) for apart in (0, 0.2)
+    ]
+energies = np.geomspace(0.6, 50, 20)
+names = ("mass", "stiffness", "wall_stiffness", "gap", "regularization", "harmonics")
+values = (1.0, 1.0, 10.0, 1.0, 1e-3, 20.0)
+parameters = {name: np.full(20, value) for name, value in zip(names, values)}
+parameters |= {"energy": energies, "energy_instant": np.full(20, np.inf)}
+out["balance"] = {k: v.tolist() for k, v in harmonic_balance(np, parameters).items()}
+json.dump(out, sys.stdout)
+"""
+
+
+@cache
+def outputs(core_type: str) -> dict[str, Any]:
+    environment = {**os.environ, "OPENBLAS_CORETYPE": core_type}
+    program = [sys.executable, "-W", "ignore", "-c", PROGRAM]
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def leaves(node: Any, place: str = "") -> dict[str, Any]:
+    if isinstance(node, dict):
+        children = node.items()
+    elif isinstance(node, list):
+        children = enumerate(node)
+    else:
+        return {place: node}
+    return {key: leaf for name, child in children for key, leaf in
+            leaves(child, f"{place}/{name}").items()}  # fmt: skip
+
+
+@pytest.mark.parametrize("core_type", CORE_TYPES[1:])
+def test_outputs_are_those_of_another_blas(core_type: str) -> None:
+    flags = Path("/proc/cpuinfo").read_text(encoding="ascii") if os.name == "posix" else ""
+    if NEEDED_FLAG[core_type] not in flags:
+        pytest.skip(f"this processor has no {NEEDED_FLAG[core_type]}")
+    expected, ours = leaves(outputs(CORE_TYPES[0])), leaves(outputs(core_type))
+    assert ours.keys() == expected.keys()
+    for place, value in expected.items():
+        if isinstance(value, float):
+            assert ours[place] == pytest.approx(value, rel=TOLERANCE, abs=1e-300, nan_ok=True), (
+                place
+            )
+        else:
+            assert ours[place] == value, place
+
+
+def test_a_cone_has_the_degrees_of_its_closed_form() -> None:
+    """W̄δ = 1/(4ξ) above ξ = 1; in degrees 1/2 rounding would choose a common factor."""
+    for method in ("least_squares", "minimax"):
+        curve = outputs(CORE_TYPES[0])["fits"][f"1.0 {method}"]
+        assert curve["notes"] == []
+        below, above = curve["pieces"]
+        assert (len(below["numerator"]), len(below["denominator"])) == (2, 1)
+        assert above["numerator"] == pytest.approx([0.25], rel=1e-14)
+        assert above["denominator"] == [1.0]
+
+
+def test_the_program_reads_several_kinds_of_numbers() -> None:
+    found = leaves(outputs(CORE_TYPES[0]))
+    assert sum(isinstance(value, float) for value in found.values()) > 1000
+    assert np.isfinite(outputs(CORE_TYPES[0])["balance"]["frequency"]).all()
