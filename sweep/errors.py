@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,18 +63,3 @@ class DeviceError(MachineError):
 
 class LostDeviceError(DeviceError):
     """A GPU that this process can no longer use after a kernel's fault; another process may."""
-
-
-def of_cupys_cache(error: Exception) -> MachineError | None:
-    """What to say where CuPy cannot keep its kernels in the home folder, whoever imported it first.
-
-    It makes a folder for them when it is imported, and zarr imports it wherever it is installed.
-    """
-    frames = traceback.walk_tb(error.__traceback__)
-    names = (str(frame.f_globals.get("__name__")) for frame, _ in frames)
-    if isinstance(error, OSError) and any(name.partition(".")[0] == "cupy" for name in names):
-        return MachineError(
-            f"CuPy cannot keep its kernels: {error}; name another folder for them in the variable "
-            "CUPY_CACHE_DIR, or make room"
-        )
-    return None

@@ -1,4 +1,4 @@
-"""Where kernels run. Each backend is found by its name here, and met through base.Backend."""
+"""Where kernels run: open_backend() returns a base.Backend by its name."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NAMES = ("auto", "cpu", "gpu")
 
 
 def open_backend(name: str = "auto") -> Backend:
-    """The backend called `name`; "auto" is a GPU where one answers, else the CPU.
+    """The backend called `name`; "auto" is a GPU if one can be used, otherwise the CPU.
 
-    Where CuPy is there and "auto" is the CPU all the same, a warning is logged that says why.
+    If CuPy is installed and "auto" still is the CPU, a warning is logged that says why.
     SweepError if there is no such backend, or if this machine lacks what it needs.
     """
     if name not in NAMES:

@@ -1,4 +1,4 @@
-"""Methods of kind "array" on any array library: blocks of points in, arrays of NumPy out."""
+"""Methods of kind "array" on any array library: blocks of points in, NumPy arrays out."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def compute_arrays(
     points: Points,
     stop: Event | None = None,
     *,
-    block: int = 32,  # as many as caches hold
+    block: int = 32,  # points that fit into processor caches
     to_host: Callable[[Array], NDArray[Any]] = np.asarray,
 ) -> Computed:
-    """The asked outputs and "status" of every point, by the method's function on library `xp`.
+    """The sweep's outputs and "status" at every point, by the method's function on library `xp`.
 
-    `block` points are computed at once, and a stop is heard between blocks; it changes no bit.
-    MemoryError halves it; it is raised where a single point does not fit.
+    `block` points are computed at once, and a stop takes effect between blocks. The size of a block
+    changes no bit. Where memory runs out it is halved; MemoryError if a single point does not fit.
     """
     method = array_method(sweep.model, sweep.method)
     types = array_types(sweep.outputs)
@@ -39,15 +39,15 @@ def compute_arrays(
             raise Stopped
         here = slice(first, min(first + block, points.n_points))
         index = np.arange(here.start, here.stop)
-        given = {name: _at(column, index) for name, column in points.columns.items()}
+        parameters = {name: _at(column, index) for name, column in points.columns.items()}
         try:
-            found = _block(xp, method, given, to_host)
+            outputs = _block(xp, method, parameters, to_host)
         except MemoryError:  # CuPy's too
             if block == 1:
                 raise
             block //= 2
             continue
-        _enter(sweep, found, arrays, here)
+        _store(sweep, outputs, arrays, here)
         first = here.stop
     return Computed(arrays, time.perf_counter() - began)
 
@@ -55,29 +55,29 @@ def compute_arrays(
 def _block(
     xp: Any,
     method: ArrayMethod,
-    given: Mapping[str, NDArray[np.float64]],
+    parameters: Mapping[str, NDArray[np.float64]],
     to_host: Callable[[Array], NDArray[Any]],
 ) -> dict[str, NDArray[Any]]:
-    """The outputs of some points; on a device, all that it takes is given back."""
-    with np.errstate(all="ignore"):  # what comes of it is a point's status
-        found = method(xp, {name: xp.asarray(values) for name, values in given.items()})
-    return {name: to_host(values) for name, values in found.items()}
+    """The outputs of some points; memory of a device is freed on return."""
+    with np.errstate(all="ignore"):  # such points get a status that is not ok
+        outputs = method(xp, {name: xp.asarray(values) for name, values in parameters.items()})
+    return {name: to_host(values) for name, values in outputs.items()}
 
 
 def _at(column: Column, index: NDArray[np.int64]) -> NDArray[np.float64]:
     return column.values[(index // column.repeat) % len(column.values)]
 
 
-def _enter(
+def _store(
     sweep: Sweep,
-    found: Mapping[str, NDArray[Any]],
+    outputs: Mapping[str, NDArray[Any]],
     arrays: Mapping[str, NDArray[Any]],
     here: slice,
 ) -> None:
-    """A block's outputs put in their places, missing values where a point is not ok."""
-    status = arrays["status"][here] = found["status"].astype(np.uint8)
+    """Copy a block's outputs into `arrays`, with missing values where a point is not ok."""
+    status = arrays["status"][here] = outputs["status"].astype(np.uint8)
     ok = status == Status.ok
     for output in sweep.outputs:
         arrays[output.name][here] = MISSING[output.kind]
         if ok.any():
-            arrays[output.name][here][ok] = found[output.name][ok].astype(DTYPES[output.kind])
+            arrays[output.name][here][ok] = outputs[output.name][ok].astype(DTYPES[output.kind])

@@ -1,4 +1,4 @@
-"""What every backend offers: the outputs of a batch of points, and nothing about where they lie."""
+"""The interface of every backend: points in, arrays out; no grids, files or processes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
 
 
 class Stopped(Exception):
-    """The computation was asked to stop before it was done; nothing of it is kept."""
+    """The computation was stopped before it was done; its results are discarded."""
 
 
 @dataclass(frozen=True)
 class Computed:
-    """The outputs of a batch of points, missing values filled in, and the time its kernel took."""
+    """The outputs of a batch of points, missing values filled in, and the time spent in kernels."""
 
     arrays: Arrays
     kernel_seconds: float
@@ -31,18 +31,18 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that `[run] backend` takes."""
+        """The value of `[run] backend` that selects it."""
         ...
 
     @property
     def description(self) -> str:
-        """The device and what compiles for it, for people and receipts."""
+        """The device and what compiles for it, as receipts and messages name them."""
         ...
 
     def prepare(self, sweep: Sweep, points: Points) -> None:
-        """Compile what `points` need, so that computing them does not wait for a compiler."""
+        """Compile the kernel for `points`, so that compute() does not wait for a compiler."""
         ...
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
-        """The asked outputs and "status" of every point; Stopped once `stop` is set."""
+        """The sweep's outputs and "status" at every point; raises Stopped once `stop` is set."""
         ...

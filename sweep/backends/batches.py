@@ -1,7 +1,7 @@
-"""Points through a device: in batches that fit its memory, in launches that none runs long.
+"""Points computed on a device: in batches that fit its memory, in short launches.
 
-A batch's points, or the groups of its items, advance in launches of a budget of work each until
-none is under way. Neither batches nor budgets change a bit of the result.
+The points of a batch, or the groups of its items, advance in launches until all are finished; a
+budget limits the work of a launch. Neither batches nor budgets change a bit of the result.
 """
 
 from __future__ import annotations
@@ -16,42 +16,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.base import Stopped
-from sweep.backends.cpu import Column
 from sweep.backends.device import GROUP, Memory, OutOfMemory, Program, Queue, request_type
+from sweep.backends.library import ColumnStruct
 from sweep.errors import DeviceError
 from sweep.spec import Output, Points, array_types
 
-LAUNCH_SECONDS = 0.25  # at most wanted: a display, Ctrl-C and a time limit wait for it
-GROWTH = 4  # of the work in a launch, after one that took less than 1/GROWTH of that
-ROOM = 16  # warps that a scheduler has room for: one may keep it busy, or it takes all
-MOST_THREADS = 1 << 22  # of a launch: some times what a GPU runs at once, and one unit stays short
+LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch
+GROWTH = 4  # factor of the work in a launch, after one shorter than LAUNCH_SECONDS/GROWTH
+WARPS_PER_SCHEDULER = 16  # at most; between one and all of them keep a scheduler busy
+MAX_THREADS = 1 << 22  # of a launch: more than a GPU runs at once, while one unit stays short
 
 
 @dataclass(frozen=True)
 class Shares:
-    """How much of the points is on the device at once."""
+    """How many points and groups are on the device at once."""
 
     points: int  # of a batch
-    groups: int  # of items under way; 0 where the kernel has none
+    groups: int  # of items in progress; 0 if the kernel has no items
 
 
 class Pace:
-    """How much work a launch of a kernel may be given, learnt from those before.
+    """How much work a launch of a kernel is given, learnt from earlier launches.
 
-    The first launch of all has one unit of work a thread. A later batch begins with what others
-    came to, or less: a unit is taken to cost as much as it ever has. Few threads take as long as
-    those that keep the device busy: nobody says how many these are, so that little is made of what
-    few have taken, and much of what few are to take.
+    The first launch gives each thread one unit of work. A later batch begins with the most units
+    that earlier ones reached, or fewer: a unit is assumed to cost as much as the dearest so far.
+
+    Too few threads to keep the device busy take as long as just enough. How many are enough is
+    unknown: from 1/WARPS_PER_SCHEDULER of the threads that run at once up to all of them. A cost is
+    learnt as if it were the fewest and a time is predicted as if it were all, so that neither is
+    underestimated.
     """
 
     def __init__(self, threads: int, fixed: int | None = None) -> None:
-        """Of a device that runs so many `threads` at once; `fixed` units each time, for tests."""
+        """`threads` run at once on the device; `fixed` sets the units of a launch, for tests."""
         self._at_once, self._fixed = threads, fixed
-        self._most = 1  # units of a launch so far
-        self._cost = 0.0  # s of a unit of a thread, at most so far
+        self._most = 1  # units in a launch so far
+        self._cost = 0.0  # greatest so far, in s per unit and thread
 
     def first(self, threads: int) -> int:
-        """Units of work for the first launch of a batch of so many threads."""
+        """Units of work for the first launch of a batch with `threads`."""
         if self._fixed:
             return self._fixed
         if not self._cost:
@@ -60,10 +63,10 @@ class Pace:
         return max(min(self._most, int(fits)), 1)
 
     def next(self, units: int, threads: int, seconds: float) -> int:
-        """Units of work for the next launch, after one of so many that took so long."""
+        """Units of work for the launch after one of `units` and `threads` that took `seconds`."""
         if self._fixed:
             return self._fixed
-        busy_with = max(threads, self._at_once // ROOM)
+        busy_with = max(threads, self._at_once // WARPS_PER_SCHEDULER)
         self._cost = max(self._cost, seconds / (units * busy_with))
         self._most = max(self._most, units)
         if seconds < LAUNCH_SECONDS / GROWTH:
@@ -72,7 +75,7 @@ class Pace:
 
 
 class Work:
-    """One call of the backend: the points of `arrays`, filled batch by batch."""
+    """One call of the backend: fills `arrays` batch by batch."""
 
     def __init__(
         self,
@@ -91,10 +94,10 @@ class Work:
         self.seconds = 0.0  # spent in launches
 
     def run(self, memory: int) -> int:
-        """Fill the arrays with no more than `memory` bytes at once, as far as a batch can be cut.
+        """Fill the arrays, with at most `memory` bytes per batch where that holds a point.
 
-        Where the device has less, batches are halved until they fit; returns the bytes that did.
-        DeviceError where a single point does not.
+        Where the device has less memory, batches are halved until they fit. Returns the bytes that
+        fitted; DeviceError if a single point does not fit.
         """
         first = 0
         while first < self._points.n_points:
@@ -112,32 +115,32 @@ class Work:
     def _too_little(self, error: OutOfMemory) -> str:
         return (
             f"the GPU has not the memory for a single point ({error}). Finished chunks are kept: "
-            "end what else uses the GPU and run the same sweep again, or use --backend cpu"
+            "end other programs that use the GPU and run the same sweep again, or use --backend cpu"
         )
 
     def _groups_of_a_point(self) -> int:
-        """As many as the point with the most items has; 0 where the kernel has no items."""
+        """Groups of the point with the most items; 0 if the kernel has no items."""
         name = self._program.kernel.method.items
         if not name:
             return 0
         return max(math.ceil(self._points.columns[name].values.max() / GROUP), 1)
 
     def _shares(self, memory: int) -> Shares:
-        """Points and groups that fit `memory` and a launch, at least one of each."""
+        """Points and groups that fit `memory` and one launch, at least one of each."""
         sizes = self._program.sizes
         stored = sum(self._item_sizes().values())
-        stored += 8 * len(self._program.kernel.parameters)  # of a column, where each has its value
+        stored += 8 * len(self._program.kernel.parameters)  # if each point has its own value
         kept = sizes.state_bytes + 1
         if not sizes.fields:
-            return Shares(_within(memory // (stored + kept), MOST_THREADS), 0)
-        half = memory // 2  # for the points, and for the groups under way
+            return Shares(_within(memory // (stored + kept), MAX_THREADS), 0)
+        half = memory // 2  # half for the points, half for the groups in progress
         points = half // (stored + 8 * sizes.fields * self._groups)
         threads = GROUP // sizes.lanes
         groups = half // (threads * kept + GROUP * 8 * sizes.fields)
-        return Shares(_within(points, MOST_THREADS), _within(groups, MOST_THREADS // threads))
+        return Shares(_within(points, MAX_THREADS), _within(groups, MAX_THREADS // threads))
 
     def _batch(self, first: int, count: int, groups_at_once: int) -> None:
-        """`count` points from `first` on, computed and copied into their places."""
+        """Compute `count` points from `first` on and copy them into the arrays."""
         queue = self._queue
         try:
             stored = self._stored(count)
@@ -149,20 +152,20 @@ class Work:
             for name, memory in stored.items():
                 queue.download(memory, self._arrays[name][first : first + count])
         finally:
-            queue.wait()  # whatever ends it: what copies and launches use has to live until here
+            queue.wait()  # memory that copies and launches use must live until here
 
     def _stored(self, count: int) -> dict[str, Memory]:
         return {name: self._queue.empty(count * size) for name, size in self._item_sizes().items()}
 
     def _item_sizes(self) -> dict[str, int]:
-        """Bytes of a point in each of the arrays."""
+        """Bytes per point in each of the arrays."""
         types = array_types(self._outputs)
         return {name: np.dtype(dtype).itemsize for name, dtype in types.items()}
 
     def _request(
         self, first: int, count: int, stored: Mapping[str, Memory]
     ) -> tuple[Any, list[Memory]]:
-        """What the kernel is called with, and the memory that it then refers to."""
+        """The argument of the kernel, and the memory that it refers to."""
         names = [parameter.name for parameter in self._program.kernel.parameters]
         request = request_type(len(names), len(self._outputs))()
         request.first, request.points = first, count
@@ -172,14 +175,14 @@ class Work:
             column = self._points.columns[name]
             start, values = _needed(column.values, column.repeat, first, count)
             kept.append(self._queue.upload(np.ascontiguousarray(values, np.float64)))
-            address = kept[-1].address - values.itemsize * start  # where the first of all would be
-            request.columns[i] = Column(address, column.repeat, len(column.values))
+            address = kept[-1].address - values.itemsize * start  # where value 0 would be
+            request.columns[i] = ColumnStruct(address, column.repeat, len(column.values))
         for i, output in enumerate(self._outputs):
             request.outputs[i] = stored[output.name].address
         return request, kept
 
     def _items(self, request: Any, groups_at_once: int) -> list[Memory]:
-        """Every group of the batch in its turn, their sums, then the points."""
+        """Compute all groups of the batch piece by piece, their sums, then the points."""
         sizes = self._program.sizes
         request.groups_of_a_point = self._groups
         total = request.points * self._groups
@@ -195,20 +198,20 @@ class Work:
         return [sums, parts]
 
     def _launch_until_done(self, request: Any, threads: int) -> list[Memory]:
-        """Advance every thread's work to its end; Stopped between two launches."""
+        """Advance every thread's work to its end; a stop takes effect between launches."""
         queue, pace, units = self._queue, self._pace, self._pace.first(threads)
         unfinished, under_way = queue.empty(1), queue.empty(threads)
         states = queue.empty(self._program.sizes.state_bytes * threads)
         request.unfinished, request.under_way = unfinished.address, under_way.address
         request.states, request.resuming = states.address, 0
-        some = np.ones(1, np.uint8)
-        while some[0]:
+        remaining = np.ones(1, np.uint8)
+        while remaining[0]:
             if self._stop is not None and self._stop.is_set():
                 raise Stopped
             request.budget = units
             queue.clear(unfinished)
             seconds = self._launch("tribosweep_run", request, threads)
-            queue.download(unfinished, some)
+            queue.download(unfinished, remaining)
             queue.wait()
             request.resuming = 1
             units = pace.next(units, threads, seconds)
@@ -221,14 +224,14 @@ class Work:
         return seconds
 
 
-def _within(value: int, most: int) -> int:
-    return max(min(value, most), 1)
+def _within(value: int, maximum: int) -> int:
+    return max(min(value, maximum), 1)
 
 
 def _needed(values: NDArray[Any], repeat: int, first: int, count: int) -> tuple[int, NDArray[Any]]:
-    """Those values of a column that `count` points from `first` on have, and where they begin.
+    """The values of a column at `count` points from `first` on, and the index of the first one.
 
-    All of them where the points go on from the last value to the first.
+    All values where the points continue from the last value to the first.
     """
     start = first // repeat % len(values)
     end = start + (first + count - 1) // repeat - first // repeat + 1
@@ -236,5 +239,6 @@ def _needed(values: NDArray[Any], repeat: int, first: int, count: int) -> tuple[
 
 
 def _pieces(total: int, size: int) -> Iterator[tuple[int, int]]:
+    """The first index and the length of each piece."""
     for first in range(0, total, size):
         yield first, min(size, total - first)

@@ -1,7 +1,7 @@
 """Compiled kernels by content: the same text, compiler, flags and processor compile once.
 
-Safe under any number of processes starting at once: one compiles, into a scratch folder of its own,
-and renames the result into place, whole; the others wait for it.
+Any number of processes may start at once: one compiles, into a scratch folder of its own, and
+renames the complete result into place; the others wait for it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,20 @@ except ImportError:  # Windows
 
 
 def cache_folder() -> Path:
-    """The folder of compiled kernels, made private to the user; TRIBOSWEEP_CACHE_DIR names another.
+    """The folder of compiled kernels, private to the user; TRIBOSWEEP_CACHE_DIR names another.
 
-    MachineError if it cannot be made, or belongs to somebody else: a library from it is run.
+    MachineError if it cannot be made, or if others can write to it: libraries in it are run.
     """
     chosen = os.environ.get("TRIBOSWEEP_CACHE_DIR")
     folder = Path(chosen) if chosen else _user_cache() / "tribosweep"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _check_private(folder)
+        if not _is_private(folder.stat()):
+            raise MachineError(
+                f"the kernel cache {str(folder)!r} can be written by others, who could change what "
+                "is run. If it is yours, run `chmod 700` on it; otherwise set TRIBOSWEEP_CACHE_DIR "
+                "to a private folder"
+            )
     except OSError as error:
         raise _unwritable(folder, error) from error
     return folder
@@ -46,19 +51,19 @@ def digest(*parts: str) -> str:
 
 
 def cached(name: str, make: Callable[[Path], None]) -> Path:
-    """The file `name` of the cache, made by make(scratch path) if it is not there yet.
+    """The file `name` of the cache, made by make(scratch path) unless a trusted one exists.
 
-    MachineError as of `cache_folder`, or if it cannot be written there.
+    MachineError as of `cache_folder`, or if the cache cannot be written.
     """
     final = cache_folder() / name
-    if final.exists():
+    if is_trusted(final):
         return final
     try:
         with (
             _lock(final.with_suffix(".lock")),
             tempfile.TemporaryDirectory(prefix="scratch-", dir=final.parent) as scratch,
         ):
-            if not final.exists():
+            if not is_trusted(final):
                 made = Path(scratch) / name
                 make(made)
                 _put(made, final)
@@ -69,9 +74,9 @@ def cached(name: str, make: Callable[[Path], None]) -> Path:
 
 @contextmanager
 def _lock(path: Path) -> Generator[None]:
-    """Hold a lock that saves other processes the same work.
+    """Hold a lock that keeps other processes from compiling the same kernel.
 
-    Where the system has no such lock they all do the work, and the result is the same.
+    Without such locks in the system each process compiles, with the same result.
     """
     if fcntl is None:
         yield
@@ -85,9 +90,24 @@ def _lock(path: Path) -> Generator[None]:
             path.unlink(missing_ok=True)
 
 
+def is_trusted(file: Path) -> bool:
+    """Whether a file of the cache exists that no other user can have written.
+
+    Another user may have put it there before the folder was made private.
+    """
+    try:
+        state = file.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(state.st_mode) and _is_private(state)
+
+
 def _put(made: Path, final: Path) -> None:
-    with made.open("rb+") as library:  # else a power failure may leave its name and not its bytes,
-        os.fsync(library.fileno())  # and loading half a library kills the process
+    made.chmod(0o700)  # whatever the umask
+    with made.open("rb+") as library:
+        # Otherwise a power failure may leave the name without the content, and loading half a
+        # library kills the process.
+        os.fsync(library.fileno())
     try:
         made.replace(final)
     except OSError:  # Windows: another process made it first and has it loaded
@@ -111,12 +131,8 @@ def _user_cache() -> Path:
     return home / "Library" / "Caches" if os.uname().sysname == "Darwin" else home / ".cache"
 
 
-def _check_private(folder: Path) -> None:
+def _is_private(state: os.stat_result) -> bool:
+    """Whether a file or folder belongs to this user, who alone can write it."""
     if os.name == "nt":
-        return
-    state = folder.stat()
-    if state.st_uid != os.getuid() or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise MachineError(
-            f"the kernel cache {str(folder)!r} can be written by others, who could change what is "
-            "run; `chmod 700` it if it is yours, or set TRIBOSWEEP_CACHE_DIR to a private folder"
-        )
+        return True
+    return state.st_uid == os.getuid() and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweep.backends.cache import cache_folder, cached, digest
+from sweep.backends.cache import cache_folder, cached, digest, is_trusted
 from sweep.errors import CompileError
 
 FLAGS = (
@@ -38,12 +38,12 @@ NO_COMPILER = f"no C++ compiler: none of g++, clang++ or c++ is on PATH. {CURES}
 
 
 class NoCompilerError(CompileError):
-    """None was named, and there is none; kernels that are in the cache can be run."""
+    """No compiler is chosen and none is installed; kernels that are in the cache can be run."""
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A command that compiles C++, and the version it prints of itself."""
+    """A command that compiles C++, and the version that it prints."""
 
     command: tuple[str, ...]
     version: str
@@ -51,7 +51,7 @@ class Compiler:
     @property
     def flags(self) -> tuple[str, ...]:
         bundled = "ziglang" in self.command
-        # zig's C++ library is never needed, and building it takes a minute.
+        # Kernels do not need zig's C++ library, and building that takes a minute.
         return (*FLAGS, "-nostdlib++") if bundled else FLAGS
 
     @property
@@ -62,7 +62,7 @@ class Compiler:
 def find_compiler() -> Compiler:
     """TRIBOSWEEP_CXX if set, else g++, clang++ or c++ from PATH, else the bundled zig.
 
-    CompileError with both cures where there is none.
+    CompileError if there is none; it names both ways to install one.
     """
     chosen = os.environ.get("TRIBOSWEEP_CXX")
     return _find(chosen or "", os.environ.get("PATH", ""))
@@ -73,9 +73,9 @@ def _find(chosen: str, path: str) -> Compiler:
     if chosen:
         return _compiler(_words(chosen), f"the compiler of TRIBOSWEEP_CXX={chosen!r}")
     for name in ("g++", "clang++", "c++"):
-        found = shutil.which(name, path=path)
-        if found:
-            return _compiler((found,), f"the compiler {found!r}")
+        program = shutil.which(name, path=path)
+        if program:
+            return _compiler((program,), f"the compiler {program!r}")
     if importlib.util.find_spec("ziglang"):
         return zig()
     raise NoCompilerError(NO_COMPILER)
@@ -89,20 +89,20 @@ def zig() -> Compiler:
 def _words(command: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(command))
-    except ValueError:  # a quotation mark that is never closed: no such program, then
+    except ValueError:  # an unclosed quotation mark: no such program
         return (command,)
 
 
-def _compiler(command: tuple[str, ...], wording: str) -> Compiler:
+def _compiler(command: tuple[str, ...], description: str) -> Compiler:
     try:
-        said = subprocess.run(
+        answer = subprocess.run(
             [*command, "--version"], capture_output=True, text=True, check=True, timeout=120
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise CompileError(
-            f"{wording} does not run ({error}). Set TRIBOSWEEP_CXX to one that does. {CURES}"
+            f"{description} does not run ({error}). Set TRIBOSWEEP_CXX to one that does. {CURES}"
         ) from error
-    return Compiler(command, said.stdout.splitlines()[0] if said.stdout else "unknown version")
+    return Compiler(command, answer.stdout.splitlines()[0] if answer.stdout else "unknown version")
 
 
 def compile_library(text: str, compiler: Compiler, extra_flags: Sequence[str] = ()) -> Path:
@@ -122,17 +122,22 @@ def compile_library(text: str, compiler: Compiler, extra_flags: Sequence[str] = 
             raise CompileError(
                 f"the kernel does not compile: {shlex.join(command)}\n{done.stderr.strip()}"
             )
+        if not library.exists():
+            raise CompileError(
+                f"the compiler reports success but makes no library: {shlex.join(command)}\n"
+                "Set TRIBOSWEEP_CXX to a C++ compiler"
+            )
 
     return cached(f"{_content(text, extra_flags)}-{made_by}{SUFFIX}", make)
 
 
 def compiled_library(text: str, extra_flags: Sequence[str] = ()) -> Path | None:
-    """A library of `text` for this processor from the cache, whatever compiler made it, if any.
+    """A library of `text` for this processor from the cache, made by any compiler; None if none.
 
-    For machines without a compiler; all compilers' libraries give the same bits.
+    For machines without a compiler. The libraries of all compilers give the same bits.
     """
-    found = cache_folder().glob(f"{_content(text, extra_flags)}-*{SUFFIX}")
-    return min(found, default=None)
+    libraries = cache_folder().glob(f"{_content(text, extra_flags)}-*{SUFFIX}")
+    return min(filter(is_trusted, libraries), default=None)
 
 
 def _content(text: str, extra_flags: Sequence[str]) -> str:
@@ -142,24 +147,22 @@ def _content(text: str, extra_flags: Sequence[str]) -> str:
 @functools.cache
 def processor() -> str:
     """What -march=native depends on: machine, model and features of the processor."""
-    features = ""
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        lines = dict.fromkeys(
-            line.split(":", 1)[1].strip()
-            for line in info.read_text(errors="replace").splitlines()
-            if line.split("\t")[0].strip() in ("flags", "Features", "CPU part")
-        )
-        features = " ".join(lines)
-    return " ".join((sys.platform, platform.machine(), processor_name(), features))
+    features = dict.fromkeys(
+        value for name, value in _cpu_info() if name in ("flags", "Features", "CPU part")
+    )
+    return " ".join((sys.platform, platform.machine(), processor_name(), " ".join(features)))
 
 
 @functools.cache
 def processor_name() -> str:
-    """The processor's name as it gives it."""
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+    """The name of the processor."""
+    names = (value for name, value in _cpu_info() if name == "model name")
+    return next(names, "") or platform.processor() or platform.machine()
+
+
+def _cpu_info() -> list[tuple[str, str]]:
+    """What Linux reports of every core, as names and values; empty on other systems."""
+    file = Path("/proc/cpuinfo")
+    lines = file.read_text(errors="replace").splitlines() if file.exists() else []
+    pairs = (line.partition(":") for line in lines)
+    return [(name.strip(), value.strip()) for name, separator, value in pairs if separator]

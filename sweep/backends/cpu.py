@@ -20,27 +20,31 @@ from sweep.backends.base import Computed, Stopped
 from sweep.backends.compiler import (
     Compiler,
     NoCompilerError,
-    compile_library,
     compiled_library,
     find_compiler,
     processor_name,
 )
-from sweep.errors import CompileError, MachineError
+from sweep.backends.library import (
+    ColumnStruct,
+    ForeignLibraryError,
+    check_layout,
+    compile_and_load,
+    integer_of,
+    load_library,
+    request_struct,
+)
+from sweep.errors import CompileError
 from sweep.source import Kernel, kernel_of, kernel_text
 from sweep.spec import Output, Points, Sweep, array_types
 
-SLICE_SECONDS = 0.1  # a call returns at least this often, so that a stop is heard
+SLICE_SECONDS = 0.1  # how long a call into a kernel should last, so that a stop takes effect soon
 FIRST_BUDGET = 1000  # units of work in the first call, before their cost is known
-
-
-class Column(ctypes.Structure):
-    """Twin of block_cpu.h's Column."""
-
-    _fields_ = (
-        ("values", ctypes.c_void_p),
-        ("repeat", ctypes.c_int64),
-        ("count", ctypes.c_int64),
-    )
+ENTRIES = (
+    "tribosweep_state_bytes",
+    "tribosweep_lanes",
+    "tribosweep_request_bytes",
+    "tribosweep_run",
+)
 
 
 @dataclass(frozen=True)
@@ -70,14 +74,14 @@ class CpuBackend:
 
     @functools.cached_property
     def _compiler(self) -> Compiler:
-        """Looked for when there is a kernel to compile: an array method needs none."""
+        """Looked up when the first kernel is compiled: an array method needs no compiler."""
         return self._target.compiler or find_compiler()
 
     @property
     def description(self) -> str:
         try:
             return f"{processor_name()}, {self._compiler.version}"
-        except CompileError:  # array methods go without
+        except CompileError:  # array methods need none
             return processor_name()
 
     def prepare(self, sweep: Sweep, points: Points) -> None:
@@ -108,32 +112,37 @@ class CpuBackend:
         flags = replace(self._target, pack=self._target.pack or kernel.method.pack).flags
         text = kernel_text(kernel)
         try:
-            path = compile_library(text, self._compiler, flags)
+            compiler = self._compiler
         except NoCompilerError as error:
-            path = compiled_library(text, flags)
-            if path is None:
-                raise NoCompilerError(
-                    f"{error}; or run `sweep compile` on a machine with a compiler, the same "
-                    "processor and the same kernel cache"
-                ) from None
-        return Library(path, kernel)
+            return _load_compiled(text, flags, kernel, str(error))
+        return compile_and_load(text, compiler, flags, lambda path: Library(path, kernel))
+
+
+def _load_compiled(text: str, flags: tuple[str, ...], kernel: Kernel, problem: str) -> Library:
+    """The library that `sweep compile` has put into the cache, by whatever compiler."""
+    path = compiled_library(text, flags)
+    try:
+        if path is not None:
+            return Library(path, kernel)
+    except ForeignLibraryError:
+        pass
+    raise NoCompilerError(
+        f"{problem}; or run `sweep compile` on a machine with a compiler, the same processor and "
+        "the same kernel cache"
+    )
 
 
 class Library:
     """A compiled kernel, loaded."""
 
     def __init__(self, path: Path, kernel: Kernel) -> None:
-        loaded = load_library(path)
+        loaded = load_library(path, ENTRIES)
         self.names = tuple(parameter.name for parameter in kernel.parameters)
-        self.state_bytes = _integer(loaded.tribosweep_state_bytes)
-        self.lanes = _integer(loaded.tribosweep_lanes)
+        self.state_bytes = integer_of(loaded, "tribosweep_state_bytes")
+        self.lanes = integer_of(loaded, "tribosweep_lanes")
         self.request_type = request_type(len(kernel.parameters), len(kernel.outputs))
-        request_bytes = _integer(loaded.tribosweep_request_bytes)
-        if request_bytes != ctypes.sizeof(self.request_type):
-            raise CompileError(
-                f"{str(path)!r} has a request of {request_bytes} bytes, this program one of "
-                f"{ctypes.sizeof(self.request_type)}: block_cpu.h and cpu.py differ in layout"
-            )
+        request_bytes = integer_of(loaded, "tribosweep_request_bytes")
+        check_layout(request_bytes, self.request_type, "block_cpu.h and cpu.py")
         self._run = loaded.tribosweep_run
         self._run.restype = None
 
@@ -145,7 +154,7 @@ class Library:
         stop: Event | None,
         budget: int | None,
     ) -> float:
-        """Fill `arrays`; the seconds spent inside the kernel."""
+        """Fill `arrays` and return the seconds spent inside the kernel."""
         state = np.empty(self.state_bytes // 8 + 8, np.float64)
         request = self.request_type()
         request.stop = points.n_points
@@ -153,7 +162,7 @@ class Library:
         request.status = arrays["status"].ctypes.data
         kept = [np.ascontiguousarray(points.columns[name].values) for name in self.names]
         for i, (name, values) in enumerate(zip(self.names, kept, strict=True)):
-            column = Column(values.ctypes.data, points.columns[name].repeat, len(values))
+            column = ColumnStruct(values.ctypes.data, points.columns[name].repeat, len(values))
             request.columns[i] = column
         for i, output in enumerate(outputs):
             request.outputs[i] = arrays[output.name].ctypes.data
@@ -176,14 +185,14 @@ class Library:
 
 
 def next_budget(work: int, seconds: float) -> int:
-    """Units of work for the next call into a kernel, after one of so many that took so long."""
+    """Units of work for the next call into a kernel, after a call with `work` took `seconds`."""
     if seconds < SLICE_SECONDS / 2:
         return min(work * 4, 1 << 60)
     return max(work // 2, 1) if seconds > SLICE_SECONDS * 2 else work
 
 
 def request_type(n_columns: int, n_outputs: int) -> type[Any]:
-    """Twin of block_cpu.h's Request for a kernel of that many columns and outputs."""
+    """The Request of block_cpu.h for a kernel with that many columns and outputs."""
     fields = [
         ("next", ctypes.c_int64),
         ("stop", ctypes.c_int64),
@@ -191,23 +200,5 @@ def request_type(n_columns: int, n_outputs: int) -> type[Any]:
         ("resuming", ctypes.c_int64),
         ("state", ctypes.c_void_p),
         ("status", ctypes.c_void_p),
-        ("columns", Column * n_columns),
-        ("outputs", ctypes.c_void_p * n_outputs),
     ]
-    return type("Request", (ctypes.Structure,), {"_fields_": fields})
-
-
-def load_library(path: Path) -> ctypes.CDLL:
-    """A compiled kernel; MachineError where this process may not run it."""
-    try:
-        return ctypes.CDLL(str(path))
-    except OSError as error:
-        raise MachineError(
-            f"the compiled kernel {str(path)!r} cannot be loaded ({error}); remove that file if it "
-            "is damaged, or set TRIBOSWEEP_CACHE_DIR to a folder that programs may be run from"
-        ) from error
-
-
-def _integer(function: Any) -> int:
-    function.restype = ctypes.c_int64
-    return int(function())
+    return request_struct(fields, n_columns, n_outputs)

@@ -1,6 +1,6 @@
-"""A GPU through CuPy, the only module that looks for it, and only when a GPU is asked for.
+"""A GPU through CuPy. No other module imports CuPy, and this one only when a GPU is requested.
 
-Without CuPy, and without a driver, all else works.
+Everything else works without CuPy and without a driver.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from numpy.typing import NDArray
 from sweep.backends.arrays import compute_arrays
 from sweep.backends.base import Computed
 from sweep.backends.device import OutOfMemory, Sizes
-from sweep.backends.gpu import OPTIONS, checked, options_for
-from sweep.backends.visible import INSTALL, NO_CUPY, driver_version, has_cupy
-from sweep.errors import CompileError, DeviceError, SweepError, of_cupys_cache
+from sweep.backends.gpu import OPTIONS, check_sizes, options_for
+from sweep.backends.visible import INSTALL, NO_CUPY, driver_version, has_cupy, kernel_cache_error
+from sweep.errors import CompileError, DeviceError, SweepError
 from sweep.source import Kernel, flat_text, kernel_text
 from sweep.spec import Points, Sweep
 
 QUEUES = 2  # while one computes, the other copies
-LARGEST_SHARE = 1 << 32  # bytes of a queue: no batch needs more
-LARGEST_BLOCK = 256  # threads
-ARRAY_BLOCK = 4096  # points of an array method at once
-SIZES = "tribosweep_sizes"  # the entry that tells them
+MAX_BATCH_BYTES = 1 << 32  # of a queue: no batch needs more
+MAX_BLOCK_THREADS = 256
+ARRAY_BLOCK = 4096  # points that an array method computes at once
+SIZES = "tribosweep_sizes"  # the entry that reports the sizes of a kernel
 
-# Fused multiply-adds of doubles a clock and multiprocessor, by compute capability (CUDA C++
+# Fused multiply-adds of doubles per clock and multiprocessor, by compute capability (CUDA C++
 # Programming Guide, throughput of native arithmetic instructions).
-DOUBLES_A_CLOCK = {
+DOUBLES_PER_CLOCK = {
     (6, 0): 32, (6, 1): 4, (6, 2): 4, (7, 0): 32, (7, 2): 32, (7, 5): 2, (8, 0): 32, (8, 6): 2,
     (8, 7): 2, (8, 9): 2, (9, 0): 64, (10, 0): 64, (12, 0): 2,
 }  # fmt: skip
@@ -48,9 +48,9 @@ extern "C" __global__ void tribosweep_trial(double* values) {
 
 
 def find_gpu(number: int = 0) -> CupyDevice:
-    """A GPU that computes; DeviceError tells what is missing to use it, and what brings that.
+    """A GPU that has run a trial kernel, since a GPU that is found may still be unusable.
 
-    It has run a trial kernel: many a GPU is found, and cannot be used.
+    DeviceError says what is missing and how to get it.
     """
     cupy, device = _cupy(), None
     try:
@@ -58,35 +58,35 @@ def find_gpu(number: int = 0) -> CupyDevice:
         device.try_kernel()
     except SweepError:
         raise
-    except Exception as error:  # CuPy's own: it is busy or broken, NVRTC is missing or too new
+    except Exception as error:  # of CuPy: the GPU is busy or broken, NVRTC is missing or too new
         which = str(device.facts) if device else f"GPU {number}"
-        cure = f"End what else uses it, or install the CuPy that fits it and its driver: {INSTALL}"
-        raise DeviceError(f"{which} cannot be used: {_told(error, cure)}") from error
+        cure = f"End other programs that use it, or install the CuPy that fits it: {INSTALL}"
+        raise DeviceError(f"{which} cannot be used: {_explained(error, cure)}") from error
     return device
 
 
 def count_gpus() -> int:
-    """How many GPUs CuPy finds; DeviceError as of find_gpu()."""
+    """The number of GPUs that CuPy finds; DeviceError as for find_gpu()."""
     return _count(_cupy())
 
 
 def _cupy() -> Any:
-    """CuPy, which has a device at least."""
+    """CuPy, if it finds a device."""
     if not has_cupy():
         raise DeviceError(NO_CUPY)
     try:
         cupy: Any = importlib.import_module("cupy")
-    except Exception as error:  # whatever a broken installation raises
-        raise DeviceError(f"CuPy does not import: {_told(error, INSTALL)}") from error
+    except Exception as error:  # a broken installation may raise anything
+        raise DeviceError(f"CuPy does not import: {_explained(error, INSTALL)}") from error
     try:
         count = _count(cupy)
-    except Exception as error:  # CuPy's own, of a module that is not there to be named
+    except Exception as error:  # of a type that only CuPy defines
         raise DeviceError(
-            f"no GPU answers: {_said(error)}. Install or update the NVIDIA driver, or the CuPy "
+            f"no GPU answers: {_named(error)}. Install or update the NVIDIA driver, or the CuPy "
             f"that fits it: {INSTALL}"
         ) from error
     if not count:
-        raise DeviceError("no GPU answers: CuPy finds no device (CUDA_VISIBLE_DEVICES hides it?)")
+        raise DeviceError("no GPU answers: CuPy finds no device. Check CUDA_VISIBLE_DEVICES")
     return cupy
 
 
@@ -96,23 +96,23 @@ def _count(cupy: Any) -> int:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a GPU tells of itself."""
+    """The properties of a GPU."""
 
     name: str
     capability: tuple[int, int]
     multiprocessors: int
-    clock: float  # Hz, 0 where it is not told
+    clock: float  # Hz, 0 if unknown
     memory: int  # bytes
     threads: int  # at once
-    driver: str  # its version, if it is known
-    cuda: str  # the newest that the driver takes
-    runtime: str  # CUDA of CuPy
+    driver: str  # its version, or "unknown"
+    cuda: str  # the newest version that the driver supports
+    runtime: str  # the version of CUDA that CuPy uses
     cupy: str
 
     @property
     def double_rate(self) -> float:
-        """Instructions on doubles per second at the clock told; 0 where unknown."""
-        return DOUBLES_A_CLOCK.get(self.capability, 0) * self.multiprocessors * self.clock
+        """Instructions on doubles per second at the clock; 0 if unknown."""
+        return DOUBLES_PER_CLOCK.get(self.capability, 0) * self.multiprocessors * self.clock
 
     def __str__(self) -> str:
         rate = f"{self.double_rate:.2g} FP64 instructions/s" if self.double_rate else "FP64 unknown"
@@ -132,17 +132,17 @@ class CupyDevice:
         self._programs: dict[Kernel, CupyProgram] = {}
         self._compiling = threading.Lock()
         self._queues: queue.SimpleQueue[CupyQueue] = queue.SimpleQueue()
-        self.facts = self._ask()
+        self.facts = self._facts()
         turns = Turns()
         with self._here():
             for _ in range(QUEUES):
                 self._queues.put(CupyQueue(cupy, cupy.cuda.Stream(non_blocking=True), turns))
 
     def _here(self) -> Any:
-        """A context of this thread, in which the device is the current one."""
+        """A context in which the device is the current one of this thread."""
         return self._cupy.cuda.Device(self._device.id)
 
-    def _ask(self) -> Facts:
+    def _facts(self) -> Facts:
         runtime = self._cupy.cuda.runtime
         capability = self._device.compute_capability
         multiprocessors = self._attribute("MultiProcessorCount")
@@ -159,19 +159,19 @@ class CupyDevice:
             cupy=self._cupy.__version__,
         )
 
-    def _attribute(self, name: str, otherwise: int | None = None) -> int:
-        """What CUDA tells of it; `otherwise`, where that is given, if it does not.
+    def _attribute(self, name: str, default: int | None = None) -> int:
+        """An attribute of the device; `default`, if any, where CUDA does not provide it.
 
-        Each by itself: CuPy asks for all that it knows at once, and one refused costs the others.
+        Queried one by one: CuPy's own query of all attributes fails if any one of them does.
         """
         runtime = self._cupy.cuda.runtime
         try:
             number = getattr(runtime, f"cudaDevAttr{name}")
             return int(runtime.deviceGetAttribute(number, self._device.id))
-        except Exception:  # CuPy's own, or the name is gone
-            if otherwise is None:
+        except Exception:  # of CuPy, or the name no longer exists
+            if default is None:
                 raise
-            return otherwise
+            return default
 
     @property
     def description(self) -> str:
@@ -180,7 +180,7 @@ class CupyDevice:
     @property
     def memory(self) -> int:
         free = self._device.mem_info[0]
-        return min(int(free) // (2 * QUEUES), LARGEST_SHARE)
+        return min(int(free) // (2 * QUEUES), MAX_BATCH_BYTES)
 
     @property
     def threads(self) -> int:
@@ -207,18 +207,18 @@ class CupyDevice:
         empty_pinned: Any = importlib.import_module("cupyx").empty_pinned
         try:
             return empty_pinned(length, dtype)
-        except Exception:  # CUDA's own: the system lets no more be pinned
+        except Exception:  # of CUDA: the system allows no more pinned memory
             return np.empty(length, dtype)
 
     def answers(self) -> bool:
         try:
             self.try_kernel()
-        except Exception:  # after a fault of a kernel, the same for every call
+        except Exception:  # after a fault of a kernel every call fails
             return False
         return True
 
     def try_kernel(self) -> None:
-        """Compile and run the least there is; raises whatever CuPy raises where it cannot."""
+        """Compile and run a minimal kernel; any exception of CuPy if that fails."""
         text = f"{flat_text('portable.h')}\n{TRIAL}"
         with self._here():
             values = self._cupy.asarray(np.array([4.0, 9.0]))
@@ -226,9 +226,9 @@ class CupyDevice:
                 "tribosweep_trial"
             )
             trial((1,), (2,), (values,))
-            found = self._cupy.asnumpy(values).tolist()
-        if found != [2.0, 3.0]:
-            raise ArithmeticError(f"a trial kernel gives {found}, not [2.0, 3.0]")
+            roots = self._cupy.asnumpy(values).tolist()
+        if roots != [2.0, 3.0]:
+            raise ArithmeticError(f"a trial kernel returns {roots}, not [2.0, 3.0]")
 
     def compute_arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
         cupy = self._cupy
@@ -250,38 +250,39 @@ class CupyProgram:
         names = ["sizes", "run", *(["sum", "finish"] if kernel.method.items else [])]
         try:
             self._entries = {f"tribosweep_{name}": self._entry(name) for name in names}
-        except Exception as error:  # CuPy's CompileException, or its words on a missing NVRTC
+        except Exception as error:  # of CuPy: it does not compile, or NVRTC is missing
             raise CompileError(
-                f"the kernel does not compile for the GPU: {_said(error)}"
+                f"the kernel does not compile for the GPU: {_named(error)}"
             ) from error
-        self.sizes = checked(self._ask(), kernel)
+        self.sizes = self._sizes()
+        check_sizes(self.sizes, kernel)
         self._warm_up()
 
     def _entry(self, name: str) -> tuple[Any, int]:
-        """A function and the threads in a block that keep a multiprocessor busiest."""
+        """A function, and the threads per block that keep a multiprocessor busiest."""
         function = self._module.get_function(f"tribosweep_{name}")
         choose = self._cupy.cuda.driver.occupancyMaxPotentialBlockSize
-        return function, int(choose(function.kernel.ptr, 0, LARGEST_BLOCK)[1])
+        return function, int(choose(function.kernel.ptr, 0, MAX_BLOCK_THREADS)[1])
 
-    def _ask(self) -> Sizes:
-        told = self._cupy.zeros(4, np.int64)
-        self._entries[SIZES][0]((1,), (1,), (told,))
-        return Sizes(*self._cupy.asnumpy(told).tolist())
+    def _sizes(self) -> Sizes:
+        sizes = self._cupy.zeros(4, np.int64)
+        self._entries[SIZES][0]((1,), (1,), (sizes,))
+        return Sizes(*self._cupy.asnumpy(sizes).tolist())
 
     def _warm_up(self) -> None:
-        """Every entry on no points.
+        """Launch every entry once on no points.
 
-        CUDA loads an entry, and finds room for its stacks, at its first launch: a unit of work that
-        was timed with that would be taken for dear ever after.
+        At the first launch CUDA loads an entry and allocates its stacks. If that time were counted,
+        a unit of work would be considered expensive from then on.
         """
         nothing = self._cupy.zeros(self.sizes.request_bytes, np.uint8)
         for name, (function, block) in self._entries.items():
             if name != SIZES:
                 function((1,), (block,), (nothing,))
-        self._cupy.asnumpy(nothing)  # which waits for them
+        self._cupy.asnumpy(nothing)  # waits for the launches
 
     def start(self, entry: str, address: int, threads: int) -> None:
-        """Begin to run an entry on the current stream; few threads go to all multiprocessors."""
+        """Start an entry on the current stream, its threads spread over all multiprocessors."""
         function, block = self._entries[entry]
         fair = -(-threads // self._multiprocessors)
         block = min(block, max(32, -(-fair // 32) * 32))
@@ -289,7 +290,7 @@ class CupyProgram:
 
 
 class CupyMemory:
-    """A piece of CuPy's memory pool, and what is being copied into it."""
+    """A piece of CuPy's memory pool, and the array that is being copied into it."""
 
     def __init__(self, pointer: Any, n_bytes: int) -> None:
         self.pointer = pointer
@@ -299,10 +300,10 @@ class CupyMemory:
 
 
 class Turns:
-    """Launches of all streams one after another on the device, while copies go beside them.
+    """Runs the launches of all streams one after another, while copies run concurrently.
 
-    So the time of a launch is its own, which budgets are learnt from: one that shares the device,
-    or waits in its queue, would seem dear.
+    So the measured time of a launch is its own. Budgets are learnt from it: a launch that shared
+    the device or waited for another would seem expensive.
     """
 
     def __init__(self) -> None:
@@ -311,7 +312,7 @@ class Turns:
 
     @contextmanager
     def next(self, stream: Any, ended: Any) -> Generator[None]:
-        """Begin one on `stream` here; `ended` is recorded behind it."""
+        """A context in which to start a launch on `stream`; `ended` is recorded after it."""
         with self._lock:
             if self._last is not None:
                 stream.wait_event(self._last)
@@ -321,7 +322,7 @@ class Turns:
 
 
 class CupyQueue:
-    """A stream; whoever uses it has made it the current one."""
+    """A stream; callers make it the current one first."""
 
     def __init__(self, cupy: Any, stream: Any, turns: Turns) -> None:
         self._cupy = cupy
@@ -338,7 +339,7 @@ class CupyQueue:
         memory = self.empty(values.nbytes)
         address = ctypes.c_void_p(values.ctypes.data)
         memory.pointer.copy_from_host_async(address, values.nbytes, self.stream)
-        memory.source = values  # which may still be read when this returns
+        memory.source = values  # still being read when this returns
         return memory
 
     def clear(self, memory: Any) -> None:
@@ -351,7 +352,7 @@ class CupyQueue:
                 began.record(self.stream)
                 program.start(entry, argument.address, threads)
             ended.synchronize()
-        except Exception as error:  # CuPy's own, of which words alone tell the kind
+        except Exception as error:  # of CuPy; only the message says which kind
             if "OUT_OF_MEMORY" in str(error) or "MemoryAllocation" in str(error):
                 raise self._out_of_memory(error) from error
             raise
@@ -365,7 +366,7 @@ class CupyQueue:
         self.stream.synchronize()
 
     def _out_of_memory(self, error: Exception) -> OutOfMemory:
-        """What the pool keeps is given back: the driver takes memory too, for threads' stacks."""
+        """Free unused memory of the pool: the driver needs memory too, for threads' stacks."""
         self._cupy.get_default_memory_pool().free_all_blocks()
         return OutOfMemory(str(error))
 
@@ -374,10 +375,10 @@ def _version(number: int) -> str:
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
-def _told(error: Exception, cure: str) -> str:
-    """Of CuPy's own errors, and what would do."""
-    return str(of_cupys_cache(error) or f"{_said(error)}. {cure}")
+def _explained(error: Exception, cure: str) -> str:
+    """An error of CuPy, and how to mend it."""
+    return str(kernel_cache_error(error) or f"{_named(error)}. {cure}")
 
 
-def _said(error: Exception) -> str:
+def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".strip()

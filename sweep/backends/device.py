@@ -1,7 +1,7 @@
-"""What a kernel on a device is called with, and what the GPU backend asks of a device.
+"""The interface of a device, and the structs that its kernels are called with.
 
-A device is met through these protocols alone, so that all that decides about batches, budgets and
-memory can be tested where there is none.
+The GPU backend uses a device only through these protocols, so that its handling of batches, budgets
+and memory can be tested on a machine without one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from sweep.backends.base import Computed
-from sweep.backends.cpu import Column
+from sweep.backends.library import request_struct
 from sweep.source import Kernel
 from sweep.spec import Points, Sweep
 
@@ -24,17 +24,17 @@ GROUP = 64  # items that are added before they enter the tree: tree_sum.h's grou
 
 
 class OutOfMemory(Exception):
-    """The device has not the memory that was asked for."""
+    """The device lacks the memory that was requested."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What block_gpu.h's write_sizes tells of a kernel."""
+    """The sizes of a kernel, as write_sizes of block_gpu.h reports them."""
 
     state_bytes: int
     request_bytes: int
     lanes: int  # items a thread
-    fields: int  # doubles that an item adds; 0: the kernel has no items
+    fields: int  # doubles that each item contributes to a sum; 0: the kernel has no items
 
 
 class Memory(Protocol):
@@ -55,10 +55,10 @@ class Program(Protocol):
 
 
 class Queue(Protocol):
-    """Work of one thread of the host: done in order, beside that of other queues."""
+    """Work of one host thread: done in order, concurrently with that of other queues."""
 
     def empty(self, n_bytes: int) -> Memory:
-        """OutOfMemory if there is not so much."""
+        """New memory; OutOfMemory if the device has too little."""
         ...
 
     def upload(self, values: NDArray[Any]) -> Memory: ...
@@ -68,11 +68,11 @@ class Queue(Protocol):
         ...
 
     def launch(self, program: Program, entry: str, argument: Memory, threads: int) -> float:
-        """Run one of the kernel's entries, and wait: the seconds it took."""
+        """Run one of the kernel's entries, wait for it, and return the seconds it took."""
         ...
 
     def download(self, memory: Memory, into: NDArray[Any]) -> None:
-        """Begin to copy from the start of `memory`; done after wait()."""
+        """Begin to copy from the start of `memory`; complete after wait()."""
         ...
 
     def wait(self) -> None: ...
@@ -86,36 +86,36 @@ class Device(Protocol):
 
     @property
     def memory(self) -> int:
-        """Bytes that one queue should not go beyond."""
+        """Bytes that one queue should use at most."""
         ...
 
     @property
     def threads(self) -> int:
-        """How many threads run at once, at most."""
+        """The largest number of threads that run at once."""
         ...
 
     def load(self, kernel: Kernel) -> Program: ...
 
     def queue(self) -> AbstractContextManager[Queue]:
-        """A queue of this thread's own; waits where there are enough already."""
+        """A queue for this thread alone; waits until one is free."""
         ...
 
     def host_array(self, length: int, dtype: Any) -> NDArray[Any]:
-        """An array that downloads go into, without a detour where that can be had."""
+        """An array for downloads, in pinned memory if possible."""
         ...
 
     def answers(self) -> bool:
-        """Whether it still computes: there are errors after which no call ever works again."""
+        """Whether it still computes: after some errors every further call fails."""
         ...
 
     def compute_arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
-        """As Backend.compute(), of a method of kind "array"."""
+        """As Backend.compute(), for a method of kind "array"."""
         ...
 
 
 @functools.cache
 def request_type(n_columns: int, n_outputs: int) -> type[Any]:
-    """Twin of block_gpu.h's Request for a kernel of that many columns and outputs."""
+    """The Request of block_gpu.h for a kernel with that many columns and outputs."""
     fields = [
         ("first", ctypes.c_int64),
         ("points", ctypes.c_int64),
@@ -130,7 +130,5 @@ def request_type(n_columns: int, n_outputs: int) -> type[Any]:
         ("groups_of_a_point", ctypes.c_int64),
         ("parts", ctypes.c_void_p),
         ("sums", ctypes.c_void_p),
-        ("columns", Column * n_columns),
-        ("outputs", ctypes.c_void_p * n_outputs),
     ]
-    return type("Request", (ctypes.Structure,), {"_fields_": fields})
+    return request_struct(fields, n_columns, n_outputs)

@@ -1,8 +1,7 @@
-"""The GPU backend: kernels on a device, one point a thread or a few items of one."""
+"""The GPU backend: kernels on a device. A thread computes one point, or a few items of a point."""
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 from threading import Event
 
@@ -10,12 +9,13 @@ from sweep.arrays import array_method
 from sweep.backends.base import Computed, Stopped
 from sweep.backends.batches import Pace, Work
 from sweep.backends.device import Device, Sizes, request_type
-from sweep.errors import CompileError, LostDeviceError, SweepError
+from sweep.backends.library import check_layout
+from sweep.errors import LostDeviceError, SweepError
 from sweep.source import Kernel, kernel_of
 from sweep.spec import Points, Sweep, array_types
 
 OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
-ITEMS_OF_A_THREAD = 4  # they share the motion's recurrence
+ITEMS_OF_A_THREAD = 4  # the items of a thread share the recurrence of the motion
 
 
 class GpuBackend:
@@ -41,20 +41,20 @@ class GpuBackend:
         self._device.load(kernel_of(sweep, points.variants))
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
-        """As Backend.compute(); LostDeviceError where the device is lost to this process."""
+        """As Backend.compute(); LostDeviceError if this process can no longer use the device."""
         try:
             if sweep.method.kind == "array":
                 return self._device.compute_arrays(sweep, points, stop)
             return self._compute(sweep, points, stop)
         except (Stopped, SweepError, MemoryError):
             raise
-        except Exception as error:  # of the device's library, which only its module names
+        except Exception as error:  # an exception type of the device's library
             if self._device.answers():
                 raise
             raise LostDeviceError(
                 f"the GPU is lost to this process: {type(error).__name__}: {error}. Finished "
-                "chunks are kept: run the same sweep again to go on, with --backend cpu if the GPU "
-                "does not recover (`sweep doctor` tries it)"
+                "chunks are kept: run the same sweep again to resume. Use --backend cpu if the GPU "
+                "does not recover; `sweep doctor` tests it"
             ) from error
 
     def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
@@ -71,21 +71,16 @@ class GpuBackend:
 
 
 def options_for(kernel: Kernel, text: str) -> tuple[str, ...]:
-    """What NVRTC is told beside the architecture.
+    """The options of NVRTC, apart from the architecture.
 
-    A digest of the text is among it, so that no cache can take one text for another.
+    They include a digest of the text, so that no cache can take one text for another.
     """
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
     return (*OPTIONS, f"-DSWEEP_PACK={lanes}", f"-DSWEEP_TEXT=0x{digest}")
 
 
-def checked(sizes: Sizes, kernel: Kernel) -> Sizes:
-    """CompileError where the text and request_type() differ in layout."""
-    twin = request_type(len(kernel.parameters), len(kernel.outputs))
-    if sizes.request_bytes != ctypes.sizeof(twin):
-        raise CompileError(
-            f"the kernel has a request of {sizes.request_bytes} bytes, this program one of "
-            f"{ctypes.sizeof(twin)}: block_gpu.h and device.py differ in layout"
-        )
-    return sizes
+def check_sizes(sizes: Sizes, kernel: Kernel) -> None:
+    """CompileError if the kernel's Request differs from request_type() in size."""
+    request = request_type(len(kernel.parameters), len(kernel.outputs))
+    check_layout(sizes.request_bytes, request, "block_gpu.h and device.py")

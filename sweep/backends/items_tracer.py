@@ -1,4 +1,4 @@
-"""One point and each of its items, looked at while they advance: behind entry_trace_items.h."""
+"""One point and each of its items, observed while they advance: entry_trace_items.h."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sweep.backends.tracer import Seen, Span, TraceLibrary
+from sweep.backends.tracer import Seen, TraceLibrary
 from sweep.errors import SweepError
 from sweep.source import Kernel
 from sweep.spec import Values
 
-MOST_LOOKS = 10**8  # items times moments
+MAX_STATES = 10**8  # items times moments
 
 
 class Trace(ctypes.Structure):
-    """Twin of entry_trace_items.h's Trace."""
+    """The Trace of entry_trace_items.h."""
 
     _fields_ = (
         ("samples", ctypes.c_int64),
@@ -33,45 +33,39 @@ class Trace(ctypes.Structure):
     )
 
 
-class ItemsTracer:
+class ItemsTracer(TraceLibrary):
     """A point of a kernel that sums over items and can show each of them."""
 
     def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
-        """Compiles what it needs; `values` are those of the kernel's parameters, in SI units."""
-        twins = "entry_trace_items.h and items_tracer.py"
-        self._kernel = TraceLibrary(kernel, values, Trace, twins)
+        """Compile the kernel; `values` are those of its parameters, in SI units."""
+        super().__init__(kernel, values, Trace, "entry_trace_items.h and items_tracer.py")
         self._items = int(values[kernel.method.items])
         self._name = kernel.method.items
 
-    def span(self) -> Span:
-        """What a trace is of if nothing else is asked for."""
-        return self._kernel.span()
-
     def look(self, times: Values, budget: int | None = None) -> Seen:
-        """What is there to be seen of the point and its items at `times`, ascending.
+        """What is seen of the point and its items at `times`, ascending.
 
         `budget` fixes the units of work of each call into the kernel, for tests. SweepError if
-        there is more to see than memory should hold.
+        the states would take too much memory.
         """
-        looks = times.size * self._items
-        if looks > MOST_LOOKS:
+        states = times.size * self._items
+        if states > MAX_STATES:
             raise SweepError(
-                f"{self._items:,} {self._name} at {times.size:,} moments are {looks:,} states, "
-                f"more than {MOST_LOOKS:,}: take fewer {self._name} or samples"
+                f"{self._items:,} {self._name} at {times.size:,} moments are {states:,} states, "
+                f"more than {MAX_STATES:,}: take fewer {self._name} or samples"
             )
         times = np.ascontiguousarray(times, np.float64)
-        rows = np.full((times.size, self._kernel.integer("row_size")), np.nan)
-        items = np.full((times.size, self._items, self._kernel.integer("item_row_size")), np.nan)
+        rows, trail = self._rows(times), self._trail()
+        items = np.full((times.size, self._items, self._integer("item_row_size")), np.nan)
         places = np.empty(self._items)
-        sums = np.zeros(times.size * self._kernel.integer("sum_bytes") // 8)
-        trail = np.empty(self._kernel.integer("trail_bytes") // 8 + 8)
+        sums = np.zeros(times.size * self._integer("sum_bytes") // 8)
         trace = Trace(samples=times.size, status=-1)
-        trace.parameters, trace.times = self._kernel.parameters, times.ctypes.data
+        trace.parameters, trace.times = self._address, times.ctypes.data
         trace.places, trace.items, trace.rows = (
             array.ctypes.data for array in (places, items, rows)
         )
         trace.sums, trace.trail = sums.ctypes.data, trail.ctypes.data
-        self._kernel.run(trace, budget)
+        self._run(trace, budget)
         if trace.status:
             rows[:], items[:] = np.nan, np.nan
         seen = 0 if trace.status else times.size

@@ -1,4 +1,4 @@
-"""One point, looked at while it advances: a kernel behind entry_trace.h, compiled for one lane."""
+"""One point, observed while it advances: a kernel behind entry_trace.h, compiled for one lane."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.cpu import FIRST_BUDGET, Target, load_library, next_budget
-from sweep.errors import CompileError
+from sweep.backends.compiler import find_compiler
+from sweep.backends.cpu import FIRST_BUDGET, Target, next_budget
+from sweep.backends.library import check_layout, compile_and_load, integer_of, load_library
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Values
 
 ONE_LANE = Target(width=1, pack=1)
+ENTRIES = ("tribosweep_trace", "tribosweep_span", "tribosweep_trace_bytes")
 
 
 class Trace(ctypes.Structure):
-    """Twin of entry_trace.h's Trace."""
+    """The Trace of entry_trace.h."""
 
     _fields_ = (
         ("next", ctypes.c_int64),
@@ -38,7 +39,7 @@ class Trace(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Span:
-    """When a point begins, and the first and last moment that its trace is of, in s."""
+    """When a point's motion begins, and the default first and last moment of its trace, in s."""
 
     begin: float
     first: float
@@ -47,48 +48,49 @@ class Span:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a trace saw, and how its point ended."""
+    """What was observed of a point, and its status at the end."""
 
     rows: NDArray[np.float64]  # (n_times, 1 + n_observables): the moment seen, the observables
-    n_seen: int  # rows that were seen; the others, after an end that is not ok, are NaN
+    n_seen: int  # rows that were seen; rows after an end that is not ok are NaN
     status: int
     items: NDArray[np.float64] | None = None  # (n_times, n_items, n_item_observables)
     places: NDArray[np.float64] | None = None  # (n_items,): where the items are
 
 
 class TraceLibrary:
-    """A kernel compiled to be looked at, loaded, and the parameters of its one point."""
+    """A kernel compiled for tracing, loaded, and the parameters of its one point."""
 
     def __init__(
         self,
         kernel: Kernel,
         values: Mapping[str, float],
-        twin: type[ctypes.Structure],
-        twins: str,
+        trace_type: type[ctypes.Structure],
+        files: str,
         flags: Sequence[str] = (),
     ) -> None:
-        """`twin` is the structure that calls take; `twins` names the files that describe it."""
-        path = compile_library(kernel_text(kernel, "trace"), find_compiler(), flags)
-        self._library = load_library(path)
+        """`trace_type` is the struct of a call; `files` names the two files that define it."""
+        text = kernel_text(kernel, "trace")
+        self._library = compile_and_load(
+            text, find_compiler(), flags, lambda path: load_library(path, ENTRIES)
+        )
         self._parameters = np.array([values[p.name] for p in kernel.parameters], np.float64)
-        if self.integer("trace_bytes") != ctypes.sizeof(twin):
-            raise CompileError(f"{str(path)!r}: {twins} differ in layout")
+        check_layout(self._integer("trace_bytes"), trace_type, files)
 
     @property
-    def parameters(self) -> int:
+    def _address(self) -> int:
         """The address of the parameters' values."""
         return self._parameters.ctypes.data
 
     def span(self) -> Span:
-        """What a trace is of if nothing else is asked for."""
+        """The beginning of the motion, and the moments that a trace spans by default."""
         times = np.empty(3)
         self._library.tribosweep_span(
-            ctypes.c_void_p(self.parameters), ctypes.c_void_p(times.ctypes.data)
+            ctypes.c_void_p(self._address), ctypes.c_void_p(times.ctypes.data)
         )
         return Span(*times.tolist())
 
-    def run(self, trace: Any, budget: int | None) -> None:
-        """The point taken to its end: `budget` units of work a call, else what is soon done."""
+    def _run(self, trace: Any, budget: int | None) -> None:
+        """Take the point to its end, in calls of `budget` units of work or else short ones."""
         work = budget or FIRST_BUDGET
         while trace.status < 0:
             trace.budget = work
@@ -97,39 +99,37 @@ class TraceLibrary:
             if budget is None:
                 work = next_budget(work, time.perf_counter() - began)
 
-    def integer(self, name: str) -> int:
-        """What the kernel tells of its sizes."""
-        function = getattr(self._library, f"tribosweep_{name}")
-        function.restype = ctypes.c_int64
-        return int(function())
+    def _integer(self, name: str) -> int:
+        return integer_of(self._library, f"tribosweep_{name}")
+
+    def _rows(self, times: Values) -> NDArray[np.float64]:
+        """The array of the point's observables, all NaN."""
+        return np.full((times.size, self._integer("row_size")), np.nan)
+
+    def _trail(self) -> NDArray[np.float64]:
+        """Room for the state of the point between calls."""
+        return np.empty(self._integer("trail_bytes") // 8 + 8)
 
 
-class Tracer:
+class Tracer(TraceLibrary):
     """A point of a kernel that has time_of and look."""
 
     def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
-        """Compiles what it needs; `values` are those of the kernel's parameters, in SI units."""
-        self._kernel = TraceLibrary(
-            kernel, values, Trace, "entry_trace.h and tracer.py", ONE_LANE.flags
-        )
-
-    def span(self) -> Span:
-        """What a trace is of if nothing else is asked for."""
-        return self._kernel.span()
+        """Compile the kernel; `values` are those of its parameters, in SI units."""
+        super().__init__(kernel, values, Trace, "entry_trace.h and tracer.py", ONE_LANE.flags)
 
     def look(self, times: Values, budget: int | None = None) -> Seen:
-        """What is there to be seen at `times`: in s, ascending, from the span's begin to its last.
+        """What is seen of the point at `times`: in s, ascending, from its span's begin to its last.
 
-        The point is then taken to its end, which tells its status. `budget` fixes the units of
-        work of each call into the kernel, for tests; else one returns within about SLICE_SECONDS,
-        so that an interrupt is heard.
+        The point is then taken to its end, which gives its status. `budget` fixes the units of work
+        of each call into the kernel, for tests; by default a call returns within about
+        SLICE_SECONDS, so that an interrupt takes effect.
         """
         times = np.ascontiguousarray(times, np.float64)
-        rows = np.full((times.size, self._kernel.integer("row_size")), np.nan)
-        trail = np.empty(self._kernel.integer("trail_bytes") // 8 + 8)
+        rows, trail = self._rows(times), self._trail()
         trace = Trace(stop=times.size, status=-1)
-        trace.parameters = self._kernel.parameters
+        trace.parameters = self._address
         trace.times, trace.rows = times.ctypes.data, rows.ctypes.data
         trace.trail = trail.ctypes.data
-        self._kernel.run(trace, budget)
+        self._run(trace, budget)
         return Seen(rows, int(trace.stop), int(trace.status))

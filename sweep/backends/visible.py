@@ -1,9 +1,9 @@
-"""Which GPUs this process may use, found without CuPy and without touching one.
+"""Which GPUs this process may use, found without importing CuPy or touching a GPU.
 
-Each is told by what the variable CUDA_VISIBLE_DEVICES of a process of its own has to be. They are
-those of `nvidia-smi -L`, partitions (MIG) in place of the GPU they are of; where that variable is
-set already, they are its entries, read as CUDA reads them (CUDA C++ Programming Guide, environment
-variables): up to the first that is none.
+Each GPU is identified by the value of CUDA_VISIBLE_DEVICES that selects it for a process. The GPUs
+are those that `nvidia-smi -L` lists, with a partitioned GPU (MIG) replaced by its partitions. If
+CUDA_VISIBLE_DEVICES is set already, they are its entries up to the first invalid one, as CUDA reads
+them (CUDA C++ Programming Guide, environment variables).
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ import os
 import re
 import subprocess
 import sys
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sweep.errors import DeviceError, SweepError
+from sweep.errors import DeviceError, MachineError, SweepError
 
 INSTALL = (
-    "pip install 'tribosweep[cuda12]' brings it for a driver of CUDA 12, 'tribosweep[cuda13]' for "
-    "one of CUDA 13"
+    "pip install 'tribosweep[cuda12]' installs it for a driver of CUDA 12, 'tribosweep[cuda13]' "
+    "for one of CUDA 13"
 )
 NO_CUPY = f"no GPU can be used: CuPy is not installed. {INSTALL}"
 
@@ -30,11 +31,11 @@ VARIABLE = "CUDA_VISIBLE_DEVICES"
 LISTED = re.compile(
     r"GPU \d+: (.*?) \(UUID: (GPU-[^)]+)\)|MIG (.*?)\s+Device.*\(UUID: (MIG-[^)]+)\)"
 )
-PATIENCE = 60.0  # s, for nvidia-smi or CuPy to answer
-KERNEL_MODULE = Path("/proc/driver/nvidia/version")  # on Linux, where the driver is loaded
+TIMEOUT = 60.0  # s, for nvidia-smi or CuPy to answer
+KERNEL_MODULE = Path("/proc/driver/nvidia/version")  # on Linux, if the driver is loaded
 VERSION = re.compile(r"\b\d+(\.\d+)+\b")
 
-# CuPy's own count, where there is no nvidia-smi: containers may come without.
+# CuPy's own count, for containers without nvidia-smi.
 COUNT = "from sweep.backends.cupy_device import count_gpus; print(count_gpus())"
 
 
@@ -43,40 +44,40 @@ class Gpu:
     """A GPU, or a partition of one."""
 
     identifier: str  # an index or a UUID: the one entry of CUDA_VISIBLE_DEVICES
-    name: str = ""  # "NVIDIA H200"; empty where it is not told
+    name: str = ""  # "NVIDIA H200"; empty if unknown
 
     def __str__(self) -> str:
         return f"{self.name} ({self.identifier})" if self.name else self.identifier
 
 
-def find_gpus(asked: int | Literal["all"] = "all") -> tuple[Gpu, ...]:
-    """So many of the GPUs that this process may use.
+def find_gpus(count: int | Literal["all"] = "all") -> tuple[Gpu, ...]:
+    """The first `count` GPUs that this process may use.
 
-    DeviceError if there is none, or no CuPy; SweepError if fewer are there than asked for.
+    DeviceError if there is none or CuPy is missing; SweepError if there are fewer than `count`.
     """
     if not has_cupy():
         raise DeviceError(NO_CUPY)
-    found = visible_gpus()
-    if not found:
+    gpus = visible_gpus()
+    if not gpus:
         hidden = os.environ.get(VARIABLE)
         reason = "nvidia-smi lists none" if hidden is None else f"{VARIABLE}={hidden!r} names none"
         raise DeviceError(
             f"no GPU answers: {reason}. See `nvidia-smi -L`; install or update the NVIDIA driver, "
             f"or the CuPy that fits it: {INSTALL}"
         )
-    if asked == "all":
-        return found
-    if asked > len(found):
-        there = "1 GPU is" if len(found) == 1 else f"{len(found)} GPUs are"
+    if count == "all":
+        return gpus
+    if count > len(gpus):
+        present = "1 GPU is" if len(gpus) == 1 else f"{len(gpus)} GPUs are"
         raise SweepError(
-            f"gpus={asked}: {there} here ({', '.join(map(str, found))}); ask for at most "
-            f"{len(found)}, or for all (--gpus all)"
+            f"gpus={count}: {present} here ({', '.join(map(str, gpus))}); ask for at most "
+            f"{len(gpus)}, or for all (--gpus all)"
         )
-    return found[:asked]
+    return gpus[:count]
 
 
 def visible_gpus() -> tuple[Gpu, ...]:
-    """All GPUs that this process may use, none if there are none."""
+    """All GPUs that this process may use."""
     listing = _listing()
     text = os.environ.get(VARIABLE)
     if text is not None:
@@ -87,40 +88,56 @@ def visible_gpus() -> tuple[Gpu, ...]:
 
 
 def has_cupy() -> bool:
-    """Whether CuPy is installed, of use or not."""
+    """Whether CuPy is installed, usable or not."""
     return importlib.util.find_spec("cupy") is not None
 
 
-def driver_version() -> str | None:
-    """The NVIDIA driver's own version, such as "580.159.03"; None where none is found.
+def kernel_cache_error(error: Exception) -> MachineError | None:
+    """The error to report if CuPy cannot make its folder for kernels, else None.
 
-    It is the kernel module's, or what nvidia-smi says.
+    CuPy makes that folder in the home folder when it is imported, and zarr imports CuPy wherever it
+    is installed.
+    """
+    frames = traceback.walk_tb(error.__traceback__)
+    modules = (str(frame.f_globals.get("__name__")) for frame, _ in frames)
+    if isinstance(error, OSError) and any(name.partition(".")[0] == "cupy" for name in modules):
+        return MachineError(
+            f"CuPy cannot keep its kernels: {error}. Make room, or set CUPY_CACHE_DIR to another "
+            "folder"
+        )
+    return None
+
+
+def driver_version() -> str | None:
+    """The version of the NVIDIA driver, such as "580.159.03"; None if it is not found.
+
+    It is read from the kernel module, or from nvidia-smi.
     """
     try:
-        told = KERNEL_MODULE.read_text(encoding="utf-8").partition("\n")[0]
+        text = KERNEL_MODULE.read_text(encoding="utf-8").partition("\n")[0]
     except OSError:
-        told = _nvidia_smi("--query-gpu=driver_version", "--format=csv,noheader") or ""
-    found = VERSION.search(told)
-    return found[0] if found else None
+        text = _nvidia_smi("--query-gpu=driver_version", "--format=csv,noheader") or ""
+    version = VERSION.search(text)
+    return version[0] if version else None
 
 
 def _nvidia_smi(*arguments: str) -> str | None:
-    """What it prints; None if it is not there, or fails."""
+    """What nvidia-smi prints; None if it is missing or fails."""
     command = ["nvidia-smi", *arguments]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    return told.stdout
+    return done.stdout
 
 
 def _listing() -> list[Gpu] | None:
-    """Every GPU that nvidia-smi lists, each followed by its partitions; None if it cannot say."""
-    told = _nvidia_smi("-L")
-    if told is None:
+    """Every GPU that nvidia-smi lists, followed by its partitions; None without nvidia-smi."""
+    text = _nvidia_smi("-L")
+    if text is None:
         return None
-    found = (match.groups() for match in LISTED.finditer(told))
-    return [Gpu(own or part, name or f"MIG {size}") for name, own, size, part in found]
+    lines = (match.groups() for match in LISTED.finditer(text))
+    return [Gpu(own or part, name or f"MIG {size}") for name, own, size, part in lines]
 
 
 def _is_part(gpu: Gpu) -> bool:
@@ -128,47 +145,47 @@ def _is_part(gpu: Gpu) -> bool:
 
 
 def _undivided(listing: list[Gpu]) -> tuple[Gpu, ...]:
-    """The partitions, and those GPUs that have none: a divided one computes nothing itself."""
+    """The partitions, and the GPUs without any: a partitioned GPU computes nothing itself."""
     pairs = itertools.pairwise([*listing, Gpu("")])
     return tuple(gpu for gpu, after in pairs if _is_part(gpu) or not _is_part(after))
 
 
 def _entries(text: str, listing: list[Gpu] | None) -> tuple[Gpu, ...]:
-    found: dict[str, Gpu] = {}
+    gpus: dict[str, Gpu] = {}
     for entry in (part.strip() for part in text.split(",")):
         gpu = _entry(entry, listing)
         if gpu is None:
             break
-        found.setdefault(gpu.identifier, gpu)
-    return tuple(found.values())
+        gpus.setdefault(gpu.identifier, gpu)
+    return tuple(gpus.values())
 
 
 def _entry(entry: str, listing: list[Gpu] | None) -> Gpu | None:
-    """What one entry names; indices stay as they are, since CUDA's order need not be the list's."""
+    """The GPU of an entry. An index stays an index: the orders of CUDA and the list may differ."""
     whole = [gpu for gpu in listing or () if not _is_part(gpu)]
     if entry.isdecimal():
-        alike = {gpu.name for gpu in whole}
-        there = listing is None or int(entry) < len(whole)
-        return Gpu(entry, alike.pop() if len(alike) == 1 else "") if there else None
+        names = {gpu.name for gpu in whole}
+        exists = listing is None or int(entry) < len(whole)
+        return Gpu(entry, names.pop() if len(names) == 1 else "") if exists else None
     if entry.startswith(("GPU-", "MIG-")):
         named = [gpu for gpu in listing or () if gpu.identifier.startswith(entry)]
         if len(named) == 1:
             return named[0]
-        # Partitions have an older form too, which nvidia-smi need not list.
+        # nvidia-smi need not list the older form of a partition's name.
         return Gpu(entry) if listing is None or entry.startswith("MIG-") else None
     return None
 
 
 def _count() -> int:
-    """As CuPy counts them, in a process of its own: none where it finds none, or no driver."""
+    """The number of GPUs that CuPy finds, in a separate process; 0 without a driver."""
     try:
-        told = subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-c", COUNT],
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=True,
         )
     except (OSError, subprocess.SubprocessError):
         return 0
-    return int(told.stdout)
+    return int(done.stdout)

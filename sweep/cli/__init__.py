@@ -9,10 +9,11 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sweep.backends.visible import kernel_cache_error
 from sweep.cli.app import Invocation, app
 from sweep.cli.streams import discard_output, prepare_streams
 from sweep.dask_settings import unreadable_settings
-from sweep.errors import MachineError, SweepError, of_cupys_cache
+from sweep.errors import MachineError, SweepError
 
 if TYPE_CHECKING:
     from sweep.engine import OpenBackend
@@ -103,7 +104,7 @@ def _run(invocation: Invocation) -> int:
     except Exception as error:  # a bug
         if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
             raise  # of a standard stream, not of a file
-        if found := unreadable_settings(error) or of_cupys_cache(error):
+        if found := unreadable_settings(error) or kernel_cache_error(error):
             print(found, file=sys.stderr)
             return found.exit_status
         return _unexpected(error)

@@ -21,7 +21,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.cpu import load_library
+from sweep.backends.library import load_library
 from tests.gpu.twin import launchable
 
 MULTIPROCESSORS = 3

@@ -20,8 +20,9 @@ import pytest
 import sweep
 from sweep import source
 from sweep.backends import Stopped, cache, compiler, cpu, open_backend
-from sweep.backends.compiler import Compiler, compile_library, find_compiler
-from sweep.backends.cpu import CpuBackend, Library, Target, request_type
+from sweep.backends.compiler import Compiler, compile_library, compiled_library, find_compiler
+from sweep.backends.cpu import ENTRIES, CpuBackend, Library, Target, request_type
+from sweep.backends.library import ColumnStruct
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.models import impact_oscillator
 from sweep.models.friction_oscillator import MODEL
@@ -57,6 +58,13 @@ def program(path: Path, script: str) -> Path:
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
     return path
+
+
+def without_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(compiler, "_find", compiler._find.__wrapped__)
 
 
 # Which compiler.
@@ -139,10 +147,7 @@ def test_without_a_compiler_on_path_the_bundled_one_is_used(
 def test_without_any_compiler_both_cures_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    monkeypatch.setattr(compiler, "_find", compiler._find.__wrapped__)
+    without_compiler(monkeypatch)
     cures = r"no C\+\+ compiler.*apt install g\+\+.*pip install 'tribosweep\[compiler\]'"
     with pytest.raises(CompileError, match=cures):
         open_backend("cpu").prepare(SWEEP, NO_POINTS)
@@ -178,6 +183,16 @@ def test_a_compiler_that_fails_at_kernels_ends_with_its_words(
     backend = open_backend()
     with pytest.raises(CompileError, match=rf"does not compile: {chosen} -std.*\nno backend"):
         backend.prepare(SWEEP, NO_POINTS)
+
+
+@on_posix
+def test_a_compiler_that_makes_nothing_is_to_blame_and_not_the_cache(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIBOSWEEP_CXX", "/bin/true")
+    with pytest.raises(CompileError, match=r"makes no library: /bin/true -std(.|\n)*Set .*_CXX"):
+        compile_library(ANSWER, find_compiler())
+    assert list(kernels.iterdir()) == []
 
 
 def test_the_same_text_is_compiled_once_and_another_apart(kernels: Path) -> None:
@@ -319,6 +334,62 @@ def test_a_cache_of_somebody_else_is_refused(
 
 
 @on_posix
+@pytest.mark.parametrize("plant", ["another user's", "writable by the group", "a link"])
+def test_a_library_that_others_could_have_written_is_compiled_anew(
+    kernels: Path, tmp_path: Path, plant: str
+) -> None:
+    """Planted while the folder was open to others, before the advised `chmod 700`."""
+    chosen = find_compiler()
+    library = compile_library(ANSWER, chosen)
+    planted = compile_library(ANSWER.replace("42", "666"), chosen).rename(tmp_path / "planted.so")
+    library.unlink()
+    if plant == "a link":
+        library.symlink_to(planted)
+    else:
+        shutil.copy(planted, library)
+        library.chmod(0o770)
+    if plant == "another user's":
+        if os.geteuid() != 0:
+            pytest.skip("only root can give a file to another user")
+        library.chmod(0o700)
+        os.chown(library, 12345, -1)
+    assert compiled_library(ANSWER) is None
+    assert answer_of(compile_library(ANSWER, chosen)) == 42
+    assert compiled_library(ANSWER) == library
+    state = library.lstat()
+    assert (state.st_uid, state.st_mode & 0o777) == (os.getuid(), 0o700)
+
+
+@on_posix
+@pytest.mark.parametrize("content", ["another library", "nothing", "another processor"])
+def test_a_library_that_lacks_the_kernels_entries_is_compiled_anew(
+    kernels: Path, content: str
+) -> None:
+    """Under the name of a kernel: by a machine with a compiler, and by one without."""
+    exact = case_of(impact_oscillator.MODEL, impact_oscillator.EXACT, 5)
+    kernel = kernel_of(exact.sweep)
+    quick = Target(width=1, pack=1)
+    name = compile_library(kernel_text(kernel), find_compiler(), quick.flags).name
+    contents = {
+        "another library": compile_library(ANSWER, find_compiler()).read_bytes(),
+        "nothing": b"",
+        "another processor": b"\x7fELF\x01" + bytes(1000),
+    }
+    for folder, cure in (("with", None), ("without", "sweep compile")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TRIBOSWEEP_CACHE_DIR", str(kernels / folder))
+            library = cache.cache_folder() / name
+            library.write_bytes(contents[content])
+            if cure is None:
+                found = CpuBackend(quick).compute(exact.sweep, exact.points).arrays
+                assert (found["status"] == 0).any()
+                continue
+            without_compiler(patch)
+            with pytest.raises(CompileError, match=cure):
+                CpuBackend(quick).compute(exact.sweep, exact.points)
+
+
+@on_posix
 def test_a_cache_that_cannot_be_made_or_written_names_the_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -365,13 +436,14 @@ def test_the_cache_follows_xdg_unless_told_otherwise(
     assert {p.name for p in tmp_path.iterdir()} == {"xdg", "mine"}
 
 
-def test_a_damaged_library_is_the_machines_fault_and_names_the_file(kernels: Path) -> None:
-    """Empty, or of another kind of processor or system."""
-    library = compile_library(ANSWER, find_compiler())
-    for content in (b"", b"\x7fELF\x01" + bytes(1000)):
-        library.write_bytes(content)
-        with pytest.raises(MachineError, match=rf"{library}' cannot be loaded .*remove that file"):
-            Library(library, kernel_of(SWEEP))
+def test_a_library_that_cannot_be_loaded_is_the_machines_fault_and_names_the_file(
+    tmp_path: Path,
+) -> None:
+    """One of another system, say; an empty one is compiled anew."""
+    library = tmp_path / "kernel.so"
+    library.write_bytes(b"MZ" + bytes(1000) + "\0".join(ENTRIES).encode())
+    with pytest.raises(MachineError, match=rf"{library}' cannot be loaded .*remove that file"):
+        Library(library, kernel_of(SWEEP))
 
 
 # The CPU backend.
@@ -439,7 +511,7 @@ def test_a_request_has_the_layout_of_its_twin(n_columns: int, n_outputs: int) ->
     """Size and every offset, as the compiler has them."""
     text = flat_text("portable.h") + LEAST_KERNEL % (n_columns, n_outputs)
     text += flat_text("entry_cpu.h")
-    for twin, name in ((request_type(n_columns, n_outputs), "Request"), (cpu.Column, "Column")):
+    for twin, name in ((request_type(n_columns, n_outputs), "Request"), (ColumnStruct, "Column")):
         text += f"static_assert(sizeof({name}) == {ctypes.sizeof(twin)});\n"
         for field, *_ in twin._fields_:
             offset = getattr(twin, field).offset
@@ -470,7 +542,7 @@ def test_a_library_of_another_layout_is_refused(monkeypatch: pytest.MonkeyPatch)
     backend.library(kernel)
     longer = dataclasses.replace(kernel, outputs=(*kernel.outputs, kernel.outputs[0]))
     path = compile_library(kernel_text(kernel), backend._compiler)
-    with pytest.raises(CompileError, match=r"request of \d+ bytes, this program one of \d+"):
+    with pytest.raises(CompileError, match=r"cpu\.py differ in layout"):
         Library(path, longer)
 
 

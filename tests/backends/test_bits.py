@@ -7,6 +7,7 @@ number of points, chunk, worker, other output or compile-time variant.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -146,18 +147,22 @@ def test_bits_depend_on_no_variant(name: str) -> None:
     assert differing(computed(case, replace(case.points, variants=())), computed(case)) == []
 
 
+def _variant_sets() -> Iterator[tuple[str, str, list[str]]]:
+    """Each variant alone and all but the last; in each further parameter set all of them."""
+    for name in VARIANTS:
+        model, method = KERNELS[name]
+        names = [variant.name for variant in method.variants]
+        first, *further = (each.name for each in model.parameter_sets)
+        yield from ((name, first, chosen) for chosen in (*([each] for each in names), names[:-1]))
+        yield from ((name, other, names) for other in further)
+
+
 @pytest.mark.broad
-@pytest.mark.parametrize("name", VARIANTS)
-def test_bits_depend_on_no_variant_alone_nor_in_another_parameter_set(name: str) -> None:
-    model, method = KERNELS[name]
-    names = [variant.name for variant in method.variants]
-    cases = [case_of(model, method, N, [each], edges=True) for each in names]
-    cases.append(case_of(model, method, N, names[:-1], edges=True))
-    cases += [
-        case_of(model, method, N, names, parameter_set=each.name, edges=True)
-        for each in model.parameter_sets[1:]
-    ]
-    for case in cases:
-        plain = computed(case, replace(case.points, variants=()), Target(pack=1))
-        assert (plain["status"] == Status.ok).mean() > 0.4
-        assert differing(plain, computed(case, None, Target(pack=1))) == []
+@pytest.mark.parametrize(("name", "parameter_set", "variants"), _variant_sets())
+def test_bits_depend_on_no_set_of_variants(
+    name: str, parameter_set: str, variants: list[str]
+) -> None:
+    case = case_of(*KERNELS[name], N, variants, parameter_set=parameter_set, edges=True)
+    plain = computed(case, replace(case.points, variants=()), Target(pack=1))
+    assert (plain["status"] == Status.ok).mean() > 0.4
+    assert differing(plain, computed(case, None, Target(pack=1))) == []

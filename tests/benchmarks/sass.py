@@ -1,7 +1,7 @@
 """A GPU kernel's machine code: what its loops compute and write, and which is the time loop.
 
 Operations on doubles bound how fast a kernel can be: a multiprocessor begins so many of them a
-clock as cupy_device.DOUBLES_A_CLOCK says. It takes nvdisasm: `pip install nvidia-cuda-nvdisasm`
+clock as cupy_device.DOUBLES_PER_CLOCK says. It takes nvdisasm: `pip install nvidia-cuda-nvdisasm`
 brings it, CUDA has it.
 """
 

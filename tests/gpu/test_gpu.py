@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from sweep.backends import Stopped, batches, cupy_device, device, open_backend
 from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.cpu import CpuBackend
-from sweep.backends.gpu import GpuBackend, checked
+from sweep.backends.gpu import GpuBackend, check_sizes
+from sweep.backends.library import ColumnStruct
 from sweep.errors import CompileError, LostDeviceError, MachineError
 from sweep.plan import points
 from sweep.source import kernel_of
@@ -203,7 +204,7 @@ def seconds_of(units: int, threads: int, cost: float, busy_with: float = AT_ONCE
     return units * max(threads, busy_with) * cost
 
 
-@pytest.mark.parametrize("threads", [1, 1000, AT_ONCE, batches.MOST_THREADS])
+@pytest.mark.parametrize("threads", [1, 1000, AT_ONCE, batches.MAX_THREADS])
 @pytest.mark.parametrize("cost", [1e-14, 1e-11, 5e-8])
 def test_a_budget_grows_only_while_a_launch_stays_short(threads: int, cost: float) -> None:
     pace = batches.Pace(AT_ONCE)
@@ -230,7 +231,7 @@ def test_no_launch_takes_half_a_second_whatever_came_before() -> None:
         busy_with = AT_ONCE / 2 ** numbers.uniform(0, 4)
         launches = 0
         for _ in range(20):
-            threads = busy = int(2 ** numbers.uniform(0, np.log2(batches.MOST_THREADS)))
+            threads = busy = int(2 ** numbers.uniform(0, np.log2(batches.MAX_THREADS)))
             need = int(10 ** numbers.uniform(0, 6))  # units of its longest point
             each = cost * numbers.uniform(1.0, 4.0)
             units = pace.first(threads)
@@ -242,7 +243,7 @@ def test_no_launch_takes_half_a_second_whatever_came_before() -> None:
                 need -= done
                 launches += 1
                 units = pace.next(units, threads, seconds)
-        assert launches < 20 * (11 + 1e6 * 4 * cost * batches.MOST_THREADS / MOST)
+        assert launches < 20 * (11 + 1e6 * 4 * cost * batches.MAX_THREADS / MOST)
 
 
 def test_a_batch_begins_with_what_others_came_to() -> None:
@@ -261,7 +262,7 @@ def test_a_batch_begins_with_what_others_came_to() -> None:
 
 
 def test_a_launch_has_no_more_threads_than_stay_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MOST_THREADS", 64)
+    monkeypatch.setattr(batches, "MAX_THREADS", 64)
     for name in FEW:
         twin = TwinDevice()
         assert differing(on_cpu(CASES[name]), on_twin(CASES[name], twin)) == []
@@ -372,15 +373,15 @@ def test_a_request_is_packed_as_the_text_has_it(name: str) -> None:
     library.places(found)
     ours = [getattr(twin, field) for field in fields]
     expected = [place.offset for place in ours] + [place.size for place in ours]
-    assert list(found) == [*expected, ctypes.sizeof(twin), ctypes.sizeof(device.Column)]
+    assert list(found) == [*expected, ctypes.sizeof(twin), ctypes.sizeof(ColumnStruct)]
 
 
 def test_a_text_of_another_layout_is_refused() -> None:
     kernel = kernel_of(CASES["friction_oscillator-exact"].sweep)
     size = ctypes.sizeof(device.request_type(len(kernel.parameters), len(kernel.outputs)))
-    assert checked(device.Sizes(8, size, 1, 0), kernel).request_bytes == size
+    check_sizes(device.Sizes(8, size, 1, 0), kernel)
     with pytest.raises(CompileError, match="differ in layout"):
-        checked(device.Sizes(8, size + 8, 1, 0), kernel)
+        check_sizes(device.Sizes(8, size + 8, 1, 0), kernel)
 
 
 def test_a_call_of_cudas_own_library_does_not_compile_here() -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.cpu import CpuBackend, load_library
+from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend
+from sweep.backends.library import load_library
 from sweep.source import kernel_of
 from tests.benchmarks import sass
 from tests.gpu import nvrtc

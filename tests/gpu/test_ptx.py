@@ -16,8 +16,9 @@ import pytest
 from numpy.typing import NDArray
 
 from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.cpu import CpuBackend, load_library
+from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend, options_for
+from sweep.backends.library import load_library
 from sweep.errors import CompileError
 from sweep.source import Kernel, kernel_of, kernel_text
 from tests.gpu import kernels as gpu_kernels

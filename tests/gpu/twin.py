@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from sweep.backends.arrays import compute_arrays
 from sweep.backends.base import Computed
 from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.cpu import load_library
 from sweep.backends.device import Memory, OutOfMemory, Sizes
-from sweep.backends.gpu import checked, options_for
+from sweep.backends.gpu import check_sizes, options_for
+from sweep.backends.library import load_library
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Points, Sweep
 
@@ -117,7 +117,8 @@ class TwinProgram:
         self.library = load_library(compile_library(text, find_compiler(), flags))
         told = np.zeros(4, np.int64)
         self.start("tribosweep_sizes", told.ctypes.data, 1)
-        self.sizes = checked(Sizes(*told.tolist()), kernel)
+        self.sizes = Sizes(*told.tolist())
+        check_sizes(self.sizes, kernel)
 
     def start(self, entry: str, address: int, threads: int) -> None:
         run = getattr(self.library, entry.replace("tribosweep", "twin"))

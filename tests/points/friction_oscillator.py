@@ -47,7 +47,10 @@ def random_points(method: str, n: int, *, alike: bool = False, edges: bool = Fal
     Windows are given in seconds and in cycles.
     """
     if edges and method == "exact" and not alike:
-        return random_parameters(n, seed=3)
+        values = random_parameters(n, seed=3)
+        cycles = values["angular_frequency"] / (2 * np.pi)
+        start, end = values["window_start"] * cycles, values["window_end"] * cycles
+        return {**values, "start_cycle": start, "end_cycle": end}
     random = np.random.default_rng(11)
     omega, gravity = random.uniform(1, 30, n), random.uniform(5, 15, n)
     if alike:
