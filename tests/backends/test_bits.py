@@ -158,7 +158,7 @@ def _variant_sets() -> Iterator[tuple[str, str, list[str]]]:
 
 
 @pytest.mark.broad
-@pytest.mark.parametrize(("name", "parameter_set", "variants"), _variant_sets())
+@pytest.mark.parametrize(("name", "parameter_set", "variants"), [*_variant_sets()])
 def test_bits_depend_on_no_set_of_variants(
     name: str, parameter_set: str, variants: list[str]
 ) -> None:
