@@ -1,7 +1,7 @@
-"""Pure functions: a sweep's chunks, the parameters of a chunk's points, a sweep's fingerprint.
+"""Pure functions: the chunks of a sweep, the parameters of a chunk's points, the fingerprint.
 
-Parameter values are only sliced and compared here. Whatever is added may use + − × ÷ √ on them and
-nothing else: other functions give other bits on other machines.
+Parameter values are only sliced and compared here. Code added here must restrict itself to + − × ÷
+√ on them, because other functions give different bits on different machines.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
 Named = TypeVar("Named")
 
 RECIPE_FORMAT = 1
-CHUNKS_OF_A_RUN = 64  # wanted, where the least and greatest chunk allow it
+CHUNKS_OF_A_RUN = 64  # target number, within the limits on the size of a chunk
 MAX_CHUNK_POINTS = 2**20
-MAX_CHUNKS = 10**5  # files of one array that a file system lists in a blink
+MAX_CHUNKS = 10**5  # files per array that a file system lists quickly
 MAX_SWEEP_POINTS = MAX_CHUNKS * MAX_CHUNK_POINTS
 
 
 def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...]:
     """The shape of a sweep's chunks: whole trailing dimensions, then a part of one, then ones.
 
-    It follows from the sweep alone: 2**16 to 2**20 points (fewer of slow methods, more only where
-    10**5 chunks would not do), the whole grid where that has fewer. With `chunk_points`, the least
-    such block of at least that many points; SweepError if that is below 1 or makes more than 10**5
-    chunks.
+    It depends on the sweep alone. A chunk has 2**16 to 2**20 points, fewer for slow methods, more
+    only if there would be over 10**5 chunks; a smaller grid is one chunk. With `chunk_points`, it
+    is the smallest such block with at least that many points. Raises SweepError if `chunk_points`
+    is below 1 or makes more than 10**5 chunks.
     """
     if chunk_points is not None:
-        return _asked_block(sweep.shape, chunk_points)
+        return _requested_block(sweep.shape, chunk_points)
     target = _power_of_two_below(sweep.n_points // CHUNKS_OF_A_RUN)
-    # A block of at least n points has fewer than 2 n, hence half the greatest chunk.
+    # A block of at least n points can have up to 2 n, hence half the largest chunk.
     target = min(max(target, sweep.method.least_chunk), MAX_CHUNK_POINTS // 2)
     while math.prod(chunk_counts(sweep.shape, _block(sweep.shape, target))) > MAX_CHUNKS:
         target *= 2
@@ -61,18 +61,18 @@ def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...
 
 
 def chunk_counts(shape: Sequence[int], chunk_shape: Sequence[int]) -> tuple[int, ...]:
-    """How many chunks lie along each dimension."""
+    """The number of chunks along each dimension."""
     return tuple(-(-size // step) for size, step in zip(shape, chunk_shape, strict=True))
 
 
 def chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> Iterator[Chunk]:
-    """Every chunk of a grid, in C order of their index; together they hold every point once."""
+    """All chunks of a grid, in C order of their index; together they hold every point once."""
     for index in itertools.product(*map(range, chunk_counts(shape, chunk_shape))):
         yield chunk_at(index, shape, chunk_shape)
 
 
 def chunk_at(index: tuple[int, ...], shape: Sequence[int], chunk_shape: Sequence[int]) -> Chunk:
-    """The chunk at one place in the grid of chunks; a chunk at the ragged end is smaller."""
+    """The chunk at an index of the grid of chunks; the last along a dimension can be smaller."""
     start = tuple([i * step for i, step in zip(index, chunk_shape, strict=True)])
     ends = zip(start, chunk_shape, shape, strict=True)
     return Chunk(index, start, tuple([min(step, size - a) for a, step, size in ends]))
@@ -81,7 +81,7 @@ def chunk_at(index: tuple[int, ...], shape: Sequence[int], chunk_shape: Sequence
 def chunks_at(
     indices: NDArray[np.intp], shape: Sequence[int], chunk_shape: Sequence[int]
 ) -> list[Chunk]:
-    """The chunks at many places, a row each, as `chunk_at` has them: 10**5 take 0.1 s."""
+    """The chunks at many indices, one per row, like `chunk_at` but faster: 0.1 s for 10**5."""
     if not chunk_shape:
         return [chunk_at((), shape, chunk_shape)] * len(indices)
     step = np.array(chunk_shape, np.intp)
@@ -92,17 +92,17 @@ def chunks_at(
 
 
 def refuse_many_chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> None:
-    """SweepError if a grid has more chunks than file systems list in a blink."""
+    """Raise SweepError if a grid has more chunks than file systems list quickly."""
     count = math.prod(chunk_counts(shape, chunk_shape))
     if count > MAX_CHUNKS:
         raise SweepError(
-            f"chunks of {math.prod(chunk_shape):,} points make {count:,} of {math.prod(shape):,} "
-            f"points, at most {MAX_CHUNKS:,} are allowed; use a store of its own"
+            f"chunks of {math.prod(chunk_shape):,} points cut {math.prod(shape):,} points into "
+            f"{count:,} chunks, at most {MAX_CHUNKS:,} are allowed; use a separate store"
         )
 
 
 def points(sweep: Sweep, chunk: Chunk) -> Points:
-    """Every parameter of the sweep over the points of a chunk, these in C order."""
+    """All parameters of the sweep at the points of a chunk, in C order."""
     columns = {name: Column(np.array([value])) for name, value in sweep.constants.items()}
     for dimension, axis in enumerate(sweep.axes):
         repeat = math.prod(chunk.shape[dimension + 1 :])
@@ -117,17 +117,17 @@ def points(sweep: Sweep, chunk: Chunk) -> Points:
 
 
 def variant_sets(sweep: Sweep, chunk_shape: Sequence[int]) -> list[tuple[str, ...]]:
-    """The variants that hold in a chunk, for every different set of them that some chunk has."""
+    """The distinct sets of variants that hold in the chunks of a sweep."""
     variants = sweep.method.variants
     constants = {name: Column(np.array([value])) for name, value in sweep.constants.items()}
-    asked = {name for variant in variants for name in variant.parameters}
+    relevant = {name for variant in variants for name in variant.parameters}
     held = [{tuple(_holds(variant, constants) for variant in variants)}]
     for axis, step in zip(sweep.axes, chunk_shape, strict=True):
         parts = (
             {
                 name: Column(values[start : start + step])
                 for name, values in axis.columns.items()
-                if name in asked
+                if name in relevant
             }
             for start in range(0, axis.size, step)
         )
@@ -140,14 +140,15 @@ def variant_sets(sweep: Sweep, chunk_shape: Sequence[int]) -> list[tuple[str, ..
 
 
 def recipe(sweep: Sweep) -> Recipe:
-    """What a sweep computes, JSON-able and canonical: equal for sweeps that ask for the same.
+    """A canonical description of what a sweep computes, JSON-able; equal for equivalent sweeps.
 
-    Numbers are float.hex(). Neutral defaults are left out, so that a parameter which a later
-    version adds changes no fingerprint; so is the method's revision, which is compared apart.
+    Numbers are float.hex(). Neutral defaults are omitted, so that a parameter added by a later
+    version changes no fingerprint. The revision of the method is omitted too; it is compared
+    separately.
     """
     neutral = {p.name: p.default for p in sweep.parameters if p.neutral}
     constants = {n: v for n, v in sorted(sweep.constants.items()) if neutral.get(n) != v}
-    asked = {output.name for output in sweep.outputs}
+    requested = {output.name for output in sweep.outputs}
     return {
         "format": RECIPE_FORMAT,
         "model": sweep.model.name,
@@ -155,7 +156,7 @@ def recipe(sweep: Sweep) -> Recipe:
         "parameter_set": sweep.parameter_set.name,
         "constants": canonical(constants),
         "axes": [_axis_recipe(axis) for axis in sweep.axes],
-        "outputs": [output.name for output in sweep.model.outputs if output.name in asked],
+        "outputs": [output.name for output in sweep.model.outputs if output.name in requested],
         "dtype": sweep.dtype,
     }
 
@@ -167,14 +168,14 @@ def fingerprint(recipe: Mapping[str, Any]) -> str:
 
 
 def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Sweep:
-    """The sweep a recipe was made from, given the values of all that lies along its axes.
+    """The sweep of a recipe, from the values of the parameters that `along_axes` names.
 
-    Which those are, `along_axes` says. The method is that of today's table, whatever its revision.
-    Raises SweepError if this version cannot compute the recipe.
+    The method is that of the current table, whatever its revision. Raises SweepError if this
+    version cannot compute the recipe.
     """
     if recipe.get("format") != RECIPE_FORMAT:
         raise SweepError(
-            f"recipe of format {recipe.get('format')!r}, this version reads format "
+            f"the recipe has format {recipe.get('format')!r}, this version reads format "
             f"{RECIPE_FORMAT}; use the version that wrote it"
         )
     model = _called("model", recipe["model"], models())
@@ -196,13 +197,13 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
 
 
 def along_axes(recipe: Mapping[str, Any]) -> list[str]:
-    """The parameters that lie along axes, by a recipe; of refined points their levels, too."""
+    """The parameters along the axes of a recipe, and the levels of refined points."""
     names = [name for axis in recipe["axes"] for name in axis["parameters"]]
     return [*names, *(LEVEL for axis in recipe["axes"] if _is_refined(axis))]
 
 
 def canonical(value: object) -> Any:
-    """A value as JSON can hold it without loss: numbers as float.hex(), mappings sorted by key."""
+    """A value that JSON holds without loss: numbers as float.hex(), mappings sorted by key."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, Mapping):
@@ -216,7 +217,7 @@ def canonical(value: object) -> Any:
 
 
 def plain(value: object) -> Any:
-    """What `canonical` was made from, with every number a float."""
+    """The inverse of `canonical`; every number becomes a float."""
     if isinstance(value, Mapping):
         entries = cast("Mapping[str, object]", value)
         return {key: plain(entry) for key, entry in entries.items()}
@@ -227,15 +228,15 @@ def plain(value: object) -> Any:
     return value
 
 
-def _asked_block(shape: tuple[int, ...], chunk_points: int) -> tuple[int, ...]:
+def _requested_block(shape: tuple[int, ...], chunk_points: int) -> tuple[int, ...]:
     if chunk_points < 1:
-        raise SweepError(f"chunk_points={chunk_points!r}: a chunk has at least 1 point")
+        raise SweepError(f"chunk_points={chunk_points!r}: give at least 1")
     block = _block(shape, chunk_points)
     count = math.prod(chunk_counts(shape, block))
     if count > MAX_CHUNKS:
         raise SweepError(
-            f"chunk_points={chunk_points!r} makes {count:,} chunks of {math.prod(shape):,} points, "
-            f"at most {MAX_CHUNKS:,} are allowed; leave it out, or ask for a larger one"
+            f"chunk_points={chunk_points!r} cuts {math.prod(shape):,} points into {count:,} "
+            f"chunks, at most {MAX_CHUNKS:,} are allowed; omit it, or give a larger number"
         )
     return block
 
@@ -275,24 +276,25 @@ def _axis(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> 
 
 
 def _is_refined(axis_recipe: Mapping[str, Any]) -> bool:
-    """As `Axis.is_refined`."""
+    """Like `Axis.is_refined`."""
     return "refine" in axis_recipe["recipe"]
 
 
 def _constants(
-    parameters: Iterable[Parameter], given: Mapping[str, float], axes: Iterable[Axis]
+    parameters: Iterable[Parameter], values: Mapping[str, float], axes: Iterable[Axis]
 ) -> dict[str, float]:
-    """The given values with neutral defaults filled in, in the order of the parameters."""
+    """The values with neutral defaults filled in, in the order of the parameters."""
     on_axes = {name for axis in axes for name in axis.columns}
     neutral = {p.name: p.default for p in parameters if p.neutral and p.default is not None}
-    constants = neutral | dict(given)
+    constants = neutral | dict(values)
     names = {parameter.name: parameter.name for parameter in parameters}
-    for name in (*given, *on_axes):
+    for name in (*values, *on_axes):
         _called("parameter", name, names)
     missing = [name for name in names if name not in constants and name not in on_axes]
     if missing:
         raise SweepError(
-            f"recipe without a value of {', '.join(missing)}, which this version needs"
+            f"the recipe lacks {', '.join(missing)}, which this version needs; use the version "
+            "that wrote it"
         )
     return {name: constants[name] for name in names if name not in on_axes}
 
@@ -302,11 +304,11 @@ def _called(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
         return choices[name]
     near = get_close_matches(name, choices, n=1)
     hint = f"; the nearest is {near[0]!r}" if near else ""
-    raise SweepError(f"no {kind} {name!r} in this version{hint} (there are {', '.join(choices)})")
+    raise SweepError(f"this version has no {kind} {name!r}{hint} (it has {', '.join(choices)})")
 
 
 def _number(text: str) -> float | str:
-    """The float that `canonical` wrote as this text, else the text."""
+    """The float that `canonical` wrote as this text, or the text itself."""
     try:
         value = float.fromhex(text)
     except ValueError:

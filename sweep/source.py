@@ -1,7 +1,7 @@
-"""Puts together the one complete C++ text of a kernel: generated structs, headers, entry.
+"""Assembles the complete C++ text of a kernel: generated structs, headers, entry.
 
-The same text goes to every compiler; only the entry differs between CPU and GPU. Each header is
-taken in once, where it is first included, behind a #line that names the file it stands in.
+Every compiler gets the same text; only the entry differs between CPU and GPU. Each header is
+inserted once, where it is first included, after a #line that names its file.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CPP_TOKEN = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
-    """Everything a kernel's text depends on; equal kernels have equal texts."""
+    """Everything that a kernel's text depends on; equal kernels have equal texts."""
 
     model: Model
     method: Method
@@ -61,7 +61,7 @@ class Kernel:
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The kernel's columns, in order."""
+        """The parameters of the kernel's columns, in order."""
         return parameters_of(self.model, self.parameter_set, self.method)
 
 
@@ -79,7 +79,7 @@ def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:
 def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
     """The complete text that is compiled for `kernel`; SweepError if a header is missing.
 
-    Of a method of kind "array", which nothing is compiled for, it is the Python text.
+    For a method of kind "array", which is not compiled, it is the Python text.
     """
     if kernel.method.kind == "array":
         return array_text(kernel.model, kernel.method)
@@ -119,7 +119,7 @@ def is_token_digest(digest: object) -> bool:
 
 
 def flat_text(header: str) -> str:
-    """The text of a kernel header with all it includes, each once; SweepError if one is missing."""
+    """A kernel header with all its includes, each once; SweepError if one is missing."""
     return "".join(_flatten(header, set()))
 
 
@@ -200,7 +200,7 @@ def _flatten(name: str, seen: set[str]) -> Iterable[str]:
 
 
 def _generated(kernel: Kernel) -> str:
-    """The structs and flags that the model's header is written against."""
+    """The structs and flags that the header of the model uses."""
     model = kernel.model
     wanted = {output.name for output in kernel.outputs}
     variants = dict.fromkeys(v.name for method in model.methods for v in method.variants)
@@ -226,7 +226,7 @@ def _generated(kernel: Kernel) -> str:
 
 
 def _columns(kernel: Kernel) -> str:
-    """The code between a request's numbered arrays and the named fields of the structs."""
+    """The code that maps a request's numbered arrays to the named fields of the structs."""
     names = [parameter.name for parameter in kernel.parameters]
     absent = [name for name in _fields(kernel.model) if name not in names]
     gathers = [f"p.{name} = points.gather({i});" for i, name in enumerate(names)]
@@ -252,9 +252,9 @@ def _columns(kernel: Kernel) -> str:
 
 
 def _rows(model: Model) -> str:
-    """The code between the named observables and the rows of a trace: the moment, then the others.
+    """The code that writes the named observables to the rows of a trace, time first.
 
-    A row of items' observables is that of one lane.
+    The row of an item's observables is taken from one lane.
     """
     names = ["time", *_observables(model)]
     of_items = _observables(model, per_item=True)
@@ -278,7 +278,7 @@ def _observables(model: Model, *, per_item: bool = False) -> list[str]:
 
 
 def _fields(model: Model) -> list[str]:
-    """The names of all parameters that some sweep of the model may have."""
+    """The names of all parameters that a sweep of the model can have."""
     sets = [p for parameter_set in model.parameter_sets for p in parameter_set.parameters]
     controls = [p for method in model.methods for p in method.parameters]
     return list(dict.fromkeys(p.name for p in (*model.parameters, *sets, *controls)))

@@ -112,7 +112,7 @@ def test_csv_says_in_comments_what_its_numbers_are(store: Store, tmp_path: Path)
     for wanted in (
         "# model: friction_oscillator",
         f"# fingerprint: {store.dataset().attrs['fingerprint']}",
-        "# gravity = 10.0 [m/s^2] acceleration that presses the mass on the plane",
+        "# gravity = 10.0 [m/s^2] acceleration that presses the mass onto the plane",
         "# column wear_power: [W] mean of N|v| over the window",
         "# column base_acceleration: [m/s^2] amplitude of the plane's acceleration",
     ):

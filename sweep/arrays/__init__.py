@@ -1,14 +1,15 @@
 """Methods of kind "array": NumPy code that a backend calls with its own array library.
 
-A model's array methods are functions of their names in the module, or package, of its name here:
+The array methods of a model are functions in the module or package with the model's name in this
+folder, each with the name of the method:
 
     method(xp, parameters) -> outputs
 
-`xp` is numpy or a library of the same functions, `parameters` holds an array of shape (n,) for each
-parameter of the sweep, and the result one for each output of the model and for "status", in SI
-units; outputs of a point that is not ok may hold anything. Scalars are plain: CuPy refuses what is
-not exactly an int, a float or NumPy's own, a Status too. A point's bits must not depend on the
-points beside it: nothing is summed or multiplied across points, and matrices are solved one by one.
+`xp` is numpy or a library with the same functions. `parameters` holds an array of shape (n,) for
+each parameter of the sweep; the result holds one for each output of the model and for "status". All
+values are in SI units; the outputs of a point that is not ok are arbitrary. Scalars must be plain
+int, float or NumPy scalars: CuPy refuses subclasses such as Status. The bits of a point must not
+depend on other points: do not sum or multiply across points, and solve matrices one by one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any, cast
 from sweep.errors import SweepError
 from sweep.spec import Method, Model
 
-Array = Any  # of the backend's array library
+Array = Any  # an array of the backend's library
 ArrayMethod = Callable[[Any, Mapping[str, Array]], Mapping[str, Array]]
 
 
@@ -33,13 +34,13 @@ def array_method(model: Model, method: Method) -> ArrayMethod:
         return cast("ArrayMethod", getattr(_imported(model.name)[0], method.name))
     except (ImportError, AttributeError):
         raise SweepError(
-            f"method {method.name} of {model.name} is missing: write it as the function "
-            f"{method.name} in sweep/arrays/{model.name}"
+            f"method {method.name} of {model.name} is missing: add a function "
+            f"{method.name} to sweep/arrays/{model.name}"
         ) from None
 
 
 def array_text(model: Model, method: Method) -> str:
-    """The Python text of a method of kind "array", with all of its model's package.
+    """The Python text of a method of kind "array": the whole package of its model.
 
     It is the text that this process computes with: a later edit of a file does not change it.
     """

@@ -1,4 +1,4 @@
-"""The models, found by looking: a module here with a MODEL is a model, and no list is kept."""
+"""The models: every module in this folder that has a MODEL. There is no other list of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from sweep.spec import Model
 
 @cache
 def models() -> dict[str, Model]:
-    """Every model by name, in the order of names."""
+    """Every model by name, sorted by name."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {name: importlib.import_module(f"{__name__}.{name}").MODEL for name in names}

@@ -1,21 +1,23 @@
-"""Mass rubbing on a shaken plane (Code_Aster SDND104), with spring, damper, vertical shaking.
+"""Mass rubbing on a shaken plane (Code_Aster SDND104), with spring, damper and vertical shaking.
 
-The plane shakes with the acceleration a0 sin(ωt); y is the displacement relative to it.
+The plane shakes with the acceleration a0 sin(ωt); y is the displacement relative to the plane.
 
     m ÿ = −c ẏ − k y − m a0 sin(ωt) + F,   |F| ≤ μ N(t),   F = −μ N sgn(ẏ) while slipping
     N(t) = m (g + a_v sin(ωt + φ)),        y(0) = ẏ(0) = 0, stuck
 
-While stuck the plane supplies F = k y + m a0 sin(ωt); the mass slips when that exceeds μN.
-Methods `euler`, `devogelaere`, `adapt_ordre2`, `rk54` and `rk32` are those of Code_Aster, under its
-penalised law: stuck, the contact is a spring K_T and a damper C_T, F = F0 − K_T (y − y0) − C_T ẏ,
-until that exceeds μN; the wear power is the trapezoid of N|ẏ| over the steps that begin in slip.
-At a reversal the penalty holds the mass for a while, so it counts as stuck between two samples at
-which it is stuck and friction could hold it without: |k y + m a0 sin(ωt)| ≤ μN.
-With a finite tolerance a scheme chooses its steps, and several blocks make it run twice: the number
-of samples has to be known first. `moreau` has neither penalty nor limit of stability.
+During stick, friction supplies F = k y + m a0 sin(ωt); the mass slips when |F| exceeds μN.
 
-All outputs are over the window [window_start, window_end]. Wear power (Archard; Code_Aster's
-PUIS_USURE) is the mean of N|ẏ| and has no μ; friction power is the mean of μN|ẏ|.
+Methods `euler`, `devogelaere`, `adapt_ordre2`, `rk54` and `rk32` are the schemes of Code_Aster with
+its penalised friction law: during stick, the contact is a spring K_T and a damper C_T,
+F = F0 − K_T (y − y0) − C_T ẏ, until |F| exceeds μN. The wear power is the trapezoidal mean of N|ẏ|
+over the steps that begin in slip. The penalty briefly holds the mass at every reversal. Therefore
+an interval counts as stick only if, at both of its ends, the mass is stuck and friction could also
+hold it without the penalty: |k y + m a0 sin(ωt)| ≤ μN. With a finite tolerance, a scheme controls
+its own step length; with several blocks it then runs twice, because the number of samples must be
+known in advance. `moreau` has neither a penalty nor a stability limit.
+
+All outputs refer to the window [window_start, window_end]. Wear power (Archard; PUIS_USURE in
+Code_Aster) is the mean of N|ẏ|, without μ; friction power is the mean of μN|ẏ|.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ COMMON = (
     Parameter(name="mass", symbol="m", unit="kg", minimum=0, open_minimum=True,
               meaning="mass of the rubbing body"),
     Parameter(name="gravity", symbol="g", unit="m/s^2", minimum=0, open_minimum=True,
-              meaning="acceleration that presses the mass on the plane"),
+              meaning="acceleration that presses the mass onto the plane"),
     Parameter(name="friction", symbol="mu", unit="1", minimum=0,
               meaning="Coulomb friction coefficient"),
     Parameter(name="stiffness", symbol="k", unit="N/m", minimum=0, default=0.0, neutral=True,
@@ -52,21 +54,21 @@ COMMON = (
     Parameter(name="vertical_acceleration", symbol="a_v", unit="m/s^2", minimum=0, default=0.0,
               neutral=True, meaning="amplitude of the vertical shaking; must stay below gravity"),
     Parameter(name="phase", symbol="phi", unit="rad", minimum=-1e9, maximum=1e9, default=0.0,
-              neutral=True, meaning="phase of the normal load against the base motion"),
+              neutral=True, meaning="phase of the normal load relative to the base motion"),
 )  # fmt: skip
 
 WINDOW = ParameterSet(name="seconds", parameters=(
     Parameter(name="window_start", symbol="t0", unit="s", minimum=0,
-              meaning="start of the window that outputs are taken over"),
+              meaning="start of the window over which outputs are computed"),
     Parameter(name="window_end", symbol="t1", unit="s", minimum=0, open_minimum=True,
-              meaning="end of the window; must come after its start"),
+              meaning="end of the window; must be after its start"),
 ))  # fmt: skip
 
 CYCLES = ParameterSet(name="cycles", parameters=(
     Parameter(name="start_cycle", symbol="n0", unit="1", minimum=0,
               meaning="start of the window, in periods of the shaking"),
     Parameter(name="end_cycle", symbol="n1", unit="1", minimum=0, open_minimum=True,
-              meaning="end of the window, in periods of the shaking; must come after its start"),
+              meaning="end of the window, in periods of the shaking; must be after its start"),
 ))  # fmt: skip
 
 OUTPUTS = (
@@ -75,10 +77,10 @@ OUTPUTS = (
     Output(name="slip_distance", unit="m", long_name="distance slipped in the window"),
     Output(name="stick_fraction", unit="1", long_name="share of the window spent stuck"),
     Output(name="slip_phases", unit="1", kind="count",
-           long_name="slips that begin in the window (a reversal begins a new one)"),
+           long_name="number of slips that begin in the window (a reversal begins a new slip)"),
     Output(name="peak_slip_speed", unit="m/s", long_name="greatest slip speed in the window"),
     Output(name="regime", unit="1", kind="flag", flags=("stick", "stick_slip", "slip_slip"),
-           long_name="whether the mass is ever stuck, ever slips, in the window"),
+           long_name="motion in the window: stick only, stick and slip, or slip only"),
 )  # fmt: skip
 
 OBSERVABLES = (
@@ -86,10 +88,11 @@ OBSERVABLES = (
                long_name="displacement of the mass relative to the plane"),
     Observable(name="velocity", unit="m/s",
                long_name="velocity of the mass relative to the plane"),
-    Observable(name="friction_force", unit="N", long_name="friction of the plane on the mass"),
+    Observable(name="friction_force", unit="N", long_name="friction force of the plane on the "
+               "mass"),
     Observable(name="normal_force", unit="N", long_name="normal force of the plane on the mass"),
-    Observable(name="base_velocity", unit="m/s", long_name="velocity of the plane, of mean 0"),
-    Observable(name="wear_rate", unit="W", long_name="N|v| at this moment"),
+    Observable(name="base_velocity", unit="m/s", long_name="velocity of the plane, with mean 0"),
+    Observable(name="wear_rate", unit="W", long_name="momentary wear power N|v|"),
     Observable(name="stuck", unit="1", long_name="whether the mass is stuck",
                flags=("slipping", "stuck")),
 )  # fmt: skip
@@ -106,7 +109,7 @@ STEPPING_VARIANTS = (NO_SPRING, NO_DAMPING, NO_SHAKING, SHARED_CLOCK)
 
 EXACT = Method(
     name="exact", kind="kernel", revision=2,
-    summary="event-driven closed-form flow, exact to rounding; no step size",
+    summary="event-driven closed form, exact to rounding; no step size",
     variants=(NO_SPRING, NO_DAMPING, NO_SHAKING),
     pack=3,
     traced=True,
@@ -118,40 +121,40 @@ STEP = Parameter(
     unit="s",
     minimum=0,
     open_minimum=True,
-    meaning="length of a time step; at most a tenth of the period unless the mass never slips; "
-    "of the first one if steps are chosen",
+    meaning="time step; at most a tenth of the period unless the mass never slips. With step-size "
+    "control: the first step",
 )
 CONTACT = (
     STEP,
     Parameter(name="tangential_stiffness", symbol="K_T", unit="N/m", minimum=0, open_minimum=True,
-              meaning="stiffness of the stuck contact's penalty"),
+              meaning="penalty stiffness of the contact during stick"),
     Parameter(name="tangential_damping", symbol="C_T", unit="N s/m", minimum=0, default=math.nan,
               derived="critical: 2 sqrt(m (k + K_T))",
-              meaning="damping of the stuck contact's penalty"),
+              meaning="penalty damping of the contact during stick"),
 )  # fmt: skip
 LIMITS = (
     Parameter(name="maximum_step", symbol="h_max", unit="s", minimum=0, open_minimum=True,
-              default=1e-4, meaning="longest step where the tolerance is finite, 1/50 of a period "
-              "at most; slips begin and end within steps, so it bounds the error"),
+              default=1e-4, meaning="longest step with step-size control, further limited to 1/50 "
+              "of a period; it bounds the error, because slips begin and end within steps"),
     Parameter(name="blocks", symbol="B", unit="1", minimum=1, maximum=1e6, whole=True, default=1,
-              meaning="blocks of samples whose mean powers are averaged, the intervals between "
-              "two of them dropped; 1: the mean over time (Code_Aster prints 8 blocks, which with "
-              "steps of changing length is another mean, percents off if they change much); with "
-              "chosen steps more than 1 computes the motion twice, to know the number of samples"),
+              meaning="number of blocks of samples whose mean powers are averaged, without the "
+              "intervals between blocks; 1: the mean over time. Code_Aster prints the mean of 8 "
+              "blocks, which can differ by several percent if the step length changes. With "
+              "step-size control, more than 1 block computes the motion twice, to count samples"),
     Parameter(name="maximum_steps", symbol="n_max", unit="1", minimum=1, maximum=1e15, whole=True,
-              default=1e9, meaning="steps tried, from the start of the motion; where blocks make "
-              "chosen steps run twice, in each of the two runs"),
+              default=1e9, meaning="largest number of attempted steps from the start of the "
+              "motion, in each run if blocks and step-size control require two runs"),
 )  # fmt: skip
 
 
 def _tolerance(default: float, maximum: float, minimum: float = 0.0) -> Parameter:
-    """A finite one above the maximum would look controlled and have errors of any size."""
+    """A tolerance with a maximum: above it, errors would be arbitrary despite the control."""
     return Parameter(
         name="tolerance", symbol="eps", unit="1", minimum=minimum, open_minimum=minimum == 0,
         maximum=maximum, infinite=True, default=default,
-        meaning="what step control allows: to rk54 and rk32 the relative error of a step, to "
-        "adapt_ordre2 its length in 1/50 of the apparent period (1: Code_Aster's; above 16: "
-        "unstable); inf, which is all that euler and devogelaere take: constant step",
+        meaning="tolerance of step-size control: for rk54 and rk32 the relative error per step, "
+        "for adapt_ordre2 the step in units of 1/50 of the apparent period (Code_Aster uses 1; "
+        "above 16 it is unstable). inf: constant step, the only choice for euler and devogelaere",
     )  # fmt: skip
 
 
@@ -161,7 +164,7 @@ RELATIVE = _tolerance(1e-6, 0.1)
 
 
 def _scheme(name: str, summary: str, tolerance: Parameter, pack: int) -> Method:
-    """A scheme under the penalised law."""
+    """A scheme with the penalised law."""
     controlled = () if tolerance is CONSTANT else (CONSTANT_STEP,)
     return Method(
         name=name, kind="kernel", summary=summary, revision=1,
@@ -174,14 +177,14 @@ def _scheme(name: str, summary: str, tolerance: Parameter, pack: int) -> Method:
 
 SCHEMES = (
     _scheme("euler", "penalised law, symplectic Euler (order 1)", CONSTANT, 3),
-    _scheme("devogelaere", "penalised law, De Vogelaere (order 4)", CONSTANT, 3),
+    _scheme("devogelaere", "penalised law, De Vogelaere (order 4; 3 with damping)", CONSTANT, 3),
     _scheme("adapt_ordre2", "penalised law, central differences (order 2)", SAME_PERIOD, 2),
     _scheme("rk54", "penalised law, Dormand-Prince 5(4)", RELATIVE, 3),
     _scheme("rk32", "penalised law, Bogacki-Shampine 3(2)", RELATIVE, 3),
 )
 MOREAU = Method(
     name="moreau", kind="kernel", revision=1,
-    summary="Moreau-Jean time stepping: friction as an implicit impulse, no penalty, no stability "
+    summary="Moreau-Jean time stepping: friction as an implicit impulse; no penalty, no stability "
     "limit",
     parameters=(STEP,),
     variants=STEPPING_VARIANTS,
@@ -211,20 +214,19 @@ MODEL = Model(
     sentences={
         Status.ok: "computed",
         Status.not_converged: "more than maximum_steps steps (1e9 for moreau): raise that limit, "
-        "take longer steps, a looser tolerance or a shorter run; of method exact, more stick and "
-        "slip phases than the motion can have: please report this point's parameters",
-        Status.diverged: "the step is beyond the scheme's stability limit, of a stuck mass or of "
-        "one that slips on its spring (sweep.theory.stability tells it): take a shorter step, a "
-        "softer tangential_stiffness, another scheme, or a finite tolerance where the scheme takes "
-        "one; or the numbers overflow or underflow: bring the parameters nearer to one another in "
-        "size",
+        "use longer steps or a looser tolerance, or shorten the run. With method exact: more stick "
+        "and slip phases than the motion can have; please report the parameters of this point",
+        Status.diverged: "the step exceeds the scheme's stability limit during stick or during "
+        "slip on the spring (see sweep.theory.stability): use a shorter step, a softer "
+        "tangential_stiffness, another scheme, or a finite tolerance if the scheme has one. Or "
+        "numbers overflow or underflow: choose parameters that are closer in magnitude",
         Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
-        "gravity), the window is empty (its end must come after its start) or ends after more than "
-        "1e9 cycles (a method in steps: after a phase of 1e9), spring or damper is out of all "
-        "proportion (k/m above 1e12 ω², c/m above 1e12 ω), there are more blocks than half the "
-        "samples, or a constant step is longer than a tenth of the period of a motion that slips",
-        Status.failed: "the worker failed at this point's chunk; see the receipts, then run "
-        "again with --retry-failed",
-        Status.pending: "not computed yet; run the sweep again to go on",
+        "gravity); the window is empty (its end must be after its start) or ends after more than "
+        "1e9 cycles (with time stepping: after a phase of 1e9); spring or damper is too strong "
+        "(k/m above 1e12 ω², c/m above 1e12 ω); there are more blocks than half the samples; or a "
+        "constant step exceeds a tenth of the period although the mass slips",
+        Status.failed: "the worker failed while computing this point's chunk; see the receipts, "
+        "then run again with --retry-failed",
+        Status.pending: "not computed yet; run the sweep again to resume",
     },
 )

@@ -1,22 +1,24 @@
-"""Den Hartog's mass on a spring with dry friction: its steady motion without stops, in closed form.
+"""Den Hartog's closed form for the steady motion without stops of a mass on a spring with friction.
 
     m ÿ = −k y − m a0 sin(ωt) − μ m g sgn(ẏ)
 
-is model `friction_oscillator` with a spring, without damper and vertical shaking. With r = ω/√(k/m)
-and η = μg/a0, the steady motion swings between ±X and reverses at once at each end,
+is the model `friction_oscillator` with a spring, without damper or vertical shaking. With r =
+ω/√(k/m) and η = μg/a0, the steady motion oscillates between ±X and reverses at both ends at once,
 
     X = (m a0/k) √(1 − η²G²)/|1 − r²|,   G = (1 − r²) tan(π/2r)/r,
 
-as long as the mass does not stop in between: X ≥ η (m a0/k) S, where S is the greatest value over
-half a period of [sin(θ/r) + tan(π/2r)(cos θ − cos(θ/r))]/(r sin θ). At resonance the swing is
-unbounded below η = π/4. Transients die by friction alone, the slower the weaker it is.
+provided that the mass does not stop in between: X ≥ η (m a0/k) S, where S is the maximum over half
+a period of [sin(θ/r) + tan(π/2r)(cos θ − cos(θ/r))]/(r sin θ). At resonance the amplitude is
+unbounded for η < π/4. Transients decay by friction only, and more slowly the weaker the friction
+is.
 
-A cycle slips 4X. Wear power is that of N|v| and has no μ. Functions take numbers or arrays that
-broadcast together, in SI units, and return float64 of the broadcast shape unless they say
-otherwise: NaN where the motion stops, where there is no spring and where the plane is at rest.
+The mass slips 4X per cycle. Wear power is the mean of N|v|, without μ. Functions take numbers or
+arrays that broadcast together, in SI units, and return float64 arrays of the broadcast shape unless
+stated otherwise. They are NaN where the motion has stops, without a spring, and for a plane at
+rest.
 
 Source: J. P. Den Hartog, Forced vibrations with combined Coulomb and viscous friction, Trans. ASME
-53 (1931) APM-107-115; the end of a half period taken to its limits at r = 1.
+53 (1931) APM-107-115; here with the limits at r = 1.
 """
 
 from __future__ import annotations
@@ -28,11 +30,11 @@ from numpy.typing import ArrayLike, NDArray
 
 Values = NDArray[np.float64]  # of the broadcast shape
 
-VOIDED_BY = ("damping", "vertical_acceleration")  # of which all have to be 0
+VOIDED_BY = ("damping", "vertical_acceleration")  # the closed form needs both to be 0
 
-PHASES = 1024  # over half a period, at which the stopping condition is looked at
-SECTIONS = 40  # golden ones, about the best of them
-TOGETHER = 256  # frequency ratios: what is looked at then takes some megabytes
+PHASES = 1024  # samples of the stopping condition per half period
+SECTIONS = 40  # golden-section steps around the best sample
+TOGETHER = 256  # frequency ratios per batch, to limit memory to a few megabytes
 
 
 def amplitude(
@@ -43,7 +45,7 @@ def amplitude(
     base_acceleration: ArrayLike,
     angular_frequency: ArrayLike,
 ) -> Values:
-    """The greatest displacement X [m]; inf at resonance, NaN where the mass stops on its way."""
+    """The largest displacement X [m]; inf at resonance, NaN where the mass stops in between."""
     ratio = _frequency_ratio(mass, stiffness, angular_frequency)
     ratio, loss = _with_loss(ratio, friction, gravity, base_acceleration)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -60,9 +62,9 @@ def turning_phase(
     base_acceleration: ArrayLike,
     angular_frequency: ArrayLike,
 ) -> Values:
-    """The phase ωt in (−π, π] at which the displacement is greatest; NaN where the mass stops.
+    """The phase ωt in (−π, π] of the largest displacement; NaN where the mass stops in between.
 
-    Without friction −π/2 below resonance and π/2 above.
+    Without friction it is −π/2 below resonance and π/2 above.
     """
     ratio = _frequency_ratio(mass, stiffness, angular_frequency)
     ratio, loss = _with_loss(ratio, friction, gravity, base_acceleration)
@@ -82,7 +84,7 @@ def wear_power(
     base_acceleration: ArrayLike,
     angular_frequency: ArrayLike,
 ) -> Values:
-    """Mean of N|v| [W] over a cycle: 4 m g X ω/2π; NaN where the mass stops on its way."""
+    """Mean of N|v| [W] over a cycle, 4 m g X ω/2π; NaN where the mass stops in between."""
     size = amplitude(mass, gravity, friction, stiffness, base_acceleration, angular_frequency)
     return 2 / np.pi * _float(mass) * _float(gravity) * _float(angular_frequency) * size
 
@@ -95,7 +97,7 @@ def friction_power(
     base_acceleration: ArrayLike,
     angular_frequency: ArrayLike,
 ) -> Values:
-    """Mean of μN|v| [W], the heat: 4 μ m g X ω/2π; NaN where the mass stops on its way."""
+    """Mean of μN|v| [W], the heat, 4 μ m g X ω/2π; NaN where the mass stops in between."""
     wear = wear_power(mass, gravity, friction, stiffness, base_acceleration, angular_frequency)
     return _float(friction) * wear
 
@@ -108,17 +110,17 @@ def is_continuous(
     base_acceleration: ArrayLike,
     angular_frequency: ArrayLike,
 ) -> NDArray[np.bool_]:
-    """Whether the steady motion never stops but to reverse."""
+    """Whether the steady motion stops only to reverse."""
     ratio = _frequency_ratio(mass, stiffness, angular_frequency)
     return _continuous(*_with_loss(ratio, friction, gravity, base_acceleration))
 
 
 def continuous_limit(frequency_ratio: ArrayLike) -> Values:
-    """The greatest η = μg/a0 at which the motion with r = ω/√(k/m) never stops.
+    """The largest η = μg/a0 for which the motion with r = ω/√(k/m) has no stops.
 
-    1/√(G² + (1 − r²)²S²). It is 0 at r = 1/3, 1/5, ..., π/4 at r = 1 and tends to 2/√(π² + 4), that
-    of the mass without spring, as r grows. S is looked for on 1024 phases, which resolve it
-    down to r = 0.02; the relative error above that is some roundings of G.
+    1/√(G² + (1 − r²)²S²). It is 0 at r = 1/3, 1/5, ..., π/4 at r = 1, and for large r tends to
+    2/√(π² + 4), the value without a spring. S is searched on 1024 phases, which resolve it down to
+    r = 0.02; above that, the relative error is a few rounding errors of G.
     """
     ratio = _float(frequency_ratio)
     each, places = np.unique(ratio, return_inverse=True)
@@ -131,11 +133,11 @@ def continuous_limit(frequency_ratio: ArrayLike) -> Values:
 
 
 def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
-    """The border of the motion that never stops: by label, a number that changes its sign there.
+    """The boundary of the motion without stops: for its label, an array that changes sign there.
 
-    `parameters` are those of friction_oscillator, by name, broadcasting together. Empty unless all
-    that matter are among them; NaN where a damper or vertical shaking makes the closed form void,
-    or where there is no spring.
+    `parameters` maps names of parameters of friction_oscillator to values that broadcast together.
+    The result is empty unless all relevant parameters are given, and NaN without a spring or where
+    a damper or vertical shaking invalidates the closed form.
     """
     wanted = ("mass", "gravity", "friction", "base_acceleration", "angular_frequency", "stiffness")
     if not set(wanted) <= parameters.keys():
@@ -162,7 +164,7 @@ def _frequency_ratio(mass: ArrayLike, stiffness: ArrayLike, angular_frequency: A
 def _with_loss(
     ratio: Values, friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike
 ) -> tuple[Values, Values]:
-    """r and η, of one shape."""
+    """r and η, broadcast to the same shape."""
     with np.errstate(divide="ignore", invalid="ignore"):
         loss = _float(friction) * _float(gravity) / _float(base_acceleration)
     ratio, loss = np.broadcast_arrays(ratio, loss)
@@ -174,7 +176,7 @@ def _continuous(ratio: Values, loss: Values) -> NDArray[np.bool_]:
 
 
 def _defect(ratio: Values) -> Values:
-    """G = (1 − r²) tan(π/2r)/r, −4/π at resonance: there π/2r is δ beyond a right angle."""
+    """G = (1 − r²) tan(π/2r)/r; −4/π at resonance. `beyond` is π/2r less a right angle."""
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.pi / 2 * (1 - ratio) / ratio
         near = -2 / np.pi * (1 + ratio) * np.where(beyond == 0, 1.0, beyond / np.tan(beyond))
@@ -183,7 +185,7 @@ def _defect(ratio: Values) -> Values:
 
 
 def _limits(ratio: Values) -> Values:
-    """`continuous_limit` of distinct ratios, of shape (n,)."""
+    """`continuous_limit` for distinct ratios of shape (n,)."""
     phases = np.pi * np.arange(1, PHASES) / PHASES
     values = _stopping(ratio[:, None], phases)
     best = phases[np.argmax(values, axis=1)]
@@ -193,14 +195,14 @@ def _limits(ratio: Values) -> Values:
 
 
 def _stopping(ratio: Values, phase: Values) -> Values:
-    """|1 − r²| times what S is the greatest of."""
+    """|1 − r²| times the function whose maximum is S."""
     swing = (1 - ratio) * (1 + ratio) * np.sin(phase / ratio)
     swing += _defect(ratio) * ratio * (np.cos(phase) - np.cos(phase / ratio))
     return np.where(ratio < 1, swing, -swing) / (ratio * np.sin(phase))
 
 
 def _summit(ratio: Values, phase: Values) -> Values:
-    """The greatest value within a spacing of the grid about the phase, by golden sections."""
+    """The maximum within one grid spacing of the phase, by golden-section search."""
     golden, spacing = (np.sqrt(5) - 1) / 2, np.pi / PHASES
     low = np.maximum(phase - spacing, spacing / 2)
     high = np.minimum(phase + spacing, np.pi - spacing / 2)

@@ -1,14 +1,14 @@
-"""Closed forms of the mass rubbing on a shaken plane, without spring, damper or vertical shaking.
+"""Closed forms for a mass rubbing on a shaken plane, without spring, damper or vertical shaking.
 
-The plane shakes with a0 sin(ωt), the normal force is mg, and η = μg/a0 is the ratio of the greatest
-friction to the greatest inertia force. η >= 1: the mass sticks. η* < η < 1: it sticks and slips in
-every half period. η <= η*: it always slips, this way and that.
+The plane shakes with a0 sin(ωt), the normal force is mg, and η = μg/a0 is the ratio of the friction
+limit to the largest inertia force. η >= 1: the mass sticks. η* < η < 1: it sticks and slips in
+every half period. η <= η*: it always slips, in alternating directions.
 
-Wear power and wear energy (Archard; Code_Aster's PUIS_USURE) are those of N|v| and have no μ.
-All functions take numbers or arrays that broadcast together, in SI units, and return float64 of the
-broadcast shape unless they say otherwise.
+Wear power and wear energy (Archard; PUIS_USURE in Code_Aster) are those of N|v|, without μ. All
+functions take numbers or arrays that broadcast together, in SI units, and return float64 arrays of
+the broadcast shape unless stated otherwise.
 
-Source: Code_Aster V5.01.104 (SDND104); accuracies by comparison with 50-digit arithmetic.
+Source: Code_Aster V5.01.104 (SDND104). Accuracies are from comparisons with 50-digit arithmetic.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Values = NDArray[np.float64]  # of the broadcast shape
 
 STICK, STICK_SLIP, SLIP_SLIP = 0, 1, 2  # the flags of the model's output `regime`
 
-CRITICAL_RATIO = 2 / math.sqrt(math.pi**2 + 4)  # η*, where a slip lasts just half a period
+CRITICAL_RATIO = 2 / math.sqrt(math.pi**2 + 4)  # η*: a slip lasts exactly half a period
 
-VOIDED_BY = ("stiffness", "damping", "vertical_acceleration")  # of which all have to be 0
+VOIDED_BY = ("stiffness", "damping", "vertical_acceleration")  # the closed forms need all to be 0
 
 
 def regime(
     friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike
 ) -> NDArray[np.uint8]:
-    """The steady motion: 0 stick, 1 stick-slip, 2 slip-slip, as the model's output `regime`.
+    """The steady motion: 0 stick, 1 stick-slip, 2 slip-slip, like the model's output `regime`.
 
-    255, that of a point without a value, where an argument is NaN.
+    255, the missing value of a flag, if an argument is NaN.
     """
     grip, a0 = np.broadcast_arrays(_product(friction, gravity)[0], _float(base_acceleration))
     codes = np.full(grip.shape, SLIP_SLIP, dtype=np.uint8)
@@ -52,16 +52,16 @@ def slip_threshold(friction: ArrayLike, gravity: ArrayLike) -> Values:
 
 
 def continuous_slip_threshold(friction: ArrayLike, gravity: ArrayLike) -> Values:
-    """Base acceleration [m/s²] from which on the mass never sticks: η = η*."""
+    """Base acceleration [m/s²] above which the mass never sticks: η = η*."""
     return _product(friction, gravity)[0] / CRITICAL_RATIO
 
 
 def slip_duration(friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike) -> Values:
-    """How long each slip lasts, as a phase ω(t2 − t1) [rad]: 0 in stick, π in slip-slip.
+    """Duration of each slip as a phase ω(t2 − t1) [rad]: 0 in stick, π in slip-slip.
 
-    In stick-slip it solves (τ − sin τ)/(1 − cos τ) = √(1 − η²)/η, which is SDND104's equation
-    η(ωt2 − ωt1) − cos ωt1 + cos ωt2 = 0 with ωt1 = arcsin η. Relative error below 1e-15,
-    however short the slip: what a0 exceeds μg by is formed exactly.
+    In stick-slip it solves (τ − sin τ)/(1 − cos τ) = √(1 − η²)/η, which is the equation of SDND104,
+    η(ωt2 − ωt1) − cos ωt1 + cos ωt2 = 0, with ωt1 = arcsin η. The relative error is below 1e-15 for
+    arbitrarily short slips, because the excess of a0 over μg is formed exactly.
     """
     codes = regime(friction, gravity, base_acceleration)
     duration = np.where(codes == SLIP_SLIP, np.pi, np.where(codes == MISSING_FLAG, np.nan, 0.0))
@@ -71,9 +71,9 @@ def slip_duration(friction: ArrayLike, gravity: ArrayLike, base_acceleration: Ar
 
 
 def slip_end(friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike) -> Values:
-    """Phase ωt2 [rad] at which a slip that began at ωt1 = arcsin η ends; NaN where none begins so.
+    """Phase ωt2 [rad] at which a slip that began at ωt1 = arcsin η ends; NaN outside stick-slip.
 
-    Defined in stick-slip. For a short slip use `slip_duration`, which keeps its relative accuracy.
+    For short slips use `slip_duration`, which keeps its relative accuracy.
     """
     codes = regime(friction, gravity, base_acceleration)
     start = np.arctan2(1.0, _cotangent(friction, gravity, base_acceleration))
@@ -90,9 +90,9 @@ def half_period_wear_energy(
 ) -> Values:
     """Wear energy ∫N|v|dt [J] of half a period of the steady motion; 0 in stick.
 
-    Stick-slip: mg[(a0/ω)((t2−t1)cos ωt1 − (sin ωt2 − η)/ω) − (μg/2)(t2−t1)²], with cos ωt1 taken
-    from the equation for t2 so that nothing cancels: the relative error stays below 1e-14
-    down to a0 = μg(1 + 1e-12). Slip-slip: its power over half a period.
+    Stick-slip: mg[(a0/ω)((t2−t1)cos ωt1 − (sin ωt2 − η)/ω) − (μg/2)(t2−t1)²]. To avoid
+    cancellation, cos ωt1 is taken from the equation for t2; the relative error stays below 1e-14
+    down to a0 = μg(1 + 1e-12). Slip-slip: the mean power times half a period.
     """
     force = _float(mass) * _float(gravity)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -109,8 +109,8 @@ def asymptotic_wear_power(
 ) -> Values:
     """Mean of N|v| [W] over a period of the steady motion; 0 in stick.
 
-    Slip-slip: (m g a0/ω)√(4/π² − η²). Stick-slip: two half-period energies a period, reached from
-    rest in the first half period. The two agree at η*.
+    Slip-slip: (m g a0/ω)√(4/π² − η²). Stick-slip: two half-period energies per period; this motion
+    is reached from rest within the first half period. Both expressions agree at η*.
     """
     force = _float(mass) * _float(gravity)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -119,15 +119,15 @@ def asymptotic_wear_power(
 
 
 def friction_power(wear_power: ArrayLike, friction: ArrayLike) -> Values:
-    """Mean of μN|v| [W], the heat, from that of N|v|."""
+    """Mean of μN|v| [W], the heat, from the mean of N|v| [W]."""
     return _float(friction) * _float(wear_power)
 
 
 def wear_volume(wear_energy: ArrayLike, archard_coefficient: ArrayLike) -> Values:
-    """Volume worn off [m³]: Archard's k times the wear energy ∫N|v|dt [J = N m].
+    """Worn volume [m³]: Archard's k times the wear energy ∫N|v|dt [J = N m].
 
-    k [m³/(N m) = 1/Pa] multiplies load × distance slipped. A coefficient that multiplies the
-    dissipated energy ∫μN|v|dt instead has to be multiplied by μ first.
+    k [m³/(N m) = 1/Pa] refers to load × distance slipped. Multiply a coefficient that refers to the
+    dissipated energy ∫μN|v|dt by μ first.
     """
     return _float(archard_coefficient) * _float(wear_energy)
 
@@ -138,11 +138,12 @@ def archard_coefficient(wear_constant: ArrayLike, hardness: ArrayLike) -> Values
 
 
 def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
-    """The borders of the regimes: by label, a number that changes its sign there.
+    """The boundaries of the regimes: for each label, an array that changes sign at the boundary.
 
-    `parameters` are the model's, by name, broadcasting together. Empty unless friction, gravity and
-    base_acceleration are among them; NaN where a spring, a damper or vertical shaking makes the
-    closed forms void. With a spring it is Den Hartog's border of the motion without stops.
+    `parameters` maps names of model parameters to values that broadcast together. The result is
+    empty unless friction, gravity and base_acceleration are given, and NaN where a spring, a damper
+    or vertical shaking invalidates the closed forms. It includes Den Hartog's boundary of the
+    motion without stops, for a mass on a spring.
     """
     if not {"friction", "gravity", "base_acceleration"} <= parameters.keys():
         return {}
@@ -163,7 +164,7 @@ def _float(value: ArrayLike) -> Values:
 
 
 def _times(unit: Values, share: Values) -> Values:
-    """Nothing of a unit, infinite or not, is nothing."""
+    """unit · share, where a share of 0 gives 0 even if the unit is infinite."""
     with np.errstate(invalid="ignore"):
         return np.where((share == 0) & np.isposinf(unit), 0.0, unit * share)
 
@@ -171,7 +172,7 @@ def _times(unit: Values, share: Values) -> Values:
 def _half_period_integral(
     friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike
 ) -> Values:
-    """Wear energy of half a period in units of m g a0/ω²."""
+    """Wear energy of half a period, in units of m g a0/ω²."""
     codes = regime(friction, gravity, base_acceleration)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = _float(friction) * _float(gravity) / _float(base_acceleration)
@@ -184,9 +185,9 @@ def _half_period_integral(
 
 
 def _product(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
-    """a·b rounded, and what rounding left off (Dekker's product; exact within 1e±146)."""
+    """a·b rounded, and the rounding error (Dekker; exact for magnitudes within 1e±146)."""
     a, b = _float(a), _float(b)
-    with np.errstate(invalid="ignore"):  # of what is infinite there is no rest
+    with np.errstate(invalid="ignore"):  # an infinite product has no rounding error
         product = a * b
         a_high, b_high = _high(a), _high(b)
         a_low, b_low = a - a_high, b - b_high
@@ -201,7 +202,7 @@ def _high(a: Values) -> Values:
 
 
 def _cotangent(friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike) -> Values:
-    """cot ωt1 = √(a0² − μ²g²)/(μg), accurate where a0 barely exceeds μg; 0 in stick."""
+    """cot ωt1 = √(a0² − μ²g²)/(μg), accurate even if a0 barely exceeds μg; 0 in stick."""
     grip, rest = _product(friction, gravity)
     a0 = _float(base_acceleration)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -212,9 +213,9 @@ def _cotangent(friction: ArrayLike, gravity: ArrayLike, base_acceleration: Array
 def _solve_duration(cotangent: Values) -> Values:
     """The τ in [0, π] with (τ − sin τ)/(1 − cos τ) = cotangent, for a cotangent in [0, π/2].
 
-    The left side is convex, its slope grows from 1/3 at 0 to 1 at π, and its value there is π/2:
-    so the root is at most min(3 cotangent, π), and Newton's steps from there fall on it
-    without passing it; the worst start is down to rounding after five.
+    The left side is convex, its slope increases from 1/3 at 0 to 1 at π, and its value at π is π/2.
+    So the root is at most min(3 cotangent, π), and Newton's method converges monotonically from
+    there; five steps reach rounding from the worst start.
     """
     tau = np.minimum(3 * cotangent, np.pi)
     for _ in range(5):
@@ -233,7 +234,7 @@ def _short_slip_integral(tau: Values) -> Values:
 
 
 def _minus_sine(x: Values) -> Values:
-    """x − sin x for 0 <= x <= π, with a relative error of some 1e-16: a series below 1."""
+    """x − sin x for 0 <= x <= π, with a relative error of about 1e-16; a series for x < 1."""
     square = x * x
     series = np.ones_like(x)
     for k in range(20, 2, -2):  # x³/6 (1 − x²/20 (1 − x²/42 (1 − ...)))

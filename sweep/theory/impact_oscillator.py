@@ -1,12 +1,12 @@
-"""Closed forms of the mass that strikes an elastic stop: frequency and energy of its free motion.
+"""Closed forms for a mass that strikes an elastic stop: frequency and energy of its free motion.
 
     m ü + k u = −K max(u − e, 0),   E = ½ m u̇² + ½ k u² + ½ K max(u − e, 0)²
 
-Below the grazing energy k e²/2 the motion never meets the stop and has the linear frequency; above
-it the frequency rises with the energy, towards a limit. All functions take numbers or arrays that
-broadcast together, in SI units, and return float64 of the broadcast shape.
+Below the grazing energy k e²/2 the motion never reaches the stop and has the linear frequency.
+Above it, the frequency increases with the energy towards a limit. All functions take numbers or
+arrays that broadcast together, in SI units, and return float64 arrays of the broadcast shape.
 
-Source: Code_Aster SDND122, its contact time corrected. Accuracies against 50-digit arithmetic.
+Source: Code_Aster SDND122, with its contact time corrected.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Values = NDArray[np.float64]  # of the broadcast shape
 
-BISECTIONS = 60  # of the angle at the stop, an interval of π/2: down to rounding
+BISECTIONS = 60  # of an interval of π/2 for the angle at the stop; enough to reach rounding
 
 
 def grazing_energy(stiffness: ArrayLike, gap: ArrayLike) -> Values:
@@ -32,20 +32,19 @@ def linear_frequency(mass: ArrayLike, stiffness: ArrayLike) -> Values:
 
 
 def frequency_limit(mass: ArrayLike, stiffness: ArrayLike, wall_stiffness: ArrayLike) -> Values:
-    """Frequency [Hz] that high energies tend to, and that of every energy where the gap is 0.
+    """Frequency [Hz] in the limit of high energy, and at every energy if the gap is 0.
 
-    Half a period is that of k, half that of k + K: 2ρ/(1 + ρ) times the linear one, with
-    ρ² = 1 + K/k; twice it for a rigid stop.
+    The motion is half a period with k and half a period with k + K. The frequency is 2ρ/(1 + ρ)
+    times the linear one, with ρ² = 1 + K/k; for a rigid stop it is twice the linear one.
     """
     ratio = np.sqrt(1 + _float(wall_stiffness) / _float(stiffness))
     return linear_frequency(mass, stiffness) * 2 / (1 / ratio + 1)
 
 
 def free_time(mass: ArrayLike, stiffness: ArrayLike, gap: ArrayLike, energy: ArrayLike) -> Values:
-    """T1 [s]: how long the body is off the stop, of a period; all of it below grazing.
+    """T1 [s]: time away from the stop per period; the whole period below grazing.
 
-    2√(m/k) arccos(−e√(k/2E)), with the arccosine taken as an arctangent that does not lose digits
-    where the motion barely touches.
+    2√(m/k) arccos(−e√(k/2E)), computed by an arctangent that loses no digits close to grazing.
     """
     across, along = _at_contact(stiffness, gap, energy)
     return 2 * np.sqrt(_float(mass) / _float(stiffness)) * (np.pi - np.arctan2(across, along))
@@ -58,9 +57,9 @@ def contact_time(
     gap: ArrayLike,
     energy: ArrayLike,
 ) -> Values:
-    """T2 [s]: how long the body is at the stop, of a period; 0 below grazing.
+    """T2 [s]: time in contact with the stop per period; 0 below grazing.
 
-    2√(m/(K+k)) arccos(e k/√(2E(K+k) − k K e²)), likewise as an arctangent.
+    2√(m/(K+k)) arccos(e k/√(2E(K+k) − k K e²)), also computed by an arctangent.
     """
     across, along = _at_contact(stiffness, gap, energy)
     ratio = np.sqrt(1 + _float(wall_stiffness) / _float(stiffness))
@@ -87,10 +86,11 @@ def document_frequency(
     gap: ArrayLike,
     energy: ArrayLike,
 ) -> Values:
-    """Frequency [Hz] as SDND122 prints it, for comparison only: its T2 is wrong.
+    """Frequency [Hz] as printed in SDND122, for comparison only: its T2 is wrong.
 
-    It has √(2E(K+k)) in place of √(2E(K+k) − k K e²), which makes the contact too long: by 6e-4 of
-    the frequency at its own energies, and by ever more towards grazing, where it jumps.
+    T2 has √(2E(K+k)) instead of √(2E(K+k) − k K e²), which makes the contact too long. The relative
+    error of the frequency is 6e-4 at the energies of the document and grows towards grazing, where
+    the frequency jumps.
     """
     m, k, K = _float(mass), _float(stiffness), _float(wall_stiffness)
     e, E = _float(gap), _float(energy)
@@ -107,11 +107,11 @@ def energy_at(
     gap: ArrayLike,
     frequency: ArrayLike,
 ) -> Values:
-    """Energy [J] of the motion that has a given frequency [Hz].
+    """Energy [J] of the motion with the given frequency [Hz], by bisection.
 
-    NaN where none or no single one has: at or below the linear frequency, at or above the limit,
-    without a gap or a stop. The period, as a function of the angle at which the stop is met, is
-    monotone, and is bisected.
+    NaN if there is no such motion or more than one: at or below the linear frequency, at or above
+    the limit, without a gap, or without a stop. The period is a monotone function of the angle at
+    which the body reaches the stop.
     """
     arguments = (mass, stiffness, wall_stiffness, gap, frequency)
     m, k, K, e, f = np.broadcast_arrays(*map(_float, arguments))
@@ -122,7 +122,7 @@ def energy_at(
         middle = (low + high) / 2
         gained = middle - np.arctan2(ratio * np.sin(middle), np.cos(middle)) / ratio
         low, high = np.where(gained < wanted, middle, low), np.where(gained < wanted, high, middle)
-    # tan² of the angle is the excess over grazing: E = ½ k e² (1 + tan²).
+    # tan² of the angle is the relative excess over grazing: E = ½ k e² (1 + tan²).
     found = grazing_energy(k, e) / np.cos((low + high) / 2) ** 2
     single = (wanted > 0) & (f < frequency_limit(m, k, K)) & (e > 0) & (K > 0)
     return np.where(single, found, np.nan)
@@ -131,7 +131,7 @@ def energy_at(
 def extremes(
     stiffness: ArrayLike, wall_stiffness: ArrayLike, gap: ArrayLike, energy: ArrayLike
 ) -> tuple[Values, Values]:
-    """Least and greatest displacement [m]; without a spring −inf, and e + √(2E/K)."""
+    """Least and greatest displacement [m]; −inf and e + √(2E/K) without a spring."""
     k, K, e, E = np.broadcast_arrays(*map(_float, (stiffness, wall_stiffness, gap, energy)))
     with np.errstate(divide="ignore", invalid="ignore"):
         across, along = _at_contact(k, e, E)
@@ -143,10 +143,10 @@ def extremes(
 
 
 def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
-    """The border of motion that touches the stop: by label, a number that changes its sign there.
+    """The boundary of contact with the stop: for its label, an array that changes sign there.
 
-    `parameters` are the model's, by name, broadcasting together. Empty unless stiffness, gap and
-    energy are among them.
+    `parameters` maps names of model parameters to values that broadcast together. The result is
+    empty unless stiffness, gap and energy are given.
     """
     if not {"stiffness", "gap", "energy"} <= parameters.keys():
         return {}
@@ -159,7 +159,10 @@ def _float(value: ArrayLike) -> Values:
 
 
 def _at_contact(stiffness: ArrayLike, gap: ArrayLike, energy: ArrayLike) -> tuple[Values, Values]:
-    """√(2E/k − e²), 0 below grazing, and e [m]: speed over √(k/m), and place, at the stop."""
+    """Speed over √(k/m), which is √(2E/k − e²), and position e, both at the stop [m].
+
+    Below grazing, 0 and 1.
+    """
     k, e, E = np.broadcast_arrays(_float(stiffness), _float(gap), _float(energy))
     amplitude = np.sqrt(2 * E / k)
     across = np.sqrt(np.maximum((amplitude - e) * (amplitude + e), 0.0))

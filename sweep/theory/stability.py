@@ -1,21 +1,21 @@
-"""How long a step the explicit schemes bear while the mass sticks, and while it slips on a spring.
+"""Stability limits of the explicit schemes, for a mass that sticks or that slips on a spring.
 
-A mass stuck under the penalised friction law is a linear oscillator, ÿ = −Ω² y − 2ζΩ ẏ, and a
-scheme multiplies its state by one matrix a step. The step is stable while no eigenvalue of that
-matrix exceeds 1 in modulus. Schemes take the law's damper explicitly, at the velocity at which each
-evaluates the force; `devogelaere` treats any other viscous damper apart, the rest count it in ζ.
-Friction is bounded, so a step too long gives plausible and wrong numbers instead of an overflow: it
-has to be known beforehand.
+During stick, the penalised friction law makes the mass a linear oscillator, ÿ = −Ω² y − 2ζΩ ẏ, and
+a step of a scheme multiplies the state by a matrix. The step is stable if no eigenvalue of that
+matrix exceeds 1 in modulus. The schemes treat the damper of the law explicitly, at the velocity at
+which they evaluate the force. `devogelaere` treats any other viscous damper separately; for the
+others it is included in ζ. Because friction is bounded, too long a step gives plausible but wrong
+numbers instead of an overflow, so the limit must be known in advance.
 
-With p = h²Ω², q = 2ζ hΩ, and g = 2ζ' hΩ of devogelaere's damper apart, what binds is
+With p = h²Ω², q = 2ζ hΩ, and g = 2ζ' hΩ for the separate damper of devogelaere, the limits are
 
     euler          p + 2q ≤ 4            λ = −1
     adapt_ordre2   p + 4q ≤ 4            λ = −1
     devogelaere    3p + 12q + 2g ≤ 24    λ = 1
 
-and for the Runge–Kutta pairs, whose matrix is R(hA) with R their stability polynomial (Dormand and
-Prince 1980, RK5(4)7M; Bogacki and Shampine 1989), |det| ≤ 1 and |trace| ≤ 1 + det. Derived here
-from the schemes as they are defined.
+For the Runge–Kutta pairs the matrix is R(hA) with the stability polynomial R (Dormand and Prince
+1980, RK5(4)7M; Bogacki and Shampine 1989), and the limits are |det| ≤ 1 and |trace| ≤ 1 + det. All
+limits are derived from the definitions of the schemes.
 """
 
 from __future__ import annotations
@@ -28,26 +28,27 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[np.float64]  # (states, states)
 State = NDArray[np.float64]  # (states,)
-Coefficients = NDArray[np.float64]  # (degree + 1,), from that of λ⁰ up to 1
+Coefficients = NDArray[np.float64]  # (degree + 1,), from λ⁰ up to the leading 1
 
 SCHEMES = ("euler", "devogelaere", "adapt_ordre2", "rk54", "rk32")
 
-SLACK = 1e-12  # above 1: eigenvalues that lie on the circle are rounded
-SCANNED = 0.01  # of the step's natural unit: far below the width of any stable range
-GREATEST = 20.0  # natural units: no explicit scheme here bears more
+SLACK = 1e-12  # tolerance above 1 for eigenvalues on the unit circle
+SCANNED = 0.01  # scan interval in natural units of the step, far below the width of a stable range
+GREATEST = 20.0  # natural units; above the limit of every explicit scheme here
 
-_POLYNOMIALS = {  # of hA, by which a Runge–Kutta step multiplies the state
+_POLYNOMIALS = {  # stability polynomials in hA of the Runge–Kutta schemes
     "rk54": (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 600),
     "rk32": (1.0, 1.0, 1 / 2, 1 / 6),
 }
 
 
 def amplification_matrix(scheme: str, x: float, zeta: float, apart: float = 0.0) -> Matrix:
-    """By what a step x = hΩ multiplies the state; ζ is of the damper within the force.
+    """The matrix by which a step x = hΩ multiplies the state; ζ belongs to the damper in the force.
 
-    `apart` is the damping ratio of devogelaere's other damper. The state is, with f the
-    acceleration times h² and u the velocity times h: (y, u) for euler, rk54 and rk32; (y, u, f)
-    for adapt_ordre2, u half a step ago; (y, u, f, f and u half a step ago) for devogelaere.
+    `apart` is the damping ratio of the separate damper of devogelaere. With the acceleration times
+    h² as f and the velocity times h as u, the state is (y, u) for euler, rk54 and rk32; (y, u, f)
+    with u half a step earlier for adapt_ordre2; and (y, u, f, f and u half a step earlier) for
+    devogelaere.
     """
     return _matrix(_known(scheme), x * x, 2 * zeta * x, 2 * apart * x)
 
@@ -55,23 +56,23 @@ def amplification_matrix(scheme: str, x: float, zeta: float, apart: float = 0.0)
 def characteristic_polynomial(
     scheme: str, x: float, zeta: float, apart: float = 0.0
 ) -> Coefficients:
-    """That of the matrix, in closed form, without the eigenvalues that are always 0.
+    """The characteristic polynomial of the matrix, without the eigenvalues that are always 0.
 
-    Degree 2 for euler, rk54 and rk32, 3 for adapt_ordre2, 4 for devogelaere (its constant
-    coefficient is 0 unless `apart` is something).
+    The degree is 2 for euler, rk54 and rk32, 3 for adapt_ordre2 and 4 for devogelaere (whose
+    constant coefficient is 0 if `apart` is 0).
     """
     return _polynomial(_known(scheme), x * x, 2 * zeta * x, 2 * apart * x)
 
 
 def spectral_radius(scheme: str, x: float, zeta: float, apart: float = 0.0) -> float:
-    """The greatest modulus of the matrix' eigenvalues."""
+    """The largest modulus of the eigenvalues of the matrix."""
     return _radius(amplification_matrix(scheme, x, zeta, apart))
 
 
 def stability_limit(scheme: str, damping_ratio: float, apart: float = 0.0) -> float:
-    """The longest stable hΩ: every shorter step is stable, too.
+    """The longest hΩ up to which all steps are stable.
 
-    Found by bisection; relative error below 1e-9. NaN where a damping ratio
+    Computed by bisection; relative error below 1e-9. NaN if a damping ratio
     is negative or not finite.
     """
     _known(scheme)
@@ -93,12 +94,11 @@ def longest_step(
     tangential_damping: float,
     damping: float = 0.0,
 ) -> float:
-    """The longest step [s] that is stable both in stick and in slip; inf if nothing bounds it.
+    """The longest step [s] that is stable both in stick and in slip; inf if there is no limit.
 
-    NaN without a mass, or where a stiffness or a damper is negative or not finite.
-
-    In stick K_T and C_T add to the spring and the damper of the model, in slip these are alone.
-    Nothing here is for `moreau`, which has no limit.
+    NaN without a mass, or if a stiffness or damping is negative or not finite. During stick, K_T
+    and C_T are added to the spring and the damper of the model; during slip only the latter act.
+    Method `moreau` has no limit and is not covered.
     """
     _known(scheme)
     rates = (stiffness, tangential_stiffness, tangential_damping, damping)
@@ -113,7 +113,9 @@ def longest_step(
 
 def _known(scheme: str) -> str:
     if scheme not in SCHEMES:
-        raise ValueError(f"{scheme!r} is no scheme with a stability limit: {', '.join(SCHEMES)}")
+        raise ValueError(
+            f"{scheme!r} is not a scheme with a stability limit; use one of {', '.join(SCHEMES)}"
+        )
     return scheme
 
 
@@ -131,7 +133,7 @@ def _longest(scheme: str, stiffness: float, damping: float, apart: float) -> flo
 
 
 def _first_crossing(stable: Callable[[float], bool]) -> float:
-    """The first end of the stable range that begins at 0, or GREATEST if there is none before."""
+    """The end of the stable range that begins at 0, at most GREATEST."""
     high = SCANNED
     while stable(high):
         if high > GREATEST:
@@ -162,8 +164,8 @@ def _radius(matrix: Matrix) -> float:
     return float(np.abs(np.linalg.eigvals(matrix)).max())
 
 
-# p = h²Ω², q = h C/m of the damper within the force, g = h c/m of the one apart: the force is then
-# −p y − q u, or for all but devogelaere −p y − (q + g) u.
+# p = h²Ω², q = h C/m for the damper in the force, g = h c/m for the separate one: the force is
+# −p y − q u for devogelaere, otherwise −p y − (q + g) u.
 
 
 def _matrix(scheme: str, p: float, q: float, g: float) -> Matrix:
@@ -220,9 +222,9 @@ def _polynomial(scheme: str, p: float, q: float, g: float) -> Coefficients:
 
 
 def _runge_kutta_polynomial(weights: tuple[float, ...], p: float, q: float) -> Coefficients:
-    """From R(z₁) + R(z₂) and R(z₁)R(z₂), z₁ and z₂ the roots of z² + qz + p.
+    """From R(z₁) + R(z₂) and R(z₁)R(z₂), where z₁ and z₂ are the roots of z² + qz + p.
 
-    Both are sums over s_n = z₁ⁿ + z₂ⁿ, for which s_n = −q s_{n−1} − p s_{n−2}.
+    Both are sums over s_n = z₁ⁿ + z₂ⁿ with s_n = −q s_{n−1} − p s_{n−2}.
     """
     sums = [2.0, -q]
     while len(sums) < len(weights):

@@ -454,7 +454,7 @@ def test_bad_input_is_told_what_and_where(parameters: Any, method: str, said: st
 
 def test_dissipated_energy_is_of_physical_contacts_alone() -> None:
     request = {"format": 1, "model": "mdr_contact", "outputs": ["dissipated_energy"]}
-    with pytest.raises(ConfigError, match="not defined by the parameters given"):
+    with pytest.raises(ConfigError, match="'dissipated_energy' is not defined by these parameters"):
         load({**request, "parameters": DIMENSIONLESS})
     assert [o.name for o in load({**request, "parameters": SPHERE}).sweep.outputs] == [
         "dissipated_energy"

@@ -173,7 +173,7 @@ def test_whatever_else_differs_is_refused_and_the_store_left_alone(
 
 def test_too_many_chunks_are_refused(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr", grid(2, 2), 1)
-    with pytest.raises(SweepError, match="chunks of 1 points make 100,002 of 100,002"):
+    with pytest.raises(SweepError, match="cut 100,002 points into 100,002 chunks"):
         grow(store, grid(50_001, 2))
     assert Store.open(store.path).sweep.shape == (2, 2)
 

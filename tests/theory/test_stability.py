@@ -131,7 +131,7 @@ def test_longest_step_where_slip_binds() -> None:
 
 
 def test_unknown_scheme() -> None:
-    with pytest.raises(ValueError, match="'moreau' is no scheme with a stability limit"):
+    with pytest.raises(ValueError, match="'moreau' is not a scheme with a stability limit"):
         stability.stability_limit("moreau", 0.0)
 
 

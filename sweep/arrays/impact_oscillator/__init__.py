@@ -1,9 +1,9 @@
 """Method `harmonic_balance` of the impact oscillator: u(t) = Σ a_j cos jωt.
 
-The motion is even about the time of its greatest displacement, t = 0, so that cosines are enough:
-1 + harmonics unknowns and the frequency. Inside, lengths are in √(2E/k), times in √(m/k) and
-energies in 2E. What is left then is K/k, the gap (1 at grazing, 0 for the greatest energy) and the
-regularization.
+The motion is symmetric about the time t = 0 of its greatest displacement, so cosines suffice. The
+unknowns are 1 + harmonics coefficients and the frequency. Internally, lengths are in √(2E/k), times
+in √(m/k) and energies in 2E. The remaining parameters are K/k, the gap (1 at grazing, 0 in the
+limit of high energy) and the regularization.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Mapping
 
 from sweep.arrays.impact_oscillator.balance import Array, Library, Oscillator
 from sweep.arrays.impact_oscillator.continuation import balanced
-from sweep.arrays.impact_oscillator.orbit import tell
+from sweep.arrays.impact_oscillator.orbit import scaled_outputs
 from sweep.spec import Status
 
-# As an array library takes it: CuPy has no place for an IntEnum.
+# Plain integers, because CuPy does not accept an IntEnum.
 OK, NOT_CONVERGED, DIVERGED, OUTSIDE_VALIDITY = map(
     int, (Status.ok, Status.not_converged, Status.diverged, Status.outside_validity)
 )
 STIFFEST = 1e12  # K/k
-SMALLEST, LARGEST = 1e-140, 1e140  # parameters, so that nothing overflows or fades
+SMALLEST, LARGEST = 1e-140, 1e140  # range of the parameters without overflow or underflow
 
 
 def harmonic_balance(xp: Library, parameters: Mapping[str, Array]) -> dict[str, Array]:
-    """The outputs and status of n points: every parameter of shape (n,), in SI units."""
+    """The outputs and status of n points, from parameters of shape (n,) in SI units."""
     status = _judged(xp, parameters)
     found: dict[str, Array] = {}
     for harmonics in xp.unique(parameters["harmonics"]).tolist():
@@ -39,7 +39,7 @@ def harmonic_balance(xp: Library, parameters: Mapping[str, Array]) -> dict[str, 
 
 
 def _judged(xp: Library, p: Mapping[str, Array]) -> Array:
-    """Which points there is a motion of, as numbers can tell it: status 0, else 2 or 3."""
+    """The status from the parameters alone: 0, 2 (overflow or underflow) or 3 (invalid)."""
     sizes = (p["mass"], p["stiffness"], p["energy"])
     positive = (p["mass"] > 0) & (p["stiffness"] > 0) & (p["energy"] > 0)
     wall = (p["wall_stiffness"] >= 0) & (p["wall_stiffness"] <= STIFFEST * p["stiffness"])
@@ -60,11 +60,11 @@ def _outputs(xp: Library, p: Mapping[str, Array], harmonics: int) -> dict[str, A
         instant=p["energy_instant"],
     )
     unknowns, converged = balanced(xp, oscillator, harmonics)
-    told = tell(xp, oscillator, unknowns)
+    scaled = scaled_outputs(xp, oscillator, unknowns)
     return {
-        **told,
-        "frequency": told["frequency"] * rate,
-        "minimum": told["minimum"] * amplitude,
-        "maximum": told["maximum"] * amplitude,
+        **scaled,
+        "frequency": scaled["frequency"] * rate,
+        "minimum": scaled["minimum"] * amplitude,
+        "maximum": scaled["maximum"] * amplitude,
         "converged": converged,
     }

@@ -1,13 +1,13 @@
-"""The equations of harmonic balance, and their analytic derivatives, of n oscillators at once.
+"""The equations of harmonic balance and their analytic derivatives, for n oscillators at once.
 
-Alternating frequency and time: the cosines are summed at SAMPLES moments of a period, the law of
-the stop is taken there, and its force is brought back to cosines. A product of two cosines is half
-the sum of two, so the force's derivative by the cosines needs one transform too.
+Alternating frequency-time method: the cosines are summed at SAMPLES times of a period, the law of
+the stop is evaluated there, and its force is transformed back to cosines. A product of two cosines
+is half the sum of two cosines, so the derivative of the force also needs only one transform.
 
     (1 − j² λ) a_j + f_j = 0 for j = 0 ... H,   energy = 1/2,   λ = ω²
 
-The energy is its mean over the period, which is the total energy of a motion that conserves it; or,
-if an instant is named, that of one moment. Nothing here goes across the points.
+The energy is its mean over the period, which equals the total energy of a conservative motion, or
+the energy at one instant, if that is given. Points are independent of each other.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-Array = Any  # of the backend's array library
+Array = Any  # an array of the backend's library
 Library = Any  # numpy, or one with the same functions
 
-SAMPLES = 1024  # of a period; a power of two above 4 × 60. The kinked force errs by 1e-8 there
+SAMPLES = 1024  # per period; a power of two above 4 × 60. The error of the kinked force is 1e-8
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Oscillator:
     wall: Array  # K/k
     gap: Array  # e/√(2E/k)
     regularization: Array  # η
-    instant: Array  # of the energy, in periods; inf: its mean
+    instant: Array  # at which the energy is evaluated, in periods; inf: the mean energy
 
     def at(self, gap: Array) -> Oscillator:
-        """The same oscillators with other gaps: at other energies."""
+        """The same oscillators with other gaps, that is, at other energies."""
         return Oscillator(self.wall, gap, self.regularization, self.instant)
 
     def __getitem__(self, index: Array) -> Oscillator:
@@ -46,7 +46,7 @@ class Oscillator:
 
 @dataclass(frozen=True)
 class Force:
-    """The stop's force at displacements of shape (n, samples), its slope and its potential."""
+    """The force of the stop at displacements of shape (n, samples), its slope and its potential."""
 
     value: Array
     slope: Array
@@ -54,9 +54,10 @@ class Force:
 
 
 def force(xp: Library, oscillator: Oscillator, displacement: Array) -> Force:
-    """F = (K/2) [w + √(w² + c)] with w = u − e and c = 4 η e² k/K; the true law where c = 0.
+    """F = (K/2) [w + √(w² + c)] with w = u − e and c = 4 η e² k/K; the exact law for c = 0.
 
-    Without cancellation: in front of the stop w + r is c/(r − w), and the slope is F/r everywhere.
+    With r = √(w² + c), w + r is computed as c/(r − w) for w < 0 to avoid cancellation. The slope is
+    F/r everywhere.
     """
     wall, gap, corner = (each[:, None] for each in (oscillator.wall, *_corner(xp, oscillator)))
     value, slope, integral = _law(xp, wall, corner, displacement - gap)
@@ -80,28 +81,28 @@ def _law(xp: Library, wall: Array, corner: Array, beyond: Array) -> tuple[Array,
 
 
 def cosines_to_time(xp: Library, cosines: Array) -> Array:
-    """Σ a_j cos jφ at φ = 2πi/SAMPLES: (n, H+1) to (n, SAMPLES)."""
+    """Σ a_j cos jφ at φ = 2πi/SAMPLES; from shape (n, H+1) to (n, SAMPLES)."""
     spectrum = cosines * (SAMPLES / 2)
     spectrum[:, 0] *= 2
     return xp.fft.irfft(spectrum, SAMPLES, axis=1)
 
 
 def time_to_cosines(xp: Library, values: Array, count: int) -> Array:
-    """The means of values × cos jφ for j = 0 ... count − 1: (n, SAMPLES) to (n, count)."""
+    """The means of values × cos jφ for j = 0 ... count − 1; from (n, SAMPLES) to (n, count)."""
     return xp.fft.rfft(values, axis=1).real[:, :count] / SAMPLES
 
 
 def equations(xp: Library, oscillator: Oscillator, unknowns: Array) -> tuple[Array, Array]:
-    """What is left of the equations, (n, H+2), and its derivatives, (n, H+2, H+2).
+    """The residuals of the equations, (n, H+2), and their derivatives, (n, H+2, H+2).
 
-    `unknowns` (n, H+2) are a_0 ... a_H and λ.
+    `unknowns`, of shape (n, H+2), are a_0 ... a_H and λ.
     """
     cosines, square = unknowns[:, :-1], unknowns[:, -1:]
     count = cosines.shape[1]
     order = xp.arange(count)
     stop = force(xp, oscillator, cosines_to_time(xp, cosines))
     means = time_to_cosines(xp, stop.value, count)
-    share = xp.where(order == 0, 1.0, 2.0)  # of a cosine of mean square 1 or 1/2
+    share = xp.where(order == 0, 1.0, 2.0)  # 1 over the mean square of the cosine
     linear = 1 - order**2 * square
     left = xp.empty(unknowns.shape)
     left[:, :-1] = linear * cosines + share * means
@@ -120,7 +121,7 @@ def equations(xp: Library, oscillator: Oscillator, unknowns: Array) -> tuple[Arr
 
 
 def _mean_energy(xp: Library, unknowns: Array, means: Array, stop: Force) -> tuple[Array, Array]:
-    """Mean over the period, less 1/2, and its derivatives."""
+    """The mean energy over the period less 1/2, and its derivatives."""
     cosines, square = unknowns[:, :-1], unknowns[:, -1]
     order = xp.arange(cosines.shape[1])
     weight = xp.where(order == 0, 1.0, 0.5)
@@ -134,7 +135,7 @@ def _mean_energy(xp: Library, unknowns: Array, means: Array, stop: Force) -> tup
 def _instant_energy(
     xp: Library, oscillator: Oscillator, unknowns: Array, mean: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-    """The same of one moment where one is named, else as in `mean`."""
+    """The same for the energy at one instant; `mean` where no instant is given."""
     cosines, square = unknowns[:, :-1], unknowns[:, -1]
     order = xp.arange(cosines.shape[1])
     named = xp.isfinite(oscillator.instant)

@@ -1,4 +1,4 @@
-"""Newton's method on the balance, led from the linear mode to the energy asked for."""
+"""Newton's method for the balance, continued from the linear mode to the required energy."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ import numpy as np
 
 from sweep.arrays.impact_oscillator.balance import Array, Library, Oscillator, equations
 
-MOST_ITERATIONS = 20  # of Newton's method at one energy
-SETTLED = 1e-11  # last change of the unknowns, of the amplitude; the step after is its square
-FIRST_STEP, LEAST_STEP = 0.25, 2.0**-14  # of the way in the gap
-FARTHEST = 0.1  # from the guess; a solution farther off may lie on another branch
+MAX_ITERATIONS = 20  # of Newton's method at one energy
+SETTLED = 1e-11  # last change of the unknowns, relative to the amplitude; the error is its square
+FIRST_STEP, LEAST_STEP = 0.25, 2.0**-14  # as shares of the whole way
+MAX_DISTANCE = 0.1  # from the guess; a solution farther away can lie on another branch
 
 
 @dataclass
 class Way:
-    """How far each of n points has come; shapes (n,), the unknowns (n, H+2)."""
+    """The progress of n points; arrays of shape (n,), the unknowns (n, H+2)."""
 
     unknowns: Array
-    earlier: Array  # the unknowns one step before
-    place: Array  # 0 at the start, 1 at the energy asked for
+    earlier: Array  # the unknowns one step earlier
+    place: Array  # 0 at the start, 1 at the required energy
     step: Array
-    taken: Array  # the step that led here; 0 at the start
+    taken: Array  # the last step; 0 at the start
 
     def guess(self, xp: Library, here: Array, step: Array) -> Array:
-        """The unknowns after `step`, on the line through the last two."""
+        """The unknowns after `step`, by linear extrapolation of the last two."""
         taken = self.taken[here]
         ratio = xp.where(taken > 0, step / xp.where(taken > 0, taken, 1.0), 0.0)
         return self.unknowns[here] + ratio[:, None] * (self.unknowns[here] - self.earlier[here])
 
 
 def balanced(xp: Library, oscillator: Oscillator, harmonics: int) -> tuple[Array, Array]:
-    """The unknowns (n, H+2) that balance, and whether they do: (n,).
+    """The unknowns of the balance, (n, H+2), and whether they have converged, (n,).
 
-    The way begins at grazing, where the motion is linear, and lowers the gap (in units of the
-    amplitude: raises the energy) in steps that double where Newton's method converges and halve
-    where it does not; a point whose steps come to nothing has not converged.
+    Continuation starts at grazing, where the motion is linear, and lowers the gap in units of the
+    amplitude, that is, raises the energy. Steps double where Newton's method converges and are
+    halved where it does not. A point has not converged if its step becomes too small.
     """
     first = xp.maximum(oscillator.gap, 1.0)
     linear = xp.zeros((len(oscillator.gap), harmonics + 2))
@@ -49,18 +49,18 @@ def balanced(xp: Library, oscillator: Oscillator, harmonics: int) -> tuple[Array
         here = xp.flatnonzero(converged & (way.place < 1.0))
         if not here.size:
             return way.unknowns, converged
-        _go_on(xp, oscillator[here], way, here)
+        _step(xp, oscillator[here], way, here)
         converged = converged & (way.step >= LEAST_STEP)
 
 
-def _go_on(xp: Library, oscillator: Oscillator, way: Way, here: Array) -> None:
-    """One step of the points `here`, or one halving of it."""
+def _step(xp: Library, oscillator: Oscillator, way: Way, here: Array) -> None:
+    """Advance the points `here` by one step, or halve their step."""
     before, step = way.place[here], way.step[here]
     place = xp.minimum(before + step, 1.0)
     gap = 1.0 + place * (oscillator.gap - 1.0)
     guess = way.guess(xp, here, place - before)
     tried, good = newton(xp, oscillator.at(gap), guess)
-    good = good & (xp.abs(tried - guess).max(axis=1) <= FARTHEST)
+    good = good & (xp.abs(tried - guess).max(axis=1) <= MAX_DISTANCE)
     arrived = here[good]
     way.earlier[arrived] = way.unknowns[arrived]
     way.unknowns[arrived] = tried[good]
@@ -70,19 +70,19 @@ def _go_on(xp: Library, oscillator: Oscillator, way: Way, here: Array) -> None:
 
 
 def newton(xp: Library, oscillator: Oscillator, guess: Array) -> tuple[Array, Array]:
-    """The unknowns that Newton's method reaches from a guess, and whether it settled: (n,)."""
+    """The unknowns that Newton's method reaches from a guess, and whether it converged, (n,)."""
     unknowns = guess.copy()
     settled = xp.zeros(len(guess), dtype=bool)
     active = xp.arange(len(guess))
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         change = -_solved(xp, *equations(xp, oscillator[active], unknowns[active]))
         unknowns[active] += change
         size = xp.abs(change).max(axis=1)
         settled[active[size <= SETTLED]] = True
-        active = active[(size > SETTLED) & (size < 1e3)]  # a NaN is neither
+        active = active[(size > SETTLED) & (size < 1e3)]  # both are false for NaN
         if not active.size:
             break
-    # The linear mode's own branch: a first cosine that leads, a frequency that is one.
+    # The branch of the linear mode has a positive first cosine and a positive squared frequency.
     sound = (unknowns[:, 1] > 0) & (unknowns[:, -1] > 0)
     return unknowns, settled & sound
 
@@ -91,7 +91,7 @@ def _solved(xp: Library, left: Array, matrix: Array) -> Array:
     """matrix⁻¹ left for each point; NaN where the matrix is singular."""
     try:
         return xp.linalg.solve(matrix, left[:, :, None])[:, :, 0]
-    except np.linalg.LinAlgError:  # one of them is: which, is found by halves
+    except np.linalg.LinAlgError:  # at least one is singular: find it by bisection
         if len(left) == 1:
             return xp.full(left.shape, np.nan)
         middle = len(left) // 2

@@ -1,8 +1,8 @@
-"""What a balanced motion is like: its frequency, extremes, contact and Floquet multipliers.
+"""Properties of a balanced motion: frequency, extremes, contact and Floquet multipliers.
 
-The monodromy matrix is that of the motion found, over SAMPLES cells of its period: in each, the
-stiffness is its mean over the cell, ΔF/Δu (exact where u runs straight, kink or none), and the
-disturbance turns as a sinusoid. The second half of the period is the first one backwards.
+The monodromy matrix is computed over SAMPLES cells of the period. In each cell the stiffness is its
+mean ΔF/Δu, which is exact if u is linear in the cell, even at the kink, and the disturbance is a
+sinusoid. The second half of the period is the time reversal of the first half.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from sweep.arrays.impact_oscillator.balance import (
 )
 
 STABLE_BELOW = 1.01  # Code_Aster's CALC_STABILITE
-HALF = SAMPLES // 2  # cells
-STRAIGHT = 1e-10  # of the amplitude: a cell in which u changes less is taken at its ends
+HALF = SAMPLES // 2  # cells per half period
+STRAIGHT = (
+    1e-10  # relative to the amplitude; if u changes less, the slopes at the ends are averaged
+)
 
 Matrix = tuple[Array, Array, Array, Array]  # xx, xv, vx, vv
 
 
-def tell(xp: Library, oscillator: Oscillator, unknowns: Array) -> dict[str, Array]:
-    """The model's outputs in scaled units, each of shape (n,)."""
+def scaled_outputs(xp: Library, oscillator: Oscillator, unknowns: Array) -> dict[str, Array]:
+    """The outputs of the model in scaled units, each of shape (n,)."""
     displacement = cosines_to_time(xp, unknowns[:, :-1])[:, : HALF + 1]
     rate = xp.sqrt(xp.where(unknowns[:, -1] > 0, unknowns[:, -1], np.nan))
     beyond = displacement - oscillator.gap[:, None]
@@ -46,7 +48,7 @@ def tell(xp: Library, oscillator: Oscillator, unknowns: Array) -> dict[str, Arra
 
 
 def _mean_slope(xp: Library, place: Array, value: Array, slope: Array) -> Array:
-    """Mean of dvalue/dplace over each cell: (n, cells + 1) to (n, cells)."""
+    """The mean of dvalue/dplace over each cell; from shape (n, cells + 1) to (n, cells)."""
     change = place[:, 1:] - place[:, :-1]
     straight = xp.abs(change) > STRAIGHT
     quotient = (value[:, 1:] - value[:, :-1]) / xp.where(straight, change, 1.0)
@@ -64,14 +66,14 @@ def _trace(xp: Library, oscillator: Oscillator, displacement: Array, rate: Array
 
 
 def _product(cells: Matrix) -> Matrix:
-    """The product of all cells, the first one applied first, pair by pair: (n, 2^k) to (n, 1)."""
+    """The product over all cells, applied in order, computed pairwise; from (n, 2^k) to (n, 1)."""
     while cells[0].shape[1] > 1:
         cells = _pairs(*cells)
     return cells
 
 
 def _pairs(xx: Array, xv: Array, vx: Array, vv: Array) -> Matrix:
-    """Each two neighbours multiplied, the later one from the left."""
+    """The products of adjacent cells, with the later cell on the left."""
     a, b = slice(1, None, 2), slice(None, None, 2)
     return (
         xx[:, a] * xx[:, b] + xv[:, a] * vx[:, b],

@@ -1,15 +1,15 @@
-"""Closed forms of the rubbing MDR contact: the paper's equations, exact results, stiffnesses.
+"""Closed forms for the rubbing MDR contact: equations of the paper, exact results, stiffnesses.
 
-`paper` has the equations of Hanisch, Richter, Li 2020 as they are meant, `surface` and `limits`
-what is exact, `body` the stiffnesses and lengths of physical contacts, `borders` the borders on
-maps. All functions take numbers or arrays that broadcast together and return float64 of the
-broadcast shape unless they say otherwise. Dimensionless numbers (κ = E*/G*, a0 the contact radius
-at the mean indentation d0, n the exponent of the profile):
+`paper` has the corrected equations of Hanisch, Richter, Li 2020, `surface` and `limits` have exact
+results, `body` has the stiffnesses and lengths of physical contacts, and `borders` has the
+boundaries on maps. All functions take numbers or arrays that broadcast together and return float64
+arrays of the broadcast shape unless stated otherwise. Dimensionless numbers (with κ = E*/G*, the
+contact radius a0 at the mean indentation d0, and the exponent n of the profile):
 
     β = μκΔz/Δx      δ = Δz/d0      ξ = β/δ = μκd0/Δx
     W̄ = W/W_ref      W_ref = (16/3) G* a0 Δx² δ/n
 
-Accuracies are by comparison with 50-digit arithmetic.
+Accuracies are from comparisons with 50-digit arithmetic.
 """
 
 from sweep.theory.mdr_contact.body import (

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 Values = NDArray[np.float64]  # of the broadcast shape
 
-# Γ(x + ½)/(√x Γ(x)) in powers of 1/x; seven of them leave 1e-15 at x = 50.
+# Γ(x + ½)/(√x Γ(x)) in powers of 1/x; the error is 1e-15 at x = 50.
 _GAMMA_RATIO = (
     1, -1 / 8, 1 / 128, 5 / 1024, -21 / 32768, -399 / 262144, 869 / 4194304, 39325 / 33554432,
 )  # fmt: skip
 
 
 def values(given: ArrayLike) -> Values:
-    """As float64."""
+    """The argument as a float64 array."""
     return np.asarray(given, dtype=np.float64)
 
 
@@ -39,11 +39,11 @@ def stiffness_ratio(poisson_ratio: ArrayLike) -> Values:
 
 
 def profile_factor(profile_exponent: ArrayLike) -> Values:
-    """κ_n = (√π/2) n Γ(n/2)/Γ((n+1)/2), which makes g(x) = κ_n A|x|ⁿ of f(r) = A rⁿ.
+    """κ_n = (√π/2) n Γ(n/2)/Γ((n+1)/2), so that f(r) = A rⁿ becomes g(x) = κ_n A|x|ⁿ.
 
-    It is Abel's transform |x|∫₀ˣ f'(r)/√(x² − r²) dr (Hanisch et al. 2020, eq. 2): π/2 for a cone,
-    2 for a sphere. 1 in the limit n = 0, NaN below, where the integral has no value. Relative error
-    below 2e-14.
+    This is the Abel transform |x|∫₀ˣ f'(r)/√(x² − r²) dr (Hanisch et al. 2020, eq. 2): π/2 for a
+    cone, 2 for a sphere, 1 in the limit n = 0, NaN for n < 0, where the integral diverges. Relative
+    error below 2e-14.
     """
     return _profile_factor(values(profile_exponent))
 
@@ -51,7 +51,7 @@ def profile_factor(profile_exponent: ArrayLike) -> Values:
 def contact_radius(
     indentation: ArrayLike, profile_coefficient: ArrayLike, profile_exponent: ArrayLike
 ) -> Values:
-    """Radius a [m] of the contact at an indentation: g(a) = d. For a sphere (A = 1/2R) √(Rd)."""
+    """Contact radius a [m] at an indentation d: g(a) = d. For a sphere (A = 1/2R), √(Rd)."""
     n = values(profile_exponent)
     steepness = profile_factor(n) * values(profile_coefficient)
     return (values(indentation) / steepness) ** (1 / n)
@@ -63,11 +63,11 @@ def normal_force(
     indentation: ArrayLike,
     profile_exponent: ArrayLike,
 ) -> Values:
-    """F_n = 2E*ad n/(n+1) [N]; for a sphere Hertz' (4/3)E*√R d^{3/2}."""
+    """F_n = 2E*ad n/(n+1) [N]; for a sphere (4/3)E*√R d^{3/2} (Hertz)."""
     n = values(profile_exponent)
     pressed = values(contact_radius) * values(indentation)
     finite = np.where(np.isposinf(n), 1.0, n)
-    share = np.where(np.isposinf(n), 1.0, finite / (finite + 1))  # of a flat punch all
+    share = np.where(np.isposinf(n), 1.0, finite / (finite + 1))  # 1 for a flat punch
     return 2 * values(contact_modulus) * pressed * share
 
 
@@ -80,8 +80,8 @@ def amplitude_numbers(
 ) -> tuple[Values, Values, Values]:
     """β = μκΔz/Δx (Hanisch et al. 2020, eq. 18), δ = Δz/d0 (eq. 21) and ξ = μκd0/Δx (eq. 26).
 
-    β and ξ are infinite without tangential motion, ξ is finite and β = δ = 0 without normal
-    motion, and friction that is infinite counts for more than a motion that is none.
+    Without tangential motion, β and ξ are infinite. Without normal motion, ξ is finite and
+    β = δ = 0. With infinite friction, β and ξ are infinite even without normal motion.
     """
     grip = values(friction) * stiffness_ratio(poisson_ratio)
     normal, tangential = values(normal_amplitude), values(tangential_amplitude)
@@ -101,9 +101,9 @@ def reference_energy(
     delta: ArrayLike,
     profile_exponent: ArrayLike,
 ) -> Values:
-    """W_ref = (16/3) G* a0 Δx² δ/n [J], which makes W̄ = W/W_ref.
+    """W_ref = (16/3) G* a0 Δx² δ/n [J], the unit of W̄ = W/W_ref.
 
-    For a sphere it is the paper's W_∞,max (Hanisch et al. 2020, eq. 10).
+    For a sphere it is W_∞,max of the paper (Hanisch et al. 2020, eq. 10).
     """
     stiffness = values(shear_modulus) * values(contact_radius)
     share = values(delta) / values(profile_exponent)
@@ -113,10 +113,10 @@ def reference_energy(
 def wear_volume(
     dissipated_energy: ArrayLike, friction: ArrayLike, archard_coefficient: ArrayLike
 ) -> Values:
-    """Volume worn off [m³] in the cycles that dissipated the energy [J]: kW/μ.
+    """Worn volume [m³] in the cycles that dissipated the energy W [J]: kW/μ.
 
-    Archard's k [m³/(N m) = 1/Pa] multiplies load × distance slipped, of which the dissipated energy
-    is μ times: in this contact all energy is lost by slip under μ times the pressure.
+    Archard's k [m³/(N m) = 1/Pa] refers to load × distance slipped. The dissipated energy is μ
+    times that, because all energy is lost by slip under μ times the pressure.
     """
     return values(archard_coefficient) * values(dissipated_energy) / values(friction)
 

@@ -1,4 +1,4 @@
-"""The borders of the regimes on maps."""
+"""The boundaries of the regimes on maps."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ _BODY = (
 
 
 def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
-    """The borders of the model's regimes and the paper's regions: numbers that change sign there.
+    """The boundaries of the model's regimes and the paper's regions: arrays that change sign there.
 
-    `parameters` are the model's, by name, dimensionless or physical, broadcasting together; empty
-    if some are missing. Gross and partial slip part at ξ = (R_A + R_B)/2, jumping begins at δ = 1;
-    regions I, II and III (Hanisch et al. 2020, eq. 24) part at β = δ/√8 and β = 1/(4 sin²φ).
+    `parameters` maps names of model parameters, dimensionless or physical, to values that broadcast
+    together; the result is empty if some are missing. The boundary between gross and partial slip
+    is ξ = (R_A + R_B)/2, jumping begins at δ = 1, and regions I, II and III (Hanisch et al. 2020,
+    eq. 24) meet at β = δ/√8 and β = 1/(4 sin²φ).
     """
     if {"beta", "delta", "phase"} <= parameters.keys():
         beta, delta = values(parameters["beta"]), values(parameters["delta"])

@@ -1,8 +1,8 @@
 """The equations of Hanisch, Richter, Li 2020 (Phys. Mesomech., DOI 10.24411/1683-805X-2020-12007).
 
-All are of a sphere. They are approximations and are given as they were published, with one sign
-restored (eq. 25); `surface` and `limits` have what is exact, and each equation says how far from
-that it is.
+All equations are for a sphere. They are approximations, given as published except for one restored
+sign (eq. 25). The exact results are in `surface` and `limits`; the docstrings state the
+differences.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def greatest_relaxation_energy(
     normal_amplitude: ArrayLike,
     tangential_amplitude: ArrayLike,
 ) -> Values:
-    """W_∞,max = (8/3)G*√(R/d0) Δz Δx² [J] (eq. 10): what the paper divides energies by."""
+    """W_∞,max = (8/3)G*√(R/d0) Δz Δx² [J] (eq. 10), the paper's unit of energy."""
     shape = np.sqrt(values(radius) / values(indentation))
     squared = values(normal_amplitude) * values(tangential_amplitude) ** 2
     return 8 / 3 * values(shear_modulus) * shape * squared
@@ -74,7 +74,7 @@ def hertzian_slip_energy(
     indentation: ArrayLike,
     tangential_amplitude: ArrayLike,
 ) -> Values:
-    """W_C = (16/3)μE*√R d0^{3/2} Δx [J] (eq. 12): eq. 11 under Hertz' load at d0."""
+    """W_C = (16/3)μE*√R d0^{3/2} Δx [J] (eq. 12): eq. 11 with the Hertzian load at d0."""
     load = 4 / 3 * values(contact_modulus) * np.sqrt(values(radius)) * values(indentation) ** 1.5
     return complete_slip_energy(friction, load, tangential_amplitude)
 
@@ -97,9 +97,9 @@ def relaxation(phase: ArrayLike) -> Values:
 
 
 def region(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> NDArray[np.uint8]:
-    """The region of eq. 24: 1 complete slip, 2 partial slip, 3 complete stick; 255 of NaN.
+    """The region of eq. 24: 1 complete slip, 2 partial slip, 3 complete stick; 255 for NaN.
 
-    I ends at β = δ/√8, II at β = 1/(4 sin²φ): where the neighbours' energies are the same.
+    I ends at β = δ/√8 and II at β = 1/(4 sin²φ), where adjacent regions have equal energies.
     """
     beta, delta, phase = np.broadcast_arrays(*map(values, (beta, delta, phase)))
     codes = np.full(beta.shape, REGION_II, dtype=np.uint8)
@@ -112,9 +112,9 @@ def region(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> NDArray[np.ui
 def three_regions(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> Values:
     """W̄ of eq. 24: eq. 20 in region I, 19 in II, 22 in III.
 
-    Against the exact energies for small δ: at φ = π/2 up to 39 % too large (where I meets II) and
-    30 % in the case of the paper's Fig. 2; off 90° far worse (−55 % at φ = 153°, β = 1.2;
-    179 times too large at φ = 0.05, β = 1.07).
+    Compared with the exact energies for small δ, it is up to 39 % too large at φ = π/2 (where I
+    meets II) and 30 % too large for Fig. 2 of the paper. Away from 90° it is far worse: −55 % at φ
+    = 153°, β = 1.2; 179 times too large at φ = 0.05, β = 1.07.
     """
     found = region(beta, delta, phase)
     by_region = complete_slip(beta, delta), partial_slip(beta), relaxation(phase)
@@ -125,8 +125,8 @@ def three_regions(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> Values
 def slip_transition(xi: ArrayLike) -> Values:
     """W̄δ of eq. 25, between regions I and II, for 0 < ξ < 4; NaN elsewhere.
 
-    The sign before 0.5866 is minus (some copies of the paper have lost it: plus would be 91 % off).
-    Up to 9.3 % off `constant_load_energy`.
+    The sign before 0.5866 is minus; it is missing in some copies of the paper, and plus would be
+    wrong by 91 %. Differs from `constant_load_energy` by up to 9.3 %.
     """
     xi = values(xi)
     above = _polynomial(xi, 4.858e-4, 0.2203, -0.2226, -0.1252, 0.1836, 0.0)
@@ -137,19 +137,19 @@ def slip_transition(xi: ArrayLike) -> Values:
 def stick_transition(beta: ArrayLike) -> Values:
     """W̄ of eq. 27, between regions II and III at φ = π/2, for β > 0.1; NaN elsewhere.
 
-    The constant −4.0017e-6 is hard to read in the paper; it matters by less than 1e-4 here.
-    Up to 3.3 % off `universal_surface`.
+    The constant −4.0017e-6 is hard to read in the paper; its effect is below 1e-4. Differs from
+    `universal_surface` by up to 3.3 %.
     """
     beta = values(beta)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        inverse = 1 / beta  # in powers of 1/β: no overflow, and 1 at infinite friction
+        inverse = 1 / beta  # powers of 1/β: no overflow, and 1 for infinite friction
         above = _polynomial(inverse, -4.0017e-6, 0.3342, 0.2668, 0.7169, 1.0)
         below = _polynomial(inverse, 0.0, -5.079e-5, 1.335, 0.5979, 1.0)
         return np.where(beta > 0.1, above / below, np.nan)
 
 
 def _polynomial(x: Values, *coefficients: float) -> Values:
-    """By Horner's rule; the highest power first."""
+    """Horner's rule; coefficients from the highest power down."""
     total = np.zeros_like(x)
     for coefficient in coefficients:
         total = total * x + coefficient

@@ -1,12 +1,12 @@
 """The universal surface F(β, φ), and the core of the contact that never slips.
 
-Both sides of the friction law are one sinusoid each, of the amplitudes (in units of Δx)
+Both sides of the friction law are sinusoids, with the amplitudes (in units of Δx)
 
     R_A = √(1 + β² − 2β cos φ)        R_B = √(1 + β² + 2β cos φ)
 
-For small normal amplitudes every profile has W̄ = F(β, φ), at any β: there is a master curve between
-the paper's regions II and III, and it is this surface. A cone has it for any δ, as long as part of
-its contact sticks. φ + π is the same as φ; −φ is not.
+For small normal amplitudes, every profile has W̄ = F(β, φ) at any β. So there is a master curve
+between regions II and III of the paper: this surface. It holds for a cone at any δ, as long as part
+of the contact sticks. φ + π is equivalent to φ; −φ is not.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from numpy.typing import ArrayLike
 
 from sweep.theory.mdr_contact.body import Values, values
 
-_LARGE = 1e8  # β from which on 1/β² is below rounding
+_LARGE = 1e8  # β above which 1/β² is below rounding
 
 
 def universal_surface(beta: ArrayLike, phase: ArrayLike) -> Values:
-    """F(β, φ) = W̄ for δ → 0; sin²φ for infinite β, infinite for β = 0, NaN below.
+    """F(β, φ) = W̄ for δ → 0; sin²φ for infinite β, infinite for β = 0, NaN for β < 0.
 
-    With ω in [0, π] the angle of which R_A R_B cos ω = β² − 1, R_A R_B sin ω = 2β|sin φ|:
+    With the angle ω in [0, π] given by R_A R_B cos ω = β² − 1 and R_A R_B sin ω = 2β|sin φ|:
 
         F = (R_A R_B/64β) { R_A [(1 − cos ω)(13 + 11 cos ω + 2 cos²ω) + 3ω sin ω]
                           + R_B [(1 − cos ω)(5 + cos ω) − 3ω sin ω] }
 
-    Neither bracket is negative, so nothing cancels: the relative error stays below 2e-15.
-    F(1, 0) = 0. At φ = π/2: (1 + 2β²)²/(4β(1 + β²)^{3/2}), with its
-    least value 4/(3√3) at β = 1/√2; at φ = 0: (1 − β²)/(4β) for β < 1, else 0.
+    Neither bracket is negative, so there is no cancellation; the relative error stays below 2e-15.
+    F(1, 0) = 0. At φ = π/2 it is (1 + 2β²)²/(4β(1 + β²)^{3/2}), with the minimum 4/(3√3) at
+    β = 1/√2; at φ = 0 it is (1 − β²)/(4β) for β < 1, otherwise 0.
     """
     beta, phase = np.broadcast_arrays(values(beta), values(phase))
     sine, cosine = _upper_half(phase)
@@ -48,10 +48,10 @@ def universal_surface(beta: ArrayLike, phase: ArrayLike) -> Values:
 
 
 def greatest_loss_phase(beta: ArrayLike) -> Values:
-    """The phase in (π/2, π) at which F(β, φ) is greatest; NaN unless β > 0.
+    """The phase in (π/2, π) at which F(β, φ) is largest; NaN unless β > 0.
 
-    107–109° for β ≤ 1, and near 90° + 1/(2β) for large β; the error is some
-    1e-16 (β + 1/β), from β = 1e8 on 1e-16. It is where dF/dφ = 0, found by bisection.
+    107–109° for β ≤ 1, and close to π/2 + 1/(2β) for large β. Computed by bisection of dF/dφ = 0;
+    the error is about 1e-16 (β + 1/β), and 1e-16 for β ≥ 1e8.
     """
     asked = values(beta)
     beta = np.where((asked > 0) & (asked < _LARGE), asked, 1.0)
@@ -66,10 +66,10 @@ def greatest_loss_phase(beta: ArrayLike) -> Values:
 
 
 def slip_depth(beta: ArrayLike, phase: ArrayLike) -> Values:
-    """(R_A + R_B)/2: ξ above which a core of the contact never slips.
+    """(R_A + R_B)/2: the ξ above which a core of the contact never slips.
 
-    Springs slip at some time if and only if μκ(d0 − g) < Δx (R_A + R_B)/2. The paper's eq. 15 has 1
-    in its place; it is about β for large β. At β = ∞ it is infinite.
+    A spring slips at some time if and only if μκ(d0 − g) < Δx (R_A + R_B)/2. Eq. 15 of the paper
+    has 1 instead of (R_A + R_B)/2, which is about β for large β and infinite for β = ∞.
     """
     radius_a, radius_b = _radii(values(beta), *_upper_half(values(phase)))
     return 0.5 * (radius_a + radius_b)
@@ -78,9 +78,9 @@ def slip_depth(beta: ArrayLike, phase: ArrayLike) -> Values:
 def stick_radius(
     beta: ArrayLike, delta: ArrayLike, phase: ArrayLike, profile_exponent: ArrayLike
 ) -> Values:
-    """Radius of the core that is always in contact and never slips, over a0; 0 where there is none.
+    """Radius of the core that is always in contact and never slips, over a0; 0 if there is none.
 
-    g(c) = d0 − (Δx/μκ)(R_A + R_B)/2; at infinite friction g(c) = d0 − Δz.
+    g(c) = d0 − (Δx/μκ)(R_A + R_B)/2; with infinite friction g(c) = d0 − Δz.
     """
     beta, phase = np.broadcast_arrays(values(beta), values(phase))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -90,7 +90,7 @@ def stick_radius(
 
 
 def _upper_half(phase: Values) -> tuple[Values, Values]:
-    """Sine and cosine of φ, or of φ + π where that is the one with a sine of at least 0."""
+    """Sine and cosine of φ, or of φ + π if the sine of φ is negative."""
     sine, cosine = np.sin(phase), np.cos(phase)
     return np.abs(sine), np.where(sine < 0, -cosine, cosine)
 
@@ -110,7 +110,7 @@ def _angle(beta: Values, sine: Values) -> Values:
 
 
 def _rest(omega: Values) -> Values:
-    """(1 − cos ω)(5 + cos ω) − 3ω sin ω = ω⁶/40 − …: its power series below ω = 2."""
+    """(1 − cos ω)(5 + cos ω) − 3ω sin ω = ω⁶/40 − …, by its power series for ω < 2."""
     square, series = omega * omega, np.zeros_like(omega)
     for k in range(21, 2, -1):
         term = (-1) ** k * (6 * k - 4 - 2 ** (2 * k - 1)) / math.factorial(2 * k)
@@ -121,7 +121,7 @@ def _rest(omega: Values) -> Values:
 
 
 def _slope(beta: Values, phase: Values) -> Values:
-    """64 dF/dφ. With dω/dφ = 2β cos φ cos ω/(R_A R_B) and P, Q the brackets of F."""
+    """64 dF/dφ, with dω/dφ = 2β cos φ cos ω/(R_A R_B) and the brackets P, Q of F."""
     sine, cosine = np.sin(phase), np.cos(phase)
     radius_a, radius_b = _radii(beta, sine, cosine)
     omega = _angle(beta, sine)
