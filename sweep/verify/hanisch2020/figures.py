@@ -140,12 +140,12 @@ def _points(beta: Values, deltas: Sequence[float], phases: Sequence[float]) -> P
 
 
 def _over_xi(points: Points, ours: MasterCurve) -> list[Comparison]:
-    x, exact = between(points, "xi")
-    three_regions = theory.three_regions(x * SMALL, SMALL, PHASE) * SMALL
-    formulas = [
-        ("eq. 24, regions I and II", 0, three_regions),
-        ("eq. 25", int(CONSTANTS["n_coefficients_25"]), theory.slip_transition(x)),
-    ]
+    x, _ = between(points, "xi")
+    formulas = {
+        "eq. 24, regions I and II": (0, theory.three_regions(x * SMALL, SMALL, PHASE) * SMALL),
+        "eq. 25": (CONSTANTS["n_coefficients_25"], theory.slip_transition(x)),
+        "closed form": (0, constant_load_energy(x)),
+    }
     choices = {
         "ours, minimax": Choices(method="minimax"),
         "ours, degrees of the closed form": Choices(degrees=CLOSED_FORM_DEGREES),
@@ -153,33 +153,38 @@ def _over_xi(points: Points, ours: MasterCurve) -> list[Comparison]:
             method="minimax", degrees=(EQUATION_25_DEGREES,), whole=True
         ),
     }
-    curves = {label: fit(points, "xi", choice) for label, choice in choices.items()}
-    closed_form = distance(constant_load_energy(x), exact, x)
-    return [
-        *(Comparison("xi", name, n, distance(energy, exact, x)) for name, n, energy in formulas),
-        Comparison("xi", "ours, least squares", ours.n_coefficients, ours.error),
-        *(
-            Comparison("xi", label, c.n_coefficients, c.error, choices[label].method == "minimax")
-            for label, c in curves.items()
-        ),
-        Comparison("xi", "closed form", 0, closed_form),
-    ]
+    return _comparisons(points, ours, formulas, choices)
 
 
 def _over_beta(points: Points, ours: MasterCurve) -> list[Comparison]:
-    x, exact = between(points, "beta")
-    minimax = fit(points, "beta", Choices(method="minimax"))
-    formulas = [
-        ("eq. 24, regions II and III", 0, theory.three_regions(x, SMALL, PHASE)),
-        ("eq. 27", int(CONSTANTS["n_coefficients_27"]), theory.stick_transition(x)),
-    ]
-    closed_form = distance(theory.universal_surface(x, PHASE), exact, x)
-    return [
-        *(Comparison("beta", name, n, distance(energy, exact, x)) for name, n, energy in formulas),
-        Comparison("beta", "ours, least squares", ours.n_coefficients, ours.error),
-        Comparison("beta", "ours, minimax", minimax.n_coefficients, minimax.error, minimax=True),
-        Comparison("beta", "closed form", 0, closed_form),
-    ]
+    x, _ = between(points, "beta")
+    formulas = {
+        "eq. 24, regions II and III": (0, theory.three_regions(x, SMALL, PHASE)),
+        "eq. 27": (CONSTANTS["n_coefficients_27"], theory.stick_transition(x)),
+        "closed form": (0, theory.universal_surface(x, PHASE)),
+    }
+    return _comparisons(points, ours, formulas, {"ours, minimax": Choices(method="minimax")})
+
+
+def _comparisons(
+    points: Points,
+    ours: MasterCurve,
+    formulas: Mapping[str, tuple[float, Values]],
+    choices: Mapping[str, Choices],
+) -> list[Comparison]:
+    """Formulas (number of coefficients, energies) and our fits; the closed form comes last."""
+    variable = ours.variable.name
+    x, exact = between(points, variable)
+    *published, closed_form = (
+        Comparison(variable, label, int(n), distance(energy, exact, x))
+        for label, (n, energy) in formulas.items()
+    )
+    fits = [Comparison(variable, "ours, least squares", ours.n_coefficients, ours.error)]
+    for label, choice in choices.items():
+        curve = fit(points, variable, choice)
+        minimax = choice.method == "minimax"
+        fits.append(Comparison(variable, label, curve.n_coefficients, curve.error, minimax))
+    return [*published, *fits, closed_form]
 
 
 def _cases() -> tuple[Case, ...]:

@@ -62,7 +62,7 @@ def _fields(figures: Figures) -> dict[str, float]:
     powers = [p for s in ("adapt_ordre2", "rk32") for p in causes.variants(figures, s, 1.01)]
     newer = {a0: NEWER_VERSIONS[a0]["euler"] for a0 in SLIPPING}
     return {
-        "power_ratio": figures.exact_power(15.0) / figures.friction_power(15.0),
+        "power_ratio": figures.exact_power(15.0) / figures.exact_output("friction_power", 15.0),
         "named_error": 100 * (named / newer[1.01] - 1),
         "stable_below": CONSTANTS["stable_below"],
         "named_bound": 2 / (TANGENTIAL_STIFFNESS / mass) ** 0.5,

@@ -188,7 +188,7 @@ def widest_difference(a0: float, powers: dict[str, float]) -> tuple[float, str |
 def powers(figures: Figures) -> Iterator[Row]:
     """N|v| and μN|v|, which the document's words and integrals confuse."""
     for a0 in AMPLITUDES:
-        wear, friction = figures.exact_power(a0), figures.friction_power(a0)
+        wear, friction = figures.exact_power(a0), figures.exact_output("friction_power", a0)
         yield {
             "base_acceleration": a0,
             "document": reference(a0),
@@ -203,6 +203,7 @@ def closed_forms(figures: Figures) -> Iterator[Row]:
     prose_reference = CONSTANTS["prose_reference"]
     shorter = figures.exact_power(15.0, end=11.99)
     system = (SYSTEM["friction"], SYSTEM["gravity"])
+    exactly_stuck = {a0: figures.exact_output("stick_fraction", a0) for a0 in (1.5, 1.01)}
     stuck = {a0: 1 - float(slip_duration(*system, a0)) / math.pi for a0 in (1.5, 1.01)}
     for quantity, unit, printed, closed_form, exact in (
         ("η* = 2/√(π² + 4)", "1", CONSTANTS["critical_ratio"], CRITICAL_RATIO, None),
@@ -212,9 +213,9 @@ def closed_forms(figures: Figures) -> Iterator[Row]:
          reference(1.5), steady(1.5), figures.exact_power(1.5)),
         ("wear power, stick-slip, a₀ = 1.01 m/s²", "W",
          reference(1.01), steady(1.01), figures.exact_power(1.01)),
-        ("share of time stuck, a₀ = 1.5 m/s²", "1", None, stuck[1.5], figures.stick_fraction(1.5)),
+        ("share of time stuck, a₀ = 1.5 m/s²", "1", None, stuck[1.5], exactly_stuck[1.5]),
         ("share of time stuck, a₀ = 1.01 m/s²", "1",
-         None, stuck[1.01], figures.stick_fraction(1.01)),
+         None, stuck[1.01], exactly_stuck[1.01]),
         ("wear power on [4, 11.99] s, a₀ = 15 m/s²", "W", prose_reference, None, shorter),
     ):  # fmt: skip
         yield {

@@ -51,24 +51,16 @@ class Figures:
     drifting: dict[float, float]  # by amplitude: EULER in plain Python with accumulated time
 
     def exact_power(self, a0: float, spring: float = 0.0, end: float = 12.0) -> float:
-        """Wear power by method exact, over [4, end] s."""
-        chosen = self.exact["wear_power"].sel(base_acceleration=a0, stiffness=spring)
-        return float(chosen.sel(window_end=end))
+        """Wear power by method exact over [4, end] s."""
+        return self.exact_output("wear_power", a0, spring, end)
 
-    def friction_power(self, a0: float) -> float:
-        """Friction power by method exact, without spring, over [4, 12] s."""
-        chosen = self.exact["friction_power"].sel(base_acceleration=a0, stiffness=0.0)
-        return float(chosen.sel(window_end=12.0))
-
-    def stick_fraction(self, a0: float) -> float:
-        """Share of [4, 12] s spent stuck, by method exact, without spring."""
-        chosen = self.exact["stick_fraction"].sel(base_acceleration=a0, stiffness=0.0)
-        return float(chosen.sel(window_end=12.0))
+    def exact_output(self, output: str, a0: float, spring: float = 0.0, end: float = 12.0) -> float:
+        """An output of method exact over [4, end] s."""
+        return _at(self.exact[output], a0, stiffness=spring, window_end=end)
 
     def moreau_power(self, a0: float, spring: float = 0.0, end: float = 12.0) -> float:
         """Wear power by method moreau, h = 1e-4 s."""
-        chosen = self.moreau.sel(base_acceleration=a0, stiffness=spring)
-        return float(chosen.sel(window_end=end))
+        return _at(self.moreau, a0, stiffness=spring, window_end=end)
 
     def power(
         self,
@@ -81,14 +73,18 @@ class Figures:
         contact: float = USED_STIFFNESS,
     ) -> float:
         """Wear power by a scheme, with the steps of Code_Aster's run or with constant steps [s]."""
-        chosen = self.schemes[scheme].sel(base_acceleration=a0, window_end=end)
-        chosen = chosen.sel(blocks=blocks, tangential_stiffness=contact)
-        return float(chosen.sel(controls(scheme, a0, constant_step)))
+        steps = controls(scheme, a0, constant_step)
+        fixed = {"window_end": end, "blocks": blocks, "tangential_stiffness": contact}
+        return _at(self.schemes[scheme], a0, **fixed, **steps)
 
     def shift(self, a0: float) -> float:
         """Relative change of the exact wear power due to the tabulated excitation."""
         power = self.exact_power(a0)
         return self.tabulated[a0] / power - 1 if power else 0.0
+
+
+def _at(values: xr.DataArray, a0: float, **point: float) -> float:
+    return float(values.sel({"base_acceleration": a0, **point}))
 
 
 def controls(scheme: str, a0: float, constant_step: float | None = None) -> dict[str, float]:
