@@ -1,4 +1,4 @@
-"""A sweep from its file to its Dataset: what `sweep.run` does, and the command line too."""
+"""A sweep from its file to its Dataset: `sweep.run`, which the command line uses, too."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def run(
     The run options override those under [run] in the file:
 
     """
-    _refuse_no_listeners(stop, report=report)
+    _check_callbacks(stop, report=report)
     request = with_options(load(source, overrides), **options)
     if store is None:
         return _in_memory(request, report, stop).dataset()
@@ -78,39 +78,39 @@ def compute(
     notify: Callable[[str], None] | None = None,
     open_backend: OpenBackend = open_backend_by_name,
 ) -> tuple[Store, Summary]:
-    """Whatever of the request is not done in the store at `path`; the store, and what was done.
+    """Compute what is not done in the store at `path`; the store and a summary of the run.
 
-    Of a refined sweep that was stopped in a pass, the store is that of the pass. SweepError as of
-    `run`.
+    If a refined sweep is stopped in a pass, the store is that of the pass. SweepError as in `run`.
     """
     refuse_no_path(path)
-    _refuse_no_listeners(stop, report=report, notify=notify)
+    _check_callbacks(stop, report=report, notify=notify)
     if request.refinement is not None:
         return run_in_stores(request, str(path), report, stop, notify, open_backend)
     kept = open_store(request, path)
     return kept, run_in_store(kept, request, report, stop, notify, open_backend)
 
 
-def _refuse_no_listeners(stop: object, **told: object) -> None:
-    """SweepError for a `stop` that is no event, or what cannot be called with one argument."""
+def _check_callbacks(stop: object, **callbacks: object) -> None:
+    """SweepError if `stop` is not an event or a callback does not take one argument."""
     if stop is not None and not _takes(getattr(stop, "is_set", None)):
-        raise SweepError(f"stop={shown(stop)} is no event: give a threading.Event, or leave it out")
-    for name, listener in told.items():
-        if listener is not None and not _takes(listener, None):
+        raise SweepError(f"stop={shown(stop)} is not a threading.Event; give one, or leave it out")
+    for name, callback in callbacks.items():
+        if callback is not None and not _takes(callback, None):
             raise SweepError(
-                f"{name}={shown(listener)} cannot be called with one argument: leave it out"
+                f"{name}={shown(callback)} cannot be called with one argument; "
+                "give a function that can, or leave it out"
             )
 
 
 def _takes(called: object, *arguments: object) -> bool:
-    """Whether it can be called with these."""
+    """Whether it can be called with these arguments."""
     if not callable(called):
         return False
     try:
         inspect.signature(called).bind(*arguments)
     except TypeError:
         return False
-    except ValueError:  # of what is written in C nothing may be known
+    except ValueError:  # functions written in C may have no signature
         return True
     return True
 
@@ -147,5 +147,5 @@ def with_options(request: Request, **options: Unpack[RunKeywords]) -> Request:
 
 
 def default_store(request: Request) -> Path:
-    """Where results go if nothing else is said."""
+    """The default path of the results."""
     return RESULTS_FOLDER / f"{request.name}.zarr"

@@ -1,4 +1,4 @@
-"""Where the shipped kernels and sweep files lie, in a checkout and in a wheel."""
+"""The folders of the shipped kernels and sweep files, in a checkout and in a wheel."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ def kernels_folder() -> Path:
 
 
 def configs_folder() -> Path:
-    """The folder of the shipped sweep files; its smoke/ holds their few-point twins."""
+    """The folder of the shipped sweep files; smoke/ has versions of them with few points."""
     return _folder("configs")
 
 
 def shipped_configs() -> dict[str, Path]:
-    """Every shipped sweep file by name (its stem), in the order of names."""
+    """Every shipped sweep file by name (its stem), sorted."""
     return {path.stem: path for path in sorted(configs_folder().glob("*.toml"))}
 
 
 def _folder(name: str) -> Path:
-    """Beside the package in a checkout, which has a pyproject.toml there; inside it in a wheel."""
+    """Next to the package in a checkout, which has a pyproject.toml; in the package in a wheel."""
     package = Path(__file__).resolve().parent
     beside = package.parent / name
     in_checkout = (package.parent / "pyproject.toml").is_file() and beside.is_dir()

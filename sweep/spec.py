@@ -1,4 +1,4 @@
-"""The nouns of the project as frozen data: models and their tables, sweeps, requests, chunks."""
+"""The vocabulary of the project as frozen data: models, sweeps, requests, chunks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from sweep.options import RunOptions
 
 Values = NDArray[np.float64]  # (n_values,)
-STRETCH = 2**20  # values of a parameter along an axis that are in memory at once
+STRETCH = 2**20  # values along an axis that are in memory at once
 
-POINT = "point"  # the dimension of points that are no grid: a sample's, and refined ones
-LEVEL = "level"  # what results call the levels of refined points
+POINT = "point"  # the dimension of points that form no grid: samples and refined points
+LEVEL = "level"  # the name of the levels of refined points in results
 
 
 class LongValues(Protocol):
-    """Values of a parameter along an axis: an array, or what draws or reads any stretch of them."""
+    """Values of a parameter along an axis: an array, or a source of any stretch of them."""
 
     def __len__(self) -> int: ...
 
@@ -37,18 +37,18 @@ METHOD_KINDS = ("kernel", "array")
 MISSING_COUNT = -1  # int32 outputs of a point that is not ok
 MISSING_FLAG = 255  # uint8 outputs of a point that is not ok
 
-# By kind of output: what it is computed as, and what a point that is not ok holds.
+# By kind of output: the type it is computed in, and the value of a point that is not ok.
 DTYPES: Mapping[str, type[np.generic]] = {"real": np.float64, "count": np.int32, "flag": np.uint8}
 MISSING: Mapping[str, float] = {"real": math.nan, "count": MISSING_COUNT, "flag": MISSING_FLAG}
 
 
 def array_types(outputs: Iterable[Output]) -> dict[str, type[np.generic]]:
-    """By name, the types of the arrays that a backend fills: the outputs', and "status"."""
+    """The types of the arrays that a backend fills, by name: the outputs and "status"."""
     return {**{output.name: DTYPES[output.kind] for output in outputs}, "status": np.uint8}
 
 
 class Status(IntEnum):
-    """How a point ended, stored as uint8; one that is not ok holds the missing value everywhere."""
+    """The result of a point, stored as uint8; if it is not ok, all outputs are missing values."""
 
     ok = 0
     not_converged = 1
@@ -60,30 +60,30 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One quantity a model or method takes: its name on every side (TOML, Python, zarr, C++)."""
+    """An input of a model or method, with the same name in TOML, Python, zarr and C++."""
 
     name: str
-    symbol: str  # as the equations write it
+    symbol: str  # in equations
     unit: str  # SI; "1" if dimensionless
     meaning: str
     minimum: float = -math.inf
     maximum: float = math.inf
     open_minimum: bool = False  # the minimum itself is excluded
     open_maximum: bool = False
-    whole: bool = False  # takes whole numbers only
-    infinite: bool = False  # inf is a value it takes, whatever its maximum
-    default: float | None = None  # None: has to be given
-    derived: str = ""  # how the kernel finds it where it is not given: the default then is NaN
-    neutral: bool = False  # the default changes nothing, so it stays out of the fingerprint
+    whole: bool = False  # whole numbers only
+    infinite: bool = False  # inf is allowed, whatever the maximum
+    default: float | None = None  # None: required
+    derived: str = ""  # how the kernel derives it if it is not given; the default is then NaN
+    neutral: bool = False  # the default has no effect, so it is not part of the fingerprint
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterSet:
-    """One of several ways to describe the same thing; a sweep uses exactly one, never a mixture."""
+    """One of several ways to describe the same thing; a sweep uses exactly one of them."""
 
     name: str
     parameters: tuple[Parameter, ...]
-    scaled: bool = False  # has no dimensions: observables are told over their scales
+    scaled: bool = False  # dimensionless: observables are divided by their scales
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,20 +94,20 @@ class Output:
     unit: str
     long_name: str
     kind: Literal["real", "count", "flag"] = "real"  # stored as Sweep.dtype, int32, uint8
-    flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... where kind is "flag"
-    parameter_sets: tuple[str, ...] = ()  # those it is defined for; none named: all
+    flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... if kind is "flag"
+    parameter_sets: tuple[str, ...] = ()  # the sets for which it is defined; empty: all
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observable:
-    """One quantity of a point's motion that a trace tells over time."""
+    """A quantity that a trace records over time."""
 
     name: str
     unit: str
     long_name: str
-    flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... where it is a flag
-    scale: str = ""  # what it is told over where the parameter set has no dimensions
-    per_item: bool = False  # of each item, not of the point: told by methods that have items
+    flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... if it is a flag
+    scale: str = ""  # what it is divided by if the parameter set is dimensionless
+    per_item: bool = False  # one value per item, not per point, in methods that have items
 
 
 TIME = Observable(name="time", unit="s", long_name="time")
@@ -115,10 +115,10 @@ TIME = Observable(name="time", unit="s", long_name="time")
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """A compile-time flag that may make a kernel faster and changes no bit of its result.
+    """A compile-time flag that may make a kernel faster without changing any bit of its results.
 
-    It holds for a chunk if every value of each of `parameters` there equals `value` (or, with no
-    value given, if each has the same value everywhere). Those the sweep does not have count not.
+    It applies to a chunk if each of `parameters` equals `value` throughout the chunk (or, without
+    `value`, is constant in it). Parameters absent from the sweep are ignored.
     """
 
     name: str
@@ -133,35 +133,35 @@ class Method:
     name: str
     kind: Literal["kernel", "array"]
     summary: str
-    revision: int  # raised when the bits of its results change
+    revision: int  # increased when the bits of its results change
     parameters: tuple[Parameter, ...] = ()  # numerical controls
     variants: tuple[Variant, ...] = ()
-    pack: int = 4  # vectors a CPU has in flight, 1 to 4: fewer for methods with much state
-    least_chunk: int = 2**16  # points a chunk has at least; fewer where a point takes long
-    items: str = ""  # the parameter that says how many items (springs) a point is summed over
-    traced: bool = False  # its namespace has what entry_trace.h or entry_trace_items.h asks for
+    pack: int = 4  # SIMD vectors per call on a CPU, 1 to 4; fewer for methods with a large state
+    least_chunk: int = 2**16  # minimum number of points per chunk; smaller if a point takes long
+    items: str = ""  # the parameter with the number of items (springs) that a point sums over
+    traced: bool = False  # its namespace has the functions for entry_trace.h or entry_trace_items.h
 
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
-    """What two parameters of one sweep have to do with one another: lesser < greater."""
+    """A condition on two parameters of a sweep: lesser < greater."""
 
     lesser: str
     greater: str
-    reason: str  # what would be wrong else
+    reason: str  # what goes wrong otherwise
 
 
 @dataclass(frozen=True, kw_only=True)
 class NotAllZero:
-    """Of these parameters of one sweep, at least one is not 0."""
+    """A condition on parameters of a sweep: at least one of them is not 0."""
 
     parameters: tuple[str, ...]
-    reason: str  # what would be wrong else
+    reason: str  # what goes wrong otherwise
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """A model's whole table; the equations stand in the docstring of its module."""
+    """The table of a model; its equations are in the docstring of its module."""
 
     name: str
     title: str
@@ -170,18 +170,18 @@ class Model:
     parameter_sets: tuple[ParameterSet, ...]
     outputs: tuple[Output, ...]
     methods: tuple[Method, ...]  # the first is the default
-    sentences: Mapping[Status, str]  # what each status means here, and what to do
-    relations: tuple[Relation | NotAllZero, ...] = ()  # checked beforehand among constants
-    observables: tuple[Observable, ...] = ()  # of a trace, time apart
-    clock: Observable = TIME  # what a trace calls time
-    samples: int = 2000  # of a trace, if nobody says otherwise
-    loop: tuple[str, str] | None = None  # two of them, drawn as a loop: to the right, upwards
+    sentences: Mapping[Status, str]  # what each status means for this model, and what to do
+    relations: tuple[Relation | NotAllZero, ...] = ()  # checked in advance if they are constants
+    observables: tuple[Observable, ...] = ()  # of a trace, without time
+    clock: Observable = TIME  # the time axis of a trace
+    samples: int = 2000  # of a trace, by default
+    loop: tuple[str, str] | None = None  # observables drawn as a loop: x, y
 
 
 def parameters_of(
     model: Model, parameter_set: ParameterSet, method: Method
 ) -> tuple[Parameter, ...]:
-    """All that a sweep of these has, in the order of the kernel's columns."""
+    """All parameters of such a sweep, in the order of the kernel's columns."""
     return (*model.parameters, *parameter_set.parameters, *method.parameters)
 
 
@@ -191,8 +191,8 @@ class Axis:
 
     name: str
     columns: Mapping[str, LongValues]  # parameter name -> (size,)
-    recipe: Mapping[str, object]  # as asked for: {"linspace": [0.5, 15.0, 1024]}; what is compared
-    levels: NDArray[np.uint8] | None = None  # (size,) of refined points; 0: of the coarse grid
+    recipe: Mapping[str, object]  # as requested: {"linspace": [0.5, 15.0, 1024]}
+    levels: NDArray[np.uint8] | None = None  # (size,) for refined points; 0: coarse grid
 
     @property
     def size(self) -> int:
@@ -200,7 +200,7 @@ class Axis:
 
     @property
     def is_refined(self) -> bool:
-        """Whether these are points of a refined grid: such recipes tell what refines it."""
+        """Whether these are points of a refined grid, whose recipe has the refinement."""
         return "refine" in self.recipe
 
 
@@ -211,9 +211,9 @@ class Sweep:
     model: Model
     method: Method
     parameter_set: ParameterSet
-    constants: Mapping[str, float]  # every parameter that is on no axis, defaults filled in
+    constants: Mapping[str, float]  # every parameter that is on no axis, with defaults
     axes: tuple[Axis, ...]
-    outputs: tuple[Output, ...]  # those asked for; status is always there
+    outputs: tuple[Output, ...]  # the requested ones; status is always stored
     dtype: Literal["float64", "float32"] = "float64"  # of stored real outputs
 
     @property
@@ -236,13 +236,13 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Refinement:
-    """Where a grid is made finer: cells at whose edge points differ are halved along every axis.
+    """Where a grid is refined: a cell at whose edge points differ is halved along every axis.
 
-    They differ in the class of a flag, in status, or in another output by more than `tolerance`
-    times what that spans, greatest less least, over the points of the grid that are ok.
+    Points differ in a flag, in status, or in another output by more than `tolerance` times its
+    range (greatest minus least) over the points of the grid that are ok.
     """
 
-    outputs: tuple[str, ...]  # that are looked at, beside status
+    outputs: tuple[str, ...]  # compared in addition to status
     levels: int  # how often a cell may be halved
     tolerance: float | None = None  # None: all outputs are flags
 
@@ -251,9 +251,9 @@ class Refinement:
 class Chunk:
     """One block of a sweep's grid, and one chunk file of each stored array."""
 
-    index: tuple[int, ...]  # place in the grid of chunks
-    start: tuple[int, ...]  # first point, per dimension
-    shape: tuple[int, ...]  # points, per dimension (fewer at the ragged end)
+    index: tuple[int, ...]  # in the grid of chunks
+    start: tuple[int, ...]  # first point per dimension
+    shape: tuple[int, ...]  # points per dimension (fewer at the end of an axis)
 
     @property
     def n_points(self) -> int:
@@ -266,14 +266,14 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Task:
-    """A run of adjacent chunks handed to one worker at once."""
+    """Adjacent chunks that one worker gets at once."""
 
     chunks: tuple[Chunk, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A parameter over the points of a chunk: point i has values[(i // repeat) % len(values)]."""
+    """A parameter in a chunk: the value of point i is values[(i // repeat) % len(values)]."""
 
     values: Values
     repeat: int = 1
@@ -281,18 +281,18 @@ class Column:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Points:
-    """What a backend is given: n_points, and each parameter of the sweep as a column."""
+    """The points that a backend computes, with each parameter of the sweep as a column."""
 
     n_points: int
     columns: Mapping[str, Column]  # parameter name -> column, in the order of Sweep.parameters
-    variants: tuple[str, ...] = ()  # names of the method's variants that hold here
+    variants: tuple[str, ...] = ()  # names of the method's variants that apply here
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a user asked for: a sweep, how to run it, and what to call its results."""
+    """What a user requests: a sweep, how to run it, and the name of its results."""
 
-    sweep: Sweep  # where it is refined, the coarse grid
+    sweep: Sweep  # of a refined sweep, the coarse grid
     options: RunOptions
-    name: str  # stem of the file, or the model's name where there is none, or a pipe
+    name: str  # stem of the file; without a file, the name of the model
     refinement: Refinement | None = None

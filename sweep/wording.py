@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -17,6 +18,14 @@ def shown(value: object) -> str:
         return _SHORT.repr(value)
     except ValueError:  # an int of more digits than Python converts to text
         return f"something too long to show ({type(value).__name__})"
+
+
+def escaped(text: str) -> str:
+    """The text with control characters, except line breaks, as escapes that a terminal ignores."""
+    return "".join(
+        repr(char)[1:-1] if unicodedata.category(char) in ("Cc", "Cf") and char != "\n" else char
+        for char in text
+    )
 
 
 def listed(names: Iterable[str]) -> str:

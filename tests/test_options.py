@@ -81,7 +81,7 @@ def test_an_unknown_option_is_refused_with_the_nearest_one() -> None:
 
 def test_all_faulty_options_are_named_at_once() -> None:
     faulty: dict[str, Any] = {"workers": 0, "backend": "tpu", "slurm": {"quue": "x"}}
-    with pytest.raises(SweepError, match=r"workers=0 .*; backend='tpu' .*; quue=.*'queue'"):
+    with pytest.raises(SweepError, match=r"workers: 0 .*; backend: 'tpu' .*; quue: .*'queue'"):
         sweep.run(BASE, store=None, **faulty)
 
 

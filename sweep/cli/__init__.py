@@ -14,6 +14,7 @@ from sweep.cli.app import Invocation, app
 from sweep.cli.streams import discard_output, prepare_streams
 from sweep.dask_settings import unreadable_settings
 from sweep.errors import MachineError, SweepError
+from sweep.wording import escaped
 
 if TYPE_CHECKING:
     from sweep.engine import OpenBackend
@@ -95,7 +96,7 @@ def _run(invocation: Invocation) -> int:
             raise ended.__context__ from None
         return ended.code if isinstance(ended.code, int) else 0
     except SweepError as error:
-        print(error, file=sys.stderr)
+        print(escaped(str(error)), file=sys.stderr)
         return error.exit_status
     except MemoryError:
         cure = "free some, or use fewer --workers (in a trace, fewer --samples)"

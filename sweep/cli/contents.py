@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sweep.cli.printing import counted, print_first, print_table, share
+from sweep.wording import escaped
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,7 +26,7 @@ def print_dataset(dataset: xr.Dataset) -> None:
     from sweep.summary import coordinates
 
     attributes = dataset.attrs
-    print(f"{attributes['model']}: {attributes['title']}\n")
+    print(escaped(f"{attributes['model']}: {attributes['title']}\n"))
     along, single = coordinates(dataset)
     if along:
         print_table(
@@ -55,7 +56,8 @@ def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") ->
     for name, shares in found.shares.items():
         if any(math.isnan(part) for part in shares.values()):
             continue
-        print(f"{name}: " + ", ".join(f"{flag} {share(part)}" for flag, part in shares.items()))
+        parts = ", ".join(f"{flag} {share(part)}" for flag, part in shares.items())
+        print(escaped(f"{name}: {parts}"))
 
 
 def print_statuses(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -> None:

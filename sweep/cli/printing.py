@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from sweep.wording import escaped
+
 MAX_LINES = 8  # of processes or errors
 UNWRAPPED_WIDTH = 10_000  # characters, for output that is not a terminal
 
@@ -24,7 +26,7 @@ def print_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> No
     for place, name in enumerate(header or [""] * max(map(len, lines), default=0)):
         table.add_column(name, no_wrap=not place, overflow="fold")
     for line in lines:
-        table.add_row(*line)
+        table.add_row(*map(escaped, line))
     with console.capture() as captured:
         console.print(table)
     for line in captured.get().splitlines():
@@ -34,7 +36,7 @@ def print_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> No
 def print_first(lines: Sequence[str], what: str) -> None:
     """Print the first few lines, and the number of the others."""
     for line in lines[:MAX_LINES]:
-        print(f"  {line}")
+        print(f"  {escaped(line)}")
     if len(lines) > MAX_LINES:
         print(f"  and {len(lines) - MAX_LINES:,} more {what}")
 

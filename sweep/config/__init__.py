@@ -48,7 +48,7 @@ def checked_options(options: Mapping[str, object]) -> dict[str, Any]:
     values = {name: plain(value) for name, value in options.items()}
     correct, problems = finished(_options(values, in_file=False))
     if problems:
-        raise SweepError("; ".join(f"{name}={message}" for _, name, message in problems))
+        raise SweepError("; ".join(f"{name}: {message}" for _, name, message in problems))
     return correct
 
 

@@ -1,6 +1,6 @@
-"""Points of the unit cube, in the order in which they are drawn: any stretch of a sequence.
+"""Sequences of points in the unit cube, of which any stretch can be drawn.
 
-What a point is depends on its place alone, not on how many are drawn, or in which stretches.
+A point depends only on its index, not on how many points are drawn or in which stretches.
 """
 
 from __future__ import annotations
@@ -13,31 +13,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 METHODS = ("sobol", "random", "latin_hypercube")
-# A point of a Latin hypercube depends on all others; scipy holds them several times over.
+# A point of a Latin hypercube depends on all others, of which scipy keeps several copies.
 MAX_LATIN_HYPERCUBE_POINTS = 10**7
-MAX_DIMENSIONS = 21_201  # that scipy has direction numbers of Sobol's sequence for
-BLOCK = 2**18  # points drawn at once
-BITS, MORE_BITS = 30, 64  # of Sobol's sequence: scipy's own choice, and where there are more points
-FASTEST = 32  # bits up to which scipy can pass points over without drawing them
+MAX_DIMENSIONS = 21_201  # for which scipy has direction numbers of Sobol's sequence
+BLOCK = 2**18  # points drawn at a time
+BITS, MORE_BITS = 30, 64  # of Sobol's sequence: scipy's default, and for more than 2**30 points
+MAX_SKIPPING_BITS = 32  # up to which scipy can skip points without drawing them
 
 Rows = NDArray[np.float64]  # (n_points, n_dimensions), in [0, 1]
 
 
 class Sequence(Protocol):
-    """Points that can be drawn anywhere; safe to use from several threads."""
+    """A sequence that can be drawn from any index; safe to use from several threads."""
 
     def rows(self, start: int, stop: int) -> Rows:
-        """Those from `start` to before `stop`."""
+        """The points from `start` up to, but not including, `stop`."""
         ...
 
 
 def sequence(method: str, n_points: int, n_dimensions: int, seed: int | None) -> Sequence:
     """The first n_points of a sequence.
 
-    Sobol's sequence begins at the origin, or with a seed is scrambled (linear matrix scramble and
-    digital shift, Matoušek 1998, as scipy has it); of it and of random points, fewer points are the
-    first of more. The exception is a scrambled one of more than 2^30 points, whose numbers have
-    more bits. In a Latin hypercube each of n_points equal slices of each side holds one point.
+    Sobol's sequence begins at the origin; with a seed it is scrambled (linear matrix scramble and
+    digital shift, Matoušek 1998, as in scipy). In it and in random points, a shorter sequence is
+    the beginning of a longer one, except for scrambled sequences of more than 2^30 points, whose
+    numbers have more bits. In a Latin hypercube, each of n_points equal slices of each side holds
+    one point.
     """
     if method == "random":
         return _Random(n_dimensions, seed)
@@ -47,7 +48,7 @@ def sequence(method: str, n_points: int, n_dimensions: int, seed: int | None) ->
 
 
 def unit_columns(method: str, n_points: int, n_dimensions: int, seed: int | None) -> Rows:
-    """(n_dimensions, n_points): the first points of a sequence, all at once."""
+    """(n_dimensions, n_points): the first points of a sequence."""
     drawn = sequence(method, n_points, n_dimensions, seed)
     columns = np.empty((n_dimensions, n_points))
     for start in range(0, n_points, BLOCK):
@@ -57,19 +58,19 @@ def unit_columns(method: str, n_points: int, n_dimensions: int, seed: int | None
 
 
 class _Random:
-    """A generator that can be advanced: each number takes one step of it."""
+    """Random numbers, each of which takes one step of a generator that can be advanced."""
 
     def __init__(self, n_dimensions: int, seed: int | None) -> None:
         self._n_dimensions, self._seed = n_dimensions, seed
 
     def rows(self, start: int, stop: int) -> Rows:
-        bits = np.random.PCG64(self._seed)  # named: default_rng may change
+        bits = np.random.PCG64(self._seed)  # not default_rng, which may change
         bits.advance(start * self._n_dimensions)
         return np.random.Generator(bits).random((stop - start, self._n_dimensions))
 
 
 class _LatinHypercube:
-    """All of its points, drawn at once."""
+    """All points, drawn at once."""
 
     def __init__(self, n_points: int, n_dimensions: int, seed: int | None) -> None:
         from scipy.stats import qmc
@@ -82,7 +83,7 @@ class _LatinHypercube:
 
 
 class _Sobol:
-    """scipy's, which stands where the last stretch has ended; it goes back by beginning anew."""
+    """scipy's sequence, which continues after the last stretch and restarts to go back."""
 
     def __init__(self, bits: int, n_dimensions: int, seed: int | None) -> None:
         from scipy.stats import qmc
@@ -97,17 +98,17 @@ class _Sobol:
         with self._lock:
             if start < self._engine.num_generated:
                 self._engine.reset()
-            self._pass_over(start - self._engine.num_generated)
+            self._skip(start - self._engine.num_generated)
             return self._draw(stop - start)
 
-    def _pass_over(self, count: int) -> None:
-        if count and self._bits <= FASTEST:
+    def _skip(self, count: int) -> None:
+        if count and self._bits <= MAX_SKIPPING_BITS:
             self._engine.fast_forward(count)
             return
         for start in range(0, count, BLOCK):
             self._draw(min(BLOCK, count - start))
 
     def _draw(self, count: int) -> Rows:
-        with warnings.catch_warnings():  # what is asked for need be no power of two
+        with warnings.catch_warnings():  # the number of points need not be a power of two
             warnings.filterwarnings("ignore", "The balance properties")
             return self._engine.random(count)

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -18,6 +19,7 @@ import pytest
 from sweep.cli.app import app
 from sweep.cli.printing import duration, finite, rate, share
 from sweep.engine import failed_arrays
+from sweep.errors import SweepError
 from sweep.models import models
 from sweep.shipped import configs_folder, shipped_configs
 from sweep.source import Kernel, kernel_text
@@ -265,6 +267,31 @@ def test_settings_of_dask_that_cannot_be_read_are_told_as_what_they_are(
     assert done.returncode == 3
     assert done.stderr.startswith(f"A dask config file at '{settings}' is malformed")
     assert "Dask configuration file" in done.stderr
+
+
+def test_control_characters_of_a_store_are_escaped(
+    run: Run, finished: Store, tmp_path: Path
+) -> None:
+    """They could rewrite what the terminal shows."""
+    copy = shutil.copytree(finished.path, tmp_path / "hostile.zarr")
+    metadata = json.loads((copy / "zarr.json").read_text())
+    for key in ("title", "source", "method"):
+        metadata["attributes"][key] = f"{metadata['attributes'][key]}\x1b[2J\x9b1m\u202e"
+    (copy / "zarr.json").write_text(json.dumps(metadata))
+    status, out, err = run("show", str(copy))
+    assert (status, err) == (0, "")
+    assert out.count("\\x1b[2J\\x9b1m\\u202e") == 3
+    assert not set("\x1b\x9b\u202e") & set(out)
+
+
+def test_control_characters_of_an_error_are_escaped(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hostile() -> None:
+        raise SweepError("a\x1b[2Jb\nc")
+
+    monkeypatch.setattr("sweep.models.models", hostile)
+    assert run("models")[2] == "a\\x1b[2Jb\nc\n"
 
 
 def test_a_picture_is_drawn_without_the_windows_of_the_environment(
