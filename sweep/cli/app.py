@@ -104,19 +104,30 @@ def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
     raise SweepError(f"there is no {kind} {name!r}; {nearest(name, choices)}")
 
 
-def places(texts: Iterable[str]) -> dict[str, float]:
-    """The values of `--at NAME=VALUE` by name."""
+def places(texts: Iterable[str], units: Mapping[str, str]) -> dict[str, float]:
+    """The values of `--at NAME=VALUE` by name, in SI units; `units` are those of the names."""
+    from sweep.config.quantities import UnreadableError, number
+    from sweep.spec import Parameter
+
     cuts: dict[str, float] = {}
     for text in texts:
-        name, _, value = text.partition("=")
-        if name.strip() in cuts:
-            raise typer.BadParameter(f"{name.strip()} is given twice", param_hint="--at")
+        name, _, value = (part.strip() for part in text.partition("="))
+        if name in cuts:
+            raise typer.BadParameter(f"{name} is given twice", param_hint="--at")
         try:
-            cuts[name.strip()] = float(value)
+            cuts[name] = float(value)
         except ValueError:
-            raise typer.BadParameter(
-                f"{text!r} is not NAME=VALUE with a plain number in SI units", param_hint="--at"
-            ) from None
+            unit = units.get(name)
+            if unit is None or not value:
+                raise typer.BadParameter(
+                    f"{text!r} is not NAME=VALUE with a number, or a number with a unit",
+                    param_hint="--at",
+                ) from None
+            parameter = Parameter(name=name, symbol="", unit=unit, meaning="")
+            try:
+                cuts[name] = number(value, parameter)
+            except UnreadableError as error:
+                raise typer.BadParameter(f"{name}: {error}", param_hint="--at") from None
     return cuts
 
 

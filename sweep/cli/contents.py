@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ def print_dataset(dataset: xr.Dataset) -> None:
         )
         print()
     print_table(
-        ((name, f"{float(value):.12g}", *_described(value)) for name, value in single.items()),
+        ((name, _value_text(name, dataset), *_described(value)) for name, value in single.items()),
         ("parameter", "value", "unit", "meaning"),
     )
     print()
@@ -135,6 +136,36 @@ def look_command(store: str | Path, sweep: Sweep, counts: Mapping[Status, int]) 
 
     drawable = sweep.n_points > 1 and Status.ok in counts
     return next_command("plot" if drawable else "show", store)
+
+
+def _value_text(name: str, dataset: xr.Dataset) -> str:
+    """A constant parameter; for a derived one the rule, with its value if that is constant."""
+    from sweep.models import models
+
+    value = float(dataset[name])
+    model = models().get(dataset.attrs["model"])
+    methods = model.methods if model else ()
+    rules = {each.name: each.derived for method in methods for each in method.parameters}
+    if not (math.isnan(value) and rules.get(name)):
+        return f"{value:.12g}"
+    rule, value = rules[name].partition(":")[0], _derived_value(name, dataset)
+    return rule if value is None else f"{rule}, {value:.12g}"
+
+
+def _derived_value(name: str, dataset: xr.Dataset) -> float | None:
+    """The value that the model's theory gives a parameter; None if it varies over the points."""
+    from sweep.summary import coordinates
+
+    theory = f"sweep.theory.{dataset.attrs['model']}"
+    single = {name: float(value) for name, value in coordinates(dataset)[1].items()}
+    if importlib.util.find_spec(theory) is None:
+        return None
+    derived: Callable[[Mapping[str, float]], dict[str, float]] | None
+    derived = getattr(importlib.import_module(theory), "derived_parameters", None)
+    try:
+        return derived(single).get(name) if derived else None
+    except KeyError:  # a parameter that it depends on is along an axis
+        return None
 
 
 def _axis_row(name: str, values: xr.DataArray) -> tuple[str, ...]:

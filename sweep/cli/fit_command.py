@@ -42,8 +42,8 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="The points whose delta, phase or profile_exponent is nearest; of a CSV without "
-            "it, its value.",
+            help="Use the points whose delta, phase or profile_exponent is nearest to this (SI, or "
+            "with a unit: phase=90degree). For a CSV without that column: its value.",
         ),
     ] = None,
     variable: Annotated[str | None, _unless_told("NAME", "beta or xi; both without.")] = None,
@@ -96,7 +96,7 @@ def fit(
     fit_NAME.py, pictures beside them. The fit over xi is in two pieces, which part where a stick
     core appears. Files of these names that an earlier fit has left in the folder are removed.
     """
-    from sweep.analysis.master_curve import Choices, Reading, load
+    from sweep.analysis.master_curve import UNITS, Choices, Reading, load
     from sweep.analysis.master_curve.report import remove_others, write_all
 
     if variable is None and (degrees or limits):
@@ -113,7 +113,7 @@ def fit(
     folder = folder or _beside(source)
     with StopRequest() as asked:
         points = load(source, reading)
-        chosen = points.at(places(at or ()))
+        chosen = points.at(places(at or (), UNITS))
         curves, left = _fitted(chosen, variable, choices)
         if chosen.left_out:
             print(f"points of {source}{chosen.left_out_text()}", file=sys.stderr)

@@ -12,6 +12,8 @@ from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import StopRequest
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from sweep.analysis.relative_errors import Spread
     from sweep.analysis.slices import Slice
 
@@ -43,8 +45,8 @@ def plot(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Cut an axis at its value nearest to this (SI). Not of refined points with --over "
-            "or --against, where they have no axes.",
+            help="Cut an axis at its value nearest to this (SI, or with a unit). Not for refined "
+            "points with --over or --against, which have no axes.",
         ),
     ] = None,
     over: Annotated[
@@ -72,15 +74,20 @@ def plot(
     from sweep.store import open_results
 
     path = path or _picture_beside(store, output, against)
-    cuts = places(at or ())
     with StopRequest() as asked:
         refuse_end(path)
-        shown = cut(open_results(store), output, cuts, over or (), computed=against is not None)
+        dataset = open_results(store)
+        cuts = places(at or (), {str(name): _unit(dataset, str(name)) for name in dataset.coords})
+        shown = cut(dataset, output, cuts, over or (), computed=against is not None)
         if against is not None:
             shown = compare_slice(shown, against)
         _tell_plot(shown, save(draw_slice(shown), path), as_json=as_json)
         return
     raise typer.Exit(asked.exit_status)
+
+
+def _unit(dataset: xr.Dataset, name: str) -> str:
+    return dataset[name].attrs.get("units", "1")
 
 
 def _picture_beside(store: str, output: str | None, against: str | None) -> Path:

@@ -159,6 +159,17 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     return borders | den_hartog.boundaries(parameters)
 
 
+def derived_parameters(parameters: Mapping[str, float]) -> dict[str, float]:
+    """The values that the kernel uses for parameters whose default is NaN, by name.
+
+    Critical damping of the stuck contact, 2 √(m (k + K_T)).
+    """
+    mass, stiffness, contact = (
+        parameters[name] for name in ("mass", "stiffness", "tangential_stiffness")
+    )
+    return {"tangential_damping": 2 * math.sqrt(mass * (stiffness + contact))}
+
+
 def _float(value: ArrayLike) -> Values:
     return np.asarray(value, dtype=np.float64)
 

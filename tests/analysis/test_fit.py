@@ -913,7 +913,8 @@ def test_several_phases_are_drawn_and_one_is_fitted(run: Run, tmp_path: Path) ->
     assert "no fit over beta" in out
     assert "4 values of phase, from 0 to 3, and a curve for each" in out
     assert (tmp_path / "hanisch_fig4_fit" / "phases.png").is_file()
-    status, out, _ = run("fit", str(store), "--at", "phase=1.1", "--variable", "beta")
+    degrees = f"phase={math.degrees(1.1)}degree"
+    status, out, _ = run("fit", str(store), "--at", degrees, "--variable", "beta")
     assert status == 0
     assert "W̄ over β" in out
     assert json.loads((tmp_path / "hanisch_fig4_fit" / "fit_beta.json").read_text())["constants"][
@@ -1024,6 +1025,7 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "1/0,1/2"], "has 1 piece"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phse=1"], "did you mean 'phase'?"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phase=nan"], "--at phase takes a number"),
+        (f"beta,energy\n{GOOD}\n", ["--at", "phase=9 kg"], "phase: '9 kg' has the wrong dim"),
         (f"beta,energy\n{GOOD}\n", ["--tolerance", "0"], "tolerance has to be above 0"),
         (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-200"], "choose another --scale-energy"),
         (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-307"], "choose another --scale-energy"),

@@ -12,10 +12,12 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from sweep import api
 from sweep.cli.app import app
 from sweep.cli.printing import duration, finite, rate, share
 from sweep.engine import failed_arrays
@@ -489,6 +491,32 @@ def test_show_of_a_single_point_and_of_one_without_a_value(run: Run, tmp_path: P
     assert power["least"] is None
 
 
+@pytest.mark.parametrize(
+    ("contact", "shown"),
+    [
+        ({"parameters": {"tangential_stiffness": 2000.0}}, "critical, 200 "),  # 2 √(m (k + K_T))
+        ({"axes": {"tangential_stiffness": {"values": [2000.0, 3000.0]}}}, "critical "),
+        ({"parameters": {"tangential_stiffness": 2000.0, "tangential_damping": 7.0}}, "7 "),
+    ],
+)
+def test_show_names_the_rule_of_a_derived_default(
+    run: Run, tmp_path: Path, contact: dict[str, Any], shown: str
+) -> None:
+    point = {"mass": 4.0, "gravity": 10.0, "friction": 0.1, "stiffness": 500.0, "step": 1e-3}
+    point |= {
+        "base_acceleration": 15.0,
+        "angular_frequency": 30.0,
+        "window_start": 0,
+        "window_end": 1,
+    }
+    contact["parameters"] = point | contact.get("parameters", {})
+    source = {"model": "friction_oscillator", "method": "euler", **contact}
+    api.run(source, store=tmp_path / "a.zarr")
+    status, out, _ = run("show", "a.zarr")
+    assert status == 0
+    assert re.search(rf"tangential_damping +{shown} +N s/m", out), out
+
+
 def test_plot_draws_beside_the_store_or_where_it_is_told(
     run: Run, tmp_path: Path, finished: Store
 ) -> None:
@@ -498,6 +526,7 @@ def test_plot_draws_beside_the_store_or_where_it_is_told(
         (): "a.png",
         ("regime",): "a_regime.png",
         ("wear_power", "-o", "new/b.pdf", "--at", "friction=0.1"): "new/b.pdf",
+        ("wear_power", "-o", "c.pdf", "--at", "base_acceleration=1500 cm/s^2"): "c.pdf",
     }.items():
         assert run("plot", "a.zarr", *arguments) == (0, f"{name}\n", "")
         head = (tmp_path / name).read_bytes()[:5]

@@ -17,11 +17,12 @@ from sweep.analysis.master_curve.fitting import (
     distance,
     fit,
 )
-from sweep.analysis.master_curve.points import Points, Reading, from_dataset, load, read_csv
+from sweep.analysis.master_curve.points import UNITS, Points, Reading, from_dataset, load, read_csv
 from sweep.analysis.master_curve.rational import Barycentric, Degrees, Quotient
 
 __all__ = [
     "METHODS",
+    "UNITS",
     "VARIABLES",
     "Barycentric",
     "Choices",

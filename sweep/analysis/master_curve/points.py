@@ -38,6 +38,7 @@ ENERGIES = ("normalized_energy", "energy", "dissipated_energy")
 MIN_EXPONENT = 0.5  # of a profile; itself excluded
 SPHERE = 2.0  # exponent of its profile
 ROUNDING = 1e-9  # relative difference of values that count as equal
+UNITS = {"delta": "1", "phase": "rad", "profile_exponent": "1", "beta": "1"}  # of what `at` cuts
 PERIODS = {"phase": math.pi}  # with which the energies repeat
 
 
@@ -411,9 +412,8 @@ def _named(source: str, columns: Table, name: str) -> Values:
 
 
 def _column(points: Points, name: str) -> Values:
-    names = ("delta", "phase", "profile_exponent", "beta")
-    if name not in names:
-        raise SweepError(f"--at does not take {name!r}; {nearest(name, names)}")
+    if name not in UNITS:
+        raise SweepError(f"--at does not take {name!r}; {nearest(name, UNITS)}")
     return getattr(points, name)
 
 
