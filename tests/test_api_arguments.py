@@ -80,7 +80,7 @@ def test_what_is_no_text_is_no_override(overrides: Any) -> None:
 @pytest.mark.parametrize("store", [3, b"a.zarr", True])
 def test_what_is_no_path_makes_no_store(store: Any, refined: bool, elsewhere: Path) -> None:
     more = {"refine": {"output": "regime", "levels": 1}} if refined else {}
-    with pytest.raises(SweepError, match="is no path of a store: give text or a pathlib"):
+    with pytest.raises(SweepError, match="is not the path of a store: give text or a pathlib"):
         sweep.run({**BASE, **more}, store=store)
     assert not list(elsewhere.iterdir())
 
@@ -113,7 +113,7 @@ def test_whatever_takes_one_argument_may_be_told(listener: Any) -> None:
 
 def test_nothing_is_opened_as_none() -> None:
     nothing: Any = None
-    with pytest.raises(SweepError, match="None is no path of a store"):
+    with pytest.raises(SweepError, match="None is not the path of a store"):
         sweep.open_results(nothing)
 
 

@@ -1,4 +1,4 @@
-"""The results of a sweep, on disk and in memory; the only part that knows zarr."""
+"""The results of a sweep, on disk and in memory; the only package that uses zarr."""
 
 from sweep.store.disk import Store
 from sweep.store.memory import MemoryResults

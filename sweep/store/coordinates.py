@@ -1,4 +1,4 @@
-"""Coordinates, read by stretches where they are too long to be held, and checked."""
+"""Stored coordinates, read in parts if they are long, and checked for damage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sweep.spec import Values
 
 
 class Stored:
-    """A coordinate of many values, read by stretches."""
+    """A stored coordinate whose values are read on demand."""
 
     def __init__(self, array: zarr.Array[Any], name: str) -> None:
         self._array, self._name = array, name
@@ -26,16 +26,16 @@ class Stored:
             values = np.asarray(self._array[part], dtype=np.float64)
         except (ValueError, RuntimeError) as error:  # checksum, decompression
             raise damaged(self._name, f"cannot be read ({error})") from error
-        missing = self._array.fill_value
-        if np.isnan(values).any() or (values == missing).any():  # as zarr reads a missing file
+        missing = self._array.fill_value  # zarr returns it for a missing file
+        if np.isnan(values).any() or (values == missing).any():
             raise damaged(self._name, "lacks a file")
         return values
 
 
 def read_dimensions(group: zarr.Group) -> None:
-    """Reads the values of all dimensions, as xarray does in opening; StoreError if one is damaged.
+    """Read the values of all dimensions, as xarray does on opening. StoreError if one is damaged.
 
-    One with several parameters, as a sample's, has no values of its own.
+    A dimension with several parameters, for example that of a sample, has no values itself.
     """
     for axis in json.loads(str(group.attrs["recipe"]))["axes"]:
         name = axis["name"]
@@ -44,8 +44,8 @@ def read_dimensions(group: zarr.Group) -> None:
 
 
 def damaged(name: str, what: str) -> StoreError:
-    """What to say of a coordinate of which something cannot be read, or is missing."""
+    """The error for a coordinate with a part that is missing or cannot be read."""
     return StoreError(
-        f"the coordinate {name} {what}: it is damaged, so that not all points of the sweep are "
-        "known any more; run it in a new store"
+        f"the coordinate {name} {what}: it is damaged, so some points of the sweep are no longer "
+        "known; run the sweep in a new store"
     )

@@ -1,4 +1,4 @@
-"""Making a store: all of its arrays up front, beside its place, then moved there at once."""
+"""Creation of a store with all of its arrays, which are empty at first."""
 
 from __future__ import annotations
 
@@ -12,38 +12,12 @@ import zarr
 
 from sweep.plan import chunk_counts
 from sweep.spec import STRETCH, Sweep, Values
-from sweep.store import layout, listing, scratch
-from sweep.store.durable import sync_folder, sync_tree
+from sweep.store import layout, listing
 from sweep.store.encoding import codecs
 
-GREATEST_PART = 2**20  # points of a file that are read at once
-LEAST_PART = 2**16
-MOST_PARTS = 2**10  # of a coordinate's file: each takes zarr a third of a millisecond
-
-
-def make(
-    path: Path,
-    sweep: Sweep,
-    chunks: tuple[int, ...],
-    provenance: Mapping[str, object],
-    *,
-    durable: bool = False,
-) -> None:
-    """Builds the store beside its place and moves it there, unless another has been quicker."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    begun = scratch.beside(path)
-    try:
-        build(begun, sweep, chunks, provenance)
-        if durable:
-            sync_tree(begun)
-        begun.rename(path)
-        if durable:
-            sync_folder(path.parent)
-    except OSError:
-        if not path.exists():  # else another has been quicker
-            raise
-    finally:
-        scratch.discard(begun)
+MAX_PART_POINTS = 2**20  # of a file; a part is what is read at once
+MIN_PART_POINTS = 2**16
+MAX_COORDINATE_PARTS = 2**10  # of a file: each part takes zarr a third of a millisecond
 
 
 def build(
@@ -53,7 +27,7 @@ def build(
     provenance: Mapping[str, object],
     separator: str | None = None,
 ) -> None:
-    """All of a new store, in a folder that nobody else sees; see listing.py for the separator."""
+    """Build a new store in a folder that nobody else uses; see listing.py for the separator."""
     if separator is None:
         separator = listing.separator(chunk_counts(sweep.shape, chunks))
     attributes = layout.attributes(sweep, provenance)
@@ -79,48 +53,49 @@ def build(
 
 
 def parts_of_file(chunk: tuple[int, ...]) -> tuple[int, ...]:
-    """What a chunk's file is divided into, as zarr's shards are, for readers of a part of it.
+    """The shape of the parts, in zarr's words the chunks of a shard, of a chunk's file.
 
-    Files are larger than they read at ease only where there would be more than 10**5 of them. A
-    chunk that has no even parts of a fair size stays whole.
+    A file is divided if it is too large to be read at once, which happens where smaller files would
+    be more than 10**5. A chunk that cannot be divided evenly into parts of a fair size stays whole.
     """
     parts = list(chunk)
     for dimension, size in enumerate(chunk):
         others = math.prod(parts) // size
-        if others * size <= GREATEST_PART:
+        if others * size <= MAX_PART_POINTS:
             break
         parts[dimension] = max(
             n
             for n in range(1, size + 1)
-            if size % n == 0 and (others * n <= GREATEST_PART or n == 1)
+            if size % n == 0 and (others * n <= MAX_PART_POINTS or n == 1)
         )
-    return tuple(parts) if LEAST_PART <= math.prod(parts) <= GREATEST_PART else chunk
+    return tuple(parts) if MIN_PART_POINTS <= math.prod(parts) <= MAX_PART_POINTS else chunk
 
 
 def _make_coordinate(
     group: zarr.Group, variable: layout.Variable, values: Any, steps: Mapping[str, int]
 ) -> zarr.Array[Any]:
-    """In files of a stretch, divided as results are read: xarray wants one chunking of them all.
+    """Make a coordinate whose files are divided as those of the results along its dimension are.
 
-    A dimension's own is read whole, and has no need of that. Nor have results in very short chunks.
+    xarray wants one chunking for all variables. The coordinate of a dimension itself is read whole
+    and not divided, nor is one whose parts would be very short.
     """
     if not variable.dimensions:
         return _make_array(group, variable, (), (), ())
     (step,) = (steps[name] for name in variable.dimensions)
     size = len(values)
     file = min(size, _stretch(step))
-    if variable.name in variable.dimensions or file <= step or file > MOST_PARTS * step:
+    if variable.name in variable.dimensions or file <= step or file > MAX_COORDINATE_PARTS * step:
         return _make_array(group, variable, (size,), (file,), (file,))
     return _make_array(group, variable, (size,), (-(-file // step) * step,), (step,))
 
 
 def _stretch(step: int) -> int:
-    """How many values a file of a coordinate has at most: as many whole steps as there may be."""
+    """The most values in a file of a coordinate: as many whole steps as fit into STRETCH."""
     return max(STRETCH // step * step, min(step, STRETCH))
 
 
 def _fill(columns: Mapping[str, tuple[zarr.Array[Any], Any]], size: int, stretch: int) -> None:
-    """The coordinates along an axis, a file of each in turn, since they are drawn together."""
+    """Write the coordinates along an axis, file by file in turn, as they are drawn together."""
     for start in range(0, size, stretch):
         for array, values in columns.values():
             array[start : start + stretch] = values[start : min(start + stretch, size)]
@@ -150,10 +125,10 @@ def _make_array(
 
 
 def _consolidate(path: Path) -> None:
-    """Repeats the arrays' zarr.json in the group's, as zarr.consolidate_metadata does.
+    """Repeat the arrays' metadata in the group's, as zarr.consolidate_metadata does.
 
-    Only for readers: without it plain xarray.open_zarr warns. It never grows stale, since no array
-    is made or changed later. Sorted by name, where zarr takes the order of the folder.
+    Without it plain xarray.open_zarr warns. It stays valid, because arrays do not change later. It
+    is sorted by name, where zarr takes the order of the folder.
     """
     root = path / "zarr.json"
     metadata = {

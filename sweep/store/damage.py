@@ -1,55 +1,40 @@
-"""Which done chunks are known to be damaged, as JSON beside a store; the next run believes it not.
+"""A note of damaged chunks, as JSON next to a store, for the next run.
 
-Reading every checksum takes as long as reading the store, so it is done when asked for, and what it
-found is kept for the next run, which looks at those chunks alone.
+Reading every checksum takes as long as reading the store. So that is done on request, and the next
+run checks only the chunks in the note.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import cast
 
 from sweep.spec import Chunk
+from sweep.store.files import Files
 
 FILE = "damaged.json"
 
 
-def note(folder: Path, chunks: Iterable[Chunk]) -> None:
-    """Keeps the indices of the chunks found damaged, instead of those found before."""
-    found = list(chunks)
-    if not found and not (folder / FILE).exists():
-        return
-    folder.mkdir(exist_ok=True)
-    scratch = folder / f"{FILE}.partial"
-    scratch.write_text(line(found), encoding="utf-8")
-    scratch.replace(folder / FILE)
+def note(store: Files, chunks: Iterable[Chunk]) -> None:
+    """Keep the indices of these chunks in place of those noted before."""
+    log = store.beside("log")
+    indices = [list(chunk.index) for chunk in chunks]
+    with log.writing():
+        if indices or log.exists(FILE):
+            log.put(FILE, [f"{json.dumps(indices)}\n".encode()])
 
 
-def line(chunks: Iterable[Chunk]) -> str:
-    """The indices as they are kept."""
-    return json.dumps([list(chunk.index) for chunk in chunks]) + "\n"
-
-
-def noted(folder: Path) -> set[tuple[int, ...]]:
-    """The indices that were kept; none where there is no such file, or no readable one."""
+def noted(store: Files) -> set[tuple[int, ...]]:
+    """The indices in the note; none if there is no note or it cannot be read."""
     try:
-        return parsed((folder / FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        rows: object = json.loads(store.beside("log").read(FILE) or b"[]")
+    except (OSError, ValueError, RecursionError):
         return set()
-
-
-def parsed(text: str) -> set[tuple[int, ...]]:
-    """The indices in what was kept; none if that is torn."""
-    try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return set()
-    rows = cast("list[object]", found) if isinstance(found, list) else []
-    lists = [cast("list[object]", row) for row in rows if isinstance(row, list)]
+    lists = cast("list[object]", rows) if isinstance(rows, list) else []
+    indices = [cast("list[object]", row) for row in lists if isinstance(row, list)]
     return {
-        tuple(cast("list[int]", row))
-        for row in lists
-        if all(isinstance(place, int) for place in row)
+        tuple(cast("list[int]", index))
+        for index in indices
+        if all(isinstance(place, int) for place in index)
     }

@@ -1,17 +1,17 @@
 """A store: the results of one sweep as a zarr of format 3, on disk or at a URL, chunk by chunk.
 
-Every array is made up front, with lz4, byte shuffle and crc32c. A chunk is done when the file of
-its status exists: that is written last, whole, by an atomic rename. So a run that was killed goes
-on where it stopped, what is still to do is one listing of files, and a done chunk that lacks a file
-is damaged. The bytes of a store depend on the sweep alone.
+All arrays are made at the start, with lz4, byte shuffle and crc32c. A chunk is done when the file
+of its status exists, which is written last, whole, by an atomic rename. So a killed run can be
+resumed, the pending chunks follow from one listing of files, and a done chunk that lacks a file is
+damaged. The bytes of a store depend on the sweep alone.
 """
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -24,32 +24,34 @@ from sweep.errors import StoreError
 from sweep.plan import chunk_counts, chunk_shape, chunks_at
 from sweep.source import is_token_digest, kernel_digest
 from sweep.spec import STRETCH, Chunk, Status, Sweep
-from sweep.store import encoding, extension, faults, layout
+from sweep.store import damage, encoding, extension, faults, layout
+from sweep.store.creation import build
 from sweep.store.differences import differences
-from sweep.store.faults import opening
+from sweep.store.files import Files
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
-from sweep.store.listing import key, marked
-from sweep.store.place import Index, Place, local, place_of, refuse_what_is_not_to_be_read
-from sweep.store.reading import intact, open_results
+from sweep.store.listing import key, marked, named
+from sweep.store.place import files_of, local
+from sweep.store.reading import intact, open_results, refuse_unreadable
+from sweep.store.receipts import Receipts
 
 
 class Store:
-    """The results of one sweep, kept. Made by `create` or `open`, and safe in many threads."""
+    """The results of one sweep. Made by `create` or `open`; threads may share it."""
 
-    def __init__(self, place: Place, sweep: Sweep, group: zarr.Group) -> None:
-        self._place = place
+    def __init__(self, files: Files, sweep: Sweep, group: zarr.Group) -> None:
+        self._files = files
+        self._receipts = Receipts(files)
         self.sweep = sweep
         self.revision = integer(group.attrs["revision"])  # of the method that made it
         self.kernel_digest = group.attrs.get("kernel_digest")  # of the code that made it, if known
         self._attributes = dict(group.attrs)
-        self._accepted: Mapping[str, object] = {}  # what made the values written from now on
+        self._accepted: Mapping[str, object] = {}  # another revision and kernel, for receipts
         self._variables = layout.results(sweep)
         self._arrays = {v.name: array_of(group, v.name) for v in self._variables}
-        self._ours = {name for name, array in self._arrays.items() if encoding.is_ours(array)}
         self.chunk_shape = file_shape(self._arrays["status"])
         for name, array in self._arrays.items():
             if array.shape != sweep.shape or file_shape(array) != self.chunk_shape:
-                raise ValueError(f"shape or chunks of {name} are not those of the sweep")
+                raise ValueError(f"the shape or the chunks of {name} do not match the sweep")
         metadata = cast("dict[str, Any]", self._arrays["status"].metadata.to_dict())
         self._separator = extension.separator_of(metadata)
         self._counts = chunk_counts(sweep.shape, self.chunk_shape)
@@ -66,19 +68,19 @@ class Store:
         accept_revision: bool = False,
         durable: bool = False,
     ) -> Store:
-        """A new store, whole from the moment it can be seen; or the one that is there already.
+        """A new store, which appears whole, or the existing one of the same sweep.
 
-        Provenance becomes attributes, and has to be the same for every run of the sweep. Raises
-        StoreError if something else lies there, or the store of another sweep, or one that is not
-        finished and was begun by another kernel; that one `accept_revision` accepts.
+        Provenance becomes attributes, and must be the same for every run of the sweep. Raises
+        StoreError if there is something else, the store of another sweep, or an unfinished store
+        that another kernel has begun; `accept_revision` accepts the last of these.
         """
-        place = place_of(path, durable=durable)
-        if not place.exists():
-            place.make(sweep, chunk_shape(sweep, chunk_points), provenance)
-        store = cls._open(place)
+        files = files_of(path, durable=durable)
+        if not files.exists():
+            _make(files, sweep, chunk_shape(sweep, chunk_points), provenance)
+        store = cls._open(files)
         if found := store.differences(sweep, accept_revision=accept_revision):
             raise StoreError(
-                f"{str(place)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
+                f"{str(files)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
                 f"{store._hint(sweep)}name another store with -o, or remove this one"
             )
         if accept_revision:
@@ -89,60 +91,66 @@ class Store:
 
     @classmethod
     def open(cls, path: str | Path, *, durable: bool = False) -> Store:
-        """The store at a path, its sweep made again from what it holds.
+        """The store at a path or URL, with the sweep that it holds.
 
-        With `durable`, what is written is on the disk, outputs before their status, and survives a
-        power cut; a kill it survives without.
-        Raises StoreError if there is none, if it is damaged, or if this version cannot compute it.
+        With `durable`, chunks are on the disk once they are written, outputs before their status,
+        and survive a power cut; they survive a kill in any case. Raises StoreError if there is no
+        store, if it is damaged, or if this version cannot compute its sweep.
         """
-        return cls._open(place_of(path, durable=durable))
+        return cls._open(files_of(path, durable=durable))
 
     @classmethod
-    def _open(cls, place: Place) -> Store:
-        refuse_what_is_not_to_be_read(place)
-        with opening(place):
-            group = open_group(place.files())
-            return cls(place, sweep_of(group), group)
+    def _open(cls, files: Files) -> Store:
+        refuse_unreadable(files)
+        with faults.opening(files):
+            group = open_group(files.zarr())
+            return cls(files, sweep_of(group), group)
 
     @classmethod
     def extend(cls, path: str | Path, sweep: Sweep, *, accept_revision: bool = False) -> Store:
-        """The store at a path with axes as long as those of the sweep; done chunks are kept.
+        """The store at a path, with axes as long as those of the sweep; done chunks are kept.
 
-        Pending again are those that were cut off at an old end. Stopped at any moment, it is done
-        when it is done again. Raises StoreError if there is no store, if it is held, or if the
-        sweep differs in anything but that its axes go on where those of the store end, or if the
-        store was made by another revision or kernel, unless that is accepted; the store keeps
-        saying which. At a URL nothing is held: a run that goes on there meanwhile ends with an
-        error.
+        Chunks cut short by an old end become pending. Stopped at any moment, it is completed by
+        running it again. Raises StoreError if there is no store, if it is held, if the sweep
+        differs in more than axes that continue, or if the store was made by another revision or
+        kernel and that is not accepted; the store keeps saying which. A URL cannot be held: a run
+        that continues there meanwhile ends with an error.
         """
-        place = place_of(path)
-        place.refuse_what_is_no_store()
-        with place.lock(), place.writing():
-            place.finish_extension()
-            store = cls._open(place)
+        files = files_of(path, durable=True)
+        if not files.exists():
+            refuse_unreadable(files)
+        with files.lock(), files.writing():
+            extension.finish(files)
+            store = cls._open(files)
             longer = extension.grown(store.sweep, sweep)
             if not accept_revision:
                 store.refuse_other_kernel(sweep)
             if longer.shape != store.sweep.shape:
-                place.begin_extension(longer, store.chunk_shape, store._attributes)
-                place.finish_extension()
-        return cls._open(place)
+                extension.begin(files, longer, store.chunk_shape, store._attributes)
+                extension.finish(files)
+        return cls.open(path)
+
+    def refreshed(self) -> Store:
+        """The store as it is now: it may have been extended or deleted."""
+        return self._open(self._files)
+
+    # What it holds.
 
     def differences(self, sweep: Sweep, *, accept_revision: bool = False) -> list[str]:
-        """A sentence for each thing in which another sweep is not this store's; none if it is."""
+        """One sentence for each difference between a sweep and the store's; none if it is that."""
         found = differences(self.sweep, sweep)
-        if not found and not accept_revision and (revised := self._revised(sweep)):
-            return [f"{revised} (--accept-revision goes on regardless)"]
+        if not found and not accept_revision and (revised := self._other_revision(sweep)):
+            return [f"{revised} (use --accept-revision to continue anyway)"]
         return found
 
     def refuse_other_kernel(self, sweep: Sweep | None = None) -> None:
-        """StoreError if this program's method, or the code that computes it, is another.
+        """Raise StoreError if this program has another revision or kernel of the store's method.
 
         Stores of earlier versions have a digest of the raw text, or none: of those only the
-        revision of the method is compared.
+        revision is compared.
         """
         sweep = self.sweep if sweep is None else sweep
-        if found := self._revised(sweep) or self._other_kernel():
+        if found := self._other_revision(sweep) or self._other_kernel():
             raise StoreError(
                 f"{self.location!r} was made by other code: {found}. Use --accept-revision (in "
                 "Python accept_revision = true under [run]) to continue anyway: the receipts then "
@@ -151,9 +159,9 @@ class Store:
             )
 
     def accept_kernel(self, sweep: Sweep | None = None) -> None:
-        """From now on receipts say what computed a chunk, if that is not what made the store."""
+        """Let receipts say from now on which code computes, if it did not make the store."""
         sweep = self.sweep if sweep is None else sweep
-        if self._revised(sweep) or self._other_kernel():
+        if self._other_revision(sweep) or self._other_kernel():
             self._accepted = {
                 "revision": sweep.method.revision,
                 "kernel_digest": kernel_digest(self.sweep),
@@ -164,47 +172,109 @@ class Store:
         if self._accepted:
             self.append_receipt({})
 
-    def pending(self) -> list[Chunk]:
-        """The chunks not yet done, in C order: one listing of names, and no file is opened.
+    def refuse_what_has_grown(self) -> None:
+        """Raise StoreError if the store was extended since it was opened.
 
-        MachineError if the store is gone.
+        That may have happened while a run was waiting for the lock.
+        """
+        with self._files.writing():
+            if extension.has_grown(self._files, self.sweep.shape):
+                self._refuse_extended()
+
+    def dataset(self) -> xr.Dataset:
+        """All results so far, read lazily; pending points read as missing.
+
+        Raises MachineError if the store is gone.
+        """
+        self._refuse_gone()
+        return open_results(self.location)
+
+    @property
+    def location(self) -> str:
+        """The path or URL that opens it again."""
+        return str(self._files)
+
+    @property
+    def log(self) -> str:
+        """The path or URL of its receipts."""
+        return f"{self.location}.log"
+
+    @property
+    def path(self) -> Path:
+        """The folder of a store on a local disk."""
+        return local(self.location)
+
+    # Its chunks.
+
+    def pending(self) -> list[Chunk]:
+        """The chunks that are not done, in C order, from one listing of names.
+
+        Raises MachineError if the store is gone.
         """
         return self._chunks(done=False)
 
     def done(self) -> list[Chunk]:
-        """The chunks that are done, in C order, by the same listing; MachineError as of pending."""
+        """The chunks that are done, in C order, from one listing of names.
+
+        Raises MachineError if the store is gone.
+        """
         return self._chunks(done=True)
 
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """A chunk done: one 1-d array of its points for each output and status, the status last.
+        """Write a chunk: one 1-d array of its points for each output and, last, the status.
 
-        A chunk written again is pending until that is done. Raises MachineError if the disk is
-        full, read-only or broken.
+        A chunk that is written again is pending in the meantime. Raises MachineError if the disk
+        is full, read-only or broken.
         """
         parts = layout.parts(self._variables, arrays, chunk)
-        with self._place.writing():
-            self._place.remove(self._key("status", chunk.index))
-            for variable in self._variables:
-                self._write(variable, chunk, parts[variable.name])
-            if chunk.shape != self.chunk_shape and self._place.has_grown(self.sweep.shape):
-                self._place.remove(self._key("status", chunk.index))
+        status = self._key("status", chunk)
+        with self._files.writing():
+            self._files.remove(status)
+            for name, part in parts.items():
+                pieces = encoding.encoded_for(self._arrays[name], part)
+                self._files.put(self._key(name, chunk), pieces)
+            cut_short = chunk.shape != self.chunk_shape
+            if cut_short and extension.has_grown(self._files, self.sweep.shape):
+                self._files.remove(status)
                 self._refuse_extended()
 
-    def refuse_what_has_grown(self) -> None:
-        """StoreError if the store was extended since it was opened: its ends are others now.
+    def reopen(self, chunks: Iterable[Chunk]) -> None:
+        """Make chunks pending again; their outputs stay until they are written anew.
 
-        Whoever waits for a lock may have opened it before.
+        Raises StoreError if there are any and this program has another kernel, unless accepted.
         """
-        with self._place.writing():
-            if self._place.has_grown(self.sweep.shape):
-                self._refuse_extended()
+        chunks = list(chunks)
+        if chunks and not self._accepted:
+            self.refuse_other_kernel()
+        with self._files.writing():
+            for chunk in chunks:
+                self._files.remove(self._key("status", chunk))
+
+    def failed(self) -> list[Chunk]:
+        """The done chunks with a point that has the status `failed`. Reads every status."""
+        return [chunk for chunk in self.done() if Status.failed in self.counts([chunk])]
+
+    def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
+        """The number of points of the chunks by status; reads some 2000 chunks a second.
+
+        Raises StoreError if a status is damaged.
+        """
+        total = np.zeros(256, np.int64)
+        with faults.opening(self._files):
+            for chunk in chunks:
+                with intact("status"):
+                    status = np.asarray(self._arrays["status"][chunk.slices])
+                total += np.bincount(status.ravel(), minlength=256)
+        return {Status(int(code)): int(total[code]) for code in np.flatnonzero(total)}
+
+    # Damage.
 
     def verify(self) -> list[Chunk]:
         """The chunks that count as done and are damaged. Reads the whole store.
 
-        To damage belong a missing file, one that fails its checksum, and a status still pending;
-        and, of any chunk, a folder where a file belongs.
-        Raises StoreError where it is the coordinates that are damaged.
+        A chunk is damaged if a file is missing or fails its checksum, or if a status is pending;
+        a chunk that is not done is damaged if a folder is in the place of a file. Raises StoreError
+        if a coordinate is damaged.
         """
         for axis in self.sweep.axes:
             for values in axis.columns.values():
@@ -217,106 +287,80 @@ class Store:
         blocked = [chunk for chunk in self.pending() if self._folders(chunk)]
         damaged = [chunk for chunk in self.done() if not self._is_whole(chunk)]
         if damaged:
-            done = {chunk.index for chunk in self.done()}  # a run may have begun some of them anew
+            done = {chunk.index for chunk in self.done()}  # a run may have reopened some of them
             damaged = [c for c in damaged if c.index in done and not self._is_whole(c)]
         return sorted((*damaged, *blocked), key=lambda chunk: chunk.index)
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
-        """Those of some chunks that are done, and not damaged. Reads all of them."""
-        with self._place.writing():
+        """Those of the chunks that are done and not damaged. Reads all of them."""
+        with self._files.writing():
             return [chunk for chunk in chunks if self._is_whole(chunk)]
 
     def damaged_files(self, chunk: Chunk) -> list[str]:
-        """Where the files of a chunk lie that are damaged, as `verify` has it; or the folders."""
+        """The files of a chunk that are damaged, or folders in their place."""
         names = [v.name for v in self._variables if not self._is_whole_file(v.name, chunk)]
-        files = [self._place.file(self._key(name, chunk.index)) for name in names]
-        return self._folders(chunk) or files
+        return self._folders(chunk) or [self._file(name, chunk) for name in names]
 
     def torn(self) -> list[Chunk]:
         """The done chunks known to be damaged: those that lack a file, and those noted.
 
-        From listings of names alone, and of the noted ones from their checksums.
+        Reads names, and the content of chunks that may be damaged.
         """
-        suspect = marked(self._place.noted_damage(), self._counts)
-        done = self._listed("status")  # first: of one that is done meanwhile all else is there
+        suspect = marked(damage.noted(self._files), self._counts)
+        done = self._listed("status")  # first: a chunk done in the meantime has its other files
         for name in self._arrays.keys() - {"status"}:
             suspect |= ~self._listed(name)
         return [chunk for chunk in self._chunks_at(done & suspect) if not self._is_whole(chunk)]
 
     def note_damage(self, chunks: Iterable[Chunk]) -> None:
-        """Keeps beside the store what `verify` found, so that the next run computes it again."""
-        self._place.note_damage(chunks)
-
-    def failed(self) -> list[Chunk]:
-        """The done chunks with a point that has the status `failed`. Reads every status."""
-        return [chunk for chunk in self.done() if Status.failed in self.counts([chunk])]
-
-    def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
-        """The points of some chunks by status. Reads their status: a second takes some 2000.
-
-        StoreError where that is damaged.
-        """
-        total = np.zeros(256, np.int64)
-        with opening(self._place):
-            for chunk in chunks:
-                with intact("status"):
-                    status = np.asarray(self._arrays["status"][chunk.slices])
-                total += np.bincount(status.ravel(), minlength=256)
-        return {Status(int(code)): int(total[code]) for code in np.flatnonzero(total)}
-
-    def reopen(self, chunks: Iterable[Chunk]) -> None:
-        """The chunks pending again; what they hold stays until they are written anew.
-
-        StoreError if there are any and this program has another kernel, unless it is accepted.
-        """
-        chunks = list(chunks)
-        if chunks and not self._accepted:
-            self.refuse_other_kernel()
-        with self._place.writing():
-            for chunk in chunks:
-                self._place.remove(self._key("status", chunk.index))
+        """Note the damaged chunks that `verify` has found, for the next run."""
+        damage.note(self._files, chunks)
 
     def clean(self) -> None:
-        """Removes what killed writers and makers of this store had not yet renamed.
+        """Remove the scratch files that killed processes have left.
 
-        Only who holds the lock may call it: a living writer's file goes too.
+        Call it only while holding the lock: it also removes those of living processes.
         """
-        with self._place.writing():
-            self._place.clean()
+        with self._files.writing():
+            self._files.clean()
 
-    def dataset(self) -> xr.Dataset:
-        """All results as they stand, lazily read; what is pending reads as missing.
+    # Locks and receipts.
 
-        MachineError if the store is gone.
+    @contextmanager
+    def lock(self) -> Generator[None]:
+        """Within, hold the store. Raises StoreError at once, naming the holder, if it is held.
+
+        A URL cannot be held: two runs may then compute the same chunks, to the same bytes.
         """
-        self._refuse_gone()
-        return open_results(self.location)
+        with self._files.lock():
+            try:
+                yield
+            finally:
+                self.flush()
 
-    def lock(self) -> AbstractContextManager[None]:
-        """Holds the store alone while within; StoreError at once, naming the holder, if held.
+    @contextmanager
+    def lock_shard(self, i: int, n: int, clean: Callable[[], None]) -> Generator[None]:
+        """Within, hold shard i of n. Raises StoreError if it is held, or the whole store.
 
-        At a URL nothing is held: two runs then compute the same chunks, to the same bytes.
+        `clean` is called if no other shard is held.
         """
-        return self._place.lock()
-
-    def lock_shard(self, i: int, n: int, clean: Callable[[], None]) -> AbstractContextManager[None]:
-        """Holds shard i of n while within, beside other shards; StoreError where it is held.
-
-        So it is where a whole run holds the store. `clean` is called if no other shard is there.
-        """
-        return self._place.lock_shard(f"shard-{i}-of-{n}", clean)
+        with self._files.lock(f"shard-{i}-of-{n}", clean):
+            try:
+                yield
+            finally:
+                self.flush()
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
-        """One more line in this process's receipts beside the store, with time, host and pid."""
-        self._place.append_receipt({**receipt, **self._accepted})
+        """Add one line to this process's receipts, with time, host and process."""
+        self._receipts.append({**receipt, **self._accepted})
 
     def flush(self) -> None:
-        """Writes the receipts kept back, as they are at a URL; within its lock that comes last."""
-        self._place.flush()
+        """Write the receipts collected for a URL; leaving the lock does so, too."""
+        self._receipts.flush()
 
     def receipts(self) -> list[dict[str, Any]]:
-        """All receipts of all writers, by time; advisory, a torn line is passed over."""
-        return self._place.receipts()
+        """All valid receipts of all processes, sorted by time; they are advisory."""
+        return self._receipts.read()
 
     def done_receipts(self, receipts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """Those of the receipts whose chunk is done now.
@@ -327,47 +371,18 @@ class Store:
         done = {tuple(row) for row in rows}
         return [r for r in receipts if "chunk" in r and tuple(r["chunk"]) in done]
 
-    def refreshed(self) -> Store:
-        """The store as it is now: it may have been extended, or be gone."""
-        return self._open(self._place)
-
-    @property
-    def location(self) -> str:
-        """The path or URL that opens it again."""
-        return str(self._place)
-
-    @property
-    def log(self) -> str:
-        """Where its receipts lie."""
-        return f"{self.location}.log"
-
-    @property
-    def path(self) -> Path:
-        """The folder of a store on a local disk."""
-        return local(self.location)
-
     def _refuse_gone(self) -> None:
-        if not self._place.exists():
-            raise faults.gone(self._place)
+        if not self._files.exists():
+            raise faults.gone(self._files)
 
     def _refuse_extended(self) -> NoReturn:
         raise StoreError(
-            f"{self.location!r} was extended while this run began or went on; what is computed is "
-            "kept, but for chunks that were cut off at its old end: run the longer sweep to go on"
+            f"{self.location!r} was extended during this run; what is computed is kept, except for "
+            "chunks cut short by its old end: run the longer sweep to continue"
         )
 
-    def _write(self, variable: layout.Variable, chunk: Chunk, part: NDArray[Any]) -> None:
-        name, array = variable.name, self._arrays[variable.name]
-        if name in self._ours:
-            pieces = encoding.encoded(part, self.chunk_shape, variable.missing)
-            self._place.put(self._key(name, chunk.index), pieces)
-            return
-        if array.shards:  # zarr would read a shard, which may be damaged
-            self._place.remove(self._key(name, chunk.index))
-        array[chunk.slices] = part
-
-    def _revised(self, sweep: Sweep) -> str:
-        """A sentence if the sweep's method is of another revision than the store's; else ""."""
+    def _other_revision(self, sweep: Sweep) -> str:
+        """A sentence if the sweep's method has another revision than the store's; else ""."""
         if sweep.method.revision == self.revision:
             return ""
         return (
@@ -388,48 +403,67 @@ class Store:
         )
 
     def _hint(self, sweep: Sweep) -> str:
-        """How another sweep comes into this store, if its axes only go on; else ""."""
+        """How to bring another sweep into this store, if only its axes are longer; else ""."""
         try:
             longer = extension.grown(self.sweep, sweep)
         except StoreError:
             return ""
-        if longer.shape == self.sweep.shape or self._revised(sweep):
+        if longer.shape == self.sweep.shape or self._other_revision(sweep):
             return ""
         extend = f"`sweep extend {shlex.quote(self.location)} CONFIG`"
-        return f"only axes go on behind their end: {extend} keeps what is computed; or "
+        return f"only axes continue behind their end: use {extend} to keep what is computed; or "
 
     def _chunks(self, *, done: bool) -> list[Chunk]:
-        there = self._listed("status")
-        self._refuse_gone()  # of which nothing is listed
-        return self._chunks_at(there == done)
+        is_done = self._listed("status")
+        self._refuse_gone()  # nothing is listed then
+        return self._chunks_at(is_done == done)
 
     def _chunks_at(self, places: NDArray[np.bool_]) -> list[Chunk]:
         return chunks_at(self._indices(places), self.sweep.shape, self.chunk_shape)
 
     def _indices(self, places: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Of the chunks that are marked in C order: a row each."""
+        """The indices of the chunks that are marked, in C order, one row each."""
         return np.argwhere(places.reshape(self._counts))
 
     def _listed(self, name: str) -> NDArray[np.bool_]:
-        return self._place.listed(name, self._counts, self._separator)
+        """Whether each chunk of an array has a file, in C order."""
+        return named(self._files.list(name), self._counts, self._separator)
 
-    def _key(self, name: str, index: Index) -> str:
-        return f"{name}/{key(index, self._separator)}"
+    def _key(self, name: str, chunk: Chunk) -> str:
+        return f"{name}/{key(chunk.index, self._separator)}"
+
+    def _file(self, name: str, chunk: Chunk) -> str:
+        return f"{self.location}/{self._key(name, chunk)}"
 
     def _folders(self, chunk: Chunk) -> list[str]:
-        """Those that lie where files of a chunk belong."""
-        files = (self._place.file(self._key(v.name, chunk.index)) for v in self._variables)
+        """Folders in the place of files of a chunk."""
+        files = (self._file(variable.name, chunk) for variable in self._variables)
         return [file for file in files if Path(file).is_dir()]
 
     def _is_whole(self, chunk: Chunk) -> bool:
-        """The status is looked for first: of most that are not, it is missing."""
+        """Whether all files are whole; the status comes first, as it is the one mostly missing."""
         return all(self._is_whole_file(v.name, chunk) for v in reversed(self._variables))
 
     def _is_whole_file(self, name: str, chunk: Chunk) -> bool:
-        if not self._place.has(self._key(name, chunk.index)):
+        if not self._files.exists(self._key(name, chunk)):
             return False  # zarr reads a missing file as the fill value
         try:
             part = np.asarray(self._arrays[name][chunk.slices])
         except (ValueError, RuntimeError, OSError):  # checksum, decompression, disk
             return False
         return name != "status" or not np.any(part == Status.pending)
+
+
+def _make(
+    files: Files, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
+) -> None:
+    """Make a new store, which appears whole, unless somebody else has made it first."""
+    with files.creating():
+        if any(name.startswith("c") for name in files.list("status")):
+            raise StoreError(
+                f"{str(files)!r} has chunks but no zarr.json, so it is not a store; name another "
+                "path"
+            )
+        extension.forget(files)
+        with files.publish() as folder:
+            build(folder, sweep, chunks, provenance)

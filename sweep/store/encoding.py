@@ -1,7 +1,7 @@
-"""What the file of a chunk holds: lz4 with byte shuffle and a crc32c, as zarr's codecs write them.
+"""The content of a chunk's file: lz4 with byte shuffle and a crc32c, as zarr's codecs write it.
 
-zarr takes an array through an event loop, other threads and some copies, which together take
-longer than the work itself. Here the same libraries do it, and zarr reads what they wrote.
+zarr takes an array through an event loop, other threads and several copies, which takes longer than
+the work itself. Here the same libraries are called directly, and zarr reads the result.
 """
 
 from __future__ import annotations
@@ -17,42 +17,66 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 from zarr.codecs import BloscCodec, Crc32cCodec
+from zarr.storage import MemoryStore
 
 Piece = bytes | memoryview
 
-# Of little consequence: from 1 to 9 a smooth surface takes 2 to 3 ms per 2**19 float64, and
-# shrinks by 3 % more.
+# The level hardly matters: from 1 to 9, 2**19 float64 of a smooth surface take 2 to 3 ms, and
+# shrink by 3 % more.
 LEVEL = 5
 LZ4 = cast("Any", numcodecs).Blosc(cname="lz4", clevel=LEVEL, shuffle=1)
 
-# What shrinks by less than a tenth in a sample of it is stored as it is: trying costs as long as
-# writing it does. The sample is of so many places, and reading those is what it costs.
-WORTH_IT = 0.9
-PLACES = 4
-PLACE_BYTES = 2**12
-LEAST_SAMPLED = 2**17  # bytes; less is compressed unseen, as are flags
+# Values whose sample shrinks by less than a tenth are stored uncompressed: compressing them takes
+# as long as writing them. The sample consists of a few short pieces from all over the values.
+MAX_COMPRESSED_SHARE = 0.9
+SAMPLE_PIECES = 4
+SAMPLE_PIECE_BYTES = 2**12
+MIN_SAMPLED_BYTES = 2**17  # less is always compressed, as are flags
 
-# A frame of Blosc 1: versions of frame and lz4, flags, size of an item; bytes, a block, the whole.
+# The header of a Blosc 1 frame: versions of frame and lz4, flags, item size; then the number of
+# bytes of the values, of a block and of the frame.
 HEADER = struct.Struct("<4B3I")
 VERSIONS = (2, 1)
-SHUFFLED_LZ4_STORED = 0b0010_0011
-BLOCK = 2**13
-GREATEST_FRAME = 2**31 - 1
+SHUFFLED_LZ4_UNCOMPRESSED = 0b0010_0011
+BLOCK_BYTES = 2**13
+MAX_FRAME_BYTES = 2**31 - 1
 
 
 def codecs(dtype: np.dtype[Any]) -> list[BloscCodec | Crc32cCodec]:
-    """zarr's codecs of a results array, with which anybody reads what `encoded` gives."""
+    """The zarr codecs of an array of results, which decode what `encoded` returns."""
     blosc = BloscCodec(cname="lz4", clevel=LEVEL, shuffle="shuffle", typesize=dtype.itemsize)
     return [blosc, Crc32cCodec()]
 
 
-def is_ours(array: zarr.Array[Any]) -> bool:
-    """Whether a chunk of the array has a file of its own, and that is encoded by `codecs`."""
-    return array.shards is None and list(array.compressors) == codecs(array.dtype)
+def encoded_for(array: zarr.Array[Any], part: NDArray[Any]) -> Sequence[Piece]:
+    """The content of the file that holds a chunk of the array, in pieces."""
+    if array.shards is None and list(array.compressors) == codecs(array.dtype):
+        return encoded(part, array.chunks, array.fill_value)
+    return [_encoded_by_zarr(array, part)]
+
+
+def _encoded_by_zarr(array: zarr.Array[Any], part: NDArray[Any]) -> bytes:
+    """The same by zarr itself: of shards, and of codecs that other programs have chosen."""
+    files: dict[str, Any] = {}
+    alone = zarr.create_array(  # pyright: ignore[reportUnknownMemberType]
+        MemoryStore(files),
+        shape=part.shape,
+        chunks=array.chunks,
+        shards=array.shards,
+        dtype=array.dtype,
+        filters=array.filters,
+        compressors=array.compressors,
+        serializer=array.serializer or "auto",
+        fill_value=array.fill_value,
+        config={"write_empty_chunks": True},
+    )
+    alone[...] = part
+    (content,) = (content for key, content in files.items() if not key.endswith("zarr.json"))
+    return content.to_bytes()
 
 
 def encoded(part: NDArray[Any], shape: tuple[int, ...], missing: float | int) -> Sequence[Piece]:
-    """The file of a chunk, in pieces; a part of the shape, at the ragged end, is filled up."""
+    """The content in pieces; at the ragged end, the part is filled up to the shape."""
     if part.shape != shape:
         whole = np.full(shape, missing, part.dtype)
         whole[tuple(map(slice, part.shape))] = part
@@ -60,12 +84,12 @@ def encoded(part: NDArray[Any], shape: tuple[int, ...], missing: float | int) ->
     values = np.ascontiguousarray(part, part.dtype.newbyteorder("<")).reshape(-1)
     if values.dtype == np.uint8 and values.min() == values.max():
         return _of_one_flag(int(values[0]), values.size)
-    return _checked([LZ4.encode(values)] if _shrinks(values) else _stored(values))
+    return _checked([LZ4.encode(values)] if _shrinks(values) else _uncompressed(values))
 
 
 @lru_cache(maxsize=16)
 def _of_one_flag(flag: int, size: int) -> Sequence[Piece]:
-    """As of most chunks the status: to look whether it is so takes a tenth of compressing it."""
+    """One flag throughout, as most status arrays are; finding that out takes little time."""
     return _checked([LZ4.encode(np.full(size, flag, np.uint8))])
 
 
@@ -77,15 +101,16 @@ def _checked(frame: Sequence[Any]) -> Sequence[Piece]:
 
 
 def _shrinks(values: NDArray[Any]) -> bool:
-    if not LEAST_SAMPLED <= values.nbytes <= GREATEST_FRAME - HEADER.size or values.itemsize == 1:
+    in_range = MIN_SAMPLED_BYTES <= values.nbytes <= MAX_FRAME_BYTES - HEADER.size
+    if not in_range or values.itemsize == 1:
         return True
-    each, step = PLACE_BYTES // values.itemsize, values.size // PLACES
-    sample = np.concatenate([values[i * step : i * step + each] for i in range(PLACES)])
-    return len(LZ4.encode(sample)) < WORTH_IT * sample.nbytes
+    size, step = SAMPLE_PIECE_BYTES // values.itemsize, values.size // SAMPLE_PIECES
+    sample = np.concatenate([values[i * step : i * step + size] for i in range(SAMPLE_PIECES)])
+    return len(LZ4.encode(sample)) < MAX_COMPRESSED_SHARE * sample.nbytes
 
 
-def _stored(values: NDArray[Any]) -> list[Any]:
-    """The frame that Blosc makes at level 0, but that the values are not copied."""
-    sizes = (values.nbytes, BLOCK, values.nbytes + HEADER.size)
-    header = HEADER.pack(*VERSIONS, SHUFFLED_LZ4_STORED, values.itemsize, *sizes)
+def _uncompressed(values: NDArray[Any]) -> list[Any]:
+    """The frame that Blosc makes at level 0, without copying the values: twice as fast."""
+    sizes = (values.nbytes, BLOCK_BYTES, values.nbytes + HEADER.size)
+    header = HEADER.pack(*VERSIONS, SHUFFLED_LZ4_UNCOMPRESSED, values.itemsize, *sizes)
     return [header, values.view(np.uint8)]

@@ -1,16 +1,15 @@
-"""A store made longer along its axes, what is computed kept, at whatever moment it is stopped.
+"""Extension of a store along its axes: results are kept, and it can be stopped at any moment.
 
-Everything that changes but the chunks (metadata and coordinates) is made beside the store first and
-moved to a name of its own at once: from then on the extension is under way, and whoever does it
-again does the same. Readers refuse a store while its extension is under way.
+All files that change, metadata and coordinates, are first prepared next to the store. Once they are
+complete, the extension is under way: readers refuse the store, and running the extension again
+applies the same files. Two different extensions of one URL at once are not told apart.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,120 +17,111 @@ import numpy as np
 from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunks, refuse_many_chunks
 from sweep.spec import Axis, LongValues, Sweep, Values
-from sweep.store import durable, scratch
 from sweep.store.creation import build
 from sweep.store.differences import differences, unlike_values
+from sweep.store.files import GROUP, STATUS, Files, in_order
 from sweep.store.listing import key
 
-# The status' shape says whether its ragged end is still to be removed, the group's what it is.
-STATUS, GROUP = "status/zarr.json", "zarr.json"
-LAST = (STATUS, GROUP)
 
+def grown(stored: Sweep, longer: Sweep) -> Sweep:
+    """The longer sweep, with the stored values where the store has them.
 
-def grown(stored: Sweep, asked: Sweep) -> Sweep:
-    """The sweep asked for, its values those stored as far as they go.
-
-    Raises StoreError with every difference but that axes go on where those of the store end.
+    Raises StoreError with every difference other than axes that continue behind their end.
     """
     if any(axis.is_refined for axis in stored.axes):
-        raise StoreError("this store is refined, and what is refined cannot be extended")
-    found = _differences(stored, asked)
+        raise StoreError(
+            "a refined store cannot be extended: run the larger sweep in a store of its own"
+        )
+    found = _differences(stored, longer)
     if found:
         raise StoreError(
-            "this sweep is not the store's with longer axes:\n  "
+            "this sweep differs from the store's in more than longer axes:\n  "
             + "\n  ".join(found)
             + "\nrun it in a store of its own"
         )
-    pairs = zip(stored.axes, asked.axes, strict=True)
-    return replace(asked, axes=tuple(_joined(there, here) for there, here in pairs))
+    pairs = zip(stored.axes, longer.axes, strict=True)
+    return replace(longer, axes=tuple(_joined(own, other) for own, other in pairs))
 
 
 def begin(
-    path: Path, sweep: Sweep, chunk_shape: tuple[int, ...], provenance: Mapping[str, object]
+    files: Files, sweep: Sweep, chunk_shape: tuple[int, ...], provenance: Mapping[str, object]
 ) -> None:
-    """The extension is under way; SweepError if it makes too many chunks."""
+    """Prepare the extension; from then on it is under way. SweepError if it has too many chunks."""
     refuse_many_chunks(sweep.shape, chunk_shape)
-    begun = scratch.beside(path)
-    try:
-        build(begun, sweep, chunk_shape, provenance, separator_of(_status(path)))
-        durable.sync_tree(begun)
-        begun.rename(_prepared(path))
-        durable.sync_folder(path.parent)
-    finally:
-        scratch.discard(begun)
+    forget(files)
+    with _prepared(files).publish() as folder:
+        build(folder, sweep, chunk_shape, provenance, separator_of(_status(files)))
 
 
-def finish(path: Path) -> None:
-    """No extension is under way any more; one that is, is done, and may have been begun before."""
-    prepared = _prepared(path)
-    if not prepared.exists():
-        return
-    _reopen_what_grows(path, prepared)
-    files = (file.relative_to(prepared) for file in prepared.rglob("*") if file.is_file())
-    for name in in_order(files):
-        durable.write(str(path / name), [(prepared / name).read_bytes()], durable=True)
-    _discard(path)
+def finish(files: Files) -> None:
+    """Apply the extension that is under way, if there is one; it may have been applied in part."""
+    if is_under_way(files):
+        prepared = _prepared(files)
+        for name in _cut_chunks(_status(files), _status(prepared)):
+            files.remove(f"status/{name}")
+        for key in in_order(prepared.list()):
+            files.put(key, [prepared.read(key) or b""])
+    forget(files)
 
 
-def forget(path: Path) -> None:
-    """Removes the extension, if there is one, of a store that is no longer there."""
-    if is_under_way(path):
-        _discard(path)
+def forget(files: Files) -> None:
+    """Remove what was prepared for an extension: it was applied, or its store does not exist."""
+    prepared = _prepared(files)
+    prepared.remove(GROUP)
+    prepared.discard()
 
 
-def is_under_way(path: Path) -> bool:
-    """Whether the store is being extended, or was when that was stopped."""
-    return _prepared(path).exists()
+def is_under_way(files: Files) -> bool:
+    """Whether the store is being extended, or was when the extension was stopped."""
+    return _prepared(files).exists(GROUP)
 
 
-def shape(path: Path) -> tuple[int, ...]:
-    """As long as the store's axes are now."""
-    return tuple(_status(path)["shape"])
-
-
-def in_order(files: Iterable[Path]) -> list[str]:
-    """The files of a store, named from its root, as they are to be written: what says most last."""
-    names = sorted(file.as_posix() for file in files)
-    return sorted(names, key=lambda name: LAST.index(name) if name in LAST else -1)
+def has_grown(files: Files, shape: tuple[int, ...]) -> bool:
+    """Whether the store has another shape by now, or is about to get one."""
+    # In this order: the shape changes before the extension is over.
+    return is_under_way(files) or tuple(_status(files)["shape"]) != shape
 
 
 def separator_of(status: Mapping[str, Any]) -> str:
-    """What parts the places in the names of its chunks' files."""
+    """The separator of the indices in the names of chunks, from the metadata of the status."""
     return status["chunk_key_encoding"]["configuration"]["separator"]
 
 
-def cut_off(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """The key of every chunk at an old end that goes on, by the status' metadata then and now."""
+def _cut_chunks(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """The names of chunks cut short by an old end of an axis, from the metadata of the status."""
     step = tuple(old["chunk_grid"]["configuration"]["chunk_shape"])
     for chunk in chunks(tuple(old["shape"]), step):
         if chunk.shape != chunk_at(chunk.index, tuple(new["shape"]), step).shape:
             yield key(chunk.index, separator_of(old))
 
 
-def _differences(stored: Sweep, asked: Sweep) -> list[str]:
+def _differences(stored: Sweep, longer: Sweep) -> list[str]:
     def columns(sweep: Sweep) -> list[tuple[str, set[str]]]:
         return [(axis.name, set(axis.columns)) for axis in sweep.axes]
 
-    if stored.model.name != asked.model.name or columns(stored) != columns(asked):
-        return differences(stored, asked)
-    found = differences(stored, replace(asked, axes=stored.axes))
-    pairs = zip(stored.axes, asked.axes, strict=True)
-    return [*found, *(text for there, here in pairs for text in _axis(there, here))]
+    if stored.model.name != longer.model.name or columns(stored) != columns(longer):
+        return differences(stored, longer)
+    found = differences(stored, replace(longer, axes=stored.axes))
+    pairs = zip(stored.axes, longer.axes, strict=True)
+    return [*found, *(text for own, other in pairs for text in _axis(own, other))]
 
 
-def _axis(there: Axis, here: Axis) -> Iterator[str]:
-    if here.size < there.size:
-        yield f"axis {there.name}: {there.size:,} values in the store, {here.size:,} in this sweep"
+def _axis(stored: Axis, longer: Axis) -> Iterator[str]:
+    if longer.size < stored.size:
+        yield (
+            f"axis {stored.name}: {stored.size:,} values in the store, {longer.size:,} in this "
+            "sweep"
+        )
         return
-    for told in unlike_values(there, here):
-        yield f"{told}; it can only go on behind its last value"
+    for difference in unlike_values(stored, longer):
+        yield f"{difference}; new values can only follow the last stored one"
 
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Values that are there already, and those that longer ones have behind them."""
+    """Stored values, followed by those that a longer column has behind them."""
 
-    there: LongValues
+    stored: LongValues
     longer: LongValues
 
     def __len__(self) -> int:
@@ -139,39 +129,19 @@ class Joined:
 
     def __getitem__(self, part: slice, /) -> Values:
         start, stop, _ = part.indices(len(self))
-        end = len(self.there)
-        own = self.there[min(start, end) : min(stop, end)]
+        end = len(self.stored)
+        own = self.stored[min(start, end) : min(stop, end)]
         return np.concatenate((own, self.longer[max(start, end) : max(stop, end)]))
 
 
-def _joined(there: Axis, here: Axis) -> Axis:
-    columns = {name: Joined(own, here.columns[name]) for name, own in there.columns.items()}
-    return replace(here, columns=columns)
+def _joined(stored: Axis, longer: Axis) -> Axis:
+    columns = {name: Joined(own, longer.columns[name]) for name, own in stored.columns.items()}
+    return replace(longer, columns=columns)
 
 
-def _reopen_what_grows(path: Path, prepared: Path) -> None:
-    """Removes the status of every chunk at the old ragged end; nothing the second time."""
-    old, new = _status(path), _status(prepared)
-    folders: set[Path] = set()
-    for name in cut_off(old, new):
-        file = path / "status" / name
-        file.unlink(missing_ok=True)
-        folders.add(file.parent)
-    for folder in folders:
-        if folder.exists():
-            durable.sync_folder(folder)
+def _status(files: Files) -> Mapping[str, Any]:
+    return json.loads(files.read(STATUS) or b"{}")
 
 
-def _discard(path: Path) -> None:
-    leftover = scratch.beside(path)
-    _prepared(path).rename(leftover)
-    durable.sync_folder(path.parent)
-    scratch.discard(leftover)
-
-
-def _status(path: Path) -> Mapping[str, Any]:
-    return json.loads((path / STATUS).read_text(encoding="utf-8"))
-
-
-def _prepared(path: Path) -> Path:
-    return path.with_name(f".{path.name}.extension")
+def _prepared(files: Files) -> Files:
+    return files.beside("extension", hidden=True)

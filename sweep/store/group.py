@@ -1,4 +1,4 @@
-"""What the group of a store tells: its sweep, its arrays, and how those are cut into files."""
+"""The zarr group of a store: its sweep, its arrays, and the shape of their files."""
 
 from __future__ import annotations
 
@@ -10,38 +10,37 @@ import zarr
 from sweep.plan import along_axes, fingerprint, from_recipe
 from sweep.spec import STRETCH, LongValues, Sweep
 from sweep.store.coordinates import Stored
-from sweep.store.faults import refuse_what_is_not_ours
+from sweep.store.faults import refuse_foreign_group
 
 if TYPE_CHECKING:
-    from zarr.abc.store import Store as Files
+    from zarr.abc.store import Store as ZarrStore
 
 
-def open_group(files: Files) -> zarr.Group:
-    """The group of a store; StoreError if it is another's."""
-    # The types of zarr.open_group are not complete.
+def open_group(files: ZarrStore) -> zarr.Group:
+    """The group of a store. Raises StoreError if another program has made it."""
+    # The types of zarr.open_group are incomplete.
     group = zarr.open_group(  # pyright: ignore[reportUnknownMemberType]
-        files, mode="r+", use_consolidated=False
+        files, mode="r", use_consolidated=False
     )
-    refuse_what_is_not_ours(group.attrs)
+    refuse_foreign_group(group.attrs)
     return group
 
 
 def array_of(group: zarr.Group, name: str) -> zarr.Array[Any]:
-    """One of its arrays, by name."""
+    """One of its arrays."""
     array = group[name]
     if not isinstance(array, zarr.Array):
-        raise TypeError(f"{name} is no array")
-    # Not stored with an array, so set on every opening: a done chunk has all of its files.
-    return array.with_config({"write_empty_chunks": True})
+        raise TypeError(f"{name} is not an array")
+    return array
 
 
 def file_shape(array: zarr.Array[Any]) -> tuple[int, ...]:
-    """Of what one file holds."""
+    """The shape of the part of an array that one file holds."""
     return array.shards or array.chunks
 
 
 def sweep_of(group: zarr.Group) -> Sweep:
-    """The sweep that it was made for; ValueError if that is not what it says."""
+    """The sweep that the store was made for. Raises ValueError if the recipe was changed."""
     made_from = json.loads(str(group.attrs["recipe"]))
     if fingerprint(made_from) != group.attrs["fingerprint"]:
         raise ValueError("its recipe does not match its fingerprint")
@@ -56,7 +55,7 @@ def _coordinate(group: zarr.Group, name: str) -> LongValues:
 
 
 def integer(value: object) -> int:
-    """An attribute that has to be one."""
+    """The value, which must be an integer."""
     if not isinstance(value, int):
-        raise TypeError(f"{value!r} is no integer")
+        raise TypeError(f"{value!r} is not an integer")
     return value

@@ -1,77 +1,44 @@
-"""A store in a folder of this machine: atomic renames, a lock, fsync if that is asked for."""
+"""The files of a store in a folder of this machine: atomic renames, locks, and fsync if durable."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from zarr.storage import LocalStore
 
-from sweep.spec import Chunk, Sweep
-from sweep.store import damage, extension, faults, receipts, scratch
-from sweep.store.creation import make
-from sweep.store.durable import DurableStore, write
+from sweep.store import faults, scratch
+from sweep.store.durable import sync_folder, sync_tree, write
 from sweep.store.encoding import Piece
-from sweep.store.listing import listed
+from sweep.store.files import GROUP
 from sweep.store.lock import exclusive, shared
 
 
-class LocalPlace:
-    """A folder, and beside it the folder of its receipts, its lock and what is being made."""
+class LocalFiles:
+    """A folder; next to it lie the folder of its receipts, its lock and scratch folders."""
 
-    def __init__(self, path: Path, *, durable: bool = False) -> None:
+    flush_seconds = 0.0
+
+    def __init__(self, path: Path, *, durable: bool = False, is_store: bool = True) -> None:
         self.path = path
-        self.durable = durable
-        self._group = f"{path}/zarr.json"
-        self._log = path.with_name(f"{path.name}.log")
+        self._durable = durable
+        self._required = f"{path}/{GROUP}" if is_store else None  # else the folder is made
 
     def __str__(self) -> str:
         return str(self.path)
 
-    def exists(self) -> bool:
-        return self.path.exists()
-
-    def refuse_what_is_no_store(self) -> None:
-        faults.refuse_what_is_no_store(self.path)
-
-    def begin_extension(
-        self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
-    ) -> None:
-        extension.begin(self.path, sweep, chunks, provenance)
-
-    def finish_extension(self) -> None:
-        extension.finish(self.path)
-
-    def extension_is_under_way(self) -> bool:
-        return extension.is_under_way(self.path)
-
-    def has_grown(self, shape: tuple[int, ...]) -> bool:
-        return extension.is_under_way(self.path) or extension.shape(self.path) != shape
-
-    def make(self, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]) -> None:
-        with faults.creating(self.path):
-            extension.forget(self.path)
-            make(self.path, sweep, chunks, provenance, durable=self.durable)
-
-    def files(self) -> LocalStore:
-        return DurableStore(self.path) if self.durable else LocalStore(self.path)
-
-    def file(self, key: str) -> str:
-        return f"{self.path}/{key}"
-
-    def has(self, key: str) -> bool:
-        file = self.path / key
-        return file.is_file() and file.stat().st_size > 0
+    def read(self, key: str) -> bytes | None:
+        try:
+            return (self.path / key).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
-        file = self.file(key)
+        file = f"{self.path}/{key}"
         try:
-            write(file, pieces, durable=self.durable, below=self._group)
+            write(file, pieces, durable=self._durable, required=self._required)
         except FileNotFoundError as error:
             raise faults.gone(self.path) from error
         except OSError:
@@ -79,24 +46,65 @@ class LocalPlace:
             raise
 
     def remove(self, key: str) -> None:
-        file = self.file(key)
+        file = f"{self.path}/{key}"
         try:
-            os.unlink(file)  # noqa: PTH108 (to make a path of it takes longer)
+            os.unlink(file)  # noqa: PTH108 (making a Path takes longer)
         except FileNotFoundError:
-            pass
-        except OSError:  # which one, depends on the system
+            return
+        except OSError:  # which one depends on the system
             faults.refuse_folder(file)
             raise
+        if self._durable:
+            sync_folder(Path(file).parent)
 
-    def destroy(self) -> None:
+    def list(self, folder: str = "") -> list[str]:
+        return list(_files(os.path.join(self.path, folder), ""))  # noqa: PTH118 (the same)
+
+    def exists(self, key: str = "") -> bool:
+        if not key:
+            return self.path.exists()
+        file = self.path / key
+        return file.is_file() and file.stat().st_size > 0
+
+    @contextmanager
+    def publish(self) -> Generator[Path]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        begun = scratch.beside(self.path)
+        try:
+            yield begun
+            if self._durable:
+                sync_tree(begun)
+            begun.rename(self.path)
+            if self._durable:
+                sync_folder(self.path.parent)
+        except OSError:
+            if not self.path.exists():
+                raise
+        finally:
+            scratch.discard(begun)
+
+    def discard(self) -> None:
         if self.path.exists():
             leftover = scratch.beside(self.path)
-            with faults.writing(self.path):
+            with self.writing():
                 self.path.rename(leftover)
+                if self._durable:
+                    sync_folder(self.path.parent)
             scratch.discard(leftover)
 
-    def listed(self, name: str, counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
-        return listed(self.path / name, counts, separator)
+    def lock(
+        self, shard: str | None = None, clean: Callable[[], None] | None = None
+    ) -> AbstractContextManager[None]:
+        log = self.path.with_name(f"{self.path.name}.log")
+        if shard is None:
+            return exclusive(self.path, log / "holder.json")
+        return shared(self.path, log / "holder.json", log / f"{shard}.lock", clean or self.clean)
+
+    def append(self, key: str, text: str) -> None:
+        self.path.mkdir(exist_ok=True)
+        # Unbuffered, so that the text is written by one call at the end of the file.
+        with (self.path / key).open("ab", buffering=0) as file:
+            file.write(text.encode("utf-8"))
 
     def clean(self) -> None:
         for file in scratch.files(self.path):
@@ -104,28 +112,27 @@ class LocalPlace:
         for folder in scratch.stores(self.path):
             scratch.discard(folder)
 
+    def beside(self, suffix: str, *, hidden: bool = False) -> LocalFiles:
+        name = f".{self.path.name}.{suffix}" if hidden else f"{self.path.name}.{suffix}"
+        return LocalFiles(self.path.with_name(name), durable=hidden, is_store=False)
+
     def writing(self) -> AbstractContextManager[None]:
         return faults.writing(self.path)
 
-    def lock(self) -> AbstractContextManager[None]:
-        return exclusive(self.path, self._log / "holder.json")
+    def creating(self) -> AbstractContextManager[None]:
+        return faults.creating(self.path)
 
-    def lock_shard(self, name: str, clean: Callable[[], None]) -> AbstractContextManager[None]:
-        return shared(self.path, self._log / "holder.json", self._log / f"{name}.lock", clean)
+    def zarr(self) -> LocalStore:
+        return LocalStore(self.path, read_only=True)
 
-    def append_receipt(self, receipt: Mapping[str, object]) -> None:
-        with faults.writing(self._log):
-            receipts.append(self._log, receipt)
 
-    def flush(self) -> None:
-        """Nothing: none is kept back."""
-
-    def receipts(self) -> list[dict[str, Any]]:
-        return receipts.read(self._log)
-
-    def note_damage(self, chunks: Iterable[Chunk]) -> None:
-        with faults.writing(self._log):
-            damage.note(self._log, chunks)
-
-    def noted_damage(self) -> set[tuple[int, ...]]:
-        return damage.noted(self._log)
+def _files(folder: str, prefix: str) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    yield from _files(entry.path, f"{prefix}{entry.name}/")
+                else:
+                    yield prefix + entry.name
+    except (FileNotFoundError, NotADirectoryError):
+        pass

@@ -1,7 +1,7 @@
-"""The locks of a store: beside it, never in it, and gone with the process that holds them.
+"""The locks of a store: next to it, never in it, and released when the holding process ends.
 
-Whoever begins holds the store's lock for a moment, and looks at those of its shards. A whole run
-keeps it; a shard lets go of it once it holds its own.
+Every run first acquires the store's lock and looks at those of its shards. A whole run keeps the
+store's lock; a shard of a job array releases it once it holds its own.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from filelock import FileLock, Timeout
 from sweep.errors import StoreError
 from sweep.store.faults import writing
 
-BEGINNING_SECONDS = 10.0  # shards that all start at once wait for one another
+MAX_START_SECONDS = 10.0  # shards that start at the same time wait for one another
 
 
 @contextmanager
 def exclusive(store: Path, holder: Path) -> Generator[None]:
     """Within, no other process and no other Store holds the store; the file `holder` says who does.
 
-    Raises StoreError at once where it, or one of its shards, is held already. The operating system
-    frees the lock of a process that dies, however it dies.
+    Raises StoreError at once if it or one of its shards is held. When a process dies, the operating
+    system releases its lock.
     """
     with _locked(_of_store(store), holder, repr(str(store))):
         if held := _held_shard(holder.parent):
@@ -39,16 +39,16 @@ def exclusive(store: Path, holder: Path) -> Generator[None]:
 
 @contextmanager
 def shared(store: Path, holder: Path, own: Path, clean: Callable[[], None]) -> Generator[None]:
-    """Within, no other process holds the shard whose lock is `own`, and none the whole store.
+    """Within, no other process holds the shard with the lock `own` or the whole store.
 
-    `clean` is called where no other shard is held, while none can begin. Raises StoreError where
-    the shard is held already, or the store for longer than shards take to begin.
+    `clean` is called if no other shard is held, while none can start. Raises StoreError if the
+    shard is held, or if the store is held for longer than a shard takes to start.
     """
     with writing(own):
         own.parent.mkdir(exist_ok=True)
-    with ExitStack() as beginning:
+    with ExitStack() as starting:
         name = repr(str(store))
-        beginning.enter_context(_locked(_of_store(store), holder, name, BEGINNING_SECONDS))
+        starting.enter_context(_locked(_of_store(store), holder, name, MAX_START_SECONDS))
         alone = _held_shard(own.parent) is None
         signature = _signature(own)
         with _locked(own, signature, f"{own.stem} of {name}"):
@@ -56,26 +56,26 @@ def shared(store: Path, holder: Path, own: Path, clean: Callable[[], None]) -> G
                 clean()
             with writing(signature):
                 _sign(signature)
-            beginning.close()
+            starting.close()
             yield
 
 
 @contextmanager
-def _locked(path: Path, holder: Path, what: str, patience: float = 0.0) -> Generator[None]:
+def _locked(path: Path, holder: Path, name: str, timeout: float = 0.0) -> Generator[None]:
     lock = FileLock(path, thread_local=False)
     with writing(path):
-        acquired = _acquire(lock, patience)
+        acquired = _acquire(lock, timeout)
     if not acquired:
-        raise StoreError(f"{what} is held by {_who(holder)}")
+        raise StoreError(f"{name} is held by {_who(holder)}")
     try:
         yield
     finally:
         lock.release()
 
 
-def _acquire(lock: FileLock, patience: float = 0.0) -> bool:
+def _acquire(lock: FileLock, timeout: float = 0.0) -> bool:
     try:
-        lock.acquire(timeout=patience, poll_interval=0.02)
+        lock.acquire(timeout=timeout, poll_interval=0.02)
     except Timeout:
         return False
     return True
@@ -90,7 +90,7 @@ def _signature(shard: Path) -> Path:
 
 
 def _held_shard(folder: Path) -> Path | None:
-    """The lock of a shard that another process holds now, or none."""
+    """The lock of a shard that another process holds now, or None."""
     for path in sorted(folder.glob("shard-*.lock")):
         lock = FileLock(path, thread_local=False)
         with writing(path):
@@ -101,7 +101,7 @@ def _held_shard(folder: Path) -> Path | None:
 
 
 def _sign(holder: Path) -> None:
-    # Not in the lock's own file: Windows lets nobody read that while it is held.
+    # Not in the lock file itself, which nobody can read on Windows while it is held.
     holder.parent.mkdir(exist_ok=True)
     since = datetime.now(UTC).isoformat(timespec="seconds")
     signature = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
@@ -111,7 +111,7 @@ def _sign(holder: Path) -> None:
 
 
 def _who(holder: Path) -> str:
-    """Who holds it and what to do; a holder that has only just begun may not have signed yet."""
+    """Who holds a lock, and what to do; a holder that has just started may not have signed yet."""
     try:
         signature = json.loads(holder.read_text(encoding="utf-8"))
         pid, host, since = (signature[key] for key in ("pid", "host", "since"))

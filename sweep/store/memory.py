@@ -1,4 +1,4 @@
-"""Results kept in memory: the interface and the Dataset of a store, and nothing written."""
+"""Results in memory, with the interface and the Dataset of a store."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from sweep.store import layout
 
 
 class MemoryResults:
-    """The results of one sweep in memory, chunk by chunk; all missing and pending at first.
+    """The results of one sweep in memory, filled chunk by chunk; all are pending at first.
 
-    MachineError if they need more memory than there is.
+    Raises MachineError if they need more memory than is free.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class MemoryResults:
     ) -> None:
         self._variables = layout.results(sweep)
         _refuse_what_does_not_fit(sweep, self._variables)
-        self.sweep = _held(sweep)
+        self.sweep = _in_memory(sweep)
         self.chunk_shape = chunk_shape(sweep, chunk_points)
         self.n_chunks = math.prod(chunk_counts(sweep.shape, self.chunk_shape))
         self._provenance = provenance or {}
@@ -46,29 +46,29 @@ class MemoryResults:
         return [chunk for chunk in every if chunk.index not in self._done]
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
-        """Those of some chunks that are written."""
+        """Those of the chunks that are written."""
         return [chunk for chunk in chunks if chunk.index in self._done]
 
     def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
-        """The points of some chunks by status."""
+        """The number of points of the chunks by status."""
         status = [self._arrays["status"][chunk.slices].ravel() for chunk in chunks]
         codes, numbers = np.unique(np.concatenate(status), return_counts=True)
         return {Status(int(code)): int(n) for code, n in zip(codes, numbers, strict=True)}
 
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """A chunk done: one 1-d array of its points for each output and status."""
+        """Write a chunk: one 1-d array of its points for each output and status."""
         for name, part in layout.parts(self._variables, arrays, chunk).items():
             self._arrays[name][chunk.slices] = part
         self._done.add(chunk.index)
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
-        """Nothing: receipts are for stores, which outlive the run that fills them."""
+        """Do nothing: only stores, which outlive a run, have receipts."""
 
     def flush(self) -> None:
-        """Nothing, either."""
+        """Do nothing: there are no receipts."""
 
     def dataset(self) -> xr.Dataset:
-        """All results as they stand, the arrays not copied."""
+        """All results so far; the arrays are not copied."""
         variables = {
             v.name: xr.Variable(v.dimensions, self._arrays[v.name], _attributes(v))
             for v in self._variables
@@ -82,11 +82,11 @@ class MemoryResults:
 
 
 def _attributes(variable: layout.Variable) -> dict[str, Any]:
-    """As xarray shows them: the names of coordinates are its own affair."""
+    """The attributes that xarray shows: it keeps the names of coordinates elsewhere."""
     return {name: v for name, v in variable.attributes.items() if name != "coordinates"}
 
 
-def _held(sweep: Sweep) -> Sweep:
+def _in_memory(sweep: Sweep) -> Sweep:
     """The same sweep with all values of its axes in memory."""
     columns = [{name: v[:] for name, v in axis.columns.items()} for axis in sweep.axes]
     pairs = zip(sweep.axes, columns, strict=True)
@@ -96,21 +96,21 @@ def _held(sweep: Sweep) -> Sweep:
 def _refuse_what_does_not_fit(sweep: Sweep, variables: list[layout.Variable]) -> None:
     values = sum(8 * axis.size * len(axis.columns) for axis in sweep.axes)
     needed = values + sweep.n_points * sum(variable.dtype.itemsize for variable in variables)
-    there = _free_memory()
-    if there is not None and needed > there:
+    free = _free_memory()
+    if free is not None and needed > free:
         raise MachineError(
-            f"{sweep.n_points:,} points take {needed / 1e9:,.1f} GB, and {there / 1e9:,.1f} GB of "
-            "memory are free: results in memory have to fit; keep them in a store (store=PATH), "
-            "which is written and read by parts"
+            f"{sweep.n_points:,} points take {needed / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB of "
+            "memory are free; keep the results in a store (store=PATH), which is written and read "
+            "in parts"
         )
 
 
 def _free_memory() -> int | None:
-    """Bytes that this machine can still give, or has in all; None where it tells neither."""
+    """Free memory in bytes, or all memory if only that is known; None if neither is known."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
-            told = dict(line.split(":") for line in file)
-        return 1024 * int(told["MemAvailable"].split()[0])
+            fields = dict(line.split(":") for line in file)
+        return 1024 * int(fields["MemAvailable"].split()[0])
     except (OSError, KeyError, ValueError):
         pass
     try:

@@ -1,43 +1,50 @@
-"""The passes of a refined sweep: stores of their own beside its store, gone when that is done."""
+"""The passes of a refined sweep: stores next to its store, removed when that is complete."""
 
 from __future__ import annotations
 
+import itertools
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from sweep.store.place import is_url, local, place_of
+from sweep.store.place import files_of, is_url, local
 
 
 class PassFolder:
-    """NAME.zarr.passes beside NAME.zarr, with 0.zarr, 1.zarr ... in it."""
+    """The folder NAME.zarr.passes next to NAME.zarr, which holds 0.zarr, 1.zarr and so on."""
 
     def __init__(self, store: str | Path) -> None:
         self._store = str(store).rstrip("/") if is_url(store) else str(local(store))
         self._path = f"{self._store}.passes"
 
     def __getitem__(self, number: int) -> str:
-        """Where a pass is kept."""
+        """The path or URL of a pass."""
         return f"{self._path}/{number}.zarr"
 
     def exists(self) -> bool:
-        """Whether the first pass has been begun."""
-        return place_of(self[0]).exists()
+        """Whether the first pass has begun."""
+        return self._has(0)
+
+    def last(self) -> str | None:
+        """The path or URL of the last pass that has begun, if there is one."""
+        begun = itertools.takewhile(self._has, itertools.count())
+        return next((self[number] for number in reversed(list(begun))), None)
+
+    def _has(self, number: int) -> bool:
+        return files_of(self[number]).exists()
 
     def lock(self) -> AbstractContextManager[None]:
-        """The store and its passes held alone while within; StoreError at once if held."""
-        return place_of(self._store).lock()
+        """Within, hold the store and its passes. Raises StoreError at once if they are held."""
+        return files_of(self._store).lock()
 
     def remove(self, *, start: int = 0) -> None:
-        """Removes the passes from one on, the last first; from 0 on, the whole folder at once."""
+        """Remove the passes from `start` on, the last one first; from 0 on, all at once."""
         if start == 0:
-            place_of(self._path).destroy()
+            files_of(self._path).discard()
             return
-        last = start
-        while place_of(self[last]).exists():
-            last += 1
-        for number in reversed(range(start, last)):
-            place_of(self[number]).destroy()
+        begun = list(itertools.takewhile(self._has, itertools.count(start)))
+        for number in reversed(begun):
+            files_of(self[number]).discard()
 
     def remove_store(self) -> None:
-        """Removes the store that the passes are for."""
-        place_of(self._store).destroy()
+        """Remove the store that the passes lead to."""
+        files_of(self._store).discard()

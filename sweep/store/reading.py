@@ -1,4 +1,4 @@
-"""A store as a lazy Dataset: every part is checked when it is read, whoever reads it."""
+"""A store as a lazy Dataset; every part is checked when it is read."""
 
 from __future__ import annotations
 
@@ -12,50 +12,79 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from xarray.backends import BackendArray
-from xarray.core import indexing
+from xarray.backends import BackendArray, BackendEntrypoint
+from xarray.core import indexing  # of which xarray's guide to backends uses what is used here
 
 from sweep.errors import StoreError
 from sweep.spec import LEVEL, MISSING, STRETCH, Status
+from sweep.store import extension, faults
 from sweep.store.coordinates import damaged, read_dimensions
-from sweep.store.faults import opening
+from sweep.store.files import Files
 from sweep.store.group import open_group
 from sweep.store.layout import MISSING_LEVEL, ordered
-from sweep.store.place import place_of, refuse_what_is_not_to_be_read
+from sweep.store.pass_folder import PassFolder
+from sweep.store.place import files_of, is_url
 
 Read = Callable[[Any], NDArray[Any]]  # of a key: integers, slices and index arrays, one a dimension
 
 
 def open_results(path: str | Path) -> xr.Dataset:
-    """The results in a store as a lazy Dataset, finished or not; StoreError if there are none."""
-    place = place_of(path)
-    refuse_what_is_not_to_be_read(place)
-    with opening(place):
-        files = place.files()
-        read_dimensions(open_group(files))
-        # The types of xarray.open_zarr are not complete.
-        dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
-            files, consolidated=False, chunks=None
+    """The results in a store as a lazy Dataset, finished or not. Raises StoreError without any."""
+    files = files_of(path)
+    refuse_unreadable(files)
+    with faults.opening(files):
+        zarr = files.zarr()
+        read_dimensions(open_group(zarr))
+        # The types of xarray.open_dataset are incomplete.
+        dataset: xr.Dataset = xr.open_dataset(  # pyright: ignore[reportUnknownMemberType]
+            zarr,  # pyright: ignore[reportArgumentType]
+            engine=CheckedZarr,
         )
-        return ordered(_chunked(checked(dataset)))
+        return ordered(_chunked(dataset))
+
+
+def refuse_unreadable(files: Files) -> None:
+    """Raise StoreError if there is no store, or one that is being extended."""
+    path = str(files)
+    if not files.exists():
+        raise faults.no_store(path, PassFolder(path).last())
+    if not is_url(path):
+        faults.refuse_foreign_folder(Path(path))
+    if extension.is_under_way(files):
+        raise StoreError(
+            f"{path!r} is being extended, or was when the extension was stopped; if it was, run "
+            "the same `sweep extend` again"
+        )
 
 
 def _chunked(dataset: xr.Dataset) -> xr.Dataset:
-    """The Dataset in the chunks of its results, in one of which a coordinate's file may not lie.
+    """The Dataset in the chunks of its results, which may divide the file of a long coordinate.
 
-    A coordinate of no more than a stretch has no chunks: it is read when it is asked for.
+    A coordinate of at most STRETCH values is not divided: it is read on demand.
     """
     short = [name for name in dataset.coords if dataset[name].size <= STRETCH]
     chunks = dataset["status"].encoding["preferred_chunks"]
     return dataset.drop_vars(short).chunk(chunks).assign_coords(dataset[short].coords)
 
 
-def checked(dataset: xr.Dataset) -> xr.Dataset:
-    """The same Dataset, lazy as it was; StoreError from each part that is damaged, when it is read.
+class CheckedZarr(BackendEntrypoint):
+    """A store as xarray reads it, but that damaged parts raise StoreError when they are read.
 
-    Damaged is what cannot be read, an output without a value at a point that is ok, for then a file
-    of its chunk is missing, and a coordinate without one.
+    Damaged are parts that cannot be read, outputs without a value at a point that is ok, because
+    then a file is missing, and coordinates without a value.
     """
+
+    open_dataset_parameters = ("filename_or_obj", "drop_variables")
+
+    def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None) -> xr.Dataset:
+        # The types of xarray.open_zarr are incomplete.
+        dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
+            filename_or_obj, consolidated=False, chunks=None, drop_variables=drop_variables
+        )
+        return _checked(dataset)
+
+
+def _checked(dataset: xr.Dataset) -> xr.Dataset:
     derived = _derived(dataset)
     status = _Results("status", dataset["status"].variable)
     lazy: dict[str, _Checked] = {"status": status}
@@ -63,17 +92,17 @@ def checked(dataset: xr.Dataset) -> xr.Dataset:
         variable = dataset[name].variable
         if name in dataset.data_vars and name != "status":
             lazy[name] = _Results(name, variable, status.read)
-        elif name in dataset.coords and name not in dataset.xindexes:  # those are read already
+        elif name in dataset.coords and name not in dataset.xindexes:  # indexes are in memory
             lazy[name] = _Coordinate(name, variable, may_be_nan=name in derived)
     return dataset.assign({name: array.variable() for name, array in lazy.items()})
 
 
 @contextmanager
 def intact(name: str) -> Generator[None]:
-    """Within, StoreError from what is read of a result and damaged."""
+    """Within, errors of reading an output or the status become a StoreError."""
     try:
         yield
-    except (ValueError, RuntimeError) as error:  # as zarr and blosc tell of it
+    except (ValueError, RuntimeError) as error:  # what zarr and blosc raise on damage
         raise StoreError(
             f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
             "then running its sweep computes it again"
@@ -81,7 +110,7 @@ def intact(name: str) -> Generator[None]:
 
 
 class _Checked(BackendArray, ABC):
-    """A variable of which every part read is checked."""
+    """A variable whose parts are checked when they are read."""
 
     def __init__(self, name: str, variable: xr.Variable) -> None:
         self.name = name
@@ -90,10 +119,10 @@ class _Checked(BackendArray, ABC):
         self._variable = variable
 
     def variable(self) -> xr.Variable:
-        """The variable as it was, but that what is read goes through this."""
+        """The same variable, read through this."""
         lazy: Any = indexing.LazilyIndexedArray(self)
-        data: Any = indexing.MemoryCachedArray(indexing.CopyOnWriteArray(lazy))  # as xarray has it
-        return self._variable.copy(data=data)
+        stored = self._variable
+        return xr.Variable(stored.dims, lazy, stored.attrs, stored.encoding)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         outer = indexing.IndexingSupport.OUTER
@@ -101,10 +130,10 @@ class _Checked(BackendArray, ABC):
 
     @abstractmethod
     def read(self, key: Any) -> NDArray[Any]:
-        """A part, intact; StoreError where it is damaged."""
+        """A part; StoreError if it is damaged."""
 
     def _read(self, key: Any) -> NDArray[Any]:
-        """As zarr reads it: a missing file as the fill value."""
+        """A part as zarr reads it: a missing file gives the fill value."""
         return self._variable[key].values
 
 
@@ -123,12 +152,12 @@ class _Results(_Checked):
         ok = self._status(key) == Status.ok
         if not (absent & ok).any():
             return values
-        values = self._intact(key)  # its chunk may have been written since
+        values = self._intact(key)  # its chunk may have been written in the meantime
         lost = np.count_nonzero(_absent(values, self._missing) & ok)
         if lost:
             raise StoreError(
                 f"{self.name} has no value at {lost:,} points that are done: a file of the store "
-                "is missing. Running its sweep again computes those chunks anew; "
+                "is missing. Run its sweep again to compute those chunks anew; "
                 "`sweep status --verify` names them"
             )
         return values
@@ -139,7 +168,7 @@ class _Results(_Checked):
 
 
 class _Coordinate(_Checked):
-    """A parameter that is no dimension's own, or the levels of refined points."""
+    """A parameter that is not a dimension's own coordinate, or the levels of refined points."""
 
     def __init__(self, name: str, variable: xr.Variable, *, may_be_nan: bool) -> None:
         super().__init__(name, variable)
@@ -157,9 +186,9 @@ class _Coordinate(_Checked):
 
 
 def settled(dataset: xr.Dataset) -> xr.Dataset:
-    """The same results, pending where outputs were read before a run wrote them and status after.
+    """The same results, with points pending whose outputs were read before a run wrote them.
 
-    What is read of `checked` may be such; what is lazy stays so.
+    The outputs may be older than the status where a run writes meanwhile. Lazy arrays stay lazy.
     """
     outputs = {str(name): dataset[name] for name in dataset.data_vars if name != "status"}
     status = dataset["status"]
@@ -177,7 +206,7 @@ def settled(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _missing(variable: xr.Variable) -> float:
-    """What an output has at a point that is not ok."""
+    """The value of an output at points that are not ok."""
     kind = "flag" if "flag_meanings" in variable.attrs else "count"
     return MISSING["real" if variable.dtype.kind == "f" else kind]
 
@@ -187,6 +216,6 @@ def _absent(values: NDArray[Any], missing: float) -> NDArray[np.bool_]:
 
 
 def _derived(dataset: xr.Dataset) -> set[str]:
-    """The single parameters that the kernel finds: they are NaN."""
+    """The constant parameters that the kernel derives; their stored value is NaN."""
     constants = json.loads(dataset.attrs["recipe"])["constants"]
     return {name for name, value in constants.items() if value == float("nan").hex()}

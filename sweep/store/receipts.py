@@ -1,7 +1,7 @@
-"""Receipts: what was written when, where and how fast, as JSON lines beside a store.
+"""Receipts: what was written when, where and how fast, as JSON lines next to a store.
 
-They are advisory. Nothing is decided from them, and a line that makes no sense, torn by a killed
-writer perhaps, is passed over.
+They are advisory: no decision depends on them, and a line that makes no sense is skipped, for
+example one torn by a killed process.
 """
 
 from __future__ import annotations
@@ -9,56 +9,68 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
+from threading import Lock
 from typing import Any, cast
 
-
-def append(folder: Path, receipt: Mapping[str, object]) -> None:
-    """One more line in this process's file, with time, host and pid added."""
-    folder.mkdir(exist_ok=True)
-    # Unbuffered, so that the lines of two threads are each one write at the file's end.
-    with (folder / f"{writer()}.jsonl").open("ab", buffering=0) as file:
-        file.write(line(receipt).encode("utf-8"))
+from sweep.store.files import Files
 
 
-def line(receipt: Mapping[str, object]) -> str:
-    """The receipt as it is kept, with time, host and pid added."""
-    time = datetime.now(UTC).isoformat(timespec="milliseconds")
-    signed = {"time": time, "host": socket.gethostname(), "pid": os.getpid(), **receipt}
+class Receipts:
+    """The receipts of all processes that write to a store; this process appends to its own."""
+
+    def __init__(self, store: Files) -> None:
+        self._files = store.beside("log")
+        self._collected: list[str] = []
+        self._flushed = time.monotonic()
+        self._guard = Lock()
+
+    def append(self, receipt: Mapping[str, object]) -> None:
+        """Add one line, with time, host and process; it may be collected for some seconds."""
+        with self._guard:
+            self._collected.append(_line(receipt))
+            due = time.monotonic() - self._flushed >= self._files.flush_seconds
+        if due:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what has been collected."""
+        with self._guard:
+            lines, self._collected = self._collected, []
+            self._flushed = time.monotonic()
+        if lines:
+            with self._files.writing():
+                self._files.append(f"{socket.gethostname()}-{os.getpid()}.jsonl", "".join(lines))
+
+    def read(self) -> list[dict[str, Any]]:
+        """All valid receipts of all processes, sorted by time."""
+        self.flush()
+        keys = sorted(key for key in self._files.list() if key.endswith(".jsonl"))
+        texts = ((self._files.read(key) or b"").decode("utf-8", "replace") for key in keys)
+        found = [receipt for text in texts for receipt in _valid_lines(text.splitlines())]
+        return sorted(found, key=lambda receipt: str(receipt.get("time", "")))
+
+
+def _line(receipt: Mapping[str, object]) -> str:
+    written = datetime.now(UTC).isoformat(timespec="milliseconds")
+    signed = {"time": written, "host": socket.gethostname(), "pid": os.getpid(), **receipt}
     return json.dumps(signed) + "\n"
 
 
-def writer() -> str:
-    """What names this process among all."""
-    return f"{socket.gethostname()}-{os.getpid()}"
-
-
-def read(folder: Path) -> list[dict[str, Any]]:
-    """All whole receipts of all writers, by time."""
-    files = sorted(folder.glob("*.jsonl"))
-    return parsed(file.read_text(encoding="utf-8", errors="replace") for file in files)
-
-
-def parsed(texts: Iterable[str]) -> list[dict[str, Any]]:
-    """All whole receipts in what the writers have written, by time."""
-    found = [receipt for text in texts for receipt in _lines(text)]
-    return sorted(found, key=lambda receipt: str(receipt.get("time", "")))
-
-
-def _lines(text: str) -> Iterator[dict[str, Any]]:
-    for each in text.splitlines():
+def _valid_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
         try:
-            receipt = json.loads(each)
+            receipt = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(receipt, dict) and _makes_sense(cast("dict[str, Any]", receipt)):
+        if isinstance(receipt, dict) and _is_valid(cast("dict[str, Any]", receipt)):
             yield receipt
 
 
-def _makes_sense(receipt: Mapping[str, Any]) -> bool:
-    """Whether all that is read of receipts is what it should be, where it is there at all."""
+def _is_valid(receipt: Mapping[str, Any]) -> bool:
+    """Whether every key that is used somewhere has a value of the right type."""
     try:
         datetime.fromisoformat(receipt["time"])
         chunk, counts = receipt.get("chunk", []), receipt.get("counts", {})

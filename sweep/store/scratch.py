@@ -1,4 +1,4 @@
-"""What is begun beside its place or in it: how that is named, found again and removed."""
+"""Scratch files and folders: their names, and how leftovers are found and removed."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-COMES_AND_GOES = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT)  # somebody writes into a folder
-SECONDS = 2.0  # that a writer in the background is waited for
-_FILE = re.compile(r".*\.[0-9a-f]{32}\.partial")  # zarr's, too, until it is renamed
+WRITER_ACTIVE = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT)  # somebody writes into the folder
+MAX_WAIT_SECONDS = 2.0  # for such a writer
+_FILE = re.compile(r".*\.[0-9a-f]{32}\.partial")  # zarr's scratch files are named so, too
 
 
 def beside(path: Path) -> Path:
-    """A new name for what shall lie at a path, or lay there."""
+    """A new scratch name next to a path."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
 
 
 def stores(path: Path) -> Iterator[Path]:
-    """What killed makers and removers of a store or its passes have left beside its place."""
+    """Scratch folders that killed processes have left next to a store, also of its passes."""
     left = re.compile(rf"\.{re.escape(path.name)}(\.passes)?\.[0-9a-f]{{32}}\.partial")
     yield from (each for each in path.parent.glob(".*.partial") if left.fullmatch(each.name))
 
 
 def files(store: Path) -> Iterator[Path]:
-    """The files that a writer has begun and not yet renamed."""
+    """Scratch files in a store that were not renamed."""
     for folder, _, names in os.walk(store):
         for name in names:
             if name.endswith(".partial") and _FILE.fullmatch(name):
@@ -36,17 +36,17 @@ def files(store: Path) -> Iterator[Path]:
 
 
 def discard(folder: Path) -> None:
-    """Removes a folder as far as that can be done.
+    """Remove a folder as far as possible.
 
-    zarr writes several files at once, and tells of the first that fails while the others go on: so
-    one may come into a folder that is being removed, which is then tried again.
+    zarr writes several files at once and raises the first error while others are still written. So
+    a file may appear in a folder that is being removed; removing is then tried again.
     """
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + MAX_WAIT_SECONDS
     while folder.exists():
         try:
             shutil.rmtree(folder)
         except OSError as error:
-            if error.errno not in COMES_AND_GOES or time.monotonic() > end:
+            if error.errno not in WRITER_ACTIVE or time.monotonic() > end:
                 shutil.rmtree(folder, ignore_errors=True)
                 return
             time.sleep(0.01)

@@ -194,7 +194,7 @@ def test_a_full_disk_is_status_3_and_keeps_what_is_done(run: Run, tmp_path: Path
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10**5, 10**5)),
     )
     assert limited.returncode == 3
-    assert "Finished chunks are kept: run the same sweep again to go on" in limited.stderr
+    assert "Finished chunks are kept: run the same sweep again" in limited.stderr
     assert "Traceback" not in limited.stderr
     assert run(*arguments)[0] == 0
 

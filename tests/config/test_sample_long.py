@@ -204,7 +204,7 @@ def test_memory_does_not_grow_with_the_sample(
 
 def test_what_does_not_fit_into_memory_is_refused() -> None:
     """A real output, a status and two coordinates: 8 + 1 + 2 · 8 bytes a point."""
-    with pytest.raises(MachineError, match=r"points take 2,500\.0 GB, and .* keep them in a store"):
+    with pytest.raises(MachineError, match=r"points take 2,500\.0 GB, and .* in a store"):
         sweep.run(document({**SOBOL, "points": 10**11}), store=None)
 
 

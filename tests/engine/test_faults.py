@@ -30,7 +30,7 @@ from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, Status, Sweep
 from sweep.store import MemoryResults, Store
-from sweep.store.durable import LEAST_RESERVED
+from sweep.store.durable import MIN_RESERVED_BYTES
 from tests.backends.wrapped import WrappedBackend
 from tests.engine.test_engine import SWEEP, bits_of, create
 from tests.store.test_store import tree
@@ -341,7 +341,7 @@ def digests(store: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("request_", "pages", "chunks", "least"),
-    [(REQUEST, 100, 120, 1), (OF_LARGE_FILES, 900, 8, 10 * LEAST_RESERVED)],
+    [(REQUEST, 100, 120, 1), (OF_LARGE_FILES, 900, 8, 10 * MIN_RESERVED_BYTES)],
 )
 def test_a_really_full_then_really_read_only_disk(
     tmp_path: Path, request_: Mapping[str, Any], pages: int, chunks: int, least: int

@@ -149,7 +149,7 @@ def test_the_same_shard_twice_is_refused_and_others_are_not(tmp_path: Path) -> N
 def test_a_shard_beside_a_whole_run_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sweep.store.lock.BEGINNING_SECONDS", 0.1)
+    monkeypatch.setattr("sweep.store.lock.MAX_START_SECONDS", 0.1)
     path = tmp_path / "map.zarr"
     store = api.open_store(load(REQUEST), path)
     with store.lock(), pytest.raises(StoreError, match=rf"is held by process {os.getpid()} on"):

@@ -195,7 +195,7 @@ def test_a_coordinate_that_lacks_a_file_is_refused(
     status, said = read(name, reader, Path.unlink, file)
     assert status == 2
     assert f"the coordinate {file.partition('/')[0]} lacks a file" in said
-    assert "run it in a new store" in said
+    assert "run the sweep in a new store" in said
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -206,7 +206,7 @@ def test_a_damaged_coordinate_is_refused(
     status, said = read(name, load_all, flip_a_bit, files[name])
     assert status == 2
     assert f"the coordinate {files[name].partition('/')[0]} cannot be read" in said
-    assert "run it in a new store" in said
+    assert "run the sweep in a new store" in said
 
 
 @pytest.mark.parametrize("harm", [Path.unlink, flip_a_bit])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +15,9 @@ from sweep.config import load
 from sweep.errors import StoreError, SweepError
 from sweep.models.friction_oscillator import EXACT
 from sweep.spec import Axis, Status, Sweep
-from sweep.store import Store, durable, extension, open_results
+from sweep.store import Store, creation, open_results
 from tests.command import Run
+from tests.store.injected import stop_at
 from tests.store.test_faults import CONFIG
 from tests.store.test_store import PROVENANCE, create, finish, tree
 from tests.test_plan import OUTPUTS, sweep_over
@@ -102,7 +102,7 @@ def test_a_store_that_grew_has_the_bytes_of_one_made_that_long(
     assert longer.verify() == []
     # The same chunks, which are asked for by another number of points where the axes are longer.
     (tmp_path / "new").mkdir()
-    extension.build(tmp_path / "new/map.zarr", after, store.chunk_shape, PROVENANCE)
+    creation.build(tmp_path / "new/map.zarr", after, store.chunk_shape, PROVENANCE)
     new = Store.open(tmp_path / "new/map.zarr")
     fill(new)
     assert tree(longer.path) == tree(new.path)
@@ -187,18 +187,12 @@ def test_a_held_store_is_not_extended(tmp_path: Path) -> None:
 SHORT = sweep_over(outputs=OUTPUTS[:1])
 
 
-class StoppedError(Exception):
-    """As a kill would, at one step."""
-
-
-def test_stopped_at_any_step_it_is_done_when_done_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_at_any_step_it_is_done_when_done_again(tmp_path: Path) -> None:
     """Before each file is put in place, removed or renamed; nobody reads it in between."""
     before, after = (replace(sweep, outputs=SHORT.outputs) for sweep in (grid(5, 3), grid(6, 4)))
     (tmp_path / "new").mkdir()
     fill(create(tmp_path / "new/old.zarr", before, 6))
-    extension.build(tmp_path / "new/map.zarr", after, (2, 3), PROVENANCE)
+    creation.build(tmp_path / "new/map.zarr", after, (2, 3), PROVENANCE)
     new = Store.open(tmp_path / "new/map.zarr")
     fill(new)
     whole = tree(new.path)
@@ -206,8 +200,8 @@ def test_stopped_at_any_step_it_is_done_when_done_again(
     for step in range(1000):
         path = tmp_path / f"{step}" / "map.zarr"
         shutil.copytree(tmp_path / "new/old.zarr", path)
-        stopped = stop_at(step, monkeypatch, lambda path=path: Store.extend(path, after))
-        if (path.parent / ".map.zarr.extension").exists():
+        stopped = stop_at(step, lambda path=path: Store.extend(path, after), at="map.zarr")
+        if (path.parent / ".map.zarr.extension/zarr.json").exists():
             under_way += 1
             for read in (Store.open, open_results):
                 with pytest.raises(StoreError, match="run the same `sweep extend` again"):
@@ -223,27 +217,6 @@ def test_stopped_at_any_step_it_is_done_when_done_again(
         if not stopped:
             break
     assert step > under_way > len(list((tmp_path / "new/map.zarr").glob("*/zarr.json")))
-
-
-def stop_at(step: int, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> bool:
-    steps = iter(range(1000))
-
-    def stopping(real: Callable[..., object]) -> Callable[..., object]:
-        def stop(*args: object, **options: object) -> object:
-            if next(steps) == step:
-                raise StoppedError
-            return real(*args, **options)
-
-        return stop
-
-    with monkeypatch.context() as patched:
-        for owner, name in ((durable, "write"), (Path, "unlink"), (Path, "rename")):
-            patched.setattr(owner, name, stopping(getattr(owner, name)))
-        try:
-            act()
-        except StoppedError:
-            return True
-    return False
 
 
 def test_the_command_extends_and_says_how_to_go_on(run: Run, tmp_path: Path) -> None:
@@ -284,7 +257,7 @@ def test_a_longer_sweep_is_told_how_to_extend_the_store(run: Run, tmp_path: Path
     status, _, err = run("run", "map.toml", "-o", "a map.zarr", *longer)
     assert status == 2
     extend = f"`sweep extend '{tmp_path}/a map.zarr' CONFIG`"
-    assert f"only axes go on behind their end: {extend} keeps what is computed; or name" in err
+    assert f"use {extend} to keep what is computed; or name" in err
     for other in ("friction={ linspace = [0.1, 0.9, 8] }", "friction={ linspace = [0.1, 0.5, 5] }"):
         status, _, err = run("run", "map.toml", "-o", "a map.zarr", "--set", other)
         assert (status, "holds another sweep" in err, "extend" in err) == (2, True, False)
@@ -305,7 +278,7 @@ def test_a_run_that_was_about_to_begin_when_its_store_grew_writes_nothing(
     assert [chunk.shape for chunk in opened.pending()] == [(4, 4), (2, 4)]
     longer = load(tmp_path / "map.toml", ["friction={ linspace = [0.1, 0.8, 8] }"])
     grow(opened, longer.sweep)
-    with pytest.raises(StoreError, match=r"map.zarr' was extended while this run"):
+    with pytest.raises(StoreError, match=r"map.zarr' was extended during this run"):
         api.run_in_store(opened, request)
     assert len(Store.open(opened.path).pending()) == 2
     kept = api.run_in_store(api.open_store(longer, opened.path), longer)

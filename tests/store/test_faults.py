@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,10 +15,11 @@ from sweep import api
 from sweep.config import load
 from sweep.errors import MachineError, StoreError
 from sweep.spec import Chunk
-from sweep.store import Store, local, lock, receipts
+from sweep.store import Store, lock, receipts
 from sweep.store.flow import flow
 from sweep.summary import contents
 from tests.command import Run
+from tests.store.injected import fail_writing
 from tests.store.test_store import tree
 
 CONFIG = """
@@ -93,7 +93,7 @@ def test_a_flipped_bit_is_named_by_verify_and_computed_again_by_the_next_run(
 
 def test_a_note_of_damage_is_believed_of_no_chunk_that_is_whole(store: Store) -> None:
     """One that has been computed again since, or never was damaged; nor does a torn note count."""
-    store.note_damage(store._chunks(done=True))
+    store.note_damage(store.done())
     assert store.torn() == []
     for text in ("[[0, 0], [4", '{"0": 1}', "[1, [99, 0]]", ""):
         (store.path.with_name("map.zarr.log") / "damaged.json").write_text(text)
@@ -105,10 +105,7 @@ def test_verify_where_nothing_can_be_written_still_names_the_chunk(
 ) -> None:
     flip_a_bit(store.path / "regime/c/0/0")
 
-    def read_only(*_: object, **__: object) -> None:
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-
-    monkeypatch.setattr(Path, "write_text", read_only)
+    fail_writing(monkeypatch, errno.EROFS, "map.zarr")
     status, out, _ = run("status", "map.zarr", "--verify")
     assert status == 1
     assert "regime/c/0/0" in out
@@ -139,7 +136,7 @@ def test_a_folder_in_the_place_of_a_chunks_file_is_damage_that_has_to_be_moved(
     for _ in range(2):
         status, _, err = run("run", "map.toml", "-o", "map.zarr")
         assert status == 2
-        assert f"{str(place)!r} is a folder where the file of a chunk belongs: move it" in err
+        assert f"{str(place)!r} is a folder in the place of a chunk's file: move it" in err
     place.rename(store.path.parent / "moved")
     assert (store.path.parent / "moved/notes.txt").read_text() == "mine"
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
@@ -197,16 +194,14 @@ def test_a_path_that_turns_read_only_in_a_run_keeps_what_was_done(
     request = load(store.path.with_name("map.toml"))
     for index in range(6):
         (store.path / f"status/c/{index}/0").unlink()
-    put = local.write
     turned: list[str] = []
 
-    def turning(path: str, *args: Any, **options: Any) -> None:
-        if turned or Path(path).as_posix().endswith("regime/c/2/0"):
+    def has_turned(path: str) -> bool:
+        if "regime/c/2/0" in path:
             turned.append(path)
-            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-        put(path, *args, **options)
+        return bool(turned) and "map.zarr/" in path
 
-    monkeypatch.setattr(local, "write", turning)
+    fail_writing(monkeypatch, errno.EROFS, has_turned)
     with pytest.raises(MachineError, match=r"file system is read-only; mount .*run the same sweep"):
         api.run_in_store(store, api.with_options(request, workers=1))
     assert [chunk.index[0] for chunk in store.pending()] == [2, 3, 4, 5]

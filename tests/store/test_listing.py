@@ -14,6 +14,7 @@ import xarray as xr
 from sweep import plan
 from sweep.spec import Axis, Sweep
 from sweep.store import Store, listing
+from sweep.store.local import LocalFiles
 from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, create, finish, tree
 from tests.test_plan import linear, sweep_over
 
@@ -24,7 +25,7 @@ MANY_ROWS = sweep_over(linear("friction", 0.0, 1.0, ROWS), linear("mass", 1.0, 2
 @pytest.fixture
 def flat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names without folders for two chunks and more."""
-    monkeypatch.setattr(listing, "MOST_FOLDERS", 1)
+    monkeypatch.setattr(listing, "MAX_FOLDERS", 1)
 
 
 def test_only_where_there_would_be_many_folders() -> None:
@@ -54,7 +55,7 @@ def test_a_store_with_folders_goes_on_with_them_and_holds_the_same(
 ) -> None:
     """As of a version that knew nothing else."""
     create(tmp_path / "old.zarr")
-    monkeypatch.setattr(listing, "MOST_FOLDERS", 1)
+    monkeypatch.setattr(listing, "MAX_FOLDERS", 1)
     old, new = Store.open(tmp_path / "old.zarr"), create(tmp_path / "new.zarr")
     for store in (old, new):
         finish(store)
@@ -70,7 +71,7 @@ def test_plain_xarray_reads_what_lies_flat(sweep: Sweep, tmp_path: Path) -> None
     flat_store, other = create(tmp_path / "flat.zarr", sweep), tmp_path / "other.zarr"
     finish(flat_store)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(listing, "MOST_FOLDERS", 1000)
+        patch.setattr(listing, "MAX_FOLDERS", 1000)
         finish(create(other, sweep))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -100,11 +101,11 @@ def test_an_extended_store_keeps_its_names(tmp_path: Path, monkeypatch: pytest.M
     )
     store = create(tmp_path / "map.zarr", shorter)
     finish(store)
-    monkeypatch.setattr(listing, "MOST_FOLDERS", 1000)  # it is the store's own that counts
+    monkeypatch.setattr(listing, "MAX_FOLDERS", 1000)  # it is the store's own that counts
     extended = Store.extend(store.path, longer)
     assert [chunk.index for chunk in extended.pending()] == [(2, 0), (3, 0)]
     finish(extended)
-    monkeypatch.setattr(listing, "MOST_FOLDERS", 1)
+    monkeypatch.setattr(listing, "MAX_FOLDERS", 1)
     anew = create(tmp_path / "anew.zarr", longer)
     finish(anew)
     assert tree(extended.path) == tree(anew.path)
@@ -158,7 +159,8 @@ def test_what_is_listed_is_what_lies_there(
             if name and not (folder / name).exists():
                 (folder / name).touch()
     expected = [(tmp_path / listing.key(index, separator)).is_file() for index in every]
-    assert listing.listed(tmp_path, counts, separator).tolist() == expected
+    listed = LocalFiles(tmp_path).list()
+    assert listing.named(listed, counts, separator).tolist() == expected
     assert set(expected) == ({True, False} if counts else {False})
     names = [file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*")]
     files = [name for name in names if (tmp_path / name).is_file()]
@@ -168,10 +170,12 @@ def test_what_is_listed_is_what_lies_there(
 @pytest.mark.parametrize("separator", ["/", "."])
 def test_nothing_is_listed_where_nothing_lies(separator: str, tmp_path: Path) -> None:
     for counts in ((), (3,), (2, 2)):
-        assert not listing.listed(tmp_path / "none", counts, separator).any()
-        assert not listing.named([], counts, separator).any()
+        none = LocalFiles(tmp_path).list("none")
+        assert not listing.named(none, counts, separator).any()
     (tmp_path / "c").touch()
-    assert not listing.listed(tmp_path, (3, 2), separator).any()
+    assert LocalFiles(tmp_path).list() == ["c"]
+    assert LocalFiles(tmp_path).list("c") == []
+    assert not listing.named(["c"], (3, 2), separator).any()
 
 
 def test_marked_are_those_of_the_grid() -> None:

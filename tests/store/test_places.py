@@ -16,8 +16,9 @@ from sweep.cli.watching import watch
 from sweep.config import load
 from sweep.engine import Summary, driver
 from sweep.errors import MachineError, StoreError
-from sweep.store import PassFolder, Store, extension, is_url, open_results
+from sweep.store import PassFolder, Store, is_url, open_results
 from tests.command import Run
+from tests.store.injected import stop_at
 from tests.store.test_extend import grid, grow
 from tests.store.test_faults import CONFIG
 from tests.store.test_store import create, finish, results_of, tree
@@ -50,7 +51,7 @@ def test_a_store_is_held_under_all_of_its_names(link: Path) -> None:
 
 def test_a_store_whose_extension_was_stopped_is_refused_under_all_of_its_names(link: Path) -> None:
     store = create(link.resolve(), grid(4, 2), 2)
-    extension.begin(store.path, grid(6, 2), store.chunk_shape, {})
+    assert stop_at(0, lambda: Store.extend(store.path, grid(6, 2)), at="map.zarr/")
     with pytest.raises(StoreError, match="run the same `sweep extend` again"):
         open_results(link)
 
@@ -126,7 +127,7 @@ def test_a_store_that_is_moved_in_a_run_ends_it_and_leaves_no_other(tmp_path: Pa
     first, *others = store.pending()
     store.write(first, results_of(store.sweep, first))
     store.path.rename(tmp_path / "moved.zarr")
-    with pytest.raises(MachineError, match=r"map.zarr' is gone, or was moved, .* move it back"):
+    with pytest.raises(MachineError, match=r"map.zarr' was deleted or moved .* move it back"):
         store.write(others[0], results_of(store.sweep, others[0]))
     assert not store.path.exists()
     (tmp_path / "moved.zarr").rename(store.path)
@@ -148,7 +149,7 @@ def test_a_store_that_is_moved_after_its_last_chunk_is_told_as_gone(
     monkeypatch.setattr(driver, "run", then_moved)
     status, out, err = run("run", "map.toml", "-o", "map.zarr", *options)
     assert (status, "pending" in out) == (3, False)
-    assert re.search("map.zarr' is gone, or was moved, while this run went on; move it back", err)
+    assert re.search("map.zarr' was deleted or moved during the run; move it back", err)
     assert Store.open("moved.zarr").verify() == []
 
 
@@ -181,7 +182,7 @@ def test_what_other_stores_are_made_of_is_left_alone(tmp_path: Path) -> None:
 def test_the_extension_of_a_store_that_was_removed_goes_with_it(tmp_path: Path) -> None:
     """It was stopped half way; what is made in the same place has nothing to do with it."""
     removed = create(tmp_path / "map.zarr", grid(4, 2), 2)
-    extension.begin(removed.path, grid(6, 2), removed.chunk_shape, {})
+    assert stop_at(0, lambda: Store.extend(removed.path, grid(6, 2)), at="map.zarr/")
     shutil.rmtree(removed.path)
     store = create(removed.path, grid(3, 3), 3)
     finish(store)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import fsspec
 import numpy as np
 import pytest
 
-from sweep.errors import MachineError, StoreError
+from sweep.errors import StoreError
 from sweep.spec import Sweep
-from sweep.store import Store, open_results, remote_extension
+from sweep.store import Store, open_results
 from tests.command import Run, environment
-from tests.store.test_extend import GROWN, REFUSED, StoppedError, fill, grid, places
+from tests.store.injected import stop_objects_at
+from tests.store.test_extend import GROWN, REFUSED, fill, grid, places
 from tests.store.test_faults import CONFIG
 from tests.store.test_remote import objects
 from tests.store.test_store import PROVENANCE, tree
@@ -81,7 +81,7 @@ def test_what_is_no_longer_one_is_refused(root: str, asked: Sweep) -> None:
 
 @pytest.mark.parametrize("root", ["memory://"], indirect=True)
 def test_stopped_before_any_object_it_is_done_when_done_again(
-    root: str, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    root: str, whole: dict[str, bytes]
 ) -> None:
     """At every fourth step; nobody reads it while it is under way, nor goes on with it."""
     fill(create(f"{root}/old.zarr"))
@@ -92,7 +92,7 @@ def test_stopped_before_any_object_it_is_done_when_done_again(
         url = f"{root}/{step}.zarr"
         for name, content in old.items():
             system.pipe_file(f"{folder}/{step}.zarr/{name}", content)
-        stopped = stop_at(step, monkeypatch, lambda url=url: Store.extend(url, AFTER))
+        stopped = stop_objects_at(url, step, lambda url=url: Store.extend(url, AFTER))
         if is_under_way(url):
             under_way += 1
             for read in (Store.open, open_results):
@@ -109,41 +109,23 @@ def test_stopped_before_any_object_it_is_done_when_done_again(
 
 
 def is_under_way(url: str) -> bool:
-    return remote_extension.is_under_way(*fsspec.url_to_fs(url))
-
-
-def stop_at(step: int, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> bool:
-    steps = iter(range(1000))
-
-    def stopping(real: Callable[..., None]) -> Callable[..., None]:
-        def stop(*args: object) -> None:
-            if next(steps) == step:
-                raise StoppedError
-            real(*args)
-
-        return stop
-
-    with monkeypatch.context() as patched:
-        for name in ("put", "remove"):
-            patched.setattr(remote_extension, name, stopping(getattr(remote_extension, name)))
-        try:
-            act()
-        except (StoppedError, MachineError):
-            return True
-    return False
+    system, folder = fsspec.url_to_fs(url)
+    return system.exists(f"{folder}.extension/zarr.json")
 
 
 # Kills itself before it puts the status' metadata into its place.
 KILLED = """
 import os, signal, sys
-from sweep.store import Store, remote_extension
+import fsspec
+from sweep.store import Store
 from tests.store.test_remote_extension import AFTER
-put = remote_extension.put
-def killing(system, key, content):
+system, _ = fsspec.url_to_fs(sys.argv[1])
+put = system.pipe_file
+def killing(key, content):
     if key.endswith("map.zarr/status/zarr.json"):
         os.kill(os.getpid(), signal.SIGKILL)
-    put(system, key, content)
-remote_extension.put = killing
+    put(key, content)
+system.pipe_file = killing
 Store.extend(sys.argv[1], AFTER)
 """
 
@@ -183,7 +165,7 @@ def test_a_run_that_goes_on_meanwhile_ends_and_leaves_no_half_of_a_chunk(
     for chunk in inside:
         write(chunk)
     for chunk in at_the_end:
-        with pytest.raises(StoreError, match="was extended while this run"):
+        with pytest.raises(StoreError, match="was extended during this run"):
             write(chunk)
     assert longer.verify() == []
     assert fill(longer) == COMPUTED

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import errno
 import math
-import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +16,8 @@ from sweep import plan
 from sweep.errors import MachineError, StoreError
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Axis, Status
 from sweep.store import Store, creation, open_results
+from tests.store.injected import fail_writing
+from tests.store.test_encoding import fill_by_zarr
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 from tests.test_plan import linear, sweep_over
 
@@ -25,8 +25,8 @@ from tests.test_plan import linear, sweep_over
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if 7 to 14 points were as many as are read at once: 2 parts a chunk of SWEEP."""
-    monkeypatch.setattr(creation, "GREATEST_PART", 14)
-    monkeypatch.setattr(creation, "LEAST_PART", 7)
+    monkeypatch.setattr(creation, "MAX_PART_POINTS", 14)
+    monkeypatch.setattr(creation, "MIN_PART_POINTS", 7)
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ PAIRED = sweep_over(
 def test_plain_xarray_finds_one_chunking_of_results_and_coordinates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, greatest: int
 ) -> None:
-    monkeypatch.setattr(creation, "GREATEST_PART", greatest)
-    monkeypatch.setattr(creation, "LEAST_PART", 7)
+    monkeypatch.setattr(creation, "MAX_PART_POINTS", greatest)
+    monkeypatch.setattr(creation, "MIN_PART_POINTS", 7)
     store = create(tmp_path / "map.zarr", PAIRED)
     finish(store)
     plain = xr.open_zarr(store.path)
@@ -82,7 +82,7 @@ def test_a_store_with_undivided_coordinates_is_read_and_extended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As they were made before."""
-    monkeypatch.setattr(creation, "MOST_PARTS", 0)
+    monkeypatch.setattr(creation, "MAX_COORDINATE_PARTS", 0)
     old = create(tmp_path / "map.zarr", PAIRED)
     assert zarr.open_array(old.path / "mass", mode="r").shards is None
     monkeypatch.undo()
@@ -101,7 +101,7 @@ def test_a_store_with_undivided_coordinates_is_read_and_extended(
 def test_written_again_or_in_another_order_its_bytes_are_the_same(sharded: Store) -> None:
     finish(sharded)
     first = tree(sharded.path)
-    for chunk in reversed(sharded._chunks(done=True)):
+    for chunk in reversed(sharded.done()):
         sharded.write(chunk, results_of(SWEEP, chunk))
     assert tree(sharded.path) == first
 
@@ -139,14 +139,7 @@ def test_an_empty_file_as_a_power_cut_leaves_it_is_found(sharded: Store, name: s
 def test_a_disk_full_leaves_a_shard_pending(
     sharded: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put = zarr.storage._local._put
-
-    def failing(path: Path, *args: Any, **options: Any) -> int:
-        if "/regime/c/1" in path.as_posix():
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return put(path, *args, **options)
-
-    monkeypatch.setattr(zarr.storage._local, "_put", failing)
+    fail_writing(monkeypatch, errno.ENOSPC, "/regime/c/1")
     with pytest.raises(MachineError, match="disk is full"):
         finish(sharded)
     assert [chunk.index for chunk in sharded.pending()] == [(1, 0), (2, 0)]
@@ -162,3 +155,10 @@ def test_only_files_of_more_than_10_5_chunks_are_shards() -> None:
     chunk = plan.chunk_shape(huge)
     assert math.prod(plan.chunk_counts(huge.shape, chunk)) <= 10**5
     assert math.prod(chunk) > math.prod(creation.parts_of_file(chunk)) == 2**20
+
+
+def test_shards_have_the_bytes_that_zarr_writes(sharded: Store, tmp_path: Path) -> None:
+    """At the ragged end, too."""
+    finish(sharded)
+    fill_by_zarr(create(tmp_path / "zarrs.zarr"))
+    assert tree(sharded.path) == tree(tmp_path / "zarrs.zarr")

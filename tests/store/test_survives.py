@@ -11,17 +11,16 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import zarr
 
 from sweep import plan
 from sweep.errors import MachineError, StoreError
 from sweep.spec import Chunk
-from sweep.store import Store, durable, local, scratch
+from sweep.store import Store, durable, scratch
+from tests.store.injected import fail_writing
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 from tests.test_plan import linear, sweep_over
 
@@ -40,7 +39,7 @@ from tests.store.test_store import SWEEP, create, results_of
 store = create(Path(sys.argv[1]))
 print("ready", flush=True)
 while True:
-    for chunk in store.pending() or list(store._chunks(done=True)):
+    for chunk in store.pending() or store.done():
         store.write(chunk, results_of(SWEEP, chunk))
 """
 
@@ -87,11 +86,11 @@ def test_a_disk_full_at_any_file_leaves_the_chunk_pending(
 ) -> None:
     """Also when the chunk was done before: its old status must not vouch for the new outputs.
 
-    The error is put in where bytes are handed to the system; a real one is in the next test.
+    The error is injected where the file is opened; a real one is in the next test.
     """
     whole = tree(store.path)
     chunk = Chunk((0, 0), (0, 0), (4, 7))
-    _fail_at(at, errno.ENOSPC, monkeypatch)
+    fail_writing(monkeypatch, errno.ENOSPC, f"/{at}/")
     with pytest.raises(MachineError, match=r"disk is full; free .* run the same sweep again"):
         store.write(chunk, results_of(SWEEP, chunk))
     monkeypatch.undo()
@@ -113,25 +112,11 @@ def test_a_disk_full_at_any_file_leaves_the_chunk_pending(
 def test_every_failure_of_the_disk_has_its_sentence(
     store: Store, number: int, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _fail_at("wear_power", number, monkeypatch)
+    fail_writing(monkeypatch, number, "/wear_power/")
     with pytest.raises(MachineError, match=sentence) as caught:
         store.write(Chunk((0, 0), (0, 0), (4, 7)), results_of(SWEEP, Chunk((), (0, 0), (4, 7))))
     assert str(store.path) in str(caught.value)
     assert caught.value.exit_status == 3
-
-
-def _fail_at(name: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, function in ((local, "write"), (zarr.storage._local, "_put")):
-        monkeypatch.setattr(module, function, _failing(getattr(module, function), name, number))
-
-
-def _failing(put: Callable[..., Any], name: str, number: int) -> Callable[..., Any]:
-    def failing(path: str | Path, *args: Any, **options: Any) -> Any:
-        if f"/{name}/" in Path(path).as_posix():
-            raise OSError(number, os.strerror(number))
-        return put(path, *args, **options)
-
-    return failing
 
 
 LIMITED_WRITER = """
@@ -174,7 +159,7 @@ def test_so_it_is_with_files_that_room_is_reserved_for(tmp_path: Path, limit: in
     uninterrupted = create(tmp_path / "whole.zarr", LARGE, 2**17)
     finish(uninterrupted)
     whole = tree(uninterrupted.path)
-    assert len(whole["wear_power/c/0/0"]) > limit >= durable.LEAST_RESERVED
+    assert len(whole["wear_power/c/0/0"]) > limit >= durable.MIN_RESERVED_BYTES
     refused = create(tmp_path / "refused.zarr", LARGE, 2**17)
     with process(LIMITED_WRITER, refused.path, limit) as writer:
         assert writer.wait(timeout=20) == 0
@@ -265,7 +250,7 @@ def test_creators_racing_for_one_path_all_get_the_same_store(tmp_path: Path) -> 
 def test_a_store_that_cannot_be_made_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _fail_at("status", errno.ENOSPC, monkeypatch)
+    fail_writing(monkeypatch, errno.ENOSPC, "/status/")
     with pytest.raises(MachineError, match=r"cannot make the store .*disk is full"):
         create(tmp_path / "map.zarr")
     assert list(tmp_path.iterdir()) == []
@@ -306,5 +291,5 @@ def test_what_cannot_be_removed_is_left_at_once(
     monkeypatch.setattr(os, "rmdir", refuse)
     began = time.monotonic()
     scratch.discard(folder)
-    assert time.monotonic() - began < scratch.SECONDS / 2
+    assert time.monotonic() - began < scratch.MAX_WAIT_SECONDS / 2
     assert folder.exists()
