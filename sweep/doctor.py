@@ -1,4 +1,4 @@
-"""What this machine can do for sweeps: versions, compiler, cache, processor, GPU, and each cure."""
+"""Diagnosis of this machine: versions, compiler, cache, processor and GPU, with cures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sweep.errors import SweepError
 from sweep.source import flat_text
 
 LIBRARIES = ("numpy", "xarray", "zarr", "dask")
-VALUES = 64  # of the trial kernel; the most lanes a kernel has is 32
+N_VALUES = 64  # of the trial kernel; kernels have at most 32 lanes
 
 TRIAL = """
 extern "C" int64 tribosweep_trial(double* values) {
@@ -37,33 +37,33 @@ extern "C" int64 tribosweep_trial(double* values) {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at: what there is, and what is wrong with it and would cure it."""
+    """One subject of the diagnosis: its state, and any problem together with the cure."""
 
     subject: str
     found: str
-    problem: str = ""  # empty: nothing is wrong
-    stops: bool = False  # nothing can be computed before it is cured
+    problem: str = ""  # empty if there is none
+    stops: bool = False  # whether nothing can be computed until it is solved
 
 
 def examine() -> list[Finding]:
-    """Every finding about this machine; it can compute unless one of them `stops`."""
-    looks: tuple[tuple[str, Callable[[], Finding]], ...] = (
+    """All findings about this machine; it can compute unless one of them `stops`."""
+    checks: tuple[tuple[str, Callable[[], Finding]], ...] = (
         ("processor", _processor),
         ("kernel cache", _cache),
         ("compiler", _compiler),
         ("trial kernel", _trial_kernel),
     )
-    needed = [_look(subject, look) for subject, look in looks]
-    return [*needed, *_gpus(), *_other_sweeps()]
+    required = [_checked(subject, check) for subject, check in checks]
+    return [*required, *_gpus(), *_other_sweeps()]
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python, this program and the libraries it stands on, CuPy if it is there."""
-    found = {"python": platform.python_version(), "tribosweep": __version__}
-    found |= {name: _version(name) for name in LIBRARIES}
+    """The versions of Python, this program, its libraries, and CuPy if it is installed."""
+    known = {"python": platform.python_version(), "tribosweep": __version__}
+    known |= {name: _version(name) for name in LIBRARIES}
     for name in packages_distributions().get("cupy", []):
-        found[name] = _version(name)
-    return found
+        known[name] = _version(name)
+    return known
 
 
 def _version(distribution: str) -> str:
@@ -73,9 +73,9 @@ def _version(distribution: str) -> str:
         return "not installed"
 
 
-def _look(subject: str, look: Callable[[], Finding]) -> Finding:
+def _checked(subject: str, check: Callable[[], Finding]) -> Finding:
     try:
-        return look()
+        return check()
     except SweepError as error:
         return Finding(subject, "not usable", str(error), stops=True)
 
@@ -86,7 +86,7 @@ def _processor() -> Finding:
 
 
 def _cache() -> Finding:
-    """Private to the user (or refused), and writable."""
+    """Whether the cache is writable; cache_folder() refuses one that is not private."""
     folder = cache_folder()
     try:
         with tempfile.TemporaryFile(dir=folder):
@@ -103,10 +103,10 @@ def _compiler() -> Finding:
 
 
 def _trial_kernel() -> Finding:
-    """Compiled anew each time, so that an old one in the cache hides nothing."""
+    """Compile and run a kernel, whose text is new so that it is not in the cache."""
     text = f"{flat_text('portable.h')}\n{TRIAL}// {uuid.uuid4().hex}\n"
     library = compile_library(text, find_compiler())
-    values = (ctypes.c_double * VALUES)(*range(VALUES))
+    values = (ctypes.c_double * N_VALUES)(*range(N_VALUES))
     try:
         width = int(ctypes.CDLL(str(library)).tribosweep_trial(values))
     except OSError as error:
@@ -114,21 +114,21 @@ def _trial_kernel() -> Finding:
         return Finding("trial kernel", "compiles", f"does not load: {error}; {cure}", stops=True)
     finally:
         _remove(library)
-    if list(values) != list(range(VALUES)):
-        problem = "it computes wrong numbers; name another compiler with TRIBOSWEEP_CXX"
+    if list(values) != list(range(N_VALUES)):
+        problem = "it computes wrong numbers; set TRIBOSWEEP_CXX to another compiler"
         return Finding("trial kernel", "compiles and runs", problem, stops=True)
-    return Finding("trial kernel", f"compiles and runs, {width} doubles a vector")
+    return Finding("trial kernel", f"compiles and runs, {width} doubles per vector")
 
 
 def _remove(library: Path) -> None:
     try:
         library.unlink()
-    except OSError:  # Windows: it is loaded; one small file stays in the cache
+    except OSError:  # Windows: it is loaded, and a small file stays in the cache
         pass
 
 
 def _gpus() -> Iterator[Finding]:
-    """What each GPU can do, or what is missing: a problem only where there is an NVIDIA driver."""
+    """What each GPU can do, or what is missing; a problem only if there is an NVIDIA driver."""
     driver = shutil.which("nvidia-smi") or Path("/proc/driver/nvidia/version").exists()
     try:
         count = count_gpus()
@@ -154,9 +154,9 @@ def _gpu(number: int, subject: str) -> Finding:
 
 
 def _other_sweeps() -> Iterator[Finding]:
-    """Other packages that install a module of the same name, of which only one can be imported."""
+    """Other packages that install a module `sweep`: only one of them can be imported."""
     names = set(packages_distributions().get("sweep", [])) - {"tribosweep"}
     for name in sorted(names):
-        cure = f"pip uninstall {name}, or give tribosweep an environment of its own"
-        problem = f"it installs a module `sweep` too, which hides this one or is hidden: {cure}"
+        cure = f"run `pip uninstall {name}`, or install tribosweep in an environment of its own"
+        problem = f"it installs a module `sweep` too, and only one can be imported: {cure}"
         yield Finding("module sweep", f"{name} {_version(name)}", problem)

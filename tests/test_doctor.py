@@ -1,4 +1,4 @@
-"""The doctor sees each thing that keeps a machine from computing, and says what cures it."""
+"""The doctor finds each problem that keeps a machine from computing, and its cure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def findings() -> dict[str, Finding]:
     return {finding.subject: finding for finding in examine()}
 
 
-def test_a_machine_that_can_compute_has_nothing_that_stops(tmp_path: Path) -> None:
+def test_a_machine_that_can_compute_has_no_problem_that_stops(tmp_path: Path) -> None:
     found = findings()
     assert not [finding for finding in found.values() if finding.stops]
     assert find_compiler().version in found["compiler"].found
     assert f"{len(os.sched_getaffinity(0))} cores" in found["processor"].found
-    assert "doubles a vector" in found["trial kernel"].found
+    assert "doubles per vector" in found["trial kernel"].found
 
 
 def test_the_trial_kernel_leaves_nothing_in_the_cache(
@@ -35,7 +35,9 @@ def test_the_trial_kernel_leaves_nothing_in_the_cache(
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.suffix == ".so"]
 
 
-def test_no_compiler_stops_and_both_cures_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_compiler_stops_and_both_cures_are_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
     for subject in ("compiler", "trial kernel"):
         finding = findings()[subject]
@@ -44,7 +46,7 @@ def test_no_compiler_stops_and_both_cures_are_named(monkeypatch: pytest.MonkeyPa
         assert "pip install 'tribosweep[compiler]'" in finding.problem
 
 
-def test_a_compiler_that_compiles_nothing_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_that_cannot_compile_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRIBOSWEEP_CXX", sys.executable)  # has --version, and no -std=c++17
     found = findings()
     assert not found["compiler"].stops
@@ -62,7 +64,7 @@ def test_a_cache_that_others_can_write_stops(
     assert "can be written by others" in finding.problem
 
 
-def test_another_package_of_the_same_module_is_noticed(
+def test_another_package_with_the_same_module_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metadata = tmp_path / "sweep_solver-1.2.dist-info"
@@ -79,7 +81,7 @@ def test_another_package_of_the_same_module_is_noticed(
 
 
 class Device:
-    """Of a GPU, what the doctor asks."""
+    """The part of a GPU that the doctor uses."""
 
     facts = "NVIDIA H200"
 
@@ -101,7 +103,7 @@ def test_every_gpu_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_versions_are_those_of_the_imported_libraries() -> None:
+def test_versions_are_of_the_imported_libraries() -> None:
     import numpy
     import zarr
 

@@ -1,8 +1,8 @@
-"""As much of CuPy as the backend uses, on this machine's processor.
+"""A stand-in for the part of CuPy that the backend uses, on this machine's processor.
 
-Kernels are the GPU's text, compiled as in tests/gpu/twin.py, so that what comes out is computed.
-Copies and launches on a stream wait until somebody waits for it, as late as they ever may be: what
-they read has to live until then. Names and arguments are those of CuPy 14.
+It compiles the GPU's text as tests/gpu/twin.py does, so that its results are real. Copies and
+launches on a stream are done only when the stream is synchronized, as late as CUDA allows: the
+memory that they use must live until then. Names and arguments are those of CuPy 14.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ ATTRIBUTES = {13: 1_980_000, 16: MULTIPROCESSORS, 39: THREADS_OF_ONE}
 
 
 class OutOfMemoryError(MemoryError):
-    """As CuPy's pool raises it."""
+    """The exception of CuPy's memory pool."""
 
 
 class CUDARuntimeError(RuntimeError):
-    """As CuPy's calls of CUDA raise it."""
+    """The exception of CuPy's calls of CUDA."""
 
 
 class Stream:
-    """What is asked of it is done when it is waited for."""
+    """Work that is done when the stream is synchronized."""
 
     def __init__(self, *, non_blocking: bool = False) -> None:
         self.non_blocking = non_blocking
@@ -68,7 +68,7 @@ _CURRENT = threading.local()
 
 
 class Event:
-    """A moment of a stream."""
+    """A moment in a stream."""
 
     def __init__(self, *, block: bool = False) -> None:
         self._block = block
@@ -91,9 +91,9 @@ class Event:
 
 
 class MemoryPointer:
-    """Memory of the device, full of garbage.
+    """Memory of the device, filled with garbage.
 
-    What a stream is still to do with it does not keep it from being given back to the pool.
+    Pending work of a stream does not keep it from returning to the pool.
     """
 
     def __init__(self, n_bytes: int, gpu: Gpu) -> None:
@@ -154,7 +154,7 @@ class Function:
 
 
 class RawModule:
-    """A text, compiled."""
+    """A compiled text."""
 
     gpu: Gpu
 
@@ -169,29 +169,29 @@ class RawModule:
 
 
 class Gpu:
-    """One GPU, whose launches can be made to fail for good."""
+    """One GPU, whose launches fail for good from `fails_from` on."""
 
     def __init__(
         self, memory: int = MEMORY, fails_from: int = sys.maxsize, loading: float = 0.0
     ) -> None:
-        self.memory = memory  # that the pool hands out at once, at most
-        self.limit = 0  # of all that it hands out, where somebody has set one
+        self.memory = memory  # bytes of the largest allocation
+        self.limit = 0  # bytes of all allocations together; 0: no limit
         self.used = 0
-        self.fails_from = fails_from  # which launch, counted from 1
-        self.loading = loading  # s, of the first launch of an entry
+        self.fails_from = fails_from  # number of a launch, from 1
+        self.loading = loading  # s that the first launch of an entry takes longer
         self.launches = 0
         self.spans: list[tuple[float, float]] = []  # of launches
         self.is_lost = False
-        self.is_full = False  # no room for the stacks of a launch, until the pool gives back
+        self.is_full = False  # no memory for the stacks of a launch until the pool is freed
         self.pinned = 0
-        self.untold: set[int] = set()  # attributes that it does not tell
+        self.unsupported: set[int] = set()  # attributes
 
     def check(self) -> None:
         if self.is_lost:
             raise CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access")
 
     def modules(self) -> Mapping[str, ModuleType]:
-        """CuPy as Python imports it."""
+        """The modules that `import cupy` and `import cupyx` return."""
         parts: dict[str, Any] = {
             "__version__": "14.2.0",
             "RawModule": type("RawModule", (RawModule,), {"gpu": self}),
@@ -217,7 +217,7 @@ class Gpu:
         self.is_full = False
 
     def _attribute(self, attrib: int, _device: int) -> int:
-        if attrib in self.untold:
+        if attrib in self.unsupported:
             raise CUDARuntimeError("cudaErrorNotSupported: operation not supported")
         return ATTRIBUTES[attrib]
 
@@ -260,7 +260,7 @@ class Gpu:
 
 
 class Device:
-    """As CuPy tells of a device; a context in which it is the current one."""
+    """A device as CuPy describes it, and a context in which it is the current one."""
 
     compute_capability = "90"
 
@@ -280,7 +280,7 @@ class Device:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, gpu: Gpu) -> Gpu:
-    """`import cupy` gives the twin of a machine with that GPU."""
+    """Make `import cupy` return the stand-in, on a machine with that GPU."""
     for name, module in gpu.modules().items():
         monkeypatch.setitem(sys.modules, name, module)
     return gpu

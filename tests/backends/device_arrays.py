@@ -1,13 +1,13 @@
-"""Arrays that refuse what CuPy's refuse and compute with NumPy, for methods of kind "array".
+"""Arrays that compute with NumPy and reject what CuPy rejects, for methods of kind "array".
 
-What CuPy has, and with which arguments, stands in reference/cupy.txt, which `python -m
-tests.backends.device_arrays` writes where CuPy is installed; no GPU is needed. As CuPy's, the
-arrays take no scalar of a type that is not exactly Python's or NumPy's (an IntEnum), mix with no
-NumPy array, turn into one through get() alone, and a singular matrix is solved without an error.
+The names and arguments of CuPy are listed in reference/cupy.txt, which `python -m
+tests.backends.device_arrays` writes on a machine with CuPy; no GPU is needed. As in CuPy, scalars
+must be exactly of a type of Python or NumPy (no IntEnum), NumPy arrays cannot be operands, get() is
+the only way to one, and solving a singular matrix is no error.
 
-Three things that CuPy does are refused too: float() and int() of an array, since they make the
-GPU wait; indices that are lists or NumPy's; functions of NumPy on its arrays. So is one thing that
-CuPy leaves undefined: two values for one place.
+Rejected although CuPy accepts them: float() and int() of an array, which make the GPU wait; lists
+and NumPy arrays as indices; NumPy functions of its arrays. So is what CuPy leaves undefined: two
+values for one element.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ IN_PLACE = "iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift ir
 
 
 class DeviceArray:
-    """NumPy's array behind CuPy's manners."""
+    """A NumPy array that behaves as one of CuPy."""
 
-    __array_ufunc__ = None  # so that NumPy's operators leave it to those of this class
-    __hash__: Any = None  # as an array that == compares element by element
+    __array_ufunc__ = None  # NumPy's operators then defer to those of this class
+    __hash__: Any = None  # like an array, which == compares element by element
 
     def __init__(self, values: NDArray[Any]) -> None:
         self._values = values
@@ -49,7 +49,7 @@ class DeviceArray:
         return self._values.copy()
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        raise TypeError("an array of the device turns into NumPy's through get() alone")
+        raise TypeError("an array of the device becomes one of NumPy through get() only")
 
     def __len__(self) -> int:
         return len(self._values)
@@ -58,23 +58,23 @@ class DeviceArray:
         return bool(self._values)
 
     def __getitem__(self, index: Any) -> DeviceArray:
-        return _given(self._values[_index(index)])
+        return _result(self._values[_index(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         place = _index(index)
         _refuse_twice(place)
-        self._values[place] = _taken(value)
+        self._values[place] = _argument(value)
 
     def __getattr__(self, name: str) -> Any:
         if f"ndarray.{name}" not in CUPY:
             raise AttributeError(f"an array of {VERSION} has no {name}")
         value = getattr(self._values, name)
-        return functools.partial(_call, value) if callable(value) else _given(value)
+        return functools.partial(_call, value) if callable(value) else _result(value)
 
 
 def _operator(name: str) -> Any:
     def operate(self: DeviceArray, *others: Any) -> Any:
-        return _given(getattr(self._values, name)(*map(_operand, others)))
+        return _result(getattr(self._values, name)(*map(_operand, others)))
 
     return operate
 
@@ -94,7 +94,7 @@ for _name in IN_PLACE.split():
 
 
 class Library:
-    """What CuPy has of NumPy's functions; `within` is "", "fft." or "linalg."."""
+    """The functions of NumPy that CuPy has; `within` is "", "fft." or "linalg."."""
 
     def __init__(self, module: Any = np, within: str = "") -> None:
         self._module = module
@@ -122,7 +122,7 @@ class Library:
 
 @functools.cache
 def _signature(text: str) -> Any:
-    """A function that takes arguments as `text` says, and does nothing."""
+    """A function that takes the arguments in `text` and does nothing."""
     return eval(f"lambda {text[1:-1]}: None")
 
 
@@ -132,7 +132,7 @@ def _only_of_ufuncs(*_: Any, **named: Any) -> None:
 
 
 def _solve(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-    """One matrix after another, as cuBLAS' batched solver: NaN where one is singular."""
+    """The matrices solved one by one, like cuBLAS' batched solver: NaN where one is singular."""
     if right.ndim != 1 and matrix.shape[:-1] != right.shape[:-1]:
         raise ValueError("a must have (..., M, M) shape and b must have (..., M, K)")
     try:
@@ -145,16 +145,16 @@ def _solve(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
 
 
 def _call(function: Any, *arguments: Any, **named: Any) -> Any:
-    values = {name: _taken(value) for name, value in named.items()}
-    return _given(function(*map(_taken, arguments), **values))
+    values = {name: _argument(value) for name, value in named.items()}
+    return _result(function(*map(_argument, arguments), **values))
 
 
-def _taken(value: Any) -> Any:
-    """An argument as NumPy takes it; TypeError where CuPy would not take it."""
+def _argument(value: Any) -> Any:
+    """An argument for NumPy; TypeError if CuPy would reject it."""
     if isinstance(value, DeviceArray):
         return value._values
     if isinstance(value, (tuple, list)):
-        return type(value)(map(_taken, value))
+        return type(value)(map(_argument, value))
     number = isinstance(value, (*SCALARS, np.ndarray)) and not isinstance(value, np.generic)
     if number and type(value) not in SCALARS:
         raise TypeError(f"Unsupported type {type(value)}")
@@ -164,39 +164,39 @@ def _taken(value: Any) -> Any:
 def _operand(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         raise TypeError(f"Unsupported type {type(value)}")
-    return _taken(value)
+    return _argument(value)
 
 
 def _index(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(map(_index, index))
     if isinstance(index, list):
-        raise TypeError("an index is no list: make it an array of the device")
-    return _taken(index)
+        raise TypeError("an index cannot be a list: make it an array of the device")
+    return _argument(index)
 
 
 def _refuse_twice(index: Any) -> None:
-    """ValueError if arrays of indices name one place twice: which value stays is left to chance."""
+    """ValueError if arrays of indices name one element twice: either value may remain."""
     several = index if isinstance(index, tuple) else (index,)
     arrays = [i for i in several if isinstance(i, np.ndarray) and i.dtype != np.bool_]
     if arrays:
         places = list(zip(*(each.flat for each in np.broadcast_arrays(*arrays)), strict=True))
         if len(set(places)) < len(places):
-            raise ValueError("two values for one place: CuPy does not say which of them stays")
+            raise ValueError("two values for one element: CuPy does not say which one remains")
 
 
-def _given(value: Any) -> Any:
-    """A result of NumPy as CuPy gives it: scalars too are arrays of the device."""
+def _result(value: Any) -> Any:
+    """A result of NumPy as CuPy returns it: scalars are arrays of the device too."""
     if isinstance(value, (np.ndarray, np.generic)):
         return DeviceArray(np.asarray(value))
     if isinstance(value, (tuple, list)):
-        parts = [_given(each) for each in value]
+        parts = [_result(each) for each in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return value
 
 
-def _written_down() -> str:
-    """What CuPy has: "name ufunc", "name (arguments)" or "name value" a line."""
+def _record() -> str:
+    """The names of CuPy: a line "name ufunc", "name (arguments)" or "name value" each."""
     cupy: Any = importlib.import_module("cupy")
     rooms = {"": cupy, "fft.": cupy.fft, "linalg.": cupy.linalg, "ndarray.": cupy.ndarray}
     lines = [f"CuPy {cupy.__version__}"]
@@ -221,5 +221,5 @@ def _how(value: Any, cupy: Any) -> str:
 
 
 if __name__ == "__main__":
-    RECORD.write_text(_written_down(), encoding="utf-8")
+    RECORD.write_text(_record(), encoding="utf-8")
     sys.exit(0)

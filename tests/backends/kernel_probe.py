@@ -1,4 +1,4 @@
-"""Compiles a few lines of C++ around the kernel headers, for tests of the headers themselves.
+"""Compile a few lines of C++ with the kernel headers, for tests of the headers themselves.
 
 probe = compile_probe(
     folder, "elementary.h", {"roots": Entry(1, 2, "out[0] = sqrt(in[0]); out[1] = -out[0];")}
@@ -61,7 +61,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Probe:
-    """A compiled probe; calling it with an entry's name and columns gives the entry's outputs."""
+    """A compiled probe; a call with an entry's name and columns returns the entry's outputs."""
 
     library: ctypes.CDLL
     entries: Mapping[str, Entry]
@@ -98,10 +98,10 @@ def compile_probe(
     pack: int | None = None,
     compiler: str | None = None,
 ) -> Probe:
-    """The entries compiled around kernels/`header`; kept in `folder` and taken from there again.
+    """The entries compiled with kernels/`header`, or an earlier build in `folder`.
 
-    Width and pack None are the header's own choice, compiler None the first of compilers().
-    RuntimeError holds what the compiler wrote if it refuses.
+    Width and pack default to the header's own choice, the compiler to the first of compilers().
+    RuntimeError contains the messages of a compiler that fails.
     """
     text = probe_text(header, entries)
     available = compilers()

@@ -1,4 +1,4 @@
-"""Compilers, their cache and the CPU backend: what they name, leave behind and never overrun."""
+"""Compilers, the kernel cache and the CPU backend: messages, leftovers, limits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ on_posix = pytest.mark.skipif(os.name == "nt", reason="file modes and scripts ar
 
 @pytest.fixture
 def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, of this test alone."""
+    """The folder of an empty kernel cache for one test."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(folder))
     return folder
@@ -81,10 +81,10 @@ def without_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 @on_posix
-def test_a_chosen_compiler_that_does_not_run_is_named_with_the_cures(
+def test_a_chosen_compiler_that_does_not_run_is_reported_with_the_cures(
     chosen: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is never passed over for another: who sets the variable has a reason."""
+    """No other compiler takes its place: the variable was set for a reason."""
     monkeypatch.setenv("TRIBOSWEEP_CXX", chosen)
     with pytest.raises(CompileError) as caught:
         find_compiler()
@@ -106,7 +106,7 @@ def test_a_chosen_compiler_may_have_arguments(
 
 
 @on_posix
-def test_the_first_of_the_known_compilers_on_path_is_taken(
+def test_the_first_known_compiler_on_path_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
@@ -118,7 +118,7 @@ def test_the_first_of_the_known_compilers_on_path_is_taken(
 
 
 @on_posix
-def test_a_broken_compiler_on_path_is_named(
+def test_a_broken_compiler_on_path_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
@@ -131,20 +131,20 @@ def test_a_broken_compiler_on_path_is_named(
 def test_without_a_compiler_on_path_the_bundled_one_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And its bits are those of the other."""
+    """And it gives the same bits as the other."""
     case = case_of(impact_oscillator.MODEL, impact_oscillator.EXACT, 50)
     expected = CpuBackend().compute(case.sweep, case.points).arrays
     monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_compiler().name == "zig"
     assert "ziglang" in find_compiler().command
-    narrow = CpuBackend(Target(width=2, pack=1))  # which test_bits compiles too
+    narrow = CpuBackend(Target(width=2, pack=1))  # test_bits compiles this target too
     found = narrow.compute(case.sweep, case.points).arrays
     assert differing(expected, found) == []
 
 
-@pytest.mark.usefixtures("kernels")  # what is compiled already needs no compiler
-def test_without_any_compiler_both_cures_are_named(
+@pytest.mark.usefixtures("kernels")  # compiled kernels need no compiler
+def test_without_any_compiler_both_cures_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_compiler(monkeypatch)
@@ -174,7 +174,7 @@ def test_a_failed_compilation_shows_command_and_output(kernels: Path) -> None:
 
 
 @on_posix
-def test_a_compiler_that_fails_at_kernels_ends_with_its_words(
+def test_a_compiler_that_fails_on_kernels_is_quoted(
     tmp_path: Path, kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = 'test "$1" = "--version" && echo "broken 1" && exit 0; echo "no backend" >&2; exit 9'
@@ -186,7 +186,7 @@ def test_a_compiler_that_fails_at_kernels_ends_with_its_words(
 
 
 @on_posix
-def test_a_compiler_that_makes_nothing_is_to_blame_and_not_the_cache(
+def test_a_compiler_that_makes_nothing_is_blamed_instead_of_the_cache(
     kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRIBOSWEEP_CXX", "/bin/true")
@@ -195,7 +195,7 @@ def test_a_compiler_that_makes_nothing_is_to_blame_and_not_the_cache(
     assert list(kernels.iterdir()) == []
 
 
-def test_the_same_text_is_compiled_once_and_another_apart(kernels: Path) -> None:
+def test_the_same_text_is_compiled_once_and_other_texts_separately(kernels: Path) -> None:
     chosen = find_compiler()
     first = compile_library(ANSWER, chosen)
     made = first.stat().st_mtime_ns
@@ -225,7 +225,7 @@ print(compile_library(sys.argv[1], compiler))
 
 
 def race(text: str, processes: int = 8) -> list[str]:
-    """Compile a text in several processes at once; the paths they print."""
+    """Compile a text in several processes at once and return the paths that they print."""
     racers = [
         subprocess.Popen(
             [sys.executable, "-c", RACER, text],
@@ -249,7 +249,7 @@ def race(text: str, processes: int = 8) -> list[str]:
     return [out.strip() for out, _ in said]
 
 
-def test_eight_processes_at_an_empty_cache_leave_one_library_and_no_scratch(kernels: Path) -> None:
+def test_eight_processes_leave_one_library_and_no_scratch_files(kernels: Path) -> None:
     paths = race(ANSWER)
     (library,) = kernels.iterdir()
     assert paths == [str(library)] * 8
@@ -257,7 +257,7 @@ def test_eight_processes_at_an_empty_cache_leave_one_library_and_no_scratch(kern
 
 
 @on_posix
-def test_processes_that_need_one_kernel_at_once_compile_it_once(
+def test_processes_that_need_the_same_kernel_compile_it_once(
     tmp_path: Path, kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "log"
@@ -270,7 +270,7 @@ def test_processes_that_need_one_kernel_at_once_compile_it_once(
     assert log.read_text() == "compiled\n"
 
 
-def test_threads_that_need_one_kernel_at_once_all_get_it(kernels: Path) -> None:
+def test_threads_that_need_the_same_kernel_all_get_it(kernels: Path) -> None:
     text, chosen, start = ANSWER.replace("42", "44"), find_compiler(), threading.Barrier(6)
     found: list[Path] = []
 
@@ -287,8 +287,8 @@ def test_threads_that_need_one_kernel_at_once_all_get_it(kernels: Path) -> None:
     assert found == [library] * 6
 
 
-def test_what_has_its_name_in_the_cache_is_whole(kernels: Path) -> None:
-    """Looked at again and again while it is put there; a process that starts then loads it."""
+def test_a_file_appears_in_the_cache_complete(kernels: Path) -> None:
+    """Checked all the time while it is put there: another process may load it at any moment."""
     content = bytes(range(256)) * 2**17  # 32 MB
     seen: set[int] = set()
     put = threading.Event()
@@ -307,7 +307,7 @@ def test_what_has_its_name_in_the_cache_is_whole(kernels: Path) -> None:
     assert (kernels / "big.so").read_bytes() == content
 
 
-# Where compiled kernels are kept.
+# The kernel cache.
 
 
 @on_posix
@@ -321,9 +321,7 @@ def test_a_cache_that_others_can_write_is_refused(kernels: Path, mode: int) -> N
 
 
 @on_posix
-def test_a_cache_of_somebody_else_is_refused(
-    kernels: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cache_of_another_user_is_refused(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels.mkdir(mode=0o700)
     if os.geteuid() == 0:
         os.chown(kernels, 12345, -1)
@@ -365,7 +363,7 @@ def test_a_library_that_others_could_have_written_is_compiled_anew(
 def test_a_library_that_lacks_the_kernels_entries_is_compiled_anew(
     kernels: Path, content: str
 ) -> None:
-    """Under the name of a kernel: by a machine with a compiler, and by one without."""
+    """With a compiler; without one the error says what to do."""
     exact = case_of(impact_oscillator.MODEL, impact_oscillator.EXACT, 5)
     kernel = kernel_of(exact.sweep)
     quick = Target(width=1, pack=1)
@@ -390,7 +388,7 @@ def test_a_library_that_lacks_the_kernels_entries_is_compiled_anew(
 
 
 @on_posix
-def test_a_cache_that_cannot_be_made_or_written_names_the_variable(
+def test_an_unusable_cache_folder_names_the_variable_to_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
@@ -404,7 +402,7 @@ def test_a_cache_that_cannot_be_made_or_written_names_the_variable(
 
 
 def _read_only_folder(tmp_path: Path) -> Path:
-    """A folder of this user's that cannot be written; for root, that is one of /proc."""
+    """A folder of this user that cannot be written; for root, /proc."""
     if os.geteuid() == 0:
         return Path("/proc")
     folder = tmp_path / "read_only"
@@ -413,10 +411,10 @@ def _read_only_folder(tmp_path: Path) -> Path:
 
 
 @on_posix
-def test_a_read_only_cache_that_holds_the_kernel_is_enough(
+def test_a_read_only_cache_with_the_kernel_is_sufficient(
     kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on nodes without a compiler, for which a login node has filled it."""
+    """As on nodes without a compiler, after a login node has filled the cache."""
     library = compile_library(ANSWER, find_compiler())
     kernels.chmod(0o500)
     monkeypatch.setattr(subprocess, "run", None)
@@ -425,7 +423,7 @@ def test_a_read_only_cache_that_holds_the_kernel_is_enough(
 
 
 @on_posix
-def test_the_cache_follows_xdg_unless_told_otherwise(
+def test_the_cache_follows_xdg_unless_the_variable_is_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
@@ -436,10 +434,10 @@ def test_the_cache_follows_xdg_unless_told_otherwise(
     assert {p.name for p in tmp_path.iterdir()} == {"xdg", "mine"}
 
 
-def test_a_library_that_cannot_be_loaded_is_the_machines_fault_and_names_the_file(
+def test_a_library_that_cannot_be_loaded_is_a_machine_error_naming_the_file(
     tmp_path: Path,
 ) -> None:
-    """One of another system, say; an empty one is compiled anew."""
+    """For example a library of another system."""
     library = tmp_path / "kernel.so"
     library.write_bytes(b"MZ" + bytes(1000) + "\0".join(ENTRIES).encode())
     with pytest.raises(MachineError, match=rf"{library}' cannot be loaded .*remove that file"):
@@ -449,10 +447,10 @@ def test_a_library_that_cannot_be_loaded_is_the_machines_fault_and_names_the_fil
 # The CPU backend.
 
 
-def test_results_are_of_the_text_whose_digest_they_carry(
+def test_results_come_from_the_text_whose_digest_they_carry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one process, before and after an edit of a header."""
+    """Before and after an edit of a header, in one process."""
     copied = tmp_path / "kernels"
     shutil.copytree(kernels_folder(), copied)
     monkeypatch.setattr(source, "kernels_folder", lambda: copied)
@@ -470,26 +468,26 @@ def test_results_are_of_the_text_whose_digest_they_carry(
 
 @pytest.mark.parametrize("budget", [1, 2, 1000])
 def test_nothing_is_written_beyond_the_last_point(budget: int) -> None:
-    """Arrays a little longer than the points are left as they were at their ends."""
+    """The ends of arrays that are longer than the points keep their values."""
     cases = random_parameters(37, seed=9)
-    asked, library, given = _loaded(cases)
-    types = array_types(asked.outputs)
+    chosen, library, given = _loaded(cases)
+    types = array_types(chosen.outputs)
     arrays = {name: np.full(64, 77, dtype) for name, dtype in types.items()}
-    library.run(given, asked.outputs, arrays, None, budget)
+    library.run(given, chosen.outputs, arrays, None, budget)
     for name, values in compute(cases).items():
         assert arrays[name][:37].tobytes() == values.tobytes()
         assert np.all(arrays[name][37:] == 77)
 
 
 def _loaded(cases: dict[str, Any]) -> tuple[Sweep, Library, Any]:
-    asked = sweep_of(cases)
-    columns = {p.name: Column(np.asarray(cases[p.name], np.float64)) for p in asked.parameters}
+    chosen = sweep_of(cases)
+    columns = {p.name: Column(np.asarray(cases[p.name], np.float64)) for p in chosen.parameters}
     given = Points(n_points=37, columns=columns)
-    return asked, CpuBackend().library(kernel_of(asked)), given
+    return chosen, CpuBackend().library(kernel_of(chosen)), given
 
 
-# The least that the entry can be compiled with.
-LEAST_KERNEL = """
+# The smallest kernel with which the entry compiles.
+MINIMAL_KERNEL = """
 struct Parameters {};
 struct Outputs { real status; };
 constexpr int n_columns = %d;
@@ -507,28 +505,28 @@ HD Outputs finish(State const&, Parameters const&) { return {0.0}; }
 
 
 @pytest.mark.parametrize(("n_columns", "n_outputs"), [(1, 1), (11, 3), (13, 7)])
-def test_a_request_has_the_layout_of_its_twin(n_columns: int, n_outputs: int) -> None:
-    """Size and every offset, as the compiler has them."""
-    text = flat_text("portable.h") + LEAST_KERNEL % (n_columns, n_outputs)
+def test_the_structs_have_the_same_layout_in_python_and_cpp(n_columns: int, n_outputs: int) -> None:
+    """The size and every offset, checked by the compiler."""
+    text = flat_text("portable.h") + MINIMAL_KERNEL % (n_columns, n_outputs)
     text += flat_text("entry_cpu.h")
-    for twin, name in ((request_type(n_columns, n_outputs), "Request"), (ColumnStruct, "Column")):
-        text += f"static_assert(sizeof({name}) == {ctypes.sizeof(twin)});\n"
-        for field, *_ in twin._fields_:
-            offset = getattr(twin, field).offset
+    for struct, name in ((request_type(n_columns, n_outputs), "Request"), (ColumnStruct, "Column")):
+        text += f"static_assert(sizeof({name}) == {ctypes.sizeof(struct)});\n"
+        for field, *_ in struct._fields_:
+            offset = getattr(struct, field).offset
             text += f"static_assert(__builtin_offsetof({name}, {field}) == {offset});\n"
-    assert _complaints(text) == ""
-    assert "static assertion failed" in _complaints(text.replace("sizeof(Request) ==", "7 =="))
+    assert _messages(text) == ""
+    assert "static assertion failed" in _messages(text.replace("sizeof(Request) ==", "7 =="))
 
 
-def _complaints(text: str) -> str:
+def _messages(text: str) -> str:
     chosen = find_compiler()
     flags = [flag for flag in chosen.flags if flag not in ("-shared", "-O3")]
     command = [*chosen.command, *flags, "-fsyntax-only", "-x", "c++", "-"]
     return subprocess.run(command, input=text, text=True, capture_output=True).stderr
 
 
-def test_every_loaded_kernel_was_compared_with_its_twin() -> None:
-    """Kernels that other tests compile too; loading one compares the sizes."""
+def test_loading_a_kernel_checks_its_layout() -> None:
+    """These kernels are compiled by other tests too."""
     backend = CpuBackend()
     for outputs in (("wear_power", "slip_phases", "regime"), [o.name for o in MODEL.outputs]):
         library = backend.library(kernel_of(sweep_over(outputs=tuple(outputs))))
@@ -536,7 +534,7 @@ def test_every_loaded_kernel_was_compared_with_its_twin() -> None:
         assert library.lanes > 0
 
 
-def test_a_library_of_another_layout_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_of_another_layout_is_refused() -> None:
     kernel = kernel_of(SWEEP)
     backend = CpuBackend()
     backend.library(kernel)
@@ -553,21 +551,21 @@ def test_a_stop_before_the_first_slice_computes_nothing() -> None:
         CpuBackend().compute(SWEEP, points(SWEEP, Chunk((0,), (0,), (3,))), stop)
 
 
-def test_no_call_of_a_kernel_lasts_much_longer_than_a_slice(
+def test_no_call_of_a_kernel_takes_much_longer_than_a_slice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Else nothing hears a stop; of a point that takes minutes, from the first call on."""
+    """From the first call on, at a point that takes minutes: a stop waits for the call."""
     endless = sweep_over(stiffness=40.0, window_end=1e7)
     given = points(endless, Chunk((), (), ()))
     backend = CpuBackend()
     library = backend.library(kernel_of(endless, given.variants))
     call, stop = library._run, threading.Event()
-    lasted: list[float] = []
+    durations: list[float] = []
 
     def timed(request: Any) -> None:
         began = time.perf_counter()
         call(request)
-        lasted.append(time.perf_counter() - began)
+        durations.append(time.perf_counter() - began)
 
     monkeypatch.setattr(library, "_run", timed)
     timer = threading.Timer(1.0, stop.set)
@@ -575,11 +573,11 @@ def test_no_call_of_a_kernel_lasts_much_longer_than_a_slice(
     with pytest.raises(Stopped):
         backend.compute(endless, given, stop)
     timer.join()
-    assert max(lasted) < 6 * cpu.SLICE_SECONDS
-    assert len(lasted) < 100  # nor much shorter: a call costs something too
+    assert max(durations) < 6 * cpu.SLICE_SECONDS
+    assert len(durations) < 100  # nor is it much shorter: each call has a cost
 
 
-def test_a_backend_says_what_it_computes_with() -> None:
+def test_a_backend_describes_processor_and_compiler() -> None:
     backend = open_backend("cpu")
     assert backend.name == "cpu"
     assert find_compiler().version in backend.description
@@ -588,7 +586,7 @@ def test_a_backend_says_what_it_computes_with() -> None:
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
 def test_a_backend_is_safe_in_many_threads() -> None:
-    """The same library in eight threads at once, each with its own points."""
+    """Eight threads use the same library at once, each with its own points."""
     cases = [random_parameters(40, seed) for seed in range(8)]
     expected = [compute(case) for case in cases]
     found: dict[int, Any] = {}

@@ -1,4 +1,4 @@
-"""What stands between the backend and CuPy, on a CuPy that computes on the processor."""
+"""The device between the backend and CuPy, on a CuPy stand-in that computes on the processor."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_bits_are_those_of_the_cpu(gpu: Gpu, name: str) -> None:
 
 
 def test_threads_share_the_device(gpu: Gpu) -> None:
-    """More of them than it has streams, with other kernels at once."""
+    """More threads than streams, with different kernels at the same time."""
     backend = GpuBackend(find_gpu(), BUDGET)
     names = FEW * 2
     expected = {name: on_cpu(name) for name in FEW}
@@ -68,13 +68,13 @@ def test_threads_share_the_device(gpu: Gpu) -> None:
 
 @pytest.mark.parametrize("memory", [3_000, 300_000])
 @pytest.mark.parametrize("name", FEW)
-def test_where_the_pool_has_too_little_batches_are_halved(
+def test_batches_are_halved_if_the_pool_has_too_little_memory(
     monkeypatch: pytest.MonkeyPatch, name: str, memory: int
 ) -> None:
     gpu = install(monkeypatch, Gpu())
     device = find_gpu()
     backend = GpuBackend(device)
-    gpu.memory = memory  # which is less than it told
+    gpu.memory = memory  # less than it reported
     case = CASES[name]
     assert differing(on_cpu(name), dict(backend.compute(case.sweep, case.points).arrays)) == []
     gpu.memory = 20
@@ -83,7 +83,7 @@ def test_where_the_pool_has_too_little_batches_are_halved(
 
 
 def test_launches_of_several_threads_take_turns(gpu: Gpu) -> None:
-    """So that the time of each is its own: budgets are learnt from it."""
+    """So the measured time of each is its own: budgets are learnt from it."""
     backend = GpuBackend(find_gpu(), BUDGET)
     case = CASES["friction_oscillator-rk32"]
     backend.prepare(case.sweep, case.points)
@@ -97,17 +97,17 @@ def test_launches_of_several_threads_take_turns(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("name", ["impact_oscillator-newmark", "mdr_contact-time_stepping_2"])
-def test_what_a_first_launch_takes_to_load_is_not_timed(
+def test_the_loading_time_of_a_first_launch_is_not_counted(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """A unit of work would be taken for as dear, and later batches begin with few."""
+    """Otherwise a unit of work would seem expensive, and later batches would begin with few."""
     loading = 0.5
     install(monkeypatch, Gpu(loading=loading))
     case, backend = CASES[name], GpuBackend(find_gpu())
     assert backend.compute(case.sweep, case.points).kernel_seconds < loading
 
 
-def test_where_stacks_find_no_room_the_pool_gives_back_what_it_keeps(gpu: Gpu) -> None:
+def test_the_pool_frees_its_memory_if_there_is_none_for_stacks(gpu: Gpu) -> None:
     backend, name = GpuBackend(find_gpu()), FEW[0]
     backend.prepare(CASES[name].sweep, CASES[name].points)
     gpu.is_full = True
@@ -116,17 +116,17 @@ def test_where_stacks_find_no_room_the_pool_gives_back_what_it_keeps(gpu: Gpu) -
 
 
 @pytest.mark.usefixtures("gpu")
-def test_auto_takes_it_and_the_run_says_which(tmp_path: Path) -> None:
+def test_auto_uses_the_gpu_and_receipts_name_it(tmp_path: Path) -> None:
     expected = sweep.run(SHORT, store=None, backend="cpu")
     found = sweep.run(SHORT, store=tmp_path / "a.zarr")
     for name, values in expected.data_vars.items():
         assert values.values.tobytes() == found[name].values.tobytes()
-    told = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
-    assert told == {"twin of a GPU, CUDA 13.0, CuPy 14.2.0"}
+    devices = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
+    assert devices == {"twin of a GPU, CUDA 13.0, CuPy 14.2.0"}
 
 
 @pytest.mark.usefixtures("gpu")
-def test_it_tells_of_itself() -> None:
+def test_its_properties_are_reported() -> None:
     device = find_gpu()
     assert device.facts.threads == device.threads == MULTIPROCESSORS * THREADS_OF_ONE
     assert device.facts.double_rate == 64 * MULTIPROCESSORS * 1.98e9
@@ -138,28 +138,28 @@ def test_it_tells_of_itself() -> None:
     assert finding.problem == ""
 
 
-def test_where_the_clock_is_not_told_the_rate_is_unknown(gpu: Gpu) -> None:
-    gpu.untold = {13}
+def test_without_a_clock_the_rate_is_unknown(gpu: Gpu) -> None:
+    gpu.unsupported = {13}
     facts = find_gpu().facts
     assert facts.double_rate == facts.clock == 0
     assert "FP64 unknown" in str(facts)
-    gpu.untold = {16}
+    gpu.unsupported = {16}
     with pytest.raises(DeviceError, match="cudaErrorNotSupported"):
         find_gpu()
 
 
 @pytest.mark.usefixtures("gpu")
-@pytest.mark.parametrize(("told", "capability"), [("75", (7, 5)), ("120", (12, 0))])
+@pytest.mark.parametrize(("text", "capability"), [("75", (7, 5)), ("120", (12, 0))])
 def test_the_compute_capability_is_two_numbers(
-    monkeypatch: pytest.MonkeyPatch, told: str, capability: tuple[int, int]
+    monkeypatch: pytest.MonkeyPatch, text: str, capability: tuple[int, int]
 ) -> None:
-    """CuPy tells it as text: among the attributes it is not."""
-    monkeypatch.setattr(cupy_twin.Device, "compute_capability", told)
+    """CuPy reports it as text; it is not among the attributes."""
+    monkeypatch.setattr(cupy_twin.Device, "compute_capability", text)
     assert find_gpu().facts.capability == capability
 
 
 def test_after_a_kernels_fault_the_device_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And a run ends with what was done, instead of with every chunk failed."""
+    """So a run ends and keeps its finished chunks, instead of failing all others."""
     gpu = install(monkeypatch, Gpu())
     device = find_gpu()
     assert device.answers()
@@ -173,7 +173,7 @@ def test_after_a_kernels_fault_the_device_is_lost(monkeypatch: pytest.MonkeyPatc
         find_gpu()
 
 
-def test_a_run_on_a_gpu_that_is_lost_keeps_what_is_done(
+def test_a_run_on_a_lost_gpu_keeps_its_finished_chunks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.zarr"
@@ -189,7 +189,7 @@ def test_a_run_on_a_gpu_that_is_lost_keeps_what_is_done(
 
 
 @pytest.mark.usefixtures("gpu")
-def test_where_no_more_can_be_pinned_plain_memory_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_memory_is_used_if_no_more_can_be_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     import cupyx
 
     def refuse(shape: int, dtype: Any) -> Any:
@@ -202,8 +202,8 @@ def test_where_no_more_can_be_pinned_plain_memory_does(monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("gpu")
-def test_a_process_takes_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each holds a chunk's arrays, and two keep the GPU busy."""
+def test_a_process_uses_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each thread holds the arrays of a chunk, and two keep the GPU busy."""
     seen: list[int] = []
     from sweep.engine import crews
 
@@ -212,15 +212,15 @@ def test_a_process_takes_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         crews, "ThreadPoolExecutor", lambda n, **kind: seen.append(n) or real(n, **kind)
     )
-    asked = {**SHORT, "run": {"chunk_points": 16}}
-    sweep.run(asked, store=None, backend="gpu")
-    sweep.run(asked, store=None, backend="gpu", workers=5)
+    request = {**SHORT, "run": {"chunk_points": 16}}
+    sweep.run(request, store=None, backend="gpu")
+    sweep.run(request, store=None, backend="gpu", workers=5)
     assert seen == [threads_of_gpu(1), 5] == [4, 5]
 
 
-# What `pytest -m gpu` does.
+# The tests that `pytest -m gpu` runs.
 
-ON_TWIN = """
+ON_STAND_IN = """
 import sys
 import pytest
 from tests.backends.cupy_twin import Gpu
@@ -229,21 +229,21 @@ sys.exit(pytest.main(sys.argv[1:]))
 """
 
 
-def test_the_tests_of_a_gpu_pass_on_the_twin() -> None:
-    """A few: that they say what they mean would else be known where a GPU is, and time short."""
-    few = "impact or two_threads or memory_is_short or tells_of_itself"
+def test_the_gpu_tests_pass_on_the_stand_in() -> None:
+    """A few of them, so that faults in the tests show before they run on a GPU."""
+    few = "impact or two_threads or memory_is_short or describes_itself"
     command = ["-q", "-m", "gpu", "--require-gpu", "-k", f"({few}) and not array"]
-    told = subprocess.run(
-        [sys.executable, "-c", ON_TWIN, *command, "-p", "no:cacheprovider"],
+    done = subprocess.run(
+        [sys.executable, "-c", ON_STAND_IN, *command, "-p", "no:cacheprovider"],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
-    assert told.returncode == 0, told.stdout
-    assert "7 passed" in told.stdout
+    assert done.returncode == 0, done.stdout
+    assert "7 passed" in done.stdout
 
 
-# The twin against the real one.
+# The stand-in compared with the real CuPy.
 
 OF_CLASSES = {
     "Event": "cupy.cuda.Event",
@@ -257,15 +257,15 @@ MADE_BY_CUPY = ("MemoryPointer", "Function", "Device")
 ATTRIBUTES = """cupy.RawKernel.kernel cupy.cuda.Function.ptr cupy.cuda.MemoryPointer.ptr
     cupy.cuda.Device.id cupy.cuda.MemoryPool.free_all_blocks cupy.cuda.MemoryPool.set_limit
     cupy.cuda.MemoryPool.used_bytes"""
-# Arguments are read from signatures, or from the first line of what CuPy says of its own.
-ASK = """
+# Arguments are read from signatures, or from the first lines of docstrings.
+READ_ARGUMENTS = """
 import importlib, inspect, json, re, sys
 def arguments(what):
     try:
         return list(inspect.signature(what).parameters)
     except (TypeError, ValueError):
-        told = re.match(r"[^(]*\\(([^)]*)\\)", (what.__doc__ or "").partition("\\n")[0])
-        parts = (part.partition("=")[0].split() for part in told[1].split(",")) if told else ()
+        text = re.match(r"[^(]*\\(([^)]*)\\)", (what.__doc__ or "").partition("\\n")[0])
+        parts = (part.partition("=")[0].split() for part in text[1].split(",")) if text else ()
         return [part[-1] for part in parts if part]
 def found(path):
     module, *names = path.split(".")
@@ -277,8 +277,8 @@ json.dump({path: found(path) for path in sys.argv[1:]}, sys.stdout)
 """
 
 
-def of_twin() -> Iterator[tuple[str, Callable[..., Any] | None]]:
-    """All that the twin has, and how it is called; None: it is not, or NumPy's stands for it."""
+def of_stand_in() -> Iterator[tuple[str, Callable[..., Any] | None]]:
+    """Every name of the stand-in, with the function behind it; None if it is not one of its own."""
     for name, path in OF_CLASSES.items():
         for member, what in vars(getattr(cupy_twin, name)).items():
             if member == "__init__" and name not in MADE_BY_CUPY:
@@ -300,24 +300,24 @@ def _of_module(path: str, parts: Any) -> Iterator[tuple[str, Callable[..., Any] 
 
 
 def of_cupy(paths: list[str]) -> dict[str, list[str]]:
-    """The arguments of what has these names, read in a process beside the real CuPy."""
+    """The arguments of CuPy's functions of these names, read in a process with the real CuPy."""
     if not (REAL_CUPY / "cupy").is_dir():
-        # All else here is tested on the twin; CI goes by `make test`.
+        # All other tests here use the stand-in; CI runs `make test`.
         pytest.skip(f"no CuPy in {REAL_CUPY}: `make test` installs it there")
     folders = os.pathsep.join([str(REAL_CUPY), str(ROOT)])
-    told = subprocess.run(
-        [sys.executable, "-c", ASK, *paths],
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ARGUMENTS, *paths],
         env={**os.environ, "PYTHONPATH": folders, "CUDA_VISIBLE_DEVICES": ""},
         capture_output=True,
         text=True,
     )
-    assert told.returncode == 0, told.stderr
-    return json.loads(told.stdout)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
-def test_the_twin_has_nothing_that_the_real_cupy_has_not() -> None:
-    """Names, and arguments in their order; no driver is needed to see those."""
-    ours = dict(of_twin())
+def test_the_stand_in_has_nothing_that_cupy_lacks() -> None:
+    """Names, and the order of arguments; no driver is needed to read them."""
+    ours = dict(of_stand_in())
     real = of_cupy(list(ours))
     seen = 0
     for path, call in ours.items():
@@ -326,7 +326,7 @@ def test_the_twin_has_nothing_that_the_real_cupy_has_not() -> None:
         by_place = [each.name for each in taken if each.kind is not each.KEYWORD_ONLY]
         assert len(by_place) <= len(real[path]), path
         for name, theirs in zip(by_place, real[path], strict=False):
-            assert name == theirs or name.startswith("_"), path  # a lambda need not tell
+            assert name == theirs or name.startswith("_"), path  # lambdas may have other names
         assert {each.name for each in taken} - {*by_place} <= {*real[path]}, path
         seen += len(taken)
     assert seen > 20

@@ -1,6 +1,6 @@
-"""Array methods on arrays that refuse what CuPy's refuse: they need no more, and give NumPy's bits.
+"""Array methods on arrays that reject what CuPy rejects give the bits of NumPy.
 
-It shows what CuPy would not take; what it computes, only a GPU shows (test_on_gpu.py).
+This finds calls that CuPy would reject. Only a GPU shows what CuPy computes (test_on_gpu.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CASES = list(array_cases(75))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_an_array_method_takes_nothing_that_cupy_lacks(case: Case) -> None:
+def test_an_array_method_uses_nothing_that_cupy_lacks(case: Case) -> None:
     plain = compute_arrays(np, case.sweep, case.points).arrays
     found = compute_arrays(xp, case.sweep, case.points, to_host=lambda array: array.get()).arrays
     assert differing(dict(plain), dict(found)) == []
@@ -31,35 +31,35 @@ def test_an_array_method_takes_nothing_that_cupy_lacks(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_all_that_it_returns_is_on_the_device(case: Case) -> None:
+def test_everything_it_returns_is_on_the_device(case: Case) -> None:
     given = {name: xp.asarray(column.values[:5]) for name, column in case.points.columns.items()}
     found = array_method(case.sweep.model, case.sweep.method)(xp, given)
     assert {type(values) for values in found.values()} == {DeviceArray}
 
 
 class Small(Library):
-    """A device whose memory holds so many points at once."""
+    """A device whose memory holds at most `most` points."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
         self.most = most
-        self.asked: list[int] = []
+        self.sizes: list[int] = []
 
     def asarray(self, values: Any) -> DeviceArray:
-        self.asked.append(len(values))
+        self.sizes.append(len(values))
         if len(values) > self.most:
             raise MemoryError
         return DeviceArray(values)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_where_memory_is_short_blocks_are_halved_once(case: Case) -> None:
+def test_blocks_are_halved_if_memory_is_short(case: Case) -> None:
     plain, small = compute_arrays(np, case.sweep, case.points).arrays, Small(30)
     found = compute_arrays(
         small, case.sweep, case.points, block=64, to_host=lambda array: array.get()
     ).arrays
     assert differing(dict(plain), dict(found)) == []
-    sizes = [size for i, size in enumerate(small.asked) if size != small.asked[i - 1] or i == 0]
+    sizes = [size for i, size in enumerate(small.sizes) if size != small.sizes[i - 1] or i == 0]
     assert sizes == [64, 32, 16, 75 % 16]
     with pytest.raises(MemoryError):
         compute_arrays(Small(0), case.sweep, case.points, block=64)
@@ -92,35 +92,35 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_cupy_refuses_is_refused(what: str, a: Any) -> None:
+def test_what_cupy_rejects_is_rejected(what: str, a: Any) -> None:
     with pytest.raises(TypeError):
         REFUSED[what](a)
 
 
-def test_what_cupy_has_not_is_not_there(a: Any) -> None:
+def test_what_cupy_lacks_is_missing(a: Any) -> None:
     for ask in (lambda: xp.spacing(a), lambda: xp.linalg.multi_dot([a, a]), lambda: a.tostring()):
         with pytest.raises(AttributeError, match=VERSION):
             ask()
 
 
-def test_two_values_for_one_place_are_refused(a: Any) -> None:
+def test_two_values_for_one_element_are_rejected(a: Any) -> None:
     a[xp.asarray(np.array([0, 2]))] = a[:2]
     assert a.tolist() == [1.0, 4.0, 4.0]
     with pytest.raises(ValueError, match="two values"):
         a[xp.asarray(np.array([0, 0]))] = a[:2]
 
 
-def test_a_singular_matrix_gives_nan_and_no_error() -> None:
-    """cuSOLVER's word on it is not asked for, as long as nobody sets cupyx.errstate."""
+def test_a_singular_matrix_gives_nan_without_an_error() -> None:
+    """cuSOLVER reports nothing unless cupyx.errstate is set."""
     matrix = xp.asarray(np.array([np.eye(2), np.zeros((2, 2))]))
     solved = xp.linalg.solve(matrix, xp.ones((2, 2, 1)))[:, :, 0].get()
     np.testing.assert_array_equal(solved, [[1, 1], [np.nan, np.nan]])
     with pytest.raises(ValueError, match="shape"):
-        xp.linalg.solve(matrix, xp.ones((2, 1)))  # NumPy takes the right side for any matrix
+        xp.linalg.solve(matrix, xp.ones((2, 1)))  # NumPy uses the right side for every matrix
 
 
-def test_what_cupy_takes_is_taken(a: Any) -> None:
-    """Its own scalars' results are arrays, and what is cut out is a view."""
+def test_what_cupy_accepts_is_accepted(a: Any) -> None:
+    """Operations on its scalars return arrays, and slices are views."""
     assert isinstance(a.sum(), DeviceArray)
     assert isinstance(a[0] * np.float64(2), DeviceArray)
     a[1:] += 1

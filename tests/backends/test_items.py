@@ -1,4 +1,4 @@
-"""Points that are sums over items: every item once, in any lanes, with any budget, to the bit."""
+"""Methods that sum over items: each item counts once; the motion of the items is accurate."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ every_method = pytest.mark.parametrize("method", METHODS)
 
 
 def _points() -> dict[str, NDArray[np.float64]]:
-    """Of every regime and several profiles; as many springs as fill lanes and groups, or do not.
+    """Points of every regime and several profiles, with springs that fill lanes and groups or not.
 
-    Contact is lost where they would be too few to slip: then all do.
+    Where too few springs would slip, contact is lost, so that all slip.
     """
     random = np.random.default_rng(5)
     n = 60
@@ -67,19 +67,19 @@ def test_the_points_are_of_every_regime(bits: Any) -> None:
 
 @every_method
 def test_every_spring_is_counted_once(method: str, bits: Any) -> None:
-    """Against the plain algorithm, which goes through all: a spring more, or one less, shows."""
+    """Compared with the plain algorithm: one spring more or less would show."""
     names = ("beta", "delta", "phase", "profile_exponent", "steps_per_cycle", "springs", "cycles")
     found = bits[method]["normalized_energy"]
     for i, point in enumerate(zip(*(POINTS[name] for name in names), strict=True)):
         *physics, steps, springs, cycles = point
-        with np.errstate(invalid="ignore"):  # 0 inf in a branch that is not taken
+        with np.errstate(invalid="ignore"):  # 0 times inf in a branch that is not used
             expected = METHODS[method](*physics, int(steps), int(springs), int(cycles))
         assert found[i] == pytest.approx(expected, rel=1e-11, abs=1e-12), f"point {i}"
 
 
 @every_method
 def test_a_third_cycle_repeats_the_second(method: str) -> None:
-    """A cycle only clamps the springs' feet, and to clamp twice changes nothing more."""
+    """A cycle clamps the feet of the springs, and clamping them again changes nothing."""
     found = [
         compute({**POINTS, "cycles": cycles}, model="mdr_contact", method=method)
         for cycles in (2.0, 3.0, 5.0)
@@ -92,8 +92,8 @@ def test_a_third_cycle_repeats_the_second(method: str) -> None:
 
 
 @every_method
-def test_a_stop_is_heard_within_a_point(method: str) -> None:
-    """One that would go on for hours, and keeps no more memory than a small one."""
+def test_a_stop_takes_effect_within_a_point(method: str) -> None:
+    """A point that takes hours, and no more memory than a small one."""
     values = {"phase": 1.0, "beta": 0.5, "delta": 1.5, "springs": 1e9, "steps_per_cycle": 1e9}
     sweep = sweep_of(values, "mdr_contact", method)
     columns = {p.name: Column(np.array([values.get(p.name, p.default)])) for p in sweep.parameters}
@@ -108,8 +108,8 @@ def test_a_stop_is_heard_within_a_point(method: str) -> None:
 
 
 @every_method
-def test_the_stick_radius_is_that_of_the_springs_that_stick(method: str) -> None:
-    """Those below 2 b = R_A + R_B slip; seen at a step's ends alone, by h²/8 of it less."""
+def test_the_stick_radius_encloses_the_springs_that_stick(method: str) -> None:
+    """Springs below 2 b = R_A + R_B slip; seen at the ends of steps h only, b is h²/8 less."""
     random = np.random.default_rng(9)
     n, steps, springs = 200, 400, 5000
     beta, phase = 10.0 ** random.uniform(-1, 1.5, n), random.uniform(0, np.pi, n)
@@ -160,7 +160,7 @@ MOTION = Entry(
 
 
 def test_the_motion_keeps_its_accuracy(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The error that motion.h states, over every step of a cycle, against extended precision."""
+    """The error stated in motion.h holds at every step of a cycle, by extended precision."""
     folder = tmp_path_factory.mktemp("probe")
     header = "models/mdr_contact/motion.h"
     probe = compile_probe(folder, header, {"motion": MOTION}, width=1, pack=1)
@@ -168,4 +168,4 @@ def test_the_motion_keeps_its_accuracy(tmp_path_factory: pytest.TempPathFactory)
     steps = np.array([8.0, 100.0, 1000.0, 4096.0, 9973.0, 1e5, 1e6, *random.integers(8, 20000, 40)])
     worst = probe("motion", steps, random.uniform(-3, 3, len(steps)))
     assert worst.max() <= 2e-14
-    assert worst.max() >= 1e-15  # else it is not measured
+    assert worst.max() >= 1e-15  # otherwise nothing was measured

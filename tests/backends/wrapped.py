@@ -1,4 +1,4 @@
-"""A real backend for tests to get in the way of."""
+"""A real backend whose compute() a test replaces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sweep.spec import Points, Sweep
 
 
 class WrappedBackend:
-    """All of a backend but compute(), which is the test's."""
+    """A backend without compute(), which the test provides."""
 
     name = "wrapped"
 

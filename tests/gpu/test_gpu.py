@@ -1,7 +1,7 @@
-"""All of the GPU backend that needs no GPU: its text run on the processor, and every way to fail.
+"""The GPU backend without a GPU: its text runs on the processor; every kind of failure.
 
-The twin device of twin.py takes the place of CUDA; batches, budgets, memory and the packing of
-requests are the backend's own, and what comes out is compared with the CPU backend, bit for bit.
+The stand-in device of twin.py replaces CUDA. Batches, budgets, memory and requests are those of the
+backend, and the results are compared with the CPU backend bit for bit.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tests.points import Case, cases, differing, sweep_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = {case.name: case for case in cases()}
-FEW = (  # of every kind of kernel
+FEW = (  # one of each kind of kernel
     "friction_oscillator-exact",
     "friction_oscillator-rk32",
     "impact_oscillator-newmark",
@@ -73,27 +73,27 @@ def test_the_gpu_text_gives_the_bits_of_the_cpu(name: str) -> None:
 
 @pytest.mark.parametrize("budget", [1, 7])
 @few_cases
-def test_the_bits_depend_on_no_budget(name: str, budget: int) -> None:
+def test_the_bits_do_not_depend_on_the_budget(name: str, budget: int) -> None:
     twin = TwinDevice()
     assert differing(on_cpu(CASES[name]), on_twin(CASES[name], twin, budget)) == []
     assert len(twin.launches) > 3
 
 
 @few_cases
-def test_the_bits_depend_on_no_batch(name: str) -> None:
-    """With so little memory that a batch is some points, or one and not all of its items."""
+def test_the_bits_do_not_depend_on_batches(name: str) -> None:
+    """With so little memory that a batch has a few points, or one point and some of its items."""
     expected = on_cpu(CASES[name])
     for memory in (40_000, 4_000):
         twin = TwinDevice(memory)
         assert differing(expected, on_twin(CASES[name], twin)) == []
         threads = [n for entry, n in twin.launches if entry == "tribosweep_run"]
         assert len(threads) > 200 * 50 / memory
-        # No less than a point and a group of items is computed at once.
+        # A point and a group of items are the least that is computed at once.
         assert twin.most_used < memory + 20_000
 
 
-def test_the_columns_of_a_grid_are_read_at_their_places() -> None:
-    """In batches whose beginning is nowhere in particular: repeat and count are those of plan."""
+def test_the_columns_of_a_grid_are_read_correctly() -> None:
+    """In batches that begin anywhere, with the repeats and counts of sweep.plan."""
     constants = {
         "mass": 1.0,
         "gravity": 10.0,
@@ -115,8 +115,8 @@ def test_the_columns_of_a_grid_are_read_at_their_places() -> None:
 
 
 @few_cases
-def test_where_memory_runs_out_batches_are_halved(name: str) -> None:
-    """And the next chunk is cut at once as it had to be."""
+def test_batches_are_halved_if_memory_runs_out(name: str) -> None:
+    """And the next chunk begins with the smaller batches."""
     case = CASES[name]
     twin = TwinDevice(memory=1 << 24, bound=30_000)
     backend = GpuBackend(twin)
@@ -131,7 +131,7 @@ def test_where_memory_runs_out_batches_are_halved(name: str) -> None:
 
 
 @few_cases
-def test_where_not_even_one_point_fits_the_run_ends_with_a_cure(name: str) -> None:
+def test_if_not_even_one_point_fits_the_error_has_a_cure(name: str) -> None:
     twin = TwinDevice(bound=300)
     with pytest.raises(MachineError, match=r"not the memory for a single point .*--backend cpu"):
         on_twin(CASES[name], twin)
@@ -140,12 +140,12 @@ def test_where_not_even_one_point_fits_the_run_ends_with_a_cure(name: str) -> No
 
 
 class Late(TwinDevice):
-    """Copies to it are done when somebody waits, and not before."""
+    """A device that performs copies only when it is waited for."""
 
     def __init__(self, bound: int | None = None) -> None:
         super().__init__(bound=bound)
         self.pending: list[weakref.ref[TwinMemory]] = []
-        self.given_back = 0  # memory that was to be copied into
+        self.given_back = 0  # pieces of memory freed before their copy
 
     def upload(self, values: NDArray[Any]) -> TwinMemory:
         memory = super().upload(values)
@@ -174,11 +174,11 @@ def test_what_a_copy_reads_lives_until_it_is_done(name: str) -> None:
     assert twin.given_back == 0
 
 
-# Stopping, and how long a launch may take.
+# Stops, and the duration of launches.
 
 
 @few_cases
-def test_a_stop_is_heard_between_launches(name: str) -> None:
+def test_a_stop_takes_effect_between_launches(name: str) -> None:
     case, stop = CASES[name], threading.Event()
 
     class Stopping(TwinDevice):
@@ -200,7 +200,7 @@ MOST = batches.LAUNCH_SECONDS
 
 
 def seconds_of(units: int, threads: int, cost: float, busy_with: float = AT_ONCE) -> float:
-    """What a launch takes: fewer threads than keep the device busy wait for their own results."""
+    """Duration of a launch: threads that are too few to keep the device busy wait for results."""
     return units * max(threads, busy_with) * cost
 
 
@@ -217,11 +217,11 @@ def test_a_budget_grows_only_while_a_launch_stays_short(threads: int, cost: floa
         assert seconds_of(units, threads, cost) > MOST / 5 or units == 1 << 60
 
 
-def test_no_launch_takes_half_a_second_whatever_came_before() -> None:
-    """Batches of any size in turn, of points that take any number of units: what is learnt where a
-    unit is cheap, or where few threads are left, spoils none where it is four times as dear.
+def test_no_launch_takes_half_a_second_after_any_others() -> None:
+    """Batches of any size, points that take any number of units, units whose costs differ by four.
 
-    A device may be busy with a warp for each scheduler, or only with all that it has room for.
+    What was learnt from cheap units, or from few threads, makes no later launch too long. A device
+    may be busy with one warp per scheduler, or only with as many as fit.
     """
     assert 2 * MOST <= 0.5
     numbers = np.random.default_rng(5)
@@ -246,8 +246,8 @@ def test_no_launch_takes_half_a_second_whatever_came_before() -> None:
         assert launches < 20 * (11 + 1e6 * 4 * cost * batches.MAX_THREADS / MOST)
 
 
-def test_a_batch_begins_with_what_others_came_to() -> None:
-    """Else every chunk would take a dozen launches to warm up."""
+def test_a_batch_begins_with_the_units_that_others_reached() -> None:
+    """Otherwise every chunk would need a dozen launches to reach its pace."""
     pace = batches.Pace(AT_ONCE)
     units = pace.first(2**20)
     assert units == 1
@@ -261,7 +261,7 @@ def test_a_batch_begins_with_what_others_came_to() -> None:
     assert pace.first(2**20) == 1
 
 
-def test_a_launch_has_no_more_threads_than_stay_short(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launch_has_a_largest_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "MAX_THREADS", 64)
     for name in FEW:
         twin = TwinDevice()
@@ -269,11 +269,11 @@ def test_a_launch_has_no_more_threads_than_stay_short(monkeypatch: pytest.Monkey
         assert max(n for entry, n in twin.launches if entry == "tribosweep_run") == 64
 
 
-# A fault of the device.
+# Faults of the device.
 
 
 class Faulty(TwinDevice):
-    """Its launches fail from the third on, and it is lost then or not."""
+    """A device whose launches fail from the fourth on; `lost`: for good."""
 
     def __init__(self, lost: bool) -> None:
         super().__init__()
@@ -290,8 +290,8 @@ class Faulty(TwinDevice):
 
 @few_cases
 @pytest.mark.parametrize("lost", [True, False])
-def test_a_fault_that_costs_the_device_ends_the_run(name: str, lost: bool) -> None:
-    """Every chunk after it would fail; a fault that leaves the device costs one chunk."""
+def test_a_fault_that_loses_the_device_ends_the_run(name: str, lost: bool) -> None:
+    """All later chunks would fail; any other fault costs one chunk."""
     twin = Faulty(lost)
     expected = r"GPU is lost .*IllegalAddress.*--backend cpu" if lost else "^cudaErrorIllegal"
     with pytest.raises(LostDeviceError if lost else RuntimeError, match=expected):
@@ -301,13 +301,13 @@ def test_a_fault_that_costs_the_device_ends_the_run(name: str, lost: bool) -> No
 
 
 class Overtime(TwinDevice):
-    """Runs a kernel once more after its points are done, on outputs that hold a pattern by then."""
+    """A device that runs a kernel once more after its points are done, on patterned outputs."""
 
     PATTERN = 0x77
 
     def __init__(self) -> None:
         super().__init__()
-        self.rewritten: list[bool] = []  # a batch each
+        self.rewritten: list[bool] = []  # by batch: whether the extra run wrote outputs
         self._pieces: weakref.WeakSet[TwinMemory] = weakref.WeakSet()
         self._last: tuple[Any, TwinMemory, int] | None = None  # the last launch
 
@@ -322,7 +322,7 @@ class Overtime(TwinDevice):
 
     def download(self, memory: Any, into: NDArray[Any]) -> None:
         super().download(memory, into)
-        if into.nbytes == 1 and not into.any():  # the mark of unfinished points
+        if into.nbytes == 1 and not into.any():  # the flag of unfinished points
             self._run_again()
 
     def _run_again(self) -> None:
@@ -353,8 +353,8 @@ def test_points_that_are_done_are_left_alone_by_later_launches() -> None:
 
 
 @pytest.mark.parametrize("name", ["friction_oscillator-exact", "mdr_contact-time_stepping"])
-def test_a_request_is_packed_as_the_text_has_it(name: str) -> None:
-    """Every offset and size, read from the compiled struct."""
+def test_a_request_has_the_layout_of_the_text(name: str) -> None:
+    """Every offset and size, from the compiled struct."""
     kernel = kernel_of(CASES[name].sweep)
     twin = device.request_type(len(kernel.parameters), len(kernel.outputs))
     fields = [field for field, _ in twin._fields_]
@@ -376,7 +376,7 @@ def test_a_request_is_packed_as_the_text_has_it(name: str) -> None:
     assert list(found) == [*expected, ctypes.sizeof(twin), ctypes.sizeof(ColumnStruct)]
 
 
-def test_a_text_of_another_layout_is_refused() -> None:
+def test_a_text_with_another_layout_is_refused() -> None:
     kernel = kernel_of(CASES["friction_oscillator-exact"].sweep)
     size = ctypes.sizeof(device.request_type(len(kernel.parameters), len(kernel.outputs)))
     check_sizes(device.Sizes(8, size, 1, 0), kernel)
@@ -384,8 +384,8 @@ def test_a_text_of_another_layout_is_refused() -> None:
         check_sizes(device.Sizes(8, size + 8, 1, 0), kernel)
 
 
-def test_a_call_of_cudas_own_library_does_not_compile_here() -> None:
-    """On doubles it would be taken for ours; the twin's text has it deleted."""
+def test_a_call_of_the_cuda_library_does_not_compile_here() -> None:
+    """On a GPU it would be chosen over our function of that name; here it is deleted."""
     ours = PRELUDE + 'extern "C" double f(double x) { return fma(x, x, sqrt(x)); }\n'
     assert compile_library(ours, find_compiler()).exists()
     for call in ("exp(x)", "pow(x, 2.0)", "fmin(x, 1.0)"):
@@ -393,10 +393,10 @@ def test_a_call_of_cudas_own_library_does_not_compile_here() -> None:
             compile_library(ours + f"double g(double x) {{ return {call}; }}\n", find_compiler())
 
 
-# Where there is no GPU, or none that answers.
+# No GPU, or none that answers.
 
-# A stand-in for CuPy on a machine without a driver: it imports, and asked for devices raises what
-# CuPy 14.2 was seen to raise there. It computes nothing.
+# A stand-in for CuPy on a machine without a driver: it can be imported, and raises what CuPy 14.2
+# raised there when its devices were counted. It computes nothing.
 CUPY_WITHOUT_DRIVER = """
 __version__ = "14.2.0"
 class ndarray:  # what xarray looks for once it is imported
@@ -412,7 +412,7 @@ class cuda:
                 "version"
             )
 """
-# One of a GPU that others hold alone.
+# A stand-in for a GPU in exclusive use by another process.
 CUPY_OF_A_BUSY_GPU = """
 __version__ = "14.2.0"
 class ndarray:
@@ -431,10 +431,10 @@ class cuda:
 BROKEN_CUPY = 'raise ImportError("libnvrtc.so.12: cannot open shared object file")\n'
 
 
-REAL_CUPY = Path(sys.prefix) / "cupy"  # where `make test` puts it
+REAL_CUPY = Path(sys.prefix) / "cupy"  # where `make test` installs it
 USELESS = {"without driver": CUPY_WITHOUT_DRIVER, "busy": CUPY_OF_A_BUSY_GPU, "broken": BROKEN_CUPY}
-SAID = (
-    "cudaErrorInsufficientDriver",  # the real one says so, or
+REASONS = (
+    "cudaErrorInsufficientDriver",  # of the real CuPy, or
     "cudaErrorNoDevice",
     "cudaErrorDevicesUnavailable",
     "libnvrtc.so.12",
@@ -445,11 +445,11 @@ SAID = (
 def cupy_folder(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """A folder that brings a CuPy which is of no use: the real one where no GPU is to be seen."""
+    """A folder with an unusable CuPy: a stand-in, or the real one without a visible GPU."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     if request.param == "real":
         if not (REAL_CUPY / "cupy").is_dir():
-            # The stand-ins are tested regardless; CI goes by `make test`.
+            # The stand-ins are tested anyway; CI runs `make test`.
             pytest.skip(f"no CuPy in {REAL_CUPY}: `make test` installs it there")
         return REAL_CUPY
     package = tmp_path / "site" / "cupy"
@@ -462,7 +462,7 @@ def without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cupy_device.importlib.util, "find_spec", lambda _name: None)
 
 
-def test_without_cupy_the_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cupy_the_error_names_the_extras(monkeypatch: pytest.MonkeyPatch) -> None:
     without_cupy(monkeypatch)
     with pytest.raises(MachineError) as caught:
         open_backend("gpu")
@@ -477,8 +477,8 @@ def test_without_cupy_auto_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert open_backend().name == "cpu"
 
 
-def test_the_cpu_is_opened_without_a_look_at_cupy(cupy_folder: Path) -> None:
-    """Nor do `import sweep` and the layers below look for it."""
+def test_the_cpu_is_opened_without_importing_cupy(cupy_folder: Path) -> None:
+    """`import sweep` does not import it either."""
     text = (
         "import sys, sweep, sweep.backends.cupy_device\nfrom sweep.backends import open_backend\n"
         "open_backend('cpu')\nassert 'cupy' not in sys.modules\n"
@@ -494,20 +494,20 @@ def test_the_cpu_is_opened_without_a_look_at_cupy(cupy_folder: Path) -> None:
     assert done.stdout.split()[0] == "cpu"
 
 
-def test_commands_work_beside_a_cupy_that_is_of_no_use(cupy_folder: Path, tmp_path: Path) -> None:
-    """`auto` computes on the CPU, `gpu` ends with the reason and a cure, the doctor tells both."""
+def test_commands_work_with_a_cupy_that_cannot_be_used(cupy_folder: Path, tmp_path: Path) -> None:
+    """`auto` computes on the CPU; `gpu` fails with reason and cure; the doctor reports both."""
     paths = os.pathsep.join([str(cupy_folder), str(ROOT)])
     smoke = ROOT / "configs" / "smoke" / "wear_power.toml"
     run = sweep_command("run", smoke, "-o", "a.zarr", folder=tmp_path, PYTHONPATH=paths)
     assert run.returncode == 0, run.stderr
     assert "computing on the CPU: " in run.stderr
-    assert any(what in run.stderr for what in SAID)
+    assert any(what in run.stderr for what in REASONS)
     refused = sweep_command(
         "run", smoke, "-o", "b.zarr", "--backend", "gpu", folder=tmp_path, PYTHONPATH=paths
     )
     assert refused.returncode == 3
     assert "Traceback" not in refused.stderr
-    assert any(what in refused.stderr for what in SAID)
+    assert any(what in refused.stderr for what in REASONS)
     assert "tribosweep[cuda12]" in refused.stderr
     doctor = sweep_command("doctor", folder=tmp_path, PYTHONPATH=paths)
     assert doctor.returncode == 0, doctor.stdout
@@ -515,12 +515,12 @@ def test_commands_work_beside_a_cupy_that_is_of_no_use(cupy_folder: Path, tmp_pa
     assert "tribosweep[cuda12]" in doctor.stdout
 
 
-# What CuPy 14.2 was seen to do where it may not write into the home folder.
+# What CuPy 14.2 does if it may not write into the home folder.
 CUPY_WITHOUT_CACHE = 'raise PermissionError(13, "Permission denied", "/home/me/.cupy")\n'
 
 
-def test_where_cupy_cannot_keep_kernels_the_cure_is_another_folder(tmp_path: Path) -> None:
-    """Neither another CuPy nor a report of a fault: zarr imports CuPy for the CPU's runs too."""
+def test_if_cupy_cannot_keep_kernels_the_cure_is_another_folder(tmp_path: Path) -> None:
+    """Not another CuPy, nor a bug report: zarr imports CuPy for runs on the CPU too."""
     package = tmp_path / "cupy"
     package.mkdir()
     (package / "__init__.py").write_text(CUPY_WITHOUT_CACHE)
@@ -535,10 +535,10 @@ def test_where_cupy_cannot_keep_kernels_the_cure_is_another_folder(tmp_path: Pat
     run = sweep_command("run", smoke, "-o", "a.zarr", folder=tmp_path, PYTHONPATH=paths)
     assert run.returncode == 3
     assert "DeviceError" in done.stderr.splitlines()[-1]
-    for told in (done.stderr.splitlines()[-1], run.stderr):
-        assert "/home/me/.cupy" in told
-        assert "CUPY_CACHE_DIR" in told
-        assert "pip install" not in told
+    for message in (done.stderr.splitlines()[-1], run.stderr):
+        assert "/home/me/.cupy" in message
+        assert "CUPY_CACHE_DIR" in message
+        assert "pip install" not in message
 
 
 def test_the_gpu_text_of_every_method_is_printed(run: Any) -> None:
@@ -547,7 +547,7 @@ def test_the_gpu_text_of_every_method_is_printed(run: Any) -> None:
     assert 'extern "C" __global__ void tribosweep_finish' in out
 
 
-def test_one_module_alone_knows_cupy() -> None:
+def test_one_module_imports_cupy() -> None:
     named = [
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "sweep").rglob("*.py")

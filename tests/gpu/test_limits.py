@@ -1,4 +1,4 @@
-"""What is counted of the work of a GPU's warps, without a GPU."""
+"""The work of a GPU's warps, counted without a GPU."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ KEPT = json.loads(RECORD.read_text(encoding="utf-8"))
 
 
 def test_threads_and_warps_are_counted() -> None:
-    """Thread i adds i numbers: of 64, the slowest of each warp adds 31 and 63."""
+    """Thread i of 64 adds i numbers, so the slowest threads of the two warps add 31 and 63."""
     text = """extern "C" __global__ void tribosweep_trial(double* a) {
         double sum = 0;
         #pragma unroll 1
@@ -65,8 +65,8 @@ def test_counting_changes_no_bit() -> None:
     assert differing(expected, found) == []
 
 
-def test_operations_are_told_apart() -> None:
-    """Moves, selections and signs are none; a division has an approximation and steps to it."""
+def test_operations_on_doubles_are_counted() -> None:
+    """Moves, selections and signs do not count; a division is an approximation and its steps."""
     each = Counter({"fma.rn.f64": 2, "setp.lt.f64": 1, "selp.f64": 5, "neg.f64": 1, "add.s64": 3})
     assert on_doubles(each) == 3
     assert on_doubles(Counter({"div.rn.f64": 1})) == expanded("div")
@@ -77,8 +77,8 @@ def test_operations_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, work in WORKS.items() if work.steps])
-def test_a_step_has_the_operations_of_its_machine_code(name: str) -> None:
-    """Beside the time loop there is little, and ptxas changes little."""
+def test_a_step_has_the_operations_of_the_machine_code(name: str) -> None:
+    """There is little besides the time loop, and ptxas changes little."""
     kernel = kernel_of(WORKS[name].sweep, WORKS[name].points.variants)
     loops = sass.time_loops(sass.listings(compiled(kernel, ARCHITECTURE).code)["tribosweep_run"])
     lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
@@ -87,7 +87,7 @@ def test_a_step_has_the_operations_of_its_machine_code(name: str) -> None:
 
 
 def test_the_record_is_of_these_kernels() -> None:
-    """`python -m tests.gpu.limits` writes it anew. Another NVRTC may give other figures."""
+    """`python -m tests.gpu.limits` writes the record. Another NVRTC may give other figures."""
     assert KEPT["limits"].keys() == WORKS.keys() >= AIMS.keys()
     for name, work in WORKS.items():
         kept = KEPT["limits"][name]

@@ -1,6 +1,6 @@
-"""Every GPU kernel compiles with NVRTC, for every architecture, from the text the backend sends.
+"""Every GPU kernel compiles with NVRTC for every architecture, from the text of the backend.
 
-No driver is needed. What a kernel takes of a thread is what ptxas reports; it is no measurement.
+No driver is needed. Registers and memory are those that ptxas reports, not measurements.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PLACES = [
     for name, kernel in KERNELS.items()
     for architecture in architectures(kernel)
 ]
-# Of one parameter set of each: none has to do with steps.
+# With one parameter set each, since parameter sets do not affect the steps.
 STEPPING = [
     name
     for name, kernel in KERNELS.items()
@@ -71,7 +71,7 @@ def test_it_compiles_and_a_constant_step_spills_nothing(name: str, architecture:
 
 @pytest.mark.parametrize(("name", "architecture"), PLACES)
 def test_the_record_is_of_these_kernels(name: str, architecture: int) -> None:
-    """`python -m tests.gpu.kernels` writes it anew. Another NVRTC may give other figures."""
+    """`python -m tests.gpu.kernels` writes the record. Another NVRTC may give other figures."""
     kept = KEPT["kernels"][name]
     if KEPT["nvrtc"] == nvrtc.version():
         assert kept[f"sm_{architecture}"] == usage(compiled(KERNELS[name], architecture))
@@ -79,7 +79,7 @@ def test_the_record_is_of_these_kernels(name: str, architecture: int) -> None:
         assert kept["code"] == code_digest(KERNELS[name])
 
 
-def test_the_record_has_every_kernel_and_architecture_and_no_other() -> None:
+def test_the_record_has_exactly_these_kernels_and_architectures() -> None:
     assert KEPT["kernels"].keys() == KERNELS.keys()
     for name, kept in KEPT["kernels"].items():
         kernel = KERNELS[name]
@@ -88,7 +88,7 @@ def test_the_record_has_every_kernel_and_architecture_and_no_other() -> None:
         assert "tribosweep_run" in entries
 
 
-def test_every_method_is_compiled_everywhere_and_with_every_parameter_set_and_variant() -> None:
+def test_every_method_is_compiled_for_all_architectures_parameter_sets_and_variants() -> None:
     for model in models().values():
         for method in (method for method in model.methods if method.kind == "kernel"):
             ours = [k for k in KERNELS.values() if (k.model, k.method) == (model, method)]
@@ -106,36 +106,36 @@ def test_comments_do_not_change_the_digest_of_the_code(monkeypatch: pytest.Monke
         assert (code_digest(kernel) == digest) == same
 
 
-def test_the_kernels_of_a_constant_step_are_told_apart() -> None:
-    told = {name for name, kernel in KERNELS.items() if constant_step(kernel)}
+def test_the_kernels_of_a_constant_step_are_recognized() -> None:
+    constant = {name for name, kernel in KERNELS.items() if constant_step(kernel)}
     assert {
         "friction_oscillator euler",
         "friction_oscillator moreau",
         "friction_oscillator rk54 (cycles, all variants)",
         "impact_oscillator newmark",
         "mdr_contact time_stepping",
-    } <= told
-    assert not {"friction_oscillator exact", "friction_oscillator rk54"} & told
+    } <= constant
+    assert not {"friction_oscillator exact", "friction_oscillator rk54"} & constant
 
 
 @pytest.mark.parametrize("name", STEPPING)
-def test_a_constant_step_writes_nothing_before_it_is_done(name: str) -> None:
-    """No loop writes to memory, local memory included, and the innermost ones read none of that."""
+def test_a_constant_step_writes_nothing_until_the_end(name: str) -> None:
+    """No loop writes to memory, local memory included; innermost loops do not read local memory."""
     code = sass.listings(compiled(KERNELS[name], 90).code)["tribosweep_run"]
     computing = [loop for loop in sass.loops(code) if loop.on_doubles]
     assert [loop.writes for loop in computing] == [0] * len(computing)
     innermost = [loop for loop in computing if loop.innermost]
     assert innermost
     assert not any(loop.local_memory for loop in innermost)
-    if "friction" in name:  # every lane's steps of one stretch
+    if "friction" in name:  # the steps of all lanes are one loop
         assert len(sass.time_loops(code)) == 1
-    # Results and states are written, and nothing by what is called, which stands behind.
+    # Results and states are written, but not by the functions called, whose code follows the end.
     done = max(at for at, text in code if "EXIT" in text)
     assert 0 < sass.writes(code) == sass.writes([(at, text) for at, text in code if at <= done])
 
 
 def _trial(body: str) -> nvrtc.Compiled:
-    """A kernel around `body`, which may use `a`, an array of doubles."""
+    """A kernel with this body, which may use the array `a` of doubles."""
     text = flat_text("elementary.h") + 'extern "C" __global__ void trial(double* a) {\n'
     return nvrtc.compiled(f"{text}{body}\n}}\n", 90, OPTIONS)
 
@@ -152,7 +152,7 @@ def test_a_fault_is_reported_at_the_line_of_its_header() -> None:
 
 
 def test_local_memory_and_spills_are_read_from_the_report() -> None:
-    """An array with a computed index lies in local memory; its bytes are what it has."""
+    """An array with a computed index is in local memory and takes its size there."""
     made = _trial("double b[64]; for (int i = 0; i < 64; ++i) b[i] = a[i];\na[0] = b[(int)a[1]];")
     assert made.usage["trial"].stack == 64 * 8
     assert made.usage["trial"].spill_stores == 0
@@ -177,8 +177,8 @@ def test_a_loop_that_writes_is_found(body: str, writes: int, local: bool) -> Non
     assert sass.writes(code)
 
 
-def test_the_steps_of_a_turn_of_the_time_loop_are_counted() -> None:
-    """As many as it is told to be unrolled by, and so many times the work."""
+def test_the_steps_per_iteration_of_the_time_loop_are_counted() -> None:
+    """As many steps as the loop is unrolled by, with that many times the work."""
     steps = 3
     kernel = KERNELS["friction_oscillator moreau (cycles, all variants)"]
     text, loop = kernel_text(kernel, "gpu"), "for (int64 i = 0; i < run; ++i) {"
@@ -190,7 +190,7 @@ def test_the_steps_of_a_turn_of_the_time_loop_are_counted() -> None:
     assert found.on_doubles == pytest.approx(27 * steps, rel=0.1)
 
 
-def test_what_is_measured_in_steps_has_its_operations_counted() -> None:
+def test_the_operations_per_step_are_counted() -> None:
     """Smoke."""
     work = gpu_works.stepping("euler", 64, 100)
     kernel = kernel_of(work.sweep, work.points.variants)
@@ -200,8 +200,8 @@ def test_what_is_measured_in_steps_has_its_operations_counted() -> None:
     assert issue(found, 1, 1.0, 1.0)["fraction_of_double_rate"] > 5
 
 
-def test_nothing_is_fused_but_where_it_is_written() -> None:
-    """The two texts differ in code exactly if the compiler tells a b + c from fma(a, b, c)."""
+def test_only_written_fmas_are_fused() -> None:
+    """The machine code differs if and only if the compiler distinguishes a b + c from fma."""
     apart = _trial("a[0] = a[1] * a[2] + a[3];").code
     fused = _trial("a[0] = fma(a[1], a[2], a[3]);").code
     assert apart != fused

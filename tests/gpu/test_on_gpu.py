@@ -1,9 +1,7 @@
-"""On a GPU: every kernel method gives the CPU's bits, statuses included, and a stop is heard.
+"""Tests on a GPU: kernel methods give the bits of the CPU, array methods its values to 1e-10.
 
-Array methods give the CPU's values to 1e-10.
-
-They need NumPy, CuPy and pytest, and either a C++ compiler or what tests.gpu_cases has written.
-Without a GPU they are skipped, and with --require-gpu they fail.
+They need NumPy, CuPy and pytest, and either a C++ compiler or the files of tests.gpu_cases. Without
+a GPU they are skipped; with --require-gpu they fail.
 """
 
 from __future__ import annotations
@@ -29,8 +27,9 @@ pytestmark = pytest.mark.gpu
 
 CASES = {case.name: case for case in cases(N_POINTS)}
 ARRAYS = {case.name: case for case in array_cases(N_ARRAY_POINTS)}
-# Of a matrix of determinant 1 modulus + 1/modulus is the trace's absolute value, or 2 if that is
-# less. A conserved motion has 2, where the modulus is a square root at its branch point.
+# For a matrix of determinant 1, modulus + 1/modulus is the absolute value of the trace, or 2 if
+# that is less. It is 2 for a conserved motion, where the modulus is a square root at its branch
+# point.
 WELL_CONDITIONED = {"floquet_modulus": lambda modulus: modulus + 1 / modulus}
 
 
@@ -41,12 +40,12 @@ def gpu(request: pytest.FixtureRequest) -> CupyDevice:
     except MachineError as error:
         if request.config.getoption("--require-gpu"):
             pytest.fail(str(error))
-        pytest.skip(str(error))  # what a GPU alone can show; test_gpu.py has the rest
+        pytest.skip(str(error))  # only a GPU can show these; the other tests are in test_gpu.py
 
 
 @pytest.fixture(autouse=True)
-def an_end_where_the_gpu_is_lost(gpu: CupyDevice, request: pytest.FixtureRequest) -> Iterator[None]:
-    """After a fault of a kernel every call fails: no later test of this process tells anything."""
+def end_if_the_gpu_is_lost(gpu: CupyDevice, request: pytest.FixtureRequest) -> Iterator[None]:
+    """After a fault of a kernel every call fails, so later tests of this process show nothing."""
     yield
     if not gpu.answers():
         request.session.shouldstop = "the GPU is lost to this process"
@@ -74,14 +73,14 @@ def test_an_array_method_gives_the_values_of_the_cpu(name: str, gpu: CupyDevice)
     found = GpuBackend(gpu).compute(ARRAYS[name].sweep, points).arrays
     np.testing.assert_array_equal(found["status"], expectation["status"])
     for output, values in expectation.items():
-        told = WELL_CONDITIONED.get(output, lambda values: values)
+        compared = WELL_CONDITIONED.get(output, lambda values: values)
         np.testing.assert_allclose(
-            told(found[output]), told(values), rtol=1e-10, atol=0, err_msg=output
+            compared(found[output]), compared(values), rtol=1e-10, atol=0, err_msg=output
         )
 
 
-def test_the_bits_are_the_same_in_any_company(gpu: CupyDevice) -> None:
-    """A hundred times as many points: they fill the device, and divergence is another."""
+def test_the_bits_are_the_same_among_other_points(gpu: CupyDevice) -> None:
+    """A hundred times as many points, which fill the device and diverge in other ways."""
     case = CASES["friction_oscillator-exact"]
     points, bits = expected(case)
     order = np.random.default_rng(1).permutation(np.arange(100 * points.n_points)) % points.n_points
@@ -89,7 +88,7 @@ def test_the_bits_are_the_same_in_any_company(gpu: CupyDevice) -> None:
     assert differing({name: values[order] for name, values in bits.items()}, dict(found)) == []
 
 
-def test_two_threads_at_once_get_their_own_results(gpu: CupyDevice) -> None:
+def test_two_threads_get_their_own_results(gpu: CupyDevice) -> None:
     chosen = [CASES["friction_oscillator-euler"], CASES["mdr_contact-time_stepping"]]
     backend = GpuBackend(gpu)
 
@@ -97,37 +96,37 @@ def test_two_threads_at_once_get_their_own_results(gpu: CupyDevice) -> None:
         case = chosen[i % 2]
         points, bits = expected(case)
         return [
-            told
+            name
             for _ in range(5)
-            for told in differing(bits, dict(backend.compute(case.sweep, points).arrays))
+            for name in differing(bits, dict(backend.compute(case.sweep, points).arrays))
         ]
 
-    with ThreadPoolExecutor(4) as pool:  # whose faults are raised here
+    with ThreadPoolExecutor(4) as pool:  # whose exceptions are raised here
         assert list(pool.map(wrong, range(4))) == [[], [], [], []]
 
 
-def test_a_stop_is_heard_within_half_a_second_of_a_point_of_hours(gpu: CupyDevice) -> None:
+def test_a_stop_takes_effect_within_half_a_second_at_a_point_of_hours(gpu: CupyDevice) -> None:
     values = {"phase": 1.0, "beta": 0.5, "delta": 1.5, "springs": 1e5, "steps_per_cycle": 1e9}
     sweep = sweep_of(values, "mdr_contact", "time_stepping")
     columns = {p.name: Column(np.array([values.get(p.name, p.default)])) for p in sweep.parameters}
     backend, given, stop = GpuBackend(gpu), Points(n_points=1, columns=columns), threading.Event()
     backend.prepare(sweep, given)
-    asked: list[float] = []
+    stopped: list[float] = []
 
-    def ask() -> None:
-        asked.append(time.perf_counter())
+    def request_stop() -> None:
+        stopped.append(time.perf_counter())
         stop.set()
 
-    timer = threading.Timer(3.0, ask)
+    timer = threading.Timer(3.0, request_stop)
     timer.start()
     with pytest.raises(Stopped):
         backend.compute(sweep, given, stop)
-    assert time.perf_counter() - asked[0] < 0.6  # one launch, and the host's share
+    assert time.perf_counter() - stopped[0] < 0.6  # one launch, and the work of the host
     timer.join()
 
 
-def test_where_memory_is_short_the_bits_are_the_same(gpu: CupyDevice) -> None:
-    """A bound on CuPy's own pool makes its allocations fail as a full device does."""
+def test_the_bits_are_the_same_if_memory_is_short(gpu: CupyDevice) -> None:
+    """With a limit on CuPy's pool, allocations fail as on a full device."""
     case = CASES["friction_oscillator-exact"]
     points, bits = expected(case)
     pool = gpu._cupy.get_default_memory_pool()
@@ -135,17 +134,17 @@ def test_where_memory_is_short_the_bits_are_the_same(gpu: CupyDevice) -> None:
     pool.set_limit(size=pool.used_bytes() + 400_000)
     try:
         backend = GpuBackend(gpu)
-        asked = backend.memory
+        before = backend.memory
         assert differing(bits, dict(backend.compute(case.sweep, points).arrays)) == []
-        assert backend.memory < asked
+        assert backend.memory < before
     finally:
         pool.set_limit(size=0)
 
 
 def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: Path) -> None:
-    """Which has its own GPU and no other, gives the bits of this process', and tells which it was.
+    """Each process sees one GPU, gives the bits of this process and reports its GPU.
 
-    It needs all that the program needs, beyond what the other tests here do.
+    Unlike the other tests here, this one needs all dependencies of the program.
     """
     pytest.importorskip("distributed")
     pytest.importorskip("zarr")
@@ -155,14 +154,14 @@ def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: P
 
     axes = {"friction": {"geomspace": [0.01, 1.0, 64]}, "base_acceleration": {"values": [2, 5, 15]}}
     constants = {"mass": 1, "gravity": 10, "angular_frequency": 6, "window_end": 12}
-    asked = {
+    request = {
         "model": "friction_oscillator",
         "parameters": {**constants, "window_start": 4},
         "axes": axes,
         "run": {"chunk_points": 3},
     }
-    expected = sweep.run(asked, store=None, backend="gpu")
-    found = sweep.run(asked, store=tmp_path / "a.zarr", gpus="all")
+    expected = sweep.run(request, store=None, backend="gpu")
+    found = sweep.run(request, store=tmp_path / "a.zarr", gpus="all")
     for name, values in expected.data_vars.items():
         assert values.values.tobytes() == found[name].values.tobytes()
     devices = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
@@ -171,7 +170,7 @@ def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: P
     assert len(devices) <= len(names)
 
 
-def test_the_device_tells_of_itself(gpu: CupyDevice) -> None:
+def test_the_device_describes_itself(gpu: CupyDevice) -> None:
     gpu.try_kernel()
     assert gpu.facts.name in gpu.description
     assert gpu.facts.multiprocessors > 0

@@ -1,8 +1,8 @@
-"""What NVIDIA's compiler makes of every kernel gives the CPU's bits, without a GPU.
+"""The PTX of every kernel gives the bits of the CPU, without a GPU.
 
-NVRTC's PTX is run on the processor (ptx.py), by the backend's own batches and launches. So nothing
-that the compiler does between the language and PTX changes a bit: it fuses, reorders and selects
-nothing but as the text says. ptxas and the GPU come after; `pytest -m gpu` has them.
+The PTX that NVRTC makes runs on the processor (ptx.py), with the batches and launches of the
+backend. So nothing that the compiler does between C++ and PTX changes a bit: it fuses, reorders and
+selects operations only as the text says. ptxas and the GPU follow; `pytest -m gpu` tests them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from tests.gpu.test_gpu import CASES, every_case
 from tests.gpu.twin import TwinDevice
 from tests.points import differing
 
-ARCHITECTURES = (90, 100)  # NVRTC writes PTX in one way for those before 100, and in another
-MODULE = re.compile(r"_[0-9a-f]{8}_\d+_kernel_cu_[0-9a-f]+")  # in the names of what is internal
+ARCHITECTURES = (90, 100)  # NVRTC writes one kind of PTX up to 90 and another from 100 on
+MODULE = re.compile(r"_[0-9a-f]{8}_\d+_kernel_cu_[0-9a-f]+")  # in internal names
 PRODUCT = re.compile(r"(fd\d+) = mul_rn_f64\((.*)\);")
 SUM = re.compile(r"(fd\d+) = add_rn_f64\((fd\d+), (.*)\);")
 
@@ -44,7 +44,7 @@ def new_text(kernel: Kernel) -> str:
 
 
 def fused_text(kernel: Kernel) -> str:
-    """As old_text(), each product that is added to something fused with the sum."""
+    """As old_text(), with each product that enters a sum fused with it."""
     made = old_text(kernel)
     factors = dict(PRODUCT.findall(made))
 
@@ -68,7 +68,7 @@ def test_the_ptx_gives_the_bits_of_the_cpu(name: str, text_of: Callable[[Kernel]
     assert np.count_nonzero(expected["status"] == 0) > len(expected["status"]) / 2
 
 
-def test_every_architecture_gets_the_ptx_of_one_of_the_two() -> None:
+def test_every_architecture_has_one_of_two_kinds_of_ptx() -> None:
     kernel = kernel_of(CASES["impact_oscillator-exact"].sweep)
     made = {
         each: MODULE.sub("", ptx_of(kernel, each)).replace(f"sm_{each}", "")
@@ -81,14 +81,14 @@ def test_every_architecture_gets_the_ptx_of_one_of_the_two() -> None:
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_a_gpus_machine_code_is_made_of_this_ptx(architecture: int) -> None:
-    """CuPy asks for machine code, and NVRTC passes through PTX on its way to that."""
+def test_the_machine_code_of_a_gpu_is_made_from_this_ptx(architecture: int) -> None:
+    """CuPy requests machine code, which NVRTC makes from PTX."""
     kernel = kernel_of(CASES["impact_oscillator-exact"].sweep)
-    passed, asked = (ptx_of(kernel, architecture, on_the_way=each) for each in (True, False))
-    assert MODULE.sub("", passed) == MODULE.sub("", asked)
+    intermediate, direct = (ptx_of(kernel, architecture, on_the_way=each) for each in (True, False))
+    assert MODULE.sub("", intermediate) == MODULE.sub("", direct)
 
 
-def test_operations_that_are_fused_are_seen() -> None:
+def test_fused_operations_are_detected() -> None:
     case = CASES["friction_oscillator-euler"]
     expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
     twin = TwinDevice(text_of=fused_text)
@@ -96,8 +96,8 @@ def test_operations_that_are_fused_are_seen() -> None:
     assert differing(expected, found) != []
 
 
-def test_ptxas_is_left_nothing_to_fuse() -> None:
-    """By --fmad=false: else they have no .rn, and are not known here."""
+def test_ptxas_has_nothing_to_fuse() -> None:
+    """Because of --fmad=false: otherwise operations lack .rn, and are unknown here."""
     kernel = kernel_of(CASES["impact_oscillator-newmark"].sweep)
     text = kernel_text(kernel, "gpu")
     options = tuple(option for option in options_for(kernel, text) if "fmad" not in option)
@@ -109,7 +109,7 @@ def test_ptxas_is_left_nothing_to_fuse() -> None:
 
 
 def run_ptx(ptx: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What one thread of the entry tribosweep_trial makes of an array of doubles."""
+    """The array of doubles after one thread of the entry tribosweep_trial."""
     library = load_library(compile_library(processor_text(ptx), find_compiler()))
     a = values.copy()
     library.twin_trial(ctypes.c_void_p(a.ctypes.data), ctypes.c_int64(1), ctypes.c_uint32(1))
@@ -117,7 +117,7 @@ def run_ptx(ptx: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def run(body: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A kernel around `body`, which may use `a`, an array of doubles, for one thread."""
+    """The array `a` of doubles after one thread of a kernel with this body."""
     text = f'extern "C" __global__ void tribosweep_trial(double* a) {{ {body} }}'
     ptx = [nvrtc.ptx(text, architecture, ("--fmad=false",)) for architecture in ARCHITECTURES]
     old, new = (run_ptx(each, values) for each in ptx)
@@ -154,12 +154,12 @@ def test_an_instruction_does_what_ptx_says(body: str, given: float, expected: fl
     assert found == expected
 
 
-def test_arithmetic_makes_a_nan_that_the_processor_does_not() -> None:
+def test_arithmetic_makes_the_nan_of_a_gpu() -> None:
     (found,) = run("a[0] = a[0] - a[0];", np.array([np.inf]))
     assert found.view(np.uint64) == 0x7FFFFFFFFFFFFFFF
 
 
-def test_local_memory_and_loops_are_run() -> None:
+def test_local_memory_and_loops_work() -> None:
     body = """double b[8]; for (int i = 0; i < 8; ++i) b[i] = a[i];
     for (int i = 0; i < 8; ++i) a[i] = b[(int)b[i]] + i;"""
     given = np.array([3.0, 1, 4, 1, 5, 2, 6, 5])
@@ -169,8 +169,8 @@ def test_local_memory_and_loops_are_run() -> None:
 ENTRY = ".visible .entry tribosweep_trial(\n.param .u64 p\n)\n{\n%s\n}"
 
 
-def test_a_vector_is_of_one_instruction() -> None:
-    """All of it or nothing is done where a predicate says so, at an address that it may replace."""
+def test_a_vector_is_loaded_and_stored_by_one_instruction() -> None:
+    """A predicate holds for the whole vector, whose address the instruction may overwrite."""
     swap = """.reg .pred %p<3>;
     .reg .b64 %rd<4>;
     ld.param.u64 %rd1, [p];
@@ -185,8 +185,8 @@ def test_a_vector_is_of_one_instruction() -> None:
     np.testing.assert_array_equal(found, [2.0, 1.0, 3.0, 4.0])
 
 
-def test_fields_of_bits_are_taken_out() -> None:
-    """By an instruction that NVRTC 13.0 writes and later ones do not."""
+def test_bit_fields_are_extracted() -> None:
+    """By an instruction that NVRTC 13.0 uses and later versions do not."""
     fields = {(8, 8): 0x12, (0, 32): 0xABCD1234, (28, 8): 0xA, (40, 8): 0, (256, 4): 4, (4, 0): 0}
     each = """bfe.u32 %r2, %r1, {}, {};
     cvt.rn.f64.u32 %fd1, %r2;
@@ -203,7 +203,7 @@ def test_fields_of_bits_are_taken_out() -> None:
     np.testing.assert_array_equal(found, list(fields.values()))
 
 
-def test_what_is_not_understood_is_an_error() -> None:
+def test_unknown_ptx_is_an_error() -> None:
     assert "return;" in processor_text(ENTRY % "ret;")
     for line in ("bar.sync 0;", "ld.shared.f64 %fd1, [%rd1];", ".shared .align 8 .b8 s[8];"):
         with pytest.raises(ValueError, match="not understood"):
