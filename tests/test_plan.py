@@ -149,7 +149,7 @@ def test_chunks_have_between_2_16_and_2_20_points(shape: tuple[int, ...]) -> Non
     assert _is_contiguous(shape, chunk_shape)
 
 
-def test_the_demo_has_work_for_eight_and_a_small_grid_is_one_chunk() -> None:
+def test_the_demo_has_chunks_for_eight_workers_and_a_small_grid_has_one() -> None:
     assert plan.chunk_shape(grid(512, 1024)) == (64, 1024)
     assert plan.chunk_shape(grid(200, 300)) == (200, 300)
 
@@ -242,7 +242,7 @@ def test_the_fingerprint_does_not_see_how_a_sweep_was_written() -> None:
     assert plan.recipe(sweep_over(point)) == plan.recipe(sweep_over(swapped))
 
 
-def test_neutral_defaults_are_left_out_and_come_back() -> None:
+def test_neutral_defaults_are_omitted_and_restored() -> None:
     recipe = plan.recipe(SWEEP)
     assert set(recipe["constants"]) == {
         "mass", "gravity", "angular_frequency", "window_start", "window_end"
@@ -252,7 +252,7 @@ def test_neutral_defaults_are_left_out_and_come_back() -> None:
     assert plan.from_recipe(plan.recipe(stiff), _columns(SWEEP)).constants == stiff.constants
 
 
-def test_any_other_default_is_written_since_it_may_change() -> None:
+def test_other_defaults_are_written_because_they_may_change() -> None:
     method = next(method for method in MODEL.methods if method.name == "rk54")
     defaults = {p.name: p.default for p in method.parameters if p.default is not None}
     constants = SWEEP.constants | {"step": 1e-4, "tangential_stiffness": 1e6} | defaults
@@ -315,7 +315,7 @@ def test_canonical_survives_json_and_plain(value: object) -> None:
     assert written == plan.canonical(value) == plan.canonical(plan.plain(written))
 
 
-def test_numbers_of_every_type_are_written_alike() -> None:
+def test_numbers_of_all_types_are_written_the_same_way() -> None:
     numbers = [3, 3.0, np.float64(3), np.int32(3), np.float32(3)]
     assert plan.canonical({"b": numbers, "a": np.array([3.0])}) == {
         "a": [(3.0).hex()],

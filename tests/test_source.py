@@ -39,7 +39,7 @@ LINE = re.compile(r'#line (\d+) "([^"]+)"')
 
 
 @every_kernel
-def test_every_line_stands_where_the_text_says(kernel: Kernel) -> None:
+def test_every_line_is_where_its_line_directive_says(kernel: Kernel) -> None:
     """Line by line: what follows a #line is what that file has from there on."""
     files: dict[str, list[str]] = {}
     seen: dict[str, set[int]] = {}
@@ -65,7 +65,7 @@ def test_every_line_stands_where_the_text_says(kernel: Kernel) -> None:
 
 
 @every_kernel
-def test_every_header_is_taken_in_once(kernel: Kernel) -> None:
+def test_every_header_is_inserted_once(kernel: Kernel) -> None:
     text = kernel_text(kernel)
     begun = re.findall(r'^#line 1 "(kernels/[^"]+)"$', text, re.MULTILINE)
     assert len(begun) == len(set(begun))
@@ -95,7 +95,7 @@ def _fields(text: str, struct: str) -> list[str]:
     return re.findall(r"^    real (\w+)(?: = .*)?;$", body[1], re.MULTILINE)
 
 
-def test_asked_outputs_and_variants_are_told_to_the_kernel() -> None:
+def test_requested_outputs_and_variants_reach_the_kernel() -> None:
     sweep = sweep_over(outputs=("wear_power", "regime"))
     text = kernel_text(kernel_of(sweep, ("no_spring",)))
     assert "constexpr bool wear_power = true;" in text
@@ -108,7 +108,7 @@ def test_asked_outputs_and_variants_are_told_to_the_kernel() -> None:
     assert "constexpr ParameterSet parameter_set = ParameterSet::seconds;" in text
 
 
-def test_equal_kernels_have_equal_texts_and_hashes_and_others_have_not() -> None:
+def test_only_equal_kernels_have_equal_texts_and_hashes() -> None:
     kernel = kernel_of(SWEEP)
     others = [
         kernel_of(SWEEP, ("no_spring",)),

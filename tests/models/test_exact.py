@@ -1,4 +1,4 @@
-"""Method `exact` of the friction oscillator: reference values, oracles, limits, every bit."""
+"""Method `exact` of the friction oscillator: reference values, oracles, limits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CYCLES = {name: value for name, value in SDND104.items() if not name.startswith(
         (3e-5, 12.0, ["15.266764915376", "0.409062758890", "2.2616412588e-4", "0"]),
     ],
 )
-def test_sdnd104_to_all_digits_given(
+def test_sdnd104_to_all_printed_digits(
     stiffness: float, window_end: float, printed: list[str]
 ) -> None:
     parameters = {**SDND104, "stiffness": stiffness, "window_end": window_end}
@@ -99,12 +99,12 @@ def test_no_event_missed_or_invented() -> None:
     coarse, fine = (friction_scan.scan(short, steps) for steps in (2048, 4096))
     agree = (coarse["slip_phases"] == fine["slip_phases"]) & (fine["margin"] > 1e-9)
     assert agree.mean() >= 0.999
-    found = compute(parameters, outputs=["slip_phases"])["slip_phases"]
+    found = compute(parameters)["slip_phases"]
     np.testing.assert_array_equal(found[agree], fine["slip_phases"][agree])
 
 
 def test_spring_and_damper_fade_continuously() -> None:
-    """Each border of the flow is crossed without a jump: the change is of first order."""
+    """Results are continuous across the boundaries between flows: changes are of first order."""
     base = {**SDND104, "base_acceleration": 15.0}
     tiny = 10.0 ** np.arange(-14, -5)
     free = compute(base)["wear_power"][0]
@@ -121,8 +121,8 @@ def test_spring_and_damper_fade_continuously() -> None:
 
 
 @pytest.mark.parametrize("spring", [0.0, 1.0])
-def test_a_mass_that_a_damper_all_but_holds_creeps_after_its_force(spring: float) -> None:
-    """c v = m a0 (sin τ - η) where that is positive, but for shares of 1/γ, γ = c/mω."""
+def test_a_heavily_damped_mass_creeps_with_its_force(spring: float) -> None:
+    """c v = m a0 (sin τ - η) where that is positive, up to relative errors of 1/γ, γ = c/mω."""
     base, omega = 10.0, SDND104["angular_frequency"]
     friction, heavy = (
         each.ravel() for each in np.meshgrid([0.05, 0.3, 0.9], 10.0 ** np.arange(6, 12))
@@ -159,7 +159,7 @@ def test_asymptotic_wear_power() -> None:
     assert found["wear_power"][5] == pytest.approx(expected[5], rel=1e-3)
 
 
-def test_cycles_and_seconds_name_the_same_window() -> None:
+def test_windows_in_cycles_and_seconds_agree() -> None:
     seconds = compute({**SDND104, "base_acceleration": ACCELERATIONS})
     cycles = compute(
         {**CYCLES, "base_acceleration": ACCELERATIONS, "start_cycle": 4, "end_cycle": 12}
@@ -178,8 +178,8 @@ def test_cycles_and_seconds_name_the_same_window() -> None:
         (4.3, {"stiffness": 5.0, "damping": 0.1, "vertical_acceleration": 3.0, "phase": 1.0}),
     ],
 )
-def test_window_however_narrow(start: float, kind: dict[str, float]) -> None:
-    """A window inside a slip, down to some hundred times the rounding of the time itself."""
+def test_narrow_windows(start: float, kind: dict[str, float]) -> None:
+    """A window inside a slip, down to about a hundred times the rounding error of the time."""
     width = 10.0 ** -np.array([1, 2, 4, 6, 9, 12])
     given = {"damping": 0.0, "stiffness": 0.0, "vertical_acceleration": 0.0, "phase": 0.0}
     given = {**SDND104, "base_acceleration": 15.0, **given, **kind, "window_start": start}
@@ -193,7 +193,7 @@ def test_window_however_narrow(start: float, kind: dict[str, float]) -> None:
 
 
 def test_window_far_from_the_start_keeps_its_phase() -> None:
-    """At 10⁵ cycles ωt has lost eleven bits; the phase within the cycle has not."""
+    """At 10⁵ cycles ωt has lost eleven bits, but the phase within the cycle has lost none."""
     rest = {**CYCLES, "angular_frequency": 1.0, "base_acceleration": 1.5}
     far = 1e5
     early = compute({**rest, "start_cycle": 1.25, "end_cycle": 1.5})["wear_power"]
@@ -202,7 +202,7 @@ def test_window_far_from_the_start_keeps_its_phase() -> None:
 
 
 def test_a_window_in_seconds_far_from_the_start_keeps_its_phase() -> None:
-    """Its phase to 40 digits, in the third cycle: stick-slip motion repeats from the first on."""
+    """Expected: the same phase, from 40 digits, in the third cycle; stick-slip repeats."""
     point = {**CYCLES, "angular_frequency": 3.7, "base_acceleration": 1.5}
     period = 2 * np.pi / point["angular_frequency"]
     late = {"window_start": 1e5 * period, "window_end": (1e5 + 0.3) * period}
@@ -270,14 +270,14 @@ def test_overflow_and_underflow_are_diverged() -> None:
         {"window_start": 1e300, "window_end": 1e301},
     ],
 )
-def test_what_would_never_end_is_refused(beyond: dict[str, float]) -> None:
+def test_endless_runs_are_refused(beyond: dict[str, float]) -> None:
     found = compute({**SDND104, "base_acceleration": 15.0, **beyond})
     assert found["status"][0] == Status.outside_validity
 
 
 @pytest.mark.parametrize("most", ["cycles", "spring", "damper"])
-def test_what_is_refused_begins_where_its_sentence_says(most: str) -> None:
-    """After 1e9 cycles, above k/m = 1e12 ω² and c/m = 1e12 ω; of a mass that never slips."""
+def test_the_limits_of_validity_are_those_of_the_sentence(most: str) -> None:
+    """1e9 cycles, k/m = 1e12 ω² and c/m = 1e12 ω, for a mass that never slips."""
     mass, omega = 4.0, 2.0
     still = {**CYCLES, "mass": mass, "angular_frequency": omega, "base_acceleration": 0.5}
     beyond = np.array([1.0, 1.001])
@@ -289,8 +289,8 @@ def test_what_is_refused_begins_where_its_sentence_says(most: str) -> None:
     assert found["stick_fraction"][0] == 1
 
 
-def test_a_stick_however_short_is_one() -> None:
-    """Between two slips of nearly half a period each, in closed form."""
+def test_very_short_sticks_count() -> None:
+    """A stick between two slips of nearly half a period each; expected in closed form."""
     beyond = 10.0 ** -np.arange(1, 13)
     limit = SDND104["friction"] * SDND104["gravity"]
     base = limit / (theory.CRITICAL_RATIO * (1 + beyond))
@@ -302,15 +302,15 @@ def test_a_stick_however_short_is_one() -> None:
     np.testing.assert_array_equal(found["slip_phases"], 8)
 
 
-def test_a_slip_that_begins_with_the_window_counts_and_one_at_its_end_does_not() -> None:
-    """Without friction there is one in each period, from its beginning to its end."""
+def test_slips_count_that_begin_at_the_start_but_not_at_the_end_of_the_window() -> None:
+    """Without friction there is one slip per period, from the beginning to the end of it."""
     window = {"start_cycle": [0, 0, 3, 0.5], "end_cycle": [8, 1, 4, 1]}
     ice = compute({**CYCLES, "friction": 0.0, "base_acceleration": 15.0, **window})
     np.testing.assert_array_equal(ice["slip_phases"], [8, 1, 1, 0])
 
 
 def test_extremes_of_friction() -> None:
-    """No base motion, no friction, more than can ever slip."""
+    """No base motion; no friction; more friction than can ever slip."""
     still = compute({**SDND104, "base_acceleration": 0.0})
     assert (still["wear_power"][0], still["stick_fraction"][0], still["regime"][0]) == (0, 1, 0)
     frozen = compute({**SDND104, "friction": 1e300, "base_acceleration": 15.0})

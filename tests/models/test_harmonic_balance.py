@@ -58,9 +58,7 @@ def test_40_harmonics_have_the_exact_frequency() -> None:
 @pytest.mark.parametrize(
     ("harmonics", "error"), [(5, 1.1e-4), (10, -7.5e-6), (20, 1.4e-5), (40, -1.2e-6)]
 )
-def test_an_instants_energy_goes_to_the_right_frequency_in_swings(
-    harmonics: int, error: float
-) -> None:
+def test_the_energy_at_an_instant_converges_in_swings(harmonics: int, error: float) -> None:
     frequency = found(**AS_CODE_ASTER | {"harmonics": harmonics})["frequency"][2]
     assert frequency / float(RIGHT[2]) - 1 == pytest.approx(error, rel=0.05)
 
@@ -92,7 +90,7 @@ def test_exact_frequencies_over_all_energies(ratio: float, harmonics: int, bound
     np.testing.assert_allclose(ours["frequency"][below], exact["frequency"][below], rtol=1e-14)
 
 
-def test_the_rounded_law_tends_to_the_true_one() -> None:
+def test_the_smoothed_law_tends_to_the_exact_one() -> None:
     eta = 10.0 ** -np.arange(3, 8)
     true = found(energy=ENERGIES[0])["frequency"]
     error = np.abs(found(energy=ENERGIES[0], regularization=eta)["frequency"] - true)
@@ -140,7 +138,7 @@ def test_a_singular_matrix_costs_its_own_point_only() -> None:
     np.testing.assert_array_equal(solved, [[1, 1, 1], [np.nan] * 3, [0.5, 0.5, 0.5]])
 
 
-def test_what_does_not_converge_is_said() -> None:
+def test_points_that_do_not_converge_are_reported() -> None:
     """A stop as good as rigid, which cosines cannot follow; its neighbours are not touched."""
     ours = found(wall_stiffness=[50.0, 1e13, 1e14], energy=[1e-3, 2e-3, 1e-3])
     np.testing.assert_array_equal(
@@ -177,7 +175,7 @@ def test_the_monodromy_matrix_closes_with_the_motion() -> None:
 # Array methods in the spine.
 
 
-def test_a_stop_is_heard() -> None:
+def test_a_stop_request_is_obeyed() -> None:
     asked = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
     stop = Event()
     stop.set()

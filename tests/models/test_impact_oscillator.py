@@ -35,7 +35,7 @@ DOCUMENT_ENERGIES = np.linspace(6.2e-3, 6.9e-3, 2001)
 # Method exact.
 
 
-def test_the_three_right_frequencies_to_all_digits_given() -> None:
+def test_the_three_correct_frequencies_to_all_printed_digits() -> None:
     frequency = found_by("exact", {**SDND122, "energy": ENERGIES})["frequency"]
     assert [f"{value:.10f}" for value in frequency] == RIGHT
 
@@ -55,7 +55,7 @@ def test_exact_against_the_integrated_motion(name: str, judged: Any) -> None:
     np.testing.assert_allclose(found[name], [each[name] for each in expected], rtol=1e-9)
 
 
-def test_exact_keeps_its_digits_towards_grazing() -> None:
+def test_exact_keeps_its_accuracy_towards_grazing() -> None:
     """Against 50 digits, where the motion reaches into the stop by ever less."""
     excess = 10.0 ** -np.arange(0, 15)
     energy = 0.5 * SDND122["stiffness"] * SDND122["gap"] ** 2 * (1 + excess)
@@ -192,7 +192,7 @@ def test_newmark_below_grazing_has_the_schemes_own_frequency() -> None:
     np.testing.assert_array_equal(found["contact_fraction"], 0.0)
 
 
-def test_newmark_says_where_it_cannot_resolve_the_contact() -> None:
+def test_newmark_reports_an_unresolved_contact() -> None:
     point = {**SDND122, "energy": ENERGIES[0]}
     stiff = found_by("newmark", {**point, "wall_stiffness": 1e7, "steps_per_period": [1000, 1e4]})
     np.testing.assert_array_equal(stiff["status"], [Status.outside_validity, Status.ok])
@@ -204,7 +204,7 @@ def test_newmark_says_where_it_cannot_resolve_the_contact() -> None:
 
 
 @pytest.mark.parametrize("method", ["exact", "newmark"])
-def test_what_has_no_meaning_and_what_has_no_number(method: str) -> None:
+def test_invalid_parameters_and_overflow(method: str) -> None:
     beyond = {
         "mass": [1.0, 1.0, 1e-200, 1.0, 1.0],
         "wall_stiffness": [50.0, 1.1e13, 50.0, 50.0, 50.0],
@@ -222,7 +222,7 @@ def test_what_has_no_meaning_and_what_has_no_number(method: str) -> None:
 @pytest.mark.parametrize("method", ["exact", "newmark"])
 @pytest.mark.parametrize("size", [1e-140, 1e140])
 @pytest.mark.parametrize("name", ["mass", "stiffness", "energy", "gap"])
-def test_numbers_are_refused_where_they_would_fade_or_overflow(
+def test_numbers_that_would_underflow_or_overflow_are_refused(
     name: str, size: float, method: str
 ) -> None:
     """And are right up to there; a gap may be as narrow as it likes."""
@@ -270,7 +270,7 @@ def test_multipliers_are_those_of_a_matrix_of_determinant_1() -> None:
         ("method = 'harmonic_balance'\nregularization = -1", "at least 0"),
     ],
 )
-def test_bad_input_is_refused_with_what_is_wrong(wrong: str, why: str) -> None:
+def test_bad_input_is_refused_with_a_reason(wrong: str, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
         load("sdnd122", wrong.split("\n"))
 
@@ -340,7 +340,7 @@ def test_a_trace_of_newmark_goes_through_its_steps() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"samples": 7}, {"times": [0.0, 0.1, 0.2]}], ids=str)
 @pytest.mark.parametrize("method", ["exact", "newmark"])
-def test_a_trace_outside_validity_tells_its_status(method: str, options: Any) -> None:
+def test_a_trace_outside_validity_reports_its_status(method: str, options: Any) -> None:
     at = {"energy": 0.1, "wall_stiffness": 1e14}
     seen = trace("sdnd122", at, [f"method = {method!r}"], **options)
     assert int(seen["status"]) == Status.outside_validity

@@ -1,7 +1,7 @@
-"""What follows from the equations alone: changes of units, mirrored phases, one work told twice.
+"""Consequences of the equations alone: changes of units, mirrored phases, work computed twice.
 
-Units that are powers of two change no bit: a number that is compared with a parameter in a kernel
-without having its dimension, or an output that lacks a factor, shows in every digit.
+A change of units by powers of two changes no bit. So a constant that is compared with a parameter
+but lacks its dimension, or an output that lacks a factor, shows in every digit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.points import compute, differing, friction_oscillator, impact_oscilla
 
 Columns = dict[str, NDArray[Any]]
 
-# Powers of mass, length and time, of what has any.
+# Powers of mass, length and time of dimensional quantities.
 FORCE, STIFFNESS, ENERGY, POWER = (1, 1, -2), (1, 0, -2), (1, 2, -2), (1, 2, -3)
 ACCELERATION, SPEED, LENGTH, TIME, RATE = (0, 1, -2), (0, 1, -1), (0, 1, 0), (0, 0, 1), (0, 0, -1)
 DIMENSIONS = {
@@ -44,7 +44,7 @@ STEPPED = [*((name, math.inf) for name in PENALISED), *CHOSEN.items()]
 
 
 def in_units(columns: Mapping[str, Any], *units: int) -> Columns:
-    """In units of mass, length and time so many powers of two smaller."""
+    """The columns in units of mass, length and time that are smaller by these powers of two."""
     scales = {
         name: 2.0 ** sum(u * d for u, d in zip(units, dimensions, strict=True))
         for name, dimensions in DIMENSIONS.items()
@@ -58,7 +58,7 @@ def assert_the_same_in_units(points: Columns, *units: int, **how: Any) -> None:
 
 
 def stepped(points: Columns, method: str, tolerance: float = math.inf) -> Columns:
-    """Points with what a method in steps takes besides, stable while the mass sticks."""
+    """Points with the numerical parameters of a time-stepping method, stable during stick."""
     step = 2 * np.pi / points["angular_frequency"] / STEPS
     if method == "moreau":
         return {**points, "step": step}
@@ -84,7 +84,7 @@ def test_the_exact_motion_is_the_same_in_all_units(
 def test_penalised_motion_is_the_same_in_units_that_leave_speeds(
     method: str, tolerance: float, mass: int, speed: int, seed: int
 ) -> None:
-    """Its law knows a speed in m/s; errors relative to what is not yet there know 1e-30 m."""
+    """The law has a speed limit in m/s; the error norm of the pairs has a length of 1e-30 m."""
     points = stepped(friction_oscillator.random_parameters(POINTS, seed), method, tolerance)
     same = 0 if (method, tolerance) in CHOSEN.items() else speed
     assert_the_same_in_units(points, mass, same, same, method=method)
@@ -129,8 +129,8 @@ def test_a_mass_sticks_where_its_inertia_never_exceeds_the_friction_limit(method
 @pytest.mark.parametrize("method", ["exact", "moreau", *PENALISED])
 @settings(max_examples=5, deadline=None)
 @given(seed=SEED)
-def test_work_is_force_times_way(method: str, seed: int) -> None:
-    """Under constant load N|v| is mg|v|; μN|v| is μ times that; no way is longer than at peak."""
+def test_work_is_force_times_distance(method: str, seed: int) -> None:
+    """Constant load: N|v| = mg|v|. μN|v| is μ times N|v|. Distance is at most peak speed × time."""
     points = friction_oscillator.random_parameters(POINTS, seed)
     points = points if method == "exact" else stepped(points, method)
     found = compute(points, method=method)
@@ -155,8 +155,8 @@ def test_work_is_force_times_way(method: str, seed: int) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED)
-def test_what_sticks_does_not_know_the_sign_of_the_phase(seed: int) -> None:
-    """R_A + R_B and the loss of contact do not; the energy does, but for endless friction."""
+def test_sticking_does_not_depend_on_the_sign_of_the_phase(seed: int) -> None:
+    """Sticking is even in the phase; the energy is not, except for infinite friction."""
     points = mdr_contact.dimensionless_points(POINTS, seed)
     points["beta"][::4] = np.inf
     found = compute(points, model="mdr_contact")

@@ -1,4 +1,4 @@
-"""Method `exact` of the MDR contact: reference values, closed forms, springs one by one, bits."""
+"""Method `exact` of the MDR contact: reference values, closed forms, springs one by one."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_springs_one_by_one_on_random_points(seed: int) -> None:
 def test_springs_whose_law_changes_close_to_the_end_of_an_interval(
     beta: float, delta: float, phase: float, exponent: float
 ) -> None:
-    """Where no node of a quadrature over springs sees it unless the interval ends there."""
+    """A quadrature over springs misses the change unless an interval ends there."""
     point = {"beta": beta, "delta": delta, "phase": phase, "profile_exponent": exponent}
     expected = oracle_energy({name: np.array([value]) for name, value in point.items()})
     assert expected.error[0] < 2e-11
@@ -121,7 +121,7 @@ def test_regime_of_springs_one_by_one() -> None:
 @pytest.mark.parametrize("exponent", EXPONENTS)
 @pytest.mark.parametrize("beta", [0.02, 0.8, 3.0, np.inf])
 def test_where_contact_begins_to_be_lost(beta: float, exponent: float) -> None:
-    """Nothing jumps at δ = 1; springs one by one agree on both sides, as near as may be."""
+    """Results are continuous at δ = 1 and agree with springs one by one on both sides."""
     near = 10.0 ** -np.array([2, 4, 6, 8, 10, 12, 15])
     delta = np.concatenate([1 - near, [1.0], 1 + near])
     points = {
@@ -203,7 +203,7 @@ def test_constant_load(exponent: float) -> None:
 
 @pytest.mark.parametrize("delta", [0.01, 0.6, 1.0, 3.0])
 def test_in_phase_nothing_slips_once_the_load_grows_faster(delta: float) -> None:
-    """φ = 0 and β ≥ 1: the tangential motion never outruns the growing bound."""
+    """φ = 0 and β ≥ 1: the tangential motion never exceeds the growing bound."""
     beta = np.array([1.0, 1.000001, 1.5, 40.0, np.inf])
     for phase in (0.0, math.pi, -math.pi):
         assert np.all(energy(beta=beta, delta=delta, phase=phase) <= 1e-15)
@@ -270,7 +270,7 @@ def test_scales_and_parameter_sets(
     beta: float, delta: float, phase: float, sign: int, exponent: float, lengths: int,
     stiffness: int,
 ) -> None:  # fmt: skip
-    """A sphere, the same profile, both made larger and stiffer, and the numbers they come to."""
+    """A sphere, the same profile, both scaled in size and stiffness, and the dimensionless set."""
     size, hardness = 2.0**lengths, 2.0**stiffness
     indentation, ratio = 3e-5, float(theory.stiffness_ratio(0.3))
     normal = delta * indentation
@@ -337,7 +337,7 @@ def test_contacts_in_which_one_motion_is_missing() -> None:
 
 
 def test_under_constant_load_friction_without_end_holds_and_none_lets_all_slip() -> None:
-    """What the normalized energy tends to as the normal amplitude vanishes."""
+    """The limit of the normalized energy for vanishing normal amplitude."""
     steady = {**SPHERE, "normal_amplitude": 0.0}
     held, free = (found(**{**steady, "friction": mu}) for mu in (np.inf, 0.0))
     assert (held["dissipated_energy"], held["regime"], held["stick_radius"]) == (0, FULL_STICK, 1)

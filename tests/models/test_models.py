@@ -1,4 +1,4 @@
-"""Every model is whole: table, header, sweep file, oracle; and new bits have a new revision."""
+"""Every model is complete: table, header, sweep file, oracle. New bits need a new revision."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ every_model = pytest.mark.parametrize("model", models().values(), ids=lambda mod
 
 
 @every_model
-def test_nothing_of_a_model_is_missing(model: Model) -> None:
+def test_every_model_is_complete(model: Model) -> None:
     assert list(missing_pieces(model)) == []
 
 
 def missing_pieces(model: Model) -> Iterator[str]:
-    """A sentence for each piece a model should have and has not."""
+    """A sentence for each missing piece of a model."""
     header = kernels_folder() / "models" / f"{model.name}.h"
     if any(method.kind == "kernel" for method in model.methods):
         if not header.is_file():
@@ -78,8 +78,8 @@ def _missing_namespaces(model: Model) -> Iterator[str]:
             )
 
 
-def test_what_is_missing_is_named() -> None:
-    """For a model that has a table and nothing else, and one that has a method too many."""
+def test_missing_pieces_are_named() -> None:
+    """For a model that has only a table, and for one with a method that has no kernel."""
     bare = dataclasses.replace(MODEL, name="bare")
     places = ["kernels/models/bare.h", "configs/", "tests/oracles/bare.py", "tests/points/bare.py"]
     for sentence, place in zip(missing_pieces(bare), places, strict=True):
@@ -96,7 +96,7 @@ def test_what_is_missing_is_named() -> None:
 
 @every_model
 def test_every_smoke_sweep_of_the_model_runs(model: Model) -> None:
-    """Smoke: some output of some point has a value. What values, other tests say."""
+    """Smoke: at least one point is ok. Other tests check the values."""
     for path in (configs_folder() / "smoke").glob("*.toml"):
         if load(path).sweep.model.name == model.name:
             dataset = sweep.run(path, store=None)
@@ -127,14 +127,14 @@ def test_oracles_import_nothing_of_what_they_judge(model: Model) -> None:
 
 
 def parameters_of(model: Model) -> list[Parameter]:
-    """Those of the model, of all its sets and of all its methods."""
+    """The parameters of the model, of all its sets and of all its methods."""
     sets = [p for each in model.parameter_sets for p in each.parameters]
     controls = [p for method in model.methods for p in method.parameters]
     return [*model.parameters, *sets, *controls]
 
 
 @every_model
-def test_names_serve_in_python_toml_and_cpp(model: Model) -> None:
+def test_names_are_valid_in_python_toml_and_cpp(model: Model) -> None:
     variants = [variant for method in model.methods for variant in method.variants]
     tables = (parameters_of(model), variants)
     kinds = (model.parameter_sets, model.methods, model.outputs)
@@ -174,7 +174,7 @@ def test_names_are_unique_where_they_meet(model: Model) -> None:
 
 @every_model
 def test_one_name_means_one_thing_in_all_methods_and_sets(model: Model) -> None:
-    """But for its default: a name has one unit and one meaning, as one field of the struct."""
+    """A name has one unit, symbol and meaning, because it is one field of the struct."""
     seen: dict[str, tuple[str, str, str]] = {}
     for p in parameters_of(model):
         assert seen.setdefault(p.name, (p.unit, p.symbol, p.meaning)) == (
@@ -192,7 +192,7 @@ def test_units_are_known_and_si(model: Model) -> None:
 
 
 @every_model
-def test_every_parameter_is_told_and_its_default_is_in_its_range(model: Model) -> None:
+def test_every_parameter_has_a_meaning_and_a_default_within_its_range(model: Model) -> None:
     for p in parameters_of(model):
         assert p.symbol, p.name
         assert p.meaning, p.name
@@ -210,7 +210,7 @@ def test_every_parameter_is_told_and_its_default_is_in_its_range(model: Model) -
 
 
 @every_model
-def test_methods_and_outputs_are_told(model: Model) -> None:
+def test_methods_and_outputs_have_summaries_and_long_names(model: Model) -> None:
     assert model.methods
     assert model.parameter_sets
     assert model.outputs
@@ -245,7 +245,7 @@ def test_a_model_stands_in_a_module_of_its_name() -> None:
 
 
 def digest_of(model: Model, method: Method) -> str:
-    """Of every output's bits, in the order of the table, and status."""
+    """The digest of the bits of all outputs, in the order of the table, and of status."""
     found = compute(fixed_points(model), model=model.name, method=method.name)
     whole = hashlib.sha256()
     for name in (*(output.name for output in model.outputs), "status"):
@@ -255,7 +255,7 @@ def digest_of(model: Model, method: Method) -> str:
 
 
 def complaint(key: str, revision: int, digest: str, table: Mapping[str, Any]) -> str:
-    """What to do about a method whose digest or revision is not the table's; "" if both are."""
+    """How to mend a method whose digest or revision differs from the table; "" if none does."""
     kept = table.get(key)
     if kept is None:
         return f"{key} is new: {_write(key, revision, digest)}"
@@ -286,7 +286,7 @@ def _write(key: str, revision: int, digest: str) -> str:
     ],
 )
 def test_new_bits_have_a_new_revision(model: Model, method: Method) -> None:
-    """The table tells that bits have changed, not that they are right."""
+    """The table detects changed bits; other tests judge whether they are correct."""
     key = f"{model.name}.{method.name}"
     table = json.loads(REVISIONS.read_text())
     assert complaint(key, method.revision, digest_of(model, method), table) == ""
@@ -327,8 +327,8 @@ def test_fixed_contacts_are_of_every_kind() -> None:
     assert (found["status"] == Status.ok).sum() >= 50
 
 
-def test_a_long_name_says_what_it_is_of_without_the_name() -> None:
-    """It stands alone beside an axis."""
+def test_a_long_name_is_understood_without_the_name() -> None:
+    """A long name is used alone, as the label of an axis."""
     for model in models().values():
         for each in (*model.outputs, *model.observables):
             assert not each.long_name.startswith(("of ", "within ")), each.name

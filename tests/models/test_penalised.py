@@ -1,4 +1,6 @@
-"""The schemes under the penalised law, and Moreau's: plain Python, Code_Aster, exact values."""
+"""The schemes with the penalised law, and moreau, against plain Python, Code_Aster and exact
+values.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from tests.oracles.penalised_schemes import run
 from tests.points import compute, differing
 from tests.points.friction_oscillator import NAMES, SDND104, reference_cases
 
-QUICK = Target(pack=1)  # to compile
+QUICK = Target(pack=1)  # compiles fast
 
 Columns = dict[str, NDArray[np.float64]]
 
@@ -40,7 +42,7 @@ CODE_ASTER = np.array([15.2667964799, 0.409077335988, 2.26326449113e-4, 0.0])
 
 
 def controls(method: str, **chosen: object) -> dict[str, Any]:
-    """The numerical parameters of a method: at constant step, but for what is chosen."""
+    """The numerical parameters of a method: constant step unless `chosen` says otherwise."""
     usual = {"step": 1e-4, "tangential_stiffness": 9e6, "blocks": 1.0, "tolerance": math.inf}
     known = {p.name for p in method_called(method).parameters}
     return {name: value for name, value in (usual | chosen).items() if name in known}
@@ -56,7 +58,7 @@ def sdnd104(method: str, **chosen: object) -> dict[str, NDArray[Any]]:
 
 
 def random_short(n: int, seed: int) -> Columns:
-    """Points under the oracles' names: every second sprung, damped or shaken; short windows."""
+    """Points with the oracles' names; half are sprung, damped or shaken; short windows."""
     rng = np.random.default_rng(seed)
     return {
         "m": rng.uniform(0.3, 3, n),
@@ -97,8 +99,10 @@ def test_every_scheme_is_near_the_reference(method: str) -> None:
     ("method", "tolerance"), [("adapt_ordre2", 1.0), ("rk54", 1e-6), ("rk32", 1e-5)]
 )
 @pytest.mark.parametrize("blocks", [1.0, 8.0])
-def test_so_are_those_that_choose_their_steps(method: str, tolerance: float, blocks: float) -> None:
-    """With Code_Aster's controls, but a longest step of 3e-5 s."""
+def test_step_size_control_is_near_the_reference(
+    method: str, tolerance: float, blocks: float
+) -> None:
+    """With Code_Aster's controls, except for a maximum step of 3e-5 s."""
     chosen = {"step": 1e-5, "maximum_step": 3e-5, "tolerance": tolerance, "blocks": blocks}
     assert_near_the_reference(sdnd104(method, **chosen)["wear_power"])
 
@@ -112,7 +116,7 @@ def assert_near_the_reference(found: NDArray[np.float64]) -> None:
 
 
 def dampings(short: Columns, stiffness: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Of the stuck contact: up to one and a half of the critical; of some none, or none given."""
+    """Damping of the stuck contact: up to 1.5 times critical, at some points 0 or NaN (default)."""
     rng = np.random.default_rng(seed)
     critical = 2 * np.sqrt(short["m"] * (short["k"] + stiffness))
     chosen = critical * rng.uniform(0, 1.5, len(critical))
@@ -123,7 +127,7 @@ def dampings(short: Columns, stiffness: NDArray[np.float64], seed: int) -> NDArr
 def in_plain_python(
     method: str, short: Columns, i: int, chosen: Mapping[str, Any]
 ) -> dict[str, float | int] | None:
-    """Point i by the oracle; None where it has fewer than two samples in a block."""
+    """Point i by the oracle; None if a block has fewer than two samples."""
     point = {name: float(values[i]) for name, values in short.items()}
     own = {
         name: float(np.broadcast_to(values, len(short["m"]))[i]) for name, values in chosen.items()
@@ -142,7 +146,7 @@ def in_plain_python(
 def assert_alike(
     ours: Mapping[str, NDArray[Any]], i: int, theirs: Mapping[str, float | int], to: float
 ) -> None:
-    """Each output but for that share of it; the stick's of the window; counts and flags equal."""
+    """Real outputs agree to the relative error `to` (stick_fraction: absolute), others exactly."""
     for output in MODEL.outputs:
         bound = 0 if output.kind != "real" else to
         if output.name != "stick_fraction":
@@ -172,8 +176,10 @@ def test_constant_steps_agree_with_plain_python(method: str, blocks: int) -> Non
 
 @pytest.mark.parametrize("blocks", [1, 5])
 @pytest.mark.parametrize(("method", "tolerance"), CHOSEN)
-def test_chosen_steps_agree_with_plain_python(method: str, tolerance: float, blocks: int) -> None:
-    """To 1e-9: the next step's length follows from rounded numbers, and the sums from it."""
+def test_step_size_control_agrees_with_plain_python(
+    method: str, tolerance: float, blocks: int
+) -> None:
+    """To 1e-9, because rounding changes the lengths of steps, and thereby the sums."""
     short = random_short(6, seed=11)
     stiffness = 2e5 * short["m"]
     chosen = {
@@ -196,7 +202,7 @@ def test_chosen_steps_agree_with_plain_python(method: str, tolerance: float, blo
     ("method", "tolerance"), [*((method, math.inf) for method in PENALISED), *CHOSEN]
 )
 def test_windows_of_a_few_steps_in_blocks(method: str, tolerance: float) -> None:
-    """From less than a step to seven of them, in up to five blocks; refused are too many blocks."""
+    """Windows of up to seven steps in up to five blocks; too many blocks are refused."""
     n, step = 28, 2.5e-4
     short = random_short(n, seed=8)
     rng = np.random.default_rng(6)
@@ -232,9 +238,9 @@ def test_windows_of_a_few_steps_in_blocks(method: str, tolerance: float) -> None
 def test_windows_in_cycles_agree_with_plain_python(
     method: str, tolerance: float, to: float
 ) -> None:
-    """They are those of as many periods in seconds, to the bit.
+    """Windows in cycles and in seconds give the same bits.
 
-    Where a step just holds for the one and just fails for the other, rk32 differs by up to 1e-7.
+    rk32 differs from the oracle by up to 1e-7 where a step is accepted by only one of them.
     """
     short = random_short(6, seed=13)
     period = 2 * np.pi / short["w"]
@@ -266,7 +272,7 @@ def test_windows_in_cycles_agree_with_plain_python(
 @pytest.mark.parametrize("steps", [2e4, 8e4])
 @pytest.mark.parametrize("method", EVERY)
 def test_regimes_are_the_exact_ones(method: str, steps: float) -> None:
-    """On the reference cases; the stuck share within 0.02, twice what is seen at these steps."""
+    """On the reference cases; stick_fraction within 0.02, twice the error seen at these steps."""
     parameters, _ = reference_cases()
     exact = compute(parameters)
     step = 2 * np.pi / parameters["angular_frequency"] / steps
@@ -283,7 +289,7 @@ def test_regimes_are_the_exact_ones(method: str, steps: float) -> None:
 @pytest.mark.parametrize("step", [1e-4, 3e-5, 1e-5])
 @pytest.mark.parametrize("method", EVERY)
 def test_slips_and_regimes_of_sdnd104(method: str, step: float) -> None:
-    """However short the steps: a penalty that holds the mass at a reversal makes no stick."""
+    """For all steps: the penalty that holds the mass at a reversal does not count as stick."""
     accelerations = np.array([15.0, 3.0, 2.0, 1.9, 1.5, 1.01, 0.99])
     point = SDND104 | {"base_acceleration": accelerations}
     found = compute(point | controls(method, step=step), method=method)
@@ -293,8 +299,8 @@ def test_slips_and_regimes_of_sdnd104(method: str, step: float) -> None:
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in EVERY), *CHOSEN])
-def test_a_window_within_a_stick_knows_of_no_slip(method: str, tolerance: float) -> None:
-    """Though the mass has slipped before, and does so after."""
+def test_a_window_within_a_stick_has_no_slip(method: str, tolerance: float) -> None:
+    """Although the mass slips before and after the window."""
     turn = 2 * np.pi
     window = {"window_start": 4 + 2.8 / turn, "window_end": 4 + 4.3 / turn}
     point = SDND104 | {"base_acceleration": 1.01} | window
@@ -305,8 +311,8 @@ def test_a_window_within_a_stick_knows_of_no_slip(method: str, tolerance: float)
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in EVERY), *CHOSEN])
-def test_slips_all_one_way_are_counted_each(method: str, tolerance: float) -> None:
-    """The load is least where the plane drags backward: only there it lets go, once a period."""
+def test_slips_in_one_direction_are_counted(method: str, tolerance: float) -> None:
+    """The load is lowest where the plane accelerates backward, so slip occurs once per period."""
     point = SDND104 | {"base_acceleration": 1.0, "vertical_acceleration": 6.0}
     found = compute(point | controls(method, tolerance=tolerance), method=method)
     exact = compute(point)
@@ -326,7 +332,7 @@ def reference_of_moreau(steps_per_period: float) -> NDArray[np.float64]:
 
 
 def test_moreau_on_the_reference_cases() -> None:
-    """At T/10⁴ within 2e-3; where there is little wear, within 3e-3 m g a0/ω."""
+    """Steps of T/10⁴: within 2e-3, or within 3e-3 m g a0/ω if there is little wear."""
     parameters, cases = reference_cases()
     scale = (
         parameters["mass"]
@@ -344,7 +350,7 @@ def test_moreau_on_the_reference_cases() -> None:
 
 @pytest.mark.parametrize("step", [1e-5, 1e-3, 0.05, 0.4, 7.0])
 def test_moreau_is_exactly_zero_in_permanent_stick(step: float) -> None:
-    """At any step: shaken vertically or not, whatever the phase."""
+    """For any step, with and without vertical shaking, at any phase."""
     rng = np.random.default_rng(0)
     n = 50
     gravity, share = np.full(n, 9.81), rng.uniform(0, 0.9, n) * (np.arange(n) % 2)
@@ -371,8 +377,8 @@ def test_moreau_is_exactly_zero_in_permanent_stick(step: float) -> None:
 
 
 @pytest.mark.parametrize("method", ["moreau", *PENALISED])
-def test_steps_that_miss_the_shaking_are_outside_validity(method: str) -> None:
-    """Longer than a tenth of the period, unless friction holds the mass at every moment."""
+def test_steps_too_long_for_the_shaking_are_outside_validity(method: str) -> None:
+    """Steps above a tenth of the period, unless friction holds the mass at all times."""
     share, phase = 0.5, 0.7
     angles = np.linspace(0, np.pi, 1001)[1:-1] + np.array([[0], [np.pi]])
     held = np.min(0.2 * 10.0 * (1 + share * np.sin(angles + phase)) / abs(np.sin(angles)))
@@ -396,8 +402,8 @@ def test_steps_that_miss_the_shaking_are_outside_validity(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", EVERY)
-def test_phases_are_refused_beyond_a_billion(method: str) -> None:
-    """Of a mass that never slips, so that long steps will do."""
+def test_phases_above_a_billion_are_refused(method: str) -> None:
+    """For a mass that never slips, so that long steps suffice."""
     end = 5e8 * np.array([1.0, 1.001])
     still = {"base_acceleration": 0.5, "angular_frequency": 2.0, "window_end": end}
     asked = controls(method, step=1e8, tangential_stiffness=1e-18)
@@ -405,8 +411,8 @@ def test_phases_are_refused_beyond_a_billion(method: str) -> None:
     np.testing.assert_array_equal(found["status"], [Status.ok, Status.outside_validity])
 
 
-def test_the_plane_is_seen_where_it_is_however_late() -> None:
-    """At a phase of 4e8, whose own rounding is 3e-8: against 40 digits."""
+def test_traces_show_the_plane_correctly_at_late_times() -> None:
+    """At a phase of 4e8, whose rounding error is 3e-8, compared with 40 digits."""
     point = {**SDND104, "base_acceleration": 0.5, "angular_frequency": 3.7, "window_end": 1e8}
     point |= {"vertical_acceleration": 2.0, "phase": 0.4}
     source = {"model": "friction_oscillator", "method": "moreau"}
@@ -421,8 +427,8 @@ def test_the_plane_is_seen_where_it_is_however_late() -> None:
 
 
 @pytest.mark.parametrize("method", ["euler", "devogelaere", "moreau"])
-def test_a_way_too_long_for_a_number_is_diverged(method: str) -> None:
-    """5e282 m in eight periods, and 5e322 m, while the power is finite."""
+def test_overflow_of_the_distance_is_diverged(method: str) -> None:
+    """Displacements of 5e282 m and 5e322 m in eight periods, at finite power."""
     omega = np.array([1e-140, 1e-160])
     cycles = {name: v for name, v in SDND104.items() if not name.startswith("window")}
     cycles |= {"angular_frequency": omega, "start_cycle": 4.0, "end_cycle": 12.0}
@@ -433,10 +439,11 @@ def test_a_way_too_long_for_a_number_is_diverged(method: str) -> None:
 
 @pytest.mark.parametrize("method", PENALISED)
 def test_a_step_beyond_the_stability_limit_is_diverged(method: str) -> None:
-    """Decided from the parameters, within 1e-4 of theory/; the motion itself would stay bounded.
+    """Decided from the parameters, within 1e-4 of theory/, because the motion would stay bounded.
 
-    With a spring and a damper of the model's own, too, up to those of the contact in size. Where an
-    undamped slip on the spring binds, it grows by 5e-8 a step 1e-4 beyond, which is let pass: 1e-3.
+    Includes springs and dampers of the model up to the size of those of the contact. If undamped
+    slip on the spring sets the limit, motion 1e-4 beyond it grows by only 5e-8 per step, which is
+    accepted; the tolerance is then 1e-3.
     """
     rng = np.random.default_rng(5)
     n = 40
@@ -462,7 +469,7 @@ def test_a_step_beyond_the_stability_limit_is_diverged(method: str) -> None:
 
 
 def test_euler_beyond_its_limit_would_look_plausible() -> None:
-    """h = 6.6e-4 s is 2.4 times the limit of SDND104, and comes out as diverged."""
+    """h = 6.6e-4 s is 2.4 times the limit of SDND104 and is reported as diverged."""
     assert (sdnd104("euler", step=6.6e-4)["status"] == Status.diverged).all()
 
 
@@ -470,7 +477,7 @@ def test_euler_beyond_its_limit_would_look_plausible() -> None:
     ("method", "greatest"), [("rk54", 0.1), ("rk32", 0.1), ("adapt_ordre2", 10)]
 )
 def test_tolerances_that_control_nothing_are_refused(method: str, greatest: float) -> None:
-    """Beyond them results look plausible and are up to 200 times too large; inf is not finite."""
+    """Above the maximum, plausible results can be 200 times too large; inf is allowed."""
     constants = {**SDND104, "base_acceleration": 1.5, "step": 1e-4, "tangential_stiffness": 9e6}
     request = {"model": "friction_oscillator", "method": method, "parameters": constants}
     for tolerance in (greatest, math.inf):
@@ -503,8 +510,8 @@ def test_too_many_steps_are_not_converged(method: str, tolerance: float) -> None
 
 
 @pytest.mark.parametrize("method", PENALISED)
-def test_as_many_steps_as_are_allowed_are_not_too_many(method: str) -> None:
-    """A hundred, of a plane at rest: fifty to the window and as many in it."""
+def test_exactly_the_allowed_number_of_steps_is_accepted(method: str) -> None:
+    """A hundred steps for a plane at rest: fifty before the window and fifty in it."""
     window = {"base_acceleration": 0.0, "window_start": 0.05, "window_end": 0.1}
     asked = controls(method, step=1e-3, maximum_step=1e-3, tangential_stiffness=1e3)
     if method in CONTROLLED:
@@ -517,10 +524,10 @@ def test_as_many_steps_as_are_allowed_are_not_too_many(method: str) -> None:
 @pytest.mark.parametrize(
     ("method", "tolerance"), [("adapt_ordre2", 10.0), ("rk54", 0.1), ("rk32", 0.1)]
 )
-def test_no_chosen_step_is_longer_than_a_fiftieth_of_the_period(
+def test_controlled_steps_are_at_most_a_fiftieth_of_the_period(
     method: str, tolerance: float
 ) -> None:
-    """Whatever the tolerance and the longest step asked for, and the first one, too."""
+    """For any tolerance and maximum step, including the first step."""
     asked = {"step": 1.0, "maximum_step": 1.0, "tolerance": tolerance, "tangential_stiffness": 1e3}
     parameters = {**SDND104, **asked, "base_acceleration": 1.5}
     seen = trace(
@@ -533,8 +540,8 @@ def test_no_chosen_step_is_longer_than_a_fiftieth_of_the_period(
     assert steps[0] == pytest.approx(period / 50, rel=1e-9)
 
 
-def test_steps_of_both_runs_are_counted_apart() -> None:
-    """Blocks make chosen steps run twice: 240,000 steps at least, none of the runs too many."""
+def test_steps_of_both_runs_are_counted_separately() -> None:
+    """Blocks with step-size control run twice: 240,000 steps or more, but not too many per run."""
     asked = controls("rk54", tolerance=1e-6, maximum_step=1e-4, blocks=8.0)
     point = SDND104 | {"base_acceleration": 1.5, "maximum_steps": np.array([119_999.0, 160_000.0])}
     found = compute(point | asked, method="rk54")
@@ -549,7 +556,7 @@ def test_more_blocks_than_samples_are_refused(method: str, tolerance: float) -> 
 
 
 @pytest.mark.parametrize("method", EVERY)
-def test_what_no_scheme_can_compute_is_refused(method: str) -> None:
+def test_invalid_points_are_refused_by_every_scheme(method: str) -> None:
     point = SDND104 | {"base_acceleration": 1.5} | controls(method)
     point |= {"vertical_acceleration": np.array([0.0, 10.0, -10.0]), "window_end": 4.5}
     found = compute(point, method=method)

@@ -58,7 +58,7 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> Probe:
 
 
 def motion(stiffness: float, inner: float, damping: float, t: ArrayLike) -> Values:
-    """y and v at t in closed form; the damper is whichever of the two, and below critical."""
+    """y and v at t in closed form, for either damper; damping is below critical."""
     t, c = np.asarray(t), inner + damping
     gap = stiffness - 1
     size = gap**2 + c**2
@@ -87,13 +87,13 @@ def test_the_closed_form_satisfies_the_equation(kind: tuple[float, float, float]
 def errors(
     probe: Probe, entry: str, kind: tuple[float, float, float], steps: Sequence[int] = STEPS
 ) -> Values:
-    """Distance from the exact end in the plane of y and v, for each number of steps."""
+    """Distance from the exact final state in the plane of y and v, for each number of steps."""
     ends = [probe(entry, *([x] for x in (*kind, *START, END, n)))[:, 0] for n in steps]
     return np.linalg.norm(np.array(ends) - motion(*kind, END), axis=1)
 
 
 def order(lengths: ArrayLike, sizes: ArrayLike) -> float:
-    """The power of the length with which sizes fall, fitted."""
+    """The fitted power of the step length with which errors decrease."""
     return float(np.polyfit(np.log(lengths), np.log(sizes), 1)[0])
 
 
@@ -112,15 +112,17 @@ def test_order_with_a_damper(probe: Probe, name: str) -> None:
 
 
 def test_devogelaere_is_of_order_3_with_a_damper(probe: Probe) -> None:
-    """Its velocity in the middle is the trapezoid's, h^3 off, and the damper takes that on."""
+    """The midpoint velocity is from the trapezoidal rule, with error h^3, which the damper uses."""
     steps = tuple(16 * n for n in STEPS)
     found = order(END / np.array(steps), errors(probe, "devogelaere", APART, steps))
     assert found == pytest.approx(3, rel=0.03)
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEMES if name != "devogelaere"])
-def test_a_damper_within_the_force_is_the_same_to_the_others(probe: Probe, name: str) -> None:
-    """It keeps their order; devogelaere has to be told of it apart."""
+def test_a_damper_within_the_force_is_equivalent_for_the_other_schemes(
+    probe: Probe, name: str
+) -> None:
+    """These schemes keep their order; devogelaere needs the damper separately."""
     found = order(END / np.array(STEPS), errors(probe, name, INNER))
     assert found >= 0.9 * ORDERS[name]
     np.testing.assert_allclose(
@@ -129,13 +131,13 @@ def test_a_damper_within_the_force_is_the_same_to_the_others(probe: Probe, name:
 
 
 def test_devogelaere_loses_its_order_to_a_damper_within_the_force(probe: Probe) -> None:
-    """Its provisional velocity, a difference quotient, is that of the middle: h/4 behind."""
+    """Its provisional velocity, a difference quotient, lags by h/4."""
     found = order(END / np.array(STEPS), errors(probe, "devogelaere", INNER))
     assert 0.9 <= found <= 1.1
 
 
-def test_without_a_damper_nothing_is_asked_of_it(probe: Probe) -> None:
-    """A right-hand side that says so takes the same steps but for rounding."""
+def test_an_undamped_right_hand_side_gives_the_same_steps(probe: Probe) -> None:
+    """An undamped right-hand side gives the same steps up to rounding."""
     both = [errors(probe, entry, SPRING) for entry in ("devogelaere", "free_devogelaere")]
     np.testing.assert_allclose(*both, rtol=0, atol=1e-13)
 
@@ -192,8 +194,8 @@ def test_inverse_cube_root_is_exact_to_rounding(probe: Probe) -> None:
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_the_difference_of_a_pair_is_of_the_lower_orders_error(probe: Probe, name: str) -> None:
-    """Over one step from the same state: h to the power of the lower order and one more."""
+def test_the_difference_of_a_pair_has_the_lower_order(probe: Probe, name: str) -> None:
+    """Over one step from the same state it falls as h to the lower order plus one."""
     h = np.geomspace(0.02, 0.1, 9)
     columns = [np.full(h.size, x) for x in (*APART, *START)]
     found = np.linalg.norm(probe(f"{name}_difference", *columns, h), axis=0)
@@ -202,7 +204,7 @@ def test_the_difference_of_a_pair_is_of_the_lower_orders_error(probe: Probe, nam
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_next_step_follows_the_error(probe: Probe, name: str) -> None:
-    """0.9 times the error to the power -1/(order + 1), within 0.2 and 5; shortened steps apart."""
+    """0.9 error^(-1/(order + 1)), clipped to [0.2, 5], except after shortened steps."""
     share = np.array([0.0, 1e-12, 1e-9, 1e-8, 1e-6, 5e-6, 0.99e-5, 1.01e-5, 2e-5, 1e-3, 1e9])
     share = np.append(share, math.nan)
     tolerance, length, longest = 1e-5, 0.01, 0.03
@@ -226,7 +228,7 @@ def controlled(probe: Probe, name: str, *numbers: float) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_error_falls_with_the_tolerance(probe: Probe, name: str) -> None:
-    """From any first step; a step's error is held, so that of the motion falls as fast."""
+    """For any first step. The error per step is controlled, so the final error falls with it."""
     tolerances = 10.0 ** -np.arange(3, 9 if name == "rk32" else 12)
     exact = motion(*APART, END)
     for first in (1e-6, 0.5):
@@ -251,7 +253,7 @@ def test_no_step_is_longer_than_the_longest(probe: Probe, name: str) -> None:
 
 @pytest.mark.parametrize("tolerance", [1.0, 0.5])
 def test_adapt_ordre2_takes_50_steps_of_a_period(probe: Probe, tolerance: float) -> None:
-    """Of a free oscillation, whose apparent frequency is the true one; at least 0.75 of that."""
+    """For a free oscillation, whose apparent frequency is the true one; at least 0.75 of 50."""
     frequency = 9.0
     for first in (1e-3, 0.3):
         kind = (frequency**2, 0.0, 0.0, 1e9, 0.0)  # so great that the drive is nothing

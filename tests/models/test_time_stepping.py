@@ -50,7 +50,7 @@ def energy(method: str, **parameters: Any) -> NDArray[np.float64]:
 
 @every_method
 def test_a_row_of_springs_jumps_when_its_innermost_leaves(method: str) -> None:
-    """Its middle is half a width from the centre, which itself leaves at δ = 1."""
+    """Its middle is half a width from the centre, which leaves contact at δ = 1."""
     steps = {"springs": 2000, "steps_per_cycle": 400}
     for n in (1.0, 2.0):
         leaves = 1 - (0.5 * 2 ** (1 / n) / steps["springs"]) ** n
@@ -65,7 +65,7 @@ def test_a_row_of_springs_jumps_when_its_innermost_leaves(method: str) -> None:
 
 @every_method
 def test_contact_is_lost_where_a_step_ends_without_it(method: str) -> None:
-    """Of an odd number of steps none ends at the body's lowest point, but half a step beside it."""
+    """With an odd number of steps, none ends at the lowest point, but half a step away from it."""
     steps = {"springs": 2000, "steps_per_cycle": 9}
     innermost = 1 - (0.5 * 2**0.5 / 2000) ** 2
     deltas = innermost / math.cos(math.pi / 9) * np.array([1 - 1e-3, 1 + 1e-3])
@@ -103,7 +103,7 @@ def test_plain_algorithms_tend_to_the_springs_one_by_one(method: str) -> None:
 
 
 @every_method
-def test_plain_algorithms_do_not_care_where_the_cycle_begins(method: str) -> None:
+def test_plain_algorithms_do_not_depend_on_the_start_of_the_cycle(method: str) -> None:
     steps = 120
     for point in zip(*KINDS.values(), strict=True):
         begun_at_top = PLAIN[method](*point, steps, 60)
@@ -136,7 +136,7 @@ CONTACTS = {
 
 
 def rounding(beta: float) -> float:
-    """Of W̄: forces are of size β, and nearly in phase little is left of them."""
+    """The bound on W̄: forces are of the order of β and nearly cancel close to in-phase motion."""
     return 1e-12 * (1 + beta)
 
 
@@ -153,7 +153,7 @@ def test_the_third_cycle_is_the_second(method: str, **contact: float) -> None:
 @every_method
 @settings(max_examples=15, deadline=None)
 @given(first=st.integers(1, 39), **CONTACTS)
-def test_the_start_of_the_cycle_is_of_no_account(method: str, first: int, **contact: float) -> None:
+def test_the_start_of_the_cycle_does_not_matter(method: str, first: int, **contact: float) -> None:
     here = PLAIN[method](*contact.values(), 40, 20)
     there = PLAIN[method](*contact.values(), 40, 20, start=2 * math.pi * first / 40)
     assert there == pytest.approx(here, rel=1e-10, abs=100 * rounding(contact["beta"]))
@@ -214,7 +214,7 @@ def test_order_in_the_time_step(method: str) -> None:
         assert order <= ORDERS[method] + 0.35
 
 
-def test_the_paper_s_algorithm_makes_energy_nearly_in_phase() -> None:
+def test_the_paper_s_algorithm_creates_energy_nearly_in_phase() -> None:
     """Its error is larger there than what is lost; the second order cures that. Springs are seen to
     slip whatever the sign.
     """
@@ -231,7 +231,7 @@ def test_the_paper_s_algorithm_makes_energy_nearly_in_phase() -> None:
 
 @every_method
 def test_in_phase_nothing_slips(method: str) -> None:
-    """From β = 1 on; a hair out of phase, springs do."""
+    """For β ≥ 1; slightly out of phase, springs slip."""
     beta = np.array([1.0, 2.0, 19.3, 1e4, 0.99])
     for delta in (0.01, 0.3):
         for phase, expected in ((0.0, [0, 0, 0, 0, 1]), (0.02, [1, 1, 1, 1, 1])):
@@ -242,7 +242,7 @@ def test_in_phase_nothing_slips(method: str) -> None:
 
 
 def test_first_order_errors_of_the_paper_s_algorithm() -> None:
-    """β = 4, 2000 steps a cycle, against the exact energy."""
+    """β = 4, 2000 steps per cycle, compared with the exact energy."""
     numbers = {"beta": 4.0, "delta": 0.1, "phase": PHASES, "profile_exponent": 2.0}
     exact = oracle.normalized_energy(*numbers.values()).value
     found = energy("time_stepping", **numbers, steps_per_cycle=2000, springs=20000)
@@ -250,7 +250,7 @@ def test_first_order_errors_of_the_paper_s_algorithm() -> None:
 
 
 @pytest.mark.parametrize("delta", [0.01, 0.1, 0.9, 3.0])
-def test_second_order_errors_whatever_phase_and_amplitude(delta: float) -> None:
+def test_second_order_errors_for_all_phases_and_amplitudes(delta: float) -> None:
     points = {
         "beta": np.full(4, 4.0),
         "delta": np.full(4, delta),
@@ -300,8 +300,8 @@ def test_stick_radius_and_regime(method: str) -> None:
 
 
 @every_method
-def test_stick_radius_and_regime_without_friction_and_with_endless(method: str) -> None:
-    """Nothing sticks, and all that never leaves contact does."""
+def test_stick_radius_and_regime_with_no_and_infinite_friction(method: str) -> None:
+    """Without friction nothing sticks; with infinite friction all that stays in contact does."""
     points = {"beta": [0.0, 0.0, np.inf, np.inf], "delta": [0.3, 1.5, 0.3, 1.5], "phase": 0.8}
     steps = {"steps_per_cycle": 400, "springs": 2000}
     found = compute({**points, **steps}, model="mdr_contact", method=method)
@@ -334,8 +334,8 @@ def test_a_few_springs_that_can_slip_are_not_enough(method: str) -> None:
 
 
 @every_method
-def test_too_few_springs_are_told_where_more_would_help(method: str) -> None:
-    """Not of numbers out of all proportion, nor of a body that does not move."""
+def test_too_few_springs_are_reported_where_more_would_help(method: str) -> None:
+    """Neither for extreme numbers nor for a body at rest."""
     tiny = {"beta": 2.0, "delta": [1e-9, 1e-150], "phase": 1.0, "springs": 10}
     found = compute(tiny, model="mdr_contact", method=method)
     np.testing.assert_array_equal(found["status"], [Status.not_converged, Status.diverged])
@@ -346,7 +346,7 @@ def test_too_few_springs_are_told_where_more_would_help(method: str) -> None:
 
 
 @every_method
-def test_what_is_ok_by_default_is_near_the_exact_energy(method: str) -> None:
+def test_ok_points_with_default_controls_are_near_the_exact_energy(method: str) -> None:
     """δ from 1e-4 to 0.1, 1000 springs and 1000 steps: within 1 %, or not converged."""
     delta, beta, phase = (
         each.ravel()
@@ -367,7 +367,7 @@ def test_what_is_ok_by_default_is_near_the_exact_energy(method: str) -> None:
 
 
 @every_method
-def test_where_nothing_slips_any_springs_are_enough(method: str) -> None:
+def test_any_number_of_springs_suffices_without_slip(method: str) -> None:
     """In phase from β = 1 on, without friction, without tangential motion: ok, and exactly 0."""
     springs = {"springs": np.array([2.0, 10.0, 1000.0])}
     for beta, phase in ((1.0, 0.0), (30.0, 0.0), (np.inf, 0.0), (0.0, 1.0)):

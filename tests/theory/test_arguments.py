@@ -42,7 +42,7 @@ def results(function: Callable[..., Any], name: str, value: Any) -> list[np.ndar
 
 
 @pytest.mark.parametrize(("function", "name"), ARGUMENTS)
-def test_a_value_apart_is_that_of_the_number_alone_and_spoils_no_other(
+def test_each_element_of_an_array_gives_the_value_of_the_scalar(
     function: Callable[..., Any], name: str
 ) -> None:
     for value in SPECIAL:
@@ -55,16 +55,14 @@ def test_a_value_apart_is_that_of_the_number_alone_and_spoils_no_other(
 
 
 @pytest.mark.parametrize(("function", "name"), ARGUMENTS)
-def test_of_nothing_comes_nothing(function: Callable[..., Any], name: str) -> None:
+def test_nan_arguments_give_missing_results(function: Callable[..., Any], name: str) -> None:
     found = results(function, name, math.nan)
     nothing = [each == NOTHING.get(each.dtype) or np.isnan(each) for each in found]
     assert any(nothing)
 
 
 @pytest.mark.parametrize(("function", "name"), ARGUMENTS)
-def test_results_have_the_shape_that_arguments_have_together(
-    function: Callable[..., Any], name: str
-) -> None:
+def test_results_have_the_broadcast_shape(function: Callable[..., Any], name: str) -> None:
     names = list(inspect.signature(function).parameters)
     given = {other: np.full((1, 3), ORDINARY) for other in names} | {
         name: np.full((2, 1), ORDINARY)
@@ -123,7 +121,7 @@ def test_there_is_no_surface_below_0() -> None:
     np.testing.assert_array_equal(found, [math.nan, math.inf, math.inf, math.nan])
 
 
-def test_a_phase_without_end_is_in_no_region() -> None:
+def test_an_infinite_phase_is_in_no_region() -> None:
     assert mdr_contact.region(1.0, 0.1, math.inf) == MISSING_FLAG
     assert np.isnan(mdr_contact.three_regions(1.0, 0.1, math.inf))
 
@@ -141,12 +139,12 @@ STEPS: dict[str, Callable[..., float]] = {
 @pytest.mark.parametrize("scheme", stability.SCHEMES)
 @pytest.mark.parametrize("name", STEPS)
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_stability_of_nothing_is_nothing(scheme: str, name: str, value: float) -> None:
+def test_stability_of_invalid_values_is_nan(scheme: str, name: str, value: float) -> None:
     with np.errstate(all="ignore"):
         assert math.isnan(STEPS[name](scheme, value))
 
 
-def test_steps_without_a_mass_or_pushed_are_none() -> None:
+def test_longest_step_without_mass_or_with_negative_values_is_nan() -> None:
     for mass, stiffness in ((0.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
         assert math.isnan(stability.longest_step("euler", mass, stiffness, 2.0, 0.1))
     assert math.isnan(stability.stability_limit("euler", -0.5))

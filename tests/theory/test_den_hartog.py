@@ -85,7 +85,7 @@ def test_resonance_is_unbounded_below_a_quarter_of_pi() -> None:
     assert beside == pytest.approx([expected, expected], rel=1e-5)
 
 
-def test_energy_that_the_plane_feeds_in_is_what_friction_takes() -> None:
+def test_the_plane_supplies_the_energy_that_friction_dissipates() -> None:
     """So the oracle's phase is the one that its amplitude asks for."""
     ratio, loss = 1.3, 0.4
     swing = oracle.swing(1 / ratio**2, loss)
@@ -93,13 +93,13 @@ def test_energy_that_the_plane_feeds_in_is_what_friction_takes() -> None:
     assert work == pytest.approx(4 * loss * swing.amplitude, rel=1e-5)
 
 
-def test_nothing_is_said_where_it_does_not_hold() -> None:
+def test_results_are_nan_where_the_closed_form_does_not_hold() -> None:
     assert np.isnan(theory.wear_power(1.0, 10.0, 0.1, 0.0, 15.0, 1.0))
     assert np.isnan(theory.amplitude(1.0, 10.0, 0.1, 1.0, 0.0, 1.0))
     assert np.isnan(theory.turning_phase(**scaled(2.0, 0.7)))
 
 
-def test_boundary_is_drawn_where_all_is_known_and_nothing_voids_it() -> None:
+def test_the_boundary_needs_all_parameters_and_no_damper_or_shaking() -> None:
     parameters = scaled(2.0, 0.5)
     (line,) = theory.boundaries(parameters).values()
     assert line == pytest.approx(theory.continuous_limit(2.0) - 0.5, rel=1e-12)

@@ -100,7 +100,7 @@ def test_extremes_conserve_the_energy() -> None:
     assert greatest == -least
 
 
-def test_the_border_of_grazing() -> None:
+def test_the_boundary_of_grazing() -> None:
     (line,) = theory.boundaries({**SDND122, "energy": np.array([4e-4, 6e-4])}).values()
     np.testing.assert_array_equal(np.sign(line), [-1, 1])
     assert theory.boundaries({"mass": 1.0}) == {}

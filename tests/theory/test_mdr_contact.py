@@ -238,7 +238,7 @@ def test_vanishing_friction(delta, exponent):
 
 
 @pytest.mark.parametrize("exponent", [0.6, 1.0, 2.0, 50.0])
-def test_amplitudes_without_end_are_the_limits_of_large_ones(exponent):
+def test_infinite_amplitudes_are_the_limits_of_large_ones(exponent):
     """Infinite friction: (3/4) sin²φ δ^{1/n−1} ∫₀¹ (1 − c²) c^{1/n−1} dc; vanishing: no limit."""
     a, phase = 1 / mpmath.mpf(exponent), 0.7
     integral = mpmath.beta(a / 2, 2) / 2
@@ -349,7 +349,7 @@ def test_paper_s_energies_are_its_normalized_ones():
     assert worn == pytest.approx(float(1e-14 * load * 4 * tangential), rel=1e-14)
 
 
-def test_numbers_without_one_of_the_motions():
+def test_numbers_with_one_motion_missing():
     beta, delta, xi = theory.amplitude_numbers([0.3, np.inf, 0.3, 0.0], 0.25, 2e-5,
                                                [0.0, 0.0, 1e-6, 1e-6],
                                                [1e-6, 1e-6, 0.0, 1e-6])  # fmt: skip

@@ -79,9 +79,7 @@ def test_every_shorter_step_is_stable_and_no_longer_one(scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", stability.SCHEMES)
 @pytest.mark.parametrize(("law", "viscous"), [(0.0, 0.0), (1.0, 0.0), (0.3, 0.2)])
-def test_the_schemes_themselves_swing_up_beyond_the_limit_only(
-    scheme: str, law: float, viscous: float
-) -> None:
+def test_the_schemes_grow_only_beyond_the_limit(scheme: str, law: float, viscous: float) -> None:
     """A stuck mass that is never let go, given a push, Ω = 1."""
     if scheme == "devogelaere":
         limit = stability.stability_limit(scheme, law, viscous)
@@ -122,7 +120,7 @@ def test_longest_steps_of_sdnd104(scheme: str, step: float) -> None:
     assert found == pytest.approx(step, rel=5e-3)
 
 
-def test_longest_step_where_slip_binds() -> None:
+def test_longest_step_where_slip_sets_the_limit() -> None:
     """The law's own damper lets rk32 take longer steps in stick than the bare spring does."""
     found = stability.longest_step("rk32", 2.0, 800.0, 8.0, 2 * math.sqrt(2 * 808))
     assert found == pytest.approx(math.sqrt(3) / 20, rel=BISECTED)
@@ -136,7 +134,7 @@ def test_unknown_scheme() -> None:
 
 
 @pytest.mark.parametrize("scheme", stability.SCHEMES)
-def test_what_binds_is_what_the_module_says(scheme: str) -> None:
+def test_the_limits_are_those_of_the_docstring(scheme: str) -> None:
     """Its inequalities against the spectral radius, with steps from tiny to far too long."""
     random = np.random.default_rng(2)
     for _ in range(1000):

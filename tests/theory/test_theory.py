@@ -44,7 +44,7 @@ def relative_error(computed, exact):
 
 
 @pytest.mark.parametrize("excess", EXCESSES)
-def test_slips_keep_their_relative_accuracy_however_short(excess):
+def test_short_slips_keep_their_relative_accuracy(excess):
     friction, gravity = 0.1, 9.81
     a0 = friction * gravity * (1 + excess)
     start, end, energy = exact_slip(friction, gravity, a0)
@@ -103,7 +103,7 @@ def test_regimes_at_their_borders():
     assert theory.continuous_slip_threshold(0.5, 10) == pytest.approx(5 * 1.862095889, rel=1e-9)
 
 
-def test_stick_is_exactly_nothing_and_never_a_warning():
+def test_stick_is_exactly_zero_without_warnings():
     friction, a0 = np.array([[0.1], [0.0]]), np.array([0.0, 0.5, 1.0])
     powers = theory.asymptotic_wear_power(2, 10, friction, a0, OMEGA)
     assert powers[0].tolist() == [0, 0, 0]
