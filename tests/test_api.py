@@ -67,7 +67,7 @@ def test_in_memory_nothing_is_written(elsewhere: Path) -> None:
     assert list(elsewhere.iterdir()) == []
 
 
-def test_a_store_holds_what_memory_does_and_goes_on(elsewhere: Path) -> None:
+def test_a_store_equals_memory_and_is_not_computed_again(elsewhere: Path) -> None:
     seen: list[Progress] = []
     lazy = sweep.run(SMOKE, report=seen.append)
     assert Store.open("results/wear_power.zarr").pending() == []
@@ -90,7 +90,7 @@ def test_overrides_and_options_reach_the_sweep(elsewhere: Path) -> None:
     assert float(dataset["wear_power"]) == pytest.approx(0.409062758890, abs=5e-13)
 
 
-def test_a_stop_before_the_beginning_gives_what_is_there(elsewhere: Path) -> None:
+def test_a_stop_before_the_beginning_gives_pending_points(elsewhere: Path) -> None:
     stop = threading.Event()
     stop.set()
     for store in (None, "map.zarr"):
@@ -99,13 +99,13 @@ def test_a_stop_before_the_beginning_gives_what_is_there(elsewhere: Path) -> Non
     assert sweep.run(SMOKE, store="map.zarr")["status"].max() == Status.ok
 
 
-def test_a_store_below_folders_that_are_not_there_yet(elsewhere: Path) -> None:
+def test_missing_parent_folders_of_a_store_are_created(elsewhere: Path) -> None:
     sweep.run(SMOKE, store=Path("one/two/map.zarr"))
     assert (elsewhere / "one/two/map.zarr/zarr.json").is_file()
 
 
 @pytest.mark.parametrize("store", ["nowhere://bucket/map.zarr", "file/map.zarr"])
-def test_a_store_that_cannot_be_leaves_nothing_behind(elsewhere: Path, store: str) -> None:
+def test_an_impossible_store_leaves_nothing_behind(elsewhere: Path, store: str) -> None:
     (elsewhere / "file").touch()
     with pytest.raises(StoreError):
         sweep.run(SMOKE, store=store)
@@ -132,7 +132,7 @@ def test_a_wrong_request_is_refused_with_exit_status_2(
     assert list(elsewhere.iterdir()) == []
 
 
-def test_what_is_not_given_leaves_the_files_options_alone() -> None:
+def test_options_that_are_not_given_keep_the_files_values() -> None:
     request = load(SMOKE, ["run.workers=3", "run.chunk_points=9"])
     same = api.with_options(request, workers=None, backend=None)
     assert same == request
@@ -145,7 +145,7 @@ def test_what_is_not_given_leaves_the_files_options_alone() -> None:
     assert api.default_store(request) == Path("results/wear_power.zarr")
 
 
-def test_the_store_says_which_kernel_made_it() -> None:
+def test_the_store_records_its_kernel() -> None:
     dataset = sweep.run(SMOKE, store="map.zarr")
     assert dataset.attrs["kernel_digest"] == api.provenance(load(SMOKE))["kernel_digest"]
 
@@ -166,7 +166,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert said.stdout.strip() == "[]"
 
 
-def test_the_public_names_are_there_and_others_are_not() -> None:
+def test_public_names_exist_and_others_do_not() -> None:
     assert set(dir(sweep)) >= set(sweep.__all__)
     modules = {module.name for module in pkgutil.iter_modules(sweep.__path__)}
     for name in sweep.__all__:
@@ -184,7 +184,7 @@ def test_the_public_names_are_there_and_others_are_not() -> None:
         {"TRIBOSWEEP_CACHE_DIR": "/dev/null/cache"},
     ],
 )
-def test_what_cannot_be_computed_leaves_no_store(
+def test_a_sweep_that_cannot_be_computed_leaves_no_store(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, elsewhere: Path
 ) -> None:
     for name, value in environment.items():
@@ -205,7 +205,7 @@ def test_a_chunk_that_lost_a_file_is_refused_by_readers_and_computed_again() -> 
     xr.testing.assert_identical(sweep.run(SMOKE, store="a.zarr").load(), whole)
 
 
-def test_failed_chunks_are_computed_again_when_asked() -> None:
+def test_failed_chunks_are_computed_again_on_request() -> None:
     whole = sweep.run(SMOKE, store="a.zarr").load()
     store = Store.open("a.zarr")
     (chunk,) = chunks(store.sweep.shape, store.chunk_shape)

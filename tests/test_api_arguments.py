@@ -55,7 +55,7 @@ def results() -> xr.Dataset:
         ("cluster", 3),
     ],
 )
-def test_an_option_is_held_against_what_a_file_takes(name: str, wrong: object) -> None:
+def test_options_are_checked_as_in_a_file(name: str, wrong: object) -> None:
     """The sentence is that of the file's [run] itself."""
     with pytest.raises(ConfigError) as of_file:
         sweep.load({**BASE, "run": {name: wrong}})
@@ -65,20 +65,20 @@ def test_an_option_is_held_against_what_a_file_takes(name: str, wrong: object) -
     assert str(of_file.value.faults[0]) == f"[run] {refused.value}"
 
 
-def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+def test_whole_numbers_of_numpy_are_accepted() -> None:
     workers: Any = np.int64(1)
     assert sweep.run(BASE, store=None, workers=workers).sizes["friction"] == 2
 
 
 @pytest.mark.parametrize("overrides", [[3], 3, None, [None]])
-def test_what_is_no_text_is_no_override(overrides: Any) -> None:
+def test_overrides_must_be_texts(overrides: Any) -> None:
     with pytest.raises(ConfigError, match=r"overrides: .* is not text such as \"friction=0\.2\""):
         sweep.run(BASE, overrides, store=None)
 
 
 @pytest.mark.parametrize("refined", [False, True])
 @pytest.mark.parametrize("store", [3, b"a.zarr", True])
-def test_what_is_no_path_makes_no_store(store: Any, refined: bool, elsewhere: Path) -> None:
+def test_a_store_must_be_a_path(store: Any, refined: bool, elsewhere: Path) -> None:
     more = {"refine": {"output": "regime", "levels": 1}} if refined else {}
     with pytest.raises(SweepError, match="is not the path of a store: give text or a pathlib"):
         sweep.run({**BASE, **more}, store=store)
@@ -97,7 +97,7 @@ def test_what_is_no_path_makes_no_store(store: Any, refined: bool, elsewhere: Pa
         ("stop", lambda: False, "stop=<function .* is not a"),
     ],
 )
-def test_a_listener_that_cannot_be_told_is_refused_before_anything_is_computed(
+def test_an_unusable_callback_is_refused_before_anything_is_computed(
     name: str, wrong: object, message: str, store: str | None, elsewhere: Path
 ) -> None:
     listeners: dict[str, Any] = {name: wrong}
@@ -107,17 +107,17 @@ def test_a_listener_that_cannot_be_told_is_refused_before_anything_is_computed(
 
 
 @pytest.mark.parametrize("listener", [print, [].append, functools.partial(print, "now")])
-def test_whatever_takes_one_argument_may_be_told(listener: Any) -> None:
+def test_anything_that_takes_one_argument_is_a_callback(listener: Any) -> None:
     assert sweep.run(BASE, store=None, report=listener).sizes["friction"] == 2
 
 
-def test_nothing_is_opened_as_none() -> None:
+def test_none_is_not_a_store() -> None:
     nothing: Any = None
     with pytest.raises(SweepError, match="None is not the path of a store"):
         sweep.open_results(nothing)
 
 
-def test_a_comparison_takes_texts_with_units(results: xr.Dataset) -> None:
+def test_a_comparison_takes_quantities_with_units(results: xr.Dataset) -> None:
     """As traces and files do, to the last bit."""
     told = sweep.compare(results, "moreau", {"step": "2 ms"})
     xr.testing.assert_identical(told, sweep.compare(results, "moreau", {"step": 0.002}))
@@ -136,7 +136,7 @@ def test_a_comparison_takes_texts_with_units(results: xr.Dataset) -> None:
         ({"results": 3}, "these are no results of a sweep"),
     ],
 )
-def test_a_comparison_with_something_else_is_refused(
+def test_wrong_arguments_of_a_comparison_are_refused(
     arguments: dict[str, Any], message: str, results: xr.Dataset
 ) -> None:
     with pytest.raises(SweepError, match=message):
@@ -164,6 +164,6 @@ def test_a_comparison_needs_the_status(results: xr.Dataset) -> None:
         ({"times": [5.0], "start": 4.0}, "times tells every moment: leave out samples"),
     ],
 )
-def test_a_trace_of_something_else_is_refused(arguments: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_of_a_trace_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(SweepError, match=message):
         sweep.trace(**{"source": BASE, "at": {"friction": 0.1}, **arguments})

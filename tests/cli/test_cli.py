@@ -73,12 +73,12 @@ def test_every_command_has_help_with_an_example(run: Run, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_stands_in_the_readme(name: str) -> None:
+def test_every_command_is_in_the_readme(name: str) -> None:
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     assert re.search(rf"^    sweep {name}\b", readme, re.MULTILINE)
 
 
-def test_help_fits_on_a_terminal_and_tells_exit_states(run: Run) -> None:
+def test_help_fits_on_a_terminal_and_lists_exit_statuses(run: Run) -> None:
     _, out, _ = run("--help")
     assert "..." not in out.replace("[ARGS]...", "")
     for status in ("0 ", "1 ", "2 ", "3 ", "70 ", "130 ", "143 "):
@@ -185,7 +185,7 @@ def test_a_broken_command_line_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_broken_plot_names_what_there_is(run: Run, finished: Store, tmp_path: Path) -> None:
+def test_a_wrong_plot_request_names_the_choices(run: Run, finished: Store, tmp_path: Path) -> None:
     store = str(finished.path)
     for arguments, message in {
         ("waer_power",): "this sweep has no output 'waer_power': did you mean 'wear_power'?",
@@ -200,7 +200,7 @@ def test_a_broken_plot_names_what_there_is(run: Run, finished: Store, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_fault_of_the_program_is_one_line_or_a_traceback(
+def test_a_bug_in_the_program_is_one_line_or_a_traceback(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken() -> None:
@@ -217,7 +217,7 @@ def test_a_fault_of_the_program_is_one_line_or_a_traceback(
 
 
 @pytest.mark.parametrize("buffering", ["", "1"])
-def test_a_reader_that_has_read_enough_hears_no_complaint(tmp_path: Path, buffering: str) -> None:
+def test_a_closed_pipe_gives_no_message(tmp_path: Path, buffering: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
@@ -230,12 +230,12 @@ def test_a_reader_that_has_read_enough_hears_no_complaint(tmp_path: Path, buffer
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-def test_text_that_a_terminal_lacks_fails_nothing(tmp_path: Path, finished: Store) -> None:
+def test_characters_that_a_terminal_lacks_are_replaced(tmp_path: Path, finished: Store) -> None:
     done = sweep_command("models", "friction_oscillator", folder=tmp_path, PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_example_lists_and_prints_what_runs(run: Run) -> None:
+def test_example_lists_and_prints_the_shipped_files(run: Run) -> None:
     _, out, _ = run("example")
     for name, path in shipped_configs().items():
         text = path.read_text(encoding="utf-8")
@@ -251,7 +251,7 @@ def test_example_lists_and_prints_what_runs(run: Run) -> None:
 
 
 @pytest.mark.parametrize(("command", "name"), [("show", "nonsense"), ("status", "distributed")])
-def test_a_store_is_read_without_the_dask_of_the_environment(
+def test_a_store_is_read_without_the_dask_scheduler_of_the_environment(
     finished: Store, tmp_path: Path, command: str, name: str
 ) -> None:
     done = sweep_command(command, finished.path, folder=tmp_path, DASK_SCHEDULER=name)
@@ -259,7 +259,7 @@ def test_a_store_is_read_without_the_dask_of_the_environment(
 
 
 @pytest.mark.parametrize("command", ["show", "status"])
-def test_settings_of_dask_that_cannot_be_read_are_told_as_what_they_are(
+def test_unreadable_dask_settings_are_reported_as_such(
     finished: Store, tmp_path: Path, command: str
 ) -> None:
     """Not as a damaged store, nor as a fault of the program."""
@@ -296,7 +296,7 @@ def test_control_characters_of_an_error_are_escaped(
     assert run("models")[2] == "a\\x1b[2Jb\nc\n"
 
 
-def test_a_picture_is_drawn_without_the_windows_of_the_environment(
+def test_a_picture_is_drawn_whatever_backend_the_environment_names(
     finished: Store, tmp_path: Path
 ) -> None:
     done = sweep_command(
@@ -305,7 +305,7 @@ def test_a_picture_is_drawn_without_the_windows_of_the_environment(
     assert (done.returncode, done.stdout, done.stderr) == (0, "a.png\n", "")
 
 
-def test_models_tells_the_whole_table(run: Run) -> None:
+def test_models_prints_the_whole_table(run: Run) -> None:
     _, out, _ = run("models")
     _, told, _ = run("models", "friction_oscillator")
     for model in models().values():
@@ -323,7 +323,7 @@ def test_models_tells_the_whole_table(run: Run) -> None:
         assert sentence in told
 
 
-def test_json_tells_an_infinite_value_from_a_missing_one(run: Run, tmp_path: Path) -> None:
+def test_json_distinguishes_an_infinite_value_from_a_missing_one(run: Run, tmp_path: Path) -> None:
     contacts = """
     format = 1
     model = "mdr_contact"
@@ -360,7 +360,7 @@ def test_no_name_is_cut_off_on_a_terminal(
             assert parameter.name in words
 
 
-def test_models_for_programs(run: Run) -> None:
+def test_models_as_json(run: Run) -> None:
     told = json.loads(run("models", "--json")[1])
     assert [entry["name"] for entry in told] == list(models())
     (entry,) = json.loads(run("models", "friction_oscillator", "--json")[1])
@@ -419,7 +419,7 @@ def test_status_of_a_finished_store(run: Run, finished: Store) -> None:
     assert f"next: sweep plot {finished.path}" in out
 
 
-def test_status_of_an_unfinished_store_for_programs(run: Run, tmp_path: Path) -> None:
+def test_status_of_an_unfinished_store_as_json(run: Run, tmp_path: Path) -> None:
     store = create(tmp_path / "a.zarr")
     chunk = store.pending()[0]
     store.write(chunk, results_of(SWEEP, chunk))
@@ -437,7 +437,7 @@ def test_status_of_an_unfinished_store_for_programs(run: Run, tmp_path: Path) ->
     }  # fmt: skip
 
 
-def test_status_recommends_no_plot_where_there_is_nothing_to_draw(run: Run, tmp_path: Path) -> None:
+def test_status_recommends_no_plot_if_there_is_nothing_to_draw(run: Run, tmp_path: Path) -> None:
     finish(create(tmp_path / "point.zarr", sweep_over()))
     store = create(tmp_path / "failed.zarr")
     for chunk in store.pending():
@@ -446,7 +446,7 @@ def test_status_recommends_no_plot_where_there_is_nothing_to_draw(run: Run, tmp_
         assert f"next: sweep show {name}\n" in run("status", name)[1]
 
 
-def test_status_names_damaged_chunks_and_their_cure(run: Run, tmp_path: Path) -> None:
+def test_status_lists_damaged_chunks_and_how_to_repair_them(run: Run, tmp_path: Path) -> None:
     store = create(tmp_path / "a.zarr")
     finish(store)
     (tmp_path / "a.zarr" / "wear_power" / "c" / "1" / "0").unlink()
@@ -461,7 +461,7 @@ def test_status_names_damaged_chunks_and_their_cure(run: Run, tmp_path: Path) ->
     assert [chunk.index for chunk in store.torn()] == [(1, 0)]
 
 
-def test_show_tells_what_the_dataset_holds(run: Run, finished: Store) -> None:
+def test_show_prints_what_the_dataset_holds(run: Run, finished: Store) -> None:
     _, out, _ = run("show", str(finished.path))
     told = json.loads(run("show", str(finished.path), "--json")[1])
     power = finished.dataset()["wear_power"].values
@@ -482,7 +482,7 @@ def test_show_tells_what_the_dataset_holds(run: Run, finished: Store) -> None:
     assert "regime: stick " in out
 
 
-def test_show_of_a_single_point_and_of_one_without_a_value(run: Run, tmp_path: Path) -> None:
+def test_show_of_a_single_point_with_and_without_a_value(run: Run, tmp_path: Path) -> None:
     create(tmp_path / "a.zarr", sweep_over())
     status, out, _ = run("show", "a.zarr")
     assert status == 0
@@ -517,7 +517,7 @@ def test_show_names_the_rule_of_a_derived_default(
     assert re.search(rf"tangential_damping +{shown} +N s/m", out), out
 
 
-def test_plot_draws_beside_the_store_or_where_it_is_told(
+def test_plot_writes_next_to_the_store_or_to_the_given_path(
     run: Run, tmp_path: Path, finished: Store
 ) -> None:
     store = create(tmp_path / "a.zarr")
@@ -534,14 +534,14 @@ def test_plot_draws_beside_the_store_or_where_it_is_told(
 
 
 @pytest.mark.parametrize("name", ["b.nc", "b.csv", "b.CSV"])
-def test_export_writes_what_the_end_of_the_name_says(run: Run, tmp_path: Path, name: str) -> None:
+def test_export_chooses_the_format_by_the_suffix(run: Run, tmp_path: Path, name: str) -> None:
     finish(create(tmp_path / "a.zarr"))
     assert run("export", "a.zarr", "-o", name) == (0, f"{name}\n", "")
     head = (tmp_path / name).read_bytes()[:8]
     assert head.startswith((b"\x89HDF", b"# "))
 
 
-def test_quantities_in_words() -> None:
+def test_printed_quantities() -> None:
     assert [duration(s) for s in (0.634, 42.3, 200, 3600, 7500)] == [
         "0.63 s", "42 s", "3 min 20 s", "1 h 0 min", "2 h 5 min",
     ]  # fmt: skip
@@ -553,7 +553,7 @@ def test_quantities_in_words() -> None:
     ]  # fmt: skip
 
 
-def test_bench_measures_what_is_asked(run: Run) -> None:
+def test_bench_measures_the_requested_sweeps(run: Run) -> None:
     """Smoke: one sweep of each kind of method, the speed below what any machine has."""
     configs = [str(configs_folder() / "smoke" / f"{name}.toml") for name in ("sdnd104", "sdnd122")]
     status, out, err = run("bench", *configs, "--json")

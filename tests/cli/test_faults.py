@@ -116,7 +116,7 @@ def rows(folder: Path, status: Status) -> list[int]:
     return [i for i, row in enumerate(found) if set(row.tolist()) == {status}]
 
 
-def test_a_scheduler_that_is_gone_is_status_3_and_one_sentence(
+def test_a_lost_scheduler_gives_exit_status_3_and_one_sentence(
     folder: Path, whole: dict[str, bytes], run: Run
 ) -> None:
     with (
@@ -143,7 +143,7 @@ NO_ADDRESSES = ["nonsense", "a:b:c", "http://127.0.0.1:9", "tcp://127.0.0.1", "t
 
 @pytest.mark.parametrize("option", [(), ("--dry-run",)])
 @pytest.mark.parametrize("where", NO_ADDRESSES)
-def test_what_is_no_address_is_status_2_in_a_dry_run_too(
+def test_a_wrong_address_gives_exit_status_2_even_in_a_dry_run(
     where: str, option: tuple[str, ...], folder: Path, run: Run
 ) -> None:
     status, out, err = run("run", "map.toml", "-o", "map.zarr", "--cluster", where, *option)
@@ -161,7 +161,7 @@ def test_a_killed_worker_is_no_failure(folder: Path, whole: dict[str, bytes]) ->
     assert tree(folder / "map.zarr") == whole
 
 
-def test_a_chunk_that_raises_every_time_is_status_1_until_it_is_retried(
+def test_a_chunk_that_always_fails_gives_exit_status_1_until_it_is_retried(
     folder: Path, whole: dict[str, bytes], run: Run
 ) -> None:
     faulty = Faulty(folder / "notes", "raises", (3, 11))
@@ -197,7 +197,7 @@ def test_fail_fast_stops_at_the_first_failed_chunk_and_keeps_the_rest_pending(
     assert tree(folder / "map.zarr") == whole
 
 
-def test_sigterm_is_status_143_and_takes_the_workers_along(
+def test_sigterm_gives_exit_status_143_and_ends_the_workers(
     folder: Path, whole: dict[str, bytes], run: Run
 ) -> None:
     with computing(folder, *PROCESSES) as process:
@@ -212,7 +212,7 @@ def test_sigterm_is_status_143_and_takes_the_workers_along(
     assert tree(folder / "map.zarr") == whole
 
 
-def test_a_time_limit_is_status_143_and_keeps_what_is_done(
+def test_a_time_limit_gives_exit_status_143_and_keeps_finished_chunks(
     folder: Path, whole: dict[str, bytes], run: Run
 ) -> None:
     done = sweep_run(folder, Slow(folder / "notes", CHUNK_SECONDS), "--time-limit", "1s")
@@ -232,7 +232,7 @@ def check_stopped(folder: Path, err: str, cause: str) -> None:
     assert len(rows(folder, Status.pending)) * ROW == 108 - kept
 
 
-def test_two_shards_of_one_number_are_one_too_many(
+def test_a_shard_cannot_run_twice_at_the_same_time(
     folder: Path, whole: dict[str, bytes], run: Run
 ) -> None:
     """The second is refused, and the first goes on; so do others beside it."""
@@ -247,7 +247,7 @@ def test_two_shards_of_one_number_are_one_too_many(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
-def test_a_signal_is_heard_where_no_message_can_be_written(folder: Path) -> None:
+def test_a_signal_works_even_if_no_message_can_be_written(folder: Path) -> None:
     """Whether a chunk was finished or not, the run ends soon with the signal's status."""
     with open("/dev/full", "w") as full, computing(folder, stderr=full.fileno()) as process:
         process.terminate()

@@ -1,4 +1,4 @@
-"""`sweep run` computes, stops when asked, goes on where it stopped, and says how it ended."""
+"""`sweep run` computes, stops, resumes, and reports how it ended."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,7 +22,6 @@ import psutil
 import pytest
 import xarray as xr
 
-from sweep.cli import main
 from sweep.engine import failed_arrays
 from sweep.shipped import configs_folder
 from sweep.spec import Status
@@ -44,7 +44,7 @@ ENDLESS = (*LONG, "--set", "window_end=1e9")  # no chunk of it ends within a tes
 def running(
     arguments: Sequence[str], folder: Path, **changes: str
 ) -> Iterator[subprocess.Popen[str]]:
-    """A command that runs meanwhile, first of a process group of its own, ended in any case."""
+    """A command running in a process group of its own, killed at the end."""
     process = subprocess.Popen(
         [*MODULE, *arguments],
         cwd=folder,
@@ -62,7 +62,7 @@ def running(
 
 
 def read_until(process: subprocess.Popen[str], is_it: Callable[[dict[str, object]], bool]) -> None:
-    """Read JSON lines up to the first that is it."""
+    """Read JSON lines up to the first one that satisfies a condition."""
     assert process.stdout is not None
     assert any(is_it(json.loads(line)) for line in process.stdout)
 
@@ -110,7 +110,7 @@ def test_json_lines_end_with_the_summary(run: Run) -> None:
     assert summary["next"] == "sweep plot a.zarr"
 
 
-def test_options_go_where_they_belong(run: Run) -> None:
+def test_options_reach_the_run_and_the_store(run: Run) -> None:
     options = ("--workers", "1", "--chunk-points", "7", "--backend", "cpu", "--set", "mass=2.0")
     _, out, _ = run("run", SMOKE, "-o", "a b.zarr", *options, "--json")
     store = Store.open("a b.zarr")
@@ -132,7 +132,7 @@ def test_a_single_point_is_shown_rather_than_plotted(run: Run) -> None:
     assert "next: sweep show c.zarr" in run("run", SMOKE, "-o", "c.zarr", *one)[1]
 
 
-def test_points_that_are_not_ok_are_told_with_their_sentence(run: Run) -> None:
+def test_points_that_are_not_ok_are_reported_with_their_sentence(run: Run) -> None:
     empty = "window_end={ values = [4.0] }"  # as a constant it would be a fault of the file
     status, out, _ = run("run", SMOKE, "-o", "a.zarr", "--set", empty)
     sentence = Store.open("a.zarr").sweep.model.sentences[Status.outside_validity]
@@ -142,7 +142,7 @@ def test_points_that_are_not_ok_are_told_with_their_sentence(run: Run) -> None:
     assert "next: sweep show" in out
 
 
-def test_failed_points_end_with_status_1_each_time(run: Run) -> None:
+def test_failed_points_give_exit_status_1_each_time(run: Run) -> None:
     run("run", SMOKE, "-o", "a.zarr", "--chunk-points", "7")
     store = Store.open("a.zarr")
     (Path("a.zarr") / "status" / "c" / "2" / "0").unlink()
@@ -163,7 +163,7 @@ def test_another_sweep_at_the_same_place_is_refused(run: Run) -> None:
     xr.testing.assert_identical(open_results("a.zarr").load(), before)
 
 
-def test_a_store_that_is_held_is_refused_at_once(run: Run, tmp_path: Path) -> None:
+def test_a_locked_store_is_refused_at_once(run: Run, tmp_path: Path) -> None:
     run("run", SMOKE, "-o", "a.zarr")
     with Store.open("a.zarr").lock():
         done = sweep_command("run", SMOKE, "-o", "a.zarr", folder=tmp_path)
@@ -171,7 +171,7 @@ def test_a_store_that_is_held_is_refused_at_once(run: Run, tmp_path: Path) -> No
     assert f"is held by process {os.getpid()}" in done.stderr
 
 
-def test_no_compiler_is_status_3_and_leaves_no_store(
+def test_without_a_compiler_the_exit_status_is_3_and_there_is_no_store(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
@@ -181,8 +181,10 @@ def test_no_compiler_is_status_3_and_leaves_no_store(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_status_3_and_keeps_what_is_done(run: Run, tmp_path: Path) -> None:
-    """The limit on the size of files stands for the full disk: the same error, another number."""
+def test_a_full_disk_gives_exit_status_3_and_keeps_finished_chunks(
+    run: Run, tmp_path: Path
+) -> None:
+    """Simulated by a limit on the size of files, which raises an error of the same kind."""
     arguments = ("run", "wear_power", "-o", "a.zarr")
     limited = subprocess.run(
         [*MODULE, *arguments],
@@ -199,12 +201,15 @@ def test_a_full_disk_is_status_3_and_keeps_what_is_done(run: Run, tmp_path: Path
     assert run(*arguments)[0] == 0
 
 
-def test_without_a_terminal_there_are_plain_lines(tmp_path: Path) -> None:
-    done = sweep_command("run", SMOKE, "-o", "a.zarr", folder=tmp_path)
-    assert done.returncode == 0
-    assert re.fullmatch(r"0 of 35 points, 0\.0 %\n", done.stderr)
+def test_without_a_terminal_there_are_plain_lines(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    status, _, err = run("run", SMOKE, "-o", "a.zarr")
+    assert status == 0
+    assert re.fullmatch(r"0 of 35 points, 0\.0 %\n", err)
     for command in (["run", SMOKE, "-o", "a.zarr"], ["show", "a.zarr"], ["status", "a.zarr"]):
-        assert "\x1b" not in sweep_command(*command, folder=tmp_path, TERM="xterm-256color").stdout
+        assert "\x1b" not in run(*command)[1]
 
 
 def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
@@ -233,7 +238,7 @@ def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
     ("number", "status", "name"),
     [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")],
 )
-def test_a_stopped_run_goes_on_to_the_same_results(
+def test_a_stopped_run_resumes_to_the_same_results(
     run: Run, tmp_path: Path, number: int, status: int, name: str
 ) -> None:
     with running([*LONG, "--json"], tmp_path) as process:
@@ -251,12 +256,9 @@ def test_a_stopped_run_goes_on_to_the_same_results(
     assert "Traceback" not in err
     again = re.search(r"^resume with: sweep (.*)$", err, re.MULTILINE)
     assert again is not None
-    done = subprocess.run(
-        f"{' '.join(MODULE)} {again[1]}", shell=True, cwd=tmp_path, env=environment(), check=True,
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert json_lines(done.stdout)[-1]["points"] == 16_384 - kept
-    assert main([*LONG[:3], "whole.zarr", *LONG[4:]]) == 0
+    status, out, _ = run(*shlex.split(again[1]))
+    assert (status, json_lines(out)[-1]["points"]) == (0, 16_384 - kept)
+    assert run(*LONG[:3], "whole.zarr", *LONG[4:])[0] == 0
     xr.testing.assert_identical(open_results("long.zarr").load(), open_results("whole.zarr").load())
 
 
@@ -293,7 +295,7 @@ print(asked.exit_status)
 
 
 def test_a_second_sigterm_changes_nothing() -> None:
-    """timeout(1) sends it to the process and to its group."""
+    """timeout(1) sends SIGTERM to the process and to its group."""
     done = subprocess.run(
         [sys.executable, "-c", TERMINATED_TWICE], env=environment(), capture_output=True, text=True
     )
@@ -323,8 +325,8 @@ def test_ctrl_c_does_not_wait_for_a_compiler(run: Run, tmp_path: Path, there: bo
     assert (tmp_path / "long.zarr").exists() == there
 
 
-def test_ctrl_c_while_compiling_is_no_fault_of_the_compiler(tmp_path: Path) -> None:
-    """A terminal sends it to the compiler too, whose end is then no error to report."""
+def test_ctrl_c_while_compiling_is_not_reported_as_a_compiler_error(tmp_path: Path) -> None:
+    """A terminal sends it to the compiler, too."""
     cache = tmp_path / "cache"
     with running(ENDLESS, tmp_path, TRIBOSWEEP_CACHE_DIR=str(cache)) as process:
         wait_for(lambda: any(cache.glob("*/*.cpp")))
@@ -337,8 +339,8 @@ def test_ctrl_c_while_compiling_is_no_fault_of_the_compiler(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes among files")
-def test_what_a_pipe_brings_is_called_by_its_model(run: Run) -> None:
-    """As what comes in a mapping is; its own name is a number, and another each time."""
+def test_results_of_a_piped_sweep_file_are_named_after_the_model(run: Run) -> None:
+    """The name of the pipe is a number, which differs each time."""
     reading, writing = os.pipe()
     with os.fdopen(writing, "w") as pipe:
         pipe.write(Path(SMOKE).read_text())
@@ -348,7 +350,7 @@ def test_what_a_pipe_brings_is_called_by_its_model(run: Run) -> None:
     assert out.startswith(f"{Path('results', 'friction_oscillator.zarr')}: 35 points, ")
 
 
-def test_a_time_limit_ends_as_sigterm_does(run: Run) -> None:
+def test_a_time_limit_ends_a_run_like_sigterm(run: Run) -> None:
     status, out, err = run(*ENDLESS, "--time-limit", "0.3")
     assert (status, out) == (143, "")
     assert "stopped by the time limit: 0 of 16,384 points are kept in long.zarr" in err
@@ -366,12 +368,12 @@ def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
 def test_a_signal_before_anything_is_computed_ends_at_once(
     tmp_path: Path, asked: signal.Signals
 ) -> None:
-    """A FIFO nobody writes to stands for a disk that does not answer."""
+    """A FIFO without a writer acts as a disk that does not respond."""
     fifo = tmp_path / "never.toml"
     os.mkfifo(fifo)
     with running(["run", fifo.name], tmp_path) as waiting:
         writing = opened_by_a_reader(fifo)
-        time.sleep(0.3)  # on the way into read() CPython hears no signal, until the next one
+        time.sleep(0.3)  # a signal just before read() would have no effect in CPython
         reader = psutil.Process(waiting.pid)
         wait_for(lambda: reader.status() == psutil.STATUS_SLEEPING)
         waiting.send_signal(asked)
@@ -383,7 +385,7 @@ def test_a_signal_before_anything_is_computed_ends_at_once(
 
 
 def opened_by_a_reader(fifo: Path, seconds: float = 30.0) -> int:
-    """The writing end of a FIFO, as soon as there is somebody at the other end."""
+    """The writing end of a FIFO, as soon as it has a reader."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -421,7 +423,7 @@ def unwritable(request: pytest.FixtureRequest) -> Iterator[int]:
     elif Path(request.param).exists():
         writing = os.open(request.param, os.O_WRONLY)
     else:
-        pytest.skip("/dev/full is of Linux")  # the pipe is tested regardless
+        pytest.skip("/dev/full exists only on Linux")  # the pipe is tested regardless
     yield writing
     os.close(writing)
 
@@ -432,11 +434,10 @@ def unwritable(request: pytest.FixtureRequest) -> Iterator[int]:
         (("run", SMOKE, "-o", "a.zarr"), 0),
         (("run", SMOKE, "-o", "a.zarr", "--cluster", "local"), 0),
         (("status", "nope.zarr"), 2),
-        (("show",), 2),  # which the command line's parser tells of
-        (("run", SMOKE, "--wrokers", "2"), 2),
+        (("run", SMOKE, "--wrokers", "2"), 2),  # refused by typer
     ],
 )
-def test_messages_that_cannot_be_written_change_no_status(
+def test_messages_that_cannot_be_written_do_not_change_the_exit_status(
     tmp_path: Path, unwritable: int, arguments: tuple[str, ...], expected: int
 ) -> None:
     done = subprocess.run(
@@ -455,7 +456,7 @@ def test_messages_that_cannot_be_written_change_no_status(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
 @pytest.mark.parametrize("changes", [{}, {"PYTHONUNBUFFERED": "1"}])
-def test_where_neither_output_nor_messages_can_be_written_the_status_is_3(
+def test_without_writable_output_and_messages_the_exit_status_is_3(
     tmp_path: Path, changes: dict[str, str]
 ) -> None:
     with open("/dev/full", "w") as full:
@@ -466,7 +467,7 @@ def test_where_neither_output_nor_messages_can_be_written_the_status_is_3(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
-def test_closed_streams_are_no_fault(tmp_path: Path, closed: str) -> None:
+def test_closed_streams_are_accepted(tmp_path: Path, closed: str) -> None:
     command = f"{' '.join(MODULE)} run '{SMOKE}' -o a.zarr {closed}"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), text=True)
     assert done.returncode == 0
@@ -474,15 +475,15 @@ def test_closed_streams_are_no_fault(tmp_path: Path, closed: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
-def test_no_file_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None:
-    """What is written to stderr would go into it."""
+def test_no_file_gets_the_descriptor_of_a_closed_stream(tmp_path: Path) -> None:
+    """Messages would be written into it."""
     code = "import os, sweep.cli; sweep.cli.main(['example']); os._exit(os.open('a', os.O_CREAT))"
     command = f'{sys.executable} -c "{code}" <&- >&- 2>&-'
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment())
     assert done.returncode > 2
 
 
-def test_an_error_of_the_machine_is_not_laid_on_the_output(
+def test_an_error_of_the_machine_is_not_reported_as_one_of_the_output(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken() -> None:
@@ -525,7 +526,7 @@ def test_empty_arguments_are_refused(
         ("extend", "a.zarr", SMOKE),
     ],
 )
-def test_a_working_directory_that_was_deleted_is_named(
+def test_a_deleted_working_directory_is_reported(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     gone = tmp_path / "gone"

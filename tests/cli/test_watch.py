@@ -41,7 +41,7 @@ def receipt(ago: float, chunk: int, pid: int = 1, **counts: int) -> dict[str, ob
     }  # fmt: skip
 
 
-def test_the_pace_is_that_of_all_processes_that_write_now() -> None:
+def test_the_rate_is_that_of_all_processes_that_are_writing() -> None:
     receipts = [receipt(4000, 0, pid=9), receipt(18, 1), receipt(10, 2, pid=2), receipt(0, 3)]
     found = flow(receipts, NOON)
     assert found.points_per_second == pytest.approx(300 / 20)
@@ -53,12 +53,12 @@ def test_the_pace_is_that_of_all_processes_that_write_now() -> None:
     assert other.points_per_second == pytest.approx(100 / 12)
 
 
-def test_slow_chunks_are_looked_back_for() -> None:
+def test_the_rate_of_slow_chunks_covers_a_longer_time() -> None:
     slow = receipt(100, 1) | {"seconds": 50.0}
     assert flow([slow], NOON).points_per_second == pytest.approx(100 / 150)
 
 
-def test_nobody_writes() -> None:
+def test_without_writers_there_is_no_rate() -> None:
     assert flow([], NOON).points_per_second is None
     found = flow([receipt(4000, 0)], NOON)
     assert (found.points_per_second, found.writers) == (None, [])
@@ -71,7 +71,7 @@ def test_a_chunk_computed_again_counts_once_and_clocks_may_differ() -> None:
     assert found.points_per_second == pytest.approx(300 / 37)
 
 
-def test_what_failed_is_told_by_what_went_wrong_until_it_is_computed_again() -> None:
+def test_failures_are_counted_by_error_until_they_are_computed_again() -> None:
     hung, raised = "it hung: stopped after 300 s", "ValueError: a fault"
     receipts = [
         receipt(30, 1, failed=100) | {"error": raised},
@@ -117,7 +117,7 @@ def test_it_shows_failures_and_ends_when_all_is_done(
     assert lines[-2] == f"receipts: {path}.log"
 
 
-def test_receipts_of_a_store_that_lay_there_before_are_not_counted(
+def test_receipts_of_an_earlier_store_are_not_counted(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor those of chunks that are to be computed anew."""
@@ -154,7 +154,7 @@ def test_every_line_of_json_is_an_object(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT")
-def test_ctrl_c_ends_it(tmp_path: Path) -> None:
+def test_ctrl_c_ends_watching(tmp_path: Path) -> None:
     import signal
 
     path = tmp_path / "map.zarr"
@@ -177,7 +177,7 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM")
-def test_it_follows_a_command_that_computes(run: Run, tmp_path: Path) -> None:
+def test_it_follows_a_running_command(run: Run, tmp_path: Path) -> None:
     """Chunks of 0.4 s and 9 points, by two threads: 45 points a second at most."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "map.toml").write_text(CONFIG)

@@ -104,7 +104,7 @@ def test_file_means_exactly_this(tmp_path: Path) -> None:
     )
 
 
-def test_mapping_needs_no_format_and_is_left_as_it_was() -> None:
+def test_mapping_needs_no_format_and_is_not_changed() -> None:
     source = document()
     before = repr(source)
     request = load(source, ["friction=0.2", "mass={ values = [1, 2] }"])
@@ -129,7 +129,7 @@ def test_order_of_axes_is_that_of_the_file(tmp_path: Path) -> None:
     assert sweep.dimensions == ("base_acceleration", "friction")
 
 
-def test_numpy_values_and_paths_are_welcome(tmp_path: Path) -> None:
+def test_numpy_values_and_paths_are_accepted(tmp_path: Path) -> None:
     values = np.array([0.3, 0.1, 0.1])  # any order, doubles too
     (tmp_path / "a.csv").write_text("a0\n2\n")
     by_path = {"file": tmp_path / "a.csv", "column": "a0"}
@@ -176,7 +176,7 @@ def test_both_ends_are_exact(first: float, last: float, count: int, form: str) -
     assert np.allclose(steps, steps.mean(), rtol=1e-6, atol=1e-12 * max(first, last, 30))
 
 
-def test_a_geometric_axis_may_lie_below_zero_and_not_touch_it() -> None:
+def test_a_geometric_axis_may_be_negative_but_not_zero() -> None:
     below = axis_of(AxisTable(geomspace=[-1, -100, 3]), METRE, Path())
     assert np.allclose(below.columns["length"], [-1, -10, -100], rtol=1e-15)
     for ends in ([-1, 0], [0, -1], [-1, 1]):
@@ -184,12 +184,12 @@ def test_a_geometric_axis_may_lie_below_zero_and_not_touch_it() -> None:
             axis_of(AxisTable(geomspace=[*ends, 3]), METRE, Path())
 
 
-def test_ends_whose_distance_is_no_double_are_refused() -> None:
+def test_ends_whose_distance_overflows_are_refused() -> None:
     with pytest.raises(UnreadableError, match="value 1 of 3 would be nan; it has to be finite"):
         axis_of(AxisTable(linspace=[-1.7e308, 1.7e308, 3]), METRE, Path())
 
 
-def test_csv_column_lies_beside_the_sweep_file(tmp_path: Path) -> None:
+def test_csv_paths_are_relative_to_the_sweep_file(tmp_path: Path) -> None:
     content = '# measured\nindex, mu ,a;b\n\n1, 0.25,x\n# a remark\n2,0.5,,\t\n3, "12.5 %",\n'
     (tmp_path / "points.csv").write_text(content, encoding="utf-8-sig")
     axes = 'friction = { file = "points.csv", column = "mu" }\nbase_acceleration = { values = [1] }'
@@ -200,7 +200,7 @@ def test_csv_column_lies_beside_the_sweep_file(tmp_path: Path) -> None:
     assert dict(friction.recipe) == {"file": {"sha256": digest, "count": 3}}
 
 
-def test_byte_order_mark_and_carriage_returns_are_no_faults(tmp_path: Path) -> None:
+def test_byte_order_mark_and_carriage_returns_are_accepted(tmp_path: Path) -> None:
     content = text().replace("\n", "\r\n").encode("utf-8-sig")
     assert load(str(file(tmp_path, content))).sweep.shape == (5, 3)
 
@@ -217,7 +217,7 @@ def test_override_of_a_constant_and_of_an_axis() -> None:
     assert sweep.axes == ()
 
 
-def test_table_makes_an_axis_in_its_place() -> None:
+def test_a_table_turns_a_constant_into_an_axis() -> None:
     sweep = with_overrides(
         "friction={ linspace = [0.1, '20 %', 2] }", "axes.base_acceleration={ values = [7] }"
     ).sweep
@@ -227,7 +227,7 @@ def test_table_makes_an_axis_in_its_place() -> None:
     assert "friction" not in sweep.constants
 
 
-def test_a_sample_may_be_asked_for_by_overrides_alone() -> None:
+def test_a_sample_may_be_given_by_overrides_alone() -> None:
     source = parameters(base_acceleration=15)
     del source["axes"]
     overrides = ["method=random", "points=4", "seed=1"]
@@ -306,21 +306,21 @@ def test_ranges_and_sets(toy: dict[str, object], overrides: list[str], fragment:
     assert fragment in found
 
 
-def test_parameter_that_two_sets_share_decides_nothing(toy: dict[str, object]) -> None:
+def test_a_parameter_of_two_sets_does_not_choose_between_them(toy: dict[str, object]) -> None:
     shared = {"model": "toy", "parameters": {"ratio": 0.5, "angle": 1}}
     assert "give exactly one of these sets: length, angle (shape) or gravity" in faults(shared)[0]
     assert load(toy, ["angle=1"]).sweep.parameter_set.name == "shape"
     assert load(shared, ["gravity=1"]).sweep.parameter_set.name == "material"
 
 
-def test_what_the_sets_that_fit_still_miss_is_named() -> None:
+def test_missing_parameters_of_fitting_sets_are_named() -> None:
     body = {"phase": 0, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "indentation": 1e-5}
     body |= {"normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3}
     (found,) = faults({"model": "mdr_contact", "parameters": body})
     assert "sphere lacks radius; profile lacks profile_coefficient, profile_exponent" in found
 
 
-def test_of_a_mixture_of_sets_the_names_that_do_not_belong_are_told() -> None:
+def test_in_a_mixture_of_sets_the_foreign_names_are_reported() -> None:
     """To that set for which fewest names have to go and to come."""
     sphere = {"phase": 0, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "indentation": 1e-5,
               "normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3,
@@ -348,14 +348,14 @@ def test_of_a_mixture_of_sets_the_names_that_do_not_belong_are_told() -> None:
     assert found == f"[sample] {intruder}"
 
 
-def test_a_mixture_that_is_as_near_to_several_sets_names_all() -> None:
+def test_a_mixture_equally_near_to_several_sets_names_all_sets() -> None:
     mass = {"mass": 1, "gravity": 10, "friction": 0.1, "base_acceleration": 1,
             "angular_frequency": 6, "window_start": 1, "end_cycle": 2}  # fmt: skip
     (found,) = faults({"model": "friction_oscillator", "parameters": mass})
     assert "window_start, end_cycle belong to different sets; give exactly one of these" in found
 
 
-def test_unknown_method_blames_no_parameter_of_another(toy: dict[str, object]) -> None:
+def test_an_unknown_method_is_the_only_fault_reported(toy: dict[str, object]) -> None:
     (found,) = faults(toy, "method=steped", "springs=3")
     assert "did you mean 'stepped'?" in found
 
@@ -371,7 +371,7 @@ ENDLESS = 10**5000  # more digits than Python puts in a text
     + [("sample", key) for key in ("method", "points", "seed", "file", "columns")]
     + [("run.slurm", key) for key in ("queue", "cores", "jobs", "extra")],
 )
-def test_whole_numbers_without_end_are_faults(table: str | None, key: str) -> None:
+def test_huge_whole_numbers_are_faults(table: str | None, key: str) -> None:
     request: dict[str, object] = {"model": "friction_oscillator"}
     drawing: dict[str, object] = {"method": "sobol", "points": 8, "friction": {"uniform": [0, 1]}}
     if table is None:
@@ -388,7 +388,7 @@ def test_whole_numbers_without_end_are_faults(table: str | None, key: str) -> No
 
 @pytest.mark.parametrize("form", ["linspace", "geomspace"])
 @pytest.mark.parametrize("at", [0, 1, 2])
-def test_axes_without_end_are_faults(form: str, at: int) -> None:
+def test_huge_axes_are_faults(form: str, at: int) -> None:
     numbers = [0.5, 2.0, 4]
     numbers[at] = ENDLESS
     request = {"model": "friction_oscillator", "axes": {"friction": {form: numbers}}}
@@ -439,7 +439,7 @@ OVERRIDES = st.text(max_size=12) | st.builds(
     ),
     st.lists(OVERRIDES, max_size=2),
 )
-def test_junk_is_never_more_than_a_config_error(
+def test_arbitrary_mappings_raise_nothing_but_config_errors(
     junk: dict[object, object], shaped: dict[str, object], overrides: list[str]
 ) -> None:
     try:
@@ -450,7 +450,7 @@ def test_junk_is_never_more_than_a_config_error(
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=60), st.integers(0, 300), st.integers(0, 300))
-def test_damaged_file_is_never_more_than_a_config_error(
+def test_damaged_files_raise_nothing_but_config_errors(
     tmp_path_factory: pytest.TempPathFactory, junk: str, start: int, stop: int
 ) -> None:
     content = text()[:start] + junk + text()[stop:]

@@ -175,7 +175,7 @@ def test_broken_table_of_slurm(key: str, text: str, said: str, tmp_path: Path) -
     assert said in fault
 
 
-def test_all_faults_of_a_table_of_slurm_are_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_of_the_slurm_table_are_reported_at_once(tmp_path: Path) -> None:
     last = {key: text for key, text, _ in BROKEN_SLURM}
     path = tmp_path / "broken.toml"
     lines = "".join(f"{key} = {text}\n" for key, text in last.items())
@@ -188,7 +188,7 @@ def test_all_faults_of_a_table_of_slurm_are_told_at_once(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("key", "value"), [(key, value) for key, values in GOOD_SLURM.items() for value in values]
 )
-def test_what_slurm_takes_is_taken(key: str, value: object) -> None:
+def test_values_that_slurm_accepts_are_accepted(key: str, value: object) -> None:
     request = load({**mapping(), "run": {"slurm": {key: value}}})
     assert request.options.slurm == {key: value}
     if key == "memory":
@@ -331,7 +331,7 @@ def test_folder_in_place_of_a_file(tmp_path: Path) -> None:
     assert faults(tmp_path) == ["this is a folder; give the path of a TOML file in it"]
 
 
-def test_file_that_cannot_be_read_says_the_systems_reason(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported_with_the_systems_reason(tmp_path: Path) -> None:
     loop = tmp_path / "loop.toml"
     loop.symlink_to(loop)  # works as root too, unlike permissions
     (fault,) = faults(loop)
@@ -358,7 +358,7 @@ def test_a_grid_that_is_too_large_is_refused_before_its_values_are_made() -> Non
     assert peak < 20e6
 
 
-def test_of_many_faults_the_first_and_their_number_are_shown() -> None:
+def test_of_many_faults_the_first_ones_and_the_number_are_shown() -> None:
     """Though the error has them all."""
     wrong = {f"wrong_{i}": 1 for i in range(500)}
     with pytest.raises(ConfigError) as caught:
@@ -428,7 +428,7 @@ def mapping(**axes: object) -> dict[str, object]:
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless device")
-def test_a_device_without_end_is_refused() -> None:
+def test_an_endless_device_is_refused() -> None:
     with pytest.raises(ConfigError, match="larger than 64 MiB; put long axes into CSV files"):
         load("/dev/zero")
     axis = {"file": "/dev/zero", "column": "friction"}
@@ -449,7 +449,7 @@ def test_constants_that_contradict_one_another(overrides: list[str], said: str) 
     assert said in fault
 
 
-def test_what_contradicts_on_an_axis_is_left_to_the_point() -> None:
+def test_contradictions_along_an_axis_are_left_to_the_points() -> None:
     sweep = load(mapping(vertical_acceleration={"values": [0, 20]})).sweep
     assert sweep.shape == (2, 2)
 
@@ -464,7 +464,7 @@ def test_four_axes_can_be_refined_and_five_cannot() -> None:
     assert fault.startswith("[refine]: 5 axes are more than the 4 that can be refined")
 
 
-def test_of_an_unknown_output_to_be_refined_nothing_else_is_said() -> None:
+def test_an_unknown_output_to_refine_is_the_only_fault() -> None:
     refine = {"output": "regim", "levels": 1, "tolerance": 0.1}
     assert faults({**mapping(), "refine": refine}) == [
         "[refine] output: 'regim' is unknown; did you mean 'regime'?"

@@ -119,7 +119,7 @@ def test_units(written: object, parameter: Parameter, si: float) -> None:
         (datetime.date(2020, 1, 2), METRE, "is not a number"),
     ],
 )
-def test_no_such_quantity(written: object, parameter: Parameter, fragment: str) -> None:
+def test_unreadable_quantities(written: object, parameter: Parameter, fragment: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         number(written, parameter)
     assert fragment in str(caught.value)
@@ -143,7 +143,7 @@ RATIO = Parameter(name="q", symbol="q", unit="1", meaning="a ratio", minimum=0, 
          [math.inf], [1e308], "inf"),
     ],
 )  # fmt: skip
-def test_a_range_holds_what_it_says(
+def test_ranges_and_their_wording_agree(
     parameter: Parameter, inside: list[float], outside: list[float], required: str
 ) -> None:
     assert requirement(parameter) == required
@@ -188,7 +188,7 @@ def test_any_text_is_a_finite_number_or_unreadable(written: str, parameter: Para
         pass
 
 
-def test_pint_stays_unloaded_while_all_is_numbers() -> None:
+def test_pint_is_not_imported_for_plain_numbers() -> None:
     code = (
         "import sys; from sweep.config import load;"
         "load('wear_power'); assert 'pint' not in sys.modules;"

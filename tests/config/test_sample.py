@@ -79,7 +79,7 @@ def test_every_slice_of_a_latin_hypercube_holds_one_point() -> None:
 
 
 @pytest.mark.parametrize("method", ["sobol", "random", "latin_hypercube"])
-def test_margins_are_even_in_the_value_or_its_logarithm(method: str) -> None:
+def test_values_are_uniform_or_their_logarithms_are(method: str) -> None:
     found = columns({**SOBOL, "method": method, "points": 4096})
     evenly = (found["base_acceleration"] - 0.5) / 14.5
     in_logarithm = np.log10(found["friction"]) / 2 + 1
@@ -88,7 +88,7 @@ def test_margins_are_even_in_the_value_or_its_logarithm(method: str) -> None:
     assert abs(np.corrcoef(evenly, in_logarithm)[0, 1]) < 0.05
 
 
-def test_whole_parameters_take_whole_values_each_as_often() -> None:
+def test_whole_parameters_take_each_whole_value_equally_often() -> None:
     asked = {
         "model": "impact_oscillator", "method": "harmonic_balance",
         "parameters": {"mass": 1, "stiffness": 1, "wall_stiffness": 1, "gap": 1, "energy": 1},
@@ -100,7 +100,7 @@ def test_whole_parameters_take_whole_values_each_as_often() -> None:
     assert counts.tolist() == [1024] * 4
 
 
-def test_a_seed_is_the_same_points_and_another_seed_others() -> None:
+def test_equal_seeds_give_equal_points() -> None:
     for method in ("sobol", "random", "latin_hypercube"):
         asked = {**SOBOL, "method": method}
         first, again, other = columns(asked), columns(asked), columns({**asked, "seed": 8})
@@ -110,14 +110,14 @@ def test_a_seed_is_the_same_points_and_another_seed_others() -> None:
 
 
 @pytest.mark.parametrize("method", ["sobol", "random"])
-def test_fewer_points_are_the_first_of_more(method: str) -> None:
+def test_a_shorter_sample_is_the_beginning_of_a_longer_one(method: str) -> None:
     fewer = columns({**SOBOL, "method": method, "points": 50})
     more = columns({**SOBOL, "method": method, "points": 500})
     for name in RANGES:
         np.testing.assert_array_equal(fewer[name], more[name][:50])
 
 
-def test_equal_samples_are_equal_sweeps_whatever_the_order_of_their_keys() -> None:
+def test_the_order_of_keys_does_not_matter() -> None:
     turned = dict(reversed(SOBOL.items()))
     assert recipe(drawn(SOBOL)) == recipe(drawn(turned))
     for name in RANGES:
@@ -132,7 +132,7 @@ def test_equal_samples_are_equal_sweeps_whatever_the_order_of_their_keys() -> No
     assert len(prints) == 6
 
 
-def test_units_stand_in_ranges() -> None:
+def test_ranges_take_units() -> None:
     found = columns({**SOBOL, "base_acceleration": {"uniform": ["50 cm/s^2", "15 m/s^2"]}})
     np.testing.assert_array_equal(found["base_acceleration"], columns(SOBOL)["base_acceleration"])
 
@@ -197,7 +197,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("change", "said"), BROKEN)
-def test_a_broken_sample_says_what_would_do(change: Mapping[str, object], said: str) -> None:
+def test_a_faulty_sample_is_reported_with_a_cure(change: Mapping[str, object], said: str) -> None:
     asked = {key: value for key, value in {**SOBOL, **change}.items() if value is not None}
     found = faults(asked)
     assert any(said in fault for fault in found), found
@@ -214,7 +214,7 @@ def test_all_faults_of_a_sample_come_at_once() -> None:
     ]  # fmt: skip
 
 
-def test_a_range_beside_a_file_is_one_fault(tmp_path: Path) -> None:
+def test_a_range_together_with_a_file_is_one_fault(tmp_path: Path) -> None:
     """Though the file has no such column: it is not missing."""
     asked = {**csv(tmp_path, "base_acceleration\n2\n"), "friction": {"uniform": [0.1, 1]}}
     assert faults(asked) == [
@@ -223,7 +223,9 @@ def test_a_range_beside_a_file_is_one_fault(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
-def test_a_csv_parted_by_other_than_commas_is_told(tmp_path: Path, mark: str, name: str) -> None:
+def test_a_csv_with_other_separators_than_commas_is_reported(
+    tmp_path: Path, mark: str, name: str
+) -> None:
     """As spreadsheets save it where decimals have a comma."""
     (tmp_path / "points.csv").write_text(f"friction{mark}mass\n0,1{mark}1\n")
     (tmp_path / "a.toml").write_text(
@@ -233,7 +235,7 @@ def test_a_csv_parted_by_other_than_commas_is_told(tmp_path: Path, mark: str, na
         load(tmp_path / "a.toml")
 
 
-def test_a_sample_of_nothing_and_a_csv_with_faults(tmp_path: Path) -> None:
+def test_an_empty_sample_and_a_faulty_csv(tmp_path: Path) -> None:
     found = faults({"method": "sobol", "points": 4}, parameters={**PARAMETERS, "friction": 0.1})
     assert "[sample]: there is no parameter; write friction = " in found[0]
     broken = csv(tmp_path, "friction,base_acceleration\n-1,2\n0.1,x\n")
@@ -293,7 +295,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_store_holds_the_points_and_what_was_asked_for(finished: Path) -> None:
+def test_a_store_holds_the_points_and_their_recipe(finished: Path) -> None:
     store = Store.open(finished)
     assert store.chunk_shape == (10,)
     (axis,) = store.sweep.axes
@@ -338,7 +340,7 @@ def test_another_sample_at_the_same_place_is_refused(finished: Path, tmp_path: P
         sweep.run(document(rows), store=tmp_path / "rows.zarr")
 
 
-def test_a_sample_goes_on_where_it_stopped(finished: Path, tmp_path: Path) -> None:
+def test_a_sample_resumes(finished: Path, tmp_path: Path) -> None:
     path, stop = tmp_path / "b.zarr", Event()
     asked = document(SOBOL, run={"chunk_points": 10})
 
@@ -386,7 +388,7 @@ def test_an_exported_sample_is_a_sample(run: Run, tmp_path: Path) -> None:
     np.testing.assert_array_equal(second["wear_power"], first["wear_power"])
 
 
-def test_comparing_goes_over_the_points_of_a_sample(finished: Path) -> None:
+def test_methods_are_compared_at_the_points_of_a_sample(finished: Path) -> None:
     errors = sweep.compare(str(finished), "exact")
     assert errors["wear_power_error"].shape == (64,)
     assert np.all(errors["wear_power_error"] == 0)

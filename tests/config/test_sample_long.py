@@ -54,7 +54,7 @@ def columns(of: Sweep) -> Mapping[str, Any]:
 
 @pytest.mark.parametrize("seed", [None, 7])
 @pytest.mark.parametrize("start", [0, 1, 2**18 - 1, 2**20, 3_000_001])
-def test_sobol_points_anywhere_are_scipys(start: int, seed: int | None) -> None:
+def test_any_stretch_of_sobol_points_is_scipys(start: int, seed: int | None) -> None:
     """Its whole sequence drawn at once; one stretch after another, forwards and back."""
     drawn = sequence("sobol", 2**22, 3, seed)
     engine = qmc.Sobol(3, scramble=seed is not None, rng=np.random.default_rng(seed))
@@ -63,7 +63,7 @@ def test_sobol_points_anywhere_are_scipys(start: int, seed: int | None) -> None:
         np.testing.assert_array_equal(drawn.rows(first, first + 100), right[first : first + 100])
 
 
-def test_random_points_anywhere_are_numpys() -> None:
+def test_any_stretch_of_random_points_is_numpys() -> None:
     right = np.random.default_rng(5).random((10_000, 3))
     drawn = sequence("random", 10**11, 3, 5)
     for first in (0, 7, 9_000, 1):
@@ -77,7 +77,7 @@ def reversed_bits(numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("start", [0, 2**17 + 3])
-def test_with_more_bits_the_points_without_a_seed_are_the_same(start: int) -> None:
+def test_unscrambled_points_do_not_depend_on_the_number_of_bits(start: int) -> None:
     """And the first dimension is van der Corput's sequence in the order of the Gray code."""
     few, many = sequence("sobol", 2**30, 3, None), sequence("sobol", 2**30 + 1, 3, None)
     rows = many.rows(start, start + 500)
@@ -86,7 +86,7 @@ def test_with_more_bits_the_points_without_a_seed_are_the_same(start: int) -> No
     np.testing.assert_array_equal(rows[:, 0], reversed_bits(places ^ (places >> np.uint64(1))))
 
 
-def test_beyond_what_30_bits_have_points_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_continue_beyond_30_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of few bits in place of 30, so that the end is near: every point is another."""
     monkeypatch.setattr(sequences, "BITS", 10)
     rows = sequence("sobol", 1025, 2, 3).rows(0, 4096)
@@ -99,7 +99,7 @@ def test_beyond_what_30_bits_have_points_go_on(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("method", ["sobol", "random"])
-def test_a_long_sample_has_the_values_of_one_that_is_held(
+def test_a_long_sample_has_the_values_of_one_in_memory(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = columns(long_sweep(method))
@@ -113,7 +113,7 @@ def test_a_long_sample_has_the_values_of_one_that_is_held(
     assert drawn["friction"][10:10].shape == drawn["friction"][10:5].shape == (0,)
 
 
-def test_nothing_is_drawn_of_a_sample_to_tell_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_describing_a_long_sample_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 10^11 points neither reading it nor its fingerprint nor its chunks take any."""
 
     def refuse(*_: object) -> None:
@@ -130,7 +130,7 @@ def test_nothing_is_drawn_of_a_sample_to_tell_what_it_is(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("method", ["sobol", "random"])
-def test_a_long_sample_computes_as_a_short_one(
+def test_a_long_sample_gives_the_results_of_a_short_one(
     method: str, tmp_path: Path, short_stretches: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From coordinates read by stretches, in chunks that go across them."""
@@ -151,7 +151,7 @@ def test_a_long_sample_computes_as_a_short_one(
     assert sweep.run(asked, store=tmp_path / "a.zarr").sizes == found.sizes  # it is recognised
 
 
-def test_another_long_sample_is_refused_and_a_longer_one_goes_on(
+def test_another_long_sample_is_refused_and_a_longer_one_extends_the_store(
     tmp_path: Path, short_stretches: None
 ) -> None:
     first = long_sweep()
@@ -169,7 +169,7 @@ def test_another_long_sample_is_refused_and_a_longer_one_goes_on(
 
 
 @pytest.mark.parametrize("fault", ["lacks a file", "cannot be read"])
-def test_a_fault_of_a_long_coordinate_is_told(
+def test_a_damaged_long_coordinate_is_reported(
     fault: str, tmp_path: Path, short_stretches: None
 ) -> None:
     store = Store.create(tmp_path / "a.zarr", long_sweep(), provenance={}, chunk_points=1000)
@@ -202,13 +202,13 @@ def test_memory_does_not_grow_with_the_sample(
     assert peaks[2**18] - peaks[2**14] < 0.1 * 2 * 8 * (2**18 - 2**14)
 
 
-def test_what_does_not_fit_into_memory_is_refused() -> None:
+def test_results_too_large_for_memory_are_refused() -> None:
     """A real output, a status and two coordinates: 8 + 1 + 2 · 8 bytes a point."""
     with pytest.raises(MachineError, match=r"points take 2,500\.0 GB, and .* in a store"):
         sweep.run(document({**SOBOL, "points": 10**11}), store=None)
 
 
-def test_what_a_long_sample_takes_is_told_from_its_first_points(tmp_path: Path) -> None:
+def test_a_long_sample_is_forecast_from_its_first_points(tmp_path: Path) -> None:
     asked = long_sweep(points=10**8)
     shape = chunk_shape(asked)
     pending = list(chunks(asked.shape, shape))
@@ -230,7 +230,7 @@ Store.create(sys.argv[1], test.long_sweep(points=3_000_000), provenance={})
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_a_kill_while_a_store_is_made_leaves_none(tmp_path: Path) -> None:
+def test_a_kill_while_a_store_is_created_leaves_none(tmp_path: Path) -> None:
     maker = subprocess.Popen([sys.executable, "-c", MAKER, str(tmp_path / "a.zarr")],
                              cwd=CHECKOUT, env=environment())  # fmt: skip
     while not list(tmp_path.glob(".a.zarr.*.partial/friction/c/5")):
