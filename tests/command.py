@@ -1,4 +1,4 @@
-"""The command as a user runs it: a process of its own, in a folder of its own."""
+"""The command as a user runs it: in its own process and its own folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Run = Callable[..., tuple[int, str, str]]  # arguments -> status, stdout, stderr
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """As it is, with this checkout importable from any folder, and standard streams buffered."""
+    """The environment, with this checkout importable from any folder and buffered streams."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return {**kept, "PYTHONPATH": str(CHECKOUT), **changes}
 
@@ -54,7 +54,7 @@ def with_backend(open_backend: object, *arguments: str) -> list[str]:
 
 
 def outliving(processes: Iterable[psutil.Process], seconds: float = 10.0) -> list[psutil.Process]:
-    """Those that still run after so long; what has ended and nobody has reaped does not."""
+    """The processes still running after that time; ended ones that are not reaped do not count."""
     left = list(processes)
     end = time.monotonic() + seconds
     while left and time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""What is told before a run: kernels compiled ahead, and what a dry run says against what is."""
+"""Before a run: kernels compiled ahead, and forecasts compared with what a run takes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
 
 
 class Paced:
-    """A backend that takes a fixed time a point, and keeps what it was given."""
+    """A backend that takes a fixed time per point, and records the points it gets."""
 
     name = description = "paced"
 
@@ -61,22 +61,22 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.forecast, "MAX_PROBE_SECONDS", 0.2)
 
 
-def asked(*overrides: str, **options: object) -> Request:
+def request_for(*overrides: str, **options: object) -> Request:
     return with_options(load("wear_power", overrides), **options)
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_probe_tells_the_pace_of_all_workers() -> None:
+def test_the_probe_measures_the_rate_of_all_workers() -> None:
     for workers in (1, 3):
-        rate = probe(asked().sweep, Paced(1e-4), workers)
+        rate = probe(request_for().sweep, Paced(1e-4), workers)
         assert rate is not None
-        assert 0.4 < rate / (workers * 1e4) < 1.05  # a sleep may be longer, never shorter
+        assert 0.4 < rate / (workers * 1e4) < 1.05  # a sleep may last longer, never shorter
 
 
 @pytest.mark.usefixtures("quick")
-def test_points_too_slow_for_the_probe_have_no_pace() -> None:
+def test_points_too_slow_for_the_probe_have_no_rate() -> None:
     began = time.perf_counter()
-    assert probe(asked().sweep, Paced(1.0), 2) is None
+    assert probe(request_for().sweep, Paced(1.0), 2) is None
     assert time.perf_counter() - began < 2
 
 
@@ -84,17 +84,17 @@ def test_the_first_few_points_may_take_longer_than_the_probe(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sweep.forecast, "PROBE_SECONDS", 0.02)
-    rate = probe(asked().sweep, Paced(0.2 / sweep.forecast.BLOCK), 1)
+    rate = probe(request_for().sweep, Paced(0.2 / sweep.forecast.BLOCK), 1)
     assert rate == pytest.approx(sweep.forecast.BLOCK / 0.2, rel=0.5)
 
 
 @pytest.mark.usefixtures("quick")
-def test_of_points_too_slow_for_the_probe_no_time_is_told(
+def test_the_forecast_of_points_too_slow_for_the_probe_has_no_time(
     tmp_path: Path,
 ) -> None:
-    told = forecast_of(asked(), tmp_path / "a.zarr", lambda _name: Paced(1.0))
-    assert told.points_pending == told.points_total
-    assert told.points_per_second is told.seconds is None
+    result = forecast_of(request_for(), tmp_path / "a.zarr", lambda _name: Paced(1.0))
+    assert result.points_pending == result.points_total
+    assert result.points_per_second is result.seconds is None
 
 
 @pytest.mark.usefixtures("quick")
@@ -112,7 +112,7 @@ def test_the_probe_takes_points_of_the_sweep_from_all_over_it(name: str) -> None
 
 
 def test_one_point_is_probed() -> None:
-    single = asked("friction=0.1", "base_acceleration=15").sweep
+    single = request_for("friction=0.1", "base_acceleration=15").sweep
     assert probe(single, Paced(1e-3), 1)
 
 
@@ -124,41 +124,43 @@ def test_disk_and_memory_are_bounds_that_a_run_keeps(
     overrides: tuple[str, ...], tmp_path: Path
 ) -> None:
     path = tmp_path / "a.zarr"
-    request = asked(*overrides, workers=1, chunk_points=2**17)
-    told = forecast_of(request, path)
+    request = request_for(*overrides, workers=1, chunk_points=2**17)
+    result = forecast_of(request, path)
     assert not path.exists()
-    run_in_store(open_store(request, tmp_path / "first.zarr"), request)  # imports what it needs
+    run_in_store(open_store(request, tmp_path / "first.zarr"), request)  # imports all modules
     tracemalloc.start()
     store = open_store(request, path)
     run_in_store(store, request)
     used = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert told.bytes_of_memory / 3 < used < 1.2 * told.bytes_of_memory + 2e6  # zarr's own objects
+    assert (
+        result.bytes_of_memory / 3 < used < 1.2 * result.bytes_of_memory + 2e6
+    )  # for zarr's objects
     on_disk = sum(512 * file.stat().st_blocks for file in path.rglob("*") if file.is_file())
-    assert told.bytes_on_disk / 10 < on_disk <= told.bytes_on_disk
-    assert (told.points_total, told.points_pending, told.chunks_pending) == (2**19, 2**19, 4)
+    assert result.bytes_on_disk / 10 < on_disk <= result.bytes_on_disk
+    assert (result.points_total, result.points_pending, result.chunks_pending) == (2**19, 2**19, 4)
     again = forecast_of(request, path)
     assert (again.points_pending, again.bytes_on_disk, again.seconds) == (0, 0, 0.0)
 
 
 @pytest.mark.usefixtures("quick")
-def test_of_a_store_that_is_there_only_what_is_left_counts(tmp_path: Path) -> None:
+def test_the_forecast_of_an_existing_store_counts_pending_chunks_only(tmp_path: Path) -> None:
     path = tmp_path / "a.zarr"
-    request = asked(chunk_points=2**17)
+    request = request_for(chunk_points=2**17)
     store = open_store(request, path)
     chunk, other = store.pending()[:2]
     for each in (chunk, other):
         store.write(each, failed_arrays(store.sweep, each))
-    assert forecast_of(asked(), path).chunks_pending == 2
-    assert forecast_of(asked(retry_failed=True), path).chunks_pending == 4
+    assert forecast_of(request_for(), path).chunks_pending == 2
+    assert forecast_of(request_for(retry_failed=True), path).chunks_pending == 4
     (path / "wear_power" / "c" / "0" / "0").unlink()
-    assert forecast_of(asked(), path).chunks_pending == 3
+    assert forecast_of(request_for(), path).chunks_pending == 3
     with pytest.raises(StoreError, match="another sweep"):
-        forecast_of(asked("mass=2"), path)
+        forecast_of(request_for("mass=2"), path)
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_dry_run_tells_and_writes_nothing(run: Run, tmp_path: Path) -> None:
+def test_a_dry_run_prints_a_forecast_and_writes_nothing(run: Run, tmp_path: Path) -> None:
     status, out, err = run("run", SMOKE, "--dry-run")
     assert (status, err) == (0, "")
     for piece in (
@@ -169,15 +171,15 @@ def test_a_dry_run_tells_and_writes_nothing(run: Run, tmp_path: Path) -> None:
     ):
         assert piece in out
     status, out, _ = run("run", SMOKE, "--dry-run", "--json")
-    told = json.loads(out)
-    assert (status, told["points_total"], told["fits"]) == (0, 35, True)
-    assert told["seconds"] == pytest.approx(35 / told["points_per_second"])
+    result = json.loads(out)
+    assert (status, result["points_total"], result["fits"]) == (0, 35, True)
+    assert result["seconds"] == pytest.approx(35 / result["points_per_second"])
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.usefixtures("quick")
-def test_of_a_shard_only_its_own_chunks_count(run: Run, tmp_path: Path) -> None:
-    """Five rows of seven points, a chunk each: shards have rows 0, 3; 1, 4; and 2."""
+def test_the_forecast_of_a_shard_counts_its_own_chunks_only(run: Run, tmp_path: Path) -> None:
+    """Five rows of seven points, one chunk each: the shards have rows 0, 3; 1, 4; and 2."""
     options = ("-o", "a.zarr", "--chunk-points", "7")
     whole = json.loads(run("run", SMOKE, *options, "--dry-run", "--json")[1])
     for there in (False, True):
@@ -202,7 +204,9 @@ def test_of_a_shard_only_its_own_chunks_count(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_disk_too_small_is_told_with_status_3(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dry_run_for_too_small_a_disk_has_status_3(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     free = SimpleNamespace(total=10**6, used=0, free=10**6)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
     status, out, err = run("run", "wear_power", "--dry-run")
@@ -224,7 +228,7 @@ SPRUNG = ("stiffness={ values = [0, 0, 3] }", "vertical_acceleration={ values = 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 12, 100])
 @pytest.mark.parametrize("name", ["wear_power", "wear_power_sample", "sdnd104"])
-def test_variants_are_those_that_chunks_have(name: str, n: int) -> None:
+def test_variant_sets_are_those_of_the_chunks(name: str, n: int) -> None:
     few = {"wear_power": SPRUNG, "wear_power_sample": ("sample.points=30",), "sdnd104": SPRUNG}
     small = ("friction={ values = [0.1, 0.2] }", "base_acceleration={ values = [15] }")
     swept = load(name, [*few[name], *(small if name == "wear_power" else ())]).sweep
@@ -235,7 +239,7 @@ def test_variants_are_those_that_chunks_have(name: str, n: int) -> None:
     assert set(found) == every
 
 
-def test_compile_fills_the_cache_with_all_that_a_run_takes(
+def test_compile_fills_the_cache_with_all_that_a_run_needs(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path / "kernels"))
@@ -247,7 +251,7 @@ def test_compile_fills_the_cache_with_all_that_a_run_takes(
     assert len(made) == 2
     assert run("run", *arguments, "-o", "a.zarr")[0] == 0
     assert sorted((tmp_path / "kernels").iterdir()) == made
-    with monkeypatch.context() as bare:  # a node without a compiler, the cache shared
+    with monkeypatch.context() as bare:  # a node without a compiler that shares the cache
         bare.delenv("TRIBOSWEEP_CXX", raising=False)
         bare.setenv("PATH", "")
         bare.setattr(importlib.util, "find_spec", lambda _name: None)
@@ -260,8 +264,8 @@ def test_compile_fills_the_cache_with_all_that_a_run_takes(
         assert sorted((tmp_path / "kernels").iterdir()) == made
     found, other = (sweep.open_results(tmp_path / name) for name in ("a.zarr", "b.zarr"))
     assert found["wear_power"].values.tobytes() == other["wear_power"].values.tobytes()
-    told = json.loads(run("compile", *arguments, "--json")[1])
-    variants = [set(kernel["variants"]) for kernel in told["kernels"]]
+    result = json.loads(run("compile", *arguments, "--json")[1])
+    variants = [set(kernel["variants"]) for kernel in result["kernels"]]
     assert {"no_spring"} in [extra - variants[0] for extra in variants]
 
 
@@ -289,26 +293,28 @@ def test_forecast_of_a_sweep_in_memory_is_of_its_options() -> None:
     shape = chunk_shape(swept, 7)
     pending = list(chunks(swept.shape, shape))
     options = RunOptions(workers=9)
-    told = forecast(swept, pending, shape, options, Path("nowhere/a.zarr"), is_made=False)
-    assert (told.workers, told.chunk_points, told.chunks_pending) == (5, 7, 5)
-    assert replace(told, bytes_free=told.bytes_on_disk).fits
-    assert not replace(told, bytes_free=told.bytes_on_disk - 1).fits
+    result = forecast(swept, pending, shape, options, Path("nowhere/a.zarr"), is_made=False)
+    assert (result.workers, result.chunk_points, result.chunks_pending) == (5, 7, 5)
+    assert replace(result, bytes_free=result.bytes_on_disk).fits
+    assert not replace(result, bytes_free=result.bytes_on_disk - 1).fits
     done = forecast(swept, [], shape, options, Path("nowhere/a.zarr"), is_made=True)
     assert (done.workers, done.seconds, done.points_total) == (1, 0.0, 35)
 
 
 @pytest.mark.usefixtures("quick")
-def test_files_and_values_of_axes_take_disk_and_memory(
+def test_the_forecast_includes_file_blocks_and_axis_values(
     tmp_path: Path,
 ) -> None:
-    """Files of a few bytes take a block each; values of axes are in a new store, and in memory."""
+    """Small files take a block each; axis values are in a new store and in memory."""
     request = with_options(load(SMOKE), chunk_points=1)
     path = tmp_path / "a.zarr"
-    told = forecast_of(request, path).bytes_on_disk
+    result = forecast_of(request, path).bytes_on_disk
     run_in_store(open_store(request, path), request)
     files = [file.stat().st_size for file in path.rglob("*") if file.is_file()]
-    assert sum(-(-size // 4096) * 4096 for size in files) <= told
-    long = asked("friction={ linspace = [0.1, 0.2, 3_000_000] }", "base_acceleration=15").sweep
+    assert sum(-(-size // 4096) * 4096 for size in files) <= result
+    long = request_for(
+        "friction={ linspace = [0.1, 0.2, 3_000_000] }", "base_acceleration=15"
+    ).sweep
     some = list(chunks(long.shape, (2**16,)))[:2]
 
     def paced(_name: str) -> Paced:
@@ -329,7 +335,7 @@ def test_files_and_values_of_axes_take_disk_and_memory(
 
 
 @pytest.mark.usefixtures("quick")
-def test_each_gpu_with_a_chunk_is_as_fast_as_the_one_that_is_probed(
+def test_each_gpu_with_a_chunk_counts_as_fast_as_the_probed_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sweep.forecast, "find_gpus", lambda _asked: ["0", "1", "2"])
@@ -338,7 +344,7 @@ def test_each_gpu_with_a_chunk_is_as_fast_as_the_one_that_is_probed(
     pending = list(chunks(swept.shape, (1, 7)))
     for n_chunks, workers, threads in ((5, 5, 6), (2, 2, 2), (1, 1, 1)):
         some = pending[:n_chunks]
-        told = forecast(
+        result = forecast(
             swept,
             some,
             (1, 7),
@@ -347,13 +353,13 @@ def test_each_gpu_with_a_chunk_is_as_fast_as_the_one_that_is_probed(
             lambda _name: Paced(1e-3),
             is_made=False,
         )
-        assert told.workers == workers
-        assert told.points_per_second is not None
-        assert 0.5 < told.points_per_second / (threads * 1e3) < 1.05
+        assert result.workers == workers
+        assert result.points_per_second is not None
+        assert 0.5 < result.points_per_second / (threads * 1e3) < 1.05
 
 
-def test_of_a_url_no_room_is_told() -> None:
+def test_the_forecast_for_a_url_has_no_free_space() -> None:
     swept = load(SMOKE).sweep
-    told = forecast(swept, [], swept.shape, RunOptions(), "memory://a.zarr", is_made=False)
-    assert told.bytes_free is None
-    assert told.fits
+    result = forecast(swept, [], swept.shape, RunOptions(), "memory://a.zarr", is_made=False)
+    assert result.bytes_free is None
+    assert result.fits

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Any, Self, cast
 
 from dask import config as dask_config
@@ -31,12 +32,19 @@ from sweep.engine.crews import (
 )
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.plugins import SetLimit, Signals
-from sweep.engine.schedulers import FORKED, connected, dashboard, local_cluster
+from sweep.engine.schedulers import (
+    FORKED,
+    connected,
+    dashboard,
+    local_cluster,
+    security_in_files,
+)
 from sweep.engine.slurm import slurm_cluster
-from sweep.engine.worker import Job, begin, forget_run, stop_run
+from sweep.engine.worker import Job, begin, forget_run, retire_run, stop_run
 from sweep.errors import MachineError, SweepError
 from sweep.options import LOCAL, SLURM, RunOptions
 from sweep.spec import Chunk, Task
+from sweep.store import is_url
 
 LOOK_SECONDS = 1.0  # between two counts of the workers
 # Of free memory, a process keeps KEPT_BYTES; blocks from MAPPED_BYTES on are returned at once. No
@@ -167,7 +175,7 @@ class Processes:
         with ExitStack() as ends:
             _silence(ends)
             ends.enter_context(dask_config.set({**self.settings, **FORKED}))
-            self._cluster = self._find()
+            self._cluster = self._find(store, ends)
             if not isinstance(self._cluster, str):
                 ends.callback(self._cluster.close, timeout=10)
             self._client = connected(self._cluster)
@@ -178,12 +186,15 @@ class Processes:
             self.notify(f"Dask dashboard: {dashboard(self._client, self._cluster)}")
             self._ends = ends.pop_all()
 
-    def _find(self) -> LocalCluster | str | Any:
-        """The workers' cluster, or the address of its scheduler."""
+    def _find(self, store: str, ends: ExitStack) -> LocalCluster | str | Any:
+        """The cluster that computes into the store, or the address of its scheduler."""
         if self._options.cluster == LOCAL:
             return local_cluster(worker_count(self._options))
         if self._options.cluster == SLURM:
-            return slurm_cluster(self._options)
+            # Jobs read the keys in the store's folder; for a URL, in the home directory.
+            folder = Path.home() if is_url(store) else Path(store).absolute().parent
+            security = ends.enter_context(security_in_files(folder))
+            return slurm_cluster(self._options, security)
         return str(self._options.cluster)
 
     def _open_everywhere(self, store: str) -> None:
@@ -236,7 +247,7 @@ class Processes:
     def _close(self) -> None:
         with suppress(Exception):  # with the scheduler gone, all of this is done
             self._executor.shutdown(wait=False)
-            self.end()
+            self._run_everywhere(retire_run)
             if self._client.status == "running":
                 for plugin in (Signals, SetLimit):
                     self._client.unregister_worker_plugin(plugin.name_of(self._job.run))

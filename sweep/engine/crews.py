@@ -6,6 +6,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Protocol, Self
 
 from sweep.backends import Backend
@@ -52,7 +53,10 @@ class Crew(Protocol):
         ...
 
     def end(self) -> None:
-        """The run is over: workers keep nothing of it, and write the receipts they hold back."""
+        """The run is over: workers keep nothing of it, and write the receipts they hold back.
+
+        After an error, leaving the crew does that.
+        """
         ...
 
     def workers(self) -> int:
@@ -105,12 +109,13 @@ class Threads:
         self.notify = notify
         self._options = options
         self._open_backend = open_backend
+        self._ends = ExitStack()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        self._ends.close()
 
     @property
     def description(self) -> str:
@@ -121,9 +126,10 @@ class Threads:
         self._n = min(threads_for(self._backend, self._options), len(pending))
         self._state = RunState()
         self._executor = ThreadPoolExecutor(self._n, thread_name_prefix="sweep")
+        self._ends.enter_context(self._executor)
 
     def end(self) -> None:
-        self._executor.shutdown()
+        self._ends.close()
 
     def workers(self) -> int:
         return self._n

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -23,7 +23,7 @@ from sweep.backends.visible import VARIABLE, Gpu, find_gpus
 from sweep.engine.clusters import KEPT, SETTINGS, Processes, kill_process
 from sweep.engine.crews import LostError, Notify, OpenBackend, threads_of_gpu
 from sweep.engine.ledger import Receipt
-from sweep.engine.schedulers import starting
+from sweep.engine.schedulers import starting, temporary_security
 from sweep.engine.worker import Job, opened, state_of
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.options import RunOptions
@@ -98,7 +98,7 @@ class GpuProcesses(Processes):
         self._ending: dict[str, float] = {}  # when to end a process, by its address
         self._ended: set[str] = set()  # addresses
 
-    def _find(self) -> SpecCluster:
+    def _find(self, store: str, ends: ExitStack) -> SpecCluster:  # noqa: ARG002 (GPUs are here)
         gpus = find_gpus(self._options.gpus or "all")
         count = "1 GPU" if len(gpus) == 1 else f"{len(gpus)} GPUs"
         names = ", ".join(dict.fromkeys(gpu.name for gpu in gpus if gpu.name))
@@ -189,8 +189,10 @@ def _cluster(gpus: tuple[Gpu, ...]) -> SpecCluster:
 
     CUDA reads the variable when CuPy is imported.
     """
-    here = {"host": "127.0.0.1", "protocol": "tcp://", "silence_logs": logging.CRITICAL}
-    each = {**here, "nthreads": threads_of_gpu(len(gpus)), "memory_limit": 0, "dashboard": False}
+    security = temporary_security()
+    here = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
+    quiet = {"silence_logs": logging.CRITICAL, "memory_limit": 0, "dashboard": False}
+    each = {**here, **quiet, "nthreads": threads_of_gpu(len(gpus))}
     workers = {
         gpu.identifier: {
             "cls": Nanny,
@@ -198,11 +200,12 @@ def _cluster(gpus: tuple[Gpu, ...]) -> SpecCluster:
         }
         for gpu in gpus
     }
-    board = {"host": "127.0.0.1", "port": 0, "dashboard": True, "dashboard_address": "127.0.0.1:0"}
+    board = {**here, "port": 0, "dashboard": True, "dashboard_address": "127.0.0.1:0"}
     cluster: Any = SpecCluster  # its type lacks `silence_logs` as a level
-    with starting():
+    with starting(len(gpus)):
         return cluster(
             workers=workers,
             scheduler={"cls": Scheduler, "options": board},
             silence_logs=logging.CRITICAL,
+            security=security,
         )

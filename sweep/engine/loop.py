@@ -69,8 +69,7 @@ def run(
         except BaseException:  # Ctrl-C, too: no worker continues on its own
             crew.halt()
             raise
-        finally:
-            crew.end()
+        crew.end()
         return ledger.summary(crew.description)
 
 
@@ -122,6 +121,7 @@ class _Loop:
         self._silent_since: float | None = None
         self._silence_reported = False
         self._halted_at: float | None = None
+        self._deaths = 0
 
     def run(self, report: Report | None) -> None:
         while True:
@@ -182,6 +182,7 @@ class _Loop:
             if self._stopping():  # whatever stops the run stops workers too
                 self._ledger.give_back(task)
             else:
+                self._report_death(str(error))
                 self._ledger.enter_death(task, self._results, str(error))
         else:
             for receipt in receipts:
@@ -223,7 +224,15 @@ class _Loop:
                 if self._crew.kill(future):
                     del self._running[future]
                     why = "it hung, and was killed"
+                    self._report_death(why)
                     self._ledger.enter_death(running.task, self._results, why)
+
+    def _report_death(self, why: str) -> None:
+        """Notify the user of a dead worker: of the first, second, fourth, eighth and so on."""
+        self._deaths += 1
+        if self._deaths & (self._deaths - 1) == 0:
+            count = "a worker" if self._deaths == 1 else f"{self._deaths} workers so far"
+            self._crew.notify(f"lost {count} ({why}): unfinished chunks are tried again")
 
     def _latest(self, running: _Running) -> float:
         end = running.since + running.patience * self._ledger.limit

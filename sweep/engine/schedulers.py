@@ -11,6 +11,8 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from distributed import Client, LocalCluster, Security
@@ -21,6 +23,7 @@ from sweep.engine.crews import GUARD
 from sweep.errors import MachineError, SweepError
 
 CONNECT_SECONDS = 10.0
+FILES, FILES_PER_WORKER = 48, 16  # 25 and 12 are open in this process while a sweep runs
 PRELOADED = ["distributed", "sweep.engine.clusters"]
 FORKS = sys.platform == "linux"  # whether a process can start as a fork
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"} if FORKS else {}
@@ -28,8 +31,7 @@ FORKED = {"distributed.worker.multiprocessing-method": "forkserver"} if FORKS el
 
 def local_cluster(n: int) -> LocalCluster:
     """`n` worker processes on this machine; SweepError and MachineError as of `starting`."""
-    _preload()
-    with starting():
+    with starting(n):
         return LocalCluster(
             n_workers=n,
             threads_per_worker=1,
@@ -37,16 +39,44 @@ def local_cluster(n: int) -> LocalCluster:
             memory_limit=0,
             dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
+            security=temporary_security(),
             env=dict(os.environ),  # the fork server keeps the one it was started with
         )
 
 
-@contextmanager
-def starting() -> Generator[None]:
-    """Raise SweepError if a process of this machine ends while it starts.
+def temporary_security() -> Security:
+    """TLS by certificates that exist for one cluster only: no other process can talk to it."""
+    return Security.temporary()
 
-    MachineError if the cause is a folder or a port.
+
+@contextmanager
+def security_in_files(folder: Path) -> Generator[Security]:
+    """Temporary TLS whose key is in a file, readable by this user alone, for processes elsewhere.
+
+    The file is in a new folder inside `folder`, which is removed in the end.
     """
+    made: Any = temporary_security()
+    with TemporaryDirectory(prefix=".tribosweep-keys-", dir=folder) as inside:
+        key, certificate = Path(inside, "key.pem"), Path(inside, "certificate.pem")
+        key.write_text(made.tls_worker_key, encoding="ascii")
+        certificate.write_text(made.tls_worker_cert, encoding="ascii")
+        roles = ("scheduler", "worker", "client")
+        yield Security(
+            require_encryption=True,
+            tls_ca_file=str(certificate),
+            **{f"tls_{role}_key": str(key) for role in roles},
+            **{f"tls_{role}_cert": str(certificate) for role in roles},
+        )
+
+
+@contextmanager
+def starting(n: int) -> Generator[None]:
+    """Raise SweepError if one of `n` processes of this machine ends while it starts.
+
+    MachineError if the cause is a folder, a port, or the limit of open files.
+    """
+    _check_open_files(n)
+    _preload()
     try:
         yield
     except RuntimeError as error:  # Dask's report of it
@@ -57,6 +87,22 @@ def starting() -> Generator[None]:
                 "without --cluster and --gpus"
             ) from error
         raise SweepError(f"worker processes did not start ({error}): {GUARD}") from error
+
+
+def _check_open_files(n: int) -> None:
+    """MachineError if this process may not open enough files to talk to `n` workers."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = FILES + FILES_PER_WORKER * n
+    if limit < needed and limit != resource.RLIM_INFINITY:
+        raise MachineError(
+            f"{n} worker processes need {needed} open files and the limit is {limit}: raise it "
+            f"(`ulimit -n {needed}`), use fewer workers (--workers), or compute on threads, "
+            "without --cluster and --gpus"
+        )
 
 
 def _preload() -> None:

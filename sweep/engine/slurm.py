@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
+from distributed import Security
+
+from sweep.engine.schedulers import security_in_files
 from sweep.errors import MachineError
 from sweep.options import RunOptions
 
@@ -30,12 +35,12 @@ def jobs_and_cores(options: RunOptions) -> tuple[int, int]:
     return int(str(table["jobs"])), int(str(table["cores"]))
 
 
-def slurm_cluster(options: RunOptions) -> Any:
+def slurm_cluster(options: RunOptions, security: Security) -> Any:
     """A scheduler in this process whose workers are jobs, as many as jobs_and_cores returns.
 
     MachineError if dask-jobqueue is not installed, or if jobs cannot be submitted.
     """
-    cluster = _cluster(options.slurm)
+    cluster = _cluster(options.slurm, security)
     try:
         cluster.sync(_submit, cluster, jobs_and_cores(options)[0])
     except (OSError, RuntimeError, ValueError) as error:
@@ -62,11 +67,12 @@ async def _submit(cluster: Any, jobs: int) -> None:
 
 def job_script(options: RunOptions) -> str:
     """The script that each job would be submitted with; MachineError without dask-jobqueue."""
-    cluster = _cluster(options.slurm)
-    try:
-        return str(cluster.job_script())
-    finally:
-        cluster.close()
+    with security_in_files(Path(gettempdir())) as security:
+        cluster = _cluster(options.slurm, security)
+        try:
+            return str(cluster.job_script())
+        finally:
+            cluster.close()
 
 
 def arguments(table: Mapping[str, object]) -> dict[str, Any]:
@@ -81,7 +87,7 @@ def arguments(table: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
-def _cluster(table: Mapping[str, object]) -> Any:
+def _cluster(table: Mapping[str, object], security: Security) -> Any:
     try:
         jobqueue: Any = importlib.import_module("dask_jobqueue")
     except ImportError as error:
@@ -89,4 +95,4 @@ def _cluster(table: Mapping[str, object]) -> Any:
             "--cluster slurm needs dask-jobqueue, which is not installed; install the extra: "
             "pip install 'tribosweep[slurm]', or use a job array: sweep run CONFIG --shard i/N"
         ) from error
-    return jobqueue.SLURMCluster(**arguments(table))
+    return jobqueue.SLURMCluster(**arguments(table), security=security)

@@ -170,6 +170,13 @@ def forget_run(run: str) -> None:
         _close()
 
 
+def retire_run(run: str) -> None:
+    """Drop all but the stop of a run: a task of it that still arrives computes nothing."""
+    stop_run(run)
+    with _OPENING:
+        _close()
+
+
 def opened(job: Job, store: str) -> Worker:
     """This process's worker for the job; SweepError if it cannot open what that needs."""
     with _OPENING:

@@ -1,4 +1,4 @@
-"""One sweep, killed again and again at random moments: what is left, and what was begun twice."""
+"""A sweep that is killed repeatedly at random moments: what is left, what was begun twice."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tests.store.test_store import tree
 
 WORKERS = 2
 CHUNK_SECONDS = 0.1
-CHUNKS_A_KILL = 30  # more than are computed until it comes
-LONGEST_WAIT = 0.8  # s, until it comes
+CHUNKS_PER_KILL = 30  # more than are computed before it comes
+MAX_WAIT = 0.8  # s, before a kill
 
-# A kill costs what the killed process had begun and not yet written: a chunk a thread. A worker
-# under Dask reports a whole task, but what it had written of that is found in the store.
+# A kill costs the chunks that were begun and not yet written: one per thread. A worker under Dask
+# reports a whole task at a time, but the chunks it had written are found in the store.
 WINDOW_OF_DRIVER = WORKERS
 WINDOW_OF_WORKER = 1
 
-# In a round: two drivers of threads, then workers under Dask, and then their driver.
-DRIVERS_A_ROUND = 3
-WORKERS_A_ROUND = 2
-WARM_SECONDS = 1.0  # until tasks have their size
+# In a round: two drivers with threads, then workers under Dask, and then their driver.
+DRIVERS_PER_ROUND = 3
+WORKERS_PER_ROUND = 2
+WARM_SECONDS = 1.0  # until tasks have reached their size
 
 CONFIG = """
 format = 1
@@ -54,17 +54,17 @@ Driver = subprocess.Popen[bytes]
 
 
 class Chaos:
-    """A store whose runs are killed, in a folder of its own; and one that nobody disturbs."""
+    """A store whose runs are killed, and one that is undisturbed, in a folder."""
 
     def __init__(self, folder: Path, rounds: int, in_the_end: int, seed: int = 1) -> None:
         self.rounds = rounds
         self.in_the_end = in_the_end
-        self.drivers_killed = rounds * DRIVERS_A_ROUND
-        self.workers_killed = rounds * WORKERS_A_ROUND + in_the_end
+        self.drivers_killed = rounds * DRIVERS_PER_ROUND
+        self.workers_killed = rounds * WORKERS_PER_ROUND + in_the_end
         self.kills = self.drivers_killed + self.workers_killed
-        self.chunks = self.kills * CHUNKS_A_KILL
+        self.chunks = self.kills * CHUNKS_PER_KILL
         self.store, self.undisturbed = folder / "map.zarr", folder / "undisturbed.zarr"
-        self.damaged = 0  # chunks found so after a kill
+        self.damaged = 0  # chunks found damaged after a kill
         self.orphans = 0  # workers that outlived their driver
         self._folder = folder
         self._moments = random.Random(seed)
@@ -73,12 +73,12 @@ class Chaos:
         (folder / "map.toml").write_text(CONFIG.format(chunks=self.chunks, workers=WORKERS))
 
     def run(self) -> None:
-        """Rounds of kills, a last run that loses workers only, and one in the other store."""
+        """Rounds of kills, a last run that loses only workers, and a run in the other store."""
         for _ in range(self.rounds):
             self._kill_driver()
             self._kill_driver()
             with self._computing("--cluster", "local") as driver:
-                self._kill_workers(driver, WORKERS_A_ROUND)
+                self._kill_workers(driver, WORKERS_PER_ROUND)
                 self._wait()
                 self._end(driver)
         with self._computing("--cluster", "local") as driver:
@@ -92,23 +92,23 @@ class Chaos:
 
     @property
     def most_begun(self) -> int:
-        """Chunks, each once, and a window for each kill."""
+        """The bound on chunks begun: each chunk once, and a window for each kill."""
         windows = self.drivers_killed * WINDOW_OF_DRIVER + self.workers_killed * WINDOW_OF_WORKER
         return self.chunks + windows
 
     @property
     def begun(self) -> Counter[str]:
-        """How often each chunk was begun, in all runs but the undisturbed one."""
+        """How often each chunk was begun in all runs except the undisturbed one."""
         return self._slow.begun
 
     @property
     def written(self) -> Counter[tuple[int, ...]]:
-        """How often each was written, as the receipts tell; the last of a killed one may lack."""
+        """How often each chunk was written, by the receipts; a killed process may lack its last."""
         return Counter(tuple(receipt["chunk"]) for receipt in Store.open(self.store).receipts())
 
     @property
     def unlike(self) -> list[str]:
-        """Every file that is not, byte for byte, that of the undisturbed store."""
+        """The files that differ from those of the undisturbed store, or exist in one store only."""
         one, other = tree(self.store), tree(self.undisturbed)
         return sorted(n for n in one.keys() | other.keys() if one.get(n) != other.get(n))
 
@@ -146,10 +146,10 @@ class Chaos:
         )
 
     def _wait(self) -> None:
-        time.sleep(self._moments.uniform(0.0, LONGEST_WAIT))
+        time.sleep(self._moments.uniform(0.0, MAX_WAIT))
 
     def _workers(self, driver: Driver) -> list[psutil.Process]:
-        """Those that live and have begun a chunk."""
+        """The living worker processes that have begun a chunk."""
         while True:
             assert driver.poll() is None
             family = psutil.Process(driver.pid).children(recursive=True)
@@ -158,7 +158,7 @@ class Chaos:
                 return found
 
     def _end(self, driver: Driver) -> None:
-        """Kills it, and looks at what that leaves."""
+        """Kill the driver, and count what that leaves."""
         assert driver.poll() is None
         family = psutil.Process(driver.pid).children(recursive=True)
         driver.kill()

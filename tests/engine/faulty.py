@@ -1,8 +1,9 @@
-"""A backend for worker processes that does at some points what the test wants."""
+"""A backend for worker processes that fails at chosen points in a chosen way."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from sweep.backends import Backend, Computed, Stopped, open_backend
 from sweep.spec import Points, Sweep
+from sweep.store import Store
 from tests.backends.wrapped import WrappedBackend
 from tests.engine.test_engine import SWEEP
 
@@ -19,15 +21,15 @@ FRICTIONS = SWEEP.axes[0].columns["friction"].tolist()
 
 @dataclass(frozen=True)
 class Faulty:
-    """In place of open_backend; it travels, and each process makes its own backend of it.
+    """Opens faulty backends; it is sent to worker processes in place of open_backend.
 
-    Each attempt at a row leaves a file in `folder`: row.process.moment.
+    Each attempt at a row leaves a file in `folder`: row.process.time.
     """
 
     folder: Path
     fault: str
     rows: tuple[int, ...]
-    times: int = 10**9  # attempts at a row that fail
+    times: int = 10**9  # how many attempts at a row fail
 
     def __call__(self, name: str) -> Backend:
         return FaultyBackend(open_backend(name), self)
@@ -37,32 +39,46 @@ class Faulty:
 
 
 class FaultyBackend(WrappedBackend):
-    """A real backend but for those rows of SWEEP."""
+    """A real backend, except in those rows of SWEEP."""
 
     name = "faulty"
 
-    def __init__(self, real: Backend, asked: Faulty) -> None:
+    def __init__(self, real: Backend, settings: Faulty) -> None:
         super().__init__(real)
-        self._asked = asked
+        self._settings = settings
 
     def compute(
         self, sweep: Sweep, points: Points, stop: threading.Event | None = None
     ) -> Computed:
-        asked = self._asked
+        settings = self._settings
         row = FRICTIONS.index(float(points.columns["friction"].values[0]))
-        (asked.folder / f"{row}.{os.getpid()}.{time.monotonic_ns()}").touch()
-        if row in asked.rows and asked.attempts(row) <= asked.times:
+        (settings.folder / f"{row}.{os.getpid()}.{time.monotonic_ns()}").touch()
+        if row in settings.rows and settings.attempts(row) <= settings.times:
             self._fail(stop)
         return self.real.compute(sweep, points, stop)
 
     def _fail(self, stop: threading.Event | None) -> None:
-        if self._asked.fault == "killed":
+        if self._settings.fault == "killed":
             os.kill(os.getpid(), signal.SIGKILL)
-        if self._asked.fault == "deaf":
+        if self._settings.fault == "deaf":
             time.sleep(1000.0)
-        if self._asked.fault == "endless":
+        if self._settings.fault == "endless":
             assert stop is not None
             while not stop.is_set():
                 time.sleep(0.01)
             raise Stopped
         raise ValueError("a fault")
+
+
+def check_hung(store: Store, seconds: float, minimum: float) -> None:
+    """Check that one chunk was given up because it hung in its last attempt for so long.
+
+    `minimum` is the least limit; on a busy machine the slowest chunk may have raised the limit.
+    """
+    receipts = store.receipts()
+    (error,) = (receipt["error"] for receipt in receipts if "error" in receipt)
+    found = re.fullmatch(r"it hung: stopped after ([\d.]+) s", error)
+    assert found
+    slowest = max(receipt.get("seconds", 0.0) for receipt in receipts)
+    longest = seconds * max(1.0, slowest / minimum)
+    assert seconds <= float(found[1]) <= longest + 0.05  # rounded to 0.1 s

@@ -1,4 +1,4 @@
-"""A backend that takes its time and notes what it begins, for processes that are to be killed."""
+"""A slow backend that notes what it begins, for processes that tests kill."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tests.backends.wrapped import WrappedBackend
 
 @dataclass(frozen=True)
 class Slow:
-    """In place of open_backend; it travels, and each process makes its own backend of it.
+    """Opens slow backends; it is sent to worker processes in place of open_backend.
 
-    A chunk takes so many seconds at least, and leaves a file CHUNK_PROCESS_MOMENT in the folder as
-    it is begun. What tells chunks apart is the first friction in them.
+    A chunk takes at least `seconds`. When it is begun it leaves a file CHUNK_PROCESS_TIME in the
+    folder, where CHUNK is the first friction in it.
     """
 
     HURRY = ".hurry"
@@ -32,7 +32,7 @@ class Slow:
         return SlowBackend(open_backend(name), self)
 
     def hurry(self) -> None:
-        """From now on chunks take as long as they take."""
+        """Let chunks that begin from now on take no longer than they need."""
         (self.folder / self.HURRY).touch()
 
     @property
@@ -46,7 +46,7 @@ class Slow:
 
     @property
     def processes(self) -> set[int]:
-        """Those that have begun any."""
+        """The processes that have begun a chunk."""
         return {int(process) for _, process in self._notes()}
 
     def _notes(self) -> Iterator[list[str]]:
@@ -54,18 +54,18 @@ class Slow:
 
 
 class SlowBackend(WrappedBackend):
-    """A real backend but for the time it takes."""
+    """A real backend, except for the time it takes."""
 
     name = "slow"
 
-    def __init__(self, real: Backend, asked: Slow) -> None:
+    def __init__(self, real: Backend, settings: Slow) -> None:
         super().__init__(real)
-        self._asked = asked
+        self._settings = settings
 
     def compute(
         self, sweep: Sweep, points: Points, stop: threading.Event | None = None
     ) -> Computed:
         chunk = float(points.columns["friction"].values[0]).hex()
-        (self._asked.folder / f"{chunk}_{os.getpid()}_{time.monotonic_ns()}").touch()
-        time.sleep(0.0 if self._asked.hurried else self._asked.seconds)
+        (self._settings.folder / f"{chunk}_{os.getpid()}_{time.monotonic_ns()}").touch()
+        time.sleep(0.0 if self._settings.hurried else self._settings.seconds)
         return self.real.compute(sweep, points, stop)

@@ -1,4 +1,4 @@
-"""Random kills over one sweep: nothing is lost, and no more is begun twice than a window a kill."""
+"""Random kills of one sweep lose nothing, and cost no more than a window of chunks each."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.engine.chaos import WINDOW_OF_WORKER, WORKERS, Chaos
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 
 
-def test_a_sweep_killed_at_random_moments_ends_as_one_that_nobody_disturbed(tmp_path: Path) -> None:
-    """Drivers and workers, by SIGKILL; `python -m tests.benchmarks chaos` has 30 kills."""
+def test_a_sweep_killed_at_random_moments_ends_like_an_undisturbed_one(tmp_path: Path) -> None:
+    """SIGKILL of drivers and workers; `python -m tests.benchmarks chaos` kills 30 times."""
     chaos = Chaos(tmp_path, rounds=1, in_the_end=1)
     chaos.run()
     assert chaos.kills == 6
@@ -29,6 +29,6 @@ def test_a_sweep_killed_at_random_moments_ends_as_one_that_nobody_disturbed(tmp_
     begun, written = chaos.begun, chaos.written
     assert len(begun) == chaos.chunks
     assert chaos.chunks < begun.total() <= chaos.most_begun
-    # A killed driver's chunk is written or is not; of a killed worker's task, part may be.
+    # A killed driver's chunk is either written or not; a killed worker's task may be in part.
     assert written.total() <= chaos.chunks + chaos.workers_killed * (WINDOW_OF_WORKER - 1)
     assert len(written) >= chaos.chunks - chaos.drivers_killed * WORKERS

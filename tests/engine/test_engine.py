@@ -1,4 +1,4 @@
-"""The loop computes every pending point once, with the same bits however it is cut, and stops."""
+"""The loop computes every pending point once, to the same bits for any chunking, and stops."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ WINDOW_NAMES = {
 
 @st.composite
 def small_sweeps(draw: st.DrawFn) -> Sweep:
-    """Up to four axes of up to three values, in any order, one maybe with a second parameter."""
+    """Up to four axes of up to three values, in any order; one may carry a second parameter."""
     parameter_set = draw(st.sampled_from(MODEL.parameter_sets))
     names = WINDOW_NAMES[parameter_set.name]
     on_axes = draw(st.lists(st.sampled_from(sorted(VALUES)), max_size=4, unique=True))
@@ -86,7 +86,7 @@ def _drawn(draw: st.DrawFn, name: str, size: int) -> NDArray[np.float64]:
 
 
 def by_hand(sweep: Sweep) -> dict[str, NDArray[Any]]:
-    """Every point of a sweep in one call of the backend, its parameters from numpy.meshgrid."""
+    """Every point of a sweep in one call of the backend, with parameters from numpy.meshgrid."""
     places = np.meshgrid(*(np.arange(axis.size) for axis in sweep.axes), indexing="ij")
     columns = {
         name: values[place.ravel()]
@@ -116,7 +116,7 @@ def test_a_sweep_is_every_point_of_its_grid() -> None:
     assert 0 <= summary.engine_share < 1
 
 
-# Few, since each makes a store; together they compile six kernels.
+# Few examples, because each makes a store; together they compile six kernels.
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     sweep=small_sweeps(),
@@ -181,7 +181,7 @@ def test_finished_results_need_no_compiler(monkeypatch: pytest.MonkeyPatch) -> N
     assert [(p.points_done, p.seconds_left) for p in seen] == [(108, 0.0)]
 
 
-# What is seen of a run while it goes on.
+# Progress of a run.
 
 
 def test_progress_never_goes_back_and_ends_complete(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_progress_never_goes_back_and_ends_complete(tmp_path: Path) -> None:
 
 
 class CountingExecutor(ThreadPoolExecutor):
-    """Notes the greatest number of tasks that were submitted and not yet done."""
+    """Notes the largest number of tasks that were submitted and unfinished at a time."""
 
     unfinished = 0
     greatest = 0
@@ -238,9 +238,9 @@ def test_no_more_than_a_window_of_tasks_is_ever_submitted(
     assert counting.greatest == TASKS_PER_WORKER * workers
 
 
-# Ending early.
+# Stops.
 
-LONG = {"window_start": 0.0, "window_end": 6e4}  # s, as many cycles; some 50 ms for 9 points
+LONG = {"window_start": 0.0, "window_end": 6e4}  # s, and as many cycles: about 50 ms for 9 points
 LONG_SWEEP = sweep_over(
     linear("friction", 0.05, 0.5, 40), linear("base_acceleration", 10.0, 15.0, 9), **LONG
 )
@@ -254,7 +254,7 @@ def long_results() -> xr.Dataset:
 
 
 def check_what_was_done(results: MemoryResults | Store, expected: xr.Dataset) -> None:
-    """Every point is either pending, or has the bits of a run that nobody stopped."""
+    """Check that every point is pending or has the bits of an undisturbed run."""
     dataset = results.dataset().load()
     pending = dataset["status"].to_numpy() == Status.pending
     assert pending.sum() == sum(chunk.n_points for chunk in results.pending())
@@ -264,7 +264,7 @@ def check_what_was_done(results: MemoryResults | Store, expected: xr.Dataset) ->
 
 
 @pytest.mark.parametrize("cause", ["asked", "time limit"])
-def test_a_stop_keeps_what_is_done_and_a_run_goes_on(
+def test_a_stop_keeps_finished_chunks_and_the_next_run_resumes(
     tmp_path: Path, cause: str, long_results: xr.Dataset
 ) -> None:
     store = create(tmp_path / "map.zarr", LONG_SWEEP, 9)
@@ -279,7 +279,7 @@ def test_a_stop_keeps_what_is_done_and_a_run_goes_on(
     assert summary.stopped == cause
     assert summary.chunks == store.n_chunks - len(store.pending()) < store.n_chunks
     assert summary.points == sum(summary.counts.values()) == 9 * summary.chunks
-    assert stop.is_set() == (cause == "asked")  # a limit of one run is no reason to stop another
+    assert stop.is_set() == (cause == "asked")  # one run's limit does not stop another
     check_what_was_done(store, long_results)
     assert run(store).stopped == ""
     assert bits_of(store.dataset()) == bits_of(long_results)
@@ -333,7 +333,7 @@ def test_a_cancelled_task_is_computed_later(long_results: xr.Dataset) -> None:
     assert bits_of(results.dataset()) == bits_of(long_results)
 
 
-def test_a_worker_that_a_stop_takes_along_is_no_failure_of_its_chunks(
+def test_a_worker_that_dies_by_a_stop_does_not_fail_its_chunks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stop = threading.Event()
@@ -355,9 +355,9 @@ def test_a_worker_that_a_stop_takes_along_is_no_failure_of_its_chunks(
     assert len(results.pending()) == 12
 
 
-def test_a_limit_that_passes_when_all_is_done_stopped_nothing() -> None:
+def test_a_limit_that_passes_after_the_last_chunk_does_not_count_as_a_stop() -> None:
     results = MemoryResults(SWEEP)
-    run(MemoryResults(SWEEP))  # so that the kernel is there
+    run(MemoryResults(SWEEP))  # compile the kernel
 
     def slow(_progress: Progress) -> None:
         time.sleep(0.5)
@@ -367,7 +367,7 @@ def test_a_limit_that_passes_when_all_is_done_stopped_nothing() -> None:
     assert summary.stopped == ""
 
 
-def test_a_limit_that_passes_after_a_stop_is_not_what_stopped_the_run(
+def test_a_limit_that_passes_after_a_stop_is_not_reported_as_its_cause(
     endless: MemoryResults,
 ) -> None:
     stop = threading.Event()
@@ -379,7 +379,7 @@ def test_a_limit_that_passes_after_a_stop_is_not_what_stopped_the_run(
     assert run(endless, RunOptions(time_limit=0.4), slow, stop).stopped == "asked"
 
 
-def test_a_stop_asked_for_before_the_beginning_computes_nothing() -> None:
+def test_a_stop_that_is_set_before_the_run_computes_nothing() -> None:
     stop = threading.Event()
     stop.set()
     results = MemoryResults(SWEEP)
@@ -390,14 +390,14 @@ def test_a_stop_asked_for_before_the_beginning_computes_nothing() -> None:
 
 @pytest.fixture
 def endless() -> MemoryResults:
-    """Results of three points that take seconds, and nothing is compiled any more."""
+    """Results of three points that each take seconds, with the kernel compiled."""
     accelerations = linear("base_acceleration", 10.0, 15.0, 3)
     results = MemoryResults(sweep_over(accelerations, stiffness=40.0, window_end=1e6))
     open_backend().prepare(results.sweep, points(results.sweep, results.pending()[0]))
     return results
 
 
-def test_a_chunk_that_a_stop_cuts_short_is_no_chunk_that_hung(endless: MemoryResults) -> None:
+def test_a_chunk_that_a_stop_interrupts_does_not_count_as_hanging(endless: MemoryResults) -> None:
     state = RunState()
     timer = threading.Timer(0.2, state.stop.set)
     timer.start()
@@ -405,50 +405,48 @@ def test_a_chunk_that_a_stop_cuts_short_is_no_chunk_that_hung(endless: MemoryRes
     timer.cancel()
 
 
-def test_a_chunk_that_is_there_is_not_computed_again() -> None:
-    """As when a scheduler of others sends a lost task once more; what is told is what it holds."""
+def test_a_finished_chunk_is_not_computed_again() -> None:
+    """A foreign scheduler may send a lost task again; its receipt tells what the chunk holds."""
     results = MemoryResults(SWEEP, chunk_points=9)
     first, second = results.pending()[:2]
     arrays = engine.failed_arrays(SWEEP, first)
     arrays["status"].flat[:4] = Status.outside_validity
     results.write(first, arrays)
-    told = Worker(results, open_backend(), RunState())(Task((first, second)))
-    assert [(receipt.chunk, receipt.counts) for receipt in told] == [
+    receipts = Worker(results, open_backend(), RunState())(Task((first, second)))
+    assert [(receipt.chunk, receipt.counts) for receipt in receipts] == [
         (first, {Status.outside_validity: 4, Status.failed: 5}),
         (second, {Status.ok: 9}),
     ]
-    assert told[0].seconds == 0 < told[1].kernel_seconds < told[1].seconds
+    assert receipts[0].seconds == 0 < receipts[1].kernel_seconds < receipts[1].seconds
 
 
 @pytest.mark.parametrize("chunk_points", [3, 6])
-def test_receipts_tell_the_extremes_of_points_that_have_a_value(
+def test_receipts_have_the_extremes_of_points_that_are_ok(
     tmp_path: Path, chunk_points: int
 ) -> None:
-    """Three of them; three others are outside the validity, in a chunk of their own or in one."""
+    """Three points are ok and three are outside validity, in two chunks or in one."""
     ends = Axis("window_end", {"window_end": np.array([12.0, 1.0])}, {})
     sweep = sweep_over(ends, linear("friction", 0.1, 0.5, 3), window_start=4.0)
     store = create(tmp_path / "map.zarr", sweep, chunk_points)
-    told = Worker(store, open_backend(), RunState())(Task(tuple(store.pending())))
+    receipts = Worker(store, open_backend(), RunState())(Task(tuple(store.pending())))
     ok, outside = {Status.ok: 3}, {Status.outside_validity: 3}
-    counts = [receipt.counts for receipt in told]
+    counts = [receipt.counts for receipt in receipts]
     assert counts == ([ok, outside] if chunk_points == 3 else [ok | outside])
     valid = store.dataset().load().isel(window_end=0).drop_vars("status")
     extremes = {
         name: [values.min().item(), values.max().item()] for name, values in valid.data_vars.items()
     }
     written = [receipt["extremes"] for receipt in store.receipts()]
-    assert written == [extremes, {}][: len(told)]
+    assert written == [extremes, {}][: len(receipts)]
 
 
 @pytest.mark.parametrize("cause", ["asked", "time limit"])
-def test_a_stop_is_heard_within_a_second_in_the_midst_of_a_point(
-    cause: str, endless: MemoryResults
-) -> None:
+def test_a_stop_interrupts_a_point_within_a_second(cause: str, endless: MemoryResults) -> None:
     stop = threading.Event()
-    asked_at: list[float] = []
+    stopped_at: list[float] = []
 
     def ask() -> None:
-        asked_at.append(time.monotonic())
+        stopped_at.append(time.monotonic())
         stop.set()
 
     timer = threading.Timer(0.5, ask)
@@ -456,14 +454,14 @@ def test_a_stop_is_heard_within_a_second_in_the_midst_of_a_point(
         timer.start()
     began = time.monotonic()
     summary = run(endless, RunOptions(time_limit=0.5 if cause == "time limit" else 60.0), stop=stop)
-    late = time.monotonic() - (asked_at[0] if asked_at else began + 0.5)
+    late = time.monotonic() - (stopped_at[0] if stopped_at else began + 0.5)
     timer.cancel()
     assert (summary.stopped, summary.points) == (cause, 0)
     assert 0 <= late < 1.0
     assert np.all(endless.dataset()["status"].to_numpy() == Status.pending)
 
 
-def test_an_error_in_the_callers_report_ends_the_run_and_keeps_what_is_done(
+def test_an_error_in_the_callers_report_ends_the_run_and_keeps_finished_chunks(
     long_results: xr.Dataset,
 ) -> None:
     class Interrupted(Exception):
@@ -477,12 +475,12 @@ def test_an_error_in_the_callers_report_ends_the_run_and_keeps_what_is_done(
     began = threading.active_count()
     with pytest.raises(Interrupted):
         run(results, RunOptions(workers=2), report)
-    assert threading.active_count() == began  # no worker is left behind
+    assert threading.active_count() == began  # no thread is left
     assert 2 <= 40 - len(results.pending()) < 40
     check_what_was_done(results, long_results)
 
 
-def test_an_error_in_the_callers_report_is_raised_in_the_midst_of_a_point(
+def test_an_error_in_the_callers_report_interrupts_a_point(
     endless: MemoryResults,
 ) -> None:
     def report(_progress: Progress) -> None:
@@ -505,13 +503,13 @@ def test_float32_is_rounded_once_from_what_was_computed() -> None:
     np.testing.assert_array_equal(found["regime"].to_numpy().ravel(), expected["regime"])
 
 
-def test_a_summary_of_no_time_has_no_share() -> None:
+def test_the_engine_share_of_an_empty_run_is_zero() -> None:
     nothing = Summary(0, 0, {}, 0.0, 0.0, 1, "", "")
     assert nothing.engine_share == 0.0
 
 
-def test_the_most_workers_there_were_are_told() -> None:
-    """Those of a cluster come when they may, and may be gone before the end."""
+def test_the_summary_counts_the_most_workers_at_any_time() -> None:
+    """Workers of a cluster come and go during a run."""
     ledger = Ledger(SWEEP, [], SWEEP.n_points, workers=1)
     windows = []
     for workers in (0, 3, 2):

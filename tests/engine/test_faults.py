@@ -1,4 +1,4 @@
-"""Whatever befalls a run, finished chunks are kept, and running again gives the same store."""
+"""After any fault, finished chunks are kept, and running again gives the same store."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.store.test_store import tree
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# 120 chunks of some 15 ms each.
+# 120 chunks of about 15 ms each.
 REQUEST = {
     "model": "friction_oscillator",
     "outputs": ["wear_power", "slip_phases", "regime"],
@@ -55,7 +55,7 @@ REQUEST = {
     "run": {"workers": 2, "chunk_points": 16},
 }
 
-# Says "ready", then runs the request in the store; the exit status is that of the command.
+# Prints "ready", then runs the request in the store; exits with the status of the command.
 RUNNER = """
 import json, sys
 import sweep, sweep.api
@@ -70,7 +70,7 @@ except SweepError as error:
 
 
 def start(store: Path, **environment: str) -> subprocess.Popen[str]:
-    """A process that runs the request in the store, and has just begun to."""
+    """A process that has just begun to run the request in the store."""
     running = subprocess.Popen(
         [sys.executable, "-c", RUNNER, str(store), json.dumps(REQUEST)],
         cwd=ROOT,
@@ -85,7 +85,7 @@ def start(store: Path, **environment: str) -> subprocess.Popen[str]:
 
 
 def finish(store: Path) -> Summary:
-    """The request run to its end in this process."""
+    """Run the request to its end in this process."""
     request = load(REQUEST)
     kept = api.open_store(request, store)
     summary = api.run_in_store(kept, request)
@@ -95,7 +95,7 @@ def finish(store: Path) -> Summary:
 
 @pytest.fixture(scope="module")
 def whole_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """What a run without any fault makes."""
+    """The store of an undisturbed run."""
     path = tmp_path_factory.mktemp("whole") / "map.zarr"
     assert finish(path).chunks == 120
     return Store.open(path)
@@ -103,7 +103,7 @@ def whole_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def whole(whole_store: Store) -> dict[str, bytes]:
-    """Every file of it."""
+    """Every file of that store."""
     return tree(whole_store.path)
 
 
@@ -111,22 +111,22 @@ def receipts_by_chunk(store: Path) -> Counter[tuple[int, ...]]:
     return Counter(tuple(receipt["chunk"]) for receipt in Store.open(store).receipts())
 
 
-# Killed.
+# Kills.
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_killed_at_any_moment_and_run_again_it_is_the_same_store(
     tmp_path: Path, whole: dict[str, bytes], whole_store: Store
 ) -> None:
-    """Kills from before the store is made to its last chunks; what is done is never done again."""
+    """Kills between the creation of the store and its last chunks; nothing is computed twice."""
     path = tmp_path / "map.zarr"
     workers = REQUEST["run"]["workers"]
     needed = sum(receipt["seconds"] for receipt in whole_store.receipts()) / workers
-    moments = random.Random(7)  # together they are well below what is needed
+    moments = random.Random(7)  # in total well below the time needed
     kills = 0
     for attempt, longest in enumerate((0.05, 0.3, 0.4, 0.4)):
         running = start(path)
-        if attempt:  # on a busy machine it may take longer to be made than to be filled
+        if attempt:  # on a busy machine, creating the store may take longer than filling it
             _wait_until(path.exists)
         time.sleep(moments.uniform(0.0, longest * needed))
         kills += running.poll() is None
@@ -145,11 +145,11 @@ def test_killed_at_any_moment_and_run_again_it_is_the_same_store(
     assert summary.chunks == len(left)
     assert tree(path) == whole
     receipts = receipts_by_chunk(path)
-    # A receipt follows its chunk: a kill between the two loses it, never makes a second one.
+    # A receipt follows its chunk: a kill between the two loses the receipt, never doubles it.
     assert set(receipts.values()) == {1}
     assert len(receipts) >= 120 - kills * workers
     assert set(receipts) - before == {chunk.index for chunk in left}
-    # Nor does a killed maker of the store leave anything.
+    # Nor does a process that was killed while creating the store leave anything.
     assert {entry.name for entry in tmp_path.iterdir()} == {
         "map.zarr",
         "map.zarr.lock",
@@ -157,7 +157,7 @@ def test_killed_at_any_moment_and_run_again_it_is_the_same_store(
     }
 
 
-# Refused.
+# Refusals.
 
 
 def test_a_second_driver_and_another_sweep_are_refused_at_once(
@@ -175,7 +175,7 @@ def test_a_second_driver_and_another_sweep_are_refused_at_once(
         assert time.monotonic() - began < 1.0
     assert "mass: 1.0 kg in the store, 2.0 kg in this sweep" in str(caught.value)
     assert "axis friction: linspace = [0.05, 0.5, 120] in the store" in str(caught.value)
-    finish(path)  # the lock went with its process
+    finish(path)  # the lock ended with its process
     assert tree(path) == whole
     with pytest.raises(StoreError, match="holds another sweep"):
         api.run(REQUEST, other, store=path)
@@ -198,7 +198,7 @@ def _wait_until(true: Callable[[], bool], seconds: float = 20.0) -> None:
         time.sleep(0.005)
 
 
-# No room.
+# A full disk.
 
 FULL_DISK = """
 #include <dlfcn.h>
@@ -208,7 +208,7 @@ FULL_DISK = """
 #include <sys/uio.h>
 #include <unistd.h>
 
-// Room for so many bytes in regular files; then, as on a full disk, a short write, then ENOSPC.
+// ROOM_LEFT bytes fit into regular files; then comes a short write, then ENOSPC, as on a full disk.
 static long used = 0;
 
 static long granted(int file, size_t asked) {
@@ -248,10 +248,9 @@ extern "C" ssize_t writev(int file, iovec const* pieces, int count) {
 
 @pytest.fixture(scope="module")
 def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library that, loaded before all others, lets only so many bytes be written."""
+    """A library to preload that lets only ROOM_LEFT bytes be written."""
     if sys.platform != "linux":
-        # Elsewhere store/test_survives.py has a refused write.
-        pytest.skip("LD_PRELOAD is of Linux")
+        pytest.skip("LD_PRELOAD is for Linux; store/test_survives.py tests a refused write")
     folder = tmp_path_factory.mktemp("full_disk")
     source, library = folder / "full_disk.cpp", folder / "full_disk.so"
     source.write_text(FULL_DISK)
@@ -262,17 +261,17 @@ def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_in_little_room(store: Path, library: Path, room: int) -> tuple[int, str]:
-    # Python would keep a truncated .pyc, and trip over it for ever after.
+    # Otherwise Python keeps a truncated .pyc and fails on it ever after.
     no_bytecode = {"PYTHONDONTWRITEBYTECODE": "1"}
     running = start(store, LD_PRELOAD=str(library), ROOM_LEFT=str(room), **no_bytecode)
     message, _ = running.communicate(timeout=60)
     return running.returncode, message
 
 
-def test_a_full_disk_keeps_finished_chunks_and_goes_on_when_there_is_room(
+def test_a_full_disk_keeps_finished_chunks_and_the_run_resumes_when_there_is_room(
     tmp_path: Path, full_disk: Path, whole: dict[str, bytes]
 ) -> None:
-    """A disk that fills up at an arbitrary byte: once in making the store, then in chunks."""
+    """The disk fills up at an arbitrary byte: once while the store is created, then in chunks."""
     path = tmp_path / "map.zarr"
     status, message = run_in_little_room(path, full_disk, 3000)
     assert (status, path.exists()) == (3, False)
@@ -293,7 +292,7 @@ def test_a_full_disk_keeps_finished_chunks_and_goes_on_when_there_is_room(
     assert tree(path) == whole
 
 
-# In a namespace of its own the mount goes with the process. Prints what happens, step by step.
+# In a namespace of its own, the mount ends with the process. Prints the outcome of each step.
 ON_A_SMALL_DISK = """
 import json, os, subprocess, sys
 from pathlib import Path
@@ -310,7 +309,7 @@ def attempt():
     except MachineError as error:
         return str(error)
     return int((dataset["status"].to_numpy() == 0).sum())
-page = os.sysconf("SC_PAGE_SIZE")  # the least a file takes
+page = os.sysconf("SC_PAGE_SIZE")  # the smallest size of a file
 mount(f"size={pages * page}")
 said = [attempt()]
 mount(f"remount,size={20 * pages * page},ro")
@@ -322,7 +321,7 @@ print(json.dumps([said, files, digests(disk / "map.zarr")]))
 """
 
 
-# Eight chunks of some 1 MB each, for whose files room is reserved before they are written.
+# Eight chunks of about 1 MB each; space for such files is reserved before they are written.
 OF_LARGE_FILES = {
     **REQUEST,
     "outputs": ["wear_power"],
@@ -347,7 +346,7 @@ def test_a_really_full_then_really_read_only_disk(
     tmp_path: Path, request_: Mapping[str, Any], pages: int, chunks: int, least: int
 ) -> None:
     if not _may_mount(tmp_path):
-        pytest.skip("mounting is not permitted here")  # the shim's full disk is tested regardless
+        pytest.skip("mounting is not permitted here")  # the full disk above is tested regardless
     undisturbed = sweep.run(request_, store=tmp_path / "whole" / "map.zarr")
     whole = digests(tmp_path / "whole" / "map.zarr")
     files = (tmp_path / "whole/map.zarr/wear_power/c").rglob("0")
@@ -380,7 +379,7 @@ def _may_mount(folder: Path) -> bool:
     return subprocess.run(["unshare", "-rm", *mount], capture_output=True).returncode == 0
 
 
-# A worker that fails.
+# Failing chunks.
 
 
 class Failing(WrappedBackend):
@@ -407,7 +406,7 @@ class Failing(WrappedBackend):
 
 
 def first_friction(points: Points) -> float:
-    """What tells the chunks of SWEEP apart, where each is one row."""
+    """What identifies a chunk of SWEEP where each chunk is one row."""
     return float(points.columns["friction"].values[0])
 
 
@@ -461,7 +460,7 @@ def test_a_chunk_that_keeps_failing_is_given_up_and_the_run_goes_on(
     assert bits_of(store.dataset()) == expected
 
 
-def test_a_failure_that_was_to_end_the_run_is_told_though_nothing_is_left_to_do() -> None:
+def test_fail_fast_reports_the_failure_of_the_last_chunk() -> None:
     backend = Failing(fails_at(11))
     results = MemoryResults(SWEEP, chunk_points=ROW)
     summary = run(results, RunOptions(workers=1, fail_fast=True), open_backend=backend)
@@ -480,7 +479,7 @@ def test_a_chunk_that_fails_for_a_while_ends_up_the_same(
     assert bits_of(results.dataset()) == expected
 
 
-def test_every_chunk_failing_ends_too() -> None:
+def test_a_run_ends_when_every_chunk_fails() -> None:
     backend = Failing(fails_at(*range(12)))
     results = MemoryResults(SWEEP, chunk_points=ROW)
     assert run(results, RunOptions(workers=2), open_backend=backend).counts == {
@@ -490,7 +489,7 @@ def test_every_chunk_failing_ends_too() -> None:
 
 
 @pytest.mark.parametrize("error", [MachineError, CompileError, SweepError])
-def test_what_the_machine_is_to_blame_for_ends_the_run_at_once(
+def test_an_error_of_request_or_machine_ends_the_run_at_once(
     tmp_path: Path,
     expected: Mapping[str, bytes],
     error: type[SweepError],
@@ -502,14 +501,14 @@ def test_what_the_machine_is_to_blame_for_ends_the_run_at_once(
     assert backend.calls[FRICTIONS[2]] == 1
     assert sum(backend.calls.values()) <= 3 + TASKS_PER_WORKER * 2
     left = {chunk.index for chunk in store.pending()}
-    assert len({(0, 0), (1, 0)} & left) <= 1  # what the other worker was at
+    assert len({(0, 0), (1, 0)} & left) <= 1  # the other worker's chunk in progress
     assert (2, 0) in left
     assert store.verify() == []
     run(store)
     assert bits_of(store.dataset()) == expected
 
 
-def test_no_memory_is_the_machines_fault_and_not_the_points() -> None:
+def test_a_lack_of_memory_is_a_machine_error_and_fails_no_points() -> None:
     backend = Failing(fails_at(2, error=MemoryError))
     results = MemoryResults(SWEEP, chunk_points=ROW)
     with pytest.raises(MachineError, match=r"not enough memory for a chunk of 9 points .*fewer wo"):
@@ -524,13 +523,13 @@ def test_an_interrupt_in_a_worker_is_not_swallowed() -> None:
 
 
 class Unwritable(MemoryResults):
-    """Results that cannot be kept, for a reason nobody thought of."""
+    """Results that cannot be written, for an unforeseen reason."""
 
     def write(self, *_: Any) -> None:
-        raise TypeError("cannot be kept")
+        raise TypeError("cannot be written")
 
 
-def test_results_that_can_never_be_kept_end_the_run() -> None:
-    """Even the chunk given up as failed cannot be written: that is no fault of points."""
-    with pytest.raises(TypeError, match="cannot be kept"):
+def test_results_that_can_never_be_written_end_the_run() -> None:
+    """Not even a failed chunk can be written, so this is no fault of its points."""
+    with pytest.raises(TypeError, match="cannot be written"):
         run(Unwritable(SWEEP, chunk_points=ROW), RunOptions(workers=2))

@@ -1,4 +1,4 @@
-"""The account of a run by hand: how much a task holds, who is tried again, and what is told."""
+"""The ledger by hand: the size of tasks, which chunks are tried again, and what is reported."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def done(chunk: Chunk, seconds: float) -> Receipt:
         (TASK_SECONDS / 50, 50),
         (TASK_SECONDS / 2, 2),
         (10 * TASK_SECONDS, 1),
-        (1e-9, 998 // (2 * TASKS_PER_WORKER * 3)),  # half of what is left, shared out evenly
+        (1e-9, 998 // (2 * TASKS_PER_WORKER * 3)),  # half of the rest, divided evenly
         (0.0, 998 // (2 * TASKS_PER_WORKER * 3)),
     ],
 )
-def test_tasks_are_of_half_a_second_and_leave_some_for_others(
+def test_tasks_take_half_a_second_and_leave_chunks_for_other_workers(
     results: MemoryResults, seconds: float, size: int
 ) -> None:
     every = results.pending()
     book = account(every, workers=3)
-    assert [taken(book), taken(book)] == [every[:1], every[1:2]]  # nothing is known as yet
+    assert [taken(book), taken(book)] == [every[:1], every[1:2]]  # no rate is known yet
     for chunk in every[:2]:
         book.enter(done(chunk, seconds), results)
     assert taken(book) == every[2 : 2 + size]
@@ -62,7 +62,9 @@ def test_no_more_than_the_window_is_handed_out(results: MemoryResults) -> None:
     assert book.next_task(TASKS_PER_WORKER * 3) is None
 
 
-def test_what_has_failed_waits_behind_and_comes_alone(results: MemoryResults) -> None:
+def test_a_failed_chunk_waits_behind_the_others_and_is_a_task_of_its_own(
+    results: MemoryResults,
+) -> None:
     every = results.pending()[:10]
     book = account(every)
     first, second = taken(book), taken(book)
@@ -76,7 +78,9 @@ def test_what_has_failed_waits_behind_and_comes_alone(results: MemoryResults) ->
     assert order[-1] == [every[0]]
 
 
-def test_the_last_attempt_in_doubt_is_made_when_nothing_else_runs(results: MemoryResults) -> None:
+def test_the_last_attempt_at_a_suspect_is_made_when_nothing_else_runs(
+    results: MemoryResults,
+) -> None:
     chunk, other = results.pending()[:2]
     book = account([chunk])
     assert taken(book) == [chunk]
@@ -93,8 +97,8 @@ def test_the_last_attempt_in_doubt_is_made_when_nothing_else_runs(results: Memor
     assert book.counts == results.counts([chunk]) == {Status.failed: chunk.n_points}
 
 
-def test_a_fault_of_its_own_is_tried_beside_others(results: MemoryResults) -> None:
-    """An error that a chunk raised itself blames nobody else."""
+def test_a_chunk_that_raised_is_tried_beside_others(results: MemoryResults) -> None:
+    """Nobody else can have caused an error that the chunk itself raised."""
     chunk = results.pending()[0]
     book = account([chunk], fail_fast=True)
     assert taken(book) == [chunk]
@@ -114,23 +118,26 @@ def test_chunks_that_were_written_before_a_worker_died_are_done(results: MemoryR
     book.enter_death(Task(tuple(every)), results, "it died")
     assert (book.chunks_done, book.counts) == (1, {Status.failed: every[1].n_points})
     assert list(book.waiting) == [every[0], every[2]]
-    assert (book.limit, book.kernel_seconds) == (ledger.INITIAL_LIMIT, 0.0)  # nobody measured it
+    assert (book.limit, book.kernel_seconds) == (
+        ledger.INITIAL_LIMIT,
+        0.0,
+    )  # their times are unknown
 
 
-def test_workers_that_do_nothing_but_die_end_the_run(results: MemoryResults) -> None:
+def test_workers_that_only_die_end_the_run(results: MemoryResults) -> None:
     every = results.pending()
     book = account(every)
     allowed = MAX_LOST_IN_A_ROW * TASKS_PER_WORKER
     for i in range(allowed):
         book.enter_death(Task((every[i],)), results, "killed")
-    book.enter(done(every[-1], 0.1), results)  # one that gets on: they are counted anew
+    book.enter(done(every[-1], 0.1), results)  # a finished chunk restarts the count
     for i in range(allowed):
         book.enter_death(Task((every[allowed + i],)), results, "killed")
     with pytest.raises(MachineError, match=rf"^{allowed + 1} tasks in a row .*\(killed\)"):
         book.enter_death(Task((every[2 * allowed],)), results, "killed")
 
 
-def test_what_may_take_how_long_follows_from_the_slowest(results: MemoryResults) -> None:
+def test_the_limit_follows_from_the_slowest_chunk(results: MemoryResults) -> None:
     every = results.pending()
     book = account(every)
     assert book.limit == ledger.INITIAL_LIMIT
@@ -141,7 +148,7 @@ def test_what_may_take_how_long_follows_from_the_slowest(results: MemoryResults)
         assert book.limit == limit
 
 
-def test_what_is_given_back_is_next_in_its_order(results: MemoryResults) -> None:
+def test_a_task_that_is_given_back_is_next_in_its_order(results: MemoryResults) -> None:
     every = results.pending()
     book = account(every)
     book.enter(done(taken(book)[0], TASK_SECONDS / 3), results)
@@ -152,21 +159,25 @@ def test_what_is_given_back_is_next_in_its_order(results: MemoryResults) -> None
     assert list(book.waiting) == every[1:]
 
 
-def test_speed_and_time_left_are_of_what_this_run_has_done(
+def test_speed_and_time_left_count_this_run_only(
     results: MemoryResults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
     monkeypatch.setattr(ledger.time, "perf_counter", lambda: now[0])
-    pending = results.pending()[400:]  # what others have done of the sweep is not this run's
+    pending = results.pending()[400:]  # chunks done before do not count for this run
     book = account(pending, workers=2)
     assert (book.progress().points_per_second, book.progress().seconds_left) == (0.0, float("inf"))
     for chunk in pending[:100]:
         book.enter(done(chunk, 2**-6), results)
     now[0] = 100.5
-    told = book.progress()
-    assert (told.points_done, told.points_total) == (1000, 2000)
-    assert (told.chunks_done, told.chunks_total) == (100, 600)
-    assert (told.elapsed, told.points_per_second, told.seconds_left) == (0.5, 400.0, 2.5)
+    progress = book.progress()
+    assert (progress.points_done, progress.points_total) == (1000, 2000)
+    assert (progress.chunks_done, progress.chunks_total) == (100, 600)
+    assert (progress.elapsed, progress.points_per_second, progress.seconds_left) == (
+        0.5,
+        400.0,
+        2.5,
+    )
     book.end()
     now[0] = 130.0
     summary = book.summary("cpu")

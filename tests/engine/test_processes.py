@@ -1,4 +1,4 @@
-"""Worker processes spend their time on kernels, and what a run is said to take is computing."""
+"""Worker processes spend their time on kernels, and a run's time is that of computing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_end_of_workers_is_no_part_of_the_time_of_computing() -> None:
 
 
 class Look:
-    """Opens a backend, and notes what the process is like in which it does."""
+    """Opens a backend, and notes settings of the process that opens it."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -50,20 +50,23 @@ class Look:
         return open_backend(name)
 
 
-def test_local_processes_keep_their_memory_and_are_not_profiled(
+def test_local_processes_keep_freed_memory_and_are_not_profiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"):  # Dask keeps what is set
+    for name in (
+        "MALLOC_TRIM_THRESHOLD_",
+        "MALLOC_MMAP_THRESHOLD_",
+    ):  # Dask does not override what is set
         monkeypatch.delenv(name, raising=False)
     notes = tmp_path / "notes"
     notes.mkdir()
     options = RunOptions(cluster="local", workers=1)
     store = create(tmp_path / "map.zarr", SWEEP)
     assert run(store, options, open_backend=Look(str(notes))).points == SWEEP.n_points
-    said = {file.name: file.read_text(encoding="utf-8") for file in notes.iterdir()}
-    here = said.pop(str(os.getpid()))
-    assert list(said.values()) == [f"False {KEPT_BYTES}"]
-    assert here != f"False {KEPT_BYTES}"  # Dask's settings elsewhere are left as they are
+    settings = {file.name: file.read_text(encoding="utf-8") for file in notes.iterdir()}
+    here = settings.pop(str(os.getpid()))
+    assert list(settings.values()) == [f"False {KEPT_BYTES}"]
+    assert here != f"False {KEPT_BYTES}"  # Dask's settings outside the run are unchanged
 
 
 def test_a_process_keeps_nothing_of_a_run_that_has_ended(tmp_path: Path) -> None:
@@ -81,8 +84,8 @@ def test_a_process_keeps_nothing_of_a_run_that_has_ended(tmp_path: Path) -> None
     forget_run("a run")
 
 
-def test_receipts_kept_back_are_written_when_a_process_turns_to_another_store() -> None:
-    """As they are at a URL, and as the passes of a refined sweep follow one another."""
+def test_receipts_held_back_are_written_when_a_process_opens_another_store() -> None:
+    """At a URL receipts are held back; the passes of a refined sweep change the store."""
     first, second = (f"memory://turning/{name}.zarr" for name in ("0", "1"))
     stores = [Store.create(url, SWEEP, chunk_points=9, provenance={}) for url in (first, second)]
     chunk = stores[0].pending()[0]

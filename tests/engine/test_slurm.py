@@ -1,7 +1,7 @@
-"""Workers as SLURM jobs through dask-jobqueue, whose `sbatch` here runs a job at once.
+"""Workers as SLURM jobs by dask-jobqueue, with an `sbatch` that starts a job at once.
 
-There is no SLURM: on the PATH are two small scripts in place of its commands. Everything else is
-as on a cluster, dask-jobqueue's own script included.
+There is no SLURM here: two small scripts on the PATH replace its commands. All else is as on a
+cluster, including the script that dask-jobqueue writes.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ import dask
 import psutil
 import pytest
 
+from sweep import api
 from sweep.config import load
+from sweep.engine import Progress, slurm
 from sweep.engine import run as run_engine
-from sweep.engine import slurm
 from sweep.errors import MachineError
 from sweep.options import RunOptions
 from sweep.store import Store
 from tests.command import Run, environment, outliving, sweep_command
 from tests.engine.slow import Slow
+from tests.engine.strangers import answers, listening_ports
 from tests.engine.test_engine import SWEEP, create
 from tests.engine.test_faults import REQUEST, ROW
 from tests.store.test_faults import CONFIG
@@ -37,7 +39,7 @@ from tests.store.test_store import tree
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="no such shell"),
-    # Of dask-jobqueue's own scheduler, where another has the usual port of a dashboard.
+    # dask-jobqueue's scheduler wants a dashboard on this port, which another process may hold.
     pytest.mark.filterwarnings("ignore:Port 8787 is already in use:UserWarning"),
 ]
 
@@ -52,7 +54,7 @@ TABLE = {
     "prologue": ["export SOME_MODULE=loaded"],
 }
 
-# A job is a session of its own; its folder keeps NUMBER.sh, NUMBER.out and NUMBER.session.
+# Each job is a session; the folder `jobs` holds its NUMBER.sh, NUMBER.out and NUMBER.session.
 SBATCH = """#!/bin/sh
 job="$(dirname "$0")/jobs/$$"
 cp "$1" "$job.sh"
@@ -69,7 +71,7 @@ exit 1
 
 
 class Jobs:
-    """What `sbatch` has been given."""
+    """The jobs that `sbatch` has received."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "jobs"
@@ -103,7 +105,7 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Jobs]:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    """A sweep file with TABLE in it."""
+    """A sweep file that contains TABLE."""
     lines = (f"{name} = {json.dumps(value)}\n" for name, value in TABLE.items())
     path = tmp_path / "map.toml"
     path.write_text(CONFIG.replace("workers = 2\n", "") + "[run.slurm]\n" + "".join(lines))
@@ -117,7 +119,7 @@ def test_a_sweep_runs_in_jobs_to_the_bytes_of_threads(
     done = sweep_command("run", config.name, *options, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "24 points, 24 of them now" in done.stdout
-    assert re.search("[12] workers? on SLURM jobs", done.stdout)  # as many as have come by then
+    assert re.search("[12] workers? on SLURM jobs", done.stdout)  # those that had started by then
     without = "" if find_spec("bokeh") else " (shows nothing without bokeh: pip install bokeh)"
     dashboard = rf"^Dask dashboard: http://[\d.]+:\d+/status{re.escape(without)}$"
     assert re.search(dashboard, done.stderr, re.MULTILINE)
@@ -125,19 +127,17 @@ def test_a_sweep_runs_in_jobs_to_the_bytes_of_threads(
     for script in jobs.scripts:
         check_script(script)
     sessions = [psutil.Process(pid) for pid in jobs.sessions if psutil.pid_exists(pid)]
-    assert outliving(sessions) == []  # scancel has ended them
+    assert outliving(sessions) == []  # ended by scancel
     run_engine(create_like(config, tmp_path / "threads.zarr"))
     assert tree(tmp_path / "map.zarr") == tree(tmp_path / "threads.zarr")
 
 
 def create_like(config: Path, path: Path) -> Store:
-    from sweep import api
-
     return api.open_store(load(config), path)
 
 
 def check_script(script: str) -> None:
-    """It has every line that TABLE asks for."""
+    """Check that the script has every line that TABLE asks for."""
     for line in (
         "#SBATCH -p batch",
         "#SBATCH -A tribology",
@@ -150,9 +150,36 @@ def check_script(script: str) -> None:
         assert line in script.splitlines()
 
 
-def test_a_dry_run_prints_the_script_of_dask_jobqueue(
-    jobs: Jobs, config: Path, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("jobs")
+def test_the_cluster_of_jobs_answers_no_stranger(tmp_path: Path) -> None:
+    ports: set[int] = set()
+    heard: list[object] = []
+
+    def report(progress: Progress) -> None:
+        if progress.chunks_done and not ports:
+            sessions = [process for process in psutil.process_iter() if is_worker(process)]
+            ports.update(listening_ports([psutil.Process(), *sessions]))
+            heard.extend(answers(ports))
+
+    def is_worker(process: psutil.Process) -> bool:
+        """Whether it belongs to a job of this test."""
+        try:
+            return str(tmp_path) in " ".join(process.cmdline())
+        except psutil.Error:
+            return False
+
+    store = create(tmp_path / "map.zarr", SWEEP, ROW)
+    run_engine(store, RunOptions(cluster="slurm", slurm=TABLE | {"jobs": 1}), report)
+    assert len(ports) >= 2  # of the scheduler and of the worker, at least
+    assert heard == []
+    assert {entry.name for entry in tmp_path.iterdir()} == {  # the keys are removed
+        "bin",
+        "map.zarr",
+        "map.zarr.log",
+    }
+
+
+def test_a_dry_run_prints_the_script_of_dask_jobqueue(jobs: Jobs, config: Path, run: Run) -> None:
     from dask_jobqueue import SLURMCluster
 
     with SLURMCluster(
@@ -161,67 +188,58 @@ def test_a_dry_run_prints_the_script_of_dask_jobqueue(
         job_script_prologue=["export SOME_MODULE=loaded"],
     ) as cluster:  # fmt: skip
         own = cluster.job_script()
-    done = sweep_command("run", config.name, "--cluster", "slurm", "--dry-run", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "2 jobs with 1 core each are submitted with this script:\n\n#!" in done.stdout
-    assert without_address(own).strip() in without_address(done.stdout)
-    assert jobs.scripts == []  # and nothing was submitted
-    assert not (tmp_path / "results").exists()
-
-
-def without_address(script: str) -> str:
-    return re.sub(r"tcp://[\d.]+:\d+", "ADDRESS", script)
-
-
-def test_a_dry_run_as_json_has_the_script_too(jobs: Jobs, config: Path, run: Run) -> None:
+    status, out, _ = run("run", config.name, "--cluster", "slurm", "--dry-run")
+    assert status == 0
+    assert "2 jobs with 1 core each are submitted with this script:\n\n#!" in out
+    assert without_connection(own).strip() in without_connection(out)
     options = ("--cluster", "slurm", "--dry-run", "--json", "--workers", "3")
-    told = json.loads(run("run", config.name, *options)[1])
-    assert (told["jobs"], told["cores"], told["points_pending"]) == (3, 1, 24)
-    check_script(told["job_script"])
+    forecast = json.loads(run("run", config.name, *options)[1])
+    assert (forecast["jobs"], forecast["cores"], forecast["points_pending"]) == (3, 1, 24)
+    check_script(forecast["job_script"])
+    assert jobs.scripts == []  # nothing was submitted
+    assert not Path("results").exists()
+
+
+def without_connection(script: str) -> str:
+    """A script without the scheduler's address and the keys for it."""
+    return re.sub(r"(tcp|tls)://[\d.]+:\d+| --tls-\S+ \S+", "", script)
 
 
 @pytest.mark.parametrize(
-    ("workers", "jobs_asked", "option", "expected"),
+    ("workers", "table", "options", "jobs"),
     [
-        (2, None, (), 2),  # of workers there are as many as are asked for, wherever they are
-        (2, 3, (), 3),  # the nearer word
-        (2, 3, ("--workers", "4"), 4),  # the last word
-        (None, None, (), 1),
+        (2, {}, {}, 2),  # the number of workers, wherever they are
+        (2, {"jobs": 3}, {}, 3),
+        (2, {"jobs": 3}, {"workers": 4}, 4),
+        (None, {}, {}, 1),
     ],
 )
-def test_of_workers_and_jobs_the_table_and_then_the_command_has_the_last_word(
-    jobs: Jobs,
-    run: Run,
-    tmp_path: Path,
-    workers: int | None,
-    jobs_asked: int | None,
-    option: tuple[str, ...],
-    expected: int,
+def test_the_command_overrides_the_table_and_the_table_overrides_workers(
+    workers: int | None, table: dict[str, object], options: dict[str, Any], jobs: int
 ) -> None:
-    asked = "" if workers is None else f"workers = {workers}\n"
-    table = "" if jobs_asked is None else f"[run.slurm]\njobs = {jobs_asked}\n"
-    (tmp_path / "map.toml").write_text(CONFIG.replace("workers = 2\n", asked) + table)
-    status, out, _ = run("run", "map.toml", "--cluster", "slurm", "--dry-run", "--json", *option)
-    assert (status, json.loads(out)["jobs"]) == (0, expected)
+    run = {"cluster": "slurm", "slurm": table} | ({} if workers is None else {"workers": workers})
+    request = api.with_options(load({**REQUEST, "run": run}), **options)
+    assert slurm.jobs_and_cores(request.options) == (jobs, 1)
 
 
-@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "by", [pytest.param(signal.SIGTERM, marks=pytest.mark.broad), signal.SIGKILL]
+)
 def test_a_job_that_ends_before_the_run_is_submitted_again(
     by: signal.Signals, jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As at its walltime, or preempted: SLURM sends one signal, and then, if need be, the other.
+    """At its walltime or when it is preempted: SLURM sends one signal and then the other.
 
-    Dask's patience with lost ones is cut from 15 s.
+    Dask's wait for a lost worker is cut from 15 s.
     """
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    slow = Slow(notes, 0.2)
+    slow = Slow(tmp_path / "notes", 0.2)
+    slow.folder.mkdir()
     monkeypatch.setattr("sweep.engine.clusters.LOOK_SECONDS", 0.1)
     store = create(tmp_path / "map.zarr", SWEEP, ROW)
-    said: list[str] = []
+    notes: list[str] = []
 
     def end_the_only_job() -> None:
-        while not any(notes.iterdir()):
+        while not any(slow.folder.iterdir()):
             time.sleep(0.02)
         jobs.end(by)
 
@@ -229,13 +247,13 @@ def test_a_job_that_ends_before_the_run_is_submitted_again(
     ending.start()
     with dask.config.set({"distributed.deploy.lost-worker-timeout": "0.2s"}):
         options = RunOptions(cluster="slurm", slurm=TABLE | {"jobs": 1})
-        summary = run_engine(store, options, notify=said.append, open_backend=slow)
+        summary = run_engine(store, options, notify=notes.append, open_backend=slow)
     ending.join()
     assert (summary.points, summary.stopped) == (108, "")
     assert len(jobs.scripts) == 2
-    assert said[-1] == "no worker is there; waiting for one"
+    assert "no worker is there; waiting for one" in notes
     assert len(slow.begun) == 12
-    assert slow.begun.total() <= 12 + 1  # no more than the one that was at work
+    assert slow.begun.total() <= 12 + 1  # at most the chunk in progress is computed twice
     monkeypatch.undo()
     undisturbed = create(tmp_path / "undisturbed.zarr", SWEEP, ROW)
     run_engine(undisturbed)
@@ -245,7 +263,7 @@ def test_a_job_that_ends_before_the_run_is_submitted_again(
 @pytest.mark.parametrize(
     ("sbatch", "why"), [(REFUSING, "invalid partition specified: batch"), ("", "'sbatch'")]
 )
-def test_what_slurm_refuses_is_told_and_ends_the_run(
+def test_what_slurm_refuses_ends_the_run_with_its_reason(
     jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sbatch: str, why: str
 ) -> None:
     command = tmp_path / "bin" / "sbatch"
@@ -261,7 +279,7 @@ def test_what_slurm_refuses_is_told_and_ends_the_run(
     assert len(store.pending()) == 12
 
 
-def test_without_dask_jobqueue_it_says_what_to_install(
+def test_without_dask_jobqueue_the_error_names_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
@@ -270,7 +288,7 @@ def test_without_dask_jobqueue_it_says_what_to_install(
         run_engine(store, RunOptions(cluster="slurm"))
 
 
-def test_a_sweep_file_says_what_a_job_asks_for() -> None:
+def test_a_sweep_file_sets_what_a_job_requests() -> None:
     request: Any = load({**REQUEST, "run": {"cluster": "slurm", "slurm": {"queue": "batch"}}})
     assert (request.options.cluster, request.options.slurm) == ("slurm", {"queue": "batch"})
     assert slurm.arguments(request.options.slurm)["walltime"] == "01:00:00"

@@ -1,4 +1,4 @@
-"""Maps of refined sweeps, and what [refine] is for: the same borders with far fewer points."""
+"""Maps of refined sweeps: the same borders as a full grid, with far fewer points."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from sweep.shipped import configs_folder
 from sweep.theory import friction_oscillator as theory
 from tests.refine.test_refine import AXES, PARAMETERS, document, plain, same_bits
 
-FEWER = 20  # times, at least
+MIN_SAVING = 20  # the full grid has at least that many times the points
 
 
 @pytest.fixture(scope="module")
 def refined() -> xr.Dataset:
-    """The shipped one."""
+    """The shipped refined sweep."""
     return sweep.run("wear_power_refined", store=None)
 
 
 @pytest.fixture(scope="module")
 def gridded(refined: xr.Dataset) -> xr.Dataset:
-    """The same as a grid of its finest level."""
+    """The same, interpolated on the grid of its finest level."""
     return on_grid(refined)
 
 
 @pytest.fixture(scope="module")
 def full(gridded: xr.Dataset) -> xr.Dataset:
-    """That grid computed point by point."""
-    asked = load("wear_power_refined").sweep
-    axes = {axis.name: {"values": gridded[axis.name].values.tolist()} for axis in asked.axes}
+    """That grid, computed at every point."""
+    coarse = load("wear_power_refined").sweep.axes
+    axes = {axis.name: {"values": gridded[axis.name].values.tolist()} for axis in coarse}
     return sweep.run(
         {
             "model": "friction_oscillator",
@@ -50,7 +50,7 @@ def full(gridded: xr.Dataset) -> xr.Dataset:
     )
 
 
-def test_the_shipped_one_is_as_fine_as_wear_power_and_over_the_same_ranges(
+def test_the_shipped_sweep_is_as_fine_as_wear_power_and_covers_the_same_ranges(
     full: xr.Dataset,
 ) -> None:
     wear_power = load("wear_power").sweep
@@ -64,9 +64,9 @@ def test_the_shipped_one_is_as_fine_as_wear_power_and_over_the_same_ranges(
 def test_twenty_times_fewer_points_find_the_same_regimes(
     refined: xr.Dataset, gridded: xr.Dataset, full: xr.Dataset
 ) -> None:
-    """All 525,825 of them, the borders' neighbours too."""
+    """At all 525,825 points of the full grid, those next to borders included."""
     assert full["regime"].size >= load("wear_power").sweep.n_points
-    assert full["regime"].size >= FEWER * refined.sizes["point"]
+    assert full["regime"].size >= MIN_SAVING * refined.sizes["point"]
     assert set(np.unique(full["regime"])) == {0, 1, 2}
     np.testing.assert_array_equal(gridded["regime"].values, full["regime"].values)
     np.testing.assert_array_equal(gridded["status"].values, full["status"].values)
@@ -79,7 +79,7 @@ def test_points_have_the_bits_of_the_whole_grid(refined: xr.Dataset, full: xr.Da
 
 
 def test_every_border_cell_is_among_the_finest(refined: xr.Dataset, full: xr.Dataset) -> None:
-    """A cell of the whole grid whose corners differ is one of the refined sweep's finest."""
+    """A cell of the full grid whose corners differ is one of the refined sweep's finest cells."""
     regime = full["regime"].values.astype(int)
     corners = np.stack([regime[:-1, :-1], regime[1:, :-1], regime[:-1, 1:], regime[1:, 1:]])
     border = set(np.flatnonzero(np.ptp(corners, axis=0)).tolist())
@@ -91,7 +91,7 @@ def test_every_border_cell_is_among_the_finest(refined: xr.Dataset, full: xr.Dat
 def test_the_regimes_of_wear_power_itself(gridded: xr.Dataset, full: xr.Dataset) -> None:
     """At the 512 x 1024 points of configs/wear_power.toml, which lie between those of the map.
 
-    Told by the cell around a point where its corners agree; where they do not, it is on the border.
+    The regime of a point is that of its cell's corners; where they differ, the cell is on a border.
     """
     whole = sweep.run("wear_power", store=None)
     below = [
@@ -107,7 +107,7 @@ def test_the_regimes_of_wear_power_itself(gridded: xr.Dataset, full: xr.Dataset)
 
 
 def test_borders_are_where_the_closed_forms_have_them(refined: xr.Dataset) -> None:
-    """Each finest cell whose corners differ has a closed form's border in it, and no other cell."""
+    """The cells that contain a border of the closed forms are the finest cells that differ."""
     cells = cells_of(refined)
     values = refined["regime"].values[np.argsort(cells.points)].astype(int)
     known = np.sort(cells.points)
@@ -124,14 +124,14 @@ def test_borders_are_where_the_closed_forms_have_them(refined: xr.Dataset) -> No
         touched = np.zeros(len(corners), bool)
         for line in theory.boundaries(parameters).values():
             expected |= (line.min(axis=1) < 0) & (line.max(axis=1) > 0)
-            touched |= np.abs(line).min(axis=1) < 1e-12  # a corner on the border, to rounding
+            touched |= np.abs(line).min(axis=1) < 1e-12  # a corner is on the border, to rounding
         np.testing.assert_array_equal(differ[~touched], expected[~touched])
         assert np.count_nonzero(touched) <= 4
         assert differ.any() == (level == cells.mesh.levels)
 
 
 def test_values_between_points_are_interpolated_in_their_cell(refined: xr.Dataset) -> None:
-    """What is linear along each axis (counted in values of the finest grid) comes back exactly."""
+    """A function linear along each axis, by index on the finest grid, is reproduced exactly."""
     cells = cells_of(refined)
     x, y = np.unravel_index(cells.points, cells.mesh.shape)
     known = refined.assign(wear_power=("point", 3.0 + x / 8 - y / 4 + x * y / 1024))
@@ -142,7 +142,7 @@ def test_values_between_points_are_interpolated_in_their_cell(refined: xr.Datase
     np.testing.assert_array_equal(coarser, wanted[::8, ::8])
 
 
-def test_interpolation_is_off_by_little_where_the_output_is_smooth(
+def test_interpolation_errors_are_small_for_a_smooth_output(
     gridded: xr.Dataset, full: xr.Dataset
 ) -> None:
     off = np.abs(gridded["wear_power"].values - full["wear_power"].values)
@@ -160,7 +160,7 @@ def test_a_missing_value_stays_in_its_cell() -> None:
 
 
 @pytest.mark.parametrize("levels", [-1, 1.5, "2"])
-def test_levels_that_are_none_are_refused(refined: xr.Dataset, levels: Any) -> None:
+def test_impossible_levels_are_refused(refined: xr.Dataset, levels: Any) -> None:
     with pytest.raises(SweepError, match=r"levels=.*: a whole number, 0 or above, is asked for"):
         on_grid(refined, levels)
 
@@ -177,7 +177,7 @@ def test_a_grid_of_one_and_three_axes() -> None:
         np.testing.assert_array_equal(found["regime"].values, whole["regime"].values)
 
 
-def test_what_is_not_refined_has_no_cells(full: xr.Dataset, refined: xr.Dataset) -> None:
+def test_results_that_are_not_refined_have_no_cells(full: xr.Dataset, refined: xr.Dataset) -> None:
     with pytest.raises(SweepError, match="not the points of a refined sweep"):
         on_grid(full)
     with pytest.raises(SweepError, match="not the points of a refined sweep"):
@@ -206,7 +206,7 @@ def test_the_map_is_the_grid_with_its_cells(refined: xr.Dataset, gridded: xr.Dat
 
 
 def test_a_map_too_fine_for_paper_is_thinned() -> None:
-    """To every fourth value here, 2,048 being as many as there may be."""
+    """To every fourth value here, because 2,048 is the limit."""
     found = sweep.run(document({"output": "regime", "levels": 9}), store=None)
     cells = cells_of(found)
     shown = cut(found, "regime", {})
@@ -217,7 +217,7 @@ def test_a_map_too_fine_for_paper_is_thinned() -> None:
     assert (corner["regime"], corner["friction"]) == (2, 0.01)
 
 
-def test_lost_points_are_counted_as_computed(tmp_path: Path) -> None:
+def test_points_without_a_value_are_counted_as_computed(tmp_path: Path) -> None:
     axes = {"vertical_acceleration": {"linspace": [0.0, 20.0, 3]},
             "base_acceleration": {"linspace": [1.0, 9.0, 3]}}  # fmt: skip
     asked = document(axes=axes, parameters={**PARAMETERS, "friction": 0.1})

@@ -1,4 +1,4 @@
-"""Refined sweeps: which cells are halved, the same bits as a grid's, and faults of [refine]."""
+"""Refined sweeps: which cells are halved, the bits of a full grid, and faults of [refine]."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def same_bits(one: xr.Dataset, other: xr.Dataset) -> bool:
 
 
 def finest(refined: xr.Dataset, levels: int, axes: Mapping[str, object]) -> dict[str, object]:
-    """The [axes] of the whole finest grid, each value one of the refined sweep's own."""
+    """The [axes] of the whole finest grid, in the refined sweep's own values."""
     lattices: dict[str, object] = {}
     for name, axis in axes.items():
         coarse = np.unique(refined[name].values[refined["level"].values == 0])
@@ -73,7 +73,7 @@ def at_points(grid: xr.Dataset, refined: xr.Dataset, names: Sequence[str]) -> xr
         for name in names
     }
     found = grid.isel(places)
-    for name in names:  # otherwise searchsorted has found a neighbour
+    for name in names:  # otherwise searchsorted found a neighbour
         np.testing.assert_array_equal(found[name].values, refined[name].values)
     return found
 
@@ -108,7 +108,7 @@ def test_chunks_and_workers_change_no_bit(changed: Mapping[str, object]) -> None
     assert same_bits(whole, sweep.run(document(run=changed), store=None))
 
 
-def test_store_holds_what_memory_holds_and_is_left_alone(tmp_path: Path) -> None:
+def test_a_store_holds_the_same_as_memory_and_a_second_run_changes_nothing(tmp_path: Path) -> None:
     inside = sweep.run(document(), store=None)
     path = tmp_path / "a.zarr"
     kept = sweep.run(document(), store=path)
@@ -127,7 +127,7 @@ def test_store_holds_what_memory_holds_and_is_left_alone(tmp_path: Path) -> None
     assert before == {file: file.stat().st_mtime_ns for file in path.rglob("*")}
 
 
-def test_levels_are_those_of_the_halved_axes_in_order() -> None:
+def test_points_are_sorted_by_level_and_levels_are_those_of_the_halved_axes() -> None:
     found = sweep.run(document(), store=None)
     levels = found["level"].values
     assert np.all(np.diff(levels.astype(int)) >= 0)
@@ -140,7 +140,7 @@ def test_levels_are_those_of_the_halved_axes_in_order() -> None:
         np.testing.assert_array_equal(on_coarser, levels < level)
 
 
-def test_middles_are_geometric_means_of_geomspace_and_arithmetic_ones_else() -> None:
+def test_midpoints_are_geometric_means_for_geomspace_and_else_arithmetic() -> None:
     np.testing.assert_array_equal(halved(np.array([1.0, 2.0, 4.0]), 1, geometric=False),
                                   [1.0, 1.5, 2.0, 3.0, 4.0])  # fmt: skip
     np.testing.assert_array_equal(halved(np.array([1.0, 4.0, 16.0]), 1, geometric=True),
@@ -160,7 +160,7 @@ def test_middles_are_geometric_means_of_geomspace_and_arithmetic_ones_else() -> 
 def brute_force(
     counts: Sequence[int], levels: int, codes: NDArray[Any], numbers: NDArray[Any], span: float
 ) -> set[tuple[int, ...]]:
-    """The points of the rule as the documents word it, cell by cell and point by point."""
+    """The points by the rule as documented, cell by cell and point by point."""
     Cell = tuple[int, tuple[int, ...]]  # level, first corner on the finest lattice
 
     def box(cell: Cell) -> list[tuple[int, int]]:
@@ -205,7 +205,7 @@ def brute_force(
 def refined_points(
     counts: Sequence[int], levels: int, codes: NDArray[Any], numbers: NDArray[Any], span: float
 ) -> set[tuple[int, ...]]:
-    """The points of the same rule, from the grid of the finest level, by Mesh."""
+    """The points by the same rule, from the grid of the finest level, by Mesh."""
     mesh = Mesh(counts, levels)
     while True:
         points = mesh.points()
@@ -223,7 +223,7 @@ def refined_points(
     ("counts", "levels"), [((4,), 4), ((2, 3), 3), ((3, 4), 2), ((2, 2, 3), 2), ((4, 2, 2, 2), 1)]
 )
 def test_the_rule_by_brute_force(counts: tuple[int, ...], levels: int) -> None:
-    """On classes with tongues and islands, and numbers that vary, some of them missing."""
+    """On classes with tongues and islands, and on varying numbers, some of them missing."""
     shape = tuple(((n - 1) << levels) + 1 for n in counts)
     random = np.random.default_rng(5)
     refined = 0
@@ -246,7 +246,7 @@ def test_the_rule_by_brute_force(counts: tuple[int, ...], levels: int) -> None:
     [("wear_power", "float64"), ("wear_power", "float32"), ("slip_phases", "float64")],
 )
 def test_an_output_is_refined_by_the_same_rule(output: str, dtype: str) -> None:
-    """From its whole grid, 0.1 of what it spans on the coarse one being allowed."""
+    """From its whole grid, with 0.1 of its span on the coarse grid as tolerance."""
     refine = {"output": output, "levels": 3, "tolerance": 0.1}
     asked = document(refine, outputs=[output], dtype=dtype)
     found = sweep.run(asked, store=None)
@@ -260,8 +260,8 @@ def test_an_output_is_refined_by_the_same_rule(output: str, dtype: str) -> None:
     assert set(zip(*(column.tolist() for column in columns), strict=True)) == wanted
 
 
-def test_what_is_allowed_is_a_share_of_the_coarse_span() -> None:
-    """Along one axis the slope is known where the mass always slips: halved until it is met."""
+def test_the_tolerance_is_a_share_of_the_coarse_span() -> None:
+    """Where the mass always slips, the slope and so the number of points are known."""
     axes = {"base_acceleration": {"linspace": [100.0, 200.0, 2]}}
     parameters = {**PARAMETERS, "friction": 0.01}
     for tolerance, points in ((0.51, 3), (0.49, 5), (0.26, 5), (0.24, 9), (0.12, 17)):
@@ -271,7 +271,7 @@ def test_what_is_allowed_is_a_share_of_the_coarse_span() -> None:
 
 
 def test_a_border_of_validity_is_a_border() -> None:
-    """The mass lifts off where the plane shakes it up by gravity or more: status tells."""
+    """The mass lifts off where the plane's vertical acceleration reaches gravity: by status."""
     parameters = {**PARAMETERS, "friction": 0.001, "base_acceleration": 30.0}
     axes = {"vertical_acceleration": {"linspace": [0.0, 20.3, 3]}}
     found = sweep.run(document({"output": "regime", "levels": 8}, axes=axes,
@@ -285,11 +285,11 @@ def test_a_border_of_validity_is_a_border() -> None:
 
 
 def test_hanging_points_lead_into_a_cell_whose_corners_are_alike() -> None:
-    """A tongue through the middle of edges: no corner of the coarse cells beyond has seen it."""
+    """A tongue crosses edges at their midpoints: no corner of the coarse cells there shows it."""
     counts, levels = (9, 3), 4
     shape = tuple(((n - 1) << levels) + 1 for n in counts)
     codes = np.zeros(shape)
-    codes[:, 0] = 1  # the border that is seen
+    codes[:, 0] = 1  # the border that corners show
     codes[: shape[0] - 3, 8] = 1  # the tongue: one value wide, halfway between coarse values
     codes[2, :9] = 1  # what joins them
     found = refined_points(counts, levels, codes, np.zeros(shape), 1.0)
@@ -320,7 +320,7 @@ def test_hanging_points_lead_into_a_cell_whose_corners_are_alike() -> None:
         ({**REFINE, "depth": 3}, "[refine] depth: there is no such key; choose one of output"),
     ],
 )  # fmt: skip
-def test_each_fault_of_the_table_is_told(refine: Mapping[str, object], said: str) -> None:
+def test_each_fault_of_the_table_is_reported(refine: Mapping[str, object], said: str) -> None:
     (fault,) = faults(refine)
     assert said in fault
 
@@ -335,13 +335,13 @@ def test_each_fault_of_the_table_is_told(refine: Mapping[str, object], said: str
         ({"linspace": [0.1, 0.9, 3_000_000]}, "3 levels make 23,999,993 values, more than"),
     ],
 )
-def test_each_fault_of_an_axis_is_told(axis: Mapping[str, object], said: str) -> None:
+def test_each_fault_of_an_axis_is_reported(axis: Mapping[str, object], said: str) -> None:
     (fault,) = faults(axes={**AXES, "friction": axis})
     assert said in fault
 
 
-def test_values_between_have_to_be_allowed() -> None:
-    """A scheme's blocks are whole numbers: 2 and 4 can be halved once."""
+def test_midpoints_must_be_allowed_values() -> None:
+    """Blocks are whole numbers: the interval from 2 to 4 can be halved once."""
     asked = {
         "method": "euler",
         "parameters": {**PARAMETERS, "friction": 0.1, "base_acceleration": 5, "step": 1e-3,
@@ -353,7 +353,7 @@ def test_values_between_have_to_be_allowed() -> None:
     assert "[axes] blocks: halved 2 times, it takes 2.5; it has to be a whole number" in fault
 
 
-def test_nothing_lies_between_a_value_and_infinity() -> None:
+def test_an_interval_to_infinity_cannot_be_halved() -> None:
     asked = {
         "method": "rk54",
         "parameters": {**PARAMETERS, "friction": 0.1, "base_acceleration": 5, "step": 1e-3,
@@ -364,15 +364,15 @@ def test_nothing_lies_between_a_value_and_infinity() -> None:
     assert "[axes] tolerance: halved 3 times, neighbouring values are equal" in fault
 
 
-def test_what_does_not_go_together_is_told_all_at_once() -> None:
+def test_conflicts_are_reported_all_at_once() -> None:
     sampled = document({"output": "regime", "levels": 3, "tolerance": 3.0})
     del sampled["axes"]
     ranges = {"method": "sobol", "points": 8, "friction": {"uniform": [0.1, 0.2]}}
     with pytest.raises(ConfigError) as caught:
         load({**sampled, "sample": {**ranges, "base_acceleration": {"uniform": [1, 2]}}})
-    told = [str(fault) for fault in caught.value.faults]
-    assert [text.partition(":")[0] for text in told] == ["[refine] tolerance", "[refine]"]
-    assert "a [sample] has no cells to be halved" in told[1]
+    texts = [str(fault) for fault in caught.value.faults]
+    assert [text.partition(":")[0] for text in texts] == ["[refine] tolerance", "[refine]"]
+    assert "a [sample] has no cells to be halved" in texts[1]
     alone = {**PARAMETERS, "friction": 0.1, "base_acceleration": 3}
     (fault,) = faults(axes={}, parameters=alone)
     assert "[refine]: there is no axis; give the coarse grid" in fault
@@ -387,7 +387,7 @@ def test_what_does_not_go_together_is_told_all_at_once() -> None:
     assert "[refine]: a coarse grid of 100,020,001 points is more than 100,000,000" in fault
 
 
-def test_options_change_the_table() -> None:
+def test_overrides_change_the_table() -> None:
     asked = load(document(), ["refine.levels=2", 'refine.output="wear_power"',
                               "refine.tolerance=0.5"])  # fmt: skip
     assert asked.refinement == Refinement(("wear_power",), 2, 0.5)
@@ -395,7 +395,7 @@ def test_options_change_the_table() -> None:
     assert fault.startswith("--set refine.levels: 99 is not a whole number")
 
 
-def test_a_trace_has_no_use_for_it() -> None:
+def test_a_trace_ignores_the_table() -> None:
     found = sweep.trace(document(), {"friction": 0.1, "base_acceleration": 3}, samples=5)
     assert found.sizes["time"] == 5
 
@@ -421,7 +421,7 @@ levels = 3
 """
 
 
-def test_commands_take_a_refined_sweep(
+def test_every_command_accepts_a_refined_sweep(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forecast, "PROBE_SECONDS", 0.01)

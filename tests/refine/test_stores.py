@@ -48,7 +48,7 @@ SLOW: Mapping[str, Any] = {
     "run": {"workers": 2, "chunk_points": 20},
 }
 
-# Kills its own process when it is about to write a chunk for the n-th time, of a store or of any.
+# Kills its own process when it is about to write the n-th chunk of a certain store.
 RUNNER = """
 import json, os, signal, sys, sweep
 from sweep.store import Store
@@ -66,7 +66,7 @@ sweep.run(json.loads(sys.argv[2]), store=sys.argv[1])
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """Every file of the store of a run without any fault."""
+    """Every file of the store of an undisturbed run."""
     path = tmp_path_factory.mktemp("whole") / "a.zarr"
     sweep.run(SLOW, store=path)
     return tree(path)
@@ -88,7 +88,7 @@ def names(folder: Path) -> set[str]:
 def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
     tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the last pass, and while the points of all are put together."""
+    """In the last pass, and while the points of all passes are assembled."""
     path = tmp_path / "a.zarr"
     for write, store in ((2, f"{LAST}.zarr"), (2, f"{tmp_path.name}/a.zarr")):
         asked = [str(path), json.dumps(SLOW), str(write), store]
@@ -107,18 +107,18 @@ def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
 
 
 def test_one_cluster_computes_all_passes(tmp_path: Path, whole: dict[str, bytes]) -> None:
-    """Jobs of SLURM would wait for every pass anew."""
-    said: list[str] = []
+    """Otherwise SLURM jobs would queue again for every pass."""
+    notes: list[str] = []
     asked = load({**SLOW, "run": {**SLOW["run"], "cluster": "local"}})
-    _, summary = api.compute(asked, tmp_path / "a.zarr", notify=said.append)
+    _, summary = api.compute(asked, tmp_path / "a.zarr", notify=notes.append)
     assert summary.stopped == ""
     assert tree(tmp_path / "a.zarr") == whole
-    assert [line.partition(":")[0] for line in said] == ["Dask dashboard"]
+    assert [line.partition(":")[0] for line in notes] == ["Dask dashboard"]
 
 
 @pytest.mark.usefixtures("s3")
-def test_processes_that_stay_write_no_receipt_into_passes_that_are_gone() -> None:
-    """At a URL they keep receipts back for a while."""
+def test_processes_write_no_receipts_into_removed_passes() -> None:
+    """At a URL they hold receipts back for a while."""
     path = f"s3://{BUCKET}/refined/a.zarr"
     run = {**SLOW["run"], "cluster": "local"}
     api.compute(load({**SLOW, "refine": {"output": "regime", "levels": 1}, "run": run}), path)
@@ -126,7 +126,7 @@ def test_processes_that_stay_write_no_receipt_into_passes_that_are_gone() -> Non
     assert {key.split("/")[2] for key in found} == {"a.zarr"}
 
 
-def test_passes_left_by_a_kill_at_the_very_end_go_with_the_next_run(
+def test_passes_left_by_a_kill_at_the_end_are_removed_by_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.zarr"
@@ -141,10 +141,10 @@ def test_passes_left_by_a_kill_at_the_very_end_go_with_the_next_run(
 
 
 @pytest.mark.parametrize("left", [1, 2, 3])
-def test_passes_at_a_url_whose_removal_was_killed_go_with_the_next_run(
+def test_passes_at_a_url_whose_removal_was_killed_are_removed_by_the_next_run(
     left: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As long as one of them is left, the next run knows of it."""
+    """As long as one file of them is left, the next run finds it."""
     url = f"memory://refined-{os.getpid()}-{left}/a.zarr"
     system = fsspec.filesystem("memory")
     remove = type(system).rm_file
@@ -164,7 +164,7 @@ def test_passes_at_a_url_whose_removal_was_killed_go_with_the_next_run(
 
 
 def computed_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many points each call of the backend computes from now on."""
+    """A list that grows by the number of points of each call of the backend."""
     found: list[int] = []
     compute = CpuBackend.compute
 
@@ -176,7 +176,9 @@ def computed_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def test_stopped_it_shows_the_pass_and_goes_on(tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_a_stopped_sweep_shows_its_pass_and_resumes(
+    tmp_path: Path, whole: dict[str, bytes]
+) -> None:
     path, stop = tmp_path / "a.zarr", Event()
     seen: list[Progress] = []
 
@@ -195,7 +197,7 @@ def test_stopped_it_shows_the_pass_and_goes_on(tmp_path: Path, whole: dict[str, 
     assert tree(path) == whole
 
 
-def test_in_memory_a_stop_gives_the_points_of_the_pass() -> None:
+def test_a_sweep_stopped_in_memory_has_the_points_of_the_pass() -> None:
     stop = Event()
     stop.set()
     found = sweep.run(document(), store=None, stop=stop)
@@ -203,7 +205,7 @@ def test_in_memory_a_stop_gives_the_points_of_the_pass() -> None:
     assert found.sizes == {"friction": 5, "base_acceleration": 9}
 
 
-def test_the_time_limit_is_that_of_all_passes_together(run: Run, tmp_path: Path) -> None:
+def test_the_time_limit_is_for_all_passes_together(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(TOML)
     status, _, err = run("run", "a.toml", "-o", "a.zarr", "--time-limit", "0.0000001")
     assert status == 143
@@ -218,8 +220,8 @@ def test_the_time_limit_is_that_of_all_passes_together(run: Run, tmp_path: Path)
     assert account.options().time_limit == 1.5
 
 
-def test_stopped_in_a_later_pass_it_counts_those_before(run: Run, tmp_path: Path) -> None:
-    """Against what lies in the stores of the passes."""
+def test_a_sweep_stopped_in_a_later_pass_counts_the_passes_before(run: Run, tmp_path: Path) -> None:
+    """The counts agree with the stores of the passes."""
     path, stop = tmp_path / "a.zarr", Event()
     (tmp_path / "a.toml").write_text(TOML)
 
@@ -242,7 +244,7 @@ def test_stopped_in_a_later_pass_it_counts_those_before(run: Run, tmp_path: Path
     assert f"{done} of {total} points of all passes are kept, those of the last one in" in err
 
 
-def test_values_are_those_of_the_machine_that_began(
+def test_values_are_those_of_the_machine_that_started(
     tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """NumPy's geomspace gives other last bits on other processors."""
@@ -258,7 +260,7 @@ def test_values_are_those_of_the_machine_that_began(
     monkeypatch.setattr(np, "geomspace", lambda *asked: geomspace(*asked) * (1 + 2**-52))
     sweep.run(SLOW, store=path)
     assert tree(path) == whole
-    sweep.run(SLOW, store=path)  # and so it is once all is there
+    sweep.run(SLOW, store=path)  # the finished store keeps them too
 
 
 class Failing(WrappedBackend):
@@ -282,7 +284,7 @@ def test_failed_points_are_a_class_and_are_tried_again(
     assert "a.zarr.passes" in names(tmp_path)
     asked = api.with_options(load(SLOW), retry_failed=True)
     plain, _ = api.compute(load(SLOW), path)
-    assert plain.failed()  # who does not ask for it gets what is there
+    assert plain.failed()  # without retry_failed, failed points stay
     kept, summary = api.compute(asked, path)
     assert summary.stopped == ""
     assert not kept.failed()
@@ -299,7 +301,7 @@ def test_a_second_driver_is_refused_at_once(tmp_path: Path) -> None:
         sweep.run(document(), store=path)
 
 
-def test_a_place_that_cannot_be_is_told_as_ever(tmp_path: Path) -> None:
+def test_an_impossible_place_is_refused_as_for_any_sweep(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=r"cannot make the store .*file.*name another store"):
         sweep.run(document(), store=tmp_path / "file" / "a.zarr")
@@ -314,7 +316,7 @@ def test_a_damaged_chunk_is_computed_again(tmp_path: Path, whole: dict[str, byte
     assert tree(path) == whole
 
 
-def test_a_url_will_do() -> None:
+def test_a_refined_sweep_can_be_stored_at_a_url() -> None:
     url = f"memory://refined-{os.getpid()}/a.zarr"
     stop = Event()
     sweep.run(document(), store=url, stop=stop, report=lambda _progress: stop.set())

@@ -1,0 +1,51 @@
+"""What a process without our certificates gets from a cluster's ports."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psutil
+from distributed import Security
+from distributed.core import rpc
+
+SECONDS = 2.0  # for an answer
+
+
+def listening_ports(processes: Iterable[psutil.Process]) -> set[int]:
+    """The TCP ports on which these processes accept connections."""
+    return {
+        connection.laddr.port
+        for process in processes
+        for connection in process.net_connections(kind="tcp")
+        if connection.status == psutil.CONN_LISTEN
+    }
+
+
+def ports_of_family() -> set[int]:
+    """Those of this process and of its descendants."""
+    here = psutil.Process()
+    return listening_ports([here, *here.children(recursive=True)])
+
+
+def answers(ports: Iterable[int]) -> list[Any]:
+    """What Dask servers on these ports of this machine say, unencrypted or to foreign TLS keys."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, _answers(list(ports))).result()
+
+
+async def _answers(ports: list[int]) -> list[Any]:
+    keys: Any = Security.temporary()
+    attempts = [_identity(f"tcp://127.0.0.1:{port}", {}) for port in ports]
+    arguments = keys.get_connection_args("client")
+    attempts += [_identity(f"tls://127.0.0.1:{port}", arguments) for port in ports]
+    found = await asyncio.gather(*attempts, return_exceptions=True)
+    return [each for each in found if not isinstance(each, BaseException)]
+
+
+async def _identity(address: str, arguments: dict[str, Any]) -> Any:
+    connect: Any = rpc
+    async with connect(address, timeout=SECONDS, connection_args=arguments) as server:
+        return await asyncio.wait_for(server.identity(), SECONDS)
