@@ -104,31 +104,35 @@ def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
     raise SweepError(f"there is no {kind} {name!r}; {nearest(name, choices)}")
 
 
-def places(texts: Iterable[str], units: Mapping[str, str]) -> dict[str, float]:
-    """The values of `--at NAME=VALUE` by name, in SI units; `units` are those of the names."""
+def named(texts: Iterable[str]) -> dict[str, str]:
+    """The texts of `--at NAME=VALUE` by name."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--at")
+        if name in values:
+            raise typer.BadParameter(f"{name} is given twice", param_hint="--at")
+        values[name] = value
+    return values
+
+
+def in_si(values: Mapping[str, str], units: Mapping[str, str]) -> dict[str, float]:
+    """The values of `--at` in SI units, from plain numbers or text with a unit."""
     from sweep.config.quantities import UnreadableError, number
     from sweep.spec import Parameter
 
-    cuts: dict[str, float] = {}
-    for text in texts:
-        name, _, value = (part.strip() for part in text.partition("="))
-        if name in cuts:
-            raise typer.BadParameter(f"{name} is given twice", param_hint="--at")
+    numbers: dict[str, float] = {}
+    for name, value in values.items():
         try:
-            cuts[name] = float(value)
+            numbers[name] = float(value)
         except ValueError:
-            unit = units.get(name)
-            if unit is None or not value:
-                raise typer.BadParameter(
-                    f"{text!r} is not NAME=VALUE with a number, or a number with a unit",
-                    param_hint="--at",
-                ) from None
-            parameter = Parameter(name=name, symbol="", unit=unit, meaning="")
+            parameter = Parameter(name=name, symbol="", unit=units.get(name, "1"), meaning="")
             try:
-                cuts[name] = number(value, parameter)
+                numbers[name] = number(value, parameter)
             except UnreadableError as error:
                 raise typer.BadParameter(f"{name}: {error}", param_hint="--at") from None
-    return cuts
+    return numbers
 
 
 def _print_version(requested: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, app, examples, filled, output_path, places
+from sweep.cli.app import Json, app, examples, filled, in_si, named, output_path
 from sweep.cli.printing import print_json, print_table
 from sweep.cli.stopping import StopRequest
 from sweep.errors import SweepError
@@ -113,7 +113,7 @@ def fit(
     folder = folder or _beside(source)
     with StopRequest() as asked:
         points = load(source, reading)
-        chosen = points.at(places(at or (), UNITS))
+        chosen = points.at(in_si(named(at or ()), UNITS))
         curves, left = _fitted(chosen, variable, choices)
         if chosen.left_out:
             print(f"points of {source}{chosen.left_out_text()}", file=sys.stderr)

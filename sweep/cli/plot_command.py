@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, StorePath, app, examples, output_path, places
+from sweep.cli.app import Json, StorePath, app, examples, in_si, named, output_path
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import StopRequest
 
@@ -74,11 +74,12 @@ def plot(
     from sweep.store import open_results
 
     path = path or _picture_beside(store, output, against)
+    cuts = named(at or ())
     with StopRequest() as asked:
         refuse_end(path)
         dataset = open_results(store)
-        cuts = places(at or (), {str(name): _unit(dataset, str(name)) for name in dataset.coords})
-        shown = cut(dataset, output, cuts, over or (), computed=against is not None)
+        units = {str(name): _unit(dataset, str(name)) for name in dataset.coords}
+        shown = cut(dataset, output, in_si(cuts, units), over or (), computed=against is not None)
         if against is not None:
             shown = compare_slice(shown, against)
         _tell_plot(shown, save(draw_slice(shown), path), as_json=as_json)
