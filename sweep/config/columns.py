@@ -6,7 +6,6 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
@@ -42,6 +41,7 @@ class CsvFile:
     path: Path
     header: tuple[str, ...]
     rows: tuple[tuple[int, list[str]], ...]  # line number and cells
+    comments: tuple[str, ...] = ()  # lines that begin with #
 
     def column(self, name: str, parameter: Parameter) -> Values:
         """A column's values; UnreadableError, which names file and lines, if any is wrong."""
@@ -59,26 +59,32 @@ class CsvFile:
             raise UnreadableError(f"file {str(self.path)!r}, {error}") from None
 
 
-def read_csv(path: Path) -> CsvFile:
-    """The cells of a file; UnreadableError, which names it, if it cannot be read."""
+def read_csv(path: Path, separators: str = ",") -> CsvFile:
+    """The cells of a file; UnreadableError, which names it, if it cannot be read.
+
+    Of several separators, columns are parted by the most frequent one in the header.
+    """
     try:
         if path.exists() and not path.is_file():  # a device may have no end
             raise UnreadableError(f"file {str(path)!r} is not a file; name a CSV file")
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = _rows(file)
+            lines = [line if line.strip() else "\n" for line in file]  # a blank line has no cells
     except UnicodeDecodeError:
         raise UnreadableError(f"file {str(path)!r} is not UTF-8 text; save it as UTF-8") from None
     except UnreadableError:
         raise
-    except (OSError, ValueError, csv.Error) as error:
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UnreadableError(f"file {str(path)!r} cannot be read: {reason}") from None
+    comments = tuple(line for line in lines if line.startswith("#"))
+    header_line = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    rows = _rows(path, lines, max(separators, key=header_line.count))
     if not rows:
         raise UnreadableError(f"file {str(path)!r} is empty; name the columns in its first line")
     header = tuple(name.strip() for name in rows[0][1])
     _refuse_other_separators(path, header)
     _refuse_longer(path, header, rows)
-    return CsvFile(path, header, tuple(rows[1:]))
+    return CsvFile(path, header, tuple(rows[1:]), comments)
 
 
 def _refuse_other_separators(path: Path, header: Sequence[str]) -> None:
@@ -101,10 +107,12 @@ def _refuse_longer(
             )
 
 
-def _rows(file: TextIO) -> list[tuple[int, list[str]]]:
-    lines = (line if line.strip() else "\n" for line in file)  # a line of blanks is an empty line
-    reader = csv.reader(lines, skipinitialspace=True)
-    return [(reader.line_num, row) for row in reader if row and not row[0].startswith("#")]
+def _rows(path: Path, lines: Sequence[str], separator: str) -> list[tuple[int, list[str]]]:
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    try:
+        return [(reader.line_num, row) for row in reader if row and not row[0].startswith("#")]
+    except csv.Error as error:
+        raise UnreadableError(f"file {str(path)!r} cannot be read: {error}") from None
 
 
 def _cell(row: Sequence[str], index: int) -> object:

@@ -999,12 +999,12 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--at", "delta=-1"], "--at delta has to be above 0, not -1"),
         ("beta,energy\n0,inf\n0,inf\n1,nan\n", [], "3 of 3 left out .2 with beta = 0, 1"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--range", "5", "6"], "range from 0.2"),
-        (f"beta,energy\n{GOOD}\n1.0,two\n", [], "line 42: energy = 'two' is no number"),
-        (f"beta,energy\n{GOOD}\n1.0\n", [], "line 42: 1 values for 2 names"),
+        (f"beta,energy\n{GOOD}\n1.0,two\n", [], "line 42: energy = 'two' is not a number"),
+        (f"beta,energy\n{GOOD}\n1.0\n", [], "line 42: 1 cells, but the header has 2"),
         (f"beta,energy\n{GOOD}\n1,5,0,2\n", [],
-         "line 42: 4 values for 2 names; commas part values, so that decimals have a point: 0.5"),
+         "line 42: 4 cells, but the header has 2; .* write decimals with a point: 0.5"),
         (f"beta;energy\n{GOOD.replace(',', ';')}\n1,5;0.2\n", [],
-         "line 42: beta = '1,5' is no number; write decimals with a point: 0.5"),
+         "line 42: beta = '1,5' is not a number; write decimals with a point: 0.5"),
         ("beta,energy\n1,2\n3,4\n", [], "from 1 to 3, and there are 2: lower --degrees"),
         ("beta,energy\n", [], "has no points"),
         (f"mu,energy\n{GOOD}\n", [], "'mu' has to be scaled to beta: give --scale-beta"),
@@ -1035,7 +1035,7 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
          "1e-300", "1"], "from 1e-15 to 1e.15: choose another --scale-beta"),
         (f"beta,energy\n{GOOD}\n", ["--y", "beta"], "'beta' is used for both .*: name two"),
         (f"mu,energy\n{GOOD}\n", ["--x", "energy"], "'energy' is used for both .*: name two"),
-        ("beta,energy,beta\n1,2,3\n", [], "line 1: two columns are 'beta': rename one"),
+        ("beta,energy,beta\n1,2,3\n", [], "two columns are called 'beta': rename one"),
         ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", ["--sigma", "s"], "line 4: s = 0 is not"),
         ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", [], "line 3: delta = -0.1 is below 0"),
     ],
@@ -1062,7 +1062,7 @@ def test_other_stores_are_refused(tmp_path: Path, store: Path) -> None:
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(SweepError, match=r"folder\.csv' cannot be read: Is a directory$"):
+    with pytest.raises(SweepError, match=r"folder\.csv' is not a file; name a CSV file$"):
         read_csv(tmp_path / "folder.csv", Reading())
 
 
