@@ -152,8 +152,8 @@ REFUSED = {
     "dimensions: friction, base_acceleration in the store, friction, b": grid(4, 2, 3),
     "dimensions: friction, base_acceleration in the store, none": sweep_over(),
     "dimensions: friction, base_acceleration in the store, point": sweep_over(POINT),
-    "revision of method exact: 1 in the store, 2 in": replace(
-        grid(5, 2), method=replace(EXACT, revision=2)
+    f"revision of method exact: {EXACT.revision} in the store, {EXACT.revision + 1} in": replace(
+        grid(5, 2), method=replace(EXACT, revision=EXACT.revision + 1)
     ),
 }
 

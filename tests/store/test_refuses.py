@@ -140,8 +140,8 @@ OTHERS: dict[str, Sweep] = {
     r"^model: friction_oscillator in the store, mdr in": replace(
         SWEEP, model=replace(MODEL, name="mdr")
     ),
-    r"^revision of method exact: 1 in the store, 2 in this program": replace(
-        SWEEP, method=replace(EXACT, revision=2)
+    f"^revision of method exact: {EXACT.revision} in the store, {EXACT.revision + 1} in": replace(
+        SWEEP, method=replace(EXACT, revision=EXACT.revision + 1)
     ),
 }
 
@@ -200,7 +200,7 @@ def test_another_processors_last_bits_and_an_accepted_revision_are_the_same_swee
     same = replace(
         SWEEP,
         axes=(SWEEP.axes[0], replace(AXIS, columns=nudged)),
-        method=replace(EXACT, revision=2),
+        method=replace(EXACT, revision=EXACT.revision + 1),
     )
     assert store.differences(same, accept_revision=True) == []
     continued = Store.create(store.path, same, provenance={}, accept_revision=True)
