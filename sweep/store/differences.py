@@ -1,4 +1,4 @@
-"""Where two sweeps differ, in sentences."""
+"""The differences between two sweeps, as sentences."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 from sweep.plan import canonical
 from sweep.spec import STRETCH, Axis, LongValues, Sweep, Values, is_array
 
-# NumPy's geomspace and exp give other last bits on other processors; a changed file gives more.
-SAME_VALUE = 1e-12
+# NumPy's geomspace and exp differ in the last bits between processors; other values differ by more.
+RELATIVE_TOLERANCE = 1e-12
 
 
-def differences(stored: Sweep, asked: Sweep) -> list[str]:
-    """One sentence for each thing that is not the same in a store's sweep and the one asked for."""
-    if stored.model.name != asked.model.name:
-        return [_sentence("model", stored.model.name, asked.model.name)]
-    return [*_heads(stored, asked), *_parameters(stored, asked), *_axes(stored, asked)]
+def differences(stored: Sweep, requested: Sweep) -> list[str]:
+    """One sentence for each difference between a store's sweep and the requested one."""
+    if stored.model.name != requested.model.name:
+        return [_sentence("model", stored.model.name, requested.model.name)]
+    return [*_heads(stored, requested), *_parameters(stored, requested), *_axes(stored, requested)]
 
 
 def same(there: LongValues, here: LongValues) -> bool:
-    """Whether two columns of values are the same, as far as first_unlike() tells."""
+    """Whether two columns have the same values, as first_unlike() compares them."""
     return len(there) == len(here) and first_unlike(there, here) is None
 
 
 def first_unlike(there: LongValues, here: LongValues) -> int | None:
-    """The place of the first of these values that others do not begin with, if there is one.
+    """The index of the first value that differs from the stored one, if there is one.
 
-    Another processor's last bits do not count. Of values that are drawn when they are asked for the
-    first stretch has to do: their recipe says what the others are.
+    Differences in the last bits are ignored. Of values that are drawn on demand only the first
+    STRETCH are compared: the others follow from their recipe.
     """
     end = len(there) if is_array(here) else min(STRETCH, len(there))
     for start in range(0, end, STRETCH):
@@ -43,34 +43,34 @@ def first_unlike(there: LongValues, here: LongValues) -> int | None:
 
 
 def _alike(there: Values, here: Values) -> NDArray[np.bool_]:
-    """For each value, whether it is the same but for last bits, which go by the greatest."""
+    """Whether each value is the same, with a tolerance relative to the largest stored value."""
     greatest = np.max(np.abs(there), where=np.isfinite(there), initial=0.0)
-    return np.isclose(here, there, rtol=0, atol=SAME_VALUE * greatest)
+    return np.isclose(here, there, rtol=0, atol=RELATIVE_TOLERANCE * greatest)
 
 
-def _heads(stored: Sweep, asked: Sweep) -> Iterator[str]:
+def _heads(stored: Sweep, requested: Sweep) -> Iterator[str]:
     heads = {
-        "method": (stored.method.name, asked.method.name),
-        "parameter set": (stored.parameter_set.name, asked.parameter_set.name),
-        "outputs": tuple(", ".join(sorted(o.name for o in s.outputs)) for s in (stored, asked)),
-        "dtype": (stored.dtype, asked.dtype),
-        "dimensions": tuple(", ".join(s.dimensions) or "none" for s in (stored, asked)),
+        "method": (stored.method.name, requested.method.name),
+        "parameter set": (stored.parameter_set.name, requested.parameter_set.name),
+        "outputs": tuple(", ".join(sorted(o.name for o in s.outputs)) for s in (stored, requested)),
+        "dtype": (stored.dtype, requested.dtype),
+        "dimensions": tuple(", ".join(s.dimensions) or "none" for s in (stored, requested)),
     }
-    for what, (there, here) in heads.items():
+    for name, (there, here) in heads.items():
         if there != here:
-            yield _sentence(what, there, here)
+            yield _sentence(name, there, here)
 
 
-def _parameters(stored: Sweep, asked: Sweep) -> Iterator[str]:
-    units = {p.name: p.unit for s in (stored, asked) for p in s.parameters}
+def _parameters(stored: Sweep, requested: Sweep) -> Iterator[str]:
+    units = {p.name: p.unit for s in (stored, requested) for p in s.parameters}
     for name, unit in units.items():
-        there, here = _value(stored, name), _value(asked, name)
-        if canonical(there) != canonical(here):  # a value that is derived is NaN in both
+        there, here = _value(stored, name), _value(requested, name)
+        if canonical(there) != canonical(here):  # a derived value is NaN in both
             yield _sentence(name, _with_unit(there, unit), _with_unit(here, unit))
 
 
-def _axes(stored: Sweep, asked: Sweep) -> Iterator[str]:
-    others = {axis.name: axis for axis in asked.axes}
+def _axes(stored: Sweep, requested: Sweep) -> Iterator[str]:
+    others = {axis.name: axis for axis in requested.axes}
     for axis in stored.axes:
         if (other := others.get(axis.name)) is not None:
             yield from _axis(axis, other)
@@ -90,19 +90,19 @@ def _axis(there: Axis, here: Axis) -> Iterator[str]:
 
 
 def _are_listed(axis: Axis) -> bool:
-    """Whether its values are told one by one, in the sweep file or in another."""
+    """Whether its values are listed, in the sweep file or in a file of values."""
     return bool({"values", "file"} & set(axis.recipe))
 
 
 def _listed(there: Axis, here: Axis) -> list[str]:
-    """In which values two axes differ, all of whose values are told."""
+    """The differences between two axes whose values are listed."""
     if there.size != here.size:
         return [_sentence(f"axis {there.name}", f"{there.size:,} values", f"{here.size:,}")]
     return list(unlike_values(there, here))
 
 
 def unlike_values(there: Axis, here: Axis) -> Iterator[str]:
-    """A sentence for each column of an axis that others do not begin with: the first such value."""
+    """A sentence on the first different value of each column whose stored values differ."""
     for name, values in there.columns.items():
         place = first_unlike(values, here.columns[name])
         if place is not None:
@@ -114,7 +114,7 @@ def unlike_values(there: Axis, here: Axis) -> Iterator[str]:
 
 
 def _value(sweep: Sweep, name: str) -> float | str:
-    """A parameter's one value, or what it is instead."""
+    """The value of a constant parameter, or a phrase for another one."""
     if name in sweep.constants:
         return sweep.constants[name]
     axis = next((axis.name for axis in sweep.axes if name in axis.columns), None)
@@ -126,7 +126,7 @@ def _with_unit(value: float | str, unit: str) -> str:
 
 
 def _unlike(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str]:
-    """What is not the same in two recipes of an axis, as text: of a sample, a seed perhaps."""
+    """The differing parts of two axis recipes as texts, for example the seeds of two samples."""
     own, other = canonical(there), canonical(here)
     unlike = [name for name in {**there, **here} if own.get(name) != other.get(name)]
     none = f"no {', '.join(unlike)}"
@@ -139,12 +139,12 @@ def _text(recipe: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """As a sweep file has it: how many values there are is no 12.0."""
+    """A value as a sweep file has it: 12 rather than 12.0."""
     if isinstance(value, list):
         return [_plain(each) for each in cast("list[Any]", value)]
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
     return int(value) if whole else value
 
 
-def _sentence(what: str, there: str, here: str) -> str:
-    return f"{what}: {there} in the store, {here} in this sweep"
+def _sentence(name: str, there: str, here: str) -> str:
+    return f"{name}: {there} in the store, {here} in this sweep"

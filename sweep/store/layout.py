@@ -1,8 +1,9 @@
-"""What the results of a sweep look like, on disk as in memory: variables, attributes, their order.
+"""The layout of results, on disk and in memory: variables, attributes and their order.
 
-Outputs and status have the sweep's dimensions. A parameter on an axis is a coordinate along it
-(the dimension's own, if it bears the name of the axis), every other one a scalar coordinate.
-Nothing here depends on when or where a sweep is run: a store made again has the same bytes.
+Outputs and status have the sweep's dimensions. A parameter on an axis is a coordinate along it, and
+the coordinate of the dimension itself if it has the name of the axis; every other parameter is a
+scalar coordinate. Nothing depends on when or where a sweep is run: a store made again has the same
+bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MISSING_LEVEL = 255
 
 @dataclass(frozen=True)
 class Variable:
-    """One array of a store: its name, dimensions, type, missing value and CF attributes."""
+    """An array of a store: its name, dimensions, type, missing value and CF attributes."""
 
     name: str
     dimensions: tuple[str, ...]
@@ -36,16 +37,16 @@ class Variable:
 
 
 def results(sweep: Sweep) -> list[Variable]:
-    """The outputs asked for in the order of the model's table, and status last."""
-    asked = {output.name for output in sweep.outputs}
-    outputs = [output for output in sweep.model.outputs if output.name in asked]
+    """The requested outputs in the order of the model's table, then the status."""
+    requested = {output.name for output in sweep.outputs}
+    outputs = [output for output in sweep.model.outputs if output.name in requested]
     return [*(_output(output, sweep) for output in outputs), _status(sweep)]
 
 
 def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]]:
-    """Every parameter of the sweep as a coordinate, with its values; those on axes come first.
+    """Every parameter of the sweep as a coordinate with its values; those on axes come first.
 
-    Of refined points, their levels stand beside.
+    Refined points have their levels as another coordinate.
     """
     table = {parameter.name: parameter for parameter in sweep.parameters}
     along: list[tuple[Variable, LongValues | NDArray[Any]]] = [
@@ -61,10 +62,10 @@ def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]
 
 
 def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]:
-    """What the whole is, where it comes from, and what would make it again; texts and numbers only.
+    """The attributes of the Dataset: title, origin and recipe, as texts and numbers.
 
-    Provenance is the caller's, and has to be the same whenever and wherever the sweep is run. Of a
-    store that is made longer it has the revision, which stays.
+    The caller's provenance must be the same whenever and wherever the sweep is run. Its revision,
+    if it has one, is kept: it is that of a store which is extended.
     """
     made_from = recipe(sweep)
     own = {
@@ -84,17 +85,17 @@ def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]
 def parts(
     variables: Sequence[Variable], arrays: Mapping[str, NDArray[Any]], chunk: Chunk
 ) -> dict[str, NDArray[Any]]:
-    """A chunk as it is stored, status last: arrays of the variables' types and the chunk's shape.
+    """A chunk as it is stored: arrays of the variables' types and the chunk's shape, status last.
 
-    Raises ValueError if an array is not of the chunk's size, or a point is still pending.
+    Raises ValueError if an array has another size than the chunk, or if a point is pending.
     """
-    if arrays["status"].max(initial=0) == Status.pending:  # the greatest there is
+    if arrays["status"].max(initial=0) == Status.pending:  # the largest code
         raise ValueError(f"chunk {chunk.index} has points that are still pending")
     return {v.name: _part(v, arrays[v.name], chunk) for v in variables}
 
 
 def ordered(dataset: xr.Dataset) -> xr.Dataset:
-    """The same Dataset, its variables in the order of the recipe, whatever order they came in."""
+    """The same Dataset with its variables in the order of the recipe."""
     made_from = json.loads(dataset.attrs["recipe"])
     along = [name for axis in made_from["axes"] for name in axis["parameters"]]
     single = sorted({str(name) for name in dataset.coords} - set(along))
@@ -108,7 +109,7 @@ def ordered(dataset: xr.Dataset) -> xr.Dataset:
 def _part(variable: Variable, array: NDArray[Any], chunk: Chunk) -> NDArray[Any]:
     if array.size != chunk.n_points:
         raise ValueError(f"{variable.name}: {array.size} values for {chunk.n_points} points")
-    with np.errstate(over="ignore"):  # beyond float32 is inf, as asked for
+    with np.errstate(over="ignore"):  # values beyond float32 become inf
         return array.reshape(chunk.shape).astype(variable.dtype, copy=False)
 
 
@@ -117,15 +118,15 @@ def _output(output: Output, sweep: Sweep) -> Variable:
     meaning: dict[str, Any] = {"units": output.unit}
     if output.kind == "flag":
         meaning = _flags(dict(enumerate(output.flags)))
-    described = {"long_name": output.long_name, **meaning}
-    return _result(output.name, dtype, MISSING[output.kind], described, sweep)
+    attributes = {"long_name": output.long_name, **meaning}
+    return _result(output.name, dtype, MISSING[output.kind], attributes, sweep)
 
 
 def _status(sweep: Sweep) -> Variable:
     sentences = "; ".join(f"{s.name}: {text}" for s, text in sorted(sweep.model.sentences.items()))
     names = {status.value: status.name for status in Status}
-    described = {"long_name": "how the point ended", **_flags(names), "comment": sentences}
-    return _result("status", "uint8", Status.pending.value, described, sweep)
+    attributes = {"long_name": "how the point ended", **_flags(names), "comment": sentences}
+    return _result("status", "uint8", Status.pending.value, attributes, sweep)
 
 
 def _flags(names: Mapping[int, str]) -> dict[str, Any]:
@@ -133,19 +134,19 @@ def _flags(names: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _result(
-    name: str, dtype: str, missing: float, described: Mapping[str, Any], sweep: Sweep
+    name: str, dtype: str, missing: float, attributes: Mapping[str, Any], sweep: Sweep
 ) -> Variable:
-    """An array over the whole grid; it names the coordinates that are not its dimensions' own."""
+    """An array over the grid; CF wants it to name coordinates that no dimension is named after."""
     others = [c.name for c, _ in coordinates(sweep) if c.dimensions != (c.name,)]
     named = {"coordinates": " ".join(others)} if others else {}
-    return Variable(name, sweep.dimensions, np.dtype(dtype), missing, {**described, **named})
+    return Variable(name, sweep.dimensions, np.dtype(dtype), missing, {**attributes, **named})
 
 
 def _level(dimension: str) -> Variable:
-    described = {"long_name": "how often the grid was halved there", "units": "1"}
-    return Variable(LEVEL, (dimension,), np.dtype(np.uint8), MISSING_LEVEL, described)
+    attributes = {"long_name": "how often the grid was halved there", "units": "1"}
+    return Variable(LEVEL, (dimension,), np.dtype(np.uint8), MISSING_LEVEL, attributes)
 
 
 def _coordinate(parameter: Parameter, dimensions: tuple[str, ...]) -> Variable:
-    described = {"long_name": parameter.meaning, "units": parameter.unit}
-    return Variable(parameter.name, dimensions, np.dtype(np.float64), np.nan, described)
+    attributes = {"long_name": parameter.meaning, "units": parameter.unit}
+    return Variable(parameter.name, dimensions, np.dtype(np.float64), np.nan, attributes)

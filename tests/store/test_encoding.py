@@ -111,7 +111,7 @@ def test_a_store_of_random_bits_is_read_and_damage_is_seen(tmp_path: Path) -> No
 
 def fill_by_zarr(store: Store) -> None:
     """Write the results with zarr alone."""
-    for name in results_of(store.sweep, store.pending()[0]):
+    for name in store.dataset().data_vars:
         array = zarr.open_array(store.path / name).with_config({"write_empty_chunks": True})
         for chunk in plan.chunks(store.sweep.shape, store.chunk_shape):
             array[chunk.slices] = results_of(store.sweep, chunk)[name].reshape(chunk.shape)
