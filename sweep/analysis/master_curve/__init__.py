@@ -7,7 +7,7 @@ write(curve, Path("fits"))           # coefficients as JSON, a function as Pytho
 """
 
 from sweep.analysis.master_curve.choosing import METHODS
-from sweep.analysis.master_curve.files import as_json, python_text, write
+from sweep.analysis.master_curve.fit_files import as_json, python_text, write
 from sweep.analysis.master_curve.fitting import (
     VARIABLES,
     Choices,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from sweep.analysis.master_curve.drawing import plot_amplitudes, plot_fits, plot_phases
-from sweep.analysis.master_curve.files import file_names, write
+from sweep.analysis.master_curve.fit_files import file_names, write
 from sweep.analysis.master_curve.fitting import VARIABLES, MasterCurve
 from sweep.analysis.master_curve.linear import Values
 from sweep.analysis.master_curve.points import Points
