@@ -1,7 +1,7 @@
-"""Points and the CPU backend's bits for a machine that has a GPU and no compiler.
+"""Points and the bits of the CPU backend, for a machine with a GPU but no compiler.
 
-python -m tests.gpu_cases [FOLDER]      # writes them, one .npz a case; default .gpu_cases
-python -m pytest -m gpu --require-gpu   # there, beside NumPy, CuPy and pytest
+python -m tests.gpu_cases [FOLDER]      # writes an .npz per case; default: .gpu_cases
+python -m pytest -m gpu --require-gpu   # on that machine, with NumPy, CuPy and pytest
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tests.points import Bits, Case, array_cases, cases
 
 FOLDER = Path(__file__).resolve().parents[1] / ".gpu_cases"
 N_POINTS = 2000
-N_ARRAY_POINTS = 500  # of methods of kind "array", which take a core longer
+N_ARRAY_POINTS = 500  # of methods of kind "array", which take longer on a core
 
 
 def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:
-    """The case's points and the CPU's bits, carried or, where nothing is, computed now."""
+    """The points of a case and the CPU's bits, from a file or else computed now."""
     path = _place(case, folder)
     if not path.exists():
         return case.points, CpuBackend().compute(case.sweep, case.points).arrays
@@ -36,15 +36,15 @@ def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:
 
 
 def not_carried(folder: Path = FOLDER) -> list[str]:
-    """The cases whose bits are not there, or are of another text."""
-    small = 64  # of a case's points nothing is asked here
+    """The cases without a file, or with one of another text."""
+    small = 64  # the points are not used here
     return [case.name for case in _all(small, small) if not _place(case, folder).exists()]
 
 
 def write(
     folder: Path = FOLDER, n_points: int = N_POINTS, n_array_points: int = N_ARRAY_POINTS
 ) -> None:
-    """Every case's points and bits."""
+    """Write the points and bits of every case."""
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.npz"):
         old.unlink()
@@ -55,8 +55,8 @@ def write(
             _place(case, folder), **given, **{f"out {name}": v for name, v in found.items()}
         )
         counts = dict(zip(*np.unique(found["status"], return_counts=True), strict=True))
-        told = ", ".join(f"status {status}: {count}" for status, count in counts.items())
-        print(f"{case.name}: {case.points.n_points} points, {told}")
+        statuses = ", ".join(f"status {status}: {count}" for status, count in counts.items())
+        print(f"{case.name}: {case.points.n_points} points, {statuses}")
 
 
 def _all(n_points: int, n_array_points: int) -> Iterator[Case]:
@@ -65,7 +65,7 @@ def _all(n_points: int, n_array_points: int) -> Iterator[Case]:
 
 
 def _place(case: Case, folder: Path) -> Path:
-    """With a digest of the text, so that what another one gave is not taken for this one's."""
+    """The file of a case; its name has a digest of the text that computed it."""
     text = kernel_text(kernel_of(case.sweep, case.points.variants))
     return folder / f"{case.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.npz"
 

@@ -1,12 +1,12 @@
-"""Everything a machine with a GPU is needed for, in one run of at most ten minutes.
+"""Everything that needs a GPU, in one run of at most ten minutes.
 
-    python -m tests.gpu_cases                 # before, where a compiler is: what the CPU computes
-    python -m tests.gpu_session FOLDER        # there, beside NumPy, CuPy and pytest
+    python -m tests.gpu_cases                 # first, on a machine with a compiler: the CPU's bits
+    python -m tests.gpu_session FOLDER        # on the machine with NumPy, CuPy and pytest
 
-In order of importance: the device, what every kernel and array method gives against the CPU, the
-speeds, and what fewer registers would give (more threads at once, against spills). Everything is
-written into FOLDER as soon as it is there: session.log, bits.txt, gpu-DEVICE.json, registers.json.
-What costs a process its GPU costs no other test or figure: the rest goes on in another process.
+In order of importance: the device, the results of every method compared with the CPU, the speeds,
+and the speeds with fewer registers (more threads at once, but spills). Each result is written into
+FOLDER at once: session.log, bits.txt, gpu-DEVICE.json, registers.json. If a process loses its GPU,
+the remaining tests and figures are run in another process.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from sweep.errors import CompileError, MachineError
 from tests.benchmarks import gpu_works
 from tests.gpu_cases import not_carried
 
-TOTAL = 570  # s, less than the ten minutes by what it takes to end
+TOTAL = 570  # s: ten minutes without the time to end
 LIMITS = {"bits": 240, "speeds": 240}  # s
-ENDING = 10  # s, to say what is known after an interrupt
-PROCESSES = 5  # for one part, at most
-LONGEST = 30  # s: compiling one kernel and timing it
+ENDING = 10  # s, to report after an interrupt
+PROCESSES = 5  # at most, for one part
+LONGEST = 30  # s, to compile and time one kernel
 REGISTERS = (None, 168, 128, 96, 80)
 REPEATS = 3
 
 PYTHON = [sys.executable, "-m"]
-# A warning of another NumPy or CuPy says nothing of bits.
+# Warnings of another NumPy or CuPy do not affect bits.
 BITS = [*PYTHON, "pytest", "-v", "-m", "gpu", "--require-gpu", "-W", "default"]
-BEGUN = re.compile(r"^(tests/\S+::\S+) ", re.MULTILINE)  # a test, as `pytest -v` tells of it
-OVER = (0, 1, 3, 124)  # what ends otherwise has lost its GPU, or crashed
+BEGUN = re.compile(r"^(tests/\S+::\S+) ", re.MULTILINE)  # a test, as `pytest -v` prints it
+OVER = (0, 1, 3, 124)  # other exit statuses: the GPU is lost, or a crash
 
 
 def main() -> int:
@@ -51,10 +51,10 @@ def main() -> int:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        _see_that_bits_can_be_compared()
+        _require_bits()
         device = find_gpu()
     except MachineError as error:
-        print(f"nothing is done: {error}", file=sys.stderr)
+        print(f"nothing was done: {error}", file=sys.stderr)
         return 3
     device.try_kernel()
     print(device.facts, flush=True)
@@ -64,22 +64,22 @@ def main() -> int:
     return differ or slow
 
 
-def _see_that_bits_can_be_compared() -> None:
-    """MachineError where the CPU's are neither carried nor can be computed."""
+def _require_bits() -> None:
+    """MachineError if the CPU's bits are neither in files nor can be computed."""
     if not (missing := not_carried()):
         return
-    told = f"the CPU's bits of {missing[0]} and {len(missing) - 1} more are not in .gpu_cases"
+    problem = f"the CPU's bits of {missing[0]} and {len(missing) - 1} more are not in .gpu_cases"
     try:
         find_compiler()
     except CompileError as error:
         raise MachineError(
-            f"{told}, and {error}; `python -m tests.gpu_cases` writes them where a compiler is"
+            f"{problem}, and {error}. Run `python -m tests.gpu_cases` on a machine with a compiler"
         ) from error
-    print(f"{told}: they are computed here, in the time that comparing has", flush=True)
+    print(f"{problem}: they are computed here, within the time for comparing", flush=True)
 
 
 def _bits(log: Path, end: float) -> int:
-    """Every test once."""
+    """Run every test once."""
     log.unlink(missing_ok=True)
     end = min(end, time.monotonic() + LIMITS["bits"])
     begun: list[str] = []
@@ -94,7 +94,7 @@ def _bits(log: Path, end: float) -> int:
 
 
 def _speeds(folder: Path, end: float) -> int:
-    """Every figure once."""
+    """Measure every figure once."""
     log = folder / "session.log"
     log.unlink(missing_ok=True)
     end = min(end, time.monotonic() + LIMITS["speeds"])
@@ -108,12 +108,12 @@ def _speeds(folder: Path, end: float) -> int:
 
 
 def run(what: str, command: list[str], log: Path, end: float) -> int:
-    """One command until `end` at most, 124 where that ends it; its words go into `log`.
+    """Run a command until `end` at most, with its output in `log`; its status, or 124 if ended.
 
-    It is interrupted before it is killed, so that it can say what it knows.
+    It is interrupted before it is killed, so that it can report.
     """
     began = time.monotonic()
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}  # so that what is ended has told all
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}  # so that no output is lost at an end
     with (
         log.open("a") as out,
         subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment) as process,
@@ -127,14 +127,14 @@ def run(what: str, command: list[str], log: Path, end: float) -> int:
             process.wait(ENDING)
         except subprocess.TimeoutExpired:
             process.kill()
-    said = log.read_text().splitlines()[-30:]
-    print(*said, f"{what}: status {status}, {time.monotonic() - began:.0f} s", sep="\n")
+    lines = log.read_text().splitlines()[-30:]
+    print(*lines, f"{what}: status {status}, {time.monotonic() - began:.0f} s", sep="\n")
     sys.stdout.flush()
     return status
 
 
 def _registers(path: Path, end: float) -> None:
-    """Speeds of the kernels that take most registers, with fewer of them, as time allows."""
+    """Speeds of the kernels that use most registers with fewer registers, as time allows."""
     options, found = backend_module.OPTIONS, {}
     for most in REGISTERS:
         backend_module.OPTIONS = (*options, *([f"--maxrregcount={most}"] if most else []))
@@ -144,9 +144,9 @@ def _registers(path: Path, end: float) -> None:
                 print(f"{work.name:52} at most {most} registers, and further: no time left")
                 return
             try:
-                backend = backend or GpuBackend(find_gpu())  # which compiles anew
+                backend = backend or GpuBackend(find_gpu())  # compiles again with the new options
                 seconds = [_kernel_seconds(backend, work) for _ in range(REPEATS + 1)][1:]
-            except Exception as error:  # of one kernel: others may go well
+            except Exception as error:  # of one kernel: others may succeed
                 print(f"{work.name:52} at most {most} registers: {type(error).__name__}: {error}")
                 continue
             speed = (work.steps or work.points.n_points) / median(seconds)

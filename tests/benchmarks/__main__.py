@@ -1,7 +1,7 @@
 """The benchmarks of this machine: `python -m tests.benchmarks [--quick] [NAME ...]`.
 
-Prints a table for each and keeps the figures in results/benchmarks/cpu.json (not with --quick,
-which makes everything small, to see whether it runs). Exits 1 if a bound does not hold.
+Print a table for each and store the figures in results/benchmarks/cpu.json. With --quick everything
+is small, to check that it runs, and nothing is stored. Exit status 1 if a bound does not hold.
 """
 
 from __future__ import annotations

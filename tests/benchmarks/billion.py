@@ -1,13 +1,13 @@
-"""A sweep of 10⁹ points by two worker processes: memory, making of the store, scan of a restart.
+"""A sweep of 10⁹ points by two worker processes: memory, creating the store, scan at a restart.
 
-Wear power and regime of SDND104's mass over its window, as float32, in the chunks that such a sweep
-has by itself. Memory is resident memory summed over all processes of the run, read ten times a
-second, pages shared by several counted for each; taken off is the same sum for processes that
-import what driver and workers had imported as they opened their backends, and do nothing else.
+Wear power and regime of SDND104's mass over its window, as float32, in chunks of the default size.
+Memory is the resident memory of all processes of the run, read ten times a second; shared pages
+count once per process. The same sum is subtracted for processes that only import the modules that
+driver and workers had imported when they opened their backends.
 
-The scan is all that a restart does before it computes: what killed writers left, torn chunks,
-pending ones. Its time for 10⁵ chunks is measured in stores of so many, half of them done, whose
-files are empty: only names are looked at, and memory holds them.
+The scan is everything that a restart does before it computes: it looks for leftovers of killed
+writers, torn chunks and pending chunks. Its time is measured in stores of 10⁵ chunks, half of them
+done. Their files are empty and in memory, since only names are read.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def measure(quick: bool) -> list[Figure]:
 
 
 def run(rows: str, columns: str, store: str) -> None:
-    """In a process of its own: the sweep, and what is to be told of it as JSON."""
+    """Run the sweep in this process and print its figures as JSON."""
     request = with_options(_request((int(rows), int(columns))), cluster="local", workers=WORKERS)
     open_store(request, Path(store).with_name("compiled.zarr"))  # nothing is compiled any more
     modules = Path(store).with_name("modules")
@@ -87,7 +87,7 @@ def run(rows: str, columns: str, store: str) -> None:
 
 @dataclass(frozen=True)
 class Opening:
-    """Opens a backend, and notes in a folder what its process has imported."""
+    """Open a backend, and write the modules that its process has imported into a folder."""
 
     folder: str
 
@@ -99,7 +99,7 @@ class Opening:
 
 
 def imports(*noted: str) -> None:
-    """A process for each note, with the same modules; all stay until the last has imported them."""
+    """Start a process per note that imports its modules; all stay until the last has done so."""
     command = [sys.executable, "-m", "tests.benchmarks.billion", "imports"]
     others = [subprocess.Popen([*command, note], stdout=subprocess.PIPE) for note in noted[1:]]
     for name in json.loads(Path(noted[0]).read_text(encoding="utf-8")):
@@ -125,7 +125,7 @@ def _request(sides: tuple[int, int], *more: str) -> Request:
 
 
 def _watched(*arguments: str) -> tuple[dict, float, int]:
-    """What a process of this module prints, its peak in MB, and how many processes it was."""
+    """The output of a process of this module, its peak memory in MB and number of processes."""
     command = [sys.executable, "-m", "tests.benchmarks.billion", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with _sampled(process.pid) as peak:
@@ -137,7 +137,7 @@ def _watched(*arguments: str) -> tuple[dict, float, int]:
 
 @contextmanager
 def _sampled(pid: int) -> Iterator[dict[str, float]]:
-    """The greatest resident memory of a process and all it has started, while within."""
+    """Record the peak resident memory of a process and all its children within the context."""
     peak = {"bytes": 0.0, "processes": 0.0}
     ended = threading.Event()
 
@@ -170,7 +170,7 @@ def _resident(pid: int) -> Iterator[int]:
 
 
 def _scans(quick: bool) -> Iterator[Figure]:
-    """Of chunks in rows, as sweeps of two axes have them, and of chunks in a square."""
+    """The scans of chunks in rows, as in sweeps of two axes, and of chunks in a square."""
     n = SCANNED // 100 if quick else SCANNED
     side = 10 if quick else 316
     for name, sides in (("in rows", (n, 16)), ("in a square", (side, 16 * (n // side)))):

@@ -1,6 +1,6 @@
-"""30 kills at random moments over one sweep: nothing lost, nothing begun twice beyond a window.
+"""30 kills at random moments of one sweep: nothing is lost, and only open tasks are begun twice.
 
-By SIGKILL: drivers of threads, workers under Dask and their drivers, each time gone on with.
+SIGKILL ends drivers with threads, workers under Dask and their drivers; each run is resumed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Contacts a second of method exact of mdr_contact on one core, and the million of master_surface.
+"""Contacts per second of mdr_contact exact on one core, and the million points of master_surface.
 
-All times but the last are of one thread, in processor time, taken in turn; medians. The grids are
-over friction (beta) and phase; the random points differ in everything, so that neighbours wait for
-one another. master_surface is run whole by the command, with its store, on two workers.
+Times are medians of the processor time of one thread, measured in turn, except the last one. The
+grids are over friction (beta) and phase. At random points all parameters differ, so that lanes wait
+for their neighbours. The command runs all of master_surface, with its store, on two workers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The demo, from the command to its end: 524,288 points computed, stored and drawn.
+"""The duration of the demo: 524,288 points computed, stored and drawn.
 
-Each step is a process of its own, as `make demo` runs it. The first run has an empty cache and
-compiles the kernel.
+Each step is a separate process, as in `make demo`. The first run has an empty cache and compiles
+the kernel.
 """
 
 from __future__ import annotations

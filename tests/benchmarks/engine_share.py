@@ -1,11 +1,11 @@
 """The share of the workers' time that a run into a store spends outside of the kernel.
 
-Engine share = 1 − kernel seconds/(workers × wall seconds), of SDND104's mass over friction and base
-acceleration where every point slips, in chunks of 2**19 points, the kernel compiled beforehand, and
-of method euler in chunks of some 0.3 s. The
-wall time is that of the whole run. Where other programs take processor time from the workers, the
-kernel seems slower and the share smaller than it is: so the note says how much of the workers'
-processors was ours, which is near 100 % on a machine at rest. Worker processes: see `processes`.
+Engine share = 1 − kernel seconds/(workers × wall seconds). It is measured for SDND104's mass over
+friction and base acceleration where every point slips, in chunks of 2**19 points, and for method
+euler in chunks of about 0.3 s; kernels are compiled beforehand. The wall time is that of the whole
+run. Other programs make the kernel seem slower and the share smaller, so the note gives the share
+of the workers' processors that was ours: near 100 % on an idle machine. For worker processes see
+`processes`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ TWO = ("wear_power", "regime")
 
 @dataclass(frozen=True)
 class Run:
-    """What a run did, and the processor time it was given."""
+    """The summary of a run and the processor time that it got."""
 
     summary: Summary
     processor_seconds: float
 
     @property
     def ours(self) -> float:
-        """The share of the workers' processors that this process was given."""
+        """The share of the workers' processors that this process got."""
         return self.processor_seconds / (self.summary.workers * self.summary.wall_seconds)
 
 
@@ -69,7 +69,7 @@ def measure(quick: bool) -> list[Figure]:
 
 
 def _euler(chunks: int, repeats: int) -> Iterator[Figure]:
-    """Time stepping over SDND104's window, 120,000 steps a point."""
+    """Time stepping over SDND104's window, 120,000 steps per point."""
     request = load("step_size", ("step = 1e-4", f"base_acceleration = {_accelerations(chunks)}"))
     request = with_options(request, backend="cpu", chunk_points=EULER_CHUNK)
     for workers in WORKERS:
@@ -87,7 +87,7 @@ def _accelerations(chunks: int) -> str:
 
 
 def request_of(chunks: int, outputs: tuple[str, ...]) -> Request:
-    """So many chunks in which every point slips."""
+    """A request of `chunks` chunks in which every point slips."""
     overrides = (
         f"friction = {{ geomspace = [0.01, 0.045, {512 * chunks}] }}",
         "base_acceleration = { linspace = [0.5, 15.0, 1024] }",
@@ -98,7 +98,7 @@ def request_of(chunks: int, outputs: tuple[str, ...]) -> Request:
 
 
 def prepare(request: Request) -> float:
-    """The kernel compiled or found; the seconds that took."""
+    """Compile or find the kernel; the seconds that this takes."""
     began = time.perf_counter()
     chunk = MemoryResults(request.sweep, chunk_points=CHUNK_POINTS).pending()[0]
     open_backend("cpu").prepare(request.sweep, points(request.sweep, chunk))

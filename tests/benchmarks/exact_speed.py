@@ -1,9 +1,9 @@
-"""Wear powers a second of method exact on one core, beside scalar numba and our own scalar build.
+"""Wear powers per second of method exact on one core, compared with numba and our scalar build.
 
-All times are of one thread, in processor time, taken in turn; medians. The grids are SDND104's
-mass, frequency and window over friction and base acceleration; two of them have a spring and a
-damper, or vertical shaking, besides. The random points are of every kind, so that neighbours have
-little in common: no grid is like that, and for SIMD over points it is the worst.
+Times are medians of the processor time of one thread, measured in turn. The grids have SDND104's
+mass, frequency and window over friction and base acceleration; two of them also have a spring and a
+damper, or vertical shaking. The random points are of every kind, so that neighbours have little in
+common. That is the worst case for SIMD over points, and unlike any grid.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PEER_COLUMNS = (
 
 @dataclass(frozen=True)
 class Case:
-    """Points to be timed, and whether they are of SDND104, which the peer can compute too."""
+    """Points to be timed, and whether they are of SDND104, which numba computes too."""
 
     name: str
     sweep: Sweep
@@ -95,7 +95,7 @@ def _random(name: str, count: int) -> Case:
 
 
 def _limit_figures(case: Case, found: Limit) -> Iterator[Figure]:
-    """An estimate of what this processor could do at best, and the work it rests on."""
+    """An estimate of the highest speed on this processor, and the counted work."""
     whole_time = _with_outputs(_from_rest(case), ("slip_phases",))
     slips = CpuBackend().compute(whole_time.sweep, whole_time.points).arrays["slip_phases"].mean()
     operations = sum(found.operations.values()) / found.vectors

@@ -1,16 +1,16 @@
-"""Points and steps a second on this machine's GPU: `python -m tests.benchmarks.gpu [FOLDER]`.
+"""Points and steps per second on this machine's GPU: `python -m tests.benchmarks.gpu [FOLDER]`.
 
-Writes gpu-DEVICE.json into FOLDER, results/benchmarks if none is named, after each measurement:
-each method with its speed in launches alone ("kernel") and from call to arrays ("call"); maps of
-10⁹ points by one thread and by two, which hide copying behind computing, and one through the engine
-into a store where all that takes is installed; last of all each method by the CPU backend on one
-core, where there is a compiler. Where nvdisasm is, the operations on doubles of a step are counted
-in the time loop's machine code: with the device's rate of them they tell which fraction of it is
-used. An exact method takes as many as its points need, which the code does not tell: it has no
-fraction.
+After each measurement gpu-DEVICE.json is written into FOLDER (default: results/benchmarks). It has,
+in this order: the speed of each method, in launches alone ("kernel") and of a whole call ("call");
+maps of 10⁹ points by one thread, and by two so that copies overlap computing; a map through the
+engine into a store if its dependencies are installed; each method by the CPU backend on one core if
+there is a compiler. With nvdisasm, the operations on doubles per step are counted in the machine
+code of the time loop, which gives the fraction of the device's peak rate. An exact method has no
+such fraction, since the operations depend on its points.
 
-Needs NumPy and CuPy; times are of a warm kernel, medians. What fails is told in the record, in
-place of its figures, and the others go on; with --go-on what a process before has not come to.
+NumPy and CuPy are needed. Times are medians with a warm kernel. A failure is recorded in place of
+its figures, and the others follow. With --go-on only what earlier processes have not measured is
+measured.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Measurement = tuple[str, str, Callable[[], Figures]]  # section, name, and how i
 
 
 def measurements(device: CupyDevice, backend: Backend) -> Iterator[Measurement]:
-    """All of them, in order of importance."""
+    """All measurements, in order of importance."""
     first, *others = works()
     yield "kernels", first.name, lambda: measured(first, device, backend)
     yield "maps", "SDND104 in chunks, one thread", lambda: whole_map(backend, first, 1)
@@ -63,12 +63,12 @@ def measurements(device: CupyDevice, backend: Backend) -> Iterator[Measurement]:
     yield "maps", "SDND104 into a store", stored_map
     for work in others:
         yield "kernels", work.name, lambda work=work: measured(work, device, backend)
-    for work in (first, *others):  # what is compiled meanwhile needs no GPU
+    for work in (first, *others):  # compiling needs no GPU
         yield "one_core", work.name, lambda work=work: on_one_core(work)
 
 
 def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
-    """One method's figures."""
+    """The figures of one method."""
     began = time.perf_counter()
     backend.prepare(work.sweep, work.points)
     compiling = time.perf_counter() - began
@@ -89,7 +89,7 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
 
 
 def _issue(work: Work, device: CupyDevice, steps_per_second: float) -> Figures:
-    """How much of the device's rate of operations on doubles the time loops use."""
+    """The fraction of the device's rate of operations on doubles that the time loops use."""
     if not sass.available():
         return {}
     kernel = kernel_of(work.sweep, work.points.variants)
@@ -106,11 +106,11 @@ def _issue(work: Work, device: CupyDevice, steps_per_second: float) -> Figures:
 def issue(
     time_loops: Sequence[sass.Loop], lanes: int, steps_per_second: float, double_rate: float
 ) -> Figures:
-    """Operations on doubles of a step and the fraction of `double_rate` that they make.
+    """Operations on doubles per step and the fraction of `double_rate` that they use.
 
-    A thread steps `lanes` items at once. Of several loops the mean is taken: springs go through one
-    in their first cycle and, with their work counted, another in their second. No fraction where a
-    loop's steps are not counted, or the rate is unknown.
+    A thread advances `lanes` items at once. Several loops are averaged: springs run one loop in
+    their first cycle and another, which sums their work, in the second. There is no fraction if the
+    steps of a loop are not counted or the rate is unknown.
     """
     found: Figures = {
         "items_of_a_thread": lanes,
@@ -137,7 +137,7 @@ def _cubin(text: str, options: tuple[str, ...], device: CupyDevice) -> bytes:
 
 
 def on_one_core(work: Work) -> Figures:
-    """The CPU backend on every 256th point; what is missing where it has no compiler."""
+    """The CPU backend on every 256th point, or the reason why it cannot run."""
     n = max(work.points.n_points // CPU_SHARE, 64)
     index = np.arange(n) * (work.points.n_points // n)
     columns = {
@@ -158,7 +158,7 @@ def on_one_core(work: Work) -> Figures:
 def whole_map(
     backend: Backend, work: Work, threads: int, points: int = MAP_POINTS, limit: float = LIMIT
 ) -> Figures:
-    """`work` again and again until there are so many points, or until `limit` seconds.
+    """`work` repeated until there are `points` points or `limit` seconds have passed.
 
     With two threads one chunk is copied while another is computed.
     """
@@ -166,7 +166,7 @@ def whole_map(
     began = time.perf_counter()
 
     def compute(_: int) -> list[float]:
-        """The kernels' seconds of each chunk that this thread took."""
+        """The kernel seconds of each chunk that this thread computes."""
         seconds = []
         while time.perf_counter() - began < limit and next(chunks, None) is not None:
             seconds.append(backend.compute(work.sweep, work.points).kernel_seconds)
@@ -185,9 +185,9 @@ def whole_map(
 
 
 def stored_map(side: int = STORED_SIDE, backend: str = "gpu") -> Figures:
-    """SDND104's map through the engine into a store, which is thrown away.
+    """SDND104's map through the engine into a temporary store.
 
-    Where the engine's packages are not installed, what is missing.
+    If dependencies of the engine are not installed, the name of the missing one.
     """
     try:
         import_module("zarr")
@@ -214,7 +214,7 @@ def stored_map(side: int = STORED_SIDE, backend: str = "gpu") -> Figures:
 
 
 def _both(work: Work, backend: Backend) -> tuple[float, float]:
-    """Seconds in launches and of the whole call, of one call."""
+    """The seconds that one call takes in launches and as a whole."""
     began = time.perf_counter()
     computed = backend.compute(work.sweep, work.points)
     return computed.kernel_seconds, time.perf_counter() - began
@@ -231,7 +231,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def machine(device: CupyDevice) -> Figures:
-    """What the figures are of, and when."""
+    """The device, the versions and the date of the figures."""
     facts = device.facts
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -241,10 +241,10 @@ def machine(device: CupyDevice) -> Figures:
 
 
 def record(path: Path, about: Mapping[str, Any], given: Iterator[Measurement]) -> int:
-    """Measure all, each kept in the file as soon as it is there; how many failed.
+    """Measure everything, store each result in the file at once, and return the number of failures.
 
-    What the file has already is not measured again. LostDeviceError where one measurement has cost
-    this process its GPU, kept in its place.
+    Figures that the file already has are not measured again. LostDeviceError if a measurement loses
+    the GPU; it is recorded as the result of that measurement.
     """
     kept: Figures = {**about, "kernels": {}, "maps": {}, "one_core": {}}
     if path.exists():
@@ -258,7 +258,7 @@ def record(path: Path, about: Mapping[str, Any], given: Iterator[Measurement]) -
         _keep(path, kept)
         try:
             found = measure()
-        except Exception as error:  # of one measurement: others may go well
+        except Exception as error:  # of one measurement: others may succeed
             found = {"error": f"{type(error).__name__}: {error}"}
             failed += 1
             lost = error if isinstance(error, LostDeviceError) else None
@@ -289,7 +289,7 @@ def _told(found: Figures) -> str:
 
 
 def main() -> int:
-    """Measures anew; with --go-on what a process before this one has not come to."""
+    """Measure everything; with --go-on only what earlier processes have not measured."""
     given = [each for each in sys.argv[1:] if each != GO_ON]
     folder = Path(given[0]) if given else RESULTS
     try:

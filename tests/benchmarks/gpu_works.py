@@ -1,4 +1,4 @@
-"""What is measured on a GPU: the documents' sweeps, schemes at constant step, random points."""
+"""The work measured on a GPU: sweeps of documents, schemes at constant step, random points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Work:
-    """Points to be timed, and the steps that all of them take together (0: not counted)."""
+    """Points to be timed, and the total number of their steps (0: not counted)."""
 
     name: str
     sweep: Sweep
@@ -25,7 +25,7 @@ class Work:
 
 
 def works() -> Iterator[Work]:
-    """What is measured."""
+    """All work that is measured."""
     side = 1024
     yield sdnd104(side)
     for method, evaluations in (("euler", 1), ("moreau", 1), ("devogelaere", 2), ("rk54", 6)):
@@ -52,7 +52,7 @@ def sdnd104(side: int) -> Work:
 
 
 def stepping(method: str, n: int, steps: int) -> Work:
-    """A scheme at constant step, without spring, damper and shaking, all points on one clock."""
+    """A scheme at constant step without spring, damper and shaking; all points share a clock."""
     random = np.random.default_rng(3)
     h = 1e-4
     values: dict[str, Values] = {
@@ -80,7 +80,7 @@ def contacts(side: int) -> Work:
 
 
 def springs(method: str, n: int) -> Work:
-    """Contacts all of whose springs slip, so that none is left out."""
+    """Contacts in which all springs slip, so that none is skipped."""
     steps, count, cycles = 1000, 1024, 2
     values = {
         "beta": np.linspace(0.3, 0.6, n),

@@ -1,9 +1,9 @@
-"""Impact oscillators a second on one core: exact, Newmark's scheme, harmonic balance, and numba.
+"""Impact oscillators per second on one core: exact, Newmark, harmonic balance, and numba.
 
-All times are of one thread, in processor time, taken in turn; medians. Exact: the backbone sweep's
-grid with all outputs. Newmark: 1000 steps a period at SDND122's energies; its steps are counted as
-they are taken, half a period each time the period is corrected, then a whole one with the
-disturbances. The period's corrections are counted by the peer, which takes the same ones.
+Times are medians of the processor time of one thread, measured in turn. Exact: the grid of the
+backbone sweep with all outputs. Newmark: 1000 steps per period at SDND122's energies. Its steps are
+half a period for each correction of the period, and a whole period with the disturbances; the numba
+version makes the same corrections and counts them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""What bounds the speed of a kernel on this processor, by counting: an estimate, not a proof.
+"""An estimate of the highest speed of a kernel on this processor, by counting its operations.
 
-The kernel's own source is run with a `real` that counts its operations (counted.h), in blocks of
-as many lanes as the machine's build has, so lanes that wait for the slowest are counted as well.
-Against that stands how many such vector operations a second one core does of each kind alone
-(rates.h). The least time is the longest of three: every operation but divisions and roots, at the
-rate of fused multiply-adds and additions in turn; products and fused multiply-adds at the rate of
-these alone; divisions and roots in a unit of their own. Compilers merge operations and add moves,
-which changes the count by some percent.
+The kernel's own source runs with a `real` that counts its operations (counted.h), in blocks of as
+many lanes as the machine's build, so that lanes that wait for the slowest count too. The rates of
+each kind of vector operation on one core are measured (rates.h). The shortest time is the longest
+of three: all operations except divisions and roots, at the rate of alternating fused multiply-adds
+and additions; products and fused multiply-adds at their own rate; divisions and roots, which have
+their own unit. Compilers merge operations and add moves, which changes the count by a few percent.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from sweep.spec import Points, Sweep
 
 HERE = Path(__file__).parent
 KINDS = ("sum", "product", "fused", "quotient", "root", "comparison", "choice", "logic")
-DIVIDER = ("quotient", "root")  # kinds in a unit of their own
+DIVIDER = ("quotient", "root")  # kinds that have their own unit
 MULTIPLIER = ("product", "fused")
 RATES = ("fused", "mixed", "quotient", "root")
 PACK = 4  # twice this many vectors hide the time from one operation to the next
@@ -34,7 +33,7 @@ ROUNDS = 2_000_000
 
 @dataclass(frozen=True)
 class Limit:
-    """The vector operations of a batch of points on one core, and the least time they take."""
+    """The vector operations of a batch of points on one core, and their shortest time."""
 
     operations: dict[str, int]  # kind -> vector operations
     rates: dict[str, float]  # vector operations a second of a kind alone
@@ -76,7 +75,7 @@ def _counting(text: str) -> str:
 
 
 def _rates() -> tuple[dict[str, float], int]:
-    """Vector operations a second of each kind, and the doubles in a vector."""
+    """Vector operations per second of each kind, and the doubles in a vector."""
     text = flat_text("portable.h") + (HERE / "rates.h").read_text(encoding="utf-8")
     library = ctypes.CDLL(str(compile_library(text, find_compiler(), (f"-DSWEEP_PACK={PACK}",))))
     width = library.tribosweep_width()

@@ -1,7 +1,7 @@
-"""Peak memory of a run of 10⁸ points against one of 10⁶: it must not grow with the sweep.
+"""Peak memory of runs of 10⁸ and 10⁶ points: it must not grow with the sweep.
 
-Each run is a process of its own, into a store in a temporary folder. Wear power and regime of
-SDND104's mass over one cycle, kept as float32.
+Each run is a separate process that writes a store in a temporary folder: wear power and regime of
+SDND104's mass over one cycle, as float32.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Slip phases of random points against a brute-force scan: no event missed, none invented.
 
-Compared are the points where two resolutions of the scan agree and no decision fell by less than
-1e-9; the others are counted. Sprung, damped and shaken points are among them.
+Points are compared if two resolutions of the scan agree and no decision was closer than 1e-9; the
+others are counted. Sprung, damped and shaken points are included.
 """
 
 from __future__ import annotations

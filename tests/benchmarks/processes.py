@@ -1,10 +1,10 @@
-"""Two worker processes against two bare threads that do nothing but call the kernel.
+"""Two worker processes compared with two threads that only call the kernel.
 
-Speed-up = speed of two over speed of one, in points a second: of `--cluster local` into a store,
-from the workers being there to the last receipt, and of kernel calls on the very same chunks. All
-four are taken in turn in each repetition, and the ratio of the two speed-ups is of one repetition.
-The processes' start is told apart, since it does not grow with the sweep. Where other programs take
-processor time, one worker is slowed less than two: so the load stands beside the figures.
+Speed-up = speed of two over speed of one, in points per second: for `--cluster local` into a store,
+from the start of the workers to the last receipt, and for kernel calls on the same chunks. All four
+are measured in turn in each repetition, and the speed-ups are compared within a repetition. The
+start of the processes is reported separately, since it does not grow with the sweep. The load of
+the machine is recorded too, because other programs slow two workers more than one.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _figure(name: str, values: list[float]) -> Figure:
 
 
 def _processes(request: Request, n: int) -> tuple[Summary, float]:
-    """What a run by so many processes did, and how long it took besides."""
+    """The summary of a run with that many processes, and the time it took besides computing."""
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
         store = open_store(request, Path(folder, "processes.zarr"))
         began = time.perf_counter()
@@ -81,7 +81,7 @@ def _processes(request: Request, n: int) -> tuple[Summary, float]:
 
 
 def _bare(request: Request, n: int) -> float:
-    """Points a second of kernel calls by so many threads, each with its share of the chunks."""
+    """Points per second of kernel calls by that many threads, each with its share of the chunks."""
     sweep = request.sweep
     every = list(chunks(sweep.shape, chunk_shape(sweep, CHUNK_POINTS)))
     with ThreadPoolExecutor(n) as executor:

@@ -1,4 +1,4 @@
-"""What a benchmark finds: figures, bounds on them, a table on the screen and a JSON file."""
+"""Results of benchmarks: figures and their bounds, as a table and in a JSON file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PACKAGES = ("numpy", "numba", "zarr", "xarray")
 
 @dataclass(frozen=True)
 class Figure:
-    """One number, and the bound it has to keep where there is one."""
+    """One number, and its bound if it has one."""
 
     name: str
     value: float
@@ -65,7 +65,7 @@ def machine() -> dict[str, Any]:
 
 
 def show(title: str, figures: Sequence[Figure]) -> None:
-    """One benchmark's table."""
+    """Print the table of one benchmark."""
     table = Table()
     for heading, side in (("figure", "left"), ("value", "right"), ("unit", "left")):
         table.add_column(heading, justify=side, overflow="fold")
@@ -83,7 +83,7 @@ def show(title: str, figures: Sequence[Figure]) -> None:
 
 
 def entry(figures: Sequence[Figure], load: float) -> dict[str, Any]:
-    """One benchmark as the file keeps it; `load` is the machine's load average as it began."""
+    """The entry of one benchmark in the file; `load` is the load average at its start."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "load": round(load, 2),
@@ -92,7 +92,7 @@ def entry(figures: Sequence[Figure], load: float) -> dict[str, Any]:
 
 
 def keep(path: Path, entries: dict[str, dict[str, Any]]) -> None:
-    """The file with these entries put in place of older ones, on this machine."""
+    """Replace older entries of this machine in the file by these."""
     here = machine()
     kept: dict[str, Any] = {}
     if path.exists():
@@ -105,7 +105,7 @@ def keep(path: Path, entries: dict[str, dict[str, Any]]) -> None:
 
 
 def _processor_model() -> list[str]:
-    """What tells processors of one name apart, where the system says it."""
+    """What distinguishes processors of the same name, if the system reports it."""
     info = Path("/proc/cpuinfo")
     text = info.read_text(encoding="utf-8", errors="replace") if info.exists() else ""
     first = dict(re.findall(r"^(.+?)\s*: (.*)$", text.split("\n\n")[0], re.MULTILINE))

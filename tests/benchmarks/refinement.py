@@ -1,9 +1,9 @@
-"""Points that refining saves for the same regimes, and what its looking beyond corners finds.
+"""Points that refinement saves for the same regimes, and what more than corners find.
 
-The first part is configs/wear_power_refined.toml against the whole grid of its finest level. The
-second has borders drawn at random in a square, among them tongues thinner than a coarse cell: how
-many of the finest grid's points the cells tell wrongly, where a cell is halved for its corners
-alone, for all known points at its edge, and with the cells around it, as [refine] does.
+The first part compares configs/wear_power_refined.toml with the whole grid of its finest level. The
+second draws random borders in a square, including tongues thinner than a coarse cell. It counts the
+points of the finest grid whose region comes out wrong if a cell is halved because of its corners
+alone, of all known points at its edge, or together with its neighbours as [refine] does.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _borders(n: int) -> list[Figure]:
 
 
 def _refine(codes: Codes, choose: Choose) -> tuple[int, int, int]:
-    """How many points and passes it takes, and how many of all points are told wrongly then."""
+    """The number of points and passes, and the number of points whose region comes out wrong."""
     mesh, passes = Mesh(COUNTS, LEVELS), 1
     while sum(map(len, chosen := choose(mesh, codes))):
         mesh.halve(chosen)
@@ -123,14 +123,14 @@ def _square() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _waves(random: np.random.Generator) -> Codes:
-    """A border that swings, and little swings on it."""
+    """A wavy border with small waves on it."""
     x, y = _square()
     slow, fast = random.uniform(0, 2 * np.pi, 2)
     return (y > 0.5 + 0.1 * np.sin(25 * x + slow) + 0.03 * np.sin(40 * x + fast)).astype(np.int64)
 
 
 def _tongues(random: np.random.Generator) -> Codes:
-    """A wedge from a border at the lower side, 1/33 wide at most, to a tip inside."""
+    """A wedge from the lower side, at most 1/33 wide, to a tip inside."""
     x, y = _square()
     left, lean, long = random.uniform(0.1, 0.4), random.uniform(0.3, 1.3), random.uniform(0.4, 0.9)
     along = (x - left) * np.cos(lean) + y * np.sin(lean)

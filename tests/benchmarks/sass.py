@@ -1,8 +1,8 @@
 """A GPU kernel's machine code: what its loops compute and write, and which is the time loop.
 
-Operations on doubles bound how fast a kernel can be: a multiprocessor begins so many of them a
-clock as cupy_device.DOUBLES_PER_CLOCK says. It takes nvdisasm: `pip install nvidia-cuda-nvdisasm`
-brings it, CUDA has it.
+Operations on doubles limit the speed of a kernel: cupy_device.DOUBLES_PER_CLOCK has how many a
+multiprocessor starts per clock. nvdisasm is needed: it is part of CUDA, and `pip install
+nvidia-cuda-nvdisasm` installs it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Code = list[tuple[int, str]]  # address, instruction
 
 @dataclass(frozen=True)
 class Loop:
-    """What one turn of a loop takes, all its branches counted."""
+    """The work of one iteration of a loop, with all its branches."""
 
     first: int  # address
     last: int
@@ -49,9 +49,9 @@ class Loop:
 
 
 def loops(code: Code) -> list[Loop]:
-    """The loops, in the order of their branches back.
+    """The loops, in the order of their backward branches.
 
-    ValueError if two overlap: the span between a branch back and its target then is no loop.
+    ValueError if two overlap: the code between a backward branch and its target is then no loop.
     """
     spans = sorted({(int(to, 16), at) for at, to in _branches(code) if int(to, 16) <= at})
     for (a, b), (c, d) in itertools.combinations(spans, 2):
@@ -62,10 +62,10 @@ def loops(code: Code) -> list[Loop]:
 
 
 def time_loops(code: Code) -> list[Loop]:
-    """The loops in which all time goes that a method in steps takes.
+    """The loops in which a time-stepping method spends its time.
 
-    They compute on doubles, have no loop in them, and lie in the loop over the budget; others, such
-    as those that square a matrix beforehand, do not.
+    They compute on doubles, contain no loop, and are inside the loop over the budget. Other loops,
+    such as those that square a matrix beforehand, are not.
     """
     return [loop for loop in loops(code) if loop.innermost and loop.depth and loop.on_doubles]
 
@@ -76,7 +76,7 @@ def writes(code: Code) -> int:
 
 
 def listings(cubin: bytes) -> dict[str, Code]:
-    """The instructions of each entry, with what it calls; a branch names the address it goes to."""
+    """The instructions of each entry and the functions it calls; branches name their targets."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
@@ -136,7 +136,7 @@ def _loop(span: tuple[int, int], spans: list[tuple[int, int]], code: Code) -> Lo
 
 
 def _counted(body: list[str]) -> int | None:
-    """By how much the one register changes that is both counted on and compared."""
+    """The increment of the register that is both incremented and compared."""
     steps = {found[1]: int(found[2], 16) for text in body if (found := COUNTS.search(text))}
     compared = " ".join(found[0] for text in body if (found := COMPARES.search(text)))
     changes = [abs(by) for name, by in steps.items() if re.search(rf"\b{name}\b", compared)]
@@ -148,7 +148,7 @@ def _count(pattern: re.Pattern[str], body: list[str]) -> int:
 
 
 def _nvdisasm() -> Path | None:
-    """The wheel's, the one on PATH, or that of an installed CUDA."""
+    """The nvdisasm of the wheel, on PATH, or of an installed CUDA."""
     try:
         listed = files("nvidia-cuda-nvdisasm") or []
     except PackageNotFoundError:

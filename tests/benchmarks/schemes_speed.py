@@ -1,10 +1,10 @@
-"""Time steps and force evaluations a second of the schemes on one core, beside SIMD-blocked numba.
+"""Time steps and force evaluations per second of the schemes on one core, and of numba.
 
-All times are of one thread, in processor time, taken in turn; medians. The points are random in
-mass, friction and acceleration about SDND104, each slips; "shared": with one frequency, step and
-window, "per point": with one of its own, "shaken": with vertical shaking. Steps are counted as
-they are asked for: where neighbours have steps of different lengths, waiting is time lost. What a
-scheme that chooses its steps has tried is found by asking for fewer until that is too few.
+Times are medians of the processor time of one thread, measured in turn. The points have random
+mass, friction and acceleration near SDND104, and all slip; "shared": the same frequency, step and
+window, "per point": different ones, "shaken": with vertical shaking. Only requested steps count:
+waiting for neighbours with shorter steps is lost time. The number of steps that a scheme with step
+control tries is found by lowering maximum_steps until it is too low.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _choosing(method: str, count: int, repeats: int) -> Iterator[Figure]:
 
 
 def _choosing_at_random(method: str, count: int, repeats: int) -> Iterator[Figure]:
-    """Points that take very different numbers of steps: a lane goes on with another point."""
+    """Points with very different numbers of steps, so that lanes take new points."""
     for name, case in (
         ("at random", _random_case(method, count)),
         ("at random, of every kind", _random_case(method, count, every_kind=True)),
@@ -127,7 +127,7 @@ def _beside(
     seconds: Mapping[str, float],
     kind: str,
 ) -> Iterator[Figure]:
-    """How many times as fast as numba, and that both compute the same."""
+    """The speed relative to numba, which must compute the same."""
     ratio = seconds[f"numba, {kind}"] / seconds[kind]
     yield Figure(f"{name}: ours to SIMD-blocked numba", ratio, "times")
     yield _agreement(name, case, work[f"numba, {kind}"]())
@@ -160,7 +160,7 @@ def _case(method: str, kind: str, count: int, tolerance: float = math.inf) -> Ca
 
 
 def _random_case(method: str, count: int, *, every_kind: bool = False) -> Case:
-    """Five octaves of frequency; of every kind: a half sprung, damped and shaken, any penalty."""
+    """Five octaves of frequency; half of the points sprung, damped or shaken; any penalty."""
     rng = np.random.default_rng(3)
     one = np.ones(1)
     mass = rng.uniform(0.5, 2, count)
@@ -201,7 +201,7 @@ def _case_of(name: str, method: str, parameters: dict[str, Values], count: int) 
 
 
 def _points(sweep: Sweep, columns: Mapping[str, Column], count: int) -> Points:
-    """With those variants of the method that hold."""
+    """The points with all variants of the method that hold."""
 
     def holds(names: tuple[str, ...], value: float | None) -> bool:
         held = (columns[name].values for name in names if name in columns)
@@ -233,7 +233,7 @@ def _agreement(name: str, case: Case, theirs: object) -> Figure:
 
 
 def _tries(case: Case) -> Values:
-    """Steps tried at each point: the least maximum_steps that is enough."""
+    """Steps tried at each point: the smallest maximum_steps that is sufficient."""
     count = case.points.n_points
     too_few, enough = np.zeros(count), np.full(count, 2.0**20)
     backend = CpuBackend()

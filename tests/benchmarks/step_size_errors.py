@@ -1,11 +1,10 @@
-"""How wrong every scheme is: errors of wear power against `exact` over the map of step_size.
+"""Errors of wear power of every scheme, compared with `exact` over the map of step_size.
 
-Fewer points of the same map, with the numbers of SDND104, steps of constant length. Schemes bear
-steps of different length, so what is left out as diverged differs; at one step all can be compared.
-A fifth of the points stick for good, without an error, and count. Relative errors are worst where
-there is little wear, beside the borders of the regimes.
-These are no measures of speed, and no bound is set: an order is fitted on smooth motions in
-tests/models/test_schemes.py, and friction's kinks have none.
+The map has fewer points, the parameters of SDND104 and constant steps. The schemes become unstable
+at different steps, so different points are left out as diverged; at one step all can be compared. A
+fifth of the points stick throughout and count with no error. Relative errors are greatest where
+there is little wear, near the borders of the regimes. There are no bounds: orders are fitted on
+smooth motions in tests/models/test_schemes.py, and motions with kinks have none.
 """
 
 from __future__ import annotations

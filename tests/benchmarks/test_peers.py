@@ -1,4 +1,4 @@
-"""The schemes in numba that ours are timed against compute what ours do."""
+"""The numba schemes that the benchmarks compare with give the results of ours."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.points import compute
 
 Columns = dict[str, NDArray[np.float64]]
 
-COUNT = 70  # more than the lanes that go together
+COUNT = 70  # more than the lanes of a block
 TOLERANCES = {"adapt_ordre2": 1.0, "rk32": 1e-5, "rk54": 1e-6}
 LONGEST = 2e-4
 
 
 def sprung_and_damped(method: str, *, shared: bool) -> Columns:
-    """Points that stick and slip; with one frequency, window and step, or each with its own."""
+    """Points that stick and slip, with the same frequency, window and step or different ones."""
     rng = np.random.default_rng(4)
 
     def own(low: float, high: float) -> NDArray[np.float64]:
@@ -54,7 +54,7 @@ def ours(columns: Columns, method: str, **controls: float) -> NDArray[Any]:
 
 @pytest.mark.parametrize("name", peers.SHARED)
 def test_with_one_clock(name: str) -> None:
-    """To what fused products make of it; vertical shaking is of the one peer that has it."""
+    """Up to the effect of fused products; only one of the numba schemes has vertical shaking."""
     method = name.removeprefix("shaken ")
     columns = sprung_and_damped(method, shared=True)
     if method != name:
@@ -73,7 +73,7 @@ def test_euler_by_clocks_of_their_own() -> None:
 
 @pytest.mark.parametrize("method", peers.CHOOSING)
 def test_by_steps_they_choose(method: str) -> None:
-    """The next length follows from rounded numbers, and the sums from it."""
+    """Rounding affects the length of the next step, and thereby the sums."""
     columns = sprung_and_damped(method, shared=False)
     given = peers.arguments(columns, COUNT, shared=False)
     theirs = peers.CHOOSING[method](*given, TOLERANCES[method], LONGEST)

@@ -1,10 +1,10 @@
-"""Spring steps a second of the time-stepping methods on one core, beside numba.
+"""Spring steps per second of the time-stepping methods on one core, compared with numba.
 
-A point is 4096 springs over two cycles of 1000 steps, at a friction that makes all of them slip, so
-that none is left out; two rows leave out those that stick, once counted as done and once not. All
-times are of one thread, in processor time, taken in turn; medians. The limit is an estimate: every
-vector operation of a spring, counted, at the rate of additions and multiplications in turn, or the
-multiplier's at its own.
+A point has 4096 springs over two cycles of 1000 steps, with a friction at which all of them slip,
+so that none is skipped. In two rows sticking springs are skipped; one counts them and one does not.
+Times are medians of the processor time of one thread, measured in turn. The limit is an estimate
+from the counted vector operations of a spring: at the rate of alternating additions and
+multiplications, or the multiplications at their own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PACKS = (1, 2, 3, 4)
 STEPS, SPRINGS = 1000, 4096
 CYCLES = 2
 LEAST_SPEED = 1e9  # spring steps a second on one core
-AGREEMENT = 1e-11  # with numba, relative: the sums go in another order
+AGREEMENT = 1e-11  # with numba, relative: the order of sums differs
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,14 @@ def _case(name: str, method: str, n: int, betas: tuple[float, float], delta: flo
 
 
 def _slipping(beta: float, delta: float, phase: float) -> int:
-    """How many springs slip at some time."""
+    """The number of springs that slip at some time."""
     middle = (np.arange(SPRINGS) + 0.5) * (np.sqrt(1 + delta) / SPRINGS)
     least = abs(np.exp(1j * phase) - beta) + abs(np.exp(1j * phase) + beta)
     return int(np.count_nonzero(2 * beta / delta * (1 - middle**2) < least))
 
 
 def _limit_figures(case: Case) -> Iterator[Figure]:
-    """What this processor could do at best, and the operations that it rests on."""
+    """The highest speed of this processor, and the operations it is estimated from."""
     columns = {name: Column(c.values[:1]) for name, c in case.points.columns.items()}
     found = limit(case.sweep, Points(n_points=1, columns=columns))
     lanes = CpuBackend().library(kernel_of(case.sweep)).lanes // case.sweep.method.pack

@@ -1,4 +1,4 @@
-"""Times of pieces of work to be compared: taken in turn, so that all meet the same noise."""
+"""Times of work to be compared, measured in turn so that all have the same noise."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from statistics import median
 
 
 def cpu_seconds(work: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """The median time of each, in seconds of this thread's processor: waiting is not counted.
+    """The median processor time of each in this thread, in s.
 
-    Each repeat begins with another one, since what ran before leaves its mark on clock and caches.
+    Each repetition begins with a different one, since earlier work affects clock and caches.
     """
     times: dict[str, list[float]] = {name: [] for name in work}
     names = deque(work)

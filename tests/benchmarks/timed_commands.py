@@ -1,4 +1,4 @@
-"""The command as a user runs it, timed: each time a process of its own."""
+"""The duration of commands as a user runs them, each in a separate process."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Seconds:
-    """What a command took."""
+    """The duration of a command."""
 
     wall: float
     processor: float  # of all its threads
 
 
 def with_cache(folder: Path) -> Mapping[str, str]:
-    """An environment in which kernels are kept in that folder."""
+    """An environment with that folder as the kernel cache."""
     return {**os.environ, "TRIBOSWEEP_CACHE_DIR": str(folder)}
 
 
 def seconds(arguments: tuple[str, ...], environment: Mapping[str, str]) -> Seconds:
-    """Of `sweep` with these arguments; RuntimeError if it fails."""
+    """The duration of `sweep` with these arguments; RuntimeError if it fails."""
     command = [sys.executable, "-m", "sweep", *arguments]
     before, began = _processor_seconds(), time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

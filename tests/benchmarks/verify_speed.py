@@ -1,8 +1,8 @@
-"""`sweep verify` of each source document, from the command to its files.
+"""The duration of `sweep verify` for each source document.
 
-Each is a process of its own; all kernels are in the cache but the first time. Under 60 s for
-sdnd104, compiling included, is asked of two processors at rest: the note has the processor time,
-which other programs lengthen less.
+Each run is a separate process; all kernels are in the cache except the first time. The bound for
+sdnd104, 60 s with compiling, is for two idle processors. The note has the processor time, which
+other programs affect less.
 """
 
 from __future__ import annotations

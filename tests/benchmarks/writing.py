@@ -1,18 +1,17 @@
-"""The rate at which a store writes chunks, to that of raw files of the same bytes.
+"""The rate at which a store writes chunks, relative to raw files of the same bytes.
 
-A raw file is opened, written, closed and renamed into its place. All are written in turn, into one
-folder, and removed after each round, so that they have the same memory and disk before them. In
-three ways: to memory that the system has at hand, the fastest that files can be, where only
-processor time counts; a series of chunks and then all of their files synced, as the disk takes them
-in a long run; and each file synced and its folder too, as a durable store does.
+A raw file is opened, written, closed and renamed into place. All files are written in turn into one
+folder and removed after each round, so that memory and disk are in the same state. There are three
+ways: into the page cache, where only processor time counts; a series of chunks whose files are
+synced at the end, as in a long run; each file and its folder synced, as in a durable store.
 
-The store sums up besides, and compresses what shrinks. The bound is of values that do not: chunks
-of random bits, of 2**19 float64 and of twice as many, the most that are one block of a file, with a
-status. The wear power of a real chunk, which shrinks, takes compressing besides, while raw files of
-its bytes come compressed: it is told without a bound.
+The store also computes checksums and compresses values that shrink. The bound is for values that do
+not: chunks of random bits with a status, of 2**19 float64 and of twice as many, the most that are
+one block of a file. The wear power of a real chunk is reported without a bound, since the store
+compresses it, while the raw files hold bytes that are compressed already.
 
-The store has the system find room for a file before it writes it, a plain raw file does not. Raw
-files that do so too are a second measure, without a bound, of what is left for the store to lose.
+The store allocates space for a file before writing it. Raw files that do so too are reported
+without a bound, to show what the store itself costs.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ SIZES = (1, 2)  # × 2**19 float64: 4 MB and 8 MB
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of one chunk written by the store and as raw files, and how many bytes that is."""
+    """Seconds to write one chunk by the store and as raw files, and its number of bytes."""
 
     store: float
     raw: float
@@ -56,7 +55,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Way:
-    """How chunks are written: so many before any is synced, and by which clock."""
+    """How chunks are written: the number before a sync, and the clock."""
 
     words: str
     clock: Callable[[], float] = time.perf_counter
@@ -142,7 +141,7 @@ def _times(values: NDArray[np.float64], factor: int, way: Way, repeats: int) -> 
 
 
 def _contents(store: Store, chunk: Chunk, arrays: dict[str, NDArray]) -> list[bytes]:
-    """What the files of a chunk hold; they are gone afterwards."""
+    """The contents of the files of a chunk, which are removed."""
     store.write(chunk, arrays)
     files = list(_files(store))
     contents = [file.read_bytes() for file in files]

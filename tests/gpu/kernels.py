@@ -1,8 +1,8 @@
-"""What the GPU's kernels take of a thread: `python -m tests.gpu.kernels` writes the record.
+"""Registers and memory of the GPU's kernels: `python -m tests.gpu.kernels` writes the record.
 
-Every kernel method compiled by NVRTC for each architecture, and for one of them with every further
-parameter set and all variants: registers, local memory and spills of each entry, as ptxas reports
-them. No figure is of a GPU.
+NVRTC compiles every kernel method for each architecture, and for one of them with every further
+parameter set and all variants. ptxas reports registers, local memory and spills of each entry. No
+figure is measured on a GPU.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ NO_CODE = re.compile(r"//.*|^#line.*$", re.MULTILINE)
 
 
 def kernels() -> Iterator[tuple[str, Kernel]]:
-    """Every kernel method for all outputs, by name.
+    """Every kernel method with all outputs, by name.
 
-    With the model's first parameter set and no variants; with each further set, or where there is
-    none with the first again, and all variants the method has.
+    Each has the model's first parameter set and no variants. A second kernel per further parameter
+    set, or one with the first set if there is no other, has all variants of the method.
     """
     for model in models().values():
         for method in model.methods:
@@ -61,13 +61,13 @@ def _kernels(model: Model, method: Method) -> Iterator[tuple[str, Kernel]]:
 
 
 def architectures(kernel: Kernel) -> tuple[int, ...]:
-    """Those that a kernel of kernels() is compiled for."""
+    """The architectures that a kernel of kernels() is compiled for."""
     plain = kernel.parameter_set == kernel.model.parameter_sets[0] and not kernel.variants
     return ARCHITECTURES if plain else (ONE,)
 
 
 def constant_step(kernel: Kernel) -> bool:
-    """Whether it takes steps of constant length only, so that a spill is in its time loop."""
+    """Whether all steps have constant length, so that a spill would be in the time loop."""
     method = kernel.method
     chosen = [variant.name for variant in method.variants]
     if method.name == "exact":
@@ -77,26 +77,26 @@ def constant_step(kernel: Kernel) -> bool:
 
 @functools.cache
 def compiled(kernel: Kernel, architecture: int) -> nvrtc.Compiled:
-    """The very text and options that the backend gives to NVRTC."""
+    """The text compiled with the options of the backend."""
     text = kernel_text(kernel, "gpu")
     return nvrtc.compiled(text, architecture, (*options_for(kernel, text), *OF_CUPY))
 
 
 def ptx_of(kernel: Kernel, architecture: int, *, on_the_way: bool = False) -> str:
-    """As compiled(), before ptxas has seen it."""
+    """As compiled(), but PTX."""
     text = kernel_text(kernel, "gpu")
     options = (*options_for(kernel, text), *OF_CUPY)
     return nvrtc.ptx(text, architecture, options, on_the_way=on_the_way)
 
 
 def usage(made: nvrtc.Compiled) -> dict[str, Any]:
-    """What the entries that compute take, as the record keeps it."""
+    """The usage of the entries that compute, as in the record."""
     told = made.usage
     return {entry: asdict(told[entry]) for entry in sorted(told) if entry != SIZES}
 
 
 def code_digest(kernel: Kernel) -> str:
-    """A digest of the text without comments and places."""
+    """A digest of the text without comments and #line."""
     code = "".join(NO_CODE.sub("", kernel_text(kernel, "gpu")).split())
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 

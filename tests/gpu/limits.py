@@ -1,11 +1,11 @@
-"""What a GPU's rate of doubles allows its kernels: `python -m tests.gpu.limits` writes the record.
+"""Limits of kernels by a GPU's rate of doubles: `python -m tests.gpu.limits` writes the record.
 
-The kernels that are measured on a GPU, their PTX run on the processor for some of their warps, and
-counted what these do: so many operations on doubles a point or step, by lanes at work and by lanes
-that wait for others of their warp. With an H200's data sheet that is a limit of its speed, which a
-GPU can come near to and not pass. No figure is of a GPU.
+For the kernels that are measured on a GPU, the PTX of some warps runs on the processor. Operations
+on doubles are counted per point or step, for lanes at work and for lanes that wait for others of
+their warp. With the data sheet of an H200 this gives an upper limit of the speed. No figure is
+measured on a GPU.
 
-A division or root is as many operations as the machine code of the usual case has.
+A division or root counts as the operations in its machine code for usual numbers.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "gpu_limits.json
 DEVICE, RATE = "H200", 17e12
 CONVERTED = 4  # a conversion from or to a double takes the time of so many (16 a clock, not 64)
 
-# Speeds aimed at on that GPU, and what is counted: (points, steps) a second.
+# The speeds aimed at on that GPU, in points or steps per second.
 AIMS = {
     "friction_oscillator exact, wear power of SDND104": 5e8,
     "friction_oscillator euler, one clock": 3e11,
@@ -52,7 +52,7 @@ AIMS = {
 
 @dataclass(frozen=True)
 class Limit:
-    """Of a kernel, per point; per step where steps are counted."""
+    """The limit of a kernel, per point or, where steps are counted, per step."""
 
     of: str
     on_doubles: float  # operations of lanes at work
@@ -65,7 +65,7 @@ class Limit:
 
 
 def limit(work: Work) -> Limit:
-    """From some warps of neighbouring points, evenly spread."""
+    """The limit of a kernel, from some evenly spread warps of neighbouring points."""
     warps = 2 if work.sweep.method.items or work.steps else 64
     chosen = sampled(work, warps)
     device = TwinDevice(memory=1 << 26, text_of=counted_text)
@@ -97,9 +97,9 @@ def limit(work: Work) -> Limit:
 
 
 def sampled(work: Work, warps: int) -> Work:
-    """As many warps of the work's threads, evenly spread; all of them if there are no more.
+    """That many warps of the work's threads, evenly spread, or all of them if there are fewer.
 
-    Of a kernel with items the points are taken one by one: a point has warps of its own.
+    Points with items are taken one by one, since each has warps of its own.
     """
     size = 1 if work.sweep.method.items else WARP
     n = work.points.n_points
@@ -119,7 +119,7 @@ def counted_text(kernel: Kernel) -> str:
 
 
 def counts(program: TwinProgram) -> dict[str, tuple[Any, Any]]:
-    """By entry, how often each stretch was run: by threads, and by warps."""
+    """By entry, how often each stretch ran: in threads, and in warps."""
     found: dict[str, tuple[Any, Any]] = {}
     for entry, of_entry in stretches(ptx_of(program.kernel, ARCHITECTURE)).items():
         kind = ctypes.c_uint64 * len(of_entry)
@@ -130,12 +130,12 @@ def counts(program: TwinProgram) -> dict[str, tuple[Any, Any]]:
 
 
 def on_doubles(stretch: Counter[str]) -> float:
-    """Operations on doubles of a stretch, as the machine does them."""
+    """The operations on doubles of a stretch."""
     return sum(n * _on_doubles(name) for name, n in stretch.items())
 
 
 def plain(stretch: Counter[str]) -> float:
-    """Instructions of a stretch, without moves, which registers do away with."""
+    """Instructions of a stretch without moves, which registers make unnecessary."""
     return float(sum(n for name, n in stretch.items() if not name.startswith("mov.")))
 
 
@@ -154,7 +154,7 @@ def _on_doubles(name: str) -> float:
 
 @functools.cache
 def expanded(base: str) -> float:
-    """Operations on doubles of a division or root, of usual numbers, in machine code."""
+    """Operations on doubles of a division or root in machine code, for usual numbers."""
     made = {"div": "a[0] / a[1]", "rcp": "1.0 / a[0]", "sqrt": "sqrt(a[0])"}[base]
     text = f'extern "C" __global__ void trial(double* a) {{ a[2] = {made}; }}'
     compiled = nvrtc.compiled(text, ARCHITECTURE, ("--fmad=false",))

@@ -1,4 +1,4 @@
-"""NVRTC without a driver: a text compiled for a GPU's architecture, and what ptxas says of it."""
+"""NVRTC without a driver: compile a text for a GPU architecture and read the report of ptxas."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROPERTIES = re.compile(
 
 @dataclass(frozen=True)
 class Usage:
-    """What one entry of a text takes of a GPU's thread."""
+    """What one entry needs per GPU thread."""
 
     registers: int
     stack: int  # bytes of local memory, spills included
@@ -33,7 +33,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The machine code of a text (or its PTX), or why there is none."""
+    """The machine code or PTX of a text, or the reason why there is none."""
 
     ok: bool
     log: str
@@ -42,7 +42,7 @@ class Compiled:
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """By entry."""
+        """The usage of each entry."""
         return {
             found["entry"]: Usage(
                 *(int(found[k]) for k in ("registers", "stack", "stores", "loads"))
@@ -52,7 +52,7 @@ class Compiled:
 
 
 def compiled(text: str, architecture: int, options: tuple[str, ...] = ()) -> Compiled:
-    """`text` compiled to machine code for sm_`architecture`, with ptxas' report in the log."""
+    """`text` compiled to machine code for sm_`architecture`; the log has the report of ptxas."""
     return _compile(
         text, (f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", *options), "CUBIN"
     )
@@ -61,7 +61,7 @@ def compiled(text: str, architecture: int, options: tuple[str, ...] = ()) -> Com
 def ptx(
     text: str, architecture: int, options: tuple[str, ...] = (), *, on_the_way: bool = False
 ) -> str:
-    """`text` compiled to PTX, which ptxas has not seen; or what it made machine code of."""
+    """`text` compiled to PTX; `on_the_way`: the PTX that NVRTC makes machine code from."""
     of = "sm" if on_the_way else "compute"
     done = _compile(text, (f"--gpu-architecture={of}_{architecture}", *options), "PTX")
     if not done.ok:
@@ -70,7 +70,7 @@ def ptx(
 
 
 def version() -> str:
-    """Of the package: another build of it may give other code."""
+    """The version of the package: another one may give other code."""
     return importlib.metadata.version(PACKAGE)
 
 

@@ -1,9 +1,8 @@
-"""PTX, which NVRTC makes of a text, run on this machine's processor.
+"""Run the PTX that NVRTC makes of a text on this machine's processor.
 
-PTX is what NVIDIA's compiler has made of the language: every contraction, reordering and selection
-that it allows itself is done. What is left is ptxas, which gives its instructions to the machine.
-Each line becomes one of C++, by the semantics of ptx_machine.h; a line that is not understood is an
-error.
+In the PTX, NVIDIA's compiler has finished every contraction, reordering and selection. Only ptxas
+follows, which translates the instructions for the machine. Each line becomes a line of C++ with the
+semantics of ptx_machine.h; an unknown line is an error.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ extern "C" void twin_{name}(void* argument, long long blocks, unsigned int threa
 }}
 """
 
-# How often each stretch without a label or branch was run: by all threads, and by warps, each as
-# often as that thread of it which ran it the most.
+# How often each stretch without a label or branch ran: in all threads, and in all warps, where a
+# warp counts as often as the thread of it that ran the stretch most often.
 COUNTERS = """
 static u64 run_{name}[{stretches}];
 extern "C" {{ u64 threads_{name}[{stretches}], warps_{name}[{stretches}]; }}
@@ -80,7 +79,7 @@ extern "C" void twin_{name}(void* argument, long long blocks, unsigned int threa
 
 
 def processor_text(ptx: str) -> str:
-    """A module of PTX as C++ for the processor, with a launcher of each entry as in twin.py."""
+    """A module of PTX as C++ for the processor, with a launcher for each entry as in twin.py."""
     parts, entries = _parsed(ptx)
     for name, parameter, lines in entries:
         parts.append(_function(name, parameter, lines, [_statement(line) for line in lines]))
@@ -111,7 +110,7 @@ def counting_text(ptx: str) -> str:
 
 
 def stretches(ptx: str) -> dict[str, list[Counter[str]]]:
-    """Of each entry, what instructions its stretches without a label or branch have."""
+    """By entry, the instructions of its stretches without a label or branch."""
     found: dict[str, list[Counter[str]]] = {}
     for name, _, lines in _parsed(ptx)[1]:
         begins = _begins(lines)
@@ -124,7 +123,7 @@ def stretches(ptx: str) -> dict[str, list[Counter[str]]]:
 
 
 def _begins(lines: list[str]) -> list[int]:
-    """The first lines of stretches: labels, and what follows a branch."""
+    """The first lines of stretches: labels, and lines after a branch."""
     return [
         i
         for i, line in enumerate(lines)
@@ -133,13 +132,13 @@ def _begins(lines: list[str]) -> list[int]:
 
 
 def _operation(line: str) -> str:
-    """The name of a line's instruction, if it has one."""
+    """The name of the instruction in a line, or empty."""
     found = OPERATION.match(line)
     return found[1] if found else ""
 
 
 def _parsed(ptx: str) -> tuple[list[str], list[tuple[str, str, list[str]]]]:
-    """The C++ of what comes before the entries; name, parameter and lines of each."""
+    """The C++ of everything before the entries; name, parameter and lines of each entry."""
     plain = COMMENT.sub("", ptx)
     parts = [MACHINE.read_text(encoding="utf-8")]
     for align, name, size, values in TABLE.findall(plain):
@@ -159,7 +158,7 @@ def _function(name: str, parameter: str, lines: list[str], done: list[str]) -> s
 
 
 def _declared(line: str) -> list[str]:
-    """Registers and local memory are full of garbage."""
+    """Registers and local memory are filled with garbage."""
     if found := LOCAL.fullmatch(line):
         align, name, size = found.groups()
         return [
@@ -207,7 +206,7 @@ def _statement(line: str) -> str:
 
 
 def _at(address: str, statements: list[str]) -> str:
-    """Statements at places counted from `at`: a load may change what the address is told by."""
+    """Statements for consecutive places from `at`; a load may overwrite its own address."""
     found = ADDRESS.fullmatch(address)
     if not found:
         raise ValueError(f"PTX not understood: {address}")
@@ -216,7 +215,7 @@ def _at(address: str, statements: list[str]) -> str:
 
 
 def _places(kind: str, operands: str) -> list[tuple[str, str]]:
-    """Each of the operands of a load or store, which may be a vector, and its place."""
+    """Each operand of a load or store, which may be a vector, and its place."""
     each = operands.strip("{}").split(",")
     return [(_operand(operand), f"at + {i * BYTES[kind]}") for i, operand in enumerate(each)]
 

@@ -1,8 +1,7 @@
-"""The GPU's text compiled for this machine's processor, and a device of the backend that runs it.
+"""The GPU's text compiled for this machine's processor, and a device that runs it.
 
-It has the entries, the structs and the arithmetic of the text that a GPU gets, from the CUDA branch
-of portable.h; of CUDA it lacks the machine: threads run one after another, the last first. Memory
-comes filled with garbage, and can be made to run out.
+Entries, structs and arithmetic are those of a GPU, from the CUDA branch of portable.h. Threads run
+one after another, the last one first. Memory is filled with garbage, and can be made to run out.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from sweep.backends.library import load_library
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Points, Sweep
 
-# What NVRTC has built in, as far as the kernels may use it. A function of CUDA's library on doubles
-# would be taken before the one of elementary.h, so that calls of it must not compile.
+# The built-in functions of NVRTC that kernels may use. A GPU would choose other functions of CUDA
+# on doubles over those of elementary.h, so calls of them must not compile.
 LIBRARY = {
     "double": """acos acosh asin asinh atan atanh cbrt cos cosh cospi erf erfc exp exp10 exp2 expm1
         fabs j0 j1 lgamma log log10 log1p log2 logb nearbyint rcbrt rint round rsqrt sin sinh sinpi
@@ -80,7 +79,7 @@ ENTRY = re.compile(r'extern "C" __global__ void tribosweep_(\w+)\(([^*]+)\*')
 
 
 def twin_text(kernel: Kernel) -> str:
-    """The whole text of a kernel that is compiled for the processor."""
+    """The complete text of a kernel for the processor."""
     return launchable(kernel_text(kernel, "gpu"))
 
 
@@ -91,7 +90,7 @@ def launchable(text: str) -> str:
 
 
 class TwinMemory:
-    """A piece of the twin's memory, which is given back with it."""
+    """A piece of the stand-in's memory, freed with this object."""
 
     def __init__(self, device: TwinDevice, n_bytes: int) -> None:
         self.bytes = np.full(n_bytes, 0xA5, np.uint8)
@@ -128,7 +127,7 @@ class TwinProgram:
 
 
 class TwinDevice:
-    """As a GPU is met by the backend; its memory has a bound, if one is given."""
+    """A stand-in for a GPU; its memory may be limited to `bound` bytes."""
 
     description = "twin"
     threads = 64
@@ -139,10 +138,10 @@ class TwinDevice:
         bound: int | None = None,
         text_of: Callable[[Kernel], str] = twin_text,
     ) -> None:
-        """`text_of` a kernel is what is compiled for the processor."""
+        """`text_of` returns the text of a kernel that is compiled for the processor."""
         self.text_of = text_of
-        self.memory = memory  # what it says that a queue may use
-        self.bound = bound  # what there is
+        self.memory = memory  # bytes that it reports as available to a queue
+        self.bound = bound  # bytes that exist
         self.used = self.most_used = 0
         self.launches: list[tuple[str, int]] = []
         self.refused = 0
@@ -166,7 +165,7 @@ class TwinDevice:
         return np.full(length * np.dtype(dtype).itemsize, 0x5A, np.uint8).view(dtype)
 
     def compute_arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
-        return compute_arrays(np, sweep, points, stop)  # this device's arrays are NumPy's
+        return compute_arrays(np, sweep, points, stop)  # the arrays of this device are NumPy's
 
     def empty(self, n_bytes: int) -> TwinMemory:
         if self.bound is not None and self.used + n_bytes > self.bound:

@@ -27,7 +27,7 @@ NAMES = {
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "friction_oscillator.json"
 
-# SDND104 on [4, 12] s but for the acceleration.
+# SDND104 on [4, 12] s without the acceleration.
 SDND104 = {
     "mass": 1.0,
     "gravity": 10.0,
@@ -42,7 +42,7 @@ TOLERANCES = {"adapt_ordre2": 0.3, "rk54": 1e-4, "rk32": 1e-4}
 
 
 def random_points(method: str, n: int, *, alike: bool = False, edges: bool = False) -> Values:
-    """Free and sprung, damped and shaken; one in 25 is outside what the model is valid for.
+    """Free and sprung, damped and shaken points; one in 25 is outside the range of validity.
 
     Windows are given in seconds and in cycles.
     """
@@ -129,7 +129,7 @@ def fixed_points() -> Values:
         "phase": np.where(shaken, spread(i, 41, -3.0, 3.0), 0.0),
         "window_start": start,
         "window_end": start + spread(i, 43, 0.0, 6.0),
-        # Of the methods that step through time; those beyond the limit of stability are among them.
+        # Controls of the time-stepping methods, some of them beyond the limit of stability.
         "step": spread(i, 47, 2e-4, 2e-3),
         "tangential_stiffness": spread(i, 53, 1e4, 2e6),
         "blocks": 1.0 + np.floor(spread(i, 59, 0.0, 5.0)),
@@ -137,12 +137,12 @@ def fixed_points() -> Values:
 
 
 def ours(short: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
-    """Parameters under the oracles' short names, under the project's."""
+    """Rename parameters from the oracles' short names to the names of the project."""
     return {NAMES[name]: np.asarray(values) for name, values in short.items()}
 
 
 def theirs(parameters: Mapping[str, NDArray[np.float64]], i: int) -> dict[str, float]:
-    """Point i under the oracles' names."""
+    """Point i with the names of the oracles."""
     return {short: float(parameters[name][i]) for short, name in NAMES.items()}
 
 
@@ -158,7 +158,7 @@ def stiff_parameters(n: int, seed: int = 5) -> dict[str, NDArray[np.float64]]:
     rng = np.random.default_rng(seed)
     mass, omega = rng.uniform(0.1, 3, n), rng.uniform(1, 30, n)
     spring, damping = 10 ** rng.uniform(-2, 2.2, n), 10 ** rng.uniform(0.5, 2.5, n)
-    damping[::5] = 2 * spring[::5] * (1 + 1e-9)  # critical, all but
+    damping[::5] = 2 * spring[::5] * (1 + 1e-9)  # nearly critical
     damping[1::9] = 0.05 * spring[1::9]
     gravity, base = np.full(n, 9.81), rng.uniform(1, 30, n)
     start = 2 * np.pi / omega * rng.uniform(0, 1, n)

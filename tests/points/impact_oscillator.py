@@ -38,7 +38,7 @@ def random_points(method: str, n: int, *, alike: bool = False, edges: bool = Fal
     }
     if edges:
         values = random_parameters(n, seed=11)
-        if method == "newmark":  # whose steps have to follow the contact
+        if method == "newmark":  # its steps must resolve the contact
             stiffest = 1e3 * values["stiffness"]
             values["wall_stiffness"] = np.minimum(values["wall_stiffness"], stiffest)
     if method == "exact":
@@ -53,7 +53,7 @@ def random_points(method: str, n: int, *, alike: bool = False, edges: bool = Fal
 
 
 def _harmonic_balance(values: Values, random: np.random.Generator, n: int) -> Values:
-    """One point in 25 of no motion, one that underflows, one of a stop too hard for cosines.
+    """Of 25 points one has no motion, one underflows, one has too hard a stop for cosines.
 
     The others' stops are not so hard that rounding alone moves an output by 1e-10.
     """
@@ -94,7 +94,7 @@ def found_by(method: str, parameters: Any, **how: Any) -> dict[str, NDArray[Any]
 
 
 def random_parameters(n: int, seed: int) -> dict[str, NDArray[np.float64]]:
-    """Stops from none to K/k = 1e12, energies from far below grazing to a thousand times that.
+    """Stops from K/k = 0 to 1e12, energies from far below grazing to a thousand times that.
 
     None is within a percent of grazing, where an integrator's events become blurred.
     """
@@ -114,5 +114,5 @@ def random_parameters(n: int, seed: int) -> dict[str, NDArray[np.float64]]:
 
 
 def theirs(parameters: dict[str, NDArray[np.float64]], i: int) -> dict[str, float]:
-    """Point i under the oracle's names."""
+    """Point i with the names of the oracle."""
     return {short: float(parameters[name][i]) for name, short in NAMES.items()}

@@ -38,7 +38,7 @@ def random_points(method: str, n: int, *, alike: bool = False, edges: bool = Fal
 
 
 def _controls(values: Values, n: int, *, edges: bool) -> Values:
-    """Numbers of springs that fill groups of lanes, and others; steps that fill segments, and not.
+    """Springs that fill groups of lanes and others; steps that fill segments and others.
 
     At about one point in five too few springs may slip. At most others where they would be too few,
     contact is lost, so that all slip.
@@ -102,7 +102,7 @@ def reference_cases() -> tuple[Columns, Columns]:
 
 
 def slipping_share(points: Columns) -> NDArray[np.float64]:
-    """The share of the contact that does not stick for good, by the closed form of its edge."""
+    """The share of the contact that ever slips, from the closed form of its edge."""
     beta, delta = (np.asarray(points[name], np.float64) for name in ("beta", "delta"))
     turn = np.exp(1j * np.asarray(points["phase"]))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,7 +113,7 @@ def slipping_share(points: Columns) -> NDArray[np.float64]:
 
 
 def enough_springs(points: Columns, least: float) -> NDArray[np.float64]:
-    """As many that some more can slip than a time-stepping method asks for, and at least these."""
+    """At least `least` springs, and enough that more slip than a time-stepping method needs."""
     return np.maximum(least, np.ceil(25 / slipping_share(points)))
 
 
