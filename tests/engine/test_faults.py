@@ -211,26 +211,26 @@ FULL_DISK = """
 // ROOM_LEFT bytes fit into regular files; then comes a short write, then ENOSPC, as on a full disk.
 static long used = 0;
 
-static long granted(int file, size_t asked) {
+static long granted(int file, size_t wanted) {
     struct stat state;
-    if (fstat(file, &state) || !S_ISREG(state.st_mode)) return (long)asked;
-    long before = __atomic_fetch_add(&used, (long)asked, __ATOMIC_SEQ_CST);
+    if (fstat(file, &state) || !S_ISREG(state.st_mode)) return (long)wanted;
+    long before = __atomic_fetch_add(&used, (long)wanted, __ATOMIC_SEQ_CST);
     long room = atol(getenv("ROOM_LEFT")) - before;
     if (room <= 0) {
         errno = ENOSPC;
         return -1;
     }
-    return room < (long)asked ? room : (long)asked;
+    return room < (long)wanted ? room : (long)wanted;
 }
 
-extern "C" ssize_t write(int file, void const* bytes, size_t asked) {
+extern "C" ssize_t write(int file, void const* bytes, size_t wanted) {
     auto real = (ssize_t(*)(int, void const*, size_t))dlsym(RTLD_NEXT, "write");
-    long size = granted(file, asked);
+    long size = granted(file, wanted);
     return size < 0 ? -1 : real(file, bytes, size);
 }
-extern "C" ssize_t pwrite64(int file, void const* bytes, size_t asked, off64_t at) {
+extern "C" ssize_t pwrite64(int file, void const* bytes, size_t wanted, off64_t at) {
     auto real = (ssize_t(*)(int, void const*, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
-    long size = granted(file, asked);
+    long size = granted(file, wanted);
     return size < 0 ? -1 : real(file, bytes, size, at);
 }
 extern "C" ssize_t writev(int file, iovec const* pieces, int count) {

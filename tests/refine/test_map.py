@@ -152,8 +152,8 @@ def test_interpolation_errors_are_small_for_a_smooth_output(
 def test_a_missing_value_stays_in_its_cell() -> None:
     axes = {"vertical_acceleration": {"linspace": [0.0, 20.0, 3]},
             "base_acceleration": {"linspace": [1.0, 9.0, 3]}}  # fmt: skip
-    asked = document(axes=axes, parameters={**PARAMETERS, "friction": 0.1})
-    found = on_grid(sweep.run(asked, store=None))
+    requested = document(axes=axes, parameters={**PARAMETERS, "friction": 0.1})
+    found = on_grid(sweep.run(requested, store=None))
     lost = found["vertical_acceleration"].values >= 10.0
     assert np.isnan(found["wear_power"].values[lost]).all()
     assert np.isfinite(found["wear_power"].values[~lost]).all()
@@ -170,10 +170,10 @@ def test_a_grid_of_one_and_three_axes() -> None:
     for axes, levels in (({"base_acceleration": AXES["base_acceleration"]}, 4), (three, 1)):
         parameters = PARAMETERS if len(axes) > 1 else {**PARAMETERS, "friction": 0.3}
         refine = {"output": "regime", "levels": levels}
-        asked = document(refine, axes=axes, parameters=parameters)
-        found = on_grid(sweep.run(asked, store=None))
+        requested = document(refine, axes=axes, parameters=parameters)
+        found = on_grid(sweep.run(requested, store=None))
         values = {name: {"values": found[name].values.tolist()} for name in axes}
-        whole = sweep.run({**plain(asked), "axes": values}, store=None)
+        whole = sweep.run({**plain(requested), "axes": values}, store=None)
         np.testing.assert_array_equal(found["regime"].values, whole["regime"].values)
 
 
@@ -220,8 +220,8 @@ def test_a_map_too_fine_for_paper_is_thinned() -> None:
 def test_points_without_a_value_are_counted_as_computed(tmp_path: Path) -> None:
     axes = {"vertical_acceleration": {"linspace": [0.0, 20.0, 3]},
             "base_acceleration": {"linspace": [1.0, 9.0, 3]}}  # fmt: skip
-    asked = document(axes=axes, parameters={**PARAMETERS, "friction": 0.1})
-    found = sweep.run(asked, store=None)
+    requested = document(axes=axes, parameters={**PARAMETERS, "friction": 0.1})
+    found = sweep.run(requested, store=None)
     lost = int((found["status"].values != 0).sum())
     figure = plots.draw(found)
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -230,8 +230,8 @@ def test_points_without_a_value_are_counted_as_computed(tmp_path: Path) -> None:
 
 def test_one_axis_is_a_line_through_the_points() -> None:
     axes = {"friction": AXES["friction"]}
-    asked = document(axes=axes, parameters={**PARAMETERS, "base_acceleration": 3.0})
-    found = sweep.run(asked, store=None)
+    requested = document(axes=axes, parameters={**PARAMETERS, "base_acceleration": 3.0})
+    found = sweep.run(requested, store=None)
     figure = plots.draw(found, "wear_power")
     line = figure.axes[0].get_lines()[0]
     np.testing.assert_array_equal(line.get_xdata(), np.sort(found["friction"].values))

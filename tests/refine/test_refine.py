@@ -37,9 +37,9 @@ def document(refine: Mapping[str, object] = REFINE, **changed: object) -> dict[s
     return whole | {"parameters": PARAMETERS, "axes": AXES, "refine": dict(refine)} | changed
 
 
-def plain(asked: Mapping[str, object]) -> dict[str, object]:
+def plain(requested: Mapping[str, object]) -> dict[str, object]:
     """The same grid, not refined."""
-    return {key: value for key, value in asked.items() if key != "refine"}
+    return {key: value for key, value in requested.items() if key != "refine"}
 
 
 def faults(refine: Mapping[str, object] = REFINE, *overrides: str, **changed: object) -> list[str]:
@@ -93,9 +93,9 @@ def at_points(grid: xr.Dataset, refined: xr.Dataset, names: Sequence[str]) -> xr
 def test_points_have_the_bits_of_the_same_points_of_a_grid(axes: Mapping[str, object]) -> None:
     parameters = PARAMETERS if "friction" in axes else {**PARAMETERS, "friction": 0.3}
     levels = 2 if len(axes) == 3 else 3
-    asked = document({"output": "regime", "levels": levels}, axes=axes, parameters=parameters)
-    refined = sweep.run(asked, store=None)
-    grid = sweep.run({**plain(asked), "axes": finest(refined, levels, axes)}, store=None)
+    requested = document({"output": "regime", "levels": levels}, axes=axes, parameters=parameters)
+    refined = sweep.run(requested, store=None)
+    grid = sweep.run({**plain(requested), "axes": finest(refined, levels, axes)}, store=None)
     assert refined.sizes["point"] < grid["regime"].size
     found = at_points(grid, refined, list(axes))
     for name in ("wear_power", "regime", "status"):
@@ -234,9 +234,9 @@ def test_the_rule_by_brute_force(counts: tuple[int, ...], levels: int) -> None:
         codes = (distance < 0.15) + 2 * (np.abs((places - centre) @ slope) < 0.5 / len(shape) ** 2)
         numbers = np.sin(3 * distance + random.uniform())
         numbers[random.uniform(size=shape) < 0.02] = np.nan
-        asked = (counts, levels, codes, numbers, 0.9 if len(counts) < 4 else 2.0)
-        by_hand = brute_force(*asked)
-        assert refined_points(*asked) == by_hand
+        requested = (counts, levels, codes, numbers, 0.9 if len(counts) < 4 else 2.0)
+        by_hand = brute_force(*requested)
+        assert refined_points(*requested) == by_hand
         refined += len(by_hand) < np.prod(shape)
     assert refined
 
@@ -248,9 +248,9 @@ def test_the_rule_by_brute_force(counts: tuple[int, ...], levels: int) -> None:
 def test_an_output_is_refined_by_the_same_rule(output: str, dtype: str) -> None:
     """From its whole grid, with 0.1 of its span on the coarse grid as tolerance."""
     refine = {"output": output, "levels": 3, "tolerance": 0.1}
-    asked = document(refine, outputs=[output], dtype=dtype)
-    found = sweep.run(asked, store=None)
-    grid = sweep.run({**plain(asked), "axes": finest(found, 3, AXES)}, store=None)
+    requested = document(refine, outputs=[output], dtype=dtype)
+    found = sweep.run(requested, store=None)
+    grid = sweep.run({**plain(requested), "axes": finest(found, 3, AXES)}, store=None)
     values = grid[output].values.astype(np.float64)
     coarse = values[::8, ::8]
     span = 0.1 * (coarse.max() - coarse.min())
@@ -342,25 +342,25 @@ def test_each_fault_of_an_axis_is_reported(axis: Mapping[str, object], said: str
 
 def test_midpoints_must_be_allowed_values() -> None:
     """Blocks are whole numbers: the interval from 2 to 4 can be halved once."""
-    asked = {
+    requested = {
         "method": "euler",
         "parameters": {**PARAMETERS, "friction": 0.1, "base_acceleration": 5, "step": 1e-3,
                        "tangential_stiffness": 1e4},
         "axes": {"blocks": {"values": [2, 4]}},
     }  # fmt: skip
-    load(document({"output": "regime", "levels": 1}, **asked))
-    (fault,) = faults({"output": "regime", "levels": 2}, **asked)
+    load(document({"output": "regime", "levels": 1}, **requested))
+    (fault,) = faults({"output": "regime", "levels": 2}, **requested)
     assert "[axes] blocks: halved 2 times, it takes 2.5; it has to be a whole number" in fault
 
 
 def test_an_interval_to_infinity_cannot_be_halved() -> None:
-    asked = {
+    requested = {
         "method": "rk54",
         "parameters": {**PARAMETERS, "friction": 0.1, "base_acceleration": 5, "step": 1e-3,
                        "tangential_stiffness": 1e4},
         "axes": {"tolerance": {"values": [1e-6, float("inf")]}},
     }  # fmt: skip
-    (fault,) = faults(**asked)
+    (fault,) = faults(**requested)
     assert "[axes] tolerance: halved 3 times, neighbouring values are equal" in fault
 
 
@@ -388,9 +388,9 @@ def test_conflicts_are_reported_all_at_once() -> None:
 
 
 def test_overrides_change_the_table() -> None:
-    asked = load(document(), ["refine.levels=2", 'refine.output="wear_power"',
+    requested = load(document(), ["refine.levels=2", 'refine.output="wear_power"',
                               "refine.tolerance=0.5"])  # fmt: skip
-    assert asked.refinement == Refinement(("wear_power",), 2, 0.5)
+    assert requested.refinement == Refinement(("wear_power",), 2, 0.5)
     (fault,) = faults(REFINE, "refine.levels=99")
     assert fault.startswith("--set refine.levels: 99 is not a whole number")
 

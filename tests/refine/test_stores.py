@@ -91,8 +91,8 @@ def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
     """In the last pass, and while the points of all passes are assembled."""
     path = tmp_path / "a.zarr"
     for write, store in ((2, f"{LAST}.zarr"), (2, f"{tmp_path.name}/a.zarr")):
-        asked = [str(path), json.dumps(SLOW), str(write), store]
-        killed = subprocess.run([sys.executable, "-c", RUNNER, *asked], cwd=CHECKOUT)
+        requested = [str(path), json.dumps(SLOW), str(write), store]
+        killed = subprocess.run([sys.executable, "-c", RUNNER, *requested], cwd=CHECKOUT)
         assert killed.returncode == -signal.SIGKILL
         if store == f"{LAST}.zarr":
             left = [len(Store.open(PassFolder(path)[i]).pending()) for i in range(LAST + 1)]
@@ -109,8 +109,8 @@ def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
 def test_one_cluster_computes_all_passes(tmp_path: Path, whole: dict[str, bytes]) -> None:
     """Otherwise SLURM jobs would queue again for every pass."""
     notes: list[str] = []
-    asked = load({**SLOW, "run": {**SLOW["run"], "cluster": "local"}})
-    _, summary = api.compute(asked, tmp_path / "a.zarr", notify=notes.append)
+    requested = load({**SLOW, "run": {**SLOW["run"], "cluster": "local"}})
+    _, summary = api.compute(requested, tmp_path / "a.zarr", notify=notes.append)
     assert summary.stopped == ""
     assert tree(tmp_path / "a.zarr") == whole
     assert [line.partition(":")[0] for line in notes] == ["Dask dashboard"]
@@ -168,9 +168,9 @@ def computed_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
     compute = CpuBackend.compute
 
-    def counted(backend: CpuBackend, asked: Sweep, points: Points, *stop: Any) -> Computed:
+    def counted(backend: CpuBackend, requested: Sweep, points: Points, *stop: Any) -> Computed:
         found.append(points.n_points)
-        return compute(backend, asked, points, *stop)
+        return compute(backend, requested, points, *stop)
 
     monkeypatch.setattr(CpuBackend, "compute", counted)
     return found
@@ -239,8 +239,8 @@ def test_a_sweep_stopped_in_a_later_pass_counts_the_passes_before(run: Run, tmp_
     assert 15 <= done < total
     again = ("run", "a.toml", "-o", "a.zarr", "--time-limit", "0.0000001")
     status, out, err = run(*again, "--json")
-    told = json.loads(out.splitlines()[-1])
-    assert (status, told["points_done"], told["points_total"]) == (143, done, total)
+    printed = json.loads(out.splitlines()[-1])
+    assert (status, printed["points_done"], printed["points_total"]) == (143, done, total)
     assert f"{done} of {total} points of all passes are kept, those of the last one in" in err
 
 
@@ -257,7 +257,7 @@ def test_values_are_those_of_the_machine_that_started(
     sweep.run(SLOW, store=path, report=report, stop=stop)
     assert not path.exists()
     geomspace = np.geomspace
-    monkeypatch.setattr(np, "geomspace", lambda *asked: geomspace(*asked) * (1 + 2**-52))
+    monkeypatch.setattr(np, "geomspace", lambda *requested: geomspace(*requested) * (1 + 2**-52))
     sweep.run(SLOW, store=path)
     assert tree(path) == whole
     sweep.run(SLOW, store=path)  # the finished store keeps them too
@@ -266,10 +266,10 @@ def test_values_are_those_of_the_machine_that_started(
 class Failing(WrappedBackend):
     """A backend that fails at points of low friction."""
 
-    def compute(self, asked: Sweep, points: Points, stop: Event | None = None) -> Computed:
+    def compute(self, requested: Sweep, points: Points, stop: Event | None = None) -> Computed:
         if (points.columns["friction"].values < 0.1).any():
             raise ValueError("a fault")
-        return self.real.compute(asked, points, stop)
+        return self.real.compute(requested, points, stop)
 
 
 def test_failed_points_are_a_class_and_are_tried_again(
@@ -282,10 +282,10 @@ def test_failed_points_are_a_class_and_are_tried_again(
     assert failed.any()
     assert not failed.all()
     assert "a.zarr.passes" in names(tmp_path)
-    asked = api.with_options(load(SLOW), retry_failed=True)
+    requested = api.with_options(load(SLOW), retry_failed=True)
     plain, _ = api.compute(load(SLOW), path)
     assert plain.failed()  # without retry_failed, failed points stay
-    kept, summary = api.compute(asked, path)
+    kept, summary = api.compute(requested, path)
     assert summary.stopped == ""
     assert not kept.failed()
     assert tree(path) == whole
