@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Modules are compiled when first imported; most of those installed never are.
+INSTALL := $(PIP) install --no-compile
 
 # With no compiler on the machine the kernels are compiled by the one that pip brings.
 COMPILER := $(or $(TRIBOSWEEP_CXX),$(shell command -v g++ || command -v clang++ || command -v c++))
@@ -15,6 +17,7 @@ CUDA := $(if $(ON_GPU),$(shell nvidia-smi 2>&1 | \
 endif
 CUPY := $(if $(ON_GPU),$(or $(patsubst %,$(VENV)/cuda%.installed,$(filter 12 13,$(CUDA))),no-cupy))
 
+QUICK := tests/config tests/theory tests/test_plan.py tests/test_options.py tests/test_source.py
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
 
 # Root in a container is no mistake, so pip need not warn of it.
@@ -32,6 +35,9 @@ demo: $(VENV)/demo.installed ## compute a wear-power surface of 524,288 points a
 	$(BIN)/sweep run wear_power -o results/wear_power.zarr
 	$(BIN)/sweep plot results/wear_power.zarr -o results/wear_power.png
 	@echo "The picture: $(CURDIR)/results/wear_power.png"
+
+check: lint ## lint, types, and the tests that compile few kernels: for daily work, about a minute
+	$(PYTEST) -m 'not broad' $(QUICK)
 
 test: lint $(VENV)/cupy.apart ## lint, types, import layers and the tests
 	$(PYTEST) -m 'not broad'
@@ -56,7 +62,7 @@ no-cupy:
 # CuPy beside no driver, for the tests: in a folder of its own, since all others go without it.
 # Where there is no such CuPy (macOS), they are skipped.
 $(VENV)/cupy.apart: $(VENV)/dev.installed
-	$(PIP) install --upgrade --no-deps --target $(VENV)/cupy 'cupy-cuda13x>=14.0' cuda-pathfinder || true
+	$(INSTALL) --upgrade --no-deps --target $(VENV)/cupy 'cupy-cuda13x>=14.0' cuda-pathfinder || true
 	@touch $@
 
 clean: ## remove the environment, caches and build products; results stay
@@ -74,5 +80,5 @@ $(VENV)/%.installed: pyproject.toml
 	    echo "$(PYTHON) is missing or older than 3.11: name a newer one, as in 'make PYTHON=python3.12'"; exit 1; }
 	@echo "Installing into $(VENV) (the first time takes a minute or two)"
 	@$(PYTHON) -m venv $(VENV)
-	$(PIP) install --editable '.$(EXTRAS)'
+	$(INSTALL) --editable '.$(EXTRAS)'
 	@touch $@
