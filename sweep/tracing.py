@@ -24,8 +24,8 @@ from sweep.wording import shown
 
 PICTURES = (".png", ".pdf", ".svg")
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")
-MOST_SAMPLES = 10**8  # moments: some gigabytes
-SLACK = 1e-9  # of the last moment: how far beyond the ends a time may lie by rounding
+MAX_SAMPLES = 10**8  # some gigabytes
+SLACK = 1e-9  # how far beyond the ends a time may lie by rounding, over the last time
 
 
 def trace(
@@ -38,23 +38,22 @@ def trace(
     start: float | None = None,
     end: float | None = None,
 ) -> xr.Dataset:
-    """The motion of one point of a sweep over time.
+    """Trace the motion of one point of a sweep over time.
 
-    `source` and `overrides` are as in sweep.run. `at` gives a value, in SI units or as text with
-    a unit, to each parameter that has several values there, whether or not the new one is among
-    them, and to any other that is to differ. The motion is told either at `times` (s, of
-    mdr_contact rad; ascending) or at `samples` moments from `start` to `end`, which by default span
-    the sweep's window.
+    `source` and `overrides` are as in sweep.run. `at` sets parameters, in SI units or as text with
+    a unit: each one that has several values in the sweep, to any value, and others as needed. The
+    motion is sampled either at `times` (ascending, in s; rad for mdr_contact) or at `samples` times
+    from `start` to `end`, by default the ends of the sweep's window.
 
     The Dataset has the dimension `time`, the model's observables along it (`sweep models NAME`),
-    every parameter as a coordinate without dimension, and `status`, that of the point in the sweep.
-    `exact` methods and `newmark` tell the motion at the very moment; other methods with a step
-    tell the state that stands there or last before, `time` saying when, each once. Where a point
-    ends before its time, what follows is missing; of one that has no motion, all is. SweepError is
-    raised where the request is at fault.
+    every parameter as a scalar coordinate, and `status`, that of the point in the sweep. `exact`
+    methods and `newmark` give the motion at the times themselves. Other methods with a step give
+    each of their states at or before these times once, and `time` is that of the state. Where the
+    computation ends early, later values are missing; a point without motion has none. SweepError if
+    the request cannot be met.
     """
     if not isinstance(cast(object, at or {}), Mapping):
-        raise SweepError(f"at={shown(at)}: values by name are asked for, as a dict")
+        raise SweepError(f"at={shown(at)} is not a mapping. Give values by name, as a dict")
     texts = [f"{name}={_in_toml(value)}" for name, value in (at or {}).items()]
     sweep = load(source, overrides, at=texts).sweep
     return trace_point(sweep, times=times, samples=samples, start=start, end=end)
@@ -68,30 +67,32 @@ def trace_point(
     start: float | None = None,
     end: float | None = None,
 ) -> xr.Dataset:
-    """The motion of a sweep that has one point, as `trace` has it; SweepError if it has more."""
+    """Trace a sweep of one point, as `trace` does; SweepError if it has more."""
     sweep = as_point(sweep)
     _refuse_method(sweep)
-    asked = None if times is None else _numbers("times", times)
-    if asked is not None and (samples, start, end) != (None, None, None):
-        raise SweepError("times tells every moment: leave out samples, start and end, or times")
+    moments = None if times is None else _numbers("times", times)
+    if moments is not None and (samples, start, end) != (None, None, None):
+        raise SweepError(
+            "times cannot be combined with samples, start or end: leave out one or the other"
+        )
     samples, start, end = _count(samples), _moment("start", start), _moment("end", end)
     traced_by = ItemsTracer if sweep.method.items else Tracer
     tracer = traced_by(kernel_of(sweep), sweep.constants)
     span = tracer.span()
     if _has_none(span) and (status := tracer.look(np.empty(0)).status):
-        asked = np.zeros(1) if asked is None else asked
-        return _dataset(sweep, asked, _nothing(sweep, asked.size, status))
-    if asked is None:
+        moments = np.zeros(1) if moments is None else moments
+        return _dataset(sweep, moments, _nothing(sweep, moments.size, status))
+    if moments is None:
         count = sweep.model.samples if samples is None else samples
-        asked = _spaced(span, count, start, end, sweep.model.clock.unit)
-    moments = _checked(asked, span, sweep.model.clock.unit)
+        moments = _spaced(span, count, start, end, sweep.model.clock.unit)
+    moments = _checked(moments, span, sweep.model.clock.unit)
     return _dataset(sweep, moments, tracer.look(moments))
 
 
 def save(dataset: xr.Dataset, path: str | Path) -> Path:
-    """A trace as a file of the kind that the end of its name says: see `refuse_end`.
+    """Write a trace to a file in the format that its suffix names: see `refuse_end`.
 
-    Files are replaced, a .zarr that is there is not. Raises SweepError and MachineError.
+    An existing file is replaced; an existing .zarr is refused. Raises SweepError and MachineError.
     """
     path = Path(path)
     refuse_end(path)
@@ -105,13 +106,13 @@ def save(dataset: xr.Dataset, path: str | Path) -> Path:
 
 
 def refuse_end(path: Path) -> None:
-    """SweepError if the end of the name is not one of .nc, .zarr, .csv, .png, .pdf, .svg."""
+    """SweepError if the suffix is not one of .nc, .zarr, .csv, .png, .pdf, .svg."""
     from sweep.export import TRACE_FORMATS
 
     known = (*TRACE_FORMATS, *PICTURES)
     if path.suffix.lower() not in known:
         choices = ", ".join(known)
-        raise SweepError(f"{str(path)!r} names no format by its end: use one of {choices}")
+        raise SweepError(f"{str(path)!r} has no suffix of a known format: use one of {choices}")
 
 
 def _in_toml(value: float | str) -> str:
@@ -122,14 +123,14 @@ def _numbers(name: str, given: ArrayLike) -> Values:
     try:
         return np.asarray(given, np.float64)
     except (TypeError, ValueError):
-        raise SweepError(f"{name}={shown(given)}: plain numbers are asked for") from None
+        raise SweepError(f"{name}={shown(given)} is not numeric: give plain numbers") from None
 
 
 def _moment(name: str, given: float | None) -> float | None:
-    """A moment that a trace begins or ends with, or None."""
+    """The first or last time of a trace, or None."""
     value = None if given is None else _numbers(name, given)
     if value is not None and (value.ndim or not np.isfinite(value)):
-        raise SweepError(f"{name}={shown(given)}: one finite number is asked for")
+        raise SweepError(f"{name}={shown(given)} is not one finite number")
     return None if value is None else float(value)
 
 
@@ -141,12 +142,14 @@ def _count(given: int | None) -> int | None:
 
 
 def as_point(sweep: Sweep) -> Sweep:
-    """The sweep of one point without axes; SweepError, which names the axes, if it has more."""
+    """The sweep of one point without axes; SweepError naming the axes if it has more."""
     long = [(name, axis) for axis in sweep.axes if axis.size > 1 for name in axis.columns]
     if long:
-        told = "; ".join(_extent(name, axis) for name, axis in long)
+        extents = "; ".join(_extent(name, axis) for name, axis in long)
         cure = " ".join(f"--at {name}=..." for name, _ in long)
-        raise SweepError(f"a trace is of one point, and there are several: {told}. Add {cure}")
+        raise SweepError(
+            f"a trace shows one point, and the sweep has several: {extents}. Add {cure}"
+        )
     columns = {name: values for axis in sweep.axes for name, values in axis.columns.items()}
     values = {**sweep.constants, **{name: float(each[:1][0]) for name, each in columns.items()}}
     constants = {parameter.name: values[parameter.name] for parameter in sweep.parameters}
@@ -164,29 +167,32 @@ def _refuse_method(sweep: Sweep) -> None:
     if not method.traced:
         able = ", ".join(traceable(sweep.model)) or "none"
         raise SweepError(
-            f"method {method.name!r} of {sweep.model.name} cannot be traced; those that can are: "
-            f"{able} (--set method=...)"
+            f"method {method.name!r} of {sweep.model.name} cannot be traced; choose one of "
+            f"{able} with --set method=..."
         )
 
 
 def traceable(model: Model) -> list[str]:
-    """The names of the model's methods that a trace can be taken of."""
+    """Names of the model's methods that can be traced."""
     return [method.name for method in model.methods if method.traced]
 
 
 def _spaced(span: Span, samples: int, start: float | None, end: float | None, unit: str) -> Values:
     first = span.first if start is None else start
     last = span.last if end is None else end
-    if not 2 <= samples <= MOST_SAMPLES:
-        most = f"at most {MOST_SAMPLES:,} (--samples)"
-        raise SweepError(f"samples={samples!r}: a trace has at least 2, {most}")
+    if not 2 <= samples <= MAX_SAMPLES:
+        raise SweepError(
+            f"samples={samples!r} is out of range: give --samples from 2 to {MAX_SAMPLES:,}"
+        )
     if not first < last:
-        raise SweepError(f"a trace from {first!r} {unit} to {last!r} {unit} is empty")
+        raise SweepError(
+            f"a trace from {first!r} {unit} to {last!r} {unit} is empty: the end has to be later"
+        )
     return np.linspace(first, last, samples)
 
 
 def _has_none(span: Span) -> bool:
-    """Whether no time can be looked at: so it is of points that have no motion."""
+    """Whether the point has no motion, and so no time to sample."""
     return not span.begin <= span.first < span.last
 
 
@@ -196,38 +202,40 @@ def _nothing(sweep: Sweep, moments: int, status: int) -> Seen:
 
 
 def _checked(times: Values, span: Span, unit: str) -> Values:
-    """The times where they can be looked at, what is beyond by rounding taken in."""
+    """The times, clipped to the span where rounding puts them beyond it."""
     if times.ndim != 1 or not times.size or not np.all(np.diff(times) >= 0):
-        raise SweepError(f"times of shape {times.shape} are not a list of ascending numbers")
+        raise SweepError(
+            f"times of shape {times.shape} are not a list of ascending numbers: sort them"
+        )
     slack = SLACK * abs(span.last)
     if not (span.begin - slack <= times[0] and times[-1] <= span.last + slack):
-        asked = f"from {float(times[0])!r} {unit} to {float(times[-1])!r} {unit}"
+        requested = f"from {float(times[0])!r} {unit} to {float(times[-1])!r} {unit}"
         raise SweepError(
-            f"a trace {asked} is not within {span.begin!r} {unit} to {span.last!r} {unit}, for "
-            "which the point is computed"
+            f"a trace {requested} is outside the computed range: choose times from "
+            f"{span.begin!r} {unit} to {span.last!r} {unit}"
         )
     return np.clip(times, span.begin, span.last)
 
 
 def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
     times = np.concatenate([seen.rows[: seen.n_seen, 0], times[seen.n_seen :]])
-    told = np.diff(times, prepend=-np.inf) > 0  # a state that stood at several moments is told once
+    new = np.diff(times, prepend=-np.inf) > 0  # a state that covers several times is kept once
     status = layout.results(sweep)[-1]
     described = {key: text for key, text in status.attributes.items() if key != "coordinates"}
     variables = {
-        each.name: _variable(sweep, each, ("time",), seen.rows[told, i])
+        each.name: _variable(sweep, each, ("time",), seen.rows[new, i])
         for i, each in enumerate(_observables(sweep, per_item=False), start=1)
     }
     variables["status"] = xr.Variable((), np.uint8(seen.status), described)
     coordinates = {
         c.name: xr.Variable((), value, dict(c.attributes)) for c, value in layout.coordinates(sweep)
     }
-    coordinates["time"] = _variable(sweep, sweep.model.clock, ("time",), times[told])
+    coordinates["time"] = _variable(sweep, sweep.model.clock, ("time",), times[new])
     if seen.items is not None:
         item = sweep.method.items.removesuffix("s")
         coordinates[item] = xr.Variable(item, seen.places, _place(sweep, item))
         for i, each in enumerate(_observables(sweep, per_item=True)):
-            variables[each.name] = _variable(sweep, each, ("time", item), seen.items[told, :, i])
+            variables[each.name] = _variable(sweep, each, ("time", item), seen.items[new, :, i])
     attributes = layout.attributes(sweep, {})
     return xr.Dataset(variables, coordinates, {key: attributes[key] for key in PROVENANCE})
 
@@ -244,7 +252,7 @@ def _place(sweep: Sweep, item: str) -> dict[str, str]:
 def _variable(
     sweep: Sweep, observable: Observable, dimensions: tuple[str, ...], values: NDArray[np.float64]
 ) -> xr.Variable:
-    """An observable with its CF attributes; over its scale where the sweep has no dimensions."""
+    """An observable with its CF attributes, divided by its scale in a dimensionless sweep."""
     described: dict[str, Any] = {"long_name": observable.long_name, "units": observable.unit}
     if observable.scale and sweep.parameter_set.scaled:
         described = {"long_name": f"{observable.long_name}, over {observable.scale}", "units": "1"}

@@ -130,10 +130,10 @@ def test_a_comparison_takes_quantities_with_units(results: xr.Dataset) -> None:
     [
         ({"parameters": {"step": None}}, "step: None is not a number"),
         ({"parameters": {"step": [1e-5]}}, r"step: \[1e-05\] is not a number"),
-        ({"parameters": [1]}, "values by name are asked for"),
+        ({"parameters": [1]}, "Give values by name, as a dict"),
         ({"parameters": {3: 1}}, "takes no 3"),
         ({"method": 3}, "there is no method 3"),
-        ({"results": 3}, "these are no results of a sweep"),
+        ({"results": 3}, "these are not results of a sweep"),
     ],
 )
 def test_wrong_arguments_of_a_comparison_are_refused(
@@ -144,24 +144,24 @@ def test_wrong_arguments_of_a_comparison_are_refused(
 
 
 def test_a_comparison_needs_the_status(results: xr.Dataset) -> None:
-    with pytest.raises(SweepError, match="these results have no status"):
+    with pytest.raises(SweepError, match="these results lack the status"):
         sweep.compare(results[["wear_power"]])
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"at": [3]}, "values by name are asked for"),
-        ({"at": "friction=0.1"}, "values by name are asked for"),
-        ({"times": "x"}, "times='x': plain numbers"),
+        ({"at": [3]}, "Give values by name, as a dict"),
+        ({"at": "friction=0.1"}, "Give values by name, as a dict"),
+        ({"times": "x"}, "times='x' is not numeric"),
         ({"samples": "3"}, "samples='3' is not a whole number"),
         ({"samples": 2.5}, "samples=2.5 is not a whole number"),
-        ({"start": "4 s"}, "start='4 s': plain numbers"),
-        ({"end": [5.0, 6.0]}, "end=.*: one finite number"),
-        ({"end": np.inf}, "end=inf: one finite number"),
-        ({"start": np.nan}, "start=nan: one finite number"),
-        ({"times": [5.0], "samples": 7}, "times tells every moment: leave out samples"),
-        ({"times": [5.0], "start": 4.0}, "times tells every moment: leave out samples"),
+        ({"start": "4 s"}, "start='4 s' is not numeric"),
+        ({"end": [5.0, 6.0]}, "end=.* is not one finite number"),
+        ({"end": np.inf}, "end=inf is not one finite number"),
+        ({"start": np.nan}, "start=nan is not one finite number"),
+        ({"times": [5.0], "samples": 7}, "times cannot be combined with samples"),
+        ({"times": [5.0], "start": 4.0}, "times cannot be combined with samples"),
     ],
 )
 def test_wrong_arguments_of_a_trace_are_refused(arguments: dict[str, Any], message: str) -> None:

@@ -41,7 +41,7 @@ def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
     import xarray as xr
 
     if not isinstance(cast(object, frequency), Real):
-        raise SweepError(f"frequency={wording.shown(frequency)} is not one number, in Hz")
+        raise SweepError(f"frequency={wording.shown(frequency)} is not one number in Hz")
     shown = dataset[[FREQUENCY, "status"]].sortby(ENERGY).transpose(..., ENERGY)
     curves = np.where(shown["status"].values == Status.ok, shown[FREQUENCY].values, np.nan)
     energies = _crossing(curves, shown[ENERGY].values, frequency)
@@ -81,12 +81,12 @@ def draw_backbone(
     others = [str(name) for name in dataset[FREQUENCY].dims if name != ENERGY]
     if per is not None and per not in others:
         raise SweepError(
-            f"this sweep has no axis {per!r} beside energy: there is {wording.listed(others)}"
+            f"this sweep has no axis {per!r} besides energy: choose one of {wording.listed(others)}"
         )
     at = at or {}
     if at.keys() & {ENERGY, per}:
         raise SweepError(
-            "energy is drawn along, and `per` has a curve for each value: neither is cut"
+            "at= cannot cut energy, which is the abscissa, nor `per`, which has a curve per value"
         )
     free = [name for name in others if name not in at]
     per = per or max(free, key=lambda name: dataset.sizes[name], default=None)
@@ -165,7 +165,7 @@ def _check(dataset: xr.Dataset) -> None:
             "along an axis 'energy'"
         )
     if dataset.sizes[ENERGY] < 2:
-        raise SweepError("a backbone takes at least two energies")
+        raise SweepError("a backbone needs at least two energies")
 
 
 def _label(variable: xr.DataArray) -> str:

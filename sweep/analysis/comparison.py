@@ -59,7 +59,7 @@ def compare_slice(shown: Slice, method: str) -> Slice:
     SweepError as of `compare`, and for a status.
     """
     if shown.name == "status":
-        raise SweepError("a status has no error: name another output, or leave it out")
+        raise SweepError("a status has no error: name another output")
     right = reference(shown.dataset, method)
     found = errors(shown.dataset, right)[[error_name(shown.name), "status"]]
     if not is_flag(shown.output):
@@ -110,7 +110,9 @@ def _given(
 ) -> dict[str, float]:
     """What is given for the method in SI units; SweepError for what it does not take."""
     if not isinstance(cast(object, parameters), Mapping):
-        raise SweepError(f"parameters={shown(parameters)}: values by name are asked for, as a dict")
+        raise SweepError(
+            f"parameters={shown(parameters)} is not a mapping. Give values by name, as a dict"
+        )
     given: dict[str, float] = {}
     for name, value in parameters.items():
         if name not in known:
@@ -126,9 +128,11 @@ def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
     """The sweep's model, method, parameter set and outputs alone."""
     attributes: Mapping[str, object] = getattr(dataset, "attrs", {})
     if not {"model", "recipe"} <= set(attributes):
-        raise SweepError("these are no results of a sweep: they do not say of which model")
+        raise SweepError("these are not results of a sweep: they do not name their model")
     if "status" not in dataset:
-        raise SweepError("these results have no status, which says which points are ok: keep it")
+        raise SweepError(
+            "these results lack the status of their points: keep the variable `status`"
+        )
     model = _called("model", str(dataset.attrs["model"]), models())
     parameter_set = str(json.loads(dataset.attrs["recipe"])["parameter_set"])
     sets = {each.name: each for each in model.parameter_sets}
@@ -168,8 +172,8 @@ def _check(sweep: Sweep, values: Mapping[str, Values]) -> None:
     missing = [p.name for p in sweep.parameters if p.name not in values]
     if missing:
         raise SweepError(
-            f"method {method!r} needs {', '.join(missing)}, of which these results know nothing: "
-            f"sweep.compare(..., {method!r}, {{{missing[0]!r}: ...}}) takes values"
+            f"method {method!r} needs {', '.join(missing)}; these results lack them: use "
+            f"sweep.compare(..., {method!r}, {{{missing[0]!r}: ...}})"
         )
     for parameter in sweep.parameters:
         given = values[parameter.name]

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Values = NDArray[np.float64]
 
 LABEL_WIDTH = 60  # characters: the least that an axis has room for
-MOST_LINES = 8  # an axis this short is drawn as lines rather than as columns of a map
+MAX_LINES = 8  # an axis this short is drawn as lines rather than as columns of a map
 NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
 ZERO: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
 
@@ -102,12 +102,11 @@ def draw_slice(shown: Slice) -> Figure:
     shape = shown.output.shape
     if not shape:
         raise SweepError(
-            f"there is nothing to draw: what is shown is a single point, {shown.name} = "
-            f"{quantity(shown.output)}"
+            f"nothing to draw: there is a single point, {shown.name} = {quantity(shown.output)}"
         )
     if shown.over:
         _draw_sample(figure, axes, shown)
-    elif len(shape) == 2 and min(shape) > MOST_LINES:
+    elif len(shape) == 2 and min(shape) > MAX_LINES:
         _draw_map(figure, axes, shown)
     else:
         _draw_lines(axes, shown)

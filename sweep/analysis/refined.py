@@ -80,8 +80,8 @@ def cells_of(dataset: xr.Dataset) -> Cells:
     mesh.halve_around(np.sort(points))
     if not np.array_equal(np.sort(points), mesh.points()):
         raise SweepError(
-            "these are not all points of a refined sweep, which make its cells; draw them `over` "
-            "two of its parameters"
+            "some points of the refined sweep are missing, so its cells are unknown: draw the rest "
+            "`over` two parameters"
         )
     return Cells(fine, mesh, points)
 
@@ -108,9 +108,7 @@ def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
     import xarray as xr
 
     if not (levels is None or (isinstance(cast(object, levels), Integral) and levels >= 0)):
-        raise SweepError(
-            f"levels={wording.shown(levels)}: a whole number, 0 or above, is asked for"
-        )
+        raise SweepError(f"levels={wording.shown(levels)} is not a whole number of 0 or above")
     cells = cells_of(dataset)
     mesh = cells.mesh
     levels = mesh.levels if levels is None else min(levels, mesh.levels)

@@ -123,7 +123,7 @@ def _relative(values: Values, reference: Values, ok: NDArray[np.bool_]) -> Value
 def _only(dataset: xr.Dataset, output: str) -> xr.DataArray:
     if output not in dataset.data_vars:
         known = ", ".join(str(name) for name in dataset.data_vars if name != "status")
-        raise SweepError(f"there is no output {output!r} to compare; there is {known}")
+        raise SweepError(f"there is no output {output!r} to compare; choose one of {known}")
     return dataset[output]
 
 
@@ -133,11 +133,11 @@ def _alike(*arrays: xr.DataArray) -> tuple[xr.DataArray, ...]:
 
     more = {str(name) for array in arrays for name in array.dims} - set(map(str, arrays[0].dims))
     if more:
-        raise SweepError(f"the reference has axes that are not compared: {', '.join(sorted(more))}")
+        raise SweepError(f"the reference has axes that the results lack: {', '.join(sorted(more))}")
     try:
         aligned = xr.align(*arrays, join="exact", copy=False)
     except ValueError as fault:
-        raise SweepError(f"the points compared are not the same: {fault}") from fault
+        raise SweepError(f"results and reference have different points: {fault}") from fault
     return tuple(array.compute() for array in xr.broadcast(*aligned))
 
 

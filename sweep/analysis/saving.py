@@ -1,4 +1,4 @@
-"""What analyses leave in files: pictures, and texts that are there whole or not at all."""
+"""Write pictures, and texts atomically."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def save(figure: Figure, path: str | Path) -> Path:
-    """Write a figure, of the kind that the end of the path says; SweepError if it cannot be."""
+    """Write a figure in the format that the suffix names; SweepError if it cannot be written."""
     path = Path(path)
     refuse_end(path)
     try:
@@ -26,17 +26,17 @@ def save(figure: Figure, path: str | Path) -> Path:
 
 
 def refuse_end(path: Path) -> None:
-    """SweepError if the end of the name is not that of a kind of picture."""
+    """SweepError if the suffix does not name a picture format."""
     from matplotlib.figure import Figure
 
     formats = Figure().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".").lower() not in formats:
         known = ", ".join(f".{name}" for name in sorted(formats))
-        raise SweepError(f"{str(path)!r} names no kind of picture by its end: use one of {known}")
+        raise SweepError(f"{str(path)!r} has no suffix of a picture format: use one of {known}")
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
-    """Files of these names and texts in a folder, and their paths; files there are replaced.
+    """Write texts by file name into a folder and return the paths; existing files are replaced.
 
     SweepError if the folder cannot be written to.
     """
@@ -47,5 +47,7 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
             scratch.write_text(text, encoding="utf-8", newline="\n")
             scratch.replace(folder / name)
     except OSError as error:
-        raise SweepError(f"cannot write to {str(folder)!r}: {error}; name another -o") from error
+        raise SweepError(
+            f"cannot write to {str(folder)!r}: {error}; choose another folder with -o"
+        ) from error
     return [folder / name for name in texts]

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float64]
 
-MOST_GRIDDED = 2**24  # points of a grid that refined ones of three axes or more are drawn from
-MOST_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # an axis is thinned to, by how many axes are shown
+MAX_GRID_POINTS = 2**24  # of the grid that refined points of three axes or more are drawn from
+MAX_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # to which an axis is thinned, by the number of axes shown
 
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """What a slice that is shown as a grid was computed as."""
+    """The cells and points of a refined sweep that is shown as a grid."""
 
     outlines: Mapping[str, NDArray[np.float64]]  # by axis: (n_cells, 2), where each begins and ends
     status: xr.DataArray  # of the points
@@ -40,7 +40,7 @@ class Slice:
     dataset: xr.Dataset  # of the axes shown alone; the axes cut are coordinates without dimension
     name: str  # of the output
     cuts: Mapping[str, str]  # axis cut -> "0.1 kg"
-    numbered: frozenset[str]  # axes whose neighbours are none, drawn as dots: those of samples
+    numbered: frozenset[str]  # axes of samples, drawn as dots because neighbours are unrelated
     over: tuple[str, ...] = ()  # of a sample: the two parameters it is drawn over
     refined: Refined | None = None  # over two axes: its cells, and the points that were computed
     infinite: Mapping[str, int] = field(default_factory=dict[str, int])  # axis -> points left out
@@ -121,7 +121,7 @@ def cut(
     """The slice of `dataset` that is shown of `output` (the first real one if None).
 
     The two longest axes are kept; each other, and each that `at` names, is cut at the value nearest
-    to that of `at`, or at its middle. Long axes are thinned evenly (MOST_VALUES). Of a sample,
+    to that of `at`, or at its middle. Long axes are thinned evenly (MAX_VALUES). Of a sample,
     `over` are one or two of its parameters, by default the first two; over one it becomes an axis.
     Refined points of several axes are a grid, as `on_grid` makes it; but a sample with `over`, or
     where none but `computed` points are to be shown. Points at infinity on an axis shown are left
@@ -148,7 +148,7 @@ def cut(
         for axis in dataset[name].dims
         if axis not in kept
     }
-    most = MOST_VALUES[len(kept)]
+    most = MAX_VALUES[len(kept)]
     steps = {axis: slice(None, None, -(-dataset.sizes[axis] // most)) for axis in kept}
     shown = dataset.isel({**places, **steps}).load()
     shown, infinite = _without_infinite(shown, over or kept)
@@ -164,18 +164,18 @@ def cut(
 
 
 def _refuse_kinds(dataset: object, output: object, at: object, over: object) -> None:
-    """SweepError for arguments from Python that are of the wrong kind."""
+    """SweepError for arguments of the wrong type."""
     import xarray as xr
 
     if not isinstance(dataset, xr.Dataset):
         kind = type(dataset).__name__
-        raise SweepError(f"the results of a sweep are an xarray.Dataset: this is of type {kind}")
+        raise SweepError(f"expected the xarray.Dataset of a sweep, not {kind}")
     if not isinstance(output, str | None):
         raise SweepError(f"output={wording.shown(output)} is not the name of an output")
     if not isinstance(at, Mapping):
-        raise SweepError(f"at={wording.shown(at)}: values by name are asked for, as a dict")
+        raise SweepError(f"at={wording.shown(at)} is not a mapping. Give values by name, as a dict")
     if isinstance(over, str) or not isinstance(over, Sequence):
-        raise SweepError(f"over={wording.shown(over)}: a list of names is asked for")
+        raise SweepError(f"over={wording.shown(over)} is not a list of names")
 
 
 def _without_infinite(
@@ -185,12 +185,12 @@ def _without_infinite(
     infinite: dict[str, int] = {}
     for name in names:
         if dataset[name].dtype.kind not in "iuf":
-            raise SweepError(f"{name} is no axis of numbers")
+            raise SweepError(f"{name} is not numeric, so it cannot be an axis")
         finite = np.isfinite(dataset[name].values)
         if finite.all():
             continue
         if not finite.any():
-            raise SweepError(f"there is nothing to draw: {name} is infinite at every point")
+            raise SweepError(f"nothing to draw: {name} is infinite at every point")
         points = dataset["status"].size if "status" in dataset else finite.size
         infinite[name] = points * int(np.count_nonzero(~finite)) // finite.size
         dataset = dataset.isel({dataset[name].dims[0]: finite})
@@ -202,7 +202,7 @@ def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
     dataset = dataset.load()
     cells = cells_of(dataset)
     shape, levels = cells.mesh.shape, cells.mesh.levels
-    while levels and (max(shape) > MOST_VALUES[2] or math.prod(shape) > MOST_GRIDDED):
+    while levels and (max(shape) > MAX_VALUES[2] or math.prod(shape) > MAX_GRID_POINTS):
         shape, levels = tuple((n - 1) // 2 + 1 for n in shape), levels - 1
     grid = on_grid(dataset, levels)
     if len(cells.axes) > 2:
@@ -211,7 +211,7 @@ def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
 
 
 def is_flag(variable: xr.DataArray) -> bool:
-    """Whether a variable holds classes with names; the status, which all sweeps have, is none."""
+    """Whether a variable holds named classes; the status does not count."""
     return "flag_meanings" in variable.attrs and variable.name != "status"
 
 
@@ -222,7 +222,7 @@ def flag_names(flag: xr.DataArray) -> dict[int, str]:
 
 
 def unit(variable: xr.DataArray) -> str:
-    """The unit as it is written in print, empty if there is none: "m/s^2" as "m/s²"."""
+    """The unit as printed, "" if dimensionless: "m/s^2" becomes "m/s²"."""
     text = str(variable.attrs.get("units", "1"))
     return "" if text == "1" else text.replace("^2", "²").replace("^3", "³")
 
@@ -233,7 +233,7 @@ def quantity(variable: xr.DataArray) -> str:
 
 
 def in_words(name: str) -> str:
-    """A name of the program as it is written in print."""
+    """A name with spaces in place of underscores."""
     return name.replace("_", " ")
 
 
@@ -244,7 +244,7 @@ def _output_name(dataset: xr.Dataset, output: str | None) -> str:
         return output
     real = [name for name in names if dataset[name].dtype.kind == "f"]
     if not names:
-        raise SweepError("there is nothing to draw: the sweep has no output but its status")
+        raise SweepError("nothing to draw: the sweep has no output but its status")
     return (real or names)[0]
 
 
@@ -253,7 +253,7 @@ def _check_names(kind: str, given: Iterable[str], known: Iterable[object]) -> No
     for name in given:
         if name not in choices:
             near = get_close_matches(name, choices, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(choices)}"
+            hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(choices)}"
             raise SweepError(f"this sweep has no {kind} {name!r}: {hint}")
 
 
@@ -273,7 +273,9 @@ def _sampled(dataset: xr.Dataset, axis: str) -> list[str]:
 def _over(dataset: xr.Dataset, kept: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
     sampled = _sampled(dataset, kept[0]) if len(kept) == 1 else []
     if asked and not sampled:
-        raise SweepError("there is no sample to be drawn over parameters: leave out --over")
+        raise SweepError(
+            "--over draws a sample over its parameters, and this sweep has no sample: leave it out"
+        )
     _check_names("sampled parameter", asked, sampled)
     if len(set(asked)) != len(asked) or len(asked) > 2:
         raise SweepError(f"a sample is drawn over one or two parameters, not {', '.join(asked)}")
@@ -284,8 +286,8 @@ def _refuse_cut_of_sample(dataset: xr.Dataset, at: Mapping[str, float]) -> None:
     for axis in map(str, dataset.sizes):
         for name in set(at) & set(_sampled(dataset, axis)):
             raise SweepError(
-                f"{name} is sampled and has no axis to be cut; --over {name} draws over it, and "
-                "`sweep export` writes every point as a row of a .csv"
+                f"{name} is sampled, so there is no axis to cut: draw over it with --over {name}, "
+                "or write every point as a row of a .csv with `sweep export`"
             )
 
 

@@ -53,7 +53,7 @@ def draw_trace(dataset: xr.Dataset) -> Figure:
     from matplotlib.figure import Figure
 
     if "time" not in getattr(dataset, "dims", ()) or "status" not in dataset:
-        raise SweepError("this is no trace: a picture takes the Dataset that sweep.trace gives")
+        raise SweepError("this is not a trace: give the Dataset that sweep.trace returns")
     panels, maps = _panels(dataset), _maps(dataset)
     loop = _loop(dataset)
     heights = [1.0] * len(panels) + [MAP_HEIGHT] * len(maps)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Piece, Points
 
 
-def _unless_told(metavar: str, meaning: str, *names: str) -> Any:
-    """An option that is None if it is not given, which the help need not say."""
+def _optional(metavar: str, meaning: str, *names: str) -> Any:
+    """An option whose default, None, is not shown in the help."""
     return typer.Option(*names, metavar=metavar, help=meaning, show_default=False)
 
 
@@ -34,7 +34,7 @@ def fit(
         str,
         typer.Argument(
             metavar="STORE|CSV",
-            help="A store of mdr_contact, or measured points.",
+            help="A store of mdr_contact, or a CSV file of measured points.",
             callback=filled,
         ),
     ],
@@ -46,35 +46,47 @@ def fit(
             "with a unit: phase=90degree). For a CSV without that column: its value.",
         ),
     ] = None,
-    variable: Annotated[str | None, _unless_told("NAME", "beta or xi; both without.")] = None,
+    variable: Annotated[str | None, _optional("NAME", "beta or xi. Default: both.")] = None,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="least_squares, minimax or aaa.")
     ] = "least_squares",
     degrees: Annotated[
-        str | None, _unless_told("P/Q", "Of each piece, as 4/3 or 1/0,1/2 (--variable).")
+        str | None,
+        _optional("P/Q", "Degrees of each piece, such as 4/3 or 1/0,1/2; needs --variable."),
     ] = None,
     limits: Annotated[
         tuple[float, float] | None,
-        _unless_told("LO HI", "Of the variable (--variable).", "--range"),
+        _optional("LO HI", "Range of the variable; needs --variable.", "--range"),
     ] = None,
     weights: Annotated[
         str | None,
-        _unless_told("NAME", "Of errors: relative, absolute or sigma; sigma if it is told."),
+        _optional(
+            "NAME",
+            "Weights: relative, absolute or sigma. Default: relative, or sigma with --sigma.",
+        ),
     ] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="xi in one piece across xi = 1.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Fit xi in one piece across xi = 1.")
+    ] = False,
     tolerance: Annotated[
-        float, typer.Option(metavar="SHARE", help="Of aaa, of the greatest energy.")
+        float,
+        typer.Option(metavar="SHARE", help="Tolerance of aaa, as a share of the largest energy."),
     ] = 1e-6,
-    x: Annotated[str | None, _unless_told("COLUMN", "Of a CSV: beta or mu.", "--x")] = None,
-    y: Annotated[str | None, _unless_told("COLUMN", "Of a CSV: the energies.", "--y")] = None,
+    x: Annotated[
+        str | None, _optional("COLUMN", "Column of a CSV file with beta or mu.", "--x")
+    ] = None,
+    y: Annotated[
+        str | None, _optional("COLUMN", "Column of a CSV file with the energies.", "--y")
+    ] = None,
     sigma: Annotated[
-        str | None, _unless_told("COLUMN", "Of a CSV: standard errors of energies.")
+        str | None,
+        _optional("COLUMN", "Column of a CSV file with standard errors of the energies."),
     ] = None,
     scale_beta: Annotated[
-        float | None, _unless_told("K", "beta = K x; of mu: kappa Delta_z/Delta_x.")
+        float | None, _optional("K", "Factor from x to beta; for mu it is kappa Delta_z/Delta_x.")
     ] = None,
     scale_energy: Annotated[
-        float | None, _unless_told("W", "Energies are divided by it; of J: W_ref.")
+        float | None, _optional("W", "Divisor of the energies; for energies in J it is W_ref.")
     ] = None,
     folder: Annotated[
         Path | None,
@@ -83,7 +95,7 @@ def fit(
             "-o",
             parser=output_path,
             metavar="FOLDER",
-            help="Default: beside the source, NAME_fit.",
+            help="Default: NAME_fit beside the source.",
         ),
     ] = None,
     as_json: Json = False,
@@ -91,16 +103,18 @@ def fit(
     """Fit master curves to the energies of rubbing contacts.
 
     The curves are rational functions. The energies are collapsed on one curve in two ways: W over
-    beta (from 0.1 on), and W times delta over xi = beta/delta (up to 4), W being the energy per
-    cycle over (16/3) G* a0 delta/n Delta_x^2. Coefficients go to fit_NAME.json, a ready function to
-    fit_NAME.py, pictures beside them. The fit over xi is in two pieces, which part where a stick
-    core appears. Files of these names that an earlier fit has left in the folder are removed.
+    beta (from 0.1 on), and W times delta over xi = beta/delta (up to 4). W is the energy per cycle
+    over (16/3) G* a0 delta/n Delta_x^2. Coefficients are written to fit_NAME.json, a Python
+    function to fit_NAME.py, and pictures beside them. The fit over xi has two pieces, which meet
+    where a stick core appears. Files of these names from an earlier fit in the folder are removed.
     """
     from sweep.analysis.master_curve import UNITS, Choices, Reading, load
     from sweep.analysis.master_curve.report import remove_others, write_all
 
     if variable is None and (degrees or limits):
-        raise SweepError("--degrees and --range are of one --variable: name it, beta or xi")
+        raise SweepError(
+            "--degrees and --range need one variable: add --variable beta or --variable xi"
+        )
     choices = Choices(
         method=method,
         degrees=_degrees(degrees),
@@ -111,10 +125,10 @@ def fit(
     )
     reading = Reading(x, y, sigma, scale_beta, scale_energy)
     folder = folder or _beside(source)
-    with StopRequest() as asked:
+    with StopRequest() as stop:
         points = load(source, reading)
         chosen = points.at(in_si(named(at or ()), UNITS))
-        curves, left = _fitted(chosen, variable, choices)
+        curves, failures = _fitted(chosen, variable, choices)
         if chosen.left_out:
             print(f"points of {source}{chosen.left_out_text()}", file=sys.stderr)
         for curve in curves:
@@ -122,15 +136,15 @@ def fit(
                 print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
         written = write_all(points, chosen, curves, folder)
         for path in remove_others(folder, written):
-            print(f"removed {path}, of an earlier fit", file=sys.stderr)
-        _tell(curves, left, written, as_json=as_json)
+            print(f"removed {path}, left by an earlier fit", file=sys.stderr)
+        _print_results(curves, failures, written, as_json=as_json)
         return
-    print(f"stopped by {asked.cause}", file=sys.stderr)
-    raise typer.Exit(asked.exit_status)
+    print(f"stopped by {stop.cause}", file=sys.stderr)
+    raise typer.Exit(stop.exit_status)
 
 
 def _beside(source: str) -> Path:
-    """The folder NAME_fit beside a file or store, of a URL in the working directory."""
+    """The folder NAME_fit beside a file or store; for a URL, in the working directory."""
     from sweep.store.place import is_url, local
 
     if is_url(source):
@@ -142,7 +156,7 @@ def _beside(source: str) -> Path:
 def _fitted(
     points: Points, variable: str | None, choices: Choices
 ) -> tuple[list[MasterCurve], dict[str, str]]:
-    """The curves, and why there is none where a variable was not asked for by name."""
+    """The curves and, if no variable is named, why one has none."""
     from sweep.analysis.master_curve import VARIABLES
     from sweep.analysis.master_curve import fit as fit_curve
     from sweep.cli.app import chosen
@@ -150,29 +164,29 @@ def _fitted(
     if variable is not None:
         return [fit_curve(points, chosen("variable", variable, VARIABLES).name, choices)], {}
     curves: list[MasterCurve] = []
-    left: dict[str, str] = {}
+    failures: dict[str, str] = {}
     for name in VARIABLES:
         try:
             curves.append(fit_curve(points, name, choices))
         except SweepError as error:
-            left[name] = str(error)
+            failures[name] = str(error)
     if not curves:
-        raise SweepError("\n".join(f"over {name}: {why}" for name, why in left.items()))
-    return curves, left
+        raise SweepError("\n".join(f"over {name}: {why}" for name, why in failures.items()))
+    return curves, failures
 
 
-def _tell(
-    curves: list[MasterCurve], left: dict[str, str], written: list[Path], *, as_json: bool
+def _print_results(
+    curves: list[MasterCurve], failures: dict[str, str], written: list[Path], *, as_json: bool
 ) -> None:
     from sweep.analysis.master_curve import as_json as plain
 
     if as_json:
-        told = {"fits": [plain(curve) for curve in curves], "not_fitted": left}
-        print_json({**told, "files": list(map(str, written))})
+        results = {"fits": [plain(curve) for curve in curves], "not_fitted": failures}
+        print_json({**results, "files": list(map(str, written))})
         return
     for curve in curves:
         _print(curve)
-    for name, why in left.items():
+    for name, why in failures.items():
         print(f"no fit over {name}: {why}")
     print("\n".join(map(str, written)))
 
@@ -207,7 +221,7 @@ def _ends(least: float, greatest: float) -> str:
 
 
 def _coefficients(piece: Piece, name: str) -> list[tuple[str, str, str, str]]:
-    """Rows of a table; none of AAA, whose numbers are values at points."""
+    """Rows of a table; none for AAA, whose numbers are values at points."""
     from sweep.analysis.master_curve import Quotient
 
     rational = piece.rational
@@ -228,14 +242,14 @@ def _coefficients(piece: Piece, name: str) -> list[tuple[str, str, str, str]]:
 def _degrees(text: str | None) -> tuple[Degrees, ...]:
     from sweep.analysis.master_curve import Degrees
 
-    found: list[Degrees] = []
+    degrees: list[Degrees] = []
     for part in filter(None, (text or "").split(",")):
         above, _, below = part.partition("/")
         try:
-            found.append(Degrees(int(above), int(below)))
+            degrees.append(Degrees(int(above), int(below)))
         except ValueError:
             raise typer.BadParameter(
-                f"{part!r} is not P/Q, the degrees of a numerator and of a denominator",
+                f"{part!r} is not P/Q, such as 4/3: degrees of numerator and denominator",
                 param_hint="--degrees",
             ) from None
-    return tuple(found)
+    return tuple(degrees)

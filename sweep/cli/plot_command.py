@@ -38,7 +38,7 @@ def plot(
             "-o",
             parser=output_path,
             metavar="FILE",
-            help="Default: beside the store, .png.",
+            help="Default: a .png beside the store.",
         ),
     ] = None,
     at: Annotated[
@@ -61,11 +61,11 @@ def plot(
 ) -> None:
     """Draw one output as lines or a map, or its error.
 
-    The two longest axes are drawn; the others are cut at their middle, or where --at says. A sample
-    is drawn as dots over two of its parameters; refined points are a map too, their cells outlined.
-    With --against, another method of the model (exact) computes the same points, and median and
-    worst of the relative errors drawn are told; where its value is 0, they are relative to its
-    greatest.
+    The two longest axes are drawn; the others are cut at their middle, or at the value given by
+    --at. A sample is drawn as dots over two of its parameters. Refined points are drawn as a map
+    with their cells outlined. With --against, another method of the model (such as exact) computes
+    the same points; the relative errors are drawn, and their median and worst printed. Where the
+    other method's value is 0, errors are relative to its largest value.
     """
     from sweep.analysis.comparison import compare_slice
     from sweep.analysis.plots import draw_slice
@@ -75,16 +75,16 @@ def plot(
 
     path = path or _picture_beside(store, output, against)
     cuts = named(at or ())
-    with StopRequest() as asked:
+    with StopRequest() as stop:
         refuse_end(path)
         dataset = open_results(store)
         units = {str(name): _unit(dataset, str(name)) for name in dataset.coords}
         shown = cut(dataset, output, in_si(cuts, units), over or (), computed=against is not None)
         if against is not None:
             shown = compare_slice(shown, against)
-        _tell_plot(shown, save(draw_slice(shown), path), as_json=as_json)
+        _print_plot(shown, save(draw_slice(shown), path), as_json=as_json)
         return
-    raise typer.Exit(asked.exit_status)
+    raise typer.Exit(stop.exit_status)
 
 
 def _unit(dataset: xr.Dataset, name: str) -> str:
@@ -97,22 +97,22 @@ def _picture_beside(store: str, output: str | None, against: str | None) -> Path
     return beside.with_name("_".join(part for part in parts if part) + ".png")
 
 
-def _tell_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
-    """The picture's path; of errors before it their median and worst, and what has none."""
+def _print_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
+    """Print the picture's path; for errors first median, worst, and the points without one."""
     from sweep.analysis.relative_errors import spread
 
-    told: dict[str, Any] = {"output": shown.name, "file": str(written)}
+    results: dict[str, Any] = {"output": shown.name, "file": str(written)}
     attributes = shown.dataset.attrs
     if "against" in attributes:
         found = spread(shown.dataset, shown.name)
-        told |= {"method": attributes["method"], "against": attributes["against"], **vars(found)}
-        told["where"] = {name: float(value) for name, value in found.where.items()}
-        told["no_value"] = {status.name: count for status, count in shown.missing.items()}
-        told["infinite"] = dict(shown.infinite)
+        results |= {"method": attributes["method"], "against": attributes["against"], **vars(found)}
+        results["where"] = {name: float(value) for name, value in found.where.items()}
+        results["no_value"] = {status.name: count for status, count in shown.missing.items()}
+        results["infinite"] = dict(shown.infinite)
         if not as_json:
             _print_spread(shown, found)
     if as_json:
-        print_json(told)
+        print_json(results)
     else:
         print(written)
 

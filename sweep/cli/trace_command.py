@@ -30,7 +30,10 @@ def trace(
     config: ConfigPath,
     at: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="The point: a value for each axis of the file."),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="The point: a value for each axis of the file (SI, or with a unit).",
+        ),
     ] = None,
     path: Annotated[
         Path | None,
@@ -39,47 +42,52 @@ def trace(
             "-o",
             parser=output_path,
             metavar="FILE",
-            help="Its end says: .nc, .zarr, .csv, .png, .pdf or .svg.",
+            help="Output file; its suffix sets the format: .nc, .zarr, .csv, .png, .pdf or .svg.",
             show_default=False,
         ),
     ] = None,
     overrides: Overrides = None,
     samples: Annotated[
         int | None,
-        typer.Option(min=2, metavar="N", help="Moments looked at.", show_default=False),
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="Number of times at which the motion is sampled.",
+            show_default=False,
+        ),
     ] = None,
     start: Annotated[
         float | None,
-        typer.Option("--from", metavar="T", help="First moment, in s (mdr_contact: rad)."),
+        typer.Option("--from", metavar="T", help="First time, in s (rad for mdr_contact)."),
     ] = None,
     end: Annotated[
         float | None,
-        typer.Option("--to", metavar="T", help="Last moment, in s (mdr_contact: rad)."),
+        typer.Option("--to", metavar="T", help="Last time, in s (rad for mdr_contact)."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Trace the motion of one point over time.
 
-    By default over the window of the sweep. A picture shows the observables with stick shaded, and
+    The default range is the sweep's window. A picture shows the observables, with stick shaded, and
     the loop of force over displacement. The exit status is 1 if the point's status is not ok.
     """  # fmt: skip
     from sweep.config import load
     from sweep.tracing import as_point, refuse_end, save, trace_point
 
     dataset: xr.Dataset | None = None
-    with StopRequest() as asked:
+    with StopRequest() as stop:
         if path is not None:
             refuse_end(path)
         sweep = as_point(load(config, overrides or (), at=at or ()).sweep)
         dataset = trace_point(sweep, samples=samples, start=start, end=end)
         written = None if path is None else save(dataset, path)
-        raise typer.Exit(_tell(sweep, dataset, written, as_json=as_json))
-    print(f"stopped by {asked.cause}: nothing was written", file=sys.stderr)
-    raise typer.Exit(asked.exit_status)
+        raise typer.Exit(_print_trace(sweep, dataset, written, as_json=as_json))
+    print(f"stopped by {stop.cause}: nothing was written", file=sys.stderr)
+    raise typer.Exit(stop.exit_status)
 
 
-def _tell(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_json: bool) -> int:
-    """What was seen; the exit status."""
+def _print_trace(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_json: bool) -> int:
+    """Print the ranges of the observables and return the exit status."""
     from sweep.spec import Status
     from sweep.summary import contents
 
@@ -87,7 +95,7 @@ def _tell(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_json: b
     status = Status(int(dataset["status"]))
     if as_json:
         time = dataset["time"].values
-        told = {
+        results = {
             "model": sweep.model.name,
             "method": sweep.method.name,
             "parameters": dict(sweep.constants),
@@ -98,7 +106,7 @@ def _tell(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_json: b
             "status": {"name": status.name, "sentence": sweep.model.sentences[status]},
             "file": None if written is None else str(written),
         }
-        print_json(told)
+        print_json(results)
     else:
         print_outputs(dataset, found, "observable")
         if status is not Status.ok:

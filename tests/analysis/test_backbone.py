@@ -140,7 +140,7 @@ def test_an_axis_that_is_cut_has_no_curve_for_each_value(backbones: xr.Dataset) 
     one = backbones.frequency.isel(wall_stiffness=place, gap=1)
     np.testing.assert_array_equal(line.get_ydata(), one)
     for at, per in (({"energy": 1.0}, None), ({"gap": 0.01}, "gap")):
-        with pytest.raises(SweepError, match="neither is cut"):
+        with pytest.raises(SweepError, match="cannot cut energy"):
             draw_backbone(backbones, at=at, per=per)
 
 
@@ -157,5 +157,5 @@ def test_what_has_no_backbone_is_refused(backbones: xr.Dataset) -> None:
         energy_at(backbones.isel(energy=3), 0.6)
     with pytest.raises(SweepError, match="at least two energies"):
         energy_at(backbones.isel(energy=[3]), 0.6)
-    with pytest.raises(SweepError, match="no axis 'mass' beside energy"):
+    with pytest.raises(SweepError, match="no axis 'mass' besides energy"):
         draw_backbone(backbones, per="mass")

@@ -123,9 +123,12 @@ def test_spread_by_hand() -> None:
 @pytest.mark.parametrize(
     ("right", "message"),
     [
-        (RIGHT.assign_coords(friction=[1.0, 2.0, 4.0]), "the points compared are not the same"),
-        (RIGHT.isel(friction=[0, 1]), "the points compared are not the same"),
-        (RIGHT.expand_dims(mass=[1.0, 2.0]), "the reference has axes that are not compared: mass"),
+        (
+            RIGHT.assign_coords(friction=[1.0, 2.0, 4.0]),
+            "results and reference have different points",
+        ),
+        (RIGHT.isel(friction=[0, 1]), "results and reference have different points"),
+        (RIGHT.expand_dims(mass=[1.0, 2.0]), "the reference has axes that the results lack: mass"),
         (RIGHT.drop_vars("wear_power"), "there is no output 'wear_power' to compare"),
     ],
 )
@@ -219,7 +222,7 @@ def test_what_cannot_be_compared_is_refused(
 
 
 def test_what_is_no_sweep_is_refused() -> None:
-    with pytest.raises(SweepError, match="these are no results of a sweep"):
+    with pytest.raises(SweepError, match="these are not results of a sweep"):
         sweep.compare(FOUND)
 
 

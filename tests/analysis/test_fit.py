@@ -868,7 +868,7 @@ def test_files_of_an_earlier_fit_do_not_stay(run: Run, tmp_path: Path, store: Pa
     (tmp_path / "there" / "fit_other.json").write_text("mine", encoding="utf-8")
     status, _, err = run("fit", str(store), "--variable", "xi", "-o", "there")
     assert status == 0
-    assert "removed there/fit_beta.json, of an earlier fit" in err
+    assert "removed there/fit_beta.json, left by an earlier fit" in err
     kept = {path.name for path in (tmp_path / "there").iterdir()}
     assert kept == {"fit_xi.json", "fit_xi.py", "fits.png", "amplitudes.png", "notes.txt",
                     "fit_other.json"}  # fmt: skip
@@ -1018,7 +1018,7 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--method", "nope"], "unknown method 'nope'; choose"),
         (f"beta,energy\n{GOOD}\n", ["--weights", "abs"], "choose one of relative, absolute, sigma"),
         (f"beta,energy\n{GOOD}\n", ["--weights", "sigma"], "no standard errors"),
-        (f"beta,energy\n{GOOD}\n", ["--range", "1", "2"], "name it, beta or xi"),
+        (f"beta,energy\n{GOOD}\n", ["--range", "1", "2"], "--variable beta or --variable xi"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--range", "2", "1"], "lower first"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "4"], "is not P/Q"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "-1/2"], "0 or above"),

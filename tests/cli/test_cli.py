@@ -192,7 +192,7 @@ def test_a_wrong_plot_request_names_the_choices(run: Run, finished: Store, tmp_p
         ("--at", "frction=1"): "this sweep has no axis 'frction': did you mean 'friction'?",
         ("--at", "friction=nan"): "friction cannot be cut at nan; give a number",
         ("--at", "friction=inf"): "friction cannot be cut at inf; give a number",
-        ("-o", "a.xyz"): "'a.xyz' names no kind of picture by its end",
+        ("-o", "a.xyz"): "'a.xyz' has no suffix of a picture format",
     }.items():
         status, _, err = run("plot", store, *arguments)
         assert status == 2

@@ -161,7 +161,7 @@ def test_a_missing_value_stays_in_its_cell() -> None:
 
 @pytest.mark.parametrize("levels", [-1, 1.5, "2"])
 def test_impossible_levels_are_refused(refined: xr.Dataset, levels: Any) -> None:
-    with pytest.raises(SweepError, match=r"levels=.*: a whole number, 0 or above, is asked for"):
+    with pytest.raises(SweepError, match=r"levels=.* is not a whole number of 0 or above"):
         on_grid(refined, levels)
 
 
@@ -185,7 +185,7 @@ def test_results_that_are_not_refined_have_no_cells(full: xr.Dataset, refined: x
     coarse, part = refined["level"].values == 0, refined.isel(point=slice(0, -1))
     for less in (part, refined.isel(point=coarse).isel(point=slice(1, None))):
         with pytest.raises(
-            SweepError, match=r"not all points of a refined sweep.*draw them `over`"
+            SweepError, match=r"some points of the refined sweep are missing.*`over`"
         ):
             plots.draw(less)
         plots.draw(less, over=["friction", "base_acceleration"])

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 Formula = tuple[str, Callable[[Values], Values]]  # label, energy over the variable
 
-MOST_CURVES = 7
-MOST_MARKS = 60  # points of a fit that are drawn
+MAX_CURVES = 7
+MAX_MARKS = 60  # of points drawn with a fit
 DPI = 100
-VANISHES = 1e-12  # sin²φ that is none
+NEGLIGIBLE = 1e-12  # sin²φ
 COULOMB = ("Coulomb, of this profile", "Coulomb, eq. 20")
 
 
@@ -65,7 +65,7 @@ def draw_amplitudes(points: Points) -> Figure:
         style: dict[str, Any] = {"linewidth": 1.2, "label": f"δ = {delta:.4g}", "color": f"C{i}"}
         if delta > 0:
             left.plot(some.beta, some.energy, **style)
-            if level > VANISHES:
+            if level > NEGLIGIBLE:
                 right.axhline(level * delta, color=f"C{i}", linewidth=0.7, linestyle="-.")
         right.plot(some.xi, some.xi_energy, **style)
     low, high = float(points.xi.min()), float(points.xi.max())
@@ -77,7 +77,7 @@ def draw_amplitudes(points: Points) -> Figure:
     )
     right.plot(stick, partial_slip(stick), "k--", linewidth=0.9, label="Mindlin, eq. 19")
     right.axvline(1 / math.sqrt(8), color="0.6", linewidth=0.8, label="I | II, eq. 24")
-    if level > VANISHES:
+    if level > NEGLIGIBLE:
         right.plot([], [], "k-.", linewidth=0.7, label="δ sin²φ, eq. 22")
         left.axhline(level, color="k", linewidth=0.7, linestyle="-.", label="sin²φ, eq. 22")
         left.axvline(0.25 / level, color="0.6", linewidth=0.8, label="II | III, eq. 24")
@@ -100,7 +100,7 @@ def draw_phases(points: Points) -> Figure:
         style: dict[str, Any] = {"label": f"φ = {np.degrees(phase):.4g}°", "color": f"C{i}"}
         left.plot(some.beta, some.energy, linewidth=1.2, **style)
         share = float(relaxation(phase))
-        if share > VANISHES:
+        if share > NEGLIGIBLE:
             right.plot(some.beta, some.energy / share, linewidth=1.2, **style)
     _finish(left, "β", "W̄")
     _finish(right, "β", "W̄/sin²φ")
@@ -128,7 +128,7 @@ def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | Non
 def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     order = np.argsort(curve.x)
     x, energy = curve.x[order], curve.energy[order]
-    marks = np.unique(np.linspace(0, x.size - 1, min(x.size, MOST_MARKS)).round().astype(int))
+    marks = np.unique(np.linspace(0, x.size - 1, min(x.size, MAX_MARKS)).round().astype(int))
     grid: Values = np.geomspace(float(x[0]), float(x[-1]), 2001)
     upper.plot(x[marks], energy[marks], "o", markersize=3.5, fillstyle="none", label="points")
     upper.plot(
@@ -157,7 +157,7 @@ def _draw_other(upper: Axes, lower: Axes, curve: MasterCurve, other: Formula) ->
 
 
 def _off(found: Values, right: Values) -> Values:
-    """The relative difference; none from what is 0."""
+    """The relative difference; NaN where the reference is 0."""
     return np.abs(found / np.where(right == 0, np.nan, right) - 1)
 
 
@@ -175,11 +175,11 @@ def _finish(axes: Axes, abscissa: str, ordinate: str) -> None:
 
 
 def _chosen(column: Values) -> Values:
-    """Values to draw a curve for: all, or some that are as far from one another."""
+    """Values to draw a curve for: all, or evenly spaced ones."""
     found = np.unique(column)
-    most = min(found.size, MOST_CURVES)
+    most = min(found.size, MAX_CURVES)
     if found.size > 1 and (found.size - 1) % (most - 1):
-        return found[:: -(-found.size // MOST_CURVES)]
+        return found[:: -(-found.size // MAX_CURVES)]
     return found[np.linspace(0, found.size - 1, most).round().astype(int)]
 
 

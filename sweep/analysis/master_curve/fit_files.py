@@ -19,19 +19,19 @@ UNITS = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
 
 
 def write(curve: MasterCurve, folder: str | Path) -> list[Path]:
-    """Write fit_NAME.json and fit_NAME.py; files there are replaced. SweepError if it cannot be."""
+    """Write fit_NAME.json and fit_NAME.py, replacing existing files; SweepError if that fails."""
     texts = (json.dumps(as_json(curve), indent=1, allow_nan=False) + "\n", python_text(curve))
     names = file_names(curve.variable.name)
     return write_texts(Path(folder), dict(zip(names, texts, strict=True)))
 
 
 def file_names(variable: str) -> tuple[str, str]:
-    """What the files of a curve over a variable are called: coefficients, and the function."""
+    """Names of the files of a curve: its coefficients, and its function."""
     return f"fit_{variable}.json", f"fit_{variable}.py"
 
 
 def as_json(curve: MasterCurve) -> dict[str, Any]:
-    """The curve as plain values: pieces with coefficients and standard errors, and how far off."""
+    """The curve as plain values: pieces with coefficients and standard errors, and distances."""
     return {
         "variable": curve.variable.name,
         "energy": UNITS[curve.variable.name],
@@ -102,7 +102,7 @@ def _head(curve: MasterCurve) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As it may stand in a string of Python between any quotes."""
+    """Text escaped for any string literal of Python."""
     safe = text.replace("\\", "\\\\").replace('"', '\\"')
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in safe)
 
@@ -139,7 +139,7 @@ def _horner(coefficients: Sequence[float]) -> str:
 
 def _piece(piece: Piece) -> dict[str, Any]:
     rational = piece.rational
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "range": [piece.low, piece.high],
         "method": piece.method,
         "prefactor": f"x^{piece.power}",
@@ -151,13 +151,13 @@ def _piece(piece: Piece) -> dict[str, Any]:
         lists = _lists({name: getattr(rational, name) for name in names})
         covariance = [list(row) for row in rational.covariance]
         spread = {"covariance": covariance, "standard_error": _standard_error(piece)}
-        return {**told, "form": "quotient", **lists, **spread}
+        return {**described, "form": "quotient", **lists, **spread}
     columns = {n: getattr(rational, n) for n in ("support", "values", "weights")}
-    return {**told, "form": "barycentric", **_lists(columns)}
+    return {**described, "form": "barycentric", **_lists(columns)}
 
 
 def _standard_error(piece: Piece) -> dict[str, list[float]] | None:
-    """Of the curve, relative, at some x of the piece."""
+    """Relative standard error of the curve at some x of the piece."""
     x = np.linspace(piece.low, piece.high, ERRORS_AT + 1)[piece.low == 0 :]
     rational = piece.rational
     error = rational.standard_error(argument(x, piece.has_core)) \

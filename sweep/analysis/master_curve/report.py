@@ -1,4 +1,4 @@
-"""All that a fit leaves in a folder: coefficients, functions and pictures."""
+"""The files of a fit in a folder: coefficients, functions and pictures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write_all(
 
 
 def remove_others(folder: Path, written: Sequence[Path]) -> list[Path]:
-    """Files that fits leave in a folder and this one did not, of an earlier one: removed."""
+    """Remove the files of an earlier fit that this one did not replace, and return their paths."""
     names = [name for variable in VARIABLES for name in file_names(variable)]
     places = [folder / name for name in (*names, FITS, PHASES, AMPLITUDES)]
     stale = [path for path in places if path not in written and path.is_file()]
