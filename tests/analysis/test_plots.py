@@ -314,7 +314,7 @@ def test_a_point_has_nothing_to_draw():
 def test_a_cut_that_leaves_a_point_is_not_said_to_be_the_sweep():
     line = asymptotic_dataset({"mass": [1.0, 2.0]})
     with pytest.raises(
-        SweepError, match=r"what is shown is a single point, wear_power = 15\.1146 W"
+        SweepError, match=r"nothing to draw: there is a single point, wear_power = 15\.1146 W"
     ):
         plots.draw(line, at={"mass": 1.1})
 
