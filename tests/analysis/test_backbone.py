@@ -146,7 +146,7 @@ def test_an_axis_that_is_cut_has_no_curve_for_each_value(backbones: xr.Dataset) 
 
 @pytest.mark.parametrize("frequency", ["0.6", None, [0.6, 0.7]])
 def test_a_frequency_is_one_number(backbones: xr.Dataset, frequency: Any) -> None:
-    with pytest.raises(SweepError, match=r"frequency=.* is not one number, in Hz"):
+    with pytest.raises(SweepError, match=r"frequency=.* is not one number in Hz"):
         energy_at(backbones, frequency)
 
 
