@@ -167,7 +167,15 @@ def derived_parameters(parameters: Mapping[str, float]) -> dict[str, float]:
     mass, stiffness, contact = (
         parameters[name] for name in ("mass", "stiffness", "tangential_stiffness")
     )
-    return {"tangential_damping": 2 * math.sqrt(mass * (stiffness + contact))}
+    return {"tangential_damping": float(critical_damping(mass, stiffness + contact))}
+
+
+def critical_damping(mass: ArrayLike, stiffness: ArrayLike) -> Values:
+    """2 √(m k) in N s/m, of a mass in kg on a spring in N/m; NaN where either is negative."""
+    mass, stiffness = _float(mass), _float(stiffness)
+    valid = (mass >= 0) & (stiffness >= 0)
+    with np.errstate(invalid="ignore"):
+        return np.where(valid, 2.0 * np.sqrt(mass * stiffness), np.nan)
 
 
 def _float(value: ArrayLike) -> Values:

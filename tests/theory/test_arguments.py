@@ -20,10 +20,11 @@ NOTHING = {np.dtype(np.uint8): MISSING_FLAG, np.dtype(bool): False}
 
 
 def functions(module: Any) -> list[Callable[..., Any]]:
-    """Those that take numbers or arrays; every function that users are told of."""
+    """Its public functions of numbers or arrays, not of a mapping of parameters."""
     found = [each for _, each in inspect.getmembers(module, inspect.isfunction)]
     own = [each for each in found if each.__module__.startswith(module.__name__)]
-    return [each for each in own if each.__name__[0] != "_" and each.__name__ != "boundaries"]
+    numeric = [each for each in own if "parameters" not in inspect.signature(each).parameters]
+    return [each for each in numeric if each.__name__[0] != "_"]
 
 
 ARGUMENTS = [
