@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sweep.backends.visible import kernel_cache_error
 from sweep.cli.app import Invocation, app
 from sweep.cli.streams import discard_output, prepare_streams
 from sweep.dask_settings import unreadable_settings
@@ -103,6 +102,8 @@ def _run(invocation: Invocation) -> int:
         print(f"out of memory; {cure}", file=sys.stderr)
         return MachineError.exit_status
     except Exception as error:  # a bug
+        from sweep.backends.visible import kernel_cache_error  # brings NumPy
+
         if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
             raise  # of a standard stream, not of a file
         if found := unreadable_settings(error) or kernel_cache_error(error):
