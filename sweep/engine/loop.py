@@ -121,7 +121,7 @@ class _Loop:
         self._silent_since: float | None = None
         self._silence_reported = False
         self._halted_at: float | None = None
-        self._deaths = 0
+        self._deaths: set[str] = set()  # what is known of each dead worker
 
     def run(self, report: Report | None) -> None:
         while True:
@@ -224,14 +224,19 @@ class _Loop:
                 if self._crew.kill(future):
                     del self._running[future]
                     why = "it hung, and was killed"
-                    self._report_death(why)
                     self._ledger.enter_death(running.task, self._results, why)
 
     def _report_death(self, why: str) -> None:
-        """Notify the user of a dead worker: of the first, second, fourth, eighth and so on."""
-        self._deaths += 1
-        if self._deaths & (self._deaths - 1) == 0:
-            count = "a worker" if self._deaths == 1 else f"{self._deaths} workers so far"
+        """Notify the user of a dead worker: of the first, second, fourth, eighth and so on.
+
+        A worker may have held several tasks, each of which is lost for the same reason.
+        """
+        if why in self._deaths:
+            return
+        self._deaths.add(why)
+        n = len(self._deaths)
+        if n & (n - 1) == 0:
+            count = "a worker" if n == 1 else f"{n} workers so far"
             self._crew.notify(f"lost {count} ({why}): unfinished chunks are tried again")
 
     def _latest(self, running: _Running) -> float:
