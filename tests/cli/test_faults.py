@@ -87,10 +87,13 @@ def check_no_traceback(err: str) -> None:
 
 @contextmanager
 def computing(
-    folder: Path, *options: str, stderr: int = subprocess.PIPE
+    folder: Path,
+    *options: str,
+    stderr: int = subprocess.PIPE,
+    seconds: float = CHUNK_SECONDS,
 ) -> Iterator[subprocess.Popen[str]]:
     """`sweep run` of slow chunks, the first of which is begun."""
-    slow = Slow(folder / "notes", CHUNK_SECONDS)
+    slow = Slow(folder / "notes", seconds)
     before = slow.begun.total()
     process = subprocess.Popen(
         with_backend(slow, "run", "map.toml", "-o", "map.zarr", *options),
@@ -236,11 +239,12 @@ def test_a_shard_cannot_run_twice_at_the_same_time(
     folder: Path, whole: dict[str, bytes], run: Run
 ) -> None:
     """The second is refused, and the first goes on; so do others beside it."""
-    with computing(folder, "--shard", "1/2") as process:
+    with computing(folder, "--shard", "1/2", seconds=60.0) as process:
         status, _, err = run("run", "map.toml", "-o", "map.zarr", "--shard", "1/2")
         assert status == 2
         assert re.search(rf"shard-1-of-2 of .* is held by process {process.pid} ", err)
         assert run("run", "map.toml", "-o", "map.zarr", "--shard", "2/2")[0] == 0
+        Slow(folder / "notes", 0.0).hurry()
         _, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
     assert tree(folder / "map.zarr") == whole
