@@ -297,9 +297,11 @@ def test_methods_in_steps_tell_the_motion_that_the_exact_one_does(
     np.testing.assert_array_equal(seen["stuck"][far], exact["stuck"][far])
 
 
-@pytest.mark.parametrize("kind", ["stick-slip", "everything"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param("stick-slip", marks=pytest.mark.broad), "everything"]
+)
 @pytest.mark.parametrize("method", STEPPING)
-def test_wear_over_all_steps_told_is_the_output(method: str, kind: str) -> None:
+def test_wear_over_all_steps_is_the_output(method: str, kind: str) -> None:
     """Each state is told once, so their trapezoid is the method's own, which begins in slip."""
     parameters = point(kind, window_start=1.0, window_end=1.75)
     controls = controls_of(method, 1e-4, 9e6)

@@ -432,7 +432,9 @@ def unwritable(request: pytest.FixtureRequest) -> Iterator[int]:
     ("arguments", "expected"),
     [
         (("run", SMOKE, "-o", "a.zarr"), 0),
-        (("run", SMOKE, "-o", "a.zarr", "--cluster", "local"), 0),
+        pytest.param(
+            ("run", SMOKE, "-o", "a.zarr", "--cluster", "local"), 0, marks=pytest.mark.broad
+        ),
         (("status", "nope.zarr"), 2),
         (("run", SMOKE, "--wrokers", "2"), 2),  # refused by typer
     ],

@@ -441,7 +441,7 @@ REASONS = (
 )
 
 
-@pytest.fixture(params=["real", *USELESS])
+@pytest.fixture(params=["real", *(pytest.param(each, marks=pytest.mark.broad) for each in USELESS)])
 def cupy_folder(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:

@@ -146,7 +146,7 @@ def test_points_that_do_not_converge_are_reported() -> None:
     )
     assert np.isnan(ours["frequency"][1:]).all()
     np.testing.assert_array_equal(ours["stable"][1:], MISSING_FLAG)
-    assert "give a regularization" in models()["impact_oscillator"].sentences[Status(1)]
+    assert "set a regularization" in models()["impact_oscillator"].sentences[Status(1)]
 
 
 @pytest.mark.parametrize("ratio", [100.0, 1e3, 1e4])
@@ -217,9 +217,7 @@ def test_the_text_of_a_method_is_the_one_that_is_imported(tmp_path: Path) -> Non
 
 def test_an_array_method_without_its_function_is_named() -> None:
     absent = dataclasses.replace(HARMONIC_BALANCE, name="shooting")
-    with pytest.raises(
-        SweepError, match="write it as the function shooting in sweep/arrays/impact"
-    ):
+    with pytest.raises(SweepError, match="add a function shooting to sweep/arrays/impact"):
         array_method(MODEL, absent)
     bare = dataclasses.replace(MODEL, name="bare")
     with pytest.raises(SweepError, match="harmonic_balance of bare is missing"):

@@ -18,6 +18,7 @@ from tests.command import CHECKOUT
 from tests.oracles import penalised_schemes
 from tests.verify.last_bits import perturbed
 
+pytestmark = pytest.mark.broad  # it compiles every method of the model
 COMMITTED = CHECKOUT / "results" / "verification"
 WINDOW = (4.0, 12.0)
 
