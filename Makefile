@@ -18,7 +18,7 @@ endif
 CUPY := $(if $(ON_GPU),$(or $(patsubst %,$(VENV)/cuda%.installed,$(filter 12 13,$(CUDA))),no-cupy))
 
 QUICK := tests/config tests/theory tests/test_plan.py tests/test_options.py tests/test_source.py
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8
 
 # Root in a container is no mistake, so pip need not warn of it.
 export PIP_ROOT_USER_ACTION := ignore
@@ -37,13 +37,13 @@ demo: $(VENV)/demo.installed ## compute a wear-power surface of 524,288 points a
 	@echo "The picture: $(CURDIR)/results/wear_power.png"
 
 check: lint ## lint, types, and the tests that compile few kernels: for daily work, about a minute
-	$(PYTEST) -m 'not broad' $(QUICK)
+	$(PYTEST) --dist worksteal -m 'not broad' $(QUICK)
 
 test: lint $(VENV)/cupy.apart ## lint, types, import layers and the tests
-	$(PYTEST) -m 'not broad'
+	$(PYTEST) --dist loadfile -m 'not broad'
 
 test-all: test ## the same, then the broad tests: every compiler, many random cases, whole galleries
-	$(PYTEST) -m broad
+	$(PYTEST) --dist worksteal -m broad
 
 lint: $(VENV)/dev.installed ## ruff, clang-format, import layers and types
 	$(BIN)/ruff check
