@@ -1,0 +1,141 @@
+"""The canonical text of a model from a file: TOML, one line for each entry.
+
+Files that differ in comments, white space, default values written or left out, parentheses or the
+order of keys within an entry have the same text. It holds all that a bit of a result or an
+attribute in a store depends on; tests are not part of it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
+
+from sweep.equations.expressions import Call, Name, Number, text_of
+from sweep.equations.system import FORMAT, Definition, Event, Rule, State, System
+from sweep.spec import Parameter
+
+Entries = Mapping[str, object]  # None: left out
+
+
+def canonical_text(system: System) -> str:
+    """The text of a checked model, which `reading.system_of_text` reads."""
+    return "".join(f"{line}\n" for line in _lines(system))
+
+
+def _lines(system: System) -> Iterator[str]:
+    top = {
+        "format": FORMAT,
+        "name": system.name,
+        "title": system.title,
+        "source": system.source,
+        "period": system.period,
+        "time_unit": system.time_unit,
+        "start_mode": system.start_mode or None,
+    }
+    yield from _assignments(top)
+    yield from _section("parameters", ((p.name, _parameter(p)) for p in system.parameters))
+    yield from _section("states", ((s.name, _state(s)) for s in system.states))
+    yield from _section("definitions", ((d.name, _definition(d)) for d in system.definitions))
+    for mode in system.modes:
+        yield f"[modes.{mode.name}]" if mode.name else "[derivatives]"
+        yield from _assignments(mode.derivatives)
+    for event in system.events:
+        yield "[[events]]"
+        yield from _assignments(_event(event))
+    yield from _section("outputs", ((rule.name, _rule(rule)) for rule in system.outputs))
+
+
+def _section(name: str, entries: Iterable[tuple[str, Entries]]) -> Iterator[str]:
+    """A table whose entries are tables, each on one line."""
+    lines = [f"{key} = {_value(table)}" for key, table in entries]
+    if lines:
+        yield f"[{name}]"
+        yield from lines
+
+
+def _assignments(table: Entries) -> Iterator[str]:
+    for key, value in table.items():
+        if value is not None:
+            yield f"{key} = {_value(value)}"
+
+
+def _value(value: object) -> str:
+    match value:
+        case Number() | Name() | Call():
+            return _text(text_of(value))
+        case str():
+            return _text(value)
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case tuple():
+            return f"[{', '.join(map(_value, cast('tuple[object, ...]', value)))}]"
+        case Mapping():
+            return f"{{ {', '.join(_assignments(cast(Entries, value)))} }}"
+        case _:
+            raise TypeError(type(value).__name__)
+
+
+def _text(text: str) -> str:
+    """A basic string of TOML, whose escapes for printable text are those of JSON."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _parameter(parameter: Parameter) -> Entries:
+    bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum}
+    flags = ("open_minimum", "open_maximum", "whole")
+    return {
+        "unit": parameter.unit,
+        **{key: bound for key, bound in bounds.items() if math.isfinite(bound)},
+        **{key: True for key in flags if getattr(parameter, key)},
+        "default": parameter.default,
+        "symbol": parameter.symbol,
+        "meaning": parameter.meaning,
+    }
+
+
+def _state(state: State) -> Entries:
+    return {
+        "unit": state.unit,
+        "initial": state.initial,
+        "scale": state.scale,
+        "meaning": state.meaning,
+    }
+
+
+def _definition(definition: Definition) -> Entries:
+    return {
+        "value": definition.value,
+        "unit": definition.unit,
+        "meaning": definition.meaning,
+    }
+
+
+def _event(event: Event) -> Entries:
+    return {
+        "name": event.name,
+        "in": event.modes or None,
+        "when": event.when,
+        "direction": event.direction,
+        "then": event.then,
+        "if": event.condition,
+        "set": event.sets or None,
+        "stop_after": event.stop_after,
+        "at_entry": event.at_entry or None,
+    }
+
+
+def _rule(rule: Rule) -> Entries:
+    if rule.kind == "count":
+        how: Entries = {"count": rule.event}
+    elif rule.kind == "values":
+        how = {"values": rule.expression, "every": rule.every, "keep": rule.keep}
+    else:
+        how = {
+            "at": rule.event,
+            rule.kind.removeprefix("event_"): rule.expression,
+        }
+    return {**how, "unit": rule.unit, "meaning": rule.meaning}

@@ -1,0 +1,168 @@
+"""Expressions in models from files: numbers, names and calls of known functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+Kind = Literal["number", "condition"]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A literal: finite and not negative."""
+
+    value: float
+    column: int = field(default=0, compare=False, repr=False)  # in its text, from 1
+
+
+@dataclass(frozen=True)
+class Name:
+    """A parameter, state, definition or mode, or `t` or `pi`."""
+
+    name: str
+    column: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function or operator of OPERATORS or FUNCTIONS, applied to its arguments."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    column: int = field(default=0, compare=False, repr=False)
+
+
+Expression = Number | Name | Call
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How many arguments a function takes, and of which kinds they and its value are."""
+
+    least: int
+    most: int | None  # None: any number
+    argument: Kind = "number"
+    value: Kind = "number"
+
+
+ARITHMETIC = ("+", "-", "*", "/", "**")
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+
+OPERATORS = {
+    **{operator: Signature(2, 2) for operator in ARITHMETIC},
+    "negative": Signature(1, 1),
+    **{operator: Signature(2, 2, "number", "condition") for operator in COMPARISONS},
+    "and": Signature(2, None, "condition", "condition"),
+    "or": Signature(2, None, "condition", "condition"),
+    "not": Signature(1, 1, "condition", "condition"),
+}
+
+ONE_ARGUMENT = (
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
+    "abs", "sign", "floor",
+)  # fmt: skip
+
+FUNCTIONS = {
+    **{function: Signature(1, 1) for function in ONE_ARGUMENT},
+    "atan2": Signature(2, 2),
+    "hypot": Signature(2, 2),
+    "min": Signature(2, None),
+    "max": Signature(2, None),
+    "where": Signature(3, 3),  # where(condition, a, b)
+}
+
+SIGNATURES = {**OPERATORS, **FUNCTIONS}
+
+
+def kind_of_argument(function: str, index: int) -> Kind:
+    """The kind of the argument at `index` of a function or operator."""
+    if function == "where" and index == 0:
+        return "condition"
+    return SIGNATURES[function].argument
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all its parts, each before its own parts, from left to right."""
+    pending = [expression]
+    while pending:
+        part = pending.pop()
+        yield part
+        if isinstance(part, Call):
+            pending.extend(reversed(part.arguments))
+
+
+def names_in(expression: Expression) -> dict[str, Name]:
+    """Every name in the expression, at its first place, in the order of appearance."""
+    names: dict[str, Name] = {}
+    for part in walk(expression):
+        if isinstance(part, Name):
+            names.setdefault(part.name, part)
+    return names
+
+
+def rational(expression: Expression) -> Fraction | None:
+    """The exact value of an expression of decimal numbers, + - * / and unary minus; else None.
+
+    None also for a division by zero.
+    """
+    match expression:
+        case Number(value):
+            return Fraction(repr(value))
+        case Call("negative", (argument,)):
+            value = rational(argument)
+            return None if value is None else -value
+        case Call("+" | "-" | "*" | "/" as operator, (left, right)):
+            a, b = rational(left), rational(right)
+            if a is None or b is None or (operator == "/" and b == 0):
+                return None
+            return {"+": a + b, "-": a - b, "*": a * b, "/": a / (b or 1)}[operator]
+        case _:
+            return None
+
+
+ATOM, NEGATIVE = 9, 7
+PRECEDENCE = {
+    "or": 1, "and": 2, "not": 3, **dict.fromkeys(COMPARISONS, 4),
+    "+": 5, "-": 5, "*": 6, "/": 6, "negative": NEGATIVE, "**": 8,
+}  # fmt: skip
+
+
+def text_of(expression: Expression) -> str:
+    """The expression in Python's notation, without needless parentheses.
+
+    Equal expressions have equal texts, and parsing the text gives the expression again.
+    """
+    match expression:
+        case Number(value):
+            return str(int(value)) if value.is_integer() and value < 1e16 else repr(value)
+        case Name(name):
+            return name
+        case Call(function, arguments) if function in FUNCTIONS:
+            return f"{function}({', '.join(map(text_of, arguments))})"
+        case Call("negative", (argument,)):
+            return f"-{_operand(argument, NEGATIVE)}"
+        case Call("not", (argument,)):
+            return f"not {_operand(argument, PRECEDENCE['not'])}"
+        case Call("**", (base, exponent)):
+            return f"{_operand(base, ATOM)}**{_operand(exponent, NEGATIVE)}"
+        case Call("and" | "or" as function, arguments):
+            least = PRECEDENCE[function] + 1
+            return f" {function} ".join(_operand(argument, least) for argument in arguments)
+        case Call(function, (left, right)):
+            least = PRECEDENCE[function]
+            sign = function if function in "*/" else f" {function} "
+            first = _operand(left, least + (function in COMPARISONS))
+            return f"{first}{sign}{_operand(right, least + 1)}"
+        case _:
+            raise AssertionError(expression)
+
+
+def _operand(expression: Expression, least: int) -> str:
+    """The text of an operand, in parentheses if it binds less than `least`."""
+    own = ATOM
+    if isinstance(expression, Call):
+        own = PRECEDENCE.get(expression.function, ATOM)
+    return text_of(expression) if own >= least else f"({text_of(expression)})"

@@ -1,0 +1,82 @@
+"""Which names a model from a file may use."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable, Iterator
+
+from sweep.equations.expressions import FUNCTIONS
+from sweep.wording import listed, shown
+
+MAX_NAME_LENGTH = 64
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+# Parameters of every model from a file, and by method its numerical controls.
+WINDOW = ("window_start", "window_end")
+CYCLES = ("start_cycle", "end_cycle")
+CONTROLLED = ("relative_tolerance", "maximum_step", "maximum_steps", "maximum_events")
+CONTROLS = {
+    "rk4": ("step", "maximum_events"),
+    "rk54": CONTROLLED,
+    "dop853": CONTROLLED,
+    "rodas4": CONTROLLED,
+}
+
+RESERVED = {
+    **dict.fromkeys(FUNCTIONS, "a function"),
+    "t": "the time",
+    "pi": "a number",
+    "time": "the axis of traces",
+    "mode": "the mode in traces",
+    "status": "the status of a point",
+    **dict.fromkeys((*WINDOW, *CYCLES), "a parameter of every model"),
+    **dict.fromkeys(dict.fromkeys((*CONTROLS["rk4"], *CONTROLLED)), "a parameter of methods"),
+}
+# In sweep files and results: keys of tables that also have parameters, and dimensions.
+RESERVED_IN_SWEEPS = (
+    "format", "model", "method", "outputs", "dtype", "parameters", "axes", "sample", "refine",
+    "run", "derived", "reduce", "points", "seed", "file", "column", "columns", "scramblings",
+    "values", "linspace", "geomspace", "over", "point", "level", "quantile", "threshold",
+    "parameter", "points_by_status", "status_class",
+)  # fmt: skip
+
+
+def name_fault(name: str, in_sweeps: bool = False) -> str | None:
+    """What is wrong with a name; None if nothing is.
+
+    `in_sweeps`: it is a parameter or an output, so that sweep files and results have it too.
+    """
+    if not NAME.fullmatch(name):
+        rule = "a letter of a to z or A to Z, then letters, digits and underscores"
+        return f"{shown(name)} is not a name; write {rule}"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"{shown(name)} has {len(name):,} characters; at most {MAX_NAME_LENGTH} are allowed"
+    if keyword.iskeyword(name):
+        return f"{name!r} is a word of the language of expressions; choose another name"
+    if name in RESERVED:
+        return f"{name!r} is {RESERVED[name]}; choose another name"
+    if in_sweeps and name in RESERVED_IN_SWEEPS:
+        return f"{name!r} has a meaning of its own in sweep files or results; choose another name"
+    return None
+
+
+def clashes(named: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
+    """The place and the fault of each name that another one has before it.
+
+    `named` are (name, what it is, its place): ("x", "a state", "states.x"). Only a mode and an
+    event may share a name. Parameters and outputs must differ in more than upper and lower case,
+    because results may lie in a file system that ignores it.
+    """
+    first: dict[str, list[str]] = {}
+    in_sweeps: dict[str, str] = {}
+    for name, role, place in named:
+        others = first.setdefault(name, [])
+        if others and {role, *others} != {"a mode", "an event"}:
+            cure = "names have to differ; choose another one"
+            yield place, f"{name!r} is also {listed(dict.fromkeys(others))}; {cure}"
+        others.append(role)
+        if role in ("a parameter", "an output"):
+            similar = in_sweeps.setdefault(name.lower(), name)
+            if similar != name:
+                yield place, f"differs from {similar!r} only in upper and lower case; rename one"

@@ -1,0 +1,232 @@
+"""Reads the text of an expression by Python's grammar, against a white list; runs nothing."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import math
+import re
+
+from sweep.equations.expressions import FUNCTIONS, Call, Expression, Name, Number
+from sweep.wording import nearest, shown
+
+MAX_LENGTH = 2000  # characters of an expression
+MAX_PARENTHESES = 50  # nested
+MAX_DEPTH = 100  # of an expression; a sum of n terms has depth n
+MAX_PARTS = 1000  # numbers, names and calls
+
+TOKEN = re.compile(
+    r"""(?P<blank>[ \t\r\n]+)
+    |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<strange>//|:=|->|<<|>>|=(?!=)|!(?!=))
+    |(?P<operator>\*\*|<=|>=|==|!=|[-+*/(),<>])""",
+    re.VERBOSE,
+)
+REST_OF_NUMBER = re.compile(r"[A-Za-z0-9_.]+")
+WORDS = ("and", "or", "not")
+
+CURES = {
+    "^": "write ** for a power",
+    "=": "write == to compare",
+    "//": "write floor(a/b)",
+    "%": "write a - b*floor(a/b)",
+    "&": "write and",
+    "|": "write or",
+    "!": "write not",
+    "~": "write not",
+    ".": "a point stands only in numbers",
+    "[": "there are no lists and subscripts",
+    "]": "there are no lists and subscripts",
+    '"': "there is no text in expressions",
+    "'": "there is no text in expressions",
+    "`": "there is no text in expressions",
+    ";": "write one expression",
+    "#": "write comments outside the quotes",
+    "×": "write *",
+    "·": "write *",
+    "⋅": "write *",
+    "÷": "write /",
+    "−": "write -",
+    "²": "write **2",
+    "³": "write **3",
+    "π": "write pi",
+    "≤": "write <=",
+    "≥": "write >=",
+    "≠": "write !=",
+    "√": "write sqrt(...)",
+}
+KEYWORD_CURES = {"if": "write where(condition, a, b)", "else": "write where(condition, a, b)"}
+
+BINARY: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.Pow: "**",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.And: "and",
+    ast.Or: "or",
+}
+
+
+class ExpressionError(ValueError):
+    """A text that is not an expression; its own text says what is wrong, where, and the cure."""
+
+
+def parse(text: str) -> Expression:
+    """The expression that a text stands for; ExpressionError if it is none.
+
+    Nothing is evaluated. Time and memory are bounded, whatever the text. Whether its names are
+    known and its parts of the right kind is checked elsewhere (`kinds`).
+    """
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(f"{len(text):,} characters; at most {MAX_LENGTH:,} are read")
+    if not text.strip():
+        raise ExpressionError("empty; write an expression")
+    _check_tokens(text)
+    line = re.sub(r"[\t\r\n]", " ", text)
+    try:
+        tree = ast.parse(f"({line})", mode="eval").body
+    except SyntaxError as error:
+        column = min(max((error.offset or 2) - 1, 1), len(text))
+        raise _error(text, column, "this is not an expression; check its operators") from None
+    except (MemoryError, RecursionError):
+        raise ExpressionError("nested too deeply; use [definitions]") from None
+    if sum(isinstance(node, ast.expr) for node in ast.walk(tree)) > MAX_PARTS:
+        raise ExpressionError(f"more than {MAX_PARTS:,} parts; use [definitions]")
+    return _expression(tree, text, 1)
+
+
+def _error(text: str, column: int, message: str) -> ExpressionError:
+    """The message with its place, `column` counting from 1 in the whole text."""
+    before = text[: column - 1]
+    row = before.count("\n") + 1
+    place = f"column {column - before.rfind(chr(10)) - 1}"
+    return ExpressionError(f"{place if row == 1 else f'line {row}, {place}'}: {message}")
+
+
+def _check_tokens(text: str) -> None:
+    """Refuse what Python reads but expressions do not have, and parentheses without a partner."""
+    before, opened, position = "", list[int](), 0
+    while position < len(text):
+        token = TOKEN.match(text, position)
+        column, position = position + 1, token.end() if token else position + 1
+        word = token[0] if token else text[column - 1]
+        kind = token.lastgroup if token else "strange"
+        if kind == "blank":
+            continue
+        if kind == "strange":
+            cure = CURES.get(word, "it is not known in expressions")
+            raise _error(text, column, f"{shown(word)}: {cure}")
+        if kind == "number" and (rest := REST_OF_NUMBER.match(text, position)):
+            raise _error(text, column, _number_cure(word, rest[0]))
+        if kind == "name" and keyword.iskeyword(word) and word not in WORDS:
+            cure = KEYWORD_CURES.get(word, "it is not known in expressions")
+            raise _error(text, column, f"{word!r}: {cure}")
+        _check_neighbours(text, column, before, word)
+        if word == "(":
+            opened.append(column)
+        elif word == ")" and not opened:
+            raise _error(text, column, "')' without a '(' before it")
+        elif word == ")":
+            opened.pop()
+        if len(opened) > MAX_PARENTHESES:
+            cure = "use [definitions]"
+            raise _error(text, column, f"more than {MAX_PARENTHESES} parentheses deep; {cure}")
+        before = word
+    if opened:
+        raise _error(text, opened[-1], "'(' is not closed")
+
+
+def _number_cure(word: str, rest: str) -> str:
+    whole = shown(word + rest)
+    if rest[0] in "xXoObB" and word == "0" and rest[1:2].isalnum():
+        return f"{whole}: write numbers in decimal"
+    if "_" in rest and (word + rest).replace("_", "").isdigit():
+        return f"{whole}: write numbers without underscores"
+    if rest in ("j", "J"):
+        return f"{whole}: there are no complex numbers; to multiply, write {word}*{rest}"
+    if rest[0].isalpha() or rest[0] == "_":
+        return f"{whole}: to multiply, write {word}*{rest[:20]}"
+    return f"{whole} is not a number"
+
+
+def _check_neighbours(text: str, column: int, before: str, word: str) -> None:
+    """Refuse two operands without an operator between them."""
+    ends = before == ")" or (before not in WORDS and before[-1:] not in ("", *"+-*/(,<>="))
+    is_name = word[0].isalpha() or word[0] == "_"
+    begins = word[0].isdigit() or word[0] in ".(" or (is_name and word not in WORDS)
+    is_call = word == "(" and (before[:1].isalpha() or before[:1] == "_")
+    if ends and begins and not is_call:
+        message = f"an operator is missing before {shown(word)}; to multiply, write *"
+        raise _error(text, column, message)
+
+
+def _expression(node: ast.expr, text: str, depth: int) -> Expression:
+    column = node.col_offset  # the parenthesis in front makes it count from 1
+    if depth > MAX_DEPTH:
+        raise _error(text, column, f"nested more than {MAX_DEPTH} deep; use [definitions]")
+
+    def call(function: str, *parts: ast.expr) -> Call:
+        return Call(function, tuple(_expression(p, text, depth + 1) for p in parts), column)
+
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return Number(_finite(value, text, column), column)
+        case ast.Name(id=name):
+            if name in FUNCTIONS:
+                raise _error(text, column, f"{name!r} is a function; write {name}(...)")
+            return Name(name, column)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _expression(operand, text, depth + 1)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return call("negative", operand)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return call("not", operand)
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in BINARY:
+            return call(BINARY[type(operator)], left, right)
+        case ast.BoolOp(op=operator, values=values):
+            return call(BINARY[type(operator)], *values)
+        case ast.Compare(left=left, ops=operators, comparators=others):
+            sides = [left, *others]
+            pairs = [
+                call(BINARY[type(operator)], *sides[i : i + 2])
+                for i, operator in enumerate(operators)
+            ]
+            return pairs[0] if len(pairs) == 1 else Call("and", tuple(pairs), column)
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+            _check_call(name, len(arguments), text, column)
+            return call(name, *arguments)
+        case ast.Tuple(elts=elements):
+            column = (elements[0].end_col_offset or column) + 1 if elements else column
+            message = "a comma stands only between the arguments of a function"
+            raise _error(text, column, f"{message}; decimals are written 0.5")
+        case _:
+            raise _error(text, column, "this is not known in expressions")
+
+
+def _finite(value: float, text: str, column: int) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if number == math.inf:
+        raise _error(text, column, "the number is too large")
+    return number
+
+
+def _check_call(name: str, count: int, text: str, column: int) -> None:
+    if name not in FUNCTIONS:
+        cure = f"to multiply, write {name[:20]}*(...); {nearest(name[:64], FUNCTIONS)}"
+        raise _error(text, column, f"{shown(name)} is not a function; {cure}")
+    least, most = FUNCTIONS[name].least, FUNCTIONS[name].most
+    if count < least or (most is not None and count > most):
+        wanted = f"{least} or more arguments" if most is None else f"{least} argument"
+        wanted += "s" if most is not None and least > 1 else ""
+        raise _error(text, column, f"{name} takes {wanted}, not {count}")

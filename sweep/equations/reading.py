@@ -1,0 +1,98 @@
+"""Reads a model's file: a mapping of TOML's types becomes a System, or all its faults are told."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sweep.equations.canonical import canonical_text
+from sweep.equations.checks import faults_across, in_order
+from sweep.equations.entries import (
+    definitions_in,
+    events_in,
+    modes_in,
+    parameters_in,
+    start_mode_in,
+    states_in,
+)
+from sweep.equations.names import name_fault
+from sweep.equations.rules import outputs_in, tests_in
+from sweep.equations.system import FORMAT, System
+from sweep.equations.tables import Findings, Table, TooManyFaultsError
+from sweep.errors import ConfigError, Fault
+from sweep.wording import shown
+
+TIME_UNITS = ("s", "1")
+
+
+def read_system(mapping: Mapping[str, object], source: str = "the model given") -> System:
+    """The model in a mapping (what tomllib makes of a file); ConfigError with all its faults.
+
+    Units are not checked here but by `units`. `source` is how the error refers to the mapping.
+    """
+    system, faults = examine(mapping)
+    if system is None:
+        raise ConfigError(source, faults)
+    return system
+
+
+def system_of_text(text: str) -> System:
+    """The model of a canonical text, as a store has it."""
+    return read_system(tomllib.loads(text), "the model in the store")
+
+
+def examine(mapping: Mapping[str, object]) -> tuple[System | None, tuple[Fault, ...]]:
+    """The model in a mapping, None if there are faults, and the faults: all, if below 100."""
+    findings = Findings()
+    try:
+        top = Table(mapping, "", findings)
+        system = _system(top)
+        top.close()
+        for fault in faults_across(system, findings.lines):
+            findings.add(fault)
+    except TooManyFaultsError:
+        return None, tuple(findings.faults)
+    if findings.faults:
+        return None, tuple(findings.faults)
+    system = replace(system, definitions=in_order(system.definitions))
+    return replace(system, text=canonical_text(system)), ()
+
+
+def _system(top: Table) -> System:
+    _check_format(top)
+    name = top.text("name", example="belt")
+    if name and (fault := name_fault(name)):
+        top.fault("name", fault)
+    period = top.expression("period", scope="constant") if top.has("period") else None
+    parameters = parameters_in(top.table("parameters"))
+    states = states_in(top.table("states"))
+    state_names = [state.name for state in states]
+    modes = modes_in(top, state_names)
+    mode_names = [mode.name for mode in modes if mode.name]
+    events = events_in(top, state_names, mode_names)
+    outputs = outputs_in(top, [event.name for event in events], period is not None)
+    return System(
+        name=name,
+        title=top.text("title", default=name.replace("_", " ")),
+        source=top.text("source", default=""),
+        period=period,
+        time_unit=top.choice("time_unit", TIME_UNITS, "s"),
+        parameters=parameters,
+        states=states,
+        definitions=definitions_in(top.table("definitions")),
+        modes=modes,
+        start_mode=start_mode_in(top, mode_names),
+        events=events,
+        outputs=outputs,
+        tests=tests_in(top, parameters, outputs, period is not None),
+    )
+
+
+def _check_format(top: Table) -> None:
+    given = top.get("format")
+    if given is None:
+        top.missing("format", f"write format = {FORMAT}")
+    elif not isinstance(given, int) or isinstance(given, bool) or given != FORMAT:
+        message = f"{shown(given)} is unknown; this version reads {FORMAT}"
+        top.fault("format", f"{message}; write format = {FORMAT}")

@@ -1,0 +1,165 @@
+"""The outputs of a model's file and its tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from sweep.equations.entries import is_allowed, meaning_of, named_tables
+from sweep.equations.names import CONTROLS, CYCLES, WINDOW
+from sweep.equations.system import PERIOD, Rule, RuleKind, Test
+from sweep.equations.tables import Table, finite, near
+from sweep.spec import Parameter, Status
+from sweep.wording import listed, shown
+
+MAX_OUTPUTS, MAX_TESTS = 64, 1000
+MAX_KEPT = 65_536  # values a point of an output
+
+MEANS: tuple[RuleKind, ...] = ("mean", "integral", "minimum", "maximum", "rms", "final", "share")
+AT_EVENTS: dict[str, RuleKind] = {
+    "mean": "event_mean",
+    "maximum": "event_maximum",
+    "sum": "event_sum",
+}
+KINDS = (*MEANS, "count", "sum", "values")
+
+
+def outputs_in(top: Table, events: Sequence[str], has_period: bool) -> tuple[Rule, ...]:
+    """The outputs in [outputs]."""
+    tables = named_tables(top.table("outputs"), MAX_OUTPUTS, "outputs", in_sweeps=True)
+    if not top.table("outputs").raw:
+        top.fault("outputs", "missing; a model has at least one output")
+    return tuple(_rule(name, entry, events, has_period) for name, entry in tables.items())
+
+
+def _rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Rule:
+    given = [key for key in KINDS if table.has(key)]
+    unit, meaning = table.text("unit", default="1"), meaning_of(table, name)
+    key = given[0] if given else "mean"
+    kind, event, every, keep = cast(RuleKind, key), None, None, None
+    if len(given) != 1:
+        message = f"{listed(given)} exclude each other" if given else "nothing is computed"
+        table.fault("", f"{message}; write one of {listed(KINDS)}")
+    elif key == "values":
+        every, event, keep = _samples(table, events, has_period)
+    elif key == "count":
+        event = _event(table, "count", events)
+    elif table.has("at"):
+        event = _event(table, "at", events)
+        kind = AT_EVENTS.get(key, kind)
+        if key not in AT_EVENTS:
+            table.fault(key, f"not known at events; write one of {listed(AT_EVENTS)}")
+    elif key == "sum":
+        table.fault("sum", 'a sum is taken at events; write at = "..." beside it')
+    expression = None
+    if len(given) == 1 and key != "count":
+        expression = table.expression(key, "condition" if key == "share" else "number")
+    table.close()
+    return Rule(
+        name=name,
+        kind=kind,
+        expression=expression,
+        event=event,
+        unit=unit,
+        meaning=meaning,
+        every=every,
+        keep=keep,
+    )
+
+
+def _event(table: Table, key: str, events: Sequence[str]) -> str | None:
+    value = table.get(key)
+    if not events:
+        table.fault(key, "this model has no events; write [[events]]")
+    elif value not in events:
+        table.fault(key, f"{shown(value)} is not an event; {near(value, events)}")
+    return value if isinstance(value, str) else None
+
+
+def _samples(
+    table: Table, events: Sequence[str], has_period: bool
+) -> tuple[str | None, str | None, int | None]:
+    """When values are taken, the event that says so if one does, and how many are kept."""
+    keep = table.whole("keep", 1, MAX_KEPT)
+    if not table.has("keep"):
+        table.missing("keep", "write keep = 64 for the last 64 values")
+    every = table.get("every")
+    if every is None:
+        table.missing("every", f'write every = "{PERIOD}" or the name of an event')
+    elif every == PERIOD and not has_period:
+        table.fault("every", 'the model has no period; write period = "..." at the top of the file')
+    elif every != PERIOD:
+        return cast("str | None", every), _event(table, "every", events), keep
+    return PERIOD, None, keep
+
+
+def tests_in(
+    top: Table, parameters: Sequence[Parameter], outputs: Sequence[Rule], has_period: bool
+) -> tuple[Test, ...]:
+    """The tests in [[tests]]."""
+    tables = top.tables("tests", MAX_TESTS)
+    return tuple(_test(each, parameters, outputs, has_period) for each in tables)
+
+
+def _test(
+    table: Table, parameters: Sequence[Parameter], outputs: Sequence[Rule], has_period: bool
+) -> Test:
+    methods = tuple(CONTROLS)
+    method = table.choice("method", methods, methods[0]) if table.has("method") else None
+    statuses = tuple(s.name for s in Status if s < Status.failed)
+    status = table.choice("status", statuses, "ok")
+    expect = _expected(table.table("expect"), outputs)
+    if status == "ok" and not table.has("expect"):
+        table.missing("expect", "write expect = { NAME = ... } with the values of outputs")
+    elif status != "ok" and table.has("expect"):
+        table.fault("expect", f"outputs of a point that is {status} are missing; remove it")
+    tolerances = {key: table.number(key, 0.0) or 0.0 for key in ("relative", "absolute")}
+    for key, value in tolerances.items():
+        if value < 0:
+            table.fault(key, f"{value!r} is negative")
+    if expect and not (table.has("relative") or table.has("absolute")):
+        table.missing("relative", "write relative = 1e-9 or absolute = ..., in SI units")
+    at = table.table("at")
+    values = dict(_values(at, parameters, method, has_period))
+    for parameter in parameters:
+        if parameter.default is None and not at.has(parameter.name):
+            at.missing(parameter.name, "the parameter has no default")
+    if not (at.has(WINDOW[1]) or at.has(CYCLES[1])):
+        at.missing(WINDOW[1], "write how long the motion lasts")
+    table.close()
+    return Test(at=values, method=method, status=status, expect=expect, **tolerances)
+
+
+def _values(
+    at: Table, parameters: Sequence[Parameter], method: str | None, has_period: bool
+) -> Iterator[tuple[str, float]]:
+    """The values of parameters and controls at which the model is tested."""
+    own = {parameter.name: parameter for parameter in parameters}
+    controls = CONTROLS[method] if method else tuple(c for each in CONTROLS.values() for c in each)
+    known = (*own, *WINDOW, *(CYCLES if has_period else ()), *controls)
+    for name in at.raw:
+        if name in CYCLES and not has_period:
+            at.fault(name, "the model has no period; write window_start and window_end")
+        elif name not in known:
+            at.fault(name, f"{shown(name)} is no parameter; {near(name, known)}")
+        elif (value := at.number(name)) is not None:
+            if name in own and not is_allowed(value, own[name]):
+                at.fault(name, f"{value!r} is outside the parameter's range")
+            yield name, value
+
+
+def _expected(table: Table, outputs: Sequence[Rule]) -> Mapping[str, float | tuple[float, ...]]:
+    expect: dict[str, float | tuple[float, ...]] = {}
+    kept = {output.name: output.keep for output in outputs}
+    for name, value in table.raw.items():
+        if name not in kept:
+            table.fault(name, f"{shown(name)} is not an output; {near(name, kept)}")
+        elif kept[name] is None:
+            expect[name] = table.number(name) or 0.0
+        else:
+            items = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
+            numbers = tuple(number for item in items if (number := finite(item)) is not None)
+            if len(numbers) != kept[name]:
+                table.fault(name, f"not a list of {kept[name]} numbers")
+            expect[name] = numbers
+    return expect

@@ -1,0 +1,119 @@
+"""A model from a file as frozen data: a system of first-order equations with modes and events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sweep.equations.expressions import Expression
+from sweep.spec import Parameter
+
+FORMAT = 1  # of the files that this version reads
+PERIOD = "period"  # what `every` says for values at whole periods
+
+Direction = Literal["rising", "falling", "both"]
+RuleKind = Literal[
+    "mean", "integral", "minimum", "maximum", "rms", "final", "share", "count",
+    "event_mean", "event_maximum", "event_sum", "values",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """A quantity that the equations advance in time."""
+
+    name: str
+    unit: str
+    initial: Expression  # of parameters; in SI units
+    scale: Expression  # of parameters; its typical size, for step control
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """A named expression."""
+
+    name: str
+    value: Expression
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mode:
+    """The derivative of every state with respect to time, in the order of the states."""
+
+    name: str  # "" in a model without modes, which has one
+    derivatives: Mapping[str, Expression]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """What happens where an expression crosses zero."""
+
+    name: str
+    modes: tuple[str, ...]  # in which it happens; empty: in all
+    when: Expression
+    direction: Direction
+    then: str | None  # the mode from then on
+    condition: Expression | None  # `if` in the file
+    sets: Mapping[str, Expression]  # state right after -> expression right before
+    stop_after: int | None  # the occurrence that ends the motion, from 1
+    at_entry: bool  # also fires where a mode is entered with the expression past zero
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """How one output follows from the motion in the window."""
+
+    name: str
+    kind: RuleKind
+    expression: Expression | None  # a condition in a share; None in a count
+    event: str | None  # what is counted or at which values are taken
+    unit: str
+    meaning: str
+    every: str | None = None  # of values: "period" or the name of the event
+    keep: int | None = None  # of values: how many, the last ones
+
+
+@dataclass(frozen=True, kw_only=True)
+class Test:
+    """A point and what it must give: |found - expected| <= absolute + relative |expected|."""
+
+    __test__ = False  # for pytest
+
+    at: Mapping[str, float]  # parameters and controls of the method
+    method: str | None  # None: the default
+    status: str  # "ok", or the status that the point must have
+    expect: Mapping[str, float | tuple[float, ...]]  # outputs; of values, all that are kept
+    relative: float
+    absolute: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """A model from a file, checked. Equal systems have equal texts."""
+
+    name: str
+    title: str
+    source: str
+    period: Expression | None  # of parameters; what start_cycle and end_cycle count
+    time_unit: str
+    parameters: tuple[Parameter, ...]
+    states: tuple[State, ...]
+    definitions: tuple[Definition, ...]  # each after those that it uses
+    modes: tuple[Mode, ...]
+    start_mode: str
+    events: tuple[Event, ...]
+    outputs: tuple[Rule, ...]
+    tests: tuple[Test, ...] = field(default=(), compare=False)  # no part of the model's identity
+    text: str = field(default="", compare=False)  # canonical: all that a result depends on
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:
+        """The names that are conditions in expressions; none in a model without modes."""
+        return tuple(mode.name for mode in self.modes if mode.name)
