@@ -109,7 +109,7 @@ def fit(
     where a stick core appears. Files of these names from an earlier fit in the folder are removed.
     """
     from sweep.analysis.master_curve import UNITS, Choices, Reading, load
-    from sweep.analysis.master_curve.report import remove_others, write_all
+    from sweep.analysis.master_curve.write import remove_others, write_all
 
     if variable is None and (degrees or limits):
         raise SweepError(

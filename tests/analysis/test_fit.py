@@ -30,8 +30,8 @@ from sweep.analysis.master_curve import (
     read_csv,
     write,
 )
-from sweep.analysis.master_curve.choosing import adaptive
-from sweep.analysis.master_curve.drawing import draw_amplitudes, draw_fits, draw_phases
+from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
+from sweep.analysis.master_curve.fit import adaptive
 from sweep.analysis.master_curve.points import merged
 from sweep.analysis.master_curve.rational import Target, least_squares, minimax
 from sweep.errors import SweepError

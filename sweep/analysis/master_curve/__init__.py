@@ -6,19 +6,19 @@ curve([0.5, 2.0]), curve.error.greatest
 write(curve, Path("fits"))           # coefficients as JSON, a function as Python
 """
 
-from sweep.analysis.master_curve.choosing import METHODS
-from sweep.analysis.master_curve.fit_files import as_json, python_text, write
-from sweep.analysis.master_curve.fitting import (
+from sweep.analysis.master_curve.curve import (
+    METHODS,
     VARIABLES,
     Choices,
     Distance,
     MasterCurve,
     Piece,
     distance,
-    fit,
 )
+from sweep.analysis.master_curve.fit import fit
 from sweep.analysis.master_curve.points import UNITS, Points, Reading, from_dataset, load, read_csv
 from sweep.analysis.master_curve.rational import Barycentric, Degrees, Quotient
+from sweep.analysis.master_curve.write import as_json, python_text, write
 
 __all__ = [
     "METHODS",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.master_curve.linear import Values
+from sweep.analysis.master_curve.least_squares import Values
 from sweep.analysis.master_curve.table import Table, read_table
 from sweep.errors import SweepError
 from sweep.spec import Status

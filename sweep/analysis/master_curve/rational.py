@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, optimize
 
-from sweep.analysis.master_curve.linear import (
-    DESCENT,
+from sweep.analysis.master_curve.least_squares import (
+    Mask,
     Values,
     combined,
+    minimised,
     smallest_direction,
     solved,
     solved_bounded,
@@ -32,10 +33,6 @@ MAX_PROGRAM_POINTS = 2000  # points in a linear program
 LINEAR_ROUNDS = 20
 BOUNDED_ROUNDS = 5
 CORRECTION_ROUNDS = 60
-MAX_STEPS = 500  # of Levenberg and Marquardt
-DAMPINGS = ((1e-6, 1e6), (1e-16, 1e-6))  # at the start of each round of steps, and at most
-CONVERGED, MAX_STALLED = 1e-15, 5  # relative decrease of the squared error; steps with less
-ACTIVE_SET_ROUNDS = 50
 MET = 1e-12  # rms relative error up to which the points lie on a curve but for rounding
 PIN_RATIO = 1e6  # largest term of a denominator over its constant term, at the smallest t > 0
 MIN_BELOW = 1e-3  # bounded coefficient of the denominator, relative to that of the previous round
@@ -51,6 +48,10 @@ class Target:
     t: Values
     g: Values
     unit: Values
+
+    def where(self, kept: Mask | NDArray[np.intp]) -> Target:
+        """Some of the points."""
+        return Target(self.t[kept], self.g[kept], self.unit[kept])
 
 
 @dataclass(frozen=True)
@@ -207,15 +208,43 @@ def _horner(coefficients: Sequence[float], t: Values) -> Values:
 
 
 @dataclass(frozen=True, eq=False)
-class _Bases:
-    """Basis functions of both polynomials at the points, such that g = A a / B b with b₀ = 1."""
+class _Problem:
+    """A target and the basis functions of both polynomials at its points: g = A a / B b, b₀ = 1."""
 
+    target: Target
     above: Values  # (numerator + 1, n_points)
     below: Values  # (denominator + 1, n_points)
     scale: float  # c
 
+    def split(self, x: Values) -> tuple[Values, Values]:
+        """a, and b with its leading 1, from the free coefficients."""
+        n_above = len(self.above)
+        return x[:n_above], np.concatenate([[1.0], x[n_above:]])
+
+    def errors(self, x: Values) -> tuple[Values, Values]:
+        """The errors in their units, and their derivatives by the coefficients."""
+        a, b = self.split(x)
+        with np.errstate(all="ignore"):  # a step across a pole is not finite, and not taken
+            value = combined(a[:, None] * self.above) / combined(b[:, None] * self.below)
+            return (value - self.target.g) / self.target.unit, self.slopes(a, b, 0)
+
+    def slopes(self, a: Values, b: Values, pinned: int) -> Values:
+        """The derivatives of the errors where coefficient `pinned` of the denominator is fixed."""
+        below = combined(b[:, None] * self.below)
+        share = 1 / (below * self.target.unit)
+        value = combined(a[:, None] * self.above) / below
+        beneath = np.delete(self.below, pinned, axis=0)
+        return np.concatenate([self.above * share, -beneath * (value * share)])
+
+    def pinned(self, b: Values) -> int:
+        """Index of the coefficient to make 1: the constant one unless it is negligible."""
+        t = self.target.t
+        least = float(np.min(t[t > 0], initial=self.scale))
+        shares = np.abs(b * self._units(len(b)) * _powers(least, len(b)))
+        return int(np.argmax(np.abs(b))) if shares.max() > PIN_RATIO * shares[0] else 0
+
     def quotient(
-        self, a: Values, b: Values, pinned: int = 0, covariance: Values | None = None
+        self, a: Values, b: Values, pinned: int, covariance: Values | None = None
     ) -> Quotient:
         """The function in powers of t, with one coefficient of the denominator made 1.
 
@@ -240,13 +269,8 @@ class _Bases:
             pinned,
         )
 
-    def pinned(self, target: Target, b: Values) -> int:
-        """Index of the coefficient to make 1: the constant one unless it is negligible."""
-        least = float(np.min(target.t[target.t > 0], initial=self.scale))
-        shares = np.abs(b * self._units(len(b)) * _powers(least, len(b)))
-        return int(np.argmax(np.abs(b))) if shares.max() > PIN_RATIO * shares[0] else 0
-
     def _units(self, length: int) -> Values:
+        """The factors between coefficients in the basis and in powers of t."""
         choices = [math.comb(length - 1, k) for k in range(length)]
         return np.array(choices, dtype=np.float64) * _powers(1 / self.scale, length)
 
@@ -257,14 +281,14 @@ def _powers(base: float, length: int) -> Values:
     return powers
 
 
-def _bases(target: Target, degrees: Degrees) -> _Bases:
+def _problem(target: Target, degrees: Degrees) -> _Problem:
     positive = target.t[target.t > 0]
     scale = float(np.median(positive)) if positive.size else 1.0
     u = target.t / scale
     above, below = _basis(u, degrees.numerator), _basis(u, degrees.denominator)
     for _ in range(abs(degrees.numerator - degrees.denominator)):
         above = above * (1 + u) if degrees.numerator > degrees.denominator else above / (1 + u)
-    return _Bases(above, below, scale)
+    return _Problem(target, above, below, scale)
 
 
 def _basis(u: Values, degree: int) -> Values:
@@ -278,25 +302,25 @@ def _basis(u: Values, degree: int) -> Values:
     return np.stack(terms)
 
 
+def met(found: Rational, target: Target) -> bool:
+    """Whether the points lie on the curve but for rounding."""
+    with np.errstate(all="ignore"):
+        off = found(target.t) / target.g - 1
+    return float(np.sqrt(np.mean(off * off))) <= MET
+
+
 def least_squares(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quotient:
     """Minimise the sum of squared errors: Levenberg–Marquardt from a linearised start.
 
     Where the result has a pole among the points, start again from a minimax fit. If `bounded`, no
     coefficient of the denominator is negative in the basis, so there is no pole at any t ≥ 0.
     """
-    bases = _bases(target, degrees)
-    found = _refined(target, bases, *_linearised(target, bases, bounded), bounded=bounded)
+    problem = _problem(target, degrees)
+    found = _refined(problem, *_linearised(problem, bounded), bounded=bounded)
     has_pole = bool(found.poles_within(target.t.min(), target.t.max()))
     if has_pole and not bounded and not met(found, target):
-        found = _refined(target, bases, *_corrected(target, degrees, bases))
+        found = _refined(problem, *_corrected(problem))
     return found
-
-
-def met(found: Rational, target: Target) -> bool:
-    """Whether the points lie on the curve but for rounding."""
-    with np.errstate(all="ignore"):
-        off = found(target.t) / target.g - 1
-    return float(np.sqrt(np.mean(off * off))) <= MET
 
 
 def minimax(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quotient:
@@ -306,168 +330,73 @@ def minimax(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quoti
     from any start. At most MAX_PROGRAM_POINTS points are used, evenly picked.
     """
     order = np.argsort(target.t)[:: -(-target.t.size // MAX_PROGRAM_POINTS)]
-    picked = Target(target.t[order], target.g[order], target.unit[order])
-    bases = _bases(picked, degrees)
-    a, b = _corrected(picked, degrees, bases, MIN_BELOW if bounded else -1.0)
-    return bases.quotient(a, b, bases.pinned(picked, b))
+    problem = _problem(target.where(order), degrees)
+    a, b = _corrected(problem, MIN_BELOW if bounded else -1.0)
+    return problem.quotient(a, b, problem.pinned(b))
 
 
-def _linearised(target: Target, bases: _Bases, bounded: bool = False) -> tuple[Values, Values]:
+def _linearised(problem: _Problem, bounded: bool = False) -> tuple[Values, Values]:
     """The best of several rounds of A a − g (B b) over the previous B b, each linear."""
-    best, least = (np.ones(len(bases.above)), np.eye(1, len(bases.below))[0]), math.inf
-    below, columns = np.ones(target.t.size), _linear_columns(target, bases)
+    t, g, unit = problem.target.t, problem.target.g, problem.target.unit
+    n_above = len(problem.above)
+    best, least = (np.ones(n_above), np.eye(1, len(problem.below))[0]), math.inf
+    below, columns = np.ones(t.size), np.concatenate([problem.above, -g * problem.below[1:]])
     for _ in range(BOUNDED_ROUNDS if bounded else LINEAR_ROUNDS):
-        weight = 1 / (target.unit * below)
-        right = target.g * bases.below[0] * weight
-        x = (
-            solved_bounded(columns * weight, right, len(bases.above))
-            if bounded
-            else solved(columns * weight, right)
-        )
-        a, b = _split(x, bases)
-        below = combined(b[:, None] * bases.below)
+        weight = 1 / (unit * below)
+        weighted, right = columns * weight, g * problem.below[0] * weight
+        x = solved_bounded(weighted, right, n_above) if bounded else solved(weighted, right)
+        a, b = problem.split(x)
+        below = combined(b[:, None] * problem.below)
         if not np.all(np.isfinite(below)) or np.any(below == 0):
             break
-        off = (combined(a[:, None] * bases.above) / below - target.g) / target.unit
+        off = (combined(a[:, None] * problem.above) / below - g) / unit
         error = float(np.sum(off * off))
         if error < least:
             best, least = (a, b), error
     return best
 
 
-def _linear_columns(target: Target, bases: _Bases) -> Values:
-    return np.concatenate([bases.above, -target.g * bases.below[1:]])
-
-
-def _refined(
-    target: Target, bases: _Bases, a: Values, b: Values, *, bounded: bool = False
-) -> Quotient:
+def _refined(problem: _Problem, a: Values, b: Values, *, bounded: bool = False) -> Quotient:
     """Levenberg–Marquardt from a start; coefficients at their bound have no standard error."""
-    x, free = np.concatenate([a, b[1:]]) / b[0], np.ones(len(a) + len(b) - 1, dtype=bool)
-    x = _within_bounds(target, bases, x, free) if bounded else _unbounded(target, bases, x, free)
-    a, b = _split(x, bases)
-    pinned = bases.pinned(target, b)
+    x = np.concatenate([a, b[1:]]) / b[0]
+    x = minimised(problem.errors, x, len(a) if bounded else x.size)
+    a, b = problem.split(x)
+    pinned = problem.pinned(b)
     a, b = a / b[pinned], b / b[pinned]
     with np.errstate(all="ignore"):
-        off, columns = _errors(target, bases, x)[0], _slopes(target, bases, a, b, pinned)
+        off, columns = problem.errors(x)[0], problem.slopes(a, b, pinned)
+    free = np.ones(x.size, dtype=bool)
     if bounded:
-        free = np.concatenate([np.ones(len(a), dtype=bool), np.delete(b, pinned) != 0])
-    variance = float(np.sum(off * off)) / max(target.t.size - int(free.sum()), 1)
+        free[len(a) :] = np.delete(b, pinned) != 0
+    variance = float(np.sum(off * off)) / max(off.size - int(free.sum()), 1)
     covariance = np.zeros((x.size, x.size))
     covariance[np.ix_(free, free)] = variance * triangle(columns[free], off).covariance()
-    return bases.quotient(a, b, pinned, covariance)
+    return problem.quotient(a, b, pinned, covariance)
 
 
-def _unbounded(target: Target, bases: _Bases, x: Values, free: NDArray[np.bool_]) -> Values:
-    """The least squares in the free coefficients from a start.
-
-    The second round of steps begins undamped: where coefficients are nearly dependent, damping
-    holds back the last of them.
-    """
-    for damping, max_damping in DAMPINGS:
-        x = _descended(target, bases, x, free, damping, max_damping)
-    return x
-
-
-def _descended(
-    target: Target,
-    bases: _Bases,
-    x: Values,
-    free: NDArray[np.bool_],
-    damping: float,
-    max_damping: float,
-) -> Values:
-    """Levenberg and Marquardt's steps: damping falls where the error falls, and rises elsewhere."""
-    off, columns = _errors(target, bases, x)
-    error, stalled = float(np.sum(off * off)), 0
-    for _ in range(MAX_STEPS):
-        sizes = math.sqrt(damping) * np.sqrt(np.sum(columns[free] * columns[free], axis=1))
-        damped = np.concatenate([columns[free], np.diag(sizes)], axis=1)
-        tried = x.copy()
-        tried[free] += solved(damped, np.concatenate([-off, np.zeros(len(sizes))]))
-        tried_off, tried_columns = _errors(target, bases, tried)
-        tried_error = float(np.sum(tried_off * tried_off))
-        if tried_error < error:
-            stalled += error - tried_error <= CONVERGED * error
-            x, off, columns, error = tried, tried_off, tried_columns, tried_error
-            damping /= 10
-        else:
-            damping *= 100
-        if stalled > MAX_STALLED or damping > max_damping:
-            break
-    return x
-
-
-def _within_bounds(target: Target, bases: _Bases, x: Values, free: NDArray[np.bool_]) -> Values:
-    """The least squares with no negative coefficient in the denominator: an active set of zeros."""
-    bounded = np.arange(x.size) >= len(bases.above)
-    free &= ~bounded | (x > 0)
-    for _ in range(ACTIVE_SET_ROUNDS):
-        goal = _unbounded(target, bases, x, free)
-        negative = bounded & (goal < 0)
-        if negative.any():
-            share = np.full(x.size, np.inf)
-            share[negative] = x[negative] / (x[negative] - goal[negative])
-            x = x + float(share.min()) * (goal - x)
-            free[np.argmin(share)] = False
-            x[~free] = 0.0
-            continue
-        x = goal
-        off, columns = _errors(target, bases, x)
-        sizes = np.sqrt(np.sum(columns * columns, axis=1) * np.sum(off * off))
-        slopes = np.where(free, 0.0, np.sum(columns * off, axis=1) + DESCENT * sizes)
-        if not slopes.min() < 0:
-            break
-        free[np.argmin(slopes)] = True
-    return x
-
-
-def _errors(target: Target, bases: _Bases, x: Values) -> tuple[Values, Values]:
-    """The errors in their units, and their derivatives by the coefficients."""
-    a, b = _split(x, bases)
-    with np.errstate(all="ignore"):  # a step across a pole is not finite, and not taken
-        value = combined(a[:, None] * bases.above) / combined(b[:, None] * bases.below)
-        return (value - target.g) / target.unit, _slopes(target, bases, a, b, 0)
-
-
-def _slopes(target: Target, bases: _Bases, a: Values, b: Values, pinned: int) -> Values:
-    below = combined(b[:, None] * bases.below)
-    share = 1 / (below * target.unit)
-    value = combined(a[:, None] * bases.above) / below
-    beneath = np.delete(bases.below, pinned, axis=0)
-    return np.concatenate([bases.above * share, -beneath * (value * share)])
-
-
-def _split(x: Values, bases: _Bases) -> tuple[Values, Values]:
-    """The coefficients of the numerator, and those of the denominator with their leading 1."""
-    n_above = len(bases.above)
-    return x[:n_above], np.concatenate([[1.0], x[n_above:]])
-
-
-def _corrected(
-    target: Target, degrees: Degrees, bases: _Bases, min_below: float = -1.0
-) -> tuple[Values, Values]:
+def _corrected(problem: _Problem, min_below: float = -1.0) -> tuple[Values, Values]:
     """Differential correction: each linear program lowers the largest error, or ends the rounds.
 
     The coefficients of the denominator are between `min_below` and 1.
     """
+    target = problem.target
     unit = target.unit * np.max(target.g / target.unit)
-    above, level = bases.above / unit, target.g / unit
-    a, b = _linearised(target, bases)
-    if np.any(combined(b[:, None] * bases.below) <= 0) or min_below > 0:
-        b = np.ones(degrees.denominator + 1)
-        a = solved(above, level * combined(bases.below))
+    above, level = problem.above / unit, target.g / unit
+    a, b = _linearised(problem)
+    if np.any(combined(b[:, None] * problem.below) <= 0) or min_below > 0:
+        b = np.ones(len(problem.below))
+        a = solved(above, level * combined(problem.below))
     best, least = (a, b), math.inf
     for _ in range(CORRECTION_ROUNDS):
-        below = combined(b[:, None] * bases.below)
+        below = combined(b[:, None] * problem.below)
         off = np.abs(combined(a[:, None] * above) / below - level)
         largest = float(np.max(off)) if below.min() > 0 else math.inf
         if largest >= least * (1 - 1e-7):
             break
         best, least = (a, b), largest
         share = 1 / below
-        upper = np.concatenate([above * share, -(level + largest) * bases.below * share])
-        lower = np.concatenate([-above * share, (level - largest) * bases.below * share])
+        upper = np.concatenate([above * share, -(level + largest) * problem.below * share])
+        lower = np.concatenate([-above * share, (level - largest) * problem.below * share])
         rows = np.concatenate([upper, lower], axis=1).T
         coefficients = _program(rows, np.concatenate([a, b]), len(a), min_below)
         if coefficients is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sweep.analysis.master_curve.drawing import plot_amplitudes, plot_fits, plot_phases
+from sweep.analysis.master_curve.draw import plot_amplitudes, plot_fits, plot_phases
 from sweep.analysis.traces import plot_trace
 from sweep.theory import mdr_contact as theory
 from sweep.verify.hanisch2020.figures import Figures

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.master_curve.fitting import MasterCurve
-from sweep.analysis.master_curve.linear import Values
+from sweep.analysis.master_curve.curve import MasterCurve
+from sweep.analysis.master_curve.least_squares import Values
 from sweep.analysis.master_curve.points import Points
 from sweep.analysis.saving import save
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation

@@ -1,31 +1,73 @@
-"""A master curve as JSON and as a Python function that needs nothing but NumPy."""
+"""The files of a fit: coefficients as JSON, functions that need nothing but NumPy, and pictures."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sweep.analysis.master_curve.fitting import Distance, MasterCurve, Piece, argument
-from sweep.analysis.master_curve.rational import Barycentric, Quotient
+from sweep.analysis.master_curve.curve import VARIABLES, MasterCurve, Piece, argument
+from sweep.analysis.master_curve.draw import plot_amplitudes, plot_fits, plot_phases
+from sweep.analysis.master_curve.least_squares import Values
+from sweep.analysis.master_curve.points import Points
+from sweep.analysis.master_curve.rational import Barycentric, Quotient, Rational
 from sweep.analysis.saving import write_texts
 
 ERRORS_AT = 20  # parts of a piece's range
-UNITS = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
+ENERGIES = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
+FITS, PHASES, AMPLITUDES = "fits.png", "phases.png", "amplitudes.png"
+
+
+def write_all(
+    everything: Points, points: Points, curves: Sequence[MasterCurve], folder: Path
+) -> list[Path]:
+    """The paths of what was written: each curve's files, and pictures of the fits and the points.
+
+    `points` are those fitted, chosen from `everything`; of that, those of one amplitude and several
+    phases are drawn, and those of one phase and several amplitudes, where they make curves. Files
+    there are replaced. SweepError if they cannot be written.
+    """
+    written = [path for curve in curves for path in write(curve, folder)]
+    written.append(plot_fits(curves, folder / FITS))
+    known = not np.isnan(everything.phase).any() and np.unique(everything.phase).size > 1
+    if known and np.unique(points.delta).size == 1 and points.delta[0] != 0:
+        same = everything.where(everything.delta == points.delta[0])
+        if _makes_curves(same.phase):
+            written.append(plot_phases(same, folder / PHASES))
+    if np.all(points.delta >= 0) and points.delta.any() and np.unique(points.phase).size == 1:
+        same = everything.where(everything.phase == points.phase[0]) if known else points
+        if _makes_curves(same.delta):
+            written.append(plot_amplitudes(same, folder / AMPLITUDES))
+    return written
+
+
+def remove_others(folder: Path, written: Sequence[Path]) -> list[Path]:
+    """Remove the files of an earlier fit that this one did not replace, and return their paths."""
+    names = [name for variable in VARIABLES for name in _file_names(variable)]
+    places = [folder / name for name in (*names, FITS, PHASES, AMPLITUDES)]
+    stale = [path for path in places if path not in written and path.is_file()]
+    for path in stale:
+        path.unlink()
+    return stale
+
+
+def _makes_curves(column: Values) -> bool:
+    """Whether several points share a value, as on a grid: those of a sample have one each."""
+    return 0 < 2 * np.unique(column).size <= column.size
 
 
 def write(curve: MasterCurve, folder: str | Path) -> list[Path]:
     """Write fit_NAME.json and fit_NAME.py, replacing existing files; SweepError if that fails."""
     texts = (json.dumps(as_json(curve), indent=1, allow_nan=False) + "\n", python_text(curve))
-    names = file_names(curve.variable.name)
+    names = _file_names(curve.variable.name)
     return write_texts(Path(folder), dict(zip(names, texts, strict=True)))
 
 
-def file_names(variable: str) -> tuple[str, str]:
+def _file_names(variable: str) -> tuple[str, str]:
     """Names of the files of a curve: its coefficients, and its function."""
     return f"fit_{variable}.json", f"fit_{variable}.py"
 
@@ -34,7 +76,7 @@ def as_json(curve: MasterCurve) -> dict[str, Any]:
     """The curve as plain values: pieces with coefficients and standard errors, and distances."""
     return {
         "variable": curve.variable.name,
-        "energy": UNITS[curve.variable.name],
+        "energy": ENERGIES[curve.variable.name],
         "source": Path(curve.source).name,
         "method": curve.method,
         "weights": curve.choices.weights,
@@ -43,8 +85,8 @@ def as_json(curve: MasterCurve) -> dict[str, Any]:
         "n_coefficients": curve.n_coefficients,
         "pieces": [_piece(piece) for piece in curve.pieces],
         "error": asdict(curve.error),
-        "from_theory": _distance(curve.from_theory),
-        "points_from_theory": _distance(curve.points_from_theory),
+        "from_theory": curve.from_theory and asdict(curve.from_theory),
+        "points_from_theory": curve.points_from_theory and asdict(curve.points_from_theory),
         "points_left_out": curve.left_out,
         "notes": list(curve.notes),
     }
@@ -59,11 +101,8 @@ def python_text(curve: MasterCurve) -> str:
     parts += [f"    x = np.asarray({name}, dtype=float)", "    found = np.full(x.shape, np.nan)"]
     for piece in curve.pieces:
         parts += _piece_lines(piece)
-    if any(isinstance(piece.rational, Barycentric) for piece in curve.pieces):
-        parts += ["    return found[()]", BARYCENTRIC]
-    else:
-        parts += ["    return found[()]", ""]
-    return "\n".join(parts)
+    barycentric = any(isinstance(piece.rational, Barycentric) for piece in curve.pieces)
+    return "\n".join([*parts, "    return found[()]", BARYCENTRIC if barycentric else ""])
 
 
 BARYCENTRIC = '''
@@ -146,31 +185,24 @@ def _piece(piece: Piece) -> dict[str, Any]:
         "argument": "(1 - 1/x)^(1/2)" if piece.has_core else "x",
         "n_coefficients": rational.n_coefficients,
     }
-    if isinstance(rational, Quotient):
-        names = ("numerator", "denominator", "numerator_errors", "denominator_errors")
-        lists = _lists({name: getattr(rational, name) for name in names})
-        covariance = [list(row) for row in rational.covariance]
-        spread = {"covariance": covariance, "standard_error": _standard_error(piece)}
-        return {**described, "form": "quotient", **lists, **spread}
-    columns = {n: getattr(rational, n) for n in ("support", "values", "weights")}
-    return {**described, "form": "barycentric", **_lists(columns)}
+    if isinstance(rational, Barycentric):
+        names = ("support", "values", "weights")
+        return {**described, "form": "barycentric", **_lists(rational, names)}
+    names = ("numerator", "denominator", "numerator_errors", "denominator_errors")
+    covariance = [list(row) for row in rational.covariance]
+    spread = {"covariance": covariance, "standard_error": _standard_error(piece, rational)}
+    return {**described, "form": "quotient", **_lists(rational, names), **spread}
 
 
-def _standard_error(piece: Piece) -> dict[str, list[float]] | None:
+def _lists(rational: Rational, names: Sequence[str]) -> dict[str, list[float]]:
+    return {name: list(getattr(rational, name)) for name in names}
+
+
+def _standard_error(piece: Piece, rational: Quotient) -> dict[str, list[float]] | None:
     """Relative standard error of the curve at some x of the piece."""
     x = np.linspace(piece.low, piece.high, ERRORS_AT + 1)[piece.low == 0 :]
-    rational = piece.rational
-    error = rational.standard_error(argument(x, piece.has_core)) \
-        if isinstance(rational, Quotient) else None  # fmt: skip
+    t = argument(x, piece.has_core)
+    error = rational.standard_error(t)
     if error is None:
         return None
-    value = np.abs(rational(argument(x, piece.has_core)))
-    return {"x": x.tolist(), "relative": (error / value).tolist()}
-
-
-def _lists(columns: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
-    return {name: list(column) for name, column in columns.items()}
-
-
-def _distance(found: Distance | None) -> dict[str, float] | None:
-    return None if found is None else asdict(found)
+    return {"x": x.tolist(), "relative": (error / np.abs(rational(t))).tolist()}

@@ -1,4 +1,4 @@
-"""Linear least squares in elementwise NumPy: the same bits on every processor.
+"""Least squares, linear and nonlinear, in elementwise NumPy: the same bits on every processor.
 
 A BLAS picks its code by processor, and each version rounds differently; where a problem is nearly
 degenerate, the result then depends on the machine. Nothing in this module calls a BLAS.
@@ -8,16 +8,26 @@ Matrices are stored by columns, with shape (n_columns, n_rows), so that sums run
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Errors = Callable[
+    [Values], tuple[Values, Values]
+]  # of coefficients; and its derivatives, by columns
 
 DEPENDENT = 1e-14  # part of a column that others leave, relative: below it the column adds nothing
 MAX_ITERATIONS, SETTLED = 100, 1e-15  # of inverse iteration; largest change of an entry
 DESCENT = 1e-10  # cosine between errors and a column, up to which its coefficient stays 0
+ACTIVE_SET_ROUNDS = 50
+MAX_STEPS = 500  # of Levenberg and Marquardt
+DAMPINGS = ((1e-6, 1e6), (1e-16, 1e-6))  # at the start of each round of steps, and at most
+CONVERGED, MAX_STALLED = 1e-15, 5  # relative decrease of the squared error; steps with less
 
 
 @dataclass(frozen=True)
@@ -87,40 +97,86 @@ def solved(columns: Values, right: Values) -> Values:
 
 
 def solved_bounded(columns: Values, right: Values, n_free: int) -> Values:
-    """The same with no coefficient negative after the first `n_free`.
+    """The same with no coefficient negative after the first `n_free`: Lawson and Hanson 1974."""
 
-    The active set method of Lawson and Hanson 1974.
+    def solve(x: Values, free: Mask) -> Values:
+        goal = np.zeros(x.size)
+        goal[free] = solved(columns[free], right)
+        return goal
+
+    def errors(x: Values) -> tuple[Values, Values]:
+        return combined(x[:, None] * columns) - right, columns
+
+    free = np.arange(len(columns)) < n_free
+    return _non_negative(solve, errors, np.zeros(len(columns)), free, n_free)
+
+
+def minimised(errors: Errors, start: Values, n_free: int) -> Values:
+    """The coefficients of least squared error near a start, by Levenberg and Marquardt's steps.
+
+    None is negative after the first `n_free`. The second round of steps begins undamped: where
+    coefficients are nearly dependent, damping holds back the last of them.
     """
-    n = len(columns)
-    sizes = np.sqrt(np.sum(columns * columns, axis=1))
-    used = np.arange(n) < n_free
-    found = np.zeros(n)
-    for _ in range(3 * n):
-        found = _shortened(columns, right, found, used, n_free)
-        rest = right - combined(found[:, None] * columns)
-        allowed = DESCENT * sizes * float(np.sqrt(np.sum(rest * rest)))
-        descent = np.where(used, 0.0, np.sum(columns * rest, axis=1) - allowed)
-        if not descent.max() > 0:
+
+    def solve(x: Values, free: Mask) -> Values:
+        for damping, max_damping in DAMPINGS:
+            x = _descended(errors, x, free, damping, max_damping)
+        return x
+
+    if n_free == start.size:
+        return solve(start, np.ones(start.size, dtype=bool))
+    free = (np.arange(start.size) < n_free) | (start > 0)
+    return _non_negative(solve, errors, start, free, n_free)
+
+
+def _descended(errors: Errors, x: Values, free: Mask, damping: float, max_damping: float) -> Values:
+    """Damping falls where a step lowers the error, and rises where it does not."""
+    off, columns = errors(x)
+    error, stalled = float(np.sum(off * off)), 0
+    for _ in range(MAX_STEPS):
+        sizes = math.sqrt(damping) * np.sqrt(np.sum(columns[free] * columns[free], axis=1))
+        damped = np.concatenate([columns[free], np.diag(sizes)], axis=1)
+        tried = x.copy()
+        tried[free] += solved(damped, np.concatenate([-off, np.zeros(len(sizes))]))
+        tried_off, tried_columns = errors(tried)
+        tried_error = float(np.sum(tried_off * tried_off))
+        if tried_error < error:
+            stalled += error - tried_error <= CONVERGED * error
+            x, off, columns, error = tried, tried_off, tried_columns, tried_error
+            damping /= 10
+        else:
+            damping *= 100
+        if stalled > MAX_STALLED or damping > max_damping:
             break
-        used[np.argmax(descent)] = True
-    return found
+    return x
 
 
-def _shortened(
-    columns: Values, right: Values, start: Values, used: NDArray[np.bool_], n_free: int
+def _non_negative(
+    solve: Callable[[Values, Mask], Values], errors: Errors, x: Values, free: Mask, n_free: int
 ) -> Values:
-    """The solution in the columns used; one that would become negative is no longer used."""
-    bounded = np.arange(len(columns)) >= n_free
-    while True:
-        goal = np.zeros(len(columns))
-        goal[used] = triangle(columns[used], right).solution()
-        negative = used & bounded & (goal < 0)
-        if not negative.any():
-            return goal
-        share = np.full(len(columns), np.inf)
-        share[negative] = start[negative] / (start[negative] - goal[negative])
-        used[np.argmin(share)] = False
-        start = np.where(used, start + float(share.min()) * (goal - start), 0.0)
+    """The active set method: coefficients at 0 are held there unless the error falls above it.
+
+    `solve` minimises the squared error in the free coefficients from a start, without bounds.
+    """
+    bounded = np.arange(x.size) >= n_free
+    for _ in range(ACTIVE_SET_ROUNDS):
+        goal = solve(x, free)
+        negative = bounded & (goal < 0)
+        if negative.any():
+            share = np.full(x.size, np.inf)
+            share[negative] = x[negative] / (x[negative] - goal[negative])
+            x = x + float(share.min()) * (goal - x)
+            free[np.argmin(share)] = False
+            x[~free] = 0.0
+            continue
+        x = goal
+        off, columns = errors(x)
+        sizes = np.sqrt(np.sum(columns * columns, axis=1) * np.sum(off * off))
+        slopes = np.where(free, 0.0, np.sum(columns * off, axis=1) + DESCENT * sizes)
+        if not slopes.min() < 0:
+            break
+        free[np.argmin(slopes)] = True
+    return x
 
 
 def smallest_direction(columns: Values) -> Values:

@@ -1,0 +1,376 @@
+"""Fit master curves: piece by piece, with degrees that the points determine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sweep.analysis.master_curve.curve import (
+    CORE_APPEARS,
+    VARIABLES,
+    Choices,
+    MasterCurve,
+    Piece,
+    Variable,
+    argument,
+    closed_form,
+    curve_from_theory,
+    distance,
+    evaluated,
+    from_theory,
+    notes_on,
+    scatter_error,
+)
+from sweep.analysis.master_curve.least_squares import Values, triangle
+from sweep.analysis.master_curve.points import Points, positive, refuse_exponent
+from sweep.analysis.master_curve.rational import (
+    Barycentric,
+    Degrees,
+    Quotient,
+    Rational,
+    Target,
+    approximants,
+    least_squares,
+    met,
+    minimax,
+)
+from sweep.errors import SweepError
+from sweep.wording import nearest
+
+MAX_ERROR = 2.0  # largest standard error of a curve, over that of the points
+MAX_SCATTER_RATIO = 1.5  # scatter about a curve over that about one of higher degrees
+MAX_RAISE = 3  # of both degrees, where AAA does not give a curve
+NO_SCATTER = 1e-4  # rms scatter over the largest value, up to which AAA is used
+MAX_GAP = 0.02  # of √(1 − 1/ξ) from ξ = 1 to the first point, bridged by the end of the piece below
+MAX_X, MAX_ENERGY = 1e15, 1e50  # larger values, and smaller than their inverses, overflow in powers
+
+# Above ξ = 1 the curves of cone and sphere are quotients, of degrees 0/0 and 2/3 in √(1 − 1/ξ);
+# those of other profiles are not.
+OTHER_PROFILES = Degrees(3, 4)
+PLAIN_PROFILES = (1.0, 2.0)  # exponents
+
+Ends = tuple[float, float]  # of the range of t
+FITTERS: dict[str, Callable[..., Quotient]] = {"least_squares": least_squares, "minimax": minimax}
+
+
+def fit(points: Points, variable: str, choices: Choices | None = None) -> MasterCurve:
+    """Fit the curve of W̄ over β ("beta"), or of W̄δ over ξ = β/δ ("xi").
+
+    Over β each phase has its own curve, so the points must have one phase; over ξ the phase does
+    not matter for small β. The default range is the paper's, β from 0.1 on and ξ up to 4, as far as
+    there are points.
+    A fit over ξ has two pieces, below and above ξ = 1, where a stick core appears and the curvature
+    is infinite; `whole` makes it one. With default degrees and 150 points from ξ = 1 to 4 it is
+    within 2e-4 of the closed form between the points too, for any exponent of the profile; for a
+    sphere, whose degrees are lower, within 7e-4.
+    Degrees that the points do not determine are lowered. `notes` say so, and also whether the
+    points lie on one curve at all. SweepError for too few points, or points of several curves.
+    """
+    choices = choices or Choices()
+    if variable not in VARIABLES:
+        raise SweepError(f"unknown variable {variable!r}; {nearest(str(variable), VARIABLES)}")
+    kind = VARIABLES[variable]
+    if points.beta.size:  # contacts of constant load have no place over β
+        points = points.parted(positive(*kind.collapse(points)))
+    points = points.with_profile()
+    exponent = _single(points, "profile_exponent")
+    refuse_exponent(exponent)
+    if variable == "beta" and not np.isnan(points.phase).all():
+        _single(points, "phase")
+    energies = _collapsed(points, kind, choices.weights)
+    low, high = _limits(kind, choices, energies.t)
+    inside = (energies.t >= low) & (energies.t <= high)
+    if not inside.any():
+        raise SweepError(
+            f"{points.source!r} has no points with {variable} from {low:g} to {high:g}: choose a "
+            f"--range from {energies.t.min():.4g} to {energies.t.max():.4g}"
+            f"{points.left_out_text()}"
+        )
+    energies, used = energies.where(inside), points.where(inside)
+    x, energy = energies.t, energies.g
+    _refuse_extremes(points.source, kind, x, energy)
+    pieces: list[Piece] = []
+    plans = _plans(kind, choices, low, high, exponent)
+    for plan in plans:
+        pieces.append(_piece(plan, kind.name, choices, energies, pieces))
+    theory, values = closed_form(variable, used), evaluated(pieces, x)
+    curve = MasterCurve(
+        variable=kind,
+        choices=choices,
+        pieces=tuple(pieces),
+        x=x,
+        energy=energy,
+        source=points.source,
+        constants=_constants(used),
+        error=distance(values, energy, x),
+        theory=theory,
+        from_theory=theory and curve_from_theory(pieces, theory, float(x.min())),
+        points_from_theory=theory and from_theory(theory, energy, x),
+        left_out=points.left_out,
+    )
+    allowed = math.inf if choices.weights == "absolute" else scatter_error(x, energy)
+    planned = [plan.degrees for plan in plans]
+    return replace(curve, notes=(*points.notes, *notes_on(curve, used, planned, allowed)))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A piece before it is fitted."""
+
+    low: float
+    high: float
+    power: int
+    degrees: Degrees
+    has_core: bool = False
+
+    @property
+    def ends(self) -> Ends:
+        """The range of t."""
+        low, high = argument(np.array([self.low, self.high]), self.has_core).tolist()
+        return low, high
+
+    def target(self, energies: Target, power: int) -> tuple[Target, float]:
+        """Values of about 1 in t, and the power of two by which to multiply the function."""
+        x, energy = energies.t, energies.g
+        factor = 1 / x if power == 1 else x if power == -1 else np.ones(x.size)
+        size = 2.0 ** round(math.log2(float(np.median(energy * factor))))
+        t = argument(x, self.has_core)
+        return Target(t, energy * factor / size, energies.unit * factor / size), size
+
+
+def _single(points: Points, name: str) -> float:
+    values = np.unique(getattr(points, name))
+    if values.size == 0:
+        raise SweepError(f"{points.source!r} has no points{points.left_out_text()}")
+    if values.size > 1:
+        raise SweepError(
+            f"{points.source!r} has {values.size} values of {name}, from {values[0]:g} to "
+            f"{values[-1]:g}, and a curve for each: choose one, --at {name}={values[-1]:g}"
+        )
+    return float(values[0])
+
+
+def _collapsed(points: Points, kind: Variable, weights: str) -> Target:
+    """The energies over x, and the unit in which the error of each is measured."""
+    x, energy = kind.collapse(points)
+    if weights == "relative":
+        return Target(x, energy, energy)
+    if weights == "absolute":
+        return Target(x, energy, np.ones(x.size))
+    if not np.all(points.sigma > 0):
+        raise SweepError(
+            f"{points.source!r} has no standard errors: name their column with --sigma"
+        )
+    return Target(x, energy, points.sigma * energy)
+
+
+def _refuse_extremes(source: str, kind: Variable, x: Values, energy: Values) -> None:
+    for name, column, option, most in (
+        (kind.name, x, "--scale-beta", MAX_X), (kind.energy, energy, "--scale-energy", MAX_ENERGY)
+    ):  # fmt: skip
+        if column.min() < 1 / most or column.max() > most:
+            raise SweepError(
+                f"{source!r}: {name} is from {column.min():.3g} to {column.max():.3g}, beyond the "
+                f"range of fits from {1 / most:g} to {most:g}: choose another {option}, or --range"
+            )
+
+
+def _limits(kind: Variable, choices: Choices, x: Values) -> tuple[float, float]:
+    low, high = choices.limits or kind.limits
+    inside = x[(x >= low) & (x <= high)]
+    if choices.limits is not None or np.unique(inside).size < 2:
+        return low, high if math.isfinite(high) else float(max(x.max(initial=low), 2 * low))
+    return float(inside.min()), float(inside.max())
+
+
+def _plans(
+    kind: Variable, choices: Choices, low: float, high: float, exponent: float
+) -> list[_Plan]:
+    if choices.whole or kind.name == "beta":
+        plans = [_Plan(low, high, kind.power, kind.whole)]
+    else:
+        below, above = kind.degrees
+        above = above if exponent in PLAIN_PROFILES else OTHER_PROFILES
+        plans = [
+            _Plan(low, min(high, CORE_APPEARS), kind.power, below),
+            _Plan(max(low, CORE_APPEARS), high, -1, above, has_core=True),
+        ]
+    plans = [plan for plan in plans if plan.low < plan.high]
+    degrees = choices.degrees or tuple(plan.degrees for plan in plans)
+    if len(degrees) != len(plans):
+        pieces = "has 1 piece" if len(plans) == 1 else "has 2 pieces, below and above xi = 1"
+        example = ",".join(str(plan.degrees) for plan in plans)
+        raise SweepError(
+            f"the fit over {kind.name} {pieces}: give degrees for each, as in --degrees {example}"
+        )
+    return [replace(plan, degrees=each) for plan, each in zip(plans, degrees, strict=True)]
+
+
+def _piece(
+    plan: _Plan, variable: str, choices: Choices, energies: Target, before: Sequence[Piece]
+) -> Piece:
+    """The fitted piece; where its points begin late, the end of the piece before is added."""
+    energies = energies.where((energies.t >= plan.low) & (energies.t <= plan.high))
+    needed = 3 if choices.method == "aaa" else plan.degrees.n_coefficients + 1
+    distinct = np.unique(energies.t).size
+    where = f"{variable} from {plan.low:g} to {plan.high:g}"
+    if distinct < needed:
+        cure = "widen --range" if choices.method == "aaa" else "lower --degrees, or widen --range"
+        raise SweepError(
+            f"the fit needs {needed} different values of {where}, and there are {distinct}: {cure}"
+        )
+    if before and argument(energies.t, plan.has_core).min() > MAX_GAP:
+        join, first = float(before[-1](plan.low)), np.argmin(energies.t)
+        share = float(energies.unit[first] / energies.g[first])
+        columns = (energies.t, energies.g, energies.unit)
+        ends = (plan.low, join, join * share)
+        energies = Target(*(np.append(each, end) for each, end in zip(columns, ends, strict=True)))
+    piece = _fitted(plan, variable, choices, energies)
+    if piece.rational.poles_within(*plan.ends):
+        raise SweepError(f"every fit over {where} has a pole: narrow --range to the points")
+    return piece
+
+
+def _fitted(plan: _Plan, variable: str, choices: Choices, energies: Target) -> Piece:
+    """Fit by the chosen method; by least squares where AAA does not predict half of the points."""
+    (target, size), power, method = plan.target(energies, plan.power), plan.power, choices.method
+    scattered = is_met = False
+    found: Rational | None
+    if method == "aaa":
+        # AAA's tolerance is relative to the largest value, so over β it fits W̄ itself.
+        power = 0 if variable == "beta" else plan.power
+        whole_target, whole_size = plan.target(energies, power)
+        found = adaptive(whole_target, choices.tolerance, plan.ends)
+        if found is not None:
+            size = whole_size
+        else:
+            found, method, power = _raised(target, plan), "least_squares", plan.power
+            scattered = not _near(_relative_rms(found, target.t, target.g), choices.tolerance)
+    else:
+        found = _determined(method, target, plan.degrees, plan.ends)
+        is_met = met(found, target)
+    return Piece(
+        plan.low, plan.high, power, found.times(size), plan.has_core, method, scattered, is_met
+    )
+
+
+def _constants(points: Points) -> dict[str, tuple[float, float]]:
+    columns = {name: getattr(points, name) for name in ("delta", "phase", "profile_exponent")}
+    return {
+        name: (float(column.min()), float(column.max()))
+        for name, column in columns.items()
+        if not np.isnan(column).any()
+    }
+
+
+def _determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Quotient:
+    """Fit with these degrees or, where the points do not determine the curve, with lower ones.
+
+    The curve is determined if it has no pole between the ends, nor near them within half the
+    distance of points there, and if its standard error is nowhere above MAX_ERROR of that of the
+    points. Degrees fall one by one, unless the points then scatter more about the curve. A curve
+    that meets its points but for rounding has the lowest degrees that do: in any higher ones,
+    numerator and denominator share factors that rounding would choose.
+    """
+    kept: Quotient | None = None
+    while True:
+        found = FITTERS[method](target, degrees)
+        if not met(found, target) and not _sound(found, target, ends):
+            found = FITTERS[method](target, degrees, bounded=True)
+        is_met = met(found, target)
+        if kept is not None and not is_met and _worse(found, kept, target):
+            return kept
+        if degrees.n_coefficients == 1 or (not is_met and _sound(found, target, ends)):
+            return found
+        if not found.poles_within(*ends):
+            kept = found
+        degrees = degrees.lowered()
+
+
+def _raised(target: Target, plan: _Plan) -> Quotient:
+    """Fit by least squares with the planned degrees, or with up to MAX_RAISE higher ones if needed.
+
+    Higher ones are needed if the points determine them and scatter less about the curve.
+    """
+    best = _determined("least_squares", target, plan.degrees, plan.ends)
+    n_distinct = np.unique(target.t).size
+    for more in range(1, MAX_RAISE + 1):
+        higher = Degrees(plan.degrees.numerator + more, plan.degrees.denominator + more)
+        if higher.n_coefficients >= n_distinct or met(best, target):
+            break
+        with np.errstate(all="ignore"):  # a curve that is not determined overflows
+            found = _determined("least_squares", target, higher, plan.ends)
+            needed = MAX_SCATTER_RATIO * _scatter(found, target) < _scatter(best, target)
+        if found.degrees != higher or not needed:
+            break
+        best = found
+    return best
+
+
+def adaptive(target: Target, tolerance: float, ends: Ends | None = None) -> Barycentric | None:
+    """Fit by AAA with the degrees that the tolerance needs, relative to the largest g.
+
+    Points of equal t count by their mean. Terms are removed until there is no pole between the ends
+    (by default those of the points). None for points that scatter by more than the tolerance, as
+    the curve goes through some of them: then every other point does not predict the rest.
+    """
+    t, place = np.unique(target.t, return_inverse=True)
+    g = np.bincount(place, target.g) / np.bincount(place)
+    ends = ends or (float(t[0]), float(t[-1]))
+    shown = np.arange(t.size) % 2 == 0
+    shown[-1] = True
+    if not any(
+        not half.poles_within(*ends) and _near(_relative_rms(half, t[~shown], g[~shown]), tolerance)
+        for half in approximants(t[shown], g[shown])
+    ):
+        return None
+    without_poles: Barycentric | None = None
+    for found in approximants(t, g):
+        if not found.poles_within(*ends):
+            without_poles = found
+        if np.max(np.abs(found(t) - g)) <= tolerance * np.max(g):
+            break
+    return without_poles
+
+
+def _near(relative_rms: float, tolerance: float) -> bool:
+    """Whether a curve is as near to points as AAA has to be."""
+    return relative_rms <= max(tolerance, NO_SCATTER)
+
+
+def _relative_rms(found: Rational, t: Values, g: Values) -> float:
+    off = (found(t) - g) / np.max(g)
+    return float(np.sqrt(np.mean(off * off)))
+
+
+def _worse(found: Quotient, better: Quotient, target: Target) -> bool:
+    return not _scatter(found, target) <= MAX_SCATTER_RATIO * _scatter(better, target)
+
+
+def _scatter(found: Quotient, target: Target) -> float:
+    """Standard deviation of the points about the curve, in their units."""
+    with np.errstate(all="ignore"):
+        off = (found(target.t) - target.g) / target.unit
+    free = max(target.t.size - found.n_coefficients, 1)
+    return float(np.sqrt(np.sum(off * off) / free))
+
+
+def _sound(found: Quotient, target: Target, ends: Ends) -> bool:
+    """Whether the points determine the curve, as `_determined` says."""
+    places = np.unique(np.clip(np.append(target.t, ends), *ends))
+    poles = found.poles()
+    nearest_place = np.clip(poles.real, *ends)
+    i = np.clip(np.searchsorted(places, nearest_place), 1, places.size - 1)
+    if np.any(np.abs(poles - nearest_place) <= 0.5 * (places[i] - places[i - 1])):
+        return False
+    grid = np.unique(np.concatenate([places, 0.5 * (places[1:] + places[:-1])]))
+    order = np.argsort(target.t)
+    unit = found(grid) * np.interp(grid, target.t[order], (target.unit / target.g)[order])
+    at_points, over_range = found.slopes(target.t) / target.unit, found.slopes(grid) / unit
+    if not (np.all(np.isfinite(over_range)) and np.all(np.any(at_points != 0, axis=1))):
+        return False
+    errors = triangle(at_points, np.zeros(target.t.size)).leverage(over_range)
+    return bool(np.max(errors) <= MAX_ERROR)
