@@ -13,8 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.backends.items_tracer import ItemsTracer
-from sweep.backends.tracer import Seen, Span, Tracer
+from sweep.backends.tracer import ItemsTracer, Seen, Span, Tracer
 from sweep.config import load
 from sweep.errors import SweepError
 from sweep.source import kernel_of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import sweep
 from sweep.analysis.traces import draw_trace
-from sweep.backends.items_tracer import ItemsTracer
+from sweep.backends.tracer import ItemsTracer
 from sweep.errors import SweepError
 from sweep.source import kernel_of
 from sweep.tracing import save

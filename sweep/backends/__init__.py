@@ -23,8 +23,11 @@ def open_backend(name: str = "auto") -> Backend:
         known = ", ".join(map(repr, NAMES))
         raise SweepError(f"backend {name!r} is not one of {known}")
     if name != "cpu":
+        from sweep.backends.cupy_device import find_gpu
+        from sweep.backends.gpu import GpuBackend
+
         try:
-            return _gpu()
+            return GpuBackend(find_gpu())
         except MachineError as error:
             if name == "gpu":
                 raise
@@ -33,10 +36,3 @@ def open_backend(name: str = "auto") -> Backend:
     from sweep.backends.cpu import CpuBackend
 
     return CpuBackend()
-
-
-def _gpu() -> Backend:
-    from sweep.backends.cupy_device import find_gpu
-    from sweep.backends.gpu import GpuBackend
-
-    return GpuBackend(find_gpu())

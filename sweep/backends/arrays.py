@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sweep.arrays import Array, ArrayMethod, array_method
 from sweep.backends.base import Computed, Stopped
-from sweep.spec import DTYPES, MISSING, Column, Points, Status, Sweep, array_types
+from sweep.spec import DTYPES, MISSING, Points, Status, Sweep, array_types
 
 
 def compute_arrays(
@@ -30,8 +30,7 @@ def compute_arrays(
     changes no bit. Where memory runs out it is halved; MemoryError if a single point does not fit.
     """
     method = array_method(sweep.model, sweep.method)
-    types = array_types(sweep.outputs)
-    arrays = {name: np.empty(points.n_points, dtype) for name, dtype in types.items()}
+    arrays = empty_arrays(sweep, points.n_points)
     began = time.perf_counter()
     first = 0
     while first < points.n_points:
@@ -39,7 +38,10 @@ def compute_arrays(
             raise Stopped
         here = slice(first, min(first + block, points.n_points))
         index = np.arange(here.start, here.stop)
-        parameters = {name: _at(column, index) for name, column in points.columns.items()}
+        parameters = {
+            name: column.values[(index // column.repeat) % len(column.values)]
+            for name, column in points.columns.items()
+        }
         try:
             outputs = _block(xp, method, parameters, to_host)
         except MemoryError:  # CuPy's too
@@ -52,6 +54,13 @@ def compute_arrays(
     return Computed(arrays, time.perf_counter() - began)
 
 
+def empty_arrays(
+    sweep: Sweep, n_points: int, empty: Callable[[int, Any], NDArray[Any]] = np.empty
+) -> dict[str, NDArray[Any]]:
+    """An array for each output of the sweep and for "status", not filled."""
+    return {name: empty(n_points, dtype) for name, dtype in array_types(sweep.outputs).items()}
+
+
 def _block(
     xp: Any,
     method: ArrayMethod,
@@ -62,10 +71,6 @@ def _block(
     with np.errstate(all="ignore"):  # such points get a status that is not ok
         outputs = method(xp, {name: xp.asarray(values) for name, values in parameters.items()})
     return {name: to_host(values) for name, values in outputs.items()}
-
-
-def _at(column: Column, index: NDArray[np.int64]) -> NDArray[np.float64]:
-    return column.values[(index // column.repeat) % len(column.values)]
 
 
 def _store(

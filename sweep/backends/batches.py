@@ -6,8 +6,9 @@ budget limits the work of a launch. Neither batches nor budgets change a bit of 
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Event
 from typing import Any
@@ -27,14 +28,7 @@ WARPS_PER_SCHEDULER = 16  # at most; between one and all of them keep a schedule
 MAX_THREADS = 1 << 22  # of a launch: more than a GPU runs at once, while one unit stays short
 
 
-@dataclass(frozen=True)
-class Shares:
-    """How many points and groups are on the device at once."""
-
-    points: int  # of a batch
-    groups: int  # of items in progress; 0 if the kernel has no items
-
-
+@dataclass
 class Pace:
     """How much work a launch of a kernel is given, learnt from earlier launches.
 
@@ -47,51 +41,44 @@ class Pace:
     underestimated.
     """
 
-    def __init__(self, threads: int, fixed: int | None = None) -> None:
-        """`threads` run at once on the device; `fixed` sets the units of a launch, for tests."""
-        self._at_once, self._fixed = threads, fixed
-        self._most = 1  # units in a launch so far
-        self._cost = 0.0  # greatest so far, in s per unit and thread
+    at_once: int  # threads that run at once on the device
+    fixed: int | None = None  # units of every launch, for tests
+    most: int = 1  # units in a launch so far
+    cost: float = 0.0  # greatest so far, in s per unit and thread
 
     def first(self, threads: int) -> int:
         """Units of work for the first launch of a batch with `threads`."""
-        if self._fixed:
-            return self._fixed
-        if not self._cost:
+        if self.fixed:
+            return self.fixed
+        if not self.cost:
             return 1
-        fits = LAUNCH_SECONDS / 2 / (self._cost * max(threads, self._at_once))
-        return max(min(self._most, int(fits)), 1)
+        fits = LAUNCH_SECONDS / 2 / (self.cost * max(threads, self.at_once))
+        return max(min(self.most, int(fits)), 1)
 
     def next(self, units: int, threads: int, seconds: float) -> int:
         """Units of work for the launch after one of `units` and `threads` that took `seconds`."""
-        if self._fixed:
-            return self._fixed
-        busy_with = max(threads, self._at_once // WARPS_PER_SCHEDULER)
-        self._cost = max(self._cost, seconds / (units * busy_with))
-        self._most = max(self._most, units)
+        if self.fixed:
+            return self.fixed
+        busy_with = max(threads, self.at_once // WARPS_PER_SCHEDULER)
+        self.cost = max(self.cost, seconds / (units * busy_with))
+        self.most = max(self.most, units)
         if seconds < LAUNCH_SECONDS / GROWTH:
             return min(units * GROWTH, 1 << 60)
         return max(int(units * LAUNCH_SECONDS / seconds), 1) if seconds > LAUNCH_SECONDS else units
 
 
+@dataclass
 class Work:
     """One call of the backend: fills `arrays` batch by batch."""
 
-    def __init__(
-        self,
-        queue: Queue,
-        program: Program,
-        points: Points,
-        outputs: tuple[Output, ...],
-        arrays: Mapping[str, NDArray[Any]],
-        pace: Pace,
-        stop: Event | None = None,
-    ) -> None:
-        self._queue, self._program = queue, program
-        self._points, self._outputs, self._arrays = points, outputs, arrays
-        self._pace, self._stop = pace, stop
-        self._groups = self._groups_of_a_point()
-        self.seconds = 0.0  # spent in launches
+    queue: Queue
+    program: Program
+    points: Points
+    outputs: tuple[Output, ...]
+    arrays: Mapping[str, NDArray[Any]]
+    pace: Pace
+    stop: Event | None = None
+    seconds: float = 0.0  # spent in launches
 
     def run(self, memory: int) -> int:
         """Fill the arrays, with at most `memory` bytes per batch where that holds a point.
@@ -100,97 +87,97 @@ class Work:
         fitted; DeviceError if a single point does not fit.
         """
         first = 0
-        while first < self._points.n_points:
-            shares = self._shares(memory)
-            count = min(shares.points, self._points.n_points - first)
+        while first < self.points.n_points:
+            points, groups = self._shares(memory)
+            count = min(points, self.points.n_points - first)
             try:
-                self._batch(first, count, shares.groups)
+                self._batch(first, count, groups)
                 first += count
             except OutOfMemory as error:
-                if shares.points == 1 and shares.groups <= 1:
-                    raise DeviceError(self._too_little(error)) from error
+                if points == 1 and groups <= 1:
+                    raise DeviceError(
+                        f"the GPU has not the memory for a single point ({error}). Finished chunks "
+                        "are kept: end other programs that use the GPU and run the same sweep "
+                        "again, or use --backend cpu"
+                    ) from error
                 memory //= 2
         return memory
 
-    def _too_little(self, error: OutOfMemory) -> str:
-        return (
-            f"the GPU has not the memory for a single point ({error}). Finished chunks are kept: "
-            "end other programs that use the GPU and run the same sweep again, or use --backend cpu"
-        )
-
-    def _groups_of_a_point(self) -> int:
+    @functools.cached_property
+    def _groups(self) -> int:
         """Groups of the point with the most items; 0 if the kernel has no items."""
-        name = self._program.kernel.method.items
+        name = self.program.kernel.method.items
         if not name:
             return 0
-        return max(math.ceil(self._points.columns[name].values.max() / GROUP), 1)
+        return max(math.ceil(self.points.columns[name].values.max() / GROUP), 1)
 
-    def _shares(self, memory: int) -> Shares:
-        """Points and groups that fit `memory` and one launch, at least one of each."""
-        sizes = self._program.sizes
+    def _shares(self, memory: int) -> tuple[int, int]:
+        """Points and groups that fit `memory` and one launch, at least one of each.
+
+        The groups of items are those in progress; 0 if the kernel has no items.
+        """
+        sizes = self.program.sizes
         stored = sum(self._item_sizes().values())
-        stored += 8 * len(self._program.kernel.parameters)  # if each point has its own value
+        stored += 8 * len(self.program.kernel.parameters)  # if each point has its own value
         kept = sizes.state_bytes + 1
         if not sizes.fields:
-            return Shares(_within(memory // (stored + kept), MAX_THREADS), 0)
+            return _within(memory // (stored + kept), MAX_THREADS), 0
         half = memory // 2  # half for the points, half for the groups in progress
         points = half // (stored + 8 * sizes.fields * self._groups)
         threads = GROUP // sizes.lanes
         groups = half // (threads * kept + GROUP * 8 * sizes.fields)
-        return Shares(_within(points, MAX_THREADS), _within(groups, MAX_THREADS // threads))
+        return _within(points, MAX_THREADS), _within(groups, MAX_THREADS // threads)
 
     def _batch(self, first: int, count: int, groups_at_once: int) -> None:
         """Compute `count` points from `first` on and copy them into the arrays."""
-        queue = self._queue
+        queue, sizes = self.queue, self._item_sizes()
         try:
-            stored = self._stored(count)
+            stored = {name: queue.empty(count * size) for name, size in sizes.items()}
             request, kept = self._request(first, count, stored)
-            if self._program.sizes.fields:
+            if self.program.sizes.fields:
                 kept += self._items(request, groups_at_once)
             else:
                 kept += self._launch_until_done(request, count)
             for name, memory in stored.items():
-                queue.download(memory, self._arrays[name][first : first + count])
+                queue.download(memory, self.arrays[name][first : first + count])
         finally:
             queue.wait()  # memory that copies and launches use must live until here
 
-    def _stored(self, count: int) -> dict[str, Memory]:
-        return {name: self._queue.empty(count * size) for name, size in self._item_sizes().items()}
-
     def _item_sizes(self) -> dict[str, int]:
         """Bytes per point in each of the arrays."""
-        types = array_types(self._outputs)
+        types = array_types(self.outputs)
         return {name: np.dtype(dtype).itemsize for name, dtype in types.items()}
 
     def _request(
         self, first: int, count: int, stored: Mapping[str, Memory]
     ) -> tuple[Any, list[Memory]]:
         """The argument of the kernel, and the memory that it refers to."""
-        names = [parameter.name for parameter in self._program.kernel.parameters]
-        request = request_type(len(names), len(self._outputs))()
+        names = [parameter.name for parameter in self.program.kernel.parameters]
+        request = request_type(len(names), len(self.outputs))()
         request.first, request.points = first, count
         request.status = stored["status"].address
         kept: list[Memory] = []
         for i, name in enumerate(names):
-            column = self._points.columns[name]
+            column = self.points.columns[name]
             start, values = _needed(column.values, column.repeat, first, count)
-            kept.append(self._queue.upload(np.ascontiguousarray(values, np.float64)))
+            kept.append(self.queue.upload(np.ascontiguousarray(values, np.float64)))
             address = kept[-1].address - values.itemsize * start  # where value 0 would be
             request.columns[i] = ColumnStruct(address, column.repeat, len(column.values))
-        for i, output in enumerate(self._outputs):
+        for i, output in enumerate(self.outputs):
             request.outputs[i] = stored[output.name].address
         return request, kept
 
     def _items(self, request: Any, groups_at_once: int) -> list[Memory]:
         """Compute all groups of the batch piece by piece, their sums, then the points."""
-        sizes = self._program.sizes
+        sizes = self.program.sizes
         request.groups_of_a_point = self._groups
         total = request.points * self._groups
         at_once = min(groups_at_once, total)
-        sums = self._queue.empty(8 * sizes.fields * total)
-        parts = self._queue.empty(8 * sizes.fields * GROUP * at_once)
+        sums = self.queue.empty(8 * sizes.fields * total)
+        parts = self.queue.empty(8 * sizes.fields * GROUP * at_once)
         request.sums, request.parts = sums.address, parts.address
-        for first, groups in _pieces(total, at_once):
+        for first in range(0, total, at_once):
+            groups = min(at_once, total - first)
             request.first_group, request.groups = first, groups
             self._launch_until_done(request, groups * (GROUP // sizes.lanes))
             self._launch("tribosweep_sum", request, groups)
@@ -199,14 +186,14 @@ class Work:
 
     def _launch_until_done(self, request: Any, threads: int) -> list[Memory]:
         """Advance every thread's work to its end; a stop takes effect between launches."""
-        queue, pace, units = self._queue, self._pace, self._pace.first(threads)
+        queue, pace, units = self.queue, self.pace, self.pace.first(threads)
         unfinished, under_way = queue.empty(1), queue.empty(threads)
-        states = queue.empty(self._program.sizes.state_bytes * threads)
+        states = queue.empty(self.program.sizes.state_bytes * threads)
         request.unfinished, request.under_way = unfinished.address, under_way.address
         request.states, request.resuming = states.address, 0
         remaining = np.ones(1, np.uint8)
         while remaining[0]:
-            if self._stop is not None and self._stop.is_set():
+            if self.stop is not None and self.stop.is_set():
                 raise Stopped
             request.budget = units
             queue.clear(unfinished)
@@ -218,8 +205,8 @@ class Work:
         return [unfinished, under_way, states]
 
     def _launch(self, entry: str, request: Any, threads: int) -> float:
-        argument = self._queue.upload(np.frombuffer(bytes(request), np.uint8))
-        seconds = self._queue.launch(self._program, entry, argument, threads)
+        argument = self.queue.upload(np.frombuffer(bytes(request), np.uint8))
+        seconds = self.queue.launch(self.program, entry, argument, threads)
         self.seconds += seconds
         return seconds
 
@@ -236,9 +223,3 @@ def _needed(values: NDArray[Any], repeat: int, first: int, count: int) -> tuple[
     start = first // repeat % len(values)
     end = start + (first + count - 1) // repeat - first // repeat + 1
     return (start, values[start:end]) if end <= len(values) else (0, values)
-
-
-def _pieces(total: int, size: int) -> Iterator[tuple[int, int]]:
-    """The first index and the length of each piece."""
-    for first in range(0, total, size):
-        yield first, min(size, total - first)

@@ -34,7 +34,6 @@ CURES = (
     "Install one (Debian: apt install g++), or bring one into this environment with: "
     "pip install 'tribosweep[compiler]'"
 )
-NO_COMPILER = f"no C++ compiler: none of g++, clang++ or c++ is on PATH. {CURES}"
 
 
 class NoCompilerError(CompileError):
@@ -50,13 +49,8 @@ class Compiler:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        bundled = "ziglang" in self.command
         # Kernels do not need zig's C++ library, and building that takes a minute.
-        return (*FLAGS, "-nostdlib++") if bundled else FLAGS
-
-    @property
-    def name(self) -> str:
-        return "zig" if "ziglang" in self.command else Path(self.command[0]).name
+        return (*FLAGS, "-nostdlib++") if "ziglang" in self.command else FLAGS
 
 
 def find_compiler() -> Compiler:
@@ -64,33 +58,29 @@ def find_compiler() -> Compiler:
 
     CompileError if there is none; it names both ways to install one.
     """
-    chosen = os.environ.get("TRIBOSWEEP_CXX")
-    return _find(chosen or "", os.environ.get("PATH", ""))
+    return _find(os.environ.get("TRIBOSWEEP_CXX", ""), os.environ.get("PATH", ""))
 
 
 @functools.cache
 def _find(chosen: str, path: str) -> Compiler:
     if chosen:
-        return _compiler(_words(chosen), f"the compiler of TRIBOSWEEP_CXX={chosen!r}")
+        try:
+            words = shlex.split(chosen)
+        except ValueError:  # an unclosed quotation mark: no such program
+            words = [chosen]
+        return _compiler(tuple(words), f"the compiler of TRIBOSWEEP_CXX={chosen!r}")
     for name in ("g++", "clang++", "c++"):
         program = shutil.which(name, path=path)
         if program:
             return _compiler((program,), f"the compiler {program!r}")
     if importlib.util.find_spec("ziglang"):
         return zig()
-    raise NoCompilerError(NO_COMPILER)
+    raise NoCompilerError(f"no C++ compiler: none of g++, clang++ or c++ is on PATH. {CURES}")
 
 
 def zig() -> Compiler:
     """The compiler of the extra `compiler`; CompileError if it is not installed."""
     return _compiler((sys.executable, "-m", "ziglang", "c++"), "the bundled compiler")
-
-
-def _words(command: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(command))
-    except ValueError:  # an unclosed quotation mark: no such program
-        return (command,)
 
 
 def _compiler(command: tuple[str, ...], description: str) -> Compiler:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -15,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.arrays import array_method
-from sweep.backends.arrays import compute_arrays
-from sweep.backends.base import Computed, Stopped
+from sweep.backends.arrays import compute_arrays, empty_arrays
+from sweep.backends.base import Computed
 from sweep.backends.compiler import (
     Compiler,
     NoCompilerError,
@@ -32,13 +31,12 @@ from sweep.backends.library import (
     integer_of,
     load_library,
     request_struct,
+    run_in_slices,
 )
 from sweep.errors import CompileError
 from sweep.source import Kernel, kernel_of, kernel_text
-from sweep.spec import Output, Points, Sweep, array_types
+from sweep.spec import Output, Points, Sweep
 
-SLICE_SECONDS = 0.1  # how long a call into a kernel should last, so that a stop takes effect soon
-FIRST_BUDGET = 1000  # units of work in the first call, before their cost is known
 ENTRIES = (
     "tribosweep_state_bytes",
     "tribosweep_lanes",
@@ -94,8 +92,7 @@ class CpuBackend:
         if sweep.method.kind == "array":
             return compute_arrays(np, sweep, points, stop)
         library = self.library(kernel_of(sweep, points.variants))
-        types = array_types(sweep.outputs)
-        arrays = {name: np.empty(points.n_points, dtype) for name, dtype in types.items()}
+        arrays = empty_arrays(sweep, points.n_points)
         seconds = library.run(points, sweep.outputs, arrays, stop, self._budget)
         return Computed(arrays, seconds)
 
@@ -105,31 +102,24 @@ class CpuBackend:
         So one backend computes with one text. An edit of a header takes effect in the next backend.
         """
         if kernel not in self._libraries:
-            self._libraries[kernel] = self._load(kernel)
+            flags = replace(self._target, pack=self._target.pack or kernel.method.pack).flags
+            self._libraries[kernel] = self._load(kernel, kernel_text(kernel), flags)
         return self._libraries[kernel]
 
-    def _load(self, kernel: Kernel) -> Library:
-        flags = replace(self._target, pack=self._target.pack or kernel.method.pack).flags
-        text = kernel_text(kernel)
+    def _load(self, kernel: Kernel, text: str, flags: tuple[str, ...]) -> Library:
+        """The kernel compiled here or, without a compiler, the one in the cache."""
         try:
             compiler = self._compiler
         except NoCompilerError as error:
-            return _load_compiled(text, flags, kernel, str(error))
+            path = compiled_library(text, flags)
+            if path is not None:
+                with suppress(ForeignLibraryError):
+                    return Library(path, kernel)
+            raise NoCompilerError(
+                f"{error}; or run `sweep compile` on a machine with a compiler, the same processor "
+                "and the same kernel cache"
+            ) from None
         return compile_and_load(text, compiler, flags, lambda path: Library(path, kernel))
-
-
-def _load_compiled(text: str, flags: tuple[str, ...], kernel: Kernel, problem: str) -> Library:
-    """The library that `sweep compile` has put into the cache, by whatever compiler."""
-    path = compiled_library(text, flags)
-    try:
-        if path is not None:
-            return Library(path, kernel)
-    except ForeignLibraryError:
-        pass
-    raise NoCompilerError(
-        f"{problem}; or run `sweep compile` on a machine with a compiler, the same processor and "
-        "the same kernel cache"
-    )
 
 
 class Library:
@@ -166,39 +156,10 @@ class Library:
             request.columns[i] = column
         for i, output in enumerate(outputs):
             request.outputs[i] = arrays[output.name].ctypes.data
-        return self._call_in_slices(request, stop, budget)
-
-    def _call_in_slices(self, request: Any, stop: Event | None, budget: int | None) -> float:
-        work = budget or FIRST_BUDGET
-        total = 0.0
-        while request.next < request.stop:
-            if stop is not None and stop.is_set():
-                raise Stopped
-            request.budget = work
-            began = time.perf_counter()
-            self._run(ctypes.byref(request))
-            seconds = time.perf_counter() - began
-            total += seconds
-            if budget is None:
-                work = next_budget(work, seconds)
-        return total
-
-
-def next_budget(work: int, seconds: float) -> int:
-    """Units of work for the next call into a kernel, after a call with `work` took `seconds`."""
-    if seconds < SLICE_SECONDS / 2:
-        return min(work * 4, 1 << 60)
-    return max(work // 2, 1) if seconds > SLICE_SECONDS * 2 else work
+        return run_in_slices(self._run, request, lambda: request.next < request.stop, budget, stop)
 
 
 def request_type(n_columns: int, n_outputs: int) -> type[Any]:
     """The Request of block_cpu.h for a kernel with that many columns and outputs."""
-    fields = [
-        ("next", ctypes.c_int64),
-        ("stop", ctypes.c_int64),
-        ("budget", ctypes.c_int64),
-        ("resuming", ctypes.c_int64),
-        ("state", ctypes.c_void_p),
-        ("status", ctypes.c_void_p),
-    ]
-    return request_struct(fields, n_columns, n_outputs)
+    rows = ("int64 next stop budget resuming", "address state status")
+    return request_struct(n_columns, n_outputs, *rows)

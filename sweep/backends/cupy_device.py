@@ -11,7 +11,7 @@ import queue
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
 
@@ -67,7 +67,7 @@ def find_gpu(number: int = 0) -> CupyDevice:
 
 def count_gpus() -> int:
     """The number of GPUs that CuPy finds; DeviceError as for find_gpu()."""
-    return _count(_cupy())
+    return int(_cupy().cuda.runtime.getDeviceCount())
 
 
 def _cupy() -> Any:
@@ -79,7 +79,7 @@ def _cupy() -> Any:
     except Exception as error:  # a broken installation may raise anything
         raise DeviceError(f"CuPy does not import: {_explained(error, INSTALL)}") from error
     try:
-        count = _count(cupy)
+        count = cupy.cuda.runtime.getDeviceCount()
     except Exception as error:  # of a type that only CuPy defines
         raise DeviceError(
             f"no GPU answers: {_named(error)}. Install or update the NVIDIA driver, or the CuPy "
@@ -88,10 +88,6 @@ def _cupy() -> Any:
     if not count:
         raise DeviceError("no GPU answers: CuPy finds no device. Check CUDA_VISIBLE_DEVICES")
     return cupy
-
-
-def _count(cupy: Any) -> int:
-    return int(cupy.cuda.runtime.getDeviceCount())
 
 
 @dataclass(frozen=True)
@@ -222,10 +218,8 @@ class CupyDevice:
         text = f"{flat_text('portable.h')}\n{TRIAL}"
         with self._here():
             values = self._cupy.asarray(np.array([4.0, 9.0]))
-            trial = self._cupy.RawModule(code=text, options=OPTIONS).get_function(
-                "tribosweep_trial"
-            )
-            trial((1,), (2,), (values,))
+            module = self._cupy.RawModule(code=text, options=OPTIONS)
+            module.get_function("tribosweep_trial")((1,), (2,), (values,))
             roots = self._cupy.asnumpy(values).tolist()
         if roots != [2.0, 3.0]:
             raise ArithmeticError(f"a trial kernel returns {roots}, not [2.0, 3.0]")
@@ -246,28 +240,25 @@ class CupyProgram:
         self._cupy = cupy
         self._multiprocessors = multiprocessors
         text = kernel_text(kernel, "gpu")
-        self._module = cupy.RawModule(code=text, options=options_for(kernel, text))
+        module = cupy.RawModule(code=text, options=options_for(kernel, text))
         names = ["sizes", "run", *(["sum", "finish"] if kernel.method.items else [])]
         try:
-            self._entries = {f"tribosweep_{name}": self._entry(name) for name in names}
+            self._entries = {f"tribosweep_{name}": self._entry(module, name) for name in names}
         except Exception as error:  # of CuPy: it does not compile, or NVRTC is missing
             raise CompileError(
                 f"the kernel does not compile for the GPU: {_named(error)}"
             ) from error
-        self.sizes = self._sizes()
+        sizes = cupy.zeros(4, np.int64)
+        self._entries[SIZES][0]((1,), (1,), (sizes,))
+        self.sizes = Sizes(*cupy.asnumpy(sizes).tolist())
         check_sizes(self.sizes, kernel)
         self._warm_up()
 
-    def _entry(self, name: str) -> tuple[Any, int]:
+    def _entry(self, module: Any, name: str) -> tuple[Any, int]:
         """A function, and the threads per block that keep a multiprocessor busiest."""
-        function = self._module.get_function(f"tribosweep_{name}")
+        function = module.get_function(f"tribosweep_{name}")
         choose = self._cupy.cuda.driver.occupancyMaxPotentialBlockSize
         return function, int(choose(function.kernel.ptr, 0, MAX_BLOCK_THREADS)[1])
-
-    def _sizes(self) -> Sizes:
-        sizes = self._cupy.zeros(4, np.int64)
-        self._entries[SIZES][0]((1,), (1,), (sizes,))
-        return Sizes(*self._cupy.asnumpy(sizes).tolist())
 
     def _warm_up(self) -> None:
         """Launch every entry once on no points.
@@ -289,50 +280,43 @@ class CupyProgram:
         function((-(-threads // block),), (block,), (address,))
 
 
+@dataclass
 class CupyMemory:
     """A piece of CuPy's memory pool, and the array that is being copied into it."""
 
-    def __init__(self, pointer: Any, n_bytes: int) -> None:
-        self.pointer = pointer
-        self.source: NDArray[Any] | None = None
-        self.n_bytes = n_bytes
-        self.address = int(pointer.ptr)
+    pointer: Any
+    n_bytes: int
+    source: NDArray[Any] | None = None
+
+    @property
+    def address(self) -> int:
+        return int(self.pointer.ptr)
 
 
+@dataclass
 class Turns:
-    """Runs the launches of all streams one after another, while copies run concurrently.
+    """What has the launches of all streams run one after another, while copies run concurrently.
 
     So the measured time of a launch is its own. Budgets are learnt from it: a launch that shared
     the device or waited for another would seem expensive.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._last: Any = None  # an event: the end of the last launch
-
-    @contextmanager
-    def next(self, stream: Any, ended: Any) -> Generator[None]:
-        """A context in which to start a launch on `stream`; `ended` is recorded after it."""
-        with self._lock:
-            if self._last is not None:
-                stream.wait_event(self._last)
-            yield
-            ended.record(stream)
-            self._last = ended
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    last: Any = None  # an event: the end of the last launch
 
 
+@dataclass
 class CupyQueue:
     """A stream; callers make it the current one first."""
 
-    def __init__(self, cupy: Any, stream: Any, turns: Turns) -> None:
-        self._cupy = cupy
-        self.stream = stream
-        self._turns = turns
+    cupy: Any
+    stream: Any
+    turns: Turns
 
     def empty(self, n_bytes: int) -> CupyMemory:
         try:
-            return CupyMemory(self._cupy.cuda.alloc(n_bytes), n_bytes)
-        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            return CupyMemory(self.cupy.cuda.alloc(n_bytes), n_bytes)
+        except self.cupy.cuda.memory.OutOfMemoryError as error:
             raise self._out_of_memory(error) from error
 
     def upload(self, values: NDArray[Any]) -> CupyMemory:
@@ -346,17 +330,21 @@ class CupyQueue:
         memory.pointer.memset_async(0, memory.n_bytes, self.stream)
 
     def launch(self, program: Any, entry: str, argument: Any, threads: int) -> float:
-        began, ended = (self._cupy.cuda.Event(block=True) for _ in range(2))
+        began, ended = (self.cupy.cuda.Event(block=True) for _ in range(2))
         try:
-            with self._turns.next(self.stream, ended):
+            with self.turns.lock:
+                if self.turns.last is not None:
+                    self.stream.wait_event(self.turns.last)
                 began.record(self.stream)
                 program.start(entry, argument.address, threads)
+                ended.record(self.stream)
+                self.turns.last = ended
             ended.synchronize()
         except Exception as error:  # of CuPy; only the message says which kind
             if "OUT_OF_MEMORY" in str(error) or "MemoryAllocation" in str(error):
                 raise self._out_of_memory(error) from error
             raise
-        return float(self._cupy.cuda.get_elapsed_time(began, ended)) / 1e3
+        return float(self.cupy.cuda.get_elapsed_time(began, ended)) / 1e3
 
     def download(self, memory: Any, into: NDArray[Any]) -> None:
         address = ctypes.c_void_p(into.ctypes.data)
@@ -367,7 +355,7 @@ class CupyQueue:
 
     def _out_of_memory(self, error: Exception) -> OutOfMemory:
         """Free unused memory of the pool: the driver needs memory too, for threads' stacks."""
-        self._cupy.get_default_memory_pool().free_all_blocks()
+        self.cupy.get_default_memory_pool().free_all_blocks()
         return OutOfMemory(str(error))
 
 

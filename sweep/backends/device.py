@@ -6,7 +6,6 @@ and memory can be tested on a machine without one.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -47,11 +46,8 @@ class Memory(Protocol):
 class Program(Protocol):
     """A kernel compiled for a device and loaded there."""
 
-    @property
-    def kernel(self) -> Kernel: ...
-
-    @property
-    def sizes(self) -> Sizes: ...
+    kernel: Kernel
+    sizes: Sizes
 
 
 class Queue(Protocol):
@@ -116,19 +112,10 @@ class Device(Protocol):
 @functools.cache
 def request_type(n_columns: int, n_outputs: int) -> type[Any]:
     """The Request of block_gpu.h for a kernel with that many columns and outputs."""
-    fields = [
-        ("first", ctypes.c_int64),
-        ("points", ctypes.c_int64),
-        ("budget", ctypes.c_int64),
-        ("resuming", ctypes.c_int64),
-        ("unfinished", ctypes.c_void_p),
-        ("under_way", ctypes.c_void_p),
-        ("states", ctypes.c_void_p),
-        ("status", ctypes.c_void_p),
-        ("first_group", ctypes.c_int64),
-        ("groups", ctypes.c_int64),
-        ("groups_of_a_point", ctypes.c_int64),
-        ("parts", ctypes.c_void_p),
-        ("sums", ctypes.c_void_p),
-    ]
-    return request_struct(fields, n_columns, n_outputs)
+    rows = (
+        "int64 first points budget resuming",
+        "address unfinished under_way states status",
+        "int64 first_group groups groups_of_a_point",
+        "address parts sums",
+    )
+    return request_struct(n_columns, n_outputs, *rows)

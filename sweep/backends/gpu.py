@@ -6,13 +6,14 @@ import hashlib
 from threading import Event
 
 from sweep.arrays import array_method
+from sweep.backends.arrays import empty_arrays
 from sweep.backends.base import Computed, Stopped
 from sweep.backends.batches import Pace, Work
 from sweep.backends.device import Device, Sizes, request_type
 from sweep.backends.library import check_layout
 from sweep.errors import LostDeviceError, SweepError
 from sweep.source import Kernel, kernel_of
-from sweep.spec import Points, Sweep, array_types
+from sweep.spec import Points, Sweep
 
 OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
 ITEMS_OF_A_THREAD = 4  # the items of a thread share the recurrence of the motion
@@ -61,10 +62,7 @@ class GpuBackend:
         program = self._device.load(kernel_of(sweep, points.variants))
         pace = self._paces.setdefault(program.kernel, Pace(self._device.threads, self._budget))
         with self._device.queue() as chosen:
-            arrays = {
-                name: self._device.host_array(points.n_points, dtype)
-                for name, dtype in array_types(sweep.outputs).items()
-            }
+            arrays = empty_arrays(sweep, points.n_points, self._device.host_array)
             work = Work(chosen, program, points, sweep.outputs, arrays, pace, stop)
             self.memory = min(self.memory, work.run(self.memory))
         return Computed(arrays, work.seconds)

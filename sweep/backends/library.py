@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
+from sweep.backends.base import Stopped
 from sweep.backends.compiler import Compiler, compile_library
 from sweep.errors import CompileError, MachineError
 
 Loaded = TypeVar("Loaded")
 
+SLICE_SECONDS = 0.1  # how long a call into a kernel should last, so that a stop takes effect soon
+FIRST_BUDGET = 1000  # units of work in the first call, before their cost is known
+TYPES = {"int64": ctypes.c_int64, "address": ctypes.c_void_p}
+
+
+def fields_of(*rows: str) -> list[tuple[str, Any]]:
+    """The fields of a struct, from rows of a type ("int64" or "address") and names."""
+    split = (row.split() for row in rows)
+    return [(name, TYPES[kind]) for kind, *names in split for name in names]
+
 
 class ColumnStruct(ctypes.Structure):
     """The Column of block_cpu.h and block_gpu.h."""
 
-    _fields_ = (
-        ("values", ctypes.c_void_p),
-        ("repeat", ctypes.c_int64),
-        ("count", ctypes.c_int64),
-    )
+    _fields_ = fields_of("address values", "int64 repeat count")
 
 
 class ForeignLibraryError(Exception):
     """A file in the cache that lacks the entries of a kernel: another library, or a damaged one."""
 
 
-def request_struct(fields: Sequence[tuple[str, Any]], n_columns: int, n_outputs: int) -> type[Any]:
-    """A Request struct: `fields`, then the addresses of the columns and of the outputs."""
+def request_struct(n_columns: int, n_outputs: int, *rows: str) -> type[Any]:
+    """A Request struct: the rows of fields_of(), then the columns and the outputs' addresses."""
     arrays = [("columns", ColumnStruct * n_columns), ("outputs", ctypes.c_void_p * n_outputs)]
-    return type("Request", (ctypes.Structure,), {"_fields_": [*fields, *arrays]})
+    return type("Request", (ctypes.Structure,), {"_fields_": [*fields_of(*rows), *arrays]})
 
 
 def check_layout(kernel_bytes: int, struct: type[ctypes.Structure], files: str) -> None:
@@ -84,3 +93,31 @@ def integer_of(library: ctypes.CDLL, entry: str) -> int:
     function = getattr(library, entry)
     function.restype = ctypes.c_int64
     return int(function())
+
+
+def run_in_slices(
+    entry: Any,
+    request: Any,
+    unfinished: Callable[[], bool],
+    budget: int | None,
+    stop: Event | None = None,
+) -> float:
+    """Call a kernel's entry while work is unfinished; the seconds spent in calls.
+
+    `budget` fixes the units of work of each call; by default a call lasts about SLICE_SECONDS.
+    Stopped between two calls once `stop` is set.
+    """
+    work, total = budget or FIRST_BUDGET, 0.0
+    while unfinished():
+        if stop is not None and stop.is_set():
+            raise Stopped
+        request.budget = work
+        began = time.perf_counter()
+        entry(ctypes.byref(request))
+        seconds = time.perf_counter() - began
+        total += seconds
+        if budget is None and seconds < SLICE_SECONDS / 2:
+            work = min(work * 4, 1 << 60)
+        elif budget is None and seconds > SLICE_SECONDS * 2:
+            work = max(work // 2, 1)
+    return total

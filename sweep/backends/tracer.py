@@ -1,9 +1,8 @@
-"""One point, observed while it advances: a kernel behind entry_trace.h, compiled for one lane."""
+"""One point, and perhaps each of its items, observed while it advances."""
 
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.compiler import find_compiler
-from sweep.backends.cpu import FIRST_BUDGET, Target, next_budget
-from sweep.backends.library import check_layout, compile_and_load, integer_of, load_library
+from sweep.backends.cpu import Target
+from sweep.backends.library import (
+    check_layout,
+    compile_and_load,
+    fields_of,
+    integer_of,
+    load_library,
+    run_in_slices,
+)
+from sweep.errors import SweepError
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Values
 
+MAX_STATES = 10**8  # items times moments
 ONE_LANE = Target(width=1, pack=1)
 ENTRIES = ("tribosweep_trace", "tribosweep_span", "tribosweep_trace_bytes")
 
@@ -24,16 +32,8 @@ ENTRIES = ("tribosweep_trace", "tribosweep_span", "tribosweep_trace_bytes")
 class Trace(ctypes.Structure):
     """The Trace of entry_trace.h."""
 
-    _fields_ = (
-        ("next", ctypes.c_int64),
-        ("stop", ctypes.c_int64),
-        ("budget", ctypes.c_int64),
-        ("resuming", ctypes.c_int64),
-        ("status", ctypes.c_int64),
-        ("parameters", ctypes.c_void_p),
-        ("times", ctypes.c_void_p),
-        ("rows", ctypes.c_void_p),
-        ("trail", ctypes.c_void_p),
+    _fields_ = fields_of(
+        "int64 next stop budget resuming status", "address parameters times rows trail"
     )
 
 
@@ -76,28 +76,20 @@ class TraceLibrary:
         self._parameters = np.array([values[p.name] for p in kernel.parameters], np.float64)
         check_layout(self._integer("trace_bytes"), trace_type, files)
 
-    @property
-    def _address(self) -> int:
-        """The address of the parameters' values."""
-        return self._parameters.ctypes.data
-
     def span(self) -> Span:
         """The beginning of the motion, and the moments that a trace spans by default."""
         times = np.empty(3)
-        self._library.tribosweep_span(
-            ctypes.c_void_p(self._address), ctypes.c_void_p(times.ctypes.data)
-        )
+        addresses = (self._parameters.ctypes.data, times.ctypes.data)
+        self._library.tribosweep_span(*map(ctypes.c_void_p, addresses))
         return Span(*times.tolist())
 
-    def _run(self, trace: Any, budget: int | None) -> None:
-        """Take the point to its end, in calls of `budget` units of work or else short ones."""
-        work = budget or FIRST_BUDGET
-        while trace.status < 0:
-            trace.budget = work
-            began = time.perf_counter()
-            self._library.tribosweep_trace(ctypes.byref(trace))
-            if budget is None:
-                work = next_budget(work, time.perf_counter() - began)
+    def _run(self, trace: Any, budget: int | None, **arrays: NDArray[np.float64]) -> None:
+        """Take the point to its end; the kernel reads and fills the arrays."""
+        trail = np.empty(self._integer("trail_bytes") // 8 + 8)  # the state between calls
+        for name, array in {**arrays, "parameters": self._parameters, "trail": trail}.items():
+            setattr(trace, name, array.ctypes.data)
+        trace.status = -1
+        run_in_slices(self._library.tribosweep_trace, trace, lambda: trace.status < 0, budget)
 
     def _integer(self, name: str) -> int:
         return integer_of(self._library, f"tribosweep_{name}")
@@ -105,10 +97,6 @@ class TraceLibrary:
     def _rows(self, times: Values) -> NDArray[np.float64]:
         """The array of the point's observables, all NaN."""
         return np.full((times.size, self._integer("row_size")), np.nan)
-
-    def _trail(self) -> NDArray[np.float64]:
-        """Room for the state of the point between calls."""
-        return np.empty(self._integer("trail_bytes") // 8 + 8)
 
 
 class Tracer(TraceLibrary):
@@ -126,10 +114,49 @@ class Tracer(TraceLibrary):
         SLICE_SECONDS, so that an interrupt takes effect.
         """
         times = np.ascontiguousarray(times, np.float64)
-        rows, trail = self._rows(times), self._trail()
-        trace = Trace(stop=times.size, status=-1)
-        trace.parameters = self._address
-        trace.times, trace.rows = times.ctypes.data, rows.ctypes.data
-        trace.trail = trail.ctypes.data
-        self._run(trace, budget)
+        rows, trace = self._rows(times), Trace(stop=times.size)
+        self._run(trace, budget, times=times, rows=rows)
         return Seen(rows, int(trace.stop), int(trace.status))
+
+
+class ItemsTrace(ctypes.Structure):
+    """The Trace of entry_trace_items.h."""
+
+    _fields_ = fields_of(
+        "int64 samples budget resuming status",
+        "address parameters times places items rows sums trail",
+    )
+
+
+class ItemsTracer(TraceLibrary):
+    """A point of a kernel that sums over items and can show each of them."""
+
+    def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
+        """Compile the kernel; `values` are those of its parameters, in SI units."""
+        super().__init__(kernel, values, ItemsTrace, "entry_trace_items.h and tracer.py")
+        self._items = int(values[kernel.method.items])
+        self._name = kernel.method.items
+
+    def look(self, times: Values, budget: int | None = None) -> Seen:
+        """What is seen of the point and its items at `times`, ascending.
+
+        `budget` fixes the units of work of each call into the kernel, for tests. SweepError if
+        the states would take too much memory.
+        """
+        states = times.size * self._items
+        if states > MAX_STATES:
+            raise SweepError(
+                f"{self._items:,} {self._name} at {times.size:,} moments are {states:,} states, "
+                f"more than {MAX_STATES:,}: take fewer {self._name} or samples"
+            )
+        times = np.ascontiguousarray(times, np.float64)
+        rows = self._rows(times)
+        items = np.full((times.size, self._items, self._integer("item_row_size")), np.nan)
+        places = np.empty(self._items)
+        sums = np.zeros(times.size * self._integer("sum_bytes") // 8)
+        trace = ItemsTrace(samples=times.size)
+        self._run(trace, budget, times=times, places=places, items=items, rows=rows, sums=sums)
+        seen = times.size
+        if trace.status:
+            rows[:], items[:], seen = np.nan, np.nan, 0
+        return Seen(rows, seen, int(trace.status), items, places)

@@ -46,6 +46,10 @@ class Gpu:
     identifier: str  # an index or a UUID: the one entry of CUDA_VISIBLE_DEVICES
     name: str = ""  # "NVIDIA H200"; empty if unknown
 
+    @property
+    def is_part(self) -> bool:
+        return self.identifier.startswith("MIG-")
+
     def __str__(self) -> str:
         return f"{self.name} ({self.identifier})" if self.name else self.identifier
 
@@ -81,10 +85,14 @@ def visible_gpus() -> tuple[Gpu, ...]:
     listing = _listing()
     text = os.environ.get(VARIABLE)
     if text is not None:
-        return _entries(text, listing)
-    if listing is not None:
-        return _undivided(listing)
-    return tuple(Gpu(str(i)) for i in range(_count()))
+        entries = (_entry(part.strip(), listing) for part in text.split(","))
+        usable = itertools.takewhile(bool, entries)
+        return tuple(dict.fromkeys(gpu for gpu in usable if gpu))
+    if listing is not None:  # a partitioned GPU computes nothing itself
+        pairs = itertools.pairwise([*listing, Gpu("")])
+        return tuple(gpu for gpu, after in pairs if gpu.is_part or not after.is_part)
+    # Without a driver, CuPy fails.
+    return tuple(Gpu(str(i)) for i in range(int(_printed(sys.executable, "-c", COUNT) or 0)))
 
 
 def has_cupy() -> bool:
@@ -116,14 +124,13 @@ def driver_version() -> str | None:
     try:
         text = KERNEL_MODULE.read_text(encoding="utf-8").partition("\n")[0]
     except OSError:
-        text = _nvidia_smi("--query-gpu=driver_version", "--format=csv,noheader") or ""
+        text = _printed("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader") or ""
     version = VERSION.search(text)
     return version[0] if version else None
 
 
-def _nvidia_smi(*arguments: str) -> str | None:
-    """What nvidia-smi prints; None if it is missing or fails."""
-    command = ["nvidia-smi", *arguments]
+def _printed(*command: str) -> str | None:
+    """What a command prints; None if it is missing or fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -133,36 +140,16 @@ def _nvidia_smi(*arguments: str) -> str | None:
 
 def _listing() -> list[Gpu] | None:
     """Every GPU that nvidia-smi lists, followed by its partitions; None without nvidia-smi."""
-    text = _nvidia_smi("-L")
+    text = _printed("nvidia-smi", "-L")
     if text is None:
         return None
     lines = (match.groups() for match in LISTED.finditer(text))
     return [Gpu(own or part, name or f"MIG {size}") for name, own, size, part in lines]
 
 
-def _is_part(gpu: Gpu) -> bool:
-    return gpu.identifier.startswith("MIG-")
-
-
-def _undivided(listing: list[Gpu]) -> tuple[Gpu, ...]:
-    """The partitions, and the GPUs without any: a partitioned GPU computes nothing itself."""
-    pairs = itertools.pairwise([*listing, Gpu("")])
-    return tuple(gpu for gpu, after in pairs if _is_part(gpu) or not _is_part(after))
-
-
-def _entries(text: str, listing: list[Gpu] | None) -> tuple[Gpu, ...]:
-    gpus: dict[str, Gpu] = {}
-    for entry in (part.strip() for part in text.split(",")):
-        gpu = _entry(entry, listing)
-        if gpu is None:
-            break
-        gpus.setdefault(gpu.identifier, gpu)
-    return tuple(gpus.values())
-
-
 def _entry(entry: str, listing: list[Gpu] | None) -> Gpu | None:
     """The GPU of an entry. An index stays an index: the orders of CUDA and the list may differ."""
-    whole = [gpu for gpu in listing or () if not _is_part(gpu)]
+    whole = [gpu for gpu in listing or () if not gpu.is_part]
     if entry.isdecimal():
         names = {gpu.name for gpu in whole}
         exists = listing is None or int(entry) < len(whole)
@@ -174,18 +161,3 @@ def _entry(entry: str, listing: list[Gpu] | None) -> Gpu | None:
         # nvidia-smi need not list the older form of a partition's name.
         return Gpu(entry) if listing is None or entry.startswith("MIG-") else None
     return None
-
-
-def _count() -> int:
-    """The number of GPUs that CuPy finds, in a separate process; 0 without a driver."""
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", COUNT],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return 0
-    return int(done.stdout)
