@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import sys
 import traceback
@@ -18,52 +19,19 @@ from sweep.wording import escaped
 if TYPE_CHECKING:
     from sweep.engine import OpenBackend
 
-# isort: off
-from sweep.cli import (
-    run_command,
-    example_command,
-    extend_command,
-    status_command,
-    show_command,
-    plot_command,
-    export_command,
-    trace_command,
-    fit_command,
-    verify_command,
-    compile_command,
-    bench_command,
-    models_command,
-    source_command,
-    doctor_command,
+COMMANDS = (
+    *("run", "example", "extend", "status", "show", "plot", "export", "trace", "fit"),
+    *("verify", "compile", "bench", "models", "source", "doctor"),
 )  # in the order of the help
-
-# isort: on
-
-__all__ = [
-    "bench_command",
-    "compile_command",
-    "doctor_command",
-    "example_command",
-    "export_command",
-    "extend_command",
-    "fit_command",
-    "main",
-    "models_command",
-    "plot_command",
-    "run_command",
-    "show_command",
-    "source_command",
-    "status_command",
-    "trace_command",
-    "verify_command",
-]
-
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
 BROKEN_PIPE = 128 + 13  # the exit status that a shell reports for SIGPIPE
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE}
 DEBUG = "TRIBOSWEEP_DEBUG"
 # These override the user's settings: threads read stores, and pictures go to files.
 ENVIRONMENT = {"DASK_SCHEDULER": "threads", "MPLBACKEND": "agg"}
+
+for _name in COMMANDS:
+    importlib.import_module(f"sweep.cli.{_name}_command")
 
 
 def main(arguments: Sequence[str] | None = None, open_backend: OpenBackend | None = None) -> int:

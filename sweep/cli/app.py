@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -46,22 +47,27 @@ def output_path(text: str | Path) -> Path:
     return Path(text)
 
 
+def argument(metavar: str, meaning: str) -> Any:
+    """An argument that must not be empty if it is given."""
+    return typer.Argument(metavar=metavar, help=meaning, callback=filled)
+
+
+def option(metavar: str, meaning: str, *names: str) -> Any:
+    """An option with a value; by default it is named after its parameter."""
+    return typer.Option(*names, metavar=metavar, help=meaning)
+
+
+def output_option(metavar: str, meaning: str) -> Any:
+    """The option --output."""
+    return typer.Option("--output", "-o", parser=output_path, metavar=metavar, help=meaning)
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-StorePath = Annotated[
-    str,
-    typer.Argument(metavar="STORE", help="A store made by `sweep run`.", callback=filled),
-]
-ConfigPath = Annotated[
-    str,
-    typer.Argument(
-        metavar="CONFIG", help="A sweep file, or the name of a shipped one.", callback=filled
-    ),
-]
+StorePath = Annotated[str, argument("STORE", "A store made by `sweep run`.")]
+ConfigPath = Annotated[str, argument("CONFIG", "A sweep file, or the name of a shipped one.")]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="Change one entry of the file; may be repeated."
-    ),
+    option("NAME=VALUE", "Change one entry of the file; may be repeated.", "--set"),
 ]
 
 EXITS = """\b
@@ -104,10 +110,10 @@ def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
     raise SweepError(f"there is no {kind} {name!r}; {nearest(name, choices)}")
 
 
-def named(texts: Iterable[str]) -> dict[str, str]:
+def named(texts: Iterable[str] | None) -> dict[str, str]:
     """The texts of `--at NAME=VALUE` by name."""
     values: dict[str, str] = {}
-    for text in texts:
+    for text in texts or ():
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value):
             raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--at")
@@ -122,17 +128,16 @@ def in_si(values: Mapping[str, str], units: Mapping[str, str]) -> dict[str, floa
     from sweep.config.quantities import UnreadableError, number
     from sweep.spec import Parameter
 
-    numbers: dict[str, float] = {}
-    for name, value in values.items():
+    def read(name: str, value: str) -> float:
+        with suppress(ValueError):
+            return float(value)
+        parameter = Parameter(name=name, symbol="", unit=units.get(name, "1"), meaning="")
         try:
-            numbers[name] = float(value)
-        except ValueError:
-            parameter = Parameter(name=name, symbol="", unit=units.get(name, "1"), meaning="")
-            try:
-                numbers[name] = number(value, parameter)
-            except UnreadableError as error:
-                raise typer.BadParameter(f"{name}: {error}", param_hint="--at") from None
-    return numbers
+            return number(value, parameter)
+        except UnreadableError as error:
+            raise typer.BadParameter(f"{name}: {error}", param_hint="--at") from None
+
+    return {name: read(name, value) for name, value in values.items()}
 
 
 def _print_version(requested: bool) -> None:

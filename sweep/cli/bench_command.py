@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from sweep.cli.app import Json, app, examples
-from sweep.cli.printing import print_json, print_table, rate
+from sweep.cli.app import Json, app, examples, option
+from sweep.cli.printing import counted, print_json, print_table, rate
 from sweep.cli.run_options import takes_run_options
-from sweep.cli.stopping import StopRequest
+from sweep.cli.stopping import Interruptible
 from sweep.options import RunKeywords
 
 if TYPE_CHECKING:
@@ -31,14 +31,11 @@ def bench(
         typer.Argument(
             metavar="[CONFIG]...",
             help="Sweep files, or names of shipped ones; default: all shipped ones.",
-            show_default=False,
         ),
     ] = None,
     overrides: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Change one entry of every file; may be repeated."
-        ),
+        option("NAME=VALUE", "Change one entry of every file; may be repeated.", "--set"),
     ] = None,
     threads: Annotated[
         int, typer.Option("--workers", min=1, metavar="N", help="Number of threads.")
@@ -58,27 +55,21 @@ def bench(
     from sweep.shipped import shipped_configs
 
     names = configs or list(shipped_configs())
-    with StopRequest() as stop:
+    with Interruptible():
         requests = [with_options(load(name, overrides or ()), **options) for name in names]
         measured = [speed_of(request, threads) for request in requests]
         if as_json:
             print_json([asdict(speed) for speed in measured])
         else:
             _print(measured)
-        return
-    raise typer.Exit(stop.exit_status)
 
 
 def _print(measured: list[Speed]) -> None:
+    slow = "unknown: the first points took more than 10 s"
+    paces = (each.points_per_second for each in measured)
     rows = [
-        (each.name, each.model, each.method, _pace(each.points_per_second)) for each in measured
+        (each.name, each.model, each.method, slow if pace is None else rate(pace))
+        for each, pace in zip(measured, paces, strict=True)
     ]
     print_table(rows, ("sweep", "model", "method", "computes"))
-    workers = measured[0].workers
-    print(f"\n{workers} {'thread' if workers == 1 else 'threads'} on {measured[0].backend}")
-
-
-def _pace(points_per_second: float | None) -> str:
-    if points_per_second is None:
-        return "unknown: the first points took more than 10 s"
-    return rate(points_per_second)
+    print(f"\n{counted(measured[0].workers, 'thread')} on {measured[0].backend}")

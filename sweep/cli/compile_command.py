@@ -6,12 +6,10 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
-import typer
-
 from sweep.cli.app import ConfigPath, Json, Overrides, app, examples
-from sweep.cli.printing import duration, print_json
+from sweep.cli.printing import counted, duration, print_json
 from sweep.cli.run_options import takes_run_options
-from sweep.cli.stopping import StopRequest
+from sweep.cli.stopping import Interruptible
 from sweep.options import RunKeywords
 
 if TYPE_CHECKING:
@@ -39,13 +37,11 @@ def compile_kernels(
     from sweep.config import load
     from sweep.engine.driver import compile_kernels as compile_all
 
-    with StopRequest() as stop:
+    with Interruptible():
         request = with_options(load(config, overrides or ()), **options)
         began = time.perf_counter()
         variants = compile_all(request)
         _print_kernels(request, variants, time.perf_counter() - began, as_json=as_json)
-        return
-    raise typer.Exit(stop.exit_status)
 
 
 def _print_kernels(
@@ -62,7 +58,6 @@ def _print_kernels(
     elif not variants:
         print(f"{what}: this method needs no compiled kernel")
     else:
-        count = "1 kernel" if len(variants) == 1 else f"{len(variants)} kernels"
-        print(f"{what}: {count} in {folder} ({duration(seconds)})")
+        print(f"{what}: {counted(len(variants), 'kernel')} in {folder} ({duration(seconds)})")
         for names in variants:
             print(f"  {', '.join(names) or 'general'}")

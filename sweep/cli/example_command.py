@@ -16,10 +16,7 @@ from sweep.cli.printing import print_json, print_table
 @app.command(epilog=examples("sweep example", "sweep example wear_power > my.toml"))
 def example(
     name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME", help="The one to print; default: list all.", show_default=False
-        ),
+        str | None, typer.Argument(metavar="NAME", help="The one to print; default: list all.")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -5,24 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from sweep.cli.app import StorePath, app, examples, output_path
+from sweep.cli.app import StorePath, app, examples, output_option
 
 
 @app.command(epilog=examples("sweep export results/wear_power.zarr -o wear_power.csv"))
 def export(
     store: StorePath,
-    path: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            parser=output_path,
-            metavar="FILE",
-            help="Path ending in .nc or .csv.",
-        ),
-    ],
+    path: Annotated[Path, output_option("FILE", "Path ending in .nc or .csv.")],
 ) -> None:
     """Write the results as netCDF, or as CSV with one row per point.
 

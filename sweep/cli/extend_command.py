@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.app import Json, Overrides, StorePath, app, examples, filled
+from sweep.cli.app import Json, Overrides, StorePath, app, argument, examples
 from sweep.cli.contents import look_command
 from sweep.cli.printing import counted, print_json
 from sweep.errors import SweepError
@@ -21,12 +21,7 @@ from sweep.errors import SweepError
 )
 def extend(
     store: StorePath,
-    config: Annotated[
-        str,
-        typer.Argument(
-            metavar="CONFIG", help="The sweep of the store with longer axes.", callback=filled
-        ),
-    ],
+    config: Annotated[str, argument("CONFIG", "The sweep of the store with longer axes.")],
     overrides: Overrides = None,
     accept_revision: Annotated[
         bool, typer.Option("--accept-revision", help="Extend a store made by another kernel.")

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, examples, filled, in_si, named, output_path
+from sweep.cli.app import Json, app, argument, chosen, examples, in_si, named, option, output_option
 from sweep.cli.printing import print_json, print_table
-from sweep.cli.stopping import StopRequest
+from sweep.cli.stopping import Interruptible
 from sweep.errors import SweepError
 
 if TYPE_CHECKING:
     from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Piece, Points
-
-
-def _optional(metavar: str, meaning: str, *names: str) -> Any:
-    """An option whose default, None, is not shown in the help."""
-    return typer.Option(*names, metavar=metavar, help=meaning, show_default=False)
 
 
 @app.command(
@@ -32,35 +28,29 @@ def _optional(metavar: str, meaning: str, *names: str) -> Any:
 def fit(
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="STORE|CSV",
-            help="A store of mdr_contact, or a CSV file of measured points.",
-            callback=filled,
-        ),
+        argument("STORE|CSV", "A store of mdr_contact, or a CSV file of measured points."),
     ],
     at: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Use the points whose delta, phase or profile_exponent is nearest to this (SI, or "
+        option(
+            "NAME=VALUE",
+            "Use the points whose delta, phase or profile_exponent is nearest to this (SI, or "
             "with a unit: phase=90degree). For a CSV without that column: its value.",
         ),
     ] = None,
-    variable: Annotated[str | None, _optional("NAME", "beta or xi. Default: both.")] = None,
-    method: Annotated[
-        str, typer.Option(metavar="NAME", help="least_squares, minimax or aaa.")
-    ] = "least_squares",
+    variable: Annotated[str | None, option("NAME", "beta or xi. Default: both.")] = None,
+    method: Annotated[str, option("NAME", "least_squares, minimax or aaa.")] = "least_squares",
     degrees: Annotated[
         str | None,
-        _optional("P/Q", "Degrees of each piece, such as 4/3 or 1/0,1/2; needs --variable."),
+        option("P/Q", "Degrees of each piece, such as 4/3 or 1/0,1/2; needs --variable."),
     ] = None,
     limits: Annotated[
         tuple[float, float] | None,
-        _optional("LO HI", "Range of the variable; needs --variable.", "--range"),
+        option("LO HI", "Range of the variable; needs --variable.", "--range"),
     ] = None,
     weights: Annotated[
         str | None,
-        _optional(
+        option(
             "NAME",
             "Weights: relative, absolute or sigma. Default: relative, or sigma with --sigma.",
         ),
@@ -69,34 +59,25 @@ def fit(
         bool, typer.Option("--whole", help="Fit xi in one piece across xi = 1.")
     ] = False,
     tolerance: Annotated[
-        float,
-        typer.Option(metavar="SHARE", help="Tolerance of aaa, as a share of the largest energy."),
+        float, option("SHARE", "Tolerance of aaa, as a share of the largest energy.")
     ] = 1e-6,
     x: Annotated[
-        str | None, _optional("COLUMN", "Column of a CSV file with beta or mu.", "--x")
+        str | None, option("COLUMN", "Column of a CSV file with beta or mu.", "--x")
     ] = None,
     y: Annotated[
-        str | None, _optional("COLUMN", "Column of a CSV file with the energies.", "--y")
+        str | None, option("COLUMN", "Column of a CSV file with the energies.", "--y")
     ] = None,
     sigma: Annotated[
-        str | None,
-        _optional("COLUMN", "Column of a CSV file with standard errors of the energies."),
+        str | None, option("COLUMN", "Column of a CSV file with standard errors of the energies.")
     ] = None,
     scale_beta: Annotated[
-        float | None, _optional("K", "Factor from x to beta; for mu it is kappa Delta_z/Delta_x.")
+        float | None, option("K", "Factor from x to beta; for mu it is kappa Delta_z/Delta_x.")
     ] = None,
     scale_energy: Annotated[
-        float | None, _optional("W", "Divisor of the energies; for energies in J it is W_ref.")
+        float | None, option("W", "Divisor of the energies; for energies in J it is W_ref.")
     ] = None,
     folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            parser=output_path,
-            metavar="FOLDER",
-            help="Default: NAME_fit beside the source.",
-        ),
+        Path | None, output_option("FOLDER", "Default: NAME_fit beside the source.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -115,32 +96,23 @@ def fit(
         raise SweepError(
             "--degrees and --range need one variable: add --variable beta or --variable xi"
         )
-    choices = Choices(
-        method=method,
-        degrees=_degrees(degrees),
-        limits=limits,
-        weights=weights or ("relative" if sigma is None else "sigma"),
-        whole=whole,
-        tolerance=tolerance,
-    )
+    weights = weights or ("relative" if sigma is None else "sigma")
+    choices = Choices(method, _degrees(degrees), limits, weights, whole, tolerance)
     reading = Reading(x, y, sigma, scale_beta, scale_energy)
     folder = folder or _beside(source)
-    with StopRequest() as stop:
+    with Interruptible("stopped by {cause}"):
         points = load(source, reading)
-        chosen = points.at(in_si(named(at or ()), UNITS))
-        curves, failures = _fitted(chosen, variable, choices)
-        if chosen.left_out:
-            print(f"points of {source}{chosen.left_out_text()}", file=sys.stderr)
+        used = points.at(in_si(named(at), UNITS))
+        curves, failures = _fitted(used, variable, choices)
+        if used.left_out:
+            print(f"points of {source}{used.left_out_text()}", file=sys.stderr)
         for curve in curves:
             for note in curve.notes:
                 print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
-        written = write_all(points, chosen, curves, folder)
+        written = write_all(points, used, curves, folder)
         for path in remove_others(folder, written):
             print(f"removed {path}, left by an earlier fit", file=sys.stderr)
         _print_results(curves, failures, written, as_json=as_json)
-        return
-    print(f"stopped by {stop.cause}", file=sys.stderr)
-    raise typer.Exit(stop.exit_status)
 
 
 def _beside(source: str) -> Path:
@@ -159,7 +131,6 @@ def _fitted(
     """The curves and, if no variable is named, why one has none."""
     from sweep.analysis.master_curve import VARIABLES
     from sweep.analysis.master_curve import fit as fit_curve
-    from sweep.cli.app import chosen
 
     if variable is not None:
         return [fit_curve(points, chosen("variable", variable, VARIABLES).name, choices)], {}
@@ -185,27 +156,33 @@ def _print_results(
         print_json({**results, "files": list(map(str, written))})
         return
     for curve in curves:
-        _print(curve)
+        _print_curve(curve)
     for name, why in failures.items():
         print(f"no fit over {name}: {why}")
     print("\n".join(map(str, written)))
 
 
-def _print(curve: MasterCurve) -> None:
+def _print_curve(curve: MasterCurve) -> None:
     low, high = curve.limits
     name = curve.variable.name
     print(
         f"{curve.variable.energy} over {curve.variable.symbol}, {low:g} to {high:g}: "
         f"{curve.n_coefficients} coefficients, {curve.error.n_points:,} points"
     )
-    constants = [f"{name} = {_ends(*ends)}" for name, ends in curve.constants.items()]
-    if constants:
-        print(", ".join(constants))
-    from_points, grid, points = curve.error, curve.from_theory, curve.points_from_theory
-    compared = [("fit from points", from_points), ("fit from closed form, δ → 0", grid)]
+    constants = (
+        f"{each} = {least:.10g}" + (f" to {greatest:.10g}" if greatest > least else "")
+        for each, (least, greatest) in curve.constants.items()
+    )
+    if text := ", ".join(constants):
+        print(text)
+    compared = {
+        "fit from points": curve.error,
+        "fit from closed form, δ → 0": curve.from_theory,
+        "points from closed form, δ → 0": curve.points_from_theory,
+    }
     rows = [
         (label, f"{each.greatest:.3g}", f"{name} = {each.where:.4g}", f"{each.rms:.3g}")
-        for label, each in [*compared, ("points from closed form, δ → 0", points)]
+        for label, each in compared.items()
         if each is not None
     ]
     print_table(rows, ("relative", "greatest", "at", "rms"))
@@ -216,27 +193,21 @@ def _print(curve: MasterCurve) -> None:
         print()
 
 
-def _ends(least: float, greatest: float) -> str:
-    return f"{least:.10g}" + (f" to {greatest:.10g}" if greatest > least else "")
-
-
-def _coefficients(piece: Piece, name: str) -> list[tuple[str, str, str, str]]:
+def _coefficients(piece: Piece, name: str) -> Iterator[tuple[str, str, str, str]]:
     """Rows of a table; none for AAA, whose numbers are values at points."""
     from sweep.analysis.master_curve import Quotient
 
     rational = piece.rational
     if not isinstance(rational, Quotient):
-        return []
+        return
     where = f"{name} from {piece.low:.4g} to {piece.high:.4g}"
-    rows: list[tuple[str, str, str, str]] = []
     for part, values, errors in (
         ("above", rational.numerator, rational.numerator_errors),
         ("below", rational.denominator, rational.denominator_errors),
     ):
         for k, value in enumerate(values):
             error = f"{errors[k]:.2g}" if errors and (part, k) != ("below", rational.pinned) else ""
-            rows.append((where, f"{k}, {part}", f"{value:.8g}", error))
-    return rows
+            yield where, f"{k}, {part}", f"{value:.8g}", error
 
 
 def _degrees(text: str | None) -> tuple[Degrees, ...]:

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 @app.command(name="models", epilog=examples("sweep models", "sweep models friction_oscillator"))
 def list_models(
     name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME", help="The model to describe; default: list all.", show_default=False
-        ),
+        str | None, typer.Argument(metavar="NAME", help="The model to describe; default: list all.")
     ] = None,
     as_json: Json = False,
 ) -> None:

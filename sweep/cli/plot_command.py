@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, StorePath, app, examples, in_si, named, output_path
+from sweep.cli.app import Json, StorePath, app, examples, in_si, named, option, output_option
 from sweep.cli.printing import counted, print_json
-from sweep.cli.stopping import StopRequest
+from sweep.cli.stopping import Interruptible
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from sweep.analysis.relative_errors import Spread
     from sweep.analysis.slices import Slice
 
@@ -28,34 +26,22 @@ if TYPE_CHECKING:
 def plot(
     store: StorePath,
     output: Annotated[
-        str | None,
-        typer.Argument(metavar="OUTPUT", help="Default: the first.", show_default=False),
+        str | None, typer.Argument(metavar="OUTPUT", help="Default: the first.")
     ] = None,
-    path: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            parser=output_path,
-            metavar="FILE",
-            help="Default: a .png beside the store.",
-        ),
-    ] = None,
+    path: Annotated[Path | None, output_option("FILE", "Default: a .png beside the store.")] = None,
     at: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Cut an axis at its value nearest to this (SI, or with a unit). Not for refined "
+        option(
+            "NAME=VALUE",
+            "Cut an axis at its value nearest to this (SI, or with a unit). Not for refined "
             "points with --over or --against, which have no axes.",
         ),
     ] = None,
     over: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Of a sample: one or two parameters to draw it over."),
+        list[str] | None, option("NAME", "Of a sample: one or two parameters to draw it over.")
     ] = None,
     against: Annotated[
-        str | None,
-        typer.Option(metavar="METHOD", help="Draw the error against this method, run for it."),
+        str | None, option("METHOD", "Draw the error against this method, run for it.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -74,21 +60,15 @@ def plot(
     from sweep.store import open_results
 
     path = path or _picture_beside(store, output, against)
-    cuts = named(at or ())
-    with StopRequest() as stop:
+    cuts = named(at)
+    with Interruptible():
         refuse_end(path)
         dataset = open_results(store)
-        units = {str(name): _unit(dataset, str(name)) for name in dataset.coords}
+        units = {str(name): dataset[name].attrs.get("units", "1") for name in dataset.coords}
         shown = cut(dataset, output, in_si(cuts, units), over or (), computed=against is not None)
         if against is not None:
             shown = compare_slice(shown, against)
         _print_plot(shown, save(draw_slice(shown), path), as_json=as_json)
-        return
-    raise typer.Exit(stop.exit_status)
-
-
-def _unit(dataset: xr.Dataset, name: str) -> str:
-    return dataset[name].attrs.get("units", "1")
 
 
 def _picture_beside(store: str, output: str | None, against: str | None) -> Path:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.app import app, chosen, examples
+from sweep.cli.app import app, chosen, examples, option
 
 
 class SourceTarget(StrEnum):
@@ -30,12 +30,7 @@ def source(
         SourceTarget, typer.Option(help="Backend that compiles the text.")
     ] = SourceTarget.cpu,
     parameter_set: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Parameter set; default: the first of the model.",
-            show_default=False,
-        ),
+        str | None, option("NAME", "Parameter set; default: the first of the model.")
     ] = None,
 ) -> None:
     """Print the C++ text of a kernel.

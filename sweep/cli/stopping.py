@@ -11,6 +11,8 @@ import sys
 from threading import Event
 from types import FrameType, TracebackType
 
+import typer
+
 from sweep.cli.streams import write_error
 from sweep.errors import SweepError
 
@@ -71,6 +73,26 @@ class StopRequest:
         if not self.computing:
             raise _Ended  # it may be waiting for a slow disk, a pipe or a compiler
         write_error(self._note)  # not print(), which the signal may have interrupted
+
+
+class Interruptible(StopRequest):
+    """A context that a signal ends together with its command, with a message on stderr if any."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__()
+        self._message = message
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        if super().__exit__(kind, error, traceback):
+            if self._message:
+                print(self._message.format(cause=self.cause), file=sys.stderr)
+            raise typer.Exit(self.exit_status)
+        return False
 
 
 def _end_at_once(status: int) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import ConfigPath, Json, Overrides, app, examples, output_path
+from sweep.cli.app import ConfigPath, Json, Overrides, app, examples, option, output_option
 from sweep.cli.contents import outputs_json, print_outputs, print_statuses
 from sweep.cli.printing import print_json
-from sweep.cli.stopping import StopRequest
+from sweep.cli.stopping import Interruptible
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,39 +29,24 @@ def trace(
     config: ConfigPath,
     at: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="The point: a value for each axis of the file (SI, or with a unit).",
-        ),
+        option("NAME=VALUE", "The point: a value for each axis of the file (SI, or with a unit)."),
     ] = None,
     path: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            parser=output_path,
-            metavar="FILE",
-            help="Output file; its suffix sets the format: .nc, .zarr, .csv, .png, .pdf or .svg.",
-            show_default=False,
+        output_option(
+            "FILE", "Output file; its suffix sets the format: .nc, .zarr, .csv, .png, .pdf or .svg."
         ),
     ] = None,
     overrides: Overrides = None,
     samples: Annotated[
         int | None,
-        typer.Option(
-            min=2,
-            metavar="N",
-            help="Number of times at which the motion is sampled.",
-            show_default=False,
-        ),
+        typer.Option(min=2, metavar="N", help="Number of times at which the motion is sampled."),
     ] = None,
     start: Annotated[
-        float | None,
-        typer.Option("--from", metavar="T", help="First time, in s (rad for mdr_contact)."),
+        float | None, option("T", "First time, in s (rad for mdr_contact).", "--from")
     ] = None,
     end: Annotated[
-        float | None,
-        typer.Option("--to", metavar="T", help="Last time, in s (rad for mdr_contact)."),
+        float | None, option("T", "Last time, in s (rad for mdr_contact).", "--to")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -74,16 +58,13 @@ def trace(
     from sweep.config import load
     from sweep.tracing import as_point, refuse_end, save, trace_point
 
-    dataset: xr.Dataset | None = None
-    with StopRequest() as stop:
+    with Interruptible("stopped by {cause}: nothing was written"):
         if path is not None:
             refuse_end(path)
         sweep = as_point(load(config, overrides or (), at=at or ()).sweep)
         dataset = trace_point(sweep, samples=samples, start=start, end=end)
         written = None if path is None else save(dataset, path)
         raise typer.Exit(_print_trace(sweep, dataset, written, as_json=as_json))
-    print(f"stopped by {stop.cause}: nothing was written", file=sys.stderr)
-    raise typer.Exit(stop.exit_status)
 
 
 def _print_trace(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_json: bool) -> int:

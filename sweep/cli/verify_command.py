@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, chosen, examples, output_path
+from sweep.cli.app import Json, app, chosen, examples, output_option
 from sweep.cli.printing import print_json, print_table
-from sweep.cli.stopping import StopRequest
+from sweep.cli.stopping import Interruptible
 
 if TYPE_CHECKING:
     from sweep.verify.record import Record
@@ -21,21 +20,11 @@ if TYPE_CHECKING:
 )
 def verify(
     name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME", help="Name of a document; default: all.", show_default=False
-        ),
+        str | None, typer.Argument(metavar="NAME", help="Name of a document; default: all.")
     ] = None,
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            parser=output_path,
-            metavar="FOLDER",
-            help="Folder of the files.",
-        ),
-    ] = Path("results/verification"),
+    folder: Annotated[Path, output_option("FOLDER", "Folder of the files.")] = Path(
+        "results/verification"
+    ),
     as_json: Json = False,
 ) -> None:
     """Compare published figures with computed ones.
@@ -49,7 +38,7 @@ def verify(
 
     known = documents()
     selected = list(known.values()) if name is None else [chosen("document", name, known)]
-    with StopRequest() as stop:
+    with Interruptible("stopped by {cause}"):
         records = [compare() for compare in selected]
         written = [path for record in records for path in save(record, folder)]
         if as_json:
@@ -60,8 +49,6 @@ def verify(
                 _print(record)
             print("\n".join(map(str, written)))
         raise typer.Exit(0 if all(record.holds for record in records) else 1)
-    print(f"stopped by {stop.cause}", file=sys.stderr)
-    raise typer.Exit(stop.exit_status)
 
 
 def _print(record: Record) -> None:
