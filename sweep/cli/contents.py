@@ -6,7 +6,7 @@ import importlib.util
 import json
 import math
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,12 +103,11 @@ def dataset_json(
 
 def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
     """Each output with its unit, and its least, mean and greatest value or its shares."""
-    flags = {name: {"shares": shares} for name, shares in found.shares.items()}
     figures: dict[str, dict[str, Any]] = {
-        name: _figures(span) for name, span in found.ranges.items()
+        **{name: _figures(span) for name, span in found.ranges.items()},
+        **{name: {"shares": shares} for name, shares in found.shares.items()},
     }
-    figures |= flags
-    names = [str(name) for name in dataset.data_vars if name in figures]
+    names = [name for name in map(str, dataset.data_vars) if name in figures]
     return [{"name": name, **figures[name], **_labels(dataset[name])} for name in names]
 
 
@@ -148,24 +147,22 @@ def _value_text(name: str, dataset: xr.Dataset) -> str:
     rules = {each.name: each.derived for method in methods for each in method.parameters}
     if not (math.isnan(value) and rules.get(name)):
         return f"{value:.12g}"
-    rule, value = rules[name].partition(":")[0], _derived_value(name, dataset)
-    return rule if value is None else f"{rule}, {value:.12g}"
+    rule, derived = rules[name].partition(":")[0], _derived_values(dataset).get(name)
+    return rule if derived is None else f"{rule}, {derived:.12g}"
 
 
-def _derived_value(name: str, dataset: xr.Dataset) -> float | None:
-    """The value that the model's theory gives a parameter; None if it varies over the points."""
+def _derived_values(dataset: xr.Dataset) -> Mapping[str, float]:
+    """The values that the model's theory gives parameters; none if they vary over the points."""
     from sweep.summary import coordinates
 
-    theory = f"sweep.theory.{dataset.attrs['model']}"
-    single = {name: float(value) for name, value in coordinates(dataset)[1].items()}
-    if importlib.util.find_spec(theory) is None:
-        return None
-    derived: Callable[[Mapping[str, float]], dict[str, float]] | None
-    derived = getattr(importlib.import_module(theory), "derived_parameters", None)
+    name = f"sweep.theory.{dataset.attrs['model']}"
+    theory = importlib.import_module(name) if importlib.util.find_spec(name) else None
+    derived = getattr(theory, "derived_parameters", None)
+    single = {key: float(value) for key, value in coordinates(dataset)[1].items()}
     try:
-        return derived(single).get(name) if derived else None
-    except KeyError:  # a parameter that it depends on is along an axis
-        return None
+        return derived(single) if derived else {}
+    except KeyError:  # a parameter that they depend on is along an axis
+        return {}
 
 
 def _axis_row(name: str, values: xr.DataArray) -> tuple[str, ...]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sweep.cli.contents import (
     counts_json,
     look_command,
+    next_command,
     outputs_json,
     print_errors,
     print_outputs,
@@ -22,7 +21,6 @@ from sweep.cli.stopping import StopRequest
 
 if TYPE_CHECKING:
     from sweep.engine import Summary
-    from sweep.spec import Status
     from sweep.store import Store
 
 
@@ -40,22 +38,44 @@ class Ended:
         """In a refined sweep that was stopped, the points of all passes so far."""
         return self.summary.points_before + self.kept.sweep.n_points
 
-
-def print_stopped(stop: StopRequest, ended: Ended | None, again: str, *, as_json: bool) -> None:
-    """Print what is kept, and the command that resumes the run."""
-    words = "nothing was computed"
-    if ended is not None:
-        before, total = ended.summary.points_before, ended.points_total
-        done = total - sum(chunk.n_points for chunk in ended.kept.pending())
-        kept = "are kept in" if not before else "of all passes are kept, those of the last one in"
-        words = f"{done:,} of {counted(total, 'point')} {kept} {ended.place}"
-        if as_json:
-            print_object("summary", **_figures(ended), points_done=done, next=again)
-    print(f"stopped by {stop.cause}: {words}\nresume with: {again}", file=sys.stderr)
+    @property
+    def points_pending(self) -> int:
+        return sum(chunk.n_points for chunk in self.kept.pending())
 
 
-def print_failure(ended: Ended, again: str, *, as_json: bool) -> int:
-    """Print what is kept of a run that stopped at its first failed chunk; the exit status."""
+def print_ending(ended: Ended | None, stop: StopRequest, again: str, *, as_json: bool) -> int:
+    """Print how a run ended, or that it did not begin; return the exit status.
+
+    `again` is the command that resumes the run.
+    """
+    if ended is None:
+        print(
+            f"stopped by {stop.cause}: nothing was computed\nresume with: {again}",
+            file=sys.stderr,
+        )
+        return stop.exit_status
+    if ended.summary.stopped == "failure":
+        _print_failure(ended, again, as_json=as_json)
+        return 1
+    if ended.summary.stopped:
+        _print_stopped(ended, stop.cause, again, as_json=as_json)
+        return stop.exit_status
+    if ended.shard is not None:
+        return _print_shard(ended, ended.shard, as_json=as_json)
+    return _print_done(ended, as_json=as_json)
+
+
+def _print_stopped(ended: Ended, cause: str, again: str, *, as_json: bool) -> None:
+    before, total = ended.summary.points_before, ended.points_total
+    done = total - ended.points_pending
+    kept = "are kept in" if not before else "of all passes are kept, those of the last one in"
+    if as_json:
+        print_object("summary", **_figures(ended), points_done=done, next=again)
+    words = f"{done:,} of {counted(total, 'point')} {kept} {ended.place}"
+    print(f"stopped by {cause}: {words}\nresume with: {again}", file=sys.stderr)
+
+
+def _print_failure(ended: Ended, again: str, *, as_json: bool) -> None:
     if as_json:
         print_object("summary", **_figures(ended), next=again)
     kept = ended.kept
@@ -66,18 +86,15 @@ def print_failure(ended: Ended, again: str, *, as_json: bool) -> int:
         f"finished chunks are kept in {ended.place}; resume with: {again}",
         file=sys.stderr,
     )
-    return 1
 
 
-def print_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
-    """Print the summary of a finished shard; the exit status, 1 if any of its points failed."""
+def _print_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
     from sweep.engine.driver import shard_counts
     from sweep.spec import Status
 
     i, n = shard
     counts, sentences = shard_counts(ended.kept, shard), ended.kept.sweep.model.sentences
-    left = sum(chunk.n_points for chunk in ended.kept.pending())
-    follow = f"sweep status {shlex.quote(ended.place)}"
+    left, follow = ended.points_pending, next_command("status", ended.place)
     if as_json:
         status = counts_json(counts, sentences)
         figures = {**_figures(ended), "shard": [i, n], "points_pending": left}
@@ -91,15 +108,15 @@ def print_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
     return 1 if counts.get(Status.failed) else 0
 
 
-def print_done(ended: Ended, *, as_json: bool) -> int:
-    """Print the summary of a complete run; the exit status."""
+def _print_done(ended: Ended, *, as_json: bool) -> int:
     from sweep.spec import Status
+    from sweep.store.flow import errors
     from sweep.summary import contents
 
-    sweep = ended.kept.sweep
-    dataset = ended.kept.dataset()
+    kept, sweep = ended.kept, ended.kept.sweep
+    dataset = kept.dataset()
     found = contents(dataset)
-    any_ok = Status.ok in found.counts
+    failed, any_ok = Status.failed in found.counts, Status.ok in found.counts
     follow = look_command(ended.place, sweep, found.counts)
     if as_json:
         results = {
@@ -116,20 +133,11 @@ def print_done(ended: Ended, *, as_json: bool) -> int:
         else:
             print("no point could be computed:")
         if set(found.counts) != {Status.ok}:
-            _print_statuses(ended, found.counts)
+            print_statuses(found.counts, sweep.model.sentences)
+        if failed:
+            print_errors(errors(kept.done_receipts(kept.receipts())), kept.log)
         print(f"next: {follow}")
-    return 1 if found.counts.get(Status.failed) or not any_ok else 0
-
-
-def _print_statuses(ended: Ended, counts: Mapping[Status, int]) -> None:
-    """Print the number of points of each status, and the errors of those that failed."""
-    from sweep.spec import Status
-    from sweep.store.flow import errors
-
-    print_statuses(counts, ended.kept.sweep.model.sentences)
-    if counts.get(Status.failed):
-        kept = ended.kept
-        print_errors(errors(kept.done_receipts(kept.receipts())), kept.log)
+    return 1 if failed or not any_ok else 0
 
 
 def _headline(ended: Ended) -> str:

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from sweep.spec import Model, Parameter
 
 
+KEYS = (
+    *("name", "title", "source", "parameters", "parameter_sets", "methods", "outputs"),
+    "observables",
+)  # of a model's fields, in JSON
+
+
 @app.command(name="models", epilog=examples("sweep models", "sweep models friction_oscillator"))
 def list_models(
     name: Annotated[
@@ -33,7 +39,10 @@ def list_models(
     if as_json:
         print_json([_described(model) for model in selected])
     elif name is None:
-        print_table((model.name, model.title, _names(model.methods)) for model in selected)
+        print_table(
+            (model.name, model.title, ", ".join(method.name for method in model.methods))
+            for model in selected
+        )
         print("\ndescribe one: sweep models NAME")
     else:
         _print_model(selected[0])
@@ -41,39 +50,21 @@ def list_models(
 
 def _described(model: Model) -> dict[str, Any]:
     """A model's whole table for JSON."""
-    sets = [asdict(each) | {"parameters": _rows(each.parameters)} for each in model.parameter_sets]
-    methods = [
-        {key: value for key, value in asdict(each).items() if key != "variants"}
-        | {"parameters": _rows(each.parameters)}
-        for each in model.methods
-    ]
+    table = asdict(model, dict_factory=_entries)
     statuses = [
         {"name": status.name, "code": int(status), "sentence": sentence}
         for status, sentence in model.sentences.items()
     ]
+    return {key: table[key] for key in KEYS} | {"statuses": statuses}
+
+
+def _entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The fields of a part of a model, in which an infinite bound of a parameter is null."""
     return {
-        "name": model.name,
-        "title": model.title,
-        "source": model.source,
-        "parameters": _rows(model.parameters),
-        "parameter_sets": sets,
-        "methods": methods,
-        "outputs": [asdict(each) for each in model.outputs],
-        "observables": [asdict(each) for each in model.observables],
-        "statuses": statuses,
+        key: None if key in ("minimum", "maximum") and math.isinf(value) else value
+        for key, value in pairs
+        if key != "variants"
     }
-
-
-def _rows(parameters: tuple[Parameter, ...]) -> list[dict[str, Any]]:
-    """The parameters for JSON, in which an infinite bound is null."""
-    bounds = ("minimum", "maximum")
-    return [
-        {
-            key: None if key in bounds and math.isinf(value) else value
-            for key, value in asdict(each).items()
-        }
-        for each in parameters
-    ]
 
 
 def _print_model(model: Model) -> None:
@@ -85,17 +76,11 @@ def _print_model(model: Model) -> None:
         print(f"method {method.name} ({method.kind}): {method.summary}\n")
         if method.parameters:
             _print_parameters(f"parameters of {method.name}", method.parameters)
-    print_table(
-        [(each.name, each.unit, each.long_name) for each in model.outputs],
-        ("output", "unit", "meaning"),
-    )
-    print()
-    if model.observables:
-        print_table(
-            [(each.name, each.unit, each.long_name) for each in model.observables],
-            ("traced", "unit", "meaning"),
-        )
-        print()
+    for kind, quantities in {"output": model.outputs, "traced": model.observables}.items():
+        if quantities:
+            rows = [(each.name, each.unit, each.long_name) for each in quantities]
+            print_table(rows, (kind, "unit", "meaning"))
+            print()
     rows = [(str(int(status)), status.name, text) for status, text in model.sentences.items()]
     print_table(rows, ("status", "name", "meaning"))
 
@@ -110,7 +95,3 @@ def _print_parameters(title: str, parameters: tuple[Parameter, ...]) -> None:
     print(f"{title}:")
     print_table(map(row, parameters), ("name", "symbol", "unit", "range", "default", "meaning"))
     print()
-
-
-def _names(methods: Any) -> str:
-    return ", ".join(method.name for method in methods)

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from sweep.cli.printing import duration, finite, rate, share
@@ -23,8 +23,10 @@ SECONDS_BETWEEN_OBJECTS = 0.25
 def display(*, as_json: bool) -> AbstractContextManager[Report]:
     """A context whose value reports progress; JSON goes to stdout, everything else to stderr."""
     if as_json:
-        return _objects()
-    return _bar() if sys.stderr.isatty() else _lines()
+        return nullcontext(_paced(_print_counts, SECONDS_BETWEEN_OBJECTS))
+    if sys.stderr.isatty():
+        return _bar()
+    return nullcontext(_paced(_print_line, SECONDS_BETWEEN_LINES))
 
 
 def print_object(event: str, **entries: object) -> None:
@@ -55,22 +57,14 @@ def _bar() -> Generator[Report]:
         yield report
 
 
-@contextmanager
-def _lines() -> Generator[Report]:
-    def report(progress: Progress) -> None:
-        done, total = progress.points_done, progress.points_total
-        print(f"{done:,} of {total:,} points, {_state(progress)}", file=sys.stderr, flush=True)
-
-    yield _paced(report, SECONDS_BETWEEN_LINES)
+def _print_line(progress: Progress) -> None:
+    done, total = progress.points_done, progress.points_total
+    print(f"{done:,} of {total:,} points, {_state(progress)}", file=sys.stderr, flush=True)
 
 
-@contextmanager
-def _objects() -> Generator[Report]:
-    def report(progress: Progress) -> None:
-        counts = {status.name: n for status, n in progress.counts.items()}
-        print_object("progress", **{**vars(progress), "counts": counts})
-
-    yield _paced(report, SECONDS_BETWEEN_OBJECTS)
+def _print_counts(progress: Progress) -> None:
+    counts = {status.name: n for status, n in progress.counts.items()}
+    print_object("progress", **{**vars(progress), "counts": counts})
 
 
 def _state(progress: Progress) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 import typer
 
 from sweep.cli.app import ConfigPath, Invocation, Json, Overrides, app, examples, filled
-from sweep.cli.endings import Ended, print_done, print_failure, print_shard, print_stopped
+from sweep.cli.endings import Ended, print_ending
 from sweep.cli.progress import display
 from sweep.cli.run_options import takes_run_options
 from sweep.cli.stopping import StopRequest
@@ -39,8 +39,7 @@ def run(
     store: Annotated[
         str | None,
         typer.Option(
-            "--store",
-            "-o",
+            *("--store", "-o"),
             metavar="STORE",
             help="Path or URL of the store; default: results/NAME.zarr.",
             callback=filled,
@@ -68,18 +67,15 @@ def run(
     with StopRequest() as stop:
         request, place = _requested(config, overrides or (), options, store)
         if dry_run:
-            _forecast(request, place, as_json=as_json)
+            from sweep.cli.dry_run import print_forecast
+            from sweep.forecast import forecast_of
+
+            forecast = forecast_of(request, place)
+            print_forecast(forecast, place, request.options, as_json=as_json)
             return
         ended = _compute(request, place, stop, invocation.open_backend, as_json=as_json)
     again = shlex.join(("sweep", *invocation.arguments))
-    if ended is not None and ended.summary.stopped == "failure":
-        raise typer.Exit(print_failure(ended, again, as_json=as_json))
-    if ended is None or ended.summary.stopped:
-        print_stopped(stop, ended, again, as_json=as_json)
-        raise typer.Exit(stop.exit_status)
-    if ended.shard is not None:
-        raise typer.Exit(print_shard(ended, ended.shard, as_json=as_json))
-    raise typer.Exit(print_done(ended, as_json=as_json))
+    raise typer.Exit(print_ending(ended, stop, again, as_json=as_json))
 
 
 def _compute(
@@ -126,11 +122,3 @@ def _requested(
             f"sweep.run(..., store={place!r}) keeps it until the process ends)"
         )
     return request, place
-
-
-def _forecast(request: Request, place: str, *, as_json: bool) -> None:
-    from sweep.cli.dry_run import jobs_of, print_forecast
-    from sweep.forecast import forecast_of
-
-    jobs = jobs_of(request.options)
-    print_forecast(forecast_of(request, place), place, jobs, as_json=as_json)

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from sweep.cli.app import app, chosen, examples, option
-
-
-class SourceTarget(StrEnum):
-    """The backend that a kernel's text is compiled for."""
-
-    cpu = "cpu"
-    gpu = "gpu"
 
 
 @app.command(
@@ -27,8 +19,8 @@ def source(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Name of a model.")],
     method: Annotated[str, typer.Argument(metavar="METHOD", help="Name of one of its methods.")],
     backend: Annotated[
-        SourceTarget, typer.Option(help="Backend that compiles the text.")
-    ] = SourceTarget.cpu,
+        Literal["cpu", "gpu"], typer.Option(help="Backend that compiles the text.")
+    ] = "cpu",
     parameter_set: Annotated[
         str | None, option("NAME", "Parameter set; default: the first of the model.")
     ] = None,
@@ -48,4 +40,4 @@ def source(
         parameter_set=chosen(f"parameter set of {model}", parameter_set or next(iter(sets)), sets),
         outputs=table.outputs,
     )
-    print(kernel_text(kernel, backend.value), end="")
+    print(kernel_text(kernel, backend), end="")

@@ -61,15 +61,18 @@ def status(
         opened = opened.refreshed()
     damaged = _verified(opened) if verify else None
     found = state(opened, damaged=bool(damaged))
-    if as_json and watch:  # one line, like those before
-        print_object("summary", **_state_json(opened, found, damaged))
-    elif as_json:
-        print_json(_state_json(opened, found, damaged))
+    if as_json:
+        figures = _state_json(opened, found, damaged)
+        if watch:  # one line, like those before
+            print_object("summary", **figures)
+        else:
+            print_json(figures)
     else:
         _print_state(found)
         print_statuses(found.counts, opened.sweep.model.sentences)
         print_errors(found.errors, opened.log)
-        _print_damage(damaged)
+        if damaged is not None:
+            _print_damage(damaged)
         print(f"next: {_after(store, opened.sweep, found, damaged or [])}")
     raise typer.Exit(1 if damaged or found.counts.get(Status.failed) else 0)
 
@@ -86,9 +89,8 @@ class Damage:
     def __str__(self) -> str:
         places = (f"{name}[{start}:{end}]" for name, (start, end) in self.slices.items())
         where = ", ".join((counted(self.points, "point"), *places))
-        return f"{self.file}: {where}" + (
-            "; there is a folder in its place" if self.is_folder else ""
-        )
+        folder = "; there is a folder in its place" if self.is_folder else ""
+        return f"{self.file}: {where}{folder}"
 
 
 def _verified(store: Store) -> list[Damage]:
@@ -96,19 +98,13 @@ def _verified(store: Store) -> list[Damage]:
     chunks = store.verify()
     with suppress(MachineError):  # a read-only store can still be verified
         store.note_damage(chunks)
-    return [
-        Damage(
-            file,
-            chunk.n_points,
-            {
-                name: (part.start, part.stop)
-                for name, part in zip(store.sweep.dimensions, chunk.slices, strict=True)
-            },
-            Path(file).is_dir(),
-        )
-        for chunk in chunks
-        for file in store.damaged_files(chunk)
-    ]
+    damaged: list[Damage] = []
+    for chunk in chunks:
+        ends = [(part.start, part.stop) for part in chunk.slices]
+        slices = dict(zip(store.sweep.dimensions, ends, strict=True))
+        for file in store.damaged_files(chunk):
+            damaged.append(Damage(file, chunk.n_points, slices, Path(file).is_dir()))
+    return damaged
 
 
 def _state_json(store: Store, found: State, damaged: list[Damage] | None) -> dict[str, Any]:
@@ -131,27 +127,18 @@ def _print_state(found: State) -> None:
         print(f"last chunk written {found.last_written[:19].replace('T', ' ')} UTC")
 
 
-def _print_damage(damaged: list[Damage] | None) -> None:
-    if damaged is None:
-        return
-    if not damaged:
-        print("no chunk is damaged")
-    elif len(damaged) == 1:
-        print("1 file is damaged:")
-    else:
-        print(f"{len(damaged):,} files are damaged:")
+def _print_damage(damaged: list[Damage]) -> None:
+    many = f"{len(damaged):,} files are damaged:"
+    print({0: "no chunk is damaged", 1: "1 file is damaged:"}.get(len(damaged), many))
     for each in damaged:
         print(f"  {each}")
 
 
 def _after(store: str, sweep: Sweep, found: State, damaged: list[Damage]) -> str:
-    if damaged:
-        again = next_command("run CONFIG -o", store)
-        then = f"{again} (computes these chunks again; CONFIG is the sweep file of the store)"
-        folders = [each.file for each in damaged if each.is_folder]
-        named = folders[0] if len(folders) == 1 else "these folders"
-        return f"move {named} out of the store; then {then}" if folders else then
-    if found.points_done < found.points_total:
-        again = next_command("run CONFIG -o", store)
-        return f"{again} (resumes; CONFIG is the sweep file of the store)"
-    return look_command(store, sweep, found.counts)
+    if not damaged and found.points_done == found.points_total:
+        return look_command(store, sweep, found.counts)
+    what = "computes these chunks again" if damaged else "resumes"
+    then = f"{next_command('run CONFIG -o', store)} ({what}; CONFIG is the sweep file of the store)"
+    folders = [each.file for each in damaged if each.is_folder]
+    named = folders[0] if len(folders) == 1 else "these folders"
+    return f"move {named} out of the store; then {then}" if folders else then
