@@ -2,8 +2,10 @@
 
 record.md     title, source, then the notes as bullets; a field `{table|row|column:3}` cites a
               cell of a table with three significant digits, `{name:.2f}` any other figure
-columns.csv   the columns of each table; `derived` is empty, `ours - theirs` for a difference, or
-              `ours / theirs` for a relative difference, both between columns of the same row
+tables.csv    name and title of each table, and the function that yields its rows: figures by name
+columns.csv   the columns of each table; `figure` is what of the row it shows: its name, if it is
+              not the column's, `ours - theirs` for a difference, or `ours / theirs` for a relative
+              difference, both also between columns further left
 checks.csv    claims: a cell differs from `target` by at most `bound`
 others        published figures, read by `figures` and `constants`
 
@@ -34,22 +36,18 @@ class Document:
     folder: Path
 
     def tables(
-        self, titles: Iterable[tuple[Callable[[Figures], Iterable[Row]], str]], figures: Figures
+        self, functions: Mapping[str, Callable[[Figures], Iterable[Row]]], figures: Figures
     ) -> tuple[Table, ...]:
-        """The tables of these row functions and titles; each is named after its function."""
-        columns: dict[str, tuple[Column, ...]] = {}
+        """The tables, whose rows these functions yield; they may yield more than is shown."""
+        columns: dict[str, dict[Column, str]] = {}
         for _, cells in csv_rows(self.folder / "columns.csv"):
-            table = cells["table"]
-            columns[table] = (*columns.get(table, ()), _column(cells))
-        return tuple(
-            Table(
-                rows.__name__,
-                title,
-                columns[rows.__name__],
-                tuple(_with_derived(row, columns[rows.__name__]) for row in rows(figures)),
-            )
-            for rows, title in titles
-        )
+            columns.setdefault(cells["table"], {})[_column(cells)] = cells["figure"]
+        tables: list[Table] = []
+        for _, cells in csv_rows(self.folder / "tables.csv"):
+            shown = columns[cells["name"]]
+            rows = tuple(_shown(row, shown) for row in functions[cells["rows"]](figures))
+            tables.append(Table(cells["name"], cells["title"], tuple(shown), rows))
+        return tuple(tables)
 
     def checks(self, tables: Sequence[Table]) -> list[Check]:
         """The checks of checks.csv on the cells of these tables."""
@@ -124,11 +122,6 @@ def csv_rows(path: Path) -> list[tuple[str, dict[str, str]]]:
     return rows
 
 
-def relative(value: float, other: float) -> float | None:
-    """Relative difference of the value from the other; None if the other is 0."""
-    return value / other - 1 if other else None
-
-
 def _column(cells: Mapping[str, str]) -> Column:
     return Column(
         cells["name"],
@@ -136,23 +129,29 @@ def _column(cells: Mapping[str, str]) -> Column:
         cells["unit"],
         int(cells["digits"] or 0),
         float(cells["resolution"] or 0),
-        cells["derived"],
     )
 
 
-def _with_derived(row: Row, columns: Iterable[Column]) -> Row:
-    """The row with the cells of the derived columns, which are None if an operand is None."""
-    filled: dict[str, Cell] = dict(row)
-    for column in columns:
-        if not column.derived:
+def _shown(row: Row, figures: Mapping[Column, str]) -> Row:
+    """The cells of the columns that show these figures of the row."""
+    cells: dict[str, Cell] = {}
+    for column, figure in figures.items():
+        first, *rest = (figure or column.name).split(" ")
+        if not rest:
+            cells[column.name] = row[first]
             continue
-        first, operator, second = column.derived.split(" ")
-        value, other = filled[first], filled[second]
-        if not isinstance(value, (int, float)) or not isinstance(other, (int, float)):
-            filled[column.name] = None
-        else:
-            filled[column.name] = value - other if operator == "-" else relative(value, other)
-    return filled
+        known = {**row, **cells}
+        cells[column.name] = _difference(known[first], rest[0], known[rest[1]])
+    return cells
+
+
+def _difference(value: Cell, operator: str, other: Cell) -> float | None:
+    """value - other, or value / other - 1; None if that is undefined."""
+    if not isinstance(value, (int, float)) or not isinstance(other, (int, float)):
+        return None
+    if operator == "-":
+        return value - other
+    return value / other - 1 if other else None
 
 
 def _numbers(tables: Iterable[Table], address: str) -> list[float]:

@@ -19,7 +19,6 @@ class Column:
     unit: str = ""  # empty: text
     digits: int = 12  # significant digits of its numbers, in every output format
     resolution: float = 0.0  # numbers are rounded to its multiples: differences below are rounding
-    derived: str = ""  # "a - b" or "a / b" of columns: difference, relative difference
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,15 @@ from tests.command import CHECKOUT
 
 FOLDERS = [CHECKOUT / "sweep" / "verify" / name for name in documents()]
 SHIPPED = [path for folder in FOLDERS for path in folder.glob("*.csv")]
-SETTINGS = ("columns.csv", "checks.csv")  # the files that are not published figures
+SETTINGS = ("tables.csv", "columns.csv", "checks.csv")  # the files that are not published figures
 
-COLUMNS = """table,name,title,unit,digits,resolution,derived
+TABLES = """name,title,rows
+powers,Powers,methods
+"""
+COLUMNS = """table,name,title,unit,digits,resolution,figure
 powers,method,method,,,,
 powers,ours,ours,W,6,,
-powers,theirs,theirs,W,6,,
+powers,theirs,theirs,W,6,,published
 powers,difference,difference,W,3,1e-9,ours - theirs
 powers,relative,relative,1,3,,ours / theirs
 """
@@ -42,18 +45,19 @@ An author,
 def document(tmp_path: Path) -> Document:
     folder = tmp_path / "paper"
     folder.mkdir()
-    for name, text in {"columns.csv": COLUMNS, "checks.csv": CHECKS, "record.md": RECORD}.items():
+    tables = {"tables.csv": TABLES, "columns.csv": COLUMNS}
+    for name, text in {**tables, "checks.csv": CHECKS, "record.md": RECORD}.items():
         (folder / name).write_text(text, encoding="utf-8")
     return Document(folder)
 
 
-def powers(scale: float) -> Iterator[Row]:
-    yield {"method": "euler", "ours": 1.25 * scale, "theirs": 1.0}
-    yield {"method": "none", "ours": 0.5, "theirs": 0.0}
+def methods(scale: float) -> Iterator[Row]:
+    yield {"method": "euler", "ours": 1.25 * scale, "published": 1.0, "unused": 3.0}
+    yield {"method": "none", "ours": 0.5, "published": 0.0, "unused": None}
 
 
 def test_a_record_of_a_folder(document: Document) -> None:
-    tables = document.tables([(powers, "Powers")], 1.0)
+    tables = document.tables({"methods": methods}, 1.0)
     record = document.record(tables, document.checks(tables), {"other": 2.0})
     assert (record.name, record.title, record.source) == ("paper", "A paper", "An author, 2020")
     assert tables[0].rows == (
@@ -72,7 +76,7 @@ def test_a_record_of_a_folder(document: Document) -> None:
     ["powers|heun|ours", "power|euler|ours", "powers|none|relative", "powers|euler|method"],
 )
 def test_a_citation_of_no_number_fails(document: Document, address: str) -> None:
-    tables = document.tables([(powers, "Powers")], 1.0)
+    tables = document.tables({"methods": methods}, 1.0)
     row = f"claim,{address},0,1,1,\n"
     (document.folder / "checks.csv").write_text(CHECKS.splitlines()[0] + "\n" + row)
     with pytest.raises(KeyError, match=r"\|"):
@@ -80,7 +84,7 @@ def test_a_citation_of_no_number_fails(document: Document, address: str) -> None
 
 
 def test_a_figure_that_the_prose_lacks_fails(document: Document) -> None:
-    tables = document.tables([(powers, "Powers")], 1.0)
+    tables = document.tables({"methods": methods}, 1.0)
     with pytest.raises(KeyError, match="other"):
         document.record(tables, [], {})
 

@@ -12,14 +12,6 @@ from sweep.verify.hanisch2020.pictures import pictures
 from sweep.verify.hanisch2020.published import CONSTANTS, FOLDER, PHASE
 from sweep.verify.record import Check, Record
 
-TITLES = {
-    tables.borders: "The three regions of eq. 24, small δ, φ = 90° (W̄δ over ξ = β/δ, W̄ over β)",
-    tables.cases: "Single contacts: the one of Fig. 2, and other phases",
-    tables.cycles: "Fig. 2: the first cycles of a contact that starts with relaxed springs",
-    tables.fits: "The transitions: 0 < ξ < 4 for small δ, and β > 0.1 at φ = 90°",
-    tables.coefficients: "Our least-squares fits (x is ξ or β; – marks an error that is rounding)",
-    tables.readings: "Readings of damaged copies",
-}
 POISSON_RATIO = 0.3
 
 
@@ -31,7 +23,7 @@ def compare() -> Record:
 def record_of(figures: Figures) -> Record:
     """The record of these figures."""
     document = Document(FOLDER)
-    computed = document.tables(TITLES.items(), figures)
+    computed = document.tables(vars(tables), figures)
     count = sum(curve.n_coefficients for curve in figures.curves.values())
     published = CONSTANTS["n_coefficients_25"] + CONSTANTS["n_coefficients_27"]
     checks = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from sweep.analysis.master_curve.draw import plot_amplitudes, plot_fits, plot_phases
@@ -13,30 +15,20 @@ from sweep.verify.record import Picture
 
 def pictures(figures: Figures) -> tuple[Picture, ...]:
     """The pictures of the record; they are drawn when they are saved."""
-
-    def states(path: Path) -> None:
-        plot_trace(figures.cycles.map, path)
-
-    def amplitudes(path: Path) -> None:
-        plot_amplitudes(figures.amplitudes, path)
-
-    def phases(path: Path) -> None:
-        plot_phases(figures.phases, path)
-
-    def fits(path: Path) -> None:
-        published = {
-            "xi": ("eq. 25", theory.slip_transition),
-            "beta": ("eq. 27", theory.stick_transition),
-        }
-        plot_fits(list(figures.curves.values()), path, published)
-
-    return (
-        Picture(
-            "hanisch2020_fig2.png",
-            "Fig. 2: stick, slip and no contact over two cycles; radius over that at d0",
-            states,
+    published = {
+        "xi": ("eq. 25", theory.slip_transition),
+        "beta": ("eq. 27", theory.stick_transition),
+    }
+    curves = list(figures.curves.values())
+    drawn: dict[str, Callable[[Path], object]] = {
+        "Fig. 2: stick, slip and no contact over two cycles; radius over that at d0": partial(
+            plot_trace, figures.cycles.map
         ),
-        Picture("hanisch2020_fig3.png", "Fig. 3: W̄ over β, and W̄δ over β/δ", amplitudes),
-        Picture("hanisch2020_fig4.png", "Fig. 4: W̄ over β for several phases, δ = 0.01", phases),
-        Picture("hanisch2020_fig5.png", "Fig. 5: the fits and their errors", fits),
+        "Fig. 3: W̄ over β, and W̄δ over β/δ": partial(plot_amplitudes, figures.amplitudes),
+        "Fig. 4: W̄ over β for several phases, δ = 0.01": partial(plot_phases, figures.phases),
+        "Fig. 5: the fits and their errors": lambda path: plot_fits(curves, path, published),
+    }
+    return tuple(
+        Picture(f"hanisch2020_fig{number}.png", caption, draw)
+        for number, (caption, draw) in enumerate(drawn.items(), start=2)
     )

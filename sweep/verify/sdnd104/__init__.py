@@ -20,25 +20,6 @@ from sweep.verify.sdnd104.published import (
     reference,
 )
 
-TITLES = {
-    tables.reference: "Reference values (section 2.1)",
-    tables.columns: "Code_Aster's columns (section 4.1), window [4, 12] s, exact sine",
-    tables.since: "EULER at constant h = 1e-4 s, as published with newer versions",
-    tables.windows: "Every method over both windows, mean over time, exact sine",
-    tables.equal_steps: "Equal steps of 3e-5 s (section 3.1), exact sine",
-    tables.earlier: "The columns of the edition of 2003, exact sine",
-    causes.shares: "Composition of EULER's value (h = 1e-4 s)",
-    causes.stiffness: "Tangential stiffness (section 3.1): EULER, h = 1e-4 s, 8 blocks",
-    causes.stability: "Longest stable steps in stick with critical damping, and largest stable K_T",
-    causes.instability: "EULER at the K_T called unstable, h = 1e-4 s, mean over time",
-    causes.tabulated: "The excitation from a table of 10000 intervals in 12 s",
-    causes.unexplained: "Two column values that no variant reproduces",
-    causes.greatest: "Greatest differences from the reference (section 4.1)",
-    causes.powers: "Wear power and friction power, [4, 12] s, no spring",
-    causes.closed_forms: "Closed forms (section 2)",
-    causes.reversals: "Slip-slip, a₀ = 15 m/s²: the instants at which the slip changes direction",
-}
-
 
 def compare() -> Record:
     """Every figure of the document beside ours; takes half a minute."""
@@ -48,7 +29,7 @@ def compare() -> Record:
 def record_of(figures: Figures) -> Record:
     """The record of these figures."""
     document = Document(FOLDER)
-    computed = document.tables(TITLES.items(), figures)
+    computed = document.tables({**vars(tables), **vars(causes)}, figures)
     in_stick = Check("every method: no wear at a₀ = 0.99 m/s²", _power_in_stick(figures), 0.0, "W")
     checks = [*document.checks(computed), in_stick]
     return document.record(computed, checks, _fields(figures), motion.pictures(figures.motions))

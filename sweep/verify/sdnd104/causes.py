@@ -11,7 +11,6 @@ from sweep.theory.friction_oscillator import (
     slip_duration,
 )
 from sweep.theory.stability import longest_step
-from sweep.verify.document import relative
 from sweep.verify.record import Row
 from sweep.verify.sdnd104 import motion
 from sweep.verify.sdnd104.figures import SCHEMES, Figures
@@ -22,42 +21,13 @@ from sweep.verify.sdnd104.published import (
     EDITION_2017,
     LONGEST_STEP,
     NAMES,
-    NEWER_VERSIONS,
     SPRING,
     STEP,
     SYSTEM,
-    TANGENTIAL_STIFFNESS,
     UNSTABLE_STIFFNESS,
     USED_STIFFNESS,
     reference,
 )
-
-
-def shares(figures: Figures) -> Iterator[Row]:
-    """The contributions to EULER's printed value."""
-    for a0 in AMPLITUDES:
-        exact, sprung = figures.exact_power(a0), figures.exact_power(a0, SPRING)
-        mean, printed = figures.power("euler", a0, blocks=1), figures.power("euler", a0)
-        yield {
-            "base_acceleration": a0,
-            "exact": exact,
-            "spring": sprung - exact,
-            "law_and_scheme": mean - sprung,
-            "time_mean": mean,
-            "gaps": printed - mean,
-            "printed": printed,
-        }
-
-
-def stiffness(figures: Figures) -> Iterator[Row]:
-    """The K_T that the document names, and the one that its results belong to."""
-    for a0, published in NEWER_VERSIONS.items():
-        yield {
-            "base_acceleration": a0,
-            "published": published["euler"],
-            "named": figures.power("euler", a0, contact=TANGENTIAL_STIFFNESS),
-            "used": figures.power("euler", a0),
-        }
 
 
 def stability(figures: Figures) -> Iterator[Row]:
@@ -84,17 +54,6 @@ def longest_stable_step(scheme: str, contact: float) -> float:
     return longest_step(scheme, mass, SPRING, contact, 2 * (mass * (SPRING + contact)) ** 0.5)
 
 
-def instability(figures: Figures) -> Iterator[Row]:
-    """EULER at the K_T that the document calls unstable, and at ten times that."""
-    for a0 in AMPLITUDES:
-        yield {
-            "base_acceleration": a0,
-            "reference": reference(a0),
-            "claimed": figures.power("euler", a0, blocks=1, contact=UNSTABLE_STIFFNESS),
-            "ten_times": figures.power("euler", a0, blocks=1, contact=10 * UNSTABLE_STIFFNESS),
-        }
-
-
 def reversals(figures: Figures) -> Iterator[Row]:
     """Section 2: t_n − nπ/ω tends to ϑ in slip-slip."""
     deviations = [
@@ -118,20 +77,18 @@ def tabulated(figures: Figures) -> Iterator[Row]:
     """The excitation read from 10000 intervals of 12 s."""
     for a0 in AMPLITUDES:
         exact, table = figures.exact_power(a0), figures.tabulated[a0]
-        yield _tabulated_row(a0, "exact", exact, table, None)
+        rows: list[tuple[str, float, float, float | None]] = [("exact", exact, table, None)]
         for scheme in ("euler", "devogelaere"):
             sine, table = figures.power(scheme, a0), figures.tabulated_schemes[scheme, a0]
-            yield _tabulated_row(a0, NAMES[scheme], sine, table, EDITION_2017[a0][scheme])
-
-
-def _tabulated_row(a0: float, method: str, sine: float, table: float, column: float | None) -> Row:
-    return {
-        "base_acceleration": a0,
-        "method": method,
-        "sine": sine,
-        "table": table,
-        "document": column,
-    }
+            rows.append((NAMES[scheme], sine, table, EDITION_2017[a0][scheme]))
+        for method, sine, table, column in rows:
+            yield {
+                "base_acceleration": a0,
+                "method": method,
+                "sine": sine,
+                "table": table,
+                "document": column,
+            }
 
 
 def unexplained(figures: Figures) -> Iterator[Row]:
@@ -139,7 +96,6 @@ def unexplained(figures: Figures) -> Iterator[Row]:
     a0 = 1.01
     for scheme in ("adapt_ordre2", "rk32"):
         printed, powers = EDITION_2017[a0][scheme], variants(figures, scheme, a0)
-        nearest = min(powers, key=lambda power: abs(power - printed))
         yield {
             "base_acceleration": a0,
             "method": NAMES[scheme],
@@ -147,8 +103,8 @@ def unexplained(figures: Figures) -> Iterator[Row]:
             "least": min(powers),
             "greatest": max(powers),
             "variants": float(len(powers)),
-            "nearest": relative(nearest, printed),
-            "document_from_reference": relative(printed, reference(a0)),
+            "nearest": min(powers, key=lambda power: abs(power - printed)),
+            "reference": reference(a0),
         }
 
 
@@ -183,19 +139,6 @@ def widest_difference(a0: float, powers: dict[str, float]) -> tuple[float, str |
     differences = {scheme: abs(power / reference(a0) - 1) for scheme, power in powers.items()}
     widest = max(differences, key=lambda scheme: differences[scheme])
     return 100 * differences[widest], NAMES[widest]
-
-
-def powers(figures: Figures) -> Iterator[Row]:
-    """N|v| and μN|v|, which the document's words and integrals confuse."""
-    for a0 in AMPLITUDES:
-        wear, friction = figures.exact_power(a0), figures.exact_output("friction_power", a0)
-        yield {
-            "base_acceleration": a0,
-            "document": reference(a0),
-            "wear_power": wear,
-            "friction_power": friction,
-            "ratio": friction / wear if wear else None,
-        }
 
 
 def closed_forms(figures: Figures) -> Iterator[Row]:

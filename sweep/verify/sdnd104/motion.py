@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -67,17 +66,10 @@ def pictures(motions: Mapping[float, xr.Dataset]) -> tuple[Picture, ...]:
         Picture(
             f"sdnd104_{regime}.png",
             f"Section 2: velocities of plane and mass, a₀ = {amplitude:g} m/s²",
-            _drawing(motions[amplitude]),
+            partial(plot_trace, motions[amplitude]),
         )
         for amplitude, regime in REGIMES.items()
     )
-
-
-def _drawing(motion: xr.Dataset) -> Any:
-    def draw(path: Path) -> Path:
-        return plot_trace(motion, path)
-
-    return draw
 
 
 def _motion(amplitude: float, moments: Values) -> xr.Dataset:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from sweep.verify.document import relative
 from sweep.verify.record import Row
 from sweep.verify.sdnd104.figures import CONSTANT, SCHEMES, Figures, controls
 from sweep.verify.sdnd104.published import (
@@ -14,69 +14,78 @@ from sweep.verify.sdnd104.published import (
     LONGEST_STEP,
     NAMES,
     NEWER_VERSIONS,
+    OTHER_STIFFNESSES,
     SPRING,
     STEP,
     WINDOW_ENDS,
+    reference,
 )
-from sweep.verify.sdnd104.published import reference as reference_power
 from sweep.verify.writing import number
 
 
-def reference(figures: Figures) -> Iterator[Row]:
-    """Section 2.1, with the window that its values belong to."""
+def amplitudes(figures: Figures) -> Iterator[Row]:
+    """The exact wear powers and those of EULER, at each amplitude."""
     for a0 in AMPLITUDES:
+        exact, friction = figures.exact_power(a0), figures.exact_output("friction_power", a0)
+        euler = partial(figures.power, "euler", a0)
+        named, claimed, ten_times = OTHER_STIFFNESSES
         yield {
             "base_acceleration": a0,
-            "document": reference_power(a0),
-            "exact": figures.exact_power(a0),
+            "reference": reference(a0),
+            "exact": exact,
             "exact_shorter": figures.exact_power(a0, end=11.99),
             "sprung": figures.exact_power(a0, SPRING),
             "sprung_shorter": figures.exact_power(a0, SPRING, end=11.99),
+            "friction_power": friction,
+            "ratio": friction / exact if exact else None,
+            "newer": NEWER_VERSIONS[a0]["euler"],
+            "euler": euler(),
+            "euler_mean": euler(blocks=1),
+            "euler_named": euler(contact=named),
+            "euler_claimed": euler(blocks=1, contact=claimed),
+            "euler_ten_times": euler(blocks=1, contact=ten_times),
+            "drifting": figures.drifting[a0],
         }
 
 
-def columns(figures: Figures) -> Iterator[Row]:
-    """Section 4.1, each scheme as Code_Aster ran it."""
+def schemes(figures: Figures) -> Iterator[Row]:
+    """Section 4.1, each scheme as Code_Aster ran it, and at the step that the document names."""
     for a0 in AMPLITUDES:
         for scheme in SCHEMES:
-            printed, ours = EDITION_2017[a0][scheme], figures.power(scheme, a0)
+            power = partial(figures.power, scheme, a0)
             yield {
                 "base_acceleration": a0,
                 "method": NAMES[scheme],
                 "steps": _steps(scheme, a0),
-                "reference": reference_power(a0),
-                "document": printed,
-                "ours": ours,
-                "relative_with_table": relative(ours * (1 + figures.shift(a0)), printed),
-                "time_mean": figures.power(scheme, a0, blocks=1),
+                "reference": reference(a0),
+                "sprung": figures.exact_power(a0, SPRING),
+                "document": EDITION_2017[a0][scheme],
+                "document_2003": EDITION_2003[a0].get(scheme),
+                "ours": power(),
+                "with_table": power() * (1 + figures.shift(a0)),
+                "time_mean": power(blocks=1),
+                "equal_steps_mean": power(blocks=1, constant_step=STEP),
+                "equal_steps_blocks": power(constant_step=STEP),
             }
 
 
-def since(figures: Figures) -> Iterator[Row]:
-    """EULER's values from newer versions of Code_Aster."""
-    for a0, published in NEWER_VERSIONS.items():
-        yield {
-            "base_acceleration": a0,
-            "published": published["euler"],
-            "ours": figures.power("euler", a0),
-            "drifting": figures.drifting[a0],
-            "time_mean": figures.power("euler", a0, blocks=1),
-        }
+def earlier(figures: Figures) -> Iterator[Row]:
+    """The schemes of the edition of 2003."""
+    return (row for row in schemes(figures) if row["document_2003"] is not None)
 
 
 def windows(figures: Figures) -> Iterator[Row]:
     """Every method over both windows."""
     for a0 in AMPLITUDES:
-        exact_shorter = figures.exact_power(a0, end=11.99)
         for method, spring, (longer, shorter) in _by_method(figures, a0):
             yield {
                 "base_acceleration": a0,
                 "method": method,
                 "stiffness": spring,
+                "reference": reference(a0),
+                "exact_shorter": figures.exact_power(a0, end=11.99),
                 "ours": longer,
-                "from_reference": relative(longer, reference_power(a0)),
                 "ours_shorter": shorter,
-                "from_exact_shorter": relative(shorter, exact_shorter),
             }
 
 
@@ -87,35 +96,6 @@ def _by_method(figures: Figures, a0: float) -> Iterator[tuple[str, float, list[f
     for scheme in SCHEMES:
         powers = [figures.power(scheme, a0, blocks=1, end=end) for end in WINDOW_ENDS]
         yield NAMES[scheme], SPRING, powers
-
-
-def equal_steps(figures: Figures) -> Iterator[Row]:
-    """Every scheme at the step that the document names."""
-    for a0 in AMPLITUDES:
-        for scheme in SCHEMES:
-            mean = figures.power(scheme, a0, blocks=1, constant_step=STEP)
-            blocks = figures.power(scheme, a0, constant_step=STEP)
-            yield {
-                "base_acceleration": a0,
-                "method": NAMES[scheme],
-                "time_mean": mean,
-                "from_reference": relative(mean, reference_power(a0)),
-                "from_sprung": relative(mean, figures.exact_power(a0, SPRING)),
-                "blocks": blocks,
-                "from_column": relative(blocks, EDITION_2017[a0][scheme]),
-            }
-
-
-def earlier(figures: Figures) -> Iterator[Row]:
-    """The edition of 2003."""
-    for a0, printed in EDITION_2003.items():
-        for scheme in ("adapt_ordre2", "devogelaere", "euler"):
-            yield {
-                "base_acceleration": a0,
-                "method": NAMES[scheme],
-                "document": printed[scheme],
-                "ours": figures.power(scheme, a0),
-            }
 
 
 def _steps(scheme: str, a0: float) -> str:
