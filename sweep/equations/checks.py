@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sweep.equations.expressions import Expression, Kind, names_in, rational
 from sweep.equations.kinds import faults_in
 from sweep.equations.names import clashes
-from sweep.equations.system import Definition, System
+from sweep.equations.system import Definition, System, event_place
 from sweep.equations.tables import Line
 from sweep.errors import Fault
 from sweep.wording import listed
@@ -35,7 +35,7 @@ def _named(system: System) -> Iterator[tuple[str, str, str]]:
     yield from ((name, "a mode", f"modes.{name}") for name in system.mode_names)
     for index, event in enumerate(system.events, 1):
         if event.name:
-            yield event.name, "an event", f"events[{index}] {event.name!r}.name"
+            yield event.name, "an event", f"{event_place(index, event)}.name"
     for output in system.outputs:
         yield output.name, "an output", f"outputs.{output.name}"
         if output.keep is not None:
@@ -109,8 +109,8 @@ def _constant_events(system: System) -> Iterator[Fault]:
         names = _all_names(event.when, uses)
         if event.name and names <= known and not names & moving:
             message = f"{listed(names) if names else 'a number'} never changes"
-            place = f"events[{index}] {event.name!r}.when"
-            yield Fault(place, f"{message}, so it never crosses zero; use a state or t")
+            place = event_place(index, event)
+            yield Fault(f"{place}.when", f"{message}, so it never crosses zero; use a state or t")
 
 
 def _all_names(expression: Expression, uses: Mapping[str, Expression]) -> set[str]:

@@ -21,6 +21,12 @@ from sweep.wording import nearest, shown
 MAX_SHOWN = 60
 
 
+def cut(expression: Expression) -> str:
+    """The text of an expression as messages show it, without its end if it is long."""
+    text = text_of(expression)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+
+
 def kind_of(expression: Expression, known: Mapping[str, Kind]) -> Kind:
     """Whether it is a number or a condition; unknown names count as numbers."""
     match expression:
@@ -51,22 +57,17 @@ def faults_in(
         if isinstance(part, Call):
             for index, argument in enumerate(part.arguments):
                 needed = kind_of_argument(part.function, index)
-                yield from _wrong_kind(argument, needed, known, f"in {_cut(part)}")
+                yield from _wrong_kind(argument, needed, known, f"in {cut(part)}")
 
 
 def _wrong_kind(
     expression: Expression, wanted: Kind, known: Mapping[str, Kind], place: str
 ) -> Iterator[str]:
     if kind_of(expression, known) != wanted:
-        text = _cut(expression)
+        text = cut(expression)
         if wanted == "number":
             message = f"{text} is a condition, but a number is needed {place}"
             yield f"column {expression.column}: {message}; write where({text}, 1, 0)"
         else:
             message = f"{text} is a number, but a condition is needed {place}"
             yield f"column {expression.column}: {message}; compare it, as in {text} > 0"
-
-
-def _cut(expression: Expression) -> str:
-    text = text_of(expression)
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

@@ -63,6 +63,11 @@ class Event:
     at_entry: bool  # also fires where a mode is entered with the expression past zero
 
 
+def event_place(number: int, event: Event) -> str:
+    """Where the event with a number, from 1, stands in its file: `events[2] 'capture'`."""
+    return f"events[{number}] {event.name!r}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """How one output follows from the motion in the window."""

@@ -1,0 +1,66 @@
+"""Products and powers of SI base units, and the text of the unit that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+Dimensions = frozenset[tuple[str, Fraction]]  # (base unit, its exponent, which is not 0)
+
+NONE: Dimensions = frozenset()
+
+
+def dimensions(exponents: Mapping[str, Fraction]) -> Dimensions:
+    """Those of base units with exponents, of which some may be 0."""
+    return frozenset((base, exponent) for base, exponent in exponents.items() if exponent)
+
+
+def product(a: Dimensions, b: Dimensions, b_exponent: Fraction | int = 1) -> Dimensions:
+    """Of a times b to a power."""
+    exponents = dict(a)
+    for base, exponent in b:
+        exponents[base] = exponents.get(base, Fraction(0)) + exponent * b_exponent
+    return dimensions(exponents)
+
+
+def power(a: Dimensions, exponent: Fraction) -> Dimensions:
+    """Of a to a power."""
+    return product(NONE, a, exponent)
+
+
+def _of(**exponents: int) -> Dimensions:
+    return dimensions({base: Fraction(exponent) for base, exponent in exponents.items()})
+
+
+BASES = ("kg", "m", "s", "A", "K", "mol", "rad")  # in the order in which they are written
+NAMED = {
+    "N": _of(kg=1, m=1, s=-2),
+    "Pa": _of(kg=1, m=-1, s=-2),
+    "J": _of(kg=1, m=2, s=-2),
+    "W": _of(kg=1, m=2, s=-3),
+    "V": _of(kg=1, m=2, s=-3, A=-1),
+}
+
+
+def unit_text(found: Dimensions) -> str:
+    """A coherent unit of these dimensions, in few words: `N/m`."""
+    candidates = [_text([], found)]
+    for name, own in NAMED.items():
+        rest = product(found, own, -1)
+        if "kg" not in dict(rest):  # a named unit replaces all of the mass
+            candidates.append(_text([(name, Fraction(1))], rest))
+    return min(candidates)[1]
+
+
+def _text(first: list[tuple[str, Fraction]], rest: Dimensions) -> tuple[Fraction, str]:
+    """The sum of the exponents' magnitudes, and the unit's text."""
+    factors = [*first, *sorted(rest, key=lambda factor: BASES.index(factor[0]))]
+    above = " ".join(_factor(name, exponent) for name, exponent in factors if exponent > 0)
+    below = "".join(f"/{_factor(name, -exponent)}" for name, exponent in factors if exponent < 0)
+    return sum((abs(exponent) for _, exponent in factors), Fraction(0)), (above or "1") + below
+
+
+def _factor(name: str, exponent: Fraction) -> str:
+    if exponent == 1:
+        return name
+    return f"{name}^{exponent}" if exponent.denominator == 1 else f"{name}^({exponent})"

@@ -1,0 +1,201 @@
+"""Whether the units of a model from a file agree in every line. Needs pint, which reads them.
+
+A literal 0 fits any unit, other numbers have none, and a radian counts as 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from sweep.equations.dimensions import NONE, Dimensions, dimensions, power, product, unit_text
+from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, rational
+from sweep.equations.kinds import cut
+from sweep.equations.system import Rule, System, event_place
+from sweep.errors import Fault
+from sweep.units import UNIT_PATTERN, UnknownUnitError, parse, registry
+from sweep.wording import shown
+
+MAX_UNIT_LENGTH = 80
+
+SAME_UNIT = ("+", "-", "min", "max", "hypot", "atan2", *COMPARISONS)  # of all arguments
+NO_UNIT = ("atan2", "sign", "and", "or", "not", *COMPARISONS)  # of the value
+KEPT = ("+", "-", "min", "max", "hypot", "negative", "abs")  # the value has that of the arguments
+BASES = {"metre": "m", "gram": "kg", "second": "s", "ampere": "A", "kelvin": "K", "mole": "mol",
+         "radian": "rad"}  # fmt: skip
+ROUNDING = 1e-12  # of the factors of units, which are products of decimal numbers
+
+Found = Dimensions | None  # None: fits any unit
+
+
+class UnitError(ValueError):
+    """A text that is no coherent SI unit; its own text is the message of a fault."""
+
+
+def unit_faults(system: System) -> tuple[Fault, ...]:
+    """Each unit that is not coherent SI, and each line whose units do not agree.
+
+    The message has the unit found and the one needed. Of a system without faults otherwise.
+    """
+    faults: list[Fault] = []
+    names: dict[str, Found] = {"t": dimensions_of(system.time_unit), "pi": NONE}
+    needed: dict[str, Found] = {}  # of outputs
+    for place, name, text in _units_in(system):
+        found = None
+        try:
+            found = dimensions_of(text)
+        except UnitError as error:
+            faults.append(Fault(f"{place}.unit", str(error)))
+        (needed if place.startswith("outputs.") else names)[name] = found
+    for place, expression, unit in _lines(system, names, needed):
+        check = _Check(names)
+        check.needs(expression, unit)
+        faults += [Fault(place, message) for message in check.messages]
+    return tuple(faults)
+
+
+@lru_cache(maxsize=256)
+def dimensions_of(text: str) -> Dimensions:
+    """The dimensions of a coherent SI unit, without angles; UnitError if it is none."""
+    if len(text) > MAX_UNIT_LENGTH or not re.fullmatch(UNIT_PATTERN, text):
+        raise UnitError(f'{shown(text)} is not a unit; write one such as "kg m/s^2", or "1"')
+    try:
+        factor, root = registry().get_base_units(parse(text))
+    except UnknownUnitError as error:
+        raise UnitError(f"{shown(text)} has the {error}") from None
+    except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
+        raise UnitError(f"{shown(text)} is not a unit that can be read") from error
+    exponents: Any = {BASES[name]: Fraction(exponent) for name, exponent in root._units.items()}
+    expected = 1000.0 ** float(exponents.get("kg", 0))  # grams in the coherent unit
+    if abs(float(factor) / expected - 1) > ROUNDING:
+        cure = f'write "{unit_text(dimensions(exponents))}", and values in it'
+        raise UnitError(f"{shown(text)} is not a coherent SI unit; {cure}")
+    exponents.pop("rad", None)
+    return dimensions(exponents)
+
+
+def _units_in(system: System) -> Iterator[tuple[str, str, str]]:
+    """The place, name and unit of each entry that has one."""
+    yield from ((f"parameters.{p.name}", p.name, p.unit) for p in system.parameters)
+    yield from ((f"states.{s.name}", s.name, s.unit) for s in system.states)
+    yield from ((f"definitions.{d.name}", d.name, d.unit) for d in system.definitions)
+    yield from ((f"outputs.{r.name}", r.name, r.unit) for r in system.outputs)
+
+
+def _lines(
+    system: System, names: dict[str, Found], outputs: dict[str, Found]
+) -> Iterator[tuple[str, Expression, Found]]:
+    """Each expression with its place and the unit that it has to have."""
+    time = names["t"] or NONE
+    if system.period is not None:
+        yield "period", system.period, time
+    for state in system.states:
+        yield f"states.{state.name}.initial", state.initial, names[state.name]
+        yield f"states.{state.name}.scale", state.scale, names[state.name]
+    for definition in system.definitions:
+        yield f"definitions.{definition.name}.value", definition.value, names[definition.name]
+    for mode in system.modes:
+        table = f"modes.{mode.name}" if mode.name else "derivatives"
+        for name, derivative in mode.derivatives.items():
+            yield f"{table}.{name}", derivative, _times(names[name], time, -1)
+    for index, event in enumerate(system.events, 1):
+        place = event_place(index, event)
+        yield f"{place}.when", event.when, None
+        if event.condition is not None:
+            yield f"{place}.if", event.condition, None
+        for name, value in event.sets.items():
+            yield f"{place}.set.{name}", value, names[name]
+    for rule in system.outputs:
+        yield from _lines_of_rule(rule, outputs[rule.name], time)
+
+
+def _lines_of_rule(
+    rule: Rule, unit: Found, time: Dimensions
+) -> Iterator[tuple[str, Expression, Found]]:
+    place = f"outputs.{rule.name}.{rule.kind.removeprefix('event_')}"
+    if rule.kind in ("count", "share"):
+        yield f"outputs.{rule.name}.unit", Number(1.0), unit
+    if rule.expression is not None:
+        needed = _times(unit, time, -1) if rule.kind == "integral" else unit
+        yield place, rule.expression, None if rule.kind == "share" else needed
+
+
+def _times(unit: Found, other: Dimensions, exponent: int) -> Found:
+    return None if unit is None else product(unit, other, exponent)
+
+
+class _Check:
+    """The dimensions of one line's expressions, and what does not agree in it."""
+
+    def __init__(self, names: dict[str, Found]) -> None:
+        self.names = names
+        self.messages: list[str] = []
+
+    def needs(self, expression: Expression, needed: Found, of: str = "") -> None:
+        """Add a message if the expression has another unit than the one needed."""
+        found = self.of(expression)
+        if found is not None and needed is not None and found != needed:
+            message = f"{cut(expression)} has {_unit(found)}"
+            wanted = f"{of} needs {_unit(needed)}" if of else f"{_unit(needed)} is needed"
+            self.messages.append(f"column {expression.column}: {message}, but {wanted}")
+
+    def of(self, expression: Expression) -> Found:
+        """The dimensions of an expression."""
+        match expression:
+            case Number(value):
+                return NONE if value else None
+            case Name(name):
+                return self.names.get(name, NONE)  # a mode, which is a condition
+            case Call("*" | "/" as operator, (left, right)):
+                a, b = self.of(left), self.of(right)
+                if a is None or b is None:
+                    return None
+                return product(a, b, 1 if operator == "*" else -1)
+            case Call("**", (base, exponent)):
+                return self._of_power(base, exponent)
+            case Call("sqrt", (argument,)):
+                found = self.of(argument)
+                return None if found is None else power(found, Fraction(1, 2))
+            case Call("where", (condition, *branches)):
+                self.of(condition)
+                return self._common(expression, branches)
+            case Call(function, arguments) if function in SAME_UNIT:
+                found = self._common(expression, arguments)
+                return found if function in KEPT else NONE
+            case Call(function, arguments) if function in (*KEPT, *NO_UNIT):
+                found = [self.of(argument) for argument in arguments]
+                return found[0] if function in KEPT else NONE
+            case Call(function, arguments):
+                for argument in arguments:
+                    self.needs(argument, NONE, f"{function}()")
+                return NONE
+
+    def _common(self, call: Call, arguments: tuple[Expression, ...] | list[Expression]) -> Found:
+        """The dimensions that all of the arguments have; None after a message."""
+        first: Found = None
+        for argument in arguments:
+            found = self.of(argument)
+            if first is None:
+                first = found
+            elif found is not None and found != first:
+                message = f"{cut(call)} combines {_unit(first)} and {_unit(found)}"
+                self.messages.append(f"column {argument.column}: {message}, which have to agree")
+                return None
+        return first
+
+    def _of_power(self, base: Expression, exponent: Expression) -> Found:
+        found, fraction = self.of(base), rational(exponent)
+        if fraction is not None:
+            return None if found is None else power(found, fraction)
+        self.needs(exponent, NONE, "an exponent")
+        if found:
+            message = f"{cut(base)} has {_unit(found)}, but an exponent that is no plain number"
+            self.messages.append(f"column {base.column}: {message} needs a base without unit")
+        return NONE
+
+
+def _unit(found: Dimensions) -> str:
+    return f"the unit {unit_text(found)}" if found else "no unit"
