@@ -14,9 +14,8 @@ from typing import Any
 
 import psutil
 
-import sweep
+from tests.forked import CHECKOUT, run_python
 
-CHECKOUT = Path(sweep.__file__).parents[1]
 MODULE = (sys.executable, "-m", "sweep")
 
 # The command `sweep`, except for what opens its backends.
@@ -38,6 +37,15 @@ def environment(**changes: str) -> dict[str, str]:
 def sweep_command(
     *arguments: object, folder: Path, **changes: str
 ) -> subprocess.CompletedProcess[str]:
+    """A command in a process that has imported everything already."""
+    command = ("-m", "sweep", *map(str, arguments))
+    return run_python(command, cwd=folder, env=environment(**changes))
+
+
+def fresh_sweep_command(
+    *arguments: object, folder: Path, **changes: str
+) -> subprocess.CompletedProcess[str]:
+    """A command whose imports see the changed environment."""
     return subprocess.run(
         [*MODULE, *map(str, arguments)],
         cwd=folder,
@@ -49,8 +57,8 @@ def sweep_command(
 
 
 def with_backend(open_backend: object, *arguments: str) -> list[str]:
-    """A command line of `sweep` that opens its backends by the given function."""
-    return [sys.executable, "-c", WITH_BACKEND, pickle.dumps(open_backend).hex(), *arguments]
+    """Arguments of Python for a `sweep` that opens its backends by the given function."""
+    return ["-c", WITH_BACKEND, pickle.dumps(open_backend).hex(), *arguments]
 
 
 def outliving(processes: Iterable[psutil.Process], seconds: float = 10.0) -> list[psutil.Process]:

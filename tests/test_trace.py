@@ -6,7 +6,6 @@ import csv
 import json
 import re
 import signal
-import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +33,8 @@ from sweep.shipped import configs_folder
 from sweep.source import kernel_of
 from sweep.spec import MISSING_FLAG, Method, Model, Status
 from sweep.tracing import save, trace_point
-from tests.command import MODULE, Run, environment
+from tests.command import Run, environment
+from tests.forked import PIPE, Forked
 from tests.oracles import friction_oscillator as oracle
 from tests.points import compute
 from tests.points.friction_oscillator import NAMES, SDND104, random_parameters, stiff_parameters
@@ -734,11 +734,8 @@ def test_a_broken_trace_is_refused(
 def test_ctrl_c_is_heard(tmp_path: Path) -> None:
     """A trace of 1e9 cycles, which would take many minutes."""
     late = ("--at", "window_start=0", "--at", "window_end=9e8")
-    command = [*MODULE, "trace", SMOKE, *AT, *late, "-o", "a.nc"]
-    running = subprocess.Popen(
-        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True,
-    )  # fmt: skip
+    command = ["-m", "sweep", "trace", SMOKE, *AT, *late, "-o", "a.nc"]
+    running = Forked(command, cwd=tmp_path, env=environment(), stdout=PIPE, stderr=PIPE)
     end = time.monotonic() + 60
     while not has_loaded_a_kernel(running.pid):
         assert running.poll() is None

@@ -27,7 +27,7 @@ from sweep.shipped import configs_folder, shipped_configs
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Status
 from sweep.store import Store
-from tests.command import CHECKOUT, MODULE, Run, environment, sweep_command
+from tests.command import CHECKOUT, MODULE, Run, environment, fresh_sweep_command
 from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import sweep_over
 
@@ -107,7 +107,7 @@ def test_version_and_no_arguments(run: Run) -> None:
 
 
 def test_python_m_sweep_is_the_same_command(tmp_path: Path) -> None:
-    done = sweep_command("example", "sdnd104", folder=tmp_path)
+    done = fresh_sweep_command("example", "sdnd104", folder=tmp_path)
     assert done.stdout == shipped_configs()["sdnd104"].read_text(encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -231,7 +231,9 @@ def test_a_closed_pipe_gives_no_message(tmp_path: Path, buffering: str) -> None:
 
 
 def test_characters_that_a_terminal_lacks_are_replaced(tmp_path: Path, finished: Store) -> None:
-    done = sweep_command("models", "friction_oscillator", folder=tmp_path, PYTHONIOENCODING="ascii")
+    done = fresh_sweep_command(
+        "models", "friction_oscillator", folder=tmp_path, PYTHONIOENCODING="ascii"
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -254,7 +256,7 @@ def test_example_lists_and_prints_the_shipped_files(run: Run) -> None:
 def test_a_store_is_read_without_the_dask_scheduler_of_the_environment(
     finished: Store, tmp_path: Path, command: str, name: str
 ) -> None:
-    done = sweep_command(command, finished.path, folder=tmp_path, DASK_SCHEDULER=name)
+    done = fresh_sweep_command(command, finished.path, folder=tmp_path, DASK_SCHEDULER=name)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -265,7 +267,7 @@ def test_unreadable_dask_settings_are_reported_as_such(
     """Not as a damaged store, nor as a fault of the program."""
     settings = tmp_path / "own.yaml"
     settings.write_text("a: [1,\n b: {")
-    done = sweep_command(command, finished.path, folder=tmp_path, DASK_CONFIG=str(settings))
+    done = fresh_sweep_command(command, finished.path, folder=tmp_path, DASK_CONFIG=str(settings))
     assert done.returncode == 3
     assert done.stderr.startswith(f"A dask config file at '{settings}' is malformed")
     assert "Dask configuration file" in done.stderr
@@ -299,7 +301,7 @@ def test_control_characters_of_an_error_are_escaped(
 def test_a_picture_is_drawn_whatever_backend_the_environment_names(
     finished: Store, tmp_path: Path
 ) -> None:
-    done = sweep_command(
+    done = fresh_sweep_command(
         "plot", finished.path, "-o", "a.png", folder=tmp_path, MPLBACKEND="nonsense"
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "a.png\n", "")

@@ -22,6 +22,7 @@ from tests.command import Run, environment, outliving, with_backend
 from tests.engine.faulty import Faulty
 from tests.engine.slow import Slow
 from tests.engine.test_cluster import scheduler_process
+from tests.forked import PIPE, Forked, run_python
 from tests.store.test_store import tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL, no SIGTERM")
@@ -68,14 +69,8 @@ def folder(tmp_path: Path) -> Path:
 
 def sweep_run(folder: Path, backend: object, *options: str) -> subprocess.CompletedProcess[str]:
     """`sweep run` in a process of its own, with that backend; it prints no traceback."""
-    done = subprocess.run(
-        with_backend(backend, "run", "map.toml", "-o", "map.zarr", *options),
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    command = with_backend(backend, "run", "map.toml", "-o", "map.zarr", *options)
+    done = run_python(command, cwd=folder, env=environment())
     check_no_traceback(done.stderr)
     return done
 
@@ -89,20 +84,14 @@ def check_no_traceback(err: str) -> None:
 def computing(
     folder: Path,
     *options: str,
-    stderr: int = subprocess.PIPE,
+    stderr: int = PIPE,
     seconds: float = CHUNK_SECONDS,
-) -> Iterator[subprocess.Popen[str]]:
+) -> Iterator[Forked]:
     """`sweep run` of slow chunks, the first of which is begun."""
     slow = Slow(folder / "notes", seconds)
     before = slow.begun.total()
-    process = subprocess.Popen(
-        with_backend(slow, "run", "map.toml", "-o", "map.zarr", *options),
-        cwd=folder,
-        env=environment(),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-    )
+    command = with_backend(slow, "run", "map.toml", "-o", "map.zarr", *options)
+    process = Forked(command, cwd=folder, env=environment(), stdout=PIPE, stderr=stderr)
     with process:
         try:
             while slow.begun.total() == before:

@@ -27,6 +27,7 @@ from sweep.shipped import configs_folder
 from sweep.spec import Status
 from sweep.store import Store, open_results
 from tests.command import MODULE, Run, environment, json_lines, sweep_command
+from tests.forked import CHECKOUT, PIPE, Forked, run_python
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
 
@@ -41,17 +42,14 @@ ENDLESS = (*LONG, "--set", "window_end=1e9")  # no chunk of it ends within a tes
 
 
 @contextmanager
-def running(
-    arguments: Sequence[str], folder: Path, **changes: str
-) -> Iterator[subprocess.Popen[str]]:
+def running(arguments: Sequence[str], folder: Path, **changes: str) -> Iterator[Forked]:
     """A command running in a process group of its own, killed at the end."""
-    process = subprocess.Popen(
-        [*MODULE, *arguments],
+    process = Forked(
+        ["-m", "sweep", *arguments],
         cwd=folder,
         env=environment(**changes),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        stdout=PIPE,
+        stderr=PIPE,
         start_new_session=True,
     )
     with process:
@@ -61,7 +59,7 @@ def running(
             process.kill()
 
 
-def read_until(process: subprocess.Popen[str], is_it: Callable[[dict[str, object]], bool]) -> None:
+def read_until(process: Forked, is_it: Callable[[dict[str, object]], bool]) -> None:
     """Read JSON lines up to the first one that satisfies a condition."""
     assert process.stdout is not None
     assert any(is_it(json.loads(line)) for line in process.stdout)
@@ -276,9 +274,7 @@ with StopRequest() as asked:
 
 
 def test_a_second_ctrl_c_ends_at_once() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", HEARD_TWICE], env=environment(), capture_output=True, text=True
-    )
+    done = run_python(["-c", HEARD_TWICE], cwd=CHECKOUT, env=environment())
     assert (done.returncode, done.stdout) == (130, "goes on True\n")
     assert "stopping soon" in done.stderr
 
@@ -296,9 +292,7 @@ print(asked.exit_status)
 
 def test_a_second_sigterm_changes_nothing() -> None:
     """timeout(1) sends SIGTERM to the process and to its group."""
-    done = subprocess.run(
-        [sys.executable, "-c", TERMINATED_TWICE], env=environment(), capture_output=True, text=True
-    )
+    done = run_python(["-c", TERMINATED_TWICE], cwd=CHECKOUT, env=environment())
     assert (done.returncode, done.stdout, done.stderr) == (0, "143\n", "")
 
 
@@ -401,17 +395,14 @@ def test_an_output_that_cannot_be_written_is_status_3(
     tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [*MODULE, *map(str, arguments)],
-            cwd=tmp_path,
-            env=environment(),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
+        command = ("-m", "sweep", *arguments)
+        process = Forked(
+            command, cwd=tmp_path, env=environment(), stdout=full.fileno(), stderr=PIPE
         )
-    assert done.returncode == 3
-    assert "cannot write to standard output: No space left on device" in done.stderr
-    assert "Traceback" not in done.stderr
+        _, err = process.communicate()
+    assert process.returncode == 3
+    assert "cannot write to standard output: No space left on device" in err
+    assert "Traceback" not in err
 
 
 @pytest.fixture(params=["/dev/full", "a pipe nobody reads"])
@@ -437,22 +428,18 @@ def unwritable(request: pytest.FixtureRequest) -> Iterator[int]:
         ),
         (("status", "nope.zarr"), 2),
         (("run", SMOKE, "--wrokers", "2"), 2),  # refused by typer
+        (("show",), 2),  # a missing argument, too
     ],
 )
 def test_messages_that_cannot_be_written_do_not_change_the_exit_status(
     tmp_path: Path, unwritable: int, arguments: tuple[str, ...], expected: int
 ) -> None:
-    done = subprocess.run(
-        [*MODULE, *map(str, arguments)],
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=unwritable,
-        text=True,
-    )
-    assert done.returncode == expected
+    command = ("-m", "sweep", *arguments)
+    process = Forked(command, cwd=tmp_path, env=environment(), stdout=PIPE, stderr=unwritable)
+    out, _ = process.communicate()
+    assert process.returncode == expected
     if expected == 0:
-        assert "a.zarr: 35 points" in done.stdout
+        assert "a.zarr: 35 points" in out
         assert not Store.open(tmp_path / "a.zarr").pending()
 
 

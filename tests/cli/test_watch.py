@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -21,10 +20,11 @@ from sweep.spec import Status
 from sweep.store import Store
 from sweep.store.flow import flow
 from tests.cli.test_faults import CONFIG
-from tests.command import MODULE, Run, environment, json_lines, with_backend
+from tests.command import Run, environment, json_lines, with_backend
 from tests.engine.slow import Slow
 from tests.engine.test_faults import REQUEST
 from tests.engine.test_shards import compute_shard
+from tests.forked import PIPE, Forked
 
 NOON = 1_700_000_000.0  # s since 1970
 
@@ -159,13 +159,8 @@ def test_ctrl_c_ends_watching(tmp_path: Path) -> None:
 
     path = tmp_path / "map.zarr"
     api.open_store(load(REQUEST), path)
-    watching = subprocess.Popen(
-        [*MODULE, "status", str(path), "--watch", "--json"],
-        env=environment(),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    command = ["-m", "sweep", "status", str(path), "--watch", "--json"]
+    watching = Forked(command, cwd=tmp_path, env=environment(), stdout=PIPE, stderr=PIPE)
     assert watching.stdout is not None
     (told,) = json_lines(watching.stdout.readline())
     assert (told["event"], told["points_done"], told["points_total"]) == ("status", 0, 1920)
@@ -183,13 +178,7 @@ def test_it_follows_a_running_command(run: Run, tmp_path: Path) -> None:
     (tmp_path / "map.toml").write_text(CONFIG)
     slow = Slow(tmp_path / "notes", 0.4)
     command = with_backend(slow, "run", "map.toml", "-o", "map.zarr")
-    with subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
+    with Forked(command, cwd=tmp_path, env=environment()) as process:
         while not list(tmp_path.glob("map.zarr/status/c/*/0")):
             assert process.poll() is None
         status, out, _ = run("status", "map.zarr", "--watch")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import psutil
 from sweep.store import Store
 from tests.command import environment, outliving, with_backend
 from tests.engine.slow import Slow
+from tests.forked import Forked
 from tests.store.test_store import tree
 
 WORKERS = 2
@@ -49,8 +49,6 @@ base_acceleration = {{ linspace = [10.0, 15.0, 4] }}
 workers = {workers}
 chunk_points = 4
 """
-
-Driver = subprocess.Popen[bytes]
 
 
 class Chaos:
@@ -117,13 +115,13 @@ class Chaos:
             self._wait()
             self._end(driver)
 
-    def _kill_workers(self, driver: Driver, number: int) -> None:
+    def _kill_workers(self, driver: Forked, number: int) -> None:
         for _ in range(number):
             self._wait()
             self._moments.choice(self._workers(driver)).kill()
 
     @contextmanager
-    def _computing(self, *options: str) -> Iterator[Driver]:
+    def _computing(self, *options: str) -> Iterator[Forked]:
         """A driver whose workers have begun a chunk."""
         before = self._slow.begun.total()
         driver = self._start(self.store, self._slow, *options)
@@ -136,19 +134,14 @@ class Chaos:
             driver.kill()
             driver.wait()
 
-    def _start(self, store: Path, slow: Slow, *options: str) -> Driver:
-        return subprocess.Popen(
-            with_backend(slow, "run", "map.toml", "-o", str(store), *options),
-            cwd=self._folder,
-            env=environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+    def _start(self, store: Path, slow: Slow, *options: str) -> Forked:
+        command = with_backend(slow, "run", "map.toml", "-o", str(store), *options)
+        return Forked(command, cwd=self._folder, env=environment())
 
     def _wait(self) -> None:
         time.sleep(self._moments.uniform(0.0, MAX_WAIT))
 
-    def _workers(self, driver: Driver) -> list[psutil.Process]:
+    def _workers(self, driver: Forked) -> list[psutil.Process]:
         """The living worker processes that have begun a chunk."""
         while True:
             assert driver.poll() is None
@@ -157,7 +150,7 @@ class Chaos:
             if found := [process for process in family if process.pid in noted]:
                 return found
 
-    def _end(self, driver: Driver) -> None:
+    def _end(self, driver: Forked) -> None:
         """Kill the driver, and count what that leaves."""
         assert driver.poll() is None
         family = psutil.Process(driver.pid).children(recursive=True)
