@@ -40,7 +40,7 @@ check: lint ## lint, types, and the tests that compile few kernels: for daily wo
 	$(PYTEST) --dist worksteal -m 'not broad' $(QUICK)
 
 test: lint $(VENV)/cupy.apart ## lint, types, import layers and the tests
-	$(PYTEST) --dist loadfile -m 'not broad'
+	$(PYTEST) --dist worksteal -m 'not broad'
 
 test-all: test ## the same, then the broad tests: every compiler, many random cases, whole galleries
 	$(PYTEST) --dist worksteal -m broad

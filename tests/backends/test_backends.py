@@ -348,6 +348,7 @@ def test_a_library_that_others_could_have_written_is_compiled_anew(
         library.chmod(0o770)
     if plant == "another user's":
         if os.geteuid() != 0:
+            # The other two plants need no privilege.
             pytest.skip("only root can give a file to another user")
         library.chmod(0o700)
         os.chown(library, 12345, -1)

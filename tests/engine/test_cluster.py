@@ -46,6 +46,7 @@ from tests.engine.test_engine import (
     long_results,
 )
 from tests.engine.test_faults import REQUEST, ROOT, ROW
+from tests.forked import PIPE, Forked
 from tests.store.test_store import tree
 
 __all__ = ["long_results"]
@@ -110,6 +111,13 @@ def check_resumable(
         return {name: files[name] for name in files if not name.endswith(ends)}
 
     return check
+
+
+@pytest.fixture
+def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task may take 0.2 s, or as long as the slowest so far."""
+    monkeypatch.setattr(ledger, "MIN_LIMIT", 0.2)
+    monkeypatch.setattr(ledger, "LIMIT_FACTOR", 1.0)
 
 
 # Without faults.
@@ -298,6 +306,7 @@ def test_fail_fast_stops_at_the_first_chunk_that_is_given_up(
     check_resumable()
 
 
+@pytest.mark.usefixtures("short_limits")
 @pytest.mark.parametrize(
     ("by", "row"),
     [
@@ -320,8 +329,6 @@ def test_a_task_that_hangs_is_stopped_and_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Rows 0 and 3 are handed out before any chunk is done, so without a measured limit."""
-    monkeypatch.setattr(ledger, "MIN_LIMIT", 0.2)
-    monkeypatch.setattr(ledger, "LIMIT_FACTOR", 1.0)
     monkeypatch.setattr(loop, "SILENT_SECONDS", 1.0)  # of 1.4 s that the chunk hangs in all
     notes: list[str] = []
     backend = faulty("endless", row)
@@ -336,6 +343,7 @@ def test_a_task_that_hangs_is_stopped_and_given_up(
     check_resumable()
 
 
+@pytest.mark.usefixtures("short_limits")
 @pytest.mark.parametrize("by", ["threads", "processes"])
 def test_when_all_first_chunks_hang_the_others_are_computed_nonetheless(
     by: str,
@@ -347,8 +355,6 @@ def test_when_all_first_chunks_hang_the_others_are_computed_nonetheless(
 ) -> None:
     """No chunk is done that could set the limit, so the initial limit applies and is reported."""
     monkeypatch.setattr(ledger, "INITIAL_LIMIT", 0.5)
-    monkeypatch.setattr(ledger, "MIN_LIMIT", 0.2)
-    monkeypatch.setattr(ledger, "LIMIT_FACTOR", 1.0)
     monkeypatch.setattr(loop, "SILENT_SECONDS", 0.1)
     backend = faulty("endless", 0, 1, 2, 3)
     cluster = None if by == "threads" else address
@@ -401,7 +407,8 @@ def test_without_any_worker_a_stop_does_not_wait(store: Store, cause: str) -> No
     assert len(store.pending()) == 12
 
 
-@pytest.mark.parametrize("whose", ["ours", "others"])
+@pytest.mark.usefixtures("short_limits")
+@pytest.mark.parametrize("whose", ["ours", pytest.param("others", marks=pytest.mark.broad)])
 def test_a_task_that_ignores_its_limit_is_killed_with_its_worker(
     store: Store,
     faulty: Callable[..., Faulty],
@@ -410,8 +417,6 @@ def test_a_task_that_ignores_its_limit_is_killed_with_its_worker(
     address: str,
     whose: str,
 ) -> None:
-    monkeypatch.setattr(ledger, "MIN_LIMIT", 0.2)
-    monkeypatch.setattr(ledger, "LIMIT_FACTOR", 1.0)
     monkeypatch.setattr(loop, "GRACE_SECONDS", 0.5)
     backend = faulty("deaf", 7, times=1)
     summary = run(
@@ -486,7 +491,7 @@ def test_workers_of_a_foreign_scheduler_heed_signals_again_after_a_run(
         assert client.run(handlers) == before
 
 
-@pytest.mark.parametrize("target", ["process", "job"])
+@pytest.mark.parametrize("target", [pytest.param("process", marks=pytest.mark.broad), "job"])
 def test_a_worker_that_is_terminated_finishes_its_chunk(
     store: Store,
     tmp_path: Path,
@@ -543,14 +548,8 @@ if __name__ == "__main__":
 
 
 @contextlib.contextmanager
-def scheduler_process() -> Iterator[tuple[subprocess.Popen[str], str]]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCHEDULER],
-        cwd=ROOT,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
+def scheduler_process() -> Iterator[tuple[Forked, str]]:
+    process = Forked(["-c", SCHEDULER], cwd=ROOT, env=environment(), stdout=PIPE)
     assert process.stdout is not None
     try:
         yield process, process.stdout.readline().strip()
@@ -601,13 +600,8 @@ def test_an_interrupted_driver_takes_its_workers_along(tmp_path: Path) -> None:
     """Killed drivers are in test_chaos."""
     path, notes = tmp_path / "map.zarr", tmp_path / "notes"
     notes.mkdir()
-    driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(path), json.dumps(REQUEST), str(notes)],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        preexec_fn=heed_interrupts,
-    )
+    command = ["-c", DRIVER, str(path), json.dumps(REQUEST), str(notes)]
+    driver = Forked(command, cwd=ROOT, env=environment())
     while len(list(path.glob("status/c/*/0"))) < 5:
         assert driver.poll() is None
         time.sleep(0.02)
@@ -621,11 +615,6 @@ def test_an_interrupted_driver_takes_its_workers_along(tmp_path: Path) -> None:
     for store in (path, other):
         sweep.run(REQUEST, store=store)
     assert tree(path) == tree(other)
-
-
-def heed_interrupts() -> None:
-    """Undo what a shell does to processes in the background: they ignore SIGINT."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def test_from_python_a_sweep_runs_in_processes(address: str, tmp_path: Path) -> None:
@@ -666,7 +655,7 @@ def test_a_script_without_its_guard_is_told_to_add_it(tmp_path: Path) -> None:
     assert not Store.open(tmp_path / "map.zarr").pending()
 
 
-@pytest.mark.parametrize("limit", [20, 24])
+@pytest.mark.parametrize("limit", [20, pytest.param(24, marks=pytest.mark.broad)])
 def test_too_low_a_limit_of_open_files_is_named(tmp_path: Path, limit: int) -> None:
     (tmp_path / "script.py").write_text(DRIVER)
     done = subprocess.run(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import random
 import shutil
 import subprocess
@@ -32,7 +31,9 @@ from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, Status, Sweep
 from sweep.store import MemoryResults, Store
 from sweep.store.durable import MIN_RESERVED_BYTES
 from tests.backends.wrapped import WrappedBackend
+from tests.command import environment
 from tests.engine.test_engine import SWEEP, bits_of, create
+from tests.forked import PIPE, Forked
 from tests.store.test_store import tree
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,16 +70,10 @@ except SweepError as error:
 """
 
 
-def start(store: Path, **environment: str) -> subprocess.Popen[str]:
+def start(store: Path) -> Forked:
     """A process that has just begun to run the request in the store."""
-    running = subprocess.Popen(
-        [sys.executable, "-c", RUNNER, str(store), json.dumps(REQUEST)],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
+    command = ["-c", RUNNER, str(store), json.dumps(REQUEST)]
+    running = Forked(command, cwd=ROOT, env=environment(), stdout=PIPE)
     assert running.stdout is not None
     assert running.stdout.readline() == "ready\n"
     return running
@@ -183,7 +178,7 @@ def test_a_second_driver_and_another_sweep_are_refused_at_once(
 
 
 class _Killing:
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: Forked) -> None:
         self.process = process
 
     def close(self) -> None:
@@ -263,9 +258,16 @@ def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_in_little_room(store: Path, library: Path, room: int) -> tuple[int, str]:
     # Otherwise Python keeps a truncated .pyc and fails on it ever after.
     no_bytecode = {"PYTHONDONTWRITEBYTECODE": "1"}
-    running = start(store, LD_PRELOAD=str(library), ROOM_LEFT=str(room), **no_bytecode)
-    message, _ = running.communicate(timeout=60)
-    return running.returncode, message
+    done = subprocess.run(
+        [sys.executable, "-c", RUNNER, str(store), json.dumps(REQUEST)],
+        cwd=ROOT,
+        env=environment(LD_PRELOAD=str(library), ROOM_LEFT=str(room), **no_bytecode),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+    )
+    return done.returncode, done.stdout
 
 
 def test_a_full_disk_keeps_finished_chunks_and_the_run_resumes_when_there_is_room(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,8 +28,9 @@ from sweep.refine.passes import Account
 from sweep.spec import Points, Status, Sweep
 from sweep.store import PassFolder, Store
 from tests.backends.wrapped import WrappedBackend
-from tests.command import CHECKOUT, Run
+from tests.command import Run, environment
 from tests.conftest import BUCKET
+from tests.forked import CHECKOUT, run_python
 from tests.refine.test_refine import AXES, PARAMETERS, REFINE, TOML, document, plain, same_bits
 from tests.store.test_store import tree
 
@@ -91,8 +91,8 @@ def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
     """In the last pass, and while the points of all passes are assembled."""
     path = tmp_path / "a.zarr"
     for write, store in ((2, f"{LAST}.zarr"), (2, f"{tmp_path.name}/a.zarr")):
-        requested = [str(path), json.dumps(SLOW), str(write), store]
-        killed = subprocess.run([sys.executable, "-c", RUNNER, *requested], cwd=CHECKOUT)
+        command = ["-c", RUNNER, str(path), json.dumps(SLOW), str(write), store]
+        killed = run_python(command, cwd=CHECKOUT, env=environment())
         assert killed.returncode == -signal.SIGKILL
         if store == f"{LAST}.zarr":
             left = [len(Store.open(PassFolder(path)[i]).pending()) for i in range(LAST + 1)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,8 @@ import pytest
 from sweep.errors import StoreError
 from sweep.spec import Sweep
 from sweep.store import Store, open_results
-from tests.command import Run, environment
+from tests.command import CHECKOUT, Run, environment
+from tests.forked import run_python
 from tests.store.injected import stop_objects_at
 from tests.store.test_extend import GROWN, REFUSED, fill, grid, places
 from tests.store.test_faults import CONFIG
@@ -135,9 +135,7 @@ Store.extend(sys.argv[1], AFTER)
 def test_killed_under_way_it_is_done_when_done_again(root: str, whole: dict[str, bytes]) -> None:
     url = f"{root}/map.zarr"
     fill(create(url))
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, url], env=environment(), capture_output=True, timeout=60
-    )
+    killed = run_python(["-c", KILLED, url], cwd=CHECKOUT, env=environment())
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     with pytest.raises(StoreError, match="is being extended"):
         Store.open(url)

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import random
-import subprocess
 import sys
 import textwrap
 import threading
@@ -20,6 +19,8 @@ from sweep import plan
 from sweep.errors import MachineError, StoreError
 from sweep.spec import Chunk
 from sweep.store import Store, durable, scratch
+from tests.command import CHECKOUT, environment
+from tests.forked import PIPE, Forked
 from tests.store.injected import fail_writing
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 from tests.test_plan import linear, sweep_over
@@ -45,11 +46,10 @@ while True:
 
 
 @contextlib.contextmanager
-def process(text: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+def process(text: str, *arguments: object) -> Iterator[Forked]:
     """A Python process that has printed its first line."""
-    command = [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
-    root = Path(__file__).parents[2]
-    running = subprocess.Popen(command, cwd=root, text=True, stdout=subprocess.PIPE)
+    command = ["-c", textwrap.dedent(text), *map(str, arguments)]
+    running = Forked(command, cwd=CHECKOUT, env=environment(), stdout=PIPE)
     assert running.stdout is not None
     try:
         assert running.stdout.readline()
