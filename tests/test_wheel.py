@@ -88,6 +88,7 @@ print(json.dumps([*map(str, folders), version("tribosweep")]))
 """
 
 
+@pytest.mark.broad
 def test_the_wheel_computes_away_from_the_checkout(python: Path, tmp_path: Path) -> None:
     package, kernels, configs, version = json.loads(call(python, "-c", WHERE, cwd=tmp_path))
     environment = python.parent.parent

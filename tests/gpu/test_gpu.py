@@ -29,7 +29,7 @@ from sweep.errors import CompileError, LostDeviceError, MachineError
 from sweep.plan import points
 from sweep.source import kernel_of
 from sweep.spec import Axis, Chunk
-from tests.command import environment, sweep_command
+from tests.command import environment, fresh_sweep_command
 from tests.gpu.twin import PRELUDE, TwinDevice, TwinMemory, twin_text
 from tests.points import Case, cases, differing, sweep_of
 
@@ -498,18 +498,18 @@ def test_commands_work_with_a_cupy_that_cannot_be_used(cupy_folder: Path, tmp_pa
     """`auto` computes on the CPU; `gpu` fails with reason and cure; the doctor reports both."""
     paths = os.pathsep.join([str(cupy_folder), str(ROOT)])
     smoke = ROOT / "configs" / "smoke" / "wear_power.toml"
-    run = sweep_command("run", smoke, "-o", "a.zarr", folder=tmp_path, PYTHONPATH=paths)
+    run = fresh_sweep_command("run", smoke, "-o", "a.zarr", folder=tmp_path, PYTHONPATH=paths)
     assert run.returncode == 0, run.stderr
     assert "computing on the CPU: " in run.stderr
     assert any(what in run.stderr for what in REASONS)
-    refused = sweep_command(
+    refused = fresh_sweep_command(
         "run", smoke, "-o", "b.zarr", "--backend", "gpu", folder=tmp_path, PYTHONPATH=paths
     )
     assert refused.returncode == 3
     assert "Traceback" not in refused.stderr
     assert any(what in refused.stderr for what in REASONS)
     assert "tribosweep[cuda12]" in refused.stderr
-    doctor = sweep_command("doctor", folder=tmp_path, PYTHONPATH=paths)
+    doctor = fresh_sweep_command("doctor", folder=tmp_path, PYTHONPATH=paths)
     assert doctor.returncode == 0, doctor.stdout
     assert any(what in doctor.stdout for what in ("CuPy finds no device", "not usable"))
     assert "tribosweep[cuda12]" in doctor.stdout
@@ -532,7 +532,7 @@ def test_if_cupy_cannot_keep_kernels_the_cure_is_another_folder(tmp_path: Path) 
         text=True,
     )
     smoke = ROOT / "configs" / "smoke" / "wear_power.toml"
-    run = sweep_command("run", smoke, "-o", "a.zarr", folder=tmp_path, PYTHONPATH=paths)
+    run = fresh_sweep_command("run", smoke, "-o", "a.zarr", folder=tmp_path, PYTHONPATH=paths)
     assert run.returncode == 3
     assert "DeviceError" in done.stderr.splitlines()[-1]
     for message in (done.stderr.splitlines()[-1], run.stderr):

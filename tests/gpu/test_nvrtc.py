@@ -37,14 +37,14 @@ PLACES = [
         name,
         architecture,
         id=f"{name} sm_{architecture}",
-        marks=[] if architecture == ONE else pytest.mark.broad,
+        marks=[] if architecture == ONE and not kernel.variants else pytest.mark.broad,
     )
     for name, kernel in KERNELS.items()
     for architecture in architectures(kernel)
 ]
 # With one parameter set each, since parameter sets do not affect the steps.
 STEPPING = [
-    name
+    pytest.param(name, marks=pytest.mark.broad if kernel.variants else [])
     for name, kernel in KERNELS.items()
     if constant_step(kernel) and (kernel.variants or len(architectures(kernel)) > 1)
 ]

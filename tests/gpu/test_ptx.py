@@ -25,7 +25,7 @@ from tests.gpu import kernels as gpu_kernels
 from tests.gpu import nvrtc
 from tests.gpu.kernels import ptx_of
 from tests.gpu.ptx import processor_text
-from tests.gpu.test_gpu import CASES, every_case
+from tests.gpu.test_gpu import CASES, FEW
 from tests.gpu.twin import TwinDevice
 from tests.points import differing
 
@@ -58,7 +58,9 @@ def fused_text(kernel: Kernel) -> str:
 
 
 @pytest.mark.parametrize("text_of", [old_text, pytest.param(new_text, marks=pytest.mark.broad)])
-@every_case
+@pytest.mark.parametrize(
+    "name", [each if each in FEW else pytest.param(each, marks=pytest.mark.broad) for each in CASES]
+)
 def test_the_ptx_gives_the_bits_of_the_cpu(name: str, text_of: Callable[[Kernel], str]) -> None:
     case = CASES[name]
     expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)

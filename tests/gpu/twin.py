@@ -113,6 +113,7 @@ class TwinProgram:
         self.kernel = kernel
         options = options_for(kernel, kernel_text(kernel, "gpu"))
         flags = [option for option in options if option.startswith("-D")]
+        flags.append("-O1")  # compiles fast; no optimization of FLAGS changes a bit
         self.library = load_library(compile_library(text, find_compiler(), flags))
         told = np.zeros(4, np.int64)
         self.start("tribosweep_sizes", told.ctypes.data, 1)
