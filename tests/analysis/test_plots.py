@@ -89,7 +89,16 @@ def within(figure):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", shipped_configs())
+ONE_OF_EACH_MODEL = ("wear_power", "hanisch_fig3", "sdnd122")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ONE_OF_EACH_MODEL else pytest.param(name, marks=pytest.mark.broad)
+        for name in shipped_configs()
+    ],
+)
 def test_labels_are_whole(name):
     """Of the output with most to say, or of its error by a method that is not the model's first."""
     dataset = sweep.run(configs_folder() / "smoke" / f"{name}.toml", store=None)

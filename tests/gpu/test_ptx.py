@@ -127,33 +127,42 @@ def run(body: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return new
 
 
-@pytest.mark.parametrize(
-    ("body", "given", "expected"),
-    [
-        ("a[0] = (double)(long long)a[0];", np.nan, -(2.0**63)),
-        ("a[0] = (double)(long long)a[0];", np.inf, 2.0**63),  # 2^63 - 1, as a double has it
-        ("a[0] = (double)(long long)a[0];", -1e30, -(2.0**63)),
-        ("a[0] = (double)(long long)a[0];", -1.75, -1.0),
-        ("a[0] = (double)(int)a[0];", 1e10, 2.0**31 - 1),
-        ("a[0] = (double)(unsigned int)a[0];", -1.0, 0.0),
-        ("a[0] = (double)(1LL << (int)a[0]);", 62.0, 2.0**62),
-        ("a[0] = (double)(1LL << (int)a[0]);", 64.0, 0.0),
-        ("a[0] = (double)(-8LL >> (int)a[0]);", 99.0, -1.0),
-        ("a[0] = (double)((long long)a[0] / -3);", 7.0, -2.0),
-        ("a[0] = (double)((long long)a[0] % 3);", -7.0, -1.0),
-        ("a[0] = (double)__byte_perm((unsigned int)a[0], 0xaabb, 0x5041);", 0x1122, 0xAA22BB11),
-        ("a[0] = fmax(a[0], 2.0);", np.nan, 2.0),
-        ("a[0] = fmin(a[0], 2.0);", 1.0, 1.0),
-        ("a[0] = 1.0 / fmin(a[0], 0.0);", -0.0, -np.inf),
-        ("a[0] = a[0] > 1.0 ? 3.0 : 4.0;", np.nan, 4.0),
-        ("a[0] = !(a[0] <= 1.0) ? 3.0 : 4.0;", np.nan, 3.0),
-        ("a[0] = sqrt(a[0]);", 2.0, np.sqrt(2.0)),
-        ("a[0] = floor(a[0]);", -1.5, -2.0),
-    ],
-)
-def test_an_instruction_does_what_ptx_says(body: str, given: float, expected: float) -> None:
-    (found,) = run(body, np.array([given], np.float64))
-    assert found == expected
+# What is done to a[0], its value before and after.
+INSTRUCTIONS = [
+    ("a[0] = (double)(long long)a[0];", np.nan, -(2.0**63)),
+    ("a[0] = (double)(long long)a[0];", np.inf, 2.0**63),  # 2^63 - 1, as a double has it
+    ("a[0] = (double)(long long)a[0];", -1e30, -(2.0**63)),
+    ("a[0] = (double)(long long)a[0];", -1.75, -1.0),
+    ("a[0] = (double)(int)a[0];", 1e10, 2.0**31 - 1),
+    ("a[0] = (double)(unsigned int)a[0];", -1.0, 0.0),
+    ("a[0] = (double)(1LL << (int)a[0]);", 62.0, 2.0**62),
+    ("a[0] = (double)(1LL << (int)a[0]);", 64.0, 0.0),
+    ("a[0] = (double)(-8LL >> (int)a[0]);", 99.0, -1.0),
+    ("a[0] = (double)((long long)a[0] / -3);", 7.0, -2.0),
+    ("a[0] = (double)((long long)a[0] % 3);", -7.0, -1.0),
+    ("a[0] = (double)__byte_perm((unsigned int)a[0], 0xaabb, 0x5041);", 0x1122, 0xAA22BB11),
+    ("a[0] = fmax(a[0], 2.0);", np.nan, 2.0),
+    ("a[0] = fmin(a[0], 2.0);", 1.0, 1.0),
+    ("a[0] = 1.0 / fmin(a[0], 0.0);", -0.0, -np.inf),
+    ("a[0] = a[0] > 1.0 ? 3.0 : 4.0;", np.nan, 4.0),
+    ("a[0] = !(a[0] <= 1.0) ? 3.0 : 4.0;", np.nan, 3.0),
+    ("a[0] = sqrt(a[0]);", 2.0, np.sqrt(2.0)),
+    ("a[0] = floor(a[0]);", -1.5, -2.0),
+]
+
+
+@pytest.fixture(scope="module")
+def executed() -> NDArray[np.float64]:
+    """The value after each of INSTRUCTIONS, all of them in one kernel."""
+    bodies = (f"{{ double* a = all + {i}; {body} }}" for i, (body, *_) in enumerate(INSTRUCTIONS))
+    given = np.array([given for _, given, _ in INSTRUCTIONS])
+    return run(f"double* all = a; {' '.join(bodies)}", given)
+
+
+@pytest.mark.parametrize("i", range(len(INSTRUCTIONS)), ids=lambda i: INSTRUCTIONS[i][0])
+def test_an_instruction_does_what_ptx_says(i: int, executed: NDArray[np.float64]) -> None:
+    _, _, expected = INSTRUCTIONS[i]
+    assert executed[i] == expected
 
 
 def test_arithmetic_makes_the_nan_of_a_gpu() -> None:
