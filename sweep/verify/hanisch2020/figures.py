@@ -91,7 +91,13 @@ def compute() -> Figures:
         phases=_points(np.geomspace(1e-4, 1e3, 211), (DELTA,), angles),
         curves=curves,
         compared=(*_over_xi(points, curves["xi"]), *_over_beta(points, curves["beta"])),
-        cases=_cases(),
+        cases=(
+            _case(CONSTANTS["figure_2_beta"], CONSTANTS["figure_2_delta"], PHASE),
+            _case(1.2, SMALL, math.radians(153)),
+            _case(1.07, SMALL, 0.05),
+            _case(1.5, SMALL, 0.3),
+            _case(1.5, SMALL, -0.3),
+        ),
         plus=distance(equation_25(xi, sign=+1.0), constant_load_energy(xi), xi).greatest,
         cycles=first_cycles(),
         changes=_changes(),
@@ -141,10 +147,9 @@ def _points(beta: Values, deltas: Sequence[float], phases: Sequence[float]) -> P
 
 def _over_xi(points: Points, ours: MasterCurve) -> list[Comparison]:
     x, _ = between(points, "xi")
-    formulas = {
+    published = {
         "eq. 24, regions I and II": (0, theory.three_regions(x * SMALL, SMALL, PHASE) * SMALL),
         "eq. 25": (CONSTANTS["n_coefficients_25"], theory.slip_transition(x)),
-        "closed form": (0, constant_load_energy(x)),
     }
     choices = {
         "ours, minimax": Choices(method="minimax"),
@@ -153,56 +158,45 @@ def _over_xi(points: Points, ours: MasterCurve) -> list[Comparison]:
             method="minimax", degrees=(EQUATION_25_DEGREES,), whole=True
         ),
     }
-    return _comparisons(points, ours, formulas, choices)
+    return _comparisons(points, ours, published, choices, constant_load_energy(x))
 
 
 def _over_beta(points: Points, ours: MasterCurve) -> list[Comparison]:
     x, _ = between(points, "beta")
-    formulas = {
+    published = {
         "eq. 24, regions II and III": (0, theory.three_regions(x, SMALL, PHASE)),
         "eq. 27": (CONSTANTS["n_coefficients_27"], theory.stick_transition(x)),
-        "closed form": (0, theory.universal_surface(x, PHASE)),
     }
-    return _comparisons(points, ours, formulas, {"ours, minimax": Choices(method="minimax")})
+    choices = {"ours, minimax": Choices(method="minimax")}
+    return _comparisons(points, ours, published, choices, theory.universal_surface(x, PHASE))
 
 
 def _comparisons(
     points: Points,
     ours: MasterCurve,
-    formulas: Mapping[str, tuple[float, Values]],
+    published: Mapping[str, tuple[float, Values]],
     choices: Mapping[str, Choices],
+    closed_form: Values,
 ) -> list[Comparison]:
-    """Formulas (number of coefficients, energies) and our fits; the closed form comes last."""
+    """Published formulas (number of coefficients, energies), our fits, and the closed form."""
     variable = ours.variable.name
     x, exact = between(points, variable)
-    *published, closed_form = (
+    compared = [
         Comparison(variable, label, int(n), distance(energy, exact, x))
-        for label, (n, energy) in formulas.items()
-    )
+        for label, (n, energy) in {**published, "closed form": (0, closed_form)}.items()
+    ]
     fits = [Comparison(variable, "ours, least squares", ours.n_coefficients, ours.error)]
     for label, choice in choices.items():
         curve = fit(points, variable, choice)
         minimax = choice.method == "minimax"
         fits.append(Comparison(variable, label, curve.n_coefficients, curve.error, minimax))
-    return [*published, *fits, closed_form]
+    return [*compared[:-1], *fits, compared[-1]]
 
 
-def _cases() -> tuple[Case, ...]:
-    """The contact of Fig. 2, and contacts at other phases."""
-    contacts = (
-        (CONSTANTS["figure_2_beta"], CONSTANTS["figure_2_delta"], PHASE),
-        (1.2, SMALL, math.radians(153)),
-        (1.07, SMALL, 0.05),
-        (1.5, SMALL, 0.3),
-        (1.5, SMALL, -0.3),
-    )
-    return tuple(Case(*contact, _energy(*contact)) for contact in contacts)
-
-
-def _energy(beta: float, delta: float, phase: float) -> float:
+def _case(beta: float, delta: float, phase: float) -> Case:
     parameters = {"delta": delta, "phase": phase}
     dataset = computed("mdr_contact", "exact", ["normalized_energy"], parameters, {"beta": [beta]})
-    return float(dataset["normalized_energy"][0])
+    return Case(beta, delta, phase, float(dataset["normalized_energy"][0]))
 
 
 def _changes() -> dict[str, float]:

@@ -18,26 +18,18 @@ ROUNDING = 1e-12  # a relative standard error below this is rounding
 def borders(figures: Figures) -> Iterator[Row]:
     """Where the regions of eq. 24 meet, and the true features nearby."""
     del figures
-    for place, variable, x in (
-        ("I meets II", "ξ", 1 / math.sqrt(8)),
-        ("greatest energy", "ξ", 0.625),
-        ("a stick core appears", "ξ", 1.0),
-        ("II meets III", "β", 0.25),
-        ("least energy", "β", 1 / math.sqrt(2)),
-    ):
-        if variable == "ξ":
-            paper = float(theory.three_regions(x * SMALL, SMALL, PHASE)) * SMALL
-            exact = float(constant_load_energy(x))
-        else:
-            paper = float(theory.three_regions(x, SMALL, PHASE))
-            exact = float(theory.universal_surface(x, PHASE))
-        yield {
-            "place": place,
-            "variable": variable,
-            "x": x,
-            "paper": paper,
-            "exact": exact,
-        }
+    for place, xi in {
+        "I meets II": 1 / math.sqrt(8),
+        "greatest energy": 0.625,
+        "a stick core appears": 1.0,
+    }.items():
+        paper = float(theory.three_regions(xi * SMALL, SMALL, PHASE)) * SMALL
+        exact = float(constant_load_energy(xi))
+        yield {"place": place, "variable": "ξ", "x": xi, "paper": paper, "exact": exact}
+    for place, beta in {"II meets III": 0.25, "least energy": 1 / math.sqrt(2)}.items():
+        paper = float(theory.three_regions(beta, SMALL, PHASE))
+        exact = float(theory.universal_surface(beta, PHASE))
+        yield {"place": place, "variable": "β", "x": beta, "paper": paper, "exact": exact}
 
 
 def cases(figures: Figures) -> Iterator[Row]:

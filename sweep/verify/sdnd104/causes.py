@@ -81,14 +81,9 @@ def tabulated(figures: Figures) -> Iterator[Row]:
         for scheme in ("euler", "devogelaere"):
             sine, table = figures.power(scheme, a0), figures.tabulated_schemes[scheme, a0]
             rows.append((NAMES[scheme], sine, table, EDITION_2017[a0][scheme]))
-        for method, sine, table, column in rows:
-            yield {
-                "base_acceleration": a0,
-                "method": method,
-                "sine": sine,
-                "table": table,
-                "document": column,
-            }
+        for row in rows:
+            columns = ("method", "sine", "table", "document")
+            yield {"base_acceleration": a0, **dict(zip(columns, row, strict=True))}
 
 
 def unexplained(figures: Figures) -> Iterator[Row]:
@@ -143,31 +138,24 @@ def widest_difference(a0: float, powers: dict[str, float]) -> tuple[float, str |
 
 def closed_forms(figures: Figures) -> Iterator[Row]:
     """Section 2: the critical ratio, the asymptote, and the strictly periodic stick-slip."""
-    prose_reference = CONSTANTS["prose_reference"]
-    shorter = figures.exact_power(15.0, end=11.99)
     system = (SYSTEM["friction"], SYSTEM["gravity"])
-    exactly_stuck = {a0: figures.exact_output("stick_fraction", a0) for a0 in (1.5, 1.01)}
-    stuck = {a0: 1 - float(slip_duration(*system, a0)) / math.pi for a0 in (1.5, 1.01)}
-    for quantity, unit, printed, closed_form, exact in (
+    power, stuck = "wear power, stick-slip, a₀ = {:g} m/s²", "share of time stuck, a₀ = {:g} m/s²"
+    asymptotic, shorter = CONSTANTS["asymptotic"], figures.exact_power(15.0, end=11.99)
+    rows: list[tuple[str, str, float | None, float | None, float | None]] = [
         ("η* = 2/√(π² + 4)", "1", CONSTANTS["critical_ratio"], CRITICAL_RATIO, None),
-        ("wear power, slip-slip, asymptotic, a₀ = 15 m/s²", "W",
-         CONSTANTS["asymptotic"], steady(15.0), None),
-        ("wear power, stick-slip, a₀ = 1.5 m/s²", "W",
-         reference(1.5), steady(1.5), figures.exact_power(1.5)),
-        ("wear power, stick-slip, a₀ = 1.01 m/s²", "W",
-         reference(1.01), steady(1.01), figures.exact_power(1.01)),
-        ("share of time stuck, a₀ = 1.5 m/s²", "1", None, stuck[1.5], exactly_stuck[1.5]),
-        ("share of time stuck, a₀ = 1.01 m/s²", "1",
-         None, stuck[1.01], exactly_stuck[1.01]),
-        ("wear power on [4, 11.99] s, a₀ = 15 m/s²", "W", prose_reference, None, shorter),
-    ):  # fmt: skip
-        yield {
-            "quantity": quantity,
-            "unit": unit,
-            "document": printed,
-            "closed_form": closed_form,
-            "exact": exact,
-        }
+        ("wear power, slip-slip, asymptotic, a₀ = 15 m/s²", "W", asymptotic, steady(15.0), None),
+    ]
+    for a0 in (1.5, 1.01):
+        row = (power.format(a0), "W", reference(a0), steady(a0), figures.exact_power(a0))
+        rows.append(row)
+    for a0 in (1.5, 1.01):
+        closed_form = 1 - float(slip_duration(*system, a0)) / math.pi
+        exact = figures.exact_output("stick_fraction", a0)
+        rows.append((stuck.format(a0), "1", None, closed_form, exact))
+    prose_reference = CONSTANTS["prose_reference"]
+    rows.append(("wear power on [4, 11.99] s, a₀ = 15 m/s²", "W", prose_reference, None, shorter))
+    columns = ("quantity", "unit", "document", "closed_form", "exact")
+    return (dict(zip(columns, row, strict=True)) for row in rows)
 
 
 def steady(a0: float) -> float:

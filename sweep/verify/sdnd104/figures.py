@@ -89,10 +89,8 @@ def _at(values: xr.DataArray, a0: float, **point: float) -> float:
 
 def controls(scheme: str, a0: float, constant_step: float | None = None) -> dict[str, float]:
     """Step (s) and tolerance of Code_Aster's run of a scheme, or of constant steps."""
-    if scheme not in TOLERANCES:
+    if scheme not in TOLERANCES or constant_step is not None:
         return {"step": constant_step or LONGEST_STEP, "tolerance": CONSTANT}
-    if constant_step is not None:
-        return {"step": constant_step, "tolerance": CONSTANT}
     tight = scheme.startswith("rk") and a0 == TIGHT_AT
     return {"step": FIRST_STEP, "tolerance": TIGHT if tight else TOLERANCES[scheme]}
 
@@ -102,9 +100,12 @@ def compute() -> Figures:
     window = (SYSTEM["window_start"], WINDOW_ENDS[0])
     sine = tabulated.sine_table()
     schemes = {"euler": plain.euler, "devogelaere": plain.devogelaere}
+    springs = {"stiffness": (0.0, SPRING)}
+    outputs = ("wear_power", "friction_power", "stick_fraction")
+    moreau = _computed("moreau", {"step": (LONGEST_STEP,), **springs})
     return Figures(
-        exact=_exact(),
-        moreau=_moreau(),
+        exact=_computed("exact", springs, outputs),
+        moreau=moreau["wear_power"].squeeze("step"),
         schemes=_schemes(),
         tabulated={a0: tabulated.wear_power(a0, window) for a0 in AMPLITUDES},
         tabulated_schemes={
@@ -119,20 +120,6 @@ def compute() -> Figures:
             for a0 in AMPLITUDES
         },
     )
-
-
-def _exact() -> xr.Dataset:
-    return _computed(
-        "exact",
-        {"stiffness": (0.0, SPRING)},
-        outputs=("wear_power", "friction_power", "stick_fraction"),
-    )
-
-
-def _moreau() -> xr.DataArray:
-    return _computed("moreau", {"step": (LONGEST_STEP,), "stiffness": (0.0, SPRING)})[
-        "wear_power"
-    ].squeeze("step")
 
 
 def _schemes() -> dict[str, xr.DataArray]:
@@ -151,10 +138,8 @@ def _scheme(scheme: str) -> xr.DataArray:
     if scheme == "euler":
         axes["tangential_stiffness"] = (USED_STIFFNESS, *OTHER_STIFFNESSES)
     if scheme in TOLERANCES:
-        axes["step"] = (STEP, FIRST_STEP)
-        axes["tolerance"] = (CONSTANT, TOLERANCES[scheme])
-    if scheme.startswith("rk"):
-        axes["tolerance"] = (*axes["tolerance"], TIGHT)
+        tight = (TIGHT,) if scheme.startswith("rk") else ()
+        axes |= {"step": (STEP, FIRST_STEP), "tolerance": (CONSTANT, TOLERANCES[scheme], *tight)}
     return _computed(scheme, axes)["wear_power"].squeeze("stiffness")
 
 
