@@ -12,6 +12,7 @@ import typer
 
 from sweep import __version__
 from sweep.errors import SweepError
+from sweep.wording import nearest
 
 if TYPE_CHECKING:
     from sweep.engine import OpenBackend
@@ -32,18 +33,14 @@ def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:
     if value == "":
         argument = parameter.param_type_name == "argument"
         name = parameter.metavar if argument else parameter.opts[0]
-        raise SweepError(_empty(name))
+        raise SweepError(f"{name} is empty; is a shell variable unset?")
     return value
 
 
-def _empty(name: str | None) -> str:
-    return f"{name} is empty; is a shell variable unset?"
-
-
-def output_path(text: str | Path) -> Path:
+def _output_path(text: str | Path) -> Path:
     """The value of --output; SweepError if it is empty, which `Path` would turn into the folder."""
     if text == "":
-        raise SweepError(_empty("--output"))
+        raise SweepError("--output is empty; is a shell variable unset?")
     return Path(text)
 
 
@@ -59,7 +56,7 @@ def option(metavar: str, meaning: str, *names: str) -> Any:
 
 def output_option(metavar: str, meaning: str) -> Any:
     """The option --output."""
-    return typer.Option("--output", "-o", parser=output_path, metavar=metavar, help=meaning)
+    return typer.Option("--output", "-o", parser=_output_path, metavar=metavar, help=meaning)
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -105,8 +102,6 @@ def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
     """The choice with this name; SweepError with the nearest known name if there is none."""
     if name in choices:
         return choices[name]
-    from sweep.wording import nearest
-
     raise SweepError(f"there is no {kind} {name!r}; {nearest(name, choices)}")
 
 

@@ -119,9 +119,9 @@ def _beside(source: str) -> Path:
     """The folder NAME_fit beside a file or store; for a URL, in the working directory."""
     from sweep.store.place import is_url, local
 
-    if is_url(source):
-        return Path(f"{Path(source).stem}_fit")
-    path = local(source) if source.startswith("file://") else Path(source)
+    if source.startswith("file://"):
+        source = str(local(source))
+    path = Path(Path(source).name if is_url(source) else source)
     return path.with_name(f"{path.stem}_fit")
 
 

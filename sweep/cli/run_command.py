@@ -89,6 +89,9 @@ def _compute(
     from sweep.api import compute
     from sweep.backends import open_backend as open_backend_by_name
 
+    def print_line(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
     with display(as_json=as_json) as show:
 
         def report(progress: Progress) -> None:
@@ -96,14 +99,9 @@ def _compute(
             show(progress)
 
         opener = open_backend or open_backend_by_name
-        kept, summary = compute(request, place, report, stop.event, _print_line, opener)
-        unfinished = request.refinement is not None and summary.stopped
-        known_as = kept.location if unfinished else place
-        return Ended(kept, known_as, summary, request.options.shard)
-
-
-def _print_line(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+        kept, summary = compute(request, place, report, stop.event, print_line, opener)
+    unfinished = request.refinement is not None and summary.stopped
+    return Ended(kept, kept.location if unfinished else place, summary, request.options.shard)
 
 
 def _requested(

@@ -16,7 +16,7 @@ from sweep.cli.progress import print_object
 if TYPE_CHECKING:
     from sweep.spec import Status
     from sweep.store import Store
-    from sweep.store.flow import Flow, Writer
+    from sweep.store.flow import Flow
 
 SECONDS = 2.0  # between two looks
 MAX_LOOKING_SHARE = 0.2  # of the time, if a look takes long
@@ -25,19 +25,15 @@ CLEAR = "\x1b[2J\x1b[H"
 
 def watch(store: Store, stop: Event, *, as_json: bool) -> None:
     """Print rate, time left, failures and workers until all is done, or `stop` is set."""
-    while (left := _points(store := store.refreshed())) and not stop.is_set():
+    sentences = store.sweep.model.sentences
+    while (pending := (store := store.refreshed()).pending()) and not stop.is_set():
         began = time.monotonic()
-        look = Look.of(store, left)
+        look = Look.of(store, sum(chunk.n_points for chunk in pending))
         if as_json:
-            print_object("status", **look.as_json(store.sweep.model.sentences))
+            print_object("status", **look.as_json(sentences))
         else:
-            look.show(store.sweep.model.sentences)
+            look.show(sentences)
         stop.wait(max(SECONDS, (time.monotonic() - began) / MAX_LOOKING_SHARE))
-
-
-def _points(store: Store) -> int:
-    """The number of pending points."""
-    return sum(chunk.n_points for chunk in store.pending())
 
 
 @dataclass(frozen=True)
@@ -83,14 +79,14 @@ class Look:
             words = f"{rate(self.flow.points_per_second)} by {many}"
             words += f", {duration(self.seconds_left)} left"
         print(f"{done:,} of {total:,} points done ({share(done / total)}); {words}")
-        print_first([_writer(writer) for writer in writers], "processes")
+        lines = [
+            f"process {each.pid} on {each.host}: "
+            + (f"{rate(each.points_per_second)}, " if each.points_per_second else "")
+            + f"last chunk {duration(each.seconds_ago)} ago"
+            for each in writers
+        ]
+        print_first(lines, "processes")
         if self.flow.counts:
             print_statuses(self.flow.counts, sentences)
         print_errors(self.flow.errors)
         sys.stdout.flush()
-
-
-def _writer(writer: Writer) -> str:
-    pace = f"{rate(writer.points_per_second)}, " if writer.points_per_second else ""
-    ago = f"last chunk {duration(writer.seconds_ago)} ago"
-    return f"process {writer.pid} on {writer.host}: {pace}{ago}"

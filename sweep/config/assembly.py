@@ -9,8 +9,8 @@ from typing import cast
 import numpy as np
 
 from sweep.config.axes import axis, declared_size
-from sweep.config.problems import Check, Problem
-from sweep.config.quantities import UnreadableError, first_outside, number, requirement
+from sweep.config.problems import Check, Problem, UnreadableError, readable
+from sweep.config.quantities import number, refuse_outside
 from sweep.config.sample import Sample, sample_of
 from sweep.config.schema import AxisTable, TopLevel, checked
 from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
@@ -227,11 +227,8 @@ def _axis(document: Document, parameter: Parameter, raw: dict[str, object]) -> C
         yield Problem("axes", parameter.name, f"{key}: {message}")
     if wrong:
         return []
-    try:
-        return [axis(table, parameter, document.folder)]
-    except UnreadableError as error:
-        yield Problem("axes", parameter.name, str(error))
-        return []
+    made = yield from readable("axes", parameter.name, axis, table, parameter, document.folder)
+    return [] if made is None else [made]
 
 
 def _constants(
@@ -243,10 +240,9 @@ def _constants(
         if name not in known:
             yield Problem("parameters", name, _unknown(name, known, model))
             continue
-        try:
-            constants[name] = _constant(value, known[name])
-        except UnreadableError as error:
-            yield Problem("parameters", name, str(error))
+        amount = yield from readable("parameters", name, _constant, value, known[name])
+        if amount is not None:
+            constants[name] = amount
     return constants
 
 
@@ -255,9 +251,7 @@ def _constant(value: object, parameter: Parameter) -> float:
         cure = f"for several values, write {parameter.name} = {{ values = [...] }} under [axes]"
         raise UnreadableError(f"{shown(cast(object, value))} is not one number; {cure}")
     amount = number(value, parameter)
-    if first_outside(np.array([amount]), parameter) is not None:
-        required = requirement(parameter)
-        raise UnreadableError(f"{shown(value)} is out of range; it has to be {required}")
+    refuse_outside(np.array([amount]), parameter, lambda _: f"{shown(value)} is out of range")
     return amount
 
 

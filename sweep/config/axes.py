@@ -10,10 +10,11 @@ from typing import cast
 import numpy as np
 
 from sweep.config.columns import in_range, read_csv
-from sweep.config.quantities import UnreadableError, first_outside, requirement
-from sweep.config.schema import AxisTable
+from sweep.config.problems import UnreadableError
+from sweep.config.quantities import refuse_outside
+from sweep.config.schema import AxisTable, only_form
 from sweep.spec import Axis, Parameter, Values
-from sweep.wording import listed, shown
+from sweep.wording import shown
 
 FORMS = ("linspace", "geomspace", "values", "file")
 MAX_AXIS_VALUES = 10**8  # 0.8 GB
@@ -25,9 +26,11 @@ def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
     Paths of files start from `folder`. Raises UnreadableError, whose text says what to do.
     """
     values, recipe = _values(table, parameter, folder)
-    if (index := first_outside(values, parameter)) is not None:
-        which = f"value {index + 1} of {len(values)} would be {float(values[index])!r}"
-        raise UnreadableError(f"{which}; it has to be {requirement(parameter)}")
+    refuse_outside(
+        values,
+        parameter,
+        lambda i: f"value {i + 1} of {len(values)} would be {float(values[i])!r}",
+    )
     return Axis(parameter.name, {parameter.name: values}, recipe)
 
 
@@ -46,13 +49,8 @@ def declared_size(raw: object) -> int:
 def _values(
     table: AxisTable, parameter: Parameter, folder: Path
 ) -> tuple[Values, dict[str, object]]:
-    given = [form for form in FORMS if getattr(table, form) is not None]
-    if len(given) != 1:
-        found = f"not {listed(given)} together" if given else "and none is given"
-        raise UnreadableError(
-            f"give one of {listed(FORMS)}, {found}: "
-            "for example { linspace = [first, last, count] } or { values = [...] }"
-        )
+    example = "for example { linspace = [first, last, count] } or { values = [...] }"
+    only_form(table, FORMS, example)
     if table.column is not None and table.file is None:
         raise UnreadableError("column is only for file; remove it")
     if table.linspace is not None:
@@ -64,7 +62,9 @@ def _values(
             raise UnreadableError("values is empty; give at least one value")
         values = in_range([(f"value {i}", v) for i, v in enumerate(table.values, 1)], parameter)
         return values, {"values": values.tolist()}
-    values = _from_file(table, parameter, folder)
+    if table.column is None:
+        raise UnreadableError('file needs a column: { file = "...", column = "..." }')
+    values = read_csv(folder / str(table.file)).column(table.column, parameter)
     digest = hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()
     return values, {"file": {"sha256": digest, "count": len(values)}}
 
@@ -88,9 +88,9 @@ def _spaced(
     return spaced(first, last, count), {form: [first, last, count]}
 
 
+@np.errstate(over="ignore", invalid="ignore")  # overflow is reported by refuse_outside
 def _even(first: float, last: float, count: int) -> Values:
-    with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by first_outside
-        return np.linspace(first, last, count)
+    return np.linspace(first, last, count)
 
 
 def _geometric(first: float, last: float, count: int) -> Values:
@@ -101,9 +101,3 @@ def _geometric(first: float, last: float, count: int) -> Values:
             "sign and not be 0; use linspace or values"
         )
     return np.geomspace(first, last, count)
-
-
-def _from_file(table: AxisTable, parameter: Parameter, folder: Path) -> Values:
-    if table.column is None:
-        raise UnreadableError('file needs a column: { file = "...", column = "..." }')
-    return read_csv(folder / str(table.file)).column(table.column, parameter)

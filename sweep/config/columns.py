@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sweep.config.quantities import UnreadableError, first_outside, number, requirement
+from sweep.config.problems import UnreadableError
+from sweep.config.quantities import number, refuse_outside
 from sweep.spec import Parameter, Values
 from sweep.wording import nearest, shown
 
@@ -27,10 +28,9 @@ def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Val
         more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
         raise UnreadableError("; ".join(wrong[:3]) + more)
     numbers = np.array(values, dtype=np.float64)
-    if (index := first_outside(numbers, parameter)) is not None:
-        name, entry = entries[index]
-        required = requirement(parameter)
-        raise UnreadableError(f"{name}: {shown(entry)} is out of range; it has to be {required}")
+    refuse_outside(
+        numbers, parameter, lambda i: f"{entries[i][0]}: {shown(entries[i][1])} is out of range"
+    )
     return numbers
 
 
@@ -45,18 +45,19 @@ class CsvFile:
 
     def column(self, name: str, parameter: Parameter) -> Values:
         """A column's values; UnreadableError, which names file and lines, if any is wrong."""
+        place = f"file {str(self.path)!r}"
         if self.header.count(name) != 1:
             twice = "occurs more than once"
             found = twice if name in self.header else f"is missing; {nearest(name, self.header)}"
-            raise UnreadableError(f"file {str(self.path)!r}: column {name!r} {found}")
-        index = self.header.index(name)
+            raise UnreadableError(f"{place}: column {name!r} {found}")
         if not self.rows:
-            raise UnreadableError(f"file {str(self.path)!r}: there are no values below the header")
+            raise UnreadableError(f"{place}: there are no values below the header")
+        index = self.header.index(name)
         cells = [(f"line {line}", _cell(row, index)) for line, row in self.rows]
         try:
             return in_range(cells, parameter)
         except UnreadableError as error:
-            raise UnreadableError(f"file {str(self.path)!r}, {error}") from None
+            raise UnreadableError(f"{place}, {error}") from None
 
 
 def read_csv(path: Path, separators: str = ",") -> CsvFile:
@@ -64,55 +65,40 @@ def read_csv(path: Path, separators: str = ",") -> CsvFile:
 
     Of several separators, columns are parted by the most frequent one in the header.
     """
+    place = f"file {str(path)!r}"
     try:
         if path.exists() and not path.is_file():  # a device may have no end
-            raise UnreadableError(f"file {str(path)!r} is not a file; name a CSV file")
+            raise UnreadableError(f"{place} is not a file; name a CSV file")
         with path.open(encoding="utf-8-sig", newline="") as file:
             lines = [line if line.strip() else "\n" for line in file]  # a blank line has no cells
+        comments = tuple(line for line in lines if line.startswith("#"))
+        header_line = next((each for each in lines if each.strip() and each[0] != "#"), "")
+        separator = max(separators, key=header_line.count)
+        reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        rows = [(reader.line_num, row) for row in reader if row and not row[0].startswith("#")]
     except UnicodeDecodeError:
-        raise UnreadableError(f"file {str(path)!r} is not UTF-8 text; save it as UTF-8") from None
+        raise UnreadableError(f"{place} is not UTF-8 text; save it as UTF-8") from None
     except UnreadableError:
         raise
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableError(f"file {str(path)!r} cannot be read: {reason}") from None
-    comments = tuple(line for line in lines if line.startswith("#"))
-    header_line = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    rows = _rows(path, lines, max(separators, key=header_line.count))
+        raise UnreadableError(f"{place} cannot be read: {reason}") from None
     if not rows:
-        raise UnreadableError(f"file {str(path)!r} is empty; name the columns in its first line")
+        raise UnreadableError(f"{place} is empty; name the columns in its first line")
     header = tuple(name.strip() for name in rows[0][1])
-    _refuse_other_separators(path, header)
-    _refuse_longer(path, header, rows)
-    return CsvFile(path, header, tuple(rows[1:]), comments)
-
-
-def _refuse_other_separators(path: Path, header: Sequence[str]) -> None:
     for name, mark in {"semicolons": ";", "tabs": "\t"}.items():
         if len(header) == 1 and mark in header[0]:
             raise UnreadableError(
-                f"file {str(path)!r}: columns are separated by {name}; save it with commas between "
+                f"{place}: columns are separated by {name}; save it with commas between "
                 "columns and decimal points in numbers"
             )
-
-
-def _refuse_longer(
-    path: Path, header: Sequence[str], rows: Sequence[tuple[int, list[str]]]
-) -> None:
     for line, row in rows:
         if any(cell.strip() for cell in row[len(header) :]):
             raise UnreadableError(
-                f"file {str(path)!r}, line {line}: {len(row)} cells, but the header has "
+                f"{place}, line {line}: {len(row)} cells, but the header has "
                 f"{len(header)}; commas separate cells, so write decimals with a point: 0.5"
             )
-
-
-def _rows(path: Path, lines: Sequence[str], separator: str) -> list[tuple[int, list[str]]]:
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    try:
-        return [(reader.line_num, row) for row in reader if row and not row[0].startswith("#")]
-    except csv.Error as error:
-        raise UnreadableError(f"file {str(path)!r} cannot be read: {error}") from None
+    return CsvFile(path, header, tuple(rows[1:]), comments)
 
 
 def _cell(row: Sequence[str], index: int) -> object:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Generator, Mapping
+from typing import NamedTuple, ParamSpec, TypeVar
+
+
+class UnreadableError(ValueError):
+    """A value that cannot be used; its text is the message of a fault."""
 
 
 class Problem(NamedTuple):
@@ -15,6 +19,7 @@ class Problem(NamedTuple):
 
 
 Made = TypeVar("Made")
+Arguments = ParamSpec("Arguments")
 Check = Generator[Problem, None, Made]
 
 
@@ -22,6 +27,21 @@ def in_table(table: str, messages: Mapping[str, str]) -> Check[None]:
     """A problem for each faulty key of a table."""
     for key, message in messages.items():
         yield Problem(table, key, message)
+
+
+def readable(
+    table: str,
+    key: str,
+    read: Callable[Arguments, Made],
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Check[Made | None]:
+    """What `read` returns; None, with a problem of this key, if it raises UnreadableError."""
+    try:
+        return read(*args, **kwargs)
+    except UnreadableError as error:
+        yield Problem(table, key, str(error))
+        return None
 
 
 def finished(check: Check[Made]) -> tuple[Made, list[Problem]]:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
+from sweep.config.problems import UnreadableError
 from sweep.spec import Parameter, Values
 from sweep.units import UNIT_PATTERN, UnknownUnitError, parse, registry
 from sweep.wording import shown
-
-
-class UnreadableError(ValueError):
-    """A value that cannot be used; its text is the message of a fault."""
-
 
 MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time
 _AMOUNT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -34,12 +31,21 @@ def number(value: object, parameter: Parameter) -> float:
     elif isinstance(value, str):
         amount = _in_si(value.strip(), parameter)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        amount = _rounded(value)
+        try:
+            amount = float(value)
+        except OverflowError:
+            amount = math.inf
     else:
         raise UnreadableError(f"{shown(value)} is not a number; {_expected(parameter)}")
     if not (math.isfinite(amount) or (parameter.infinite and amount == math.inf)):
         raise UnreadableError(f"{shown(value)} is not a finite number; {_expected(parameter)}")
     return amount + 0.0
+
+
+def refuse_outside(values: Values, parameter: Parameter, found: Callable[[int], str]) -> None:
+    """Raise UnreadableError if a value is out of range; `found` says which, from its index."""
+    if (index := first_outside(values, parameter)) is not None:
+        raise UnreadableError(f"{found(index)}; it has to be {requirement(parameter)}")
 
 
 def first_outside(values: Values, parameter: Parameter) -> int | None:
@@ -69,13 +75,6 @@ def requirement(parameter: Parameter) -> str:
     return " and ".join(words) or "finite"
 
 
-def _rounded(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
 def _expected(parameter: Parameter) -> str:
     if parameter.unit == "1":
         return "write a plain number"
@@ -87,12 +86,8 @@ def _in_si(text: str, parameter: Parameter) -> float:
     match = _QUANTITY.fullmatch(text) if len(text) <= MAX_TEXT_LENGTH else None
     if match is None:
         raise UnreadableError(f"{shown(text)} is not a number with a unit; {_expected(parameter)}")
-    return _converted(text, match[1], match[2] or "", parameter)
-
-
-def _converted(text: str, amount: str, unit: str, parameter: Parameter) -> float:
     try:
-        quantity = registry().Quantity(Decimal(amount), parse(unit))
+        quantity = registry().Quantity(Decimal(match[1]), parse(match[2] or ""))
         target = parse("" if parameter.unit == "1" else parameter.unit)
         if quantity.dimensionality != target.dimensionality:
             raise UnreadableError(_wrong_kind(text, quantity, target, parameter))

@@ -12,7 +12,7 @@ from sweep.config.quantities import first_outside, requirement
 from sweep.config.schema import RefineTable, TopLevel, checked
 from sweep.refine.mesh import halved, is_geometric
 from sweep.refine.refiner import MAX_REFINED_POINTS
-from sweep.spec import Axis, Parameter, Refinement, Sweep, Values
+from sweep.spec import Axis, Parameter, Refinement, Sweep
 from sweep.wording import listed, nearest, shown
 
 MAX_REFINED_AXES = 4  # a cell with more axes has too many neighbours
@@ -98,14 +98,10 @@ def _check_axes(sweep: Sweep, levels: int) -> Check[None]:
         yield Problem("refine", "levels", message)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # some parameters may be infinite
 def _axis_fault(axis: Axis, parameter: Parameter, levels: int) -> str:
     """Why an axis cannot be halved this often; "" if it can."""
     values = axis.columns[parameter.name][:]
-    with np.errstate(over="ignore", invalid="ignore"):  # some parameters may be infinite
-        return _fault_of(values, axis, parameter, levels)
-
-
-def _fault_of(values: Values, axis: Axis, parameter: Parameter, levels: int) -> str:
     steps = np.diff(values)
     if not steps.size:
         return "it has one value, so there is nothing to halve; move it to [parameters]"

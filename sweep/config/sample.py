@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sweep.config.columns import CsvFile, in_range, read_csv
-from sweep.config.problems import Check, Problem, finished
-from sweep.config.quantities import UnreadableError
-from sweep.config.schema import RangeTable, SampleTable, checked
+from sweep.config.problems import Check, Problem, UnreadableError, finished, in_table, readable
+from sweep.config.schema import RangeTable, SampleTable, checked, only_form
 from sweep.config.sequences import (
     BLOCK,
     MAX_DIMENSIONS,
@@ -26,7 +25,6 @@ from sweep.config.sequences import (
     METHODS,
     Sequence,
     sequence,
-    unit_columns,
 )
 from sweep.config.sweep_file import SAMPLE_KEYS, Document, is_table
 from sweep.spec import POINT, STRETCH, Axis, LongValues, Parameter, Values
@@ -117,25 +115,25 @@ def sample_of(
     """The sample; `unknown` is the message for a name that is not a parameter."""
     table, wrong = checked(SampleTable, {key: raw[key] for key in raw if key in SAMPLE_KEYS})
     ranges = {key: value for key, value in raw.items() if key not in SAMPLE_KEYS}
-    problems = [Problem("sample", key, message) for key, message in wrong.items()]
-    problems += [Problem("sample", name, unknown(name)) for name in ranges if name not in known]
+    foreign = {name: unknown(name) for name in ranges if name not in known}
+    problems = list(in_table("sample", wrong | foreign))
     if raw.get("file") is not None:
         rows, more = finished(_rows(document, table, raw, known))
-        problems += more
-        yield from problems
+        yield from (*problems, *more)
         if rows is None or "columns" in wrong:
             return Sample((*(table.columns or ()), *ranges), None, table.columns is not None)
         names = tuple(dict.fromkeys((*rows.names, *ranges)))
-        is_correct = bool(rows.columns) and not problems
+        is_correct = rows.columns and not (problems or more)
         return Sample(names, Axis(POINT, rows.columns, rows.recipe) if is_correct else None)
     margins, more = finished(_margins(document, table, raw, ranges, known))
-    problems += more
-    yield from problems
-    if problems or not margins:
+    yield from (*problems, *more)
+    if problems or more or not margins:
         return Sample(tuple(ranges), None)
-    recipe = {name: {m.form: [m.least, m.greatest]} for name, m in margins.items()}
-    axis = Axis(POINT, _draw(table, margins), _drawing(table) | recipe)
-    return Sample(tuple(ranges), axis)
+    recipe: dict[str, object] = {"method": table.method, "points": table.points}
+    if table.seed is not None:
+        recipe["seed"] = table.seed
+    recipe |= {name: {m.form: [m.least, m.greatest]} for name, m in margins.items()}
+    return Sample(tuple(ranges), Axis(POINT, _draw(table, margins), recipe))
 
 
 def _check_drawing(
@@ -162,20 +160,15 @@ def _check_drawing(
         yield Problem("sample", "", message)
 
 
-def _drawing(table: SampleTable) -> dict[str, object]:
-    drawing: dict[str, object] = {"method": table.method, "points": table.points}
-    return drawing if table.seed is None else {**drawing, "seed": table.seed}
-
-
-def _draw(table: SampleTable, margins: Mapping[str, Margin]) -> dict[str, LongValues]:
+def _draw(table: SampleTable, margins: Mapping[str, Margin]) -> Mapping[str, LongValues]:
     """The columns; those of many points are drawn only when they are read."""
     margins = {name: margins[name] for name in sorted(margins)}
     method, n_points = str(table.method), table.points or 0
-    if n_points <= STRETCH or method == "latin_hypercube":
-        unit = unit_columns(method, n_points, max(len(margins), 1), table.seed)
-        return {name: each.values(unit[i]) for i, (name, each) in enumerate(margins.items())}
     drawing = Drawing(sequence(method, n_points, max(len(margins), 1), table.seed), margins)
-    return {name: Drawn(drawing, name, n_points) for name in margins}
+    columns = {name: Drawn(drawing, name, n_points) for name in margins}
+    if n_points <= STRETCH or method == "latin_hypercube":
+        return {name: column[:] for name, column in columns.items()}
+    return columns
 
 
 def _margins(
@@ -189,10 +182,9 @@ def _margins(
     yield from _check_drawing(document, table, raw)
     margins: dict[str, Margin] = {}
     for name in (name for name in ranges if name in known):
-        try:
-            margins[name] = _margin(ranges[name], known[name])
-        except UnreadableError as error:
-            yield Problem("sample", name, str(error))
+        margin = yield from readable("sample", name, _margin, ranges[name], known[name])
+        if margin is not None:
+            margins[name] = margin
     return margins
 
 
@@ -203,11 +195,8 @@ def _margin(raw: object, parameter: Parameter) -> Margin:
     table, wrong = checked(RangeTable, raw)
     if wrong:
         raise UnreadableError("; ".join(f"{key}: {text}" for key, text in wrong.items()))
-    given = {key: ends for key, ends in table.model_dump().items() if ends is not None}
-    if len(given) != 1:
-        found = f"not {listed(given)} together" if given else "and none is given"
-        raise UnreadableError(f"give one of uniform, loguniform, {found}: {how}")
-    ((form, ends),) = given.items()
+    form = only_form(table, ("uniform", "loguniform"), how)
+    ends: list[object] = getattr(table, form)
     if len(ends) != 2:
         raise UnreadableError(f"{form} takes [least, greatest], not {len(ends)} entries")
     least, greatest = in_range([("least", ends[0]), ("greatest", ends[1])], parameter).tolist()
@@ -242,10 +231,8 @@ def _rows(
             yield Problem("sample", key, "cannot be combined with file, whose rows are the points")
     if table.file is None:
         return None
-    try:
-        file = read_csv(document.folder / table.file)
-    except UnreadableError as error:
-        yield Problem("sample", "file", str(error))
+    file = yield from readable("sample", "file", read_csv, document.folder / table.file)
+    if file is None:
         return None
     fixed = document.fixed_parameters()
     header = file.header if table.columns is None else tuple(table.columns)
@@ -270,8 +257,7 @@ def _columns(
             cure = "to use only some of the columns, name them: columns = [...]"
             yield Problem("sample", "file", f"{message}; {nearest(name, known)}; {cure}")
             continue
-        try:
-            columns[name] = file.column(name, known[name])
-        except UnreadableError as error:
-            yield Problem("sample", name, str(error))
+        column = yield from readable("sample", name, file.column, name, known[name])
+        if column is not None:
+            columns[name] = column
     return columns

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sweep.config.problems import UnreadableError
 from sweep.plan import MAX_SWEEP_POINTS
-from sweep.wording import nearest, shown
+from sweep.wording import listed, nearest, shown
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -134,6 +135,15 @@ def checked(shape: type[AnyTable], raw: Mapping[str, object]) -> tuple[AnyTable,
     except ValidationError as error:
         wrong = {str(detail["loc"][0]): _sentence(shape, detail) for detail in error.errors()}
     return shape.model_validate({key: raw[key] for key in raw if key not in wrong}), wrong
+
+
+def only_form(table: Table, forms: Sequence[str], example: str) -> str:
+    """The one of these keys that the table has; UnreadableError if it has none or several."""
+    given = [form for form in forms if getattr(table, form) is not None]
+    if len(given) != 1:
+        found = f"not {listed(given)} together" if given else "and none is given"
+        raise UnreadableError(f"give one of {listed(forms)}, {found}: {example}")
+    return given[0]
 
 
 def _sentence(shape: type[Table], detail: ErrorDetails) -> str:

@@ -47,16 +47,6 @@ def sequence(method: str, n_points: int, n_dimensions: int, seed: int | None) ->
     return _Sobol(BITS if n_points <= 2**BITS else MORE_BITS, n_dimensions, seed)
 
 
-def unit_columns(method: str, n_points: int, n_dimensions: int, seed: int | None) -> Rows:
-    """(n_dimensions, n_points): the first points of a sequence."""
-    drawn = sequence(method, n_points, n_dimensions, seed)
-    columns = np.empty((n_dimensions, n_points))
-    for start in range(0, n_points, BLOCK):
-        stop = min(start + BLOCK, n_points)
-        columns[:, start:stop] = drawn.rows(start, stop).T
-    return columns
-
-
 class _Random:
     """Random numbers, each of which takes one step of a generator that can be advanced."""
 

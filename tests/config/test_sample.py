@@ -16,7 +16,7 @@ from scipy.stats import kstest, qmc
 
 import sweep
 from sweep.config import load
-from sweep.config.sequences import BLOCK, unit_columns
+from sweep.config.sequences import BLOCK, sequence
 from sweep.errors import ConfigError, StoreError
 from sweep.plan import fingerprint, recipe
 from sweep.shipped import configs_folder
@@ -67,14 +67,19 @@ def test_sobol_points_are_scipys_scaled_to_the_ranges(count: int, seed: int | No
 def test_blocks_are_one_sequence() -> None:
     count = BLOCK + 1000
     unit = qmc.Sobol(3, scramble=False).random_base2(19)[:count]
-    np.testing.assert_array_equal(unit_columns("sobol", count, 3, None), unit.T)
+    np.testing.assert_array_equal(in_blocks("sobol", count, None), unit)
     right = np.random.default_rng(5).random((count, 3))
-    np.testing.assert_array_equal(unit_columns("random", count, 3, 5), right.T)
+    np.testing.assert_array_equal(in_blocks("random", count, 5), right)
+
+
+def in_blocks(method: str, count: int, seed: int | None) -> np.ndarray:
+    drawn = sequence(method, count, 3, seed)
+    return np.concatenate([drawn.rows(0, BLOCK), drawn.rows(BLOCK, count)])
 
 
 def test_every_slice_of_a_latin_hypercube_holds_one_point() -> None:
-    unit = unit_columns("latin_hypercube", 1000, 3, 2)
-    for side in unit:
+    unit = sequence("latin_hypercube", 1000, 3, 2).rows(0, 1000)
+    for side in unit.T:
         assert sorted(np.floor(side * 1000)) == list(range(1000))
 
 
