@@ -141,16 +141,29 @@ def _parameter_set(
     sets = {each.name: [p.name for p in each.parameters] for each in model.parameter_sets}
     in_sets = {name for names in sets.values() for name in names}
     given = [n for n in dict.fromkeys((*top.parameters, *varied)) if n in in_sets]
-    fitting = [s for s in model.parameter_sets if set(given) <= set(sets[s.name])]
-    complete = [s for s in fitting if _required(s) <= set(given)]
+    foreign = {name: [n for n in given if n not in names] for name, names in sets.items()}
+    missing = {
+        each.name: [p.name for p in each.parameters if p.default is None and p.name not in given]
+        for each in model.parameter_sets
+    }
+    lacking = {name: f"{name} lacks {listed(names)}" for name, names in missing.items()}
+    fitting = [each for each in model.parameter_sets if not foreign[each.name]]
+    complete = [each for each in fitting if not missing[each.name]]
     if complete or len(fitting) == 1:
         return (complete or fitting)[0]
     if 0 < len(fitting) < len(sets):
-        missing = "; ".join(_missing(s, given) for s in fitting)
-        yield Problem("parameters", "", f"{missing}; complete one of these sets")
+        rest = "; ".join(lacking[each.name] for each in fitting)
+        yield Problem("parameters", "", f"{rest}; complete one of these sets")
         return None
-    if not fitting and (intended := _nearest_set(model, given)) is not None:
-        yield from _foreign_parameters(top, model, intended, given)
+    changes = {name: len(foreign[name]) + len(missing[name]) for name in sets}
+    intended = [name for name in sets if changes[name] == min(changes.values())]
+    if not fitting and len(intended) == 1:
+        (name,) = intended
+        rest = f", and {lacking[name]}" if missing[name] else ""
+        for each in foreign[name]:
+            owners = " or ".join(owner for owner, names in sets.items() if each in names)
+            message = f"belongs to set {owners}, the other parameters to {name}; remove it{rest}"
+            yield Problem(_table_of(each, top), each, message)
         return None
     choices = " or ".join(f"{listed(names)} ({name})" for name, names in sets.items())
     mixed = "" if fitting else f"{listed(given)} belong to different sets; "
@@ -158,43 +171,10 @@ def _parameter_set(
     return None
 
 
-def _nearest_set(model: Model, given: Sequence[str]) -> ParameterSet | None:
-    """The set that takes the fewest names to remove and to add, unless two are equally near."""
-    changes = {
-        each.name: len(_foreign(each, given)) + len(_required(each) - set(given))
-        for each in model.parameter_sets
-    }
-    nearest_sets = [s for s in model.parameter_sets if changes[s.name] == min(changes.values())]
-    return nearest_sets[0] if len(nearest_sets) == 1 else None
-
-
-def _foreign_parameters(
-    top: TopLevel, model: Model, intended: ParameterSet, given: Sequence[str]
-) -> Check[None]:
-    """A problem for each given parameter that is not in the intended set."""
-    rest = f", and {_missing(intended, given)}" if _required(intended) - set(given) else ""
-    for name in _foreign(intended, given):
-        owners = [s.name for s in model.parameter_sets if name in {p.name for p in s.parameters}]
-        tables = {"parameters": top.parameters, "axes": top.axes}
-        table = next((each for each, entries in tables.items() if name in entries), "sample")
-        sets = f"set {' or '.join(owners)}, the other parameters to {intended.name}"
-        yield Problem(table, name, f"belongs to {sets}; remove it{rest}")
-
-
-def _foreign(parameter_set: ParameterSet, given: Sequence[str]) -> list[str]:
-    own = {parameter.name for parameter in parameter_set.parameters}
-    return [name for name in given if name not in own]
-
-
-def _missing(parameter_set: ParameterSet, given: Sequence[str]) -> str:
-    """What a set still lacks, in the order of its table: "sphere lacks radius"."""
-    required = _required(parameter_set) - set(given)
-    missing = [p.name for p in parameter_set.parameters if p.name in required]
-    return f"{parameter_set.name} lacks {listed(missing)}"
-
-
-def _required(parameter_set: ParameterSet) -> set[str]:
-    return {parameter.name for parameter in parameter_set.parameters if parameter.default is None}
+def _table_of(name: str, top: TopLevel) -> str:
+    """The table in which a parameter is given."""
+    tables = {"parameters": top.parameters, "axes": top.axes}
+    return next((each for each, entries in tables.items() if name in entries), "sample")
 
 
 def _axes(
