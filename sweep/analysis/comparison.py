@@ -12,7 +12,8 @@ import numpy as np
 
 from sweep.analysis.relative_errors import error_name, errors
 from sweep.analysis.slices import Slice, is_flag
-from sweep.config.quantities import UnreadableError, first_outside, number, requirement
+from sweep.config.problems import UnreadableError
+from sweep.config.quantities import first_outside, number, requirement
 from sweep.config.sweep_file import plain
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError

@@ -120,7 +120,8 @@ def named(texts: Iterable[str] | None) -> dict[str, str]:
 
 def in_si(values: Mapping[str, str], units: Mapping[str, str]) -> dict[str, float]:
     """The values of `--at` in SI units, from plain numbers or text with a unit."""
-    from sweep.config.quantities import UnreadableError, number
+    from sweep.config.problems import UnreadableError
+    from sweep.config.quantities import number
     from sweep.spec import Parameter
 
     def read(name: str, value: str) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.config.columns import read_csv
-from sweep.config.quantities import UnreadableError
+from sweep.config.problems import UnreadableError
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.wording import shown
