@@ -17,13 +17,11 @@ from sweep.engine.ledger import (
     ATTEMPTS,
     TASKS_PER_WORKER,
     Progress,
-    Receipt,
     Results,
     Summary,
     failed_arrays,
 )
-from sweep.engine.loop import own_chunks, run
-from sweep.engine.worker import Worker
+from sweep.engine.loop import run
 
 __all__ = [
     "ATTEMPTS",
@@ -32,14 +30,11 @@ __all__ = [
     "Notify",
     "OpenBackend",
     "Progress",
-    "Receipt",
     "Results",
     "Summary",
-    "Worker",
     "crew_for",
     "failed_arrays",
     "needs_backend_here",
-    "own_chunks",
     "refuse_in_worker_process",
     "run",
     "threads_for",

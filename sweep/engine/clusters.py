@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from dask import config as dask_config
 from distributed import LocalCluster
@@ -23,11 +23,11 @@ from distributed.scheduler import KilledWorker
 
 from sweep import __version__
 from sweep.engine.crews import (
+    Crew,
     LostError,
     Notify,
     OpenBackend,
     needs_backend_here,
-    prepared,
     worker_count,
 )
 from sweep.engine.ledger import Receipt, Results
@@ -66,7 +66,7 @@ SILENCED = ("distributed", "tornado", "asyncio")  # loggers, with those below th
 KEPT = "Finished chunks are kept: run the same sweep again to resume"
 
 
-class Processes:
+class Processes(Crew):
     """Worker processes behind a Dask scheduler, ours or another's."""
 
     stop_seconds = 20.0
@@ -74,11 +74,10 @@ class Processes:
     job_type: type[Job] = Job
 
     def __init__(self, options: RunOptions, open_backend: OpenBackend, notify: Notify) -> None:
-        self.notify = notify
+        super().__init__(options, open_backend, notify)
         self.description = (
             "SLURM jobs" if options.cluster == SLURM else f"workers of {options.cluster}"
         )
-        self._options = options
         self._job = self.job_type(
             uuid.uuid4().hex,
             open_backend,
@@ -86,24 +85,16 @@ class Processes:
             options.durable,
             options.accept_revision,
         )
-        self._ends = ExitStack()
         self._cluster: Any = None  # None until the first run has something to compute
         self._keys: dict[Future[list[Receipt]], str] = {}
         self._n = 0
         self._counted_at = float("-inf")
         self._waiting = False
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ends.close()
-
     def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
         store = self._location(results)
         if needs_backend_here(self._options):  # then processes find the kernel in the cache
-            backend = prepared(self._job.open_backend, self._options, results, pending)
-            self.description = backend.description
+            self._prepared(results, pending)
         if self._cluster is None:
             self._start(store)
 
@@ -137,8 +128,14 @@ class Processes:
             with suppress(OSError):  # a scheduler that is gone has no workers
                 self._client.register_plugin(SetLimit(self._job.run, seconds))
 
-    def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
-        return self._result(future)
+    def receipts(self, future: Future[Any]) -> Any:
+        self._keys.pop(future, None)
+        try:
+            return future.result()
+        except KilledWorker as error:
+            raise LostError(f"KilledWorker: process {error.last_worker.address} died") from error
+        except (ImportError, AttributeError) as error:  # in unpickling what we sent
+            raise MachineError(f"a worker cannot run our tasks: {error}. {KEPT}") from error
 
     def halt(self) -> None:
         self._run_everywhere(stop_run)
@@ -223,15 +220,6 @@ class Processes:
             self.notify("no worker is there; waiting for one")
         self._waiting = not self._n
 
-    def _result(self, future: Future[Any]) -> Any:
-        self._keys.pop(future, None)
-        try:
-            return future.result()
-        except KilledWorker as error:
-            raise LostError(f"KilledWorker: process {error.last_worker.address} died") from error
-        except (ImportError, AttributeError) as error:  # in unpickling what we sent
-            raise MachineError(f"a worker cannot run our tasks: {error}. {KEPT}") from error
-
     def _kill_worker(self, address: str) -> None:
         for nanny in getattr(self._cluster, "workers", {}).values():
             if getattr(nanny, "worker_address", None) == address and nanny.pid:
@@ -249,8 +237,8 @@ class Processes:
             self._executor.shutdown(wait=False)
             self._run_everywhere(retire_run)
             if self._client.status == "running":
-                for plugin in (Signals, SetLimit):
-                    self._client.unregister_worker_plugin(plugin.name_of(self._job.run))
+                for plugin in (Signals(self._job.run), SetLimit(self._job.run)):
+                    self._client.unregister_worker_plugin(plugin.name)
         with suppress(Exception):  # the same
             self._client.close(timeout=5)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Protocol, Self
+from typing import Self
 
 from sweep.backends import Backend
 from sweep.engine.ledger import Receipt, Results
@@ -32,78 +33,14 @@ class LostError(Exception):
     """The worker of a task died, for whatever reason; the message says what is known."""
 
 
-class Crew(Protocol):
+class Crew(ABC):
     """Workers behind an executor, for one run after another; a context manager.
 
     Entering it starts nothing: that happens in `begin`, for the first run with work to do.
     """
 
-    notify: Notify
     stop_seconds: float  # how long to wait for tasks after a stop
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    @property
-    def description(self) -> str: ...
-
-    def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
-        """Get workers ready for these chunks; SweepError if that is impossible."""
-        ...
-
-    def end(self) -> None:
-        """The run is over: workers keep nothing of it, and write the receipts they hold back.
-
-        After an error, leaving the crew does that.
-        """
-        ...
-
-    def workers(self) -> int:
-        """How many workers there are now. MachineError if there can be none any more."""
-        ...
-
-    def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
-        """Have a task computed into the results; a chunk may take `patience` times the limit."""
-        ...
-
-    def set_limit(self, seconds: float) -> None:
-        """Change how long a chunk may take, chunks in progress included."""
-        ...
-
-    def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
-        """The receipts of a finished task; LostError if its worker died."""
-        ...
-
-    def halt(self) -> None:
-        """Make all workers stop soon; to be called again until they have."""
-        ...
-
-    def kill(self, future: Future[list[Receipt]]) -> bool:
-        """Kill a hanging task together with its worker; whether there was one to kill."""
-        ...
-
-
-def crew_for(options: RunOptions, open_backend: OpenBackend, notify: Notify | None = None) -> Crew:
-    """The crew that the options ask for; SweepError if they contradict one another."""
-    options = consistent(options)
-    refuse_in_worker_process(options)
-    notify = notify or _ignore
-    if options.gpus is not None:
-        from sweep.engine.gpus import GpuProcesses
-
-        return GpuProcesses(options, open_backend, notify)
-    if options.cluster is not None:
-        from sweep.engine.clusters import Processes
-
-        return Processes(options, open_backend, notify)
-    return Threads(options, open_backend, notify)
-
-
-class Threads:
-    """Threads of this process, which compiled kernels keep busy: ctypes releases the GIL."""
-
-    stop_seconds = float("inf")
+    description = ""  # of the backend, or of who computes
 
     def __init__(self, options: RunOptions, open_backend: OpenBackend, notify: Notify) -> None:
         self.notify = notify
@@ -117,12 +54,72 @@ class Threads:
     def __exit__(self, *_: object) -> None:
         self._ends.close()
 
-    @property
-    def description(self) -> str:
-        return self._backend.description
+    def _prepared(self, results: Results, pending: Sequence[Chunk]) -> Backend:
+        """A backend in this process, its kernel compiled for the first of the chunks."""
+        backend = self._open_backend(self._options.backend)
+        backend.prepare(results.sweep, points(results.sweep, pending[0]))
+        self.description = backend.description
+        return backend
+
+    @abstractmethod
+    def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
+        """Get workers ready for these chunks; SweepError if that is impossible."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """The run is over: workers keep nothing of it, and write the receipts they hold back.
+
+        After an error, leaving the crew does that.
+        """
+
+    @abstractmethod
+    def workers(self) -> int:
+        """How many workers there are now. MachineError if there can be none any more."""
+
+    @abstractmethod
+    def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
+        """Have a task computed into the results; a chunk may take `patience` times the limit."""
+
+    @abstractmethod
+    def set_limit(self, seconds: float) -> None:
+        """Change how long a chunk may take, chunks in progress included."""
+
+    @abstractmethod
+    def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
+        """The receipts of a finished task; LostError if its worker died."""
+
+    @abstractmethod
+    def halt(self) -> None:
+        """Make all workers stop soon; to be called again until they have."""
+
+    @abstractmethod
+    def kill(self, future: Future[list[Receipt]]) -> bool:
+        """Kill a hanging task together with its worker; whether there was one to kill."""
+
+
+def crew_for(options: RunOptions, open_backend: OpenBackend, notify: Notify | None = None) -> Crew:
+    """The crew that the options ask for; SweepError if they contradict one another."""
+    options = consistent(options)
+    refuse_in_worker_process(options)
+    notify = notify or (lambda _line: None)
+    if options.gpus is not None:
+        from sweep.engine.gpus import GpuProcesses
+
+        return GpuProcesses(options, open_backend, notify)
+    if options.cluster is not None:
+        from sweep.engine.clusters import Processes
+
+        return Processes(options, open_backend, notify)
+    return Threads(options, open_backend, notify)
+
+
+class Threads(Crew):
+    """Threads of this process, which compiled kernels keep busy: ctypes releases the GIL."""
+
+    stop_seconds = float("inf")
 
     def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
-        self._backend = prepared(self._open_backend, self._options, results, pending)
+        self._backend = self._prepared(results, pending)
         self._n = min(threads_for(self._backend, self._options), len(pending))
         self._state = RunState()
         self._executor = ThreadPoolExecutor(self._n, thread_name_prefix="sweep")
@@ -152,15 +149,6 @@ class Threads:
         return False
 
 
-def prepared(
-    open_backend: OpenBackend, options: RunOptions, results: Results, pending: Sequence[Chunk]
-) -> Backend:
-    """A backend in this process, its kernel compiled for the first of the chunks."""
-    backend = open_backend(options.backend)
-    backend.prepare(results.sweep, points(results.sweep, pending[0]))
-    return backend
-
-
 def needs_backend_here(options: RunOptions) -> bool:
     """Whether this process compiles; workers elsewhere compile for themselves."""
     return options.gpus is None and options.cluster in (None, LOCAL)
@@ -170,18 +158,14 @@ def refuse_in_worker_process(options: RunOptions) -> None:
     """SweepError if a run needs processes and this process cannot start any."""
     if options.cluster != LOCAL and options.gpus is None:
         return
-    if _imports_its_script():
+    process = multiprocessing.current_process()
+    if getattr(process, "_inheriting", False):  # it is still starting up, and imports its script
         raise SweepError(f"a worker process cannot start others: {GUARD}")
-    if multiprocessing.current_process().daemon:
+    if process.daemon:
         raise SweepError(
             "this process belongs to a pool or to Dask and may not start processes: compute on "
             "threads here (without cluster and gpus), or start the run from another process"
         )
-
-
-def _imports_its_script() -> bool:
-    """Whether this process is still starting up, by multiprocessing's own sign of that."""
-    return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
 
 
 def worker_count(options: RunOptions) -> int:
@@ -206,7 +190,3 @@ def usable_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _ignore(_line: str) -> None:
-    """Notify nobody."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 
@@ -25,16 +24,21 @@ def open_store(request: Request, path: str | Path) -> Store:
     StoreError, with the differences named, if something else is there, or if workers could not see
     the place. If this machine cannot compute the sweep, no store is left behind.
     """
-    _refuse_memory_of_one_process(request, path)
+    options = request.options
+    if is_in_memory(path) and (options.cluster is not None or options.gpus is not None):
+        raise StoreError(
+            f"{str(path)!r} is in the memory of this process, and workers in other processes "
+            "cannot see it: name a store on a disk, or leave out cluster and gpus"
+        )
     if not anything_at(path):
         _check_machine(request)
     return Store.create(
         path,
         request.sweep,
-        chunk_points=request.options.chunk_points,
+        chunk_points=options.chunk_points,
         provenance=provenance(request),
-        accept_revision=request.options.accept_revision,
-        durable=request.options.durable,
+        accept_revision=options.accept_revision,
+        durable=options.durable,
     )
 
 
@@ -53,13 +57,14 @@ def run_in_store(
     run holds the store alone; shards share it, and each holds its own part.
     """
     options = request.options
-    with _held(store, options.shard) as alone:
+    shard = options.shard
+    with store.lock() if shard is None else store.lock_shard(*shard, clean=store.clean):
         store.refuse_what_has_grown()
-        if alone:
+        if shard is None:  # no other run can be at work
             store.clean()
-        store.reopen(own_chunks(store, store.torn(), options.shard))
+        store.reopen(own_chunks(store, store.torn(), shard))
         if options.retry_failed:
-            store.reopen(own_chunks(store, store.failed(), options.shard))
+            store.reopen(own_chunks(store, store.failed(), shard))
         return run(store, options, report, stop, notify, open_backend, crew)
 
 
@@ -91,26 +96,6 @@ def compile_kernels(request: Request) -> list[tuple[str, ...]]:
 def provenance(request: Request) -> dict[str, object]:
     """What a store was made with, beyond its recipe: the same at any time and on any machine."""
     return {"kernel_digest": kernel_digest(request.sweep)}
-
-
-@contextmanager
-def _held(store: Store, shard: tuple[int, int] | None) -> Generator[bool]:
-    """Hold the store or the shard while within; yields whether no other run can be at work."""
-    if shard is None:
-        with store.lock():
-            yield True
-        return
-    with store.lock_shard(*shard, clean=store.clean):
-        yield False
-
-
-def _refuse_memory_of_one_process(request: Request, path: str | Path) -> None:
-    options = request.options
-    if is_in_memory(path) and (options.cluster is not None or options.gpus is not None):
-        raise StoreError(
-            f"{str(path)!r} is in the memory of this process, and workers in other processes "
-            "cannot see it: name a store on a disk, or leave out cluster and gpus"
-        )
 
 
 def _check_machine(request: Request) -> None:

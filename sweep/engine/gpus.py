@@ -17,13 +17,13 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from distributed import Nanny, Scheduler, SpecCluster, get_worker
+from distributed import Nanny, Scheduler, Security, SpecCluster, get_worker
 
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus
 from sweep.engine.clusters import KEPT, SETTINGS, Processes, kill_process
 from sweep.engine.crews import LostError, Notify, OpenBackend, threads_of_gpu
 from sweep.engine.ledger import Receipt
-from sweep.engine.schedulers import starting, temporary_security
+from sweep.engine.schedulers import starting
 from sweep.engine.worker import Job, opened, state_of
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.options import RunOptions
@@ -65,7 +65,7 @@ class GpuJob(Job):
             try:
                 computed = opened(self, store)(Task((chunk,)), patience)
             except LostDeviceError as error:
-                computed = [Receipt(chunk, {}, 0.0, 0.0, str(error))]
+                computed = [Receipt(chunk, error=str(error))]
             except DeviceError as error:
                 _SPOILT.add(self.run)
                 return GpuReport(self.gpu, address, receipts, str(error))
@@ -115,7 +115,7 @@ class GpuProcesses(Processes):
 
     def receipts(self, future: Future[Any]) -> list[Receipt]:
         try:
-            report = cast("GpuReport", self._result(future))
+            report = cast("GpuReport", super().receipts(future))
         except LostError as error:
             worker = cast("Any", error.__cause__).last_worker
             if worker.address in self._ended:
@@ -189,16 +189,14 @@ def _cluster(gpus: tuple[Gpu, ...]) -> SpecCluster:
 
     CUDA reads the variable when CuPy is imported.
     """
-    security = temporary_security()
+    security = Security.temporary()
     here = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
     quiet = {"silence_logs": logging.CRITICAL, "memory_limit": 0, "dashboard": False}
     each = {**here, **quiet, "nthreads": threads_of_gpu(len(gpus))}
+    environments = {gpu.identifier: {**os.environ, VARIABLE: gpu.identifier} for gpu in gpus}
     workers = {
-        gpu.identifier: {
-            "cls": Nanny,
-            "options": {**each, "env": {**os.environ, VARIABLE: gpu.identifier}},
-        }
-        for gpu in gpus
+        name: {"cls": Nanny, "options": {**each, "env": environment}}
+        for name, environment in environments.items()
     }
     board = {**here, "port": 0, "dashboard": True, "dashboard_address": "127.0.0.1:0"}
     cluster: Any = SpecCluster  # its type lacks `silence_logs` as a level

@@ -7,10 +7,12 @@ blame.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from operator import mul
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -99,11 +101,16 @@ class Receipt:
     """What a worker reports of a chunk."""
 
     chunk: Chunk
-    counts: Mapping[Status, int]
-    kernel_seconds: float
-    seconds: float
+    counts: Mapping[Status, int] = field(default_factory=dict[Status, int])
+    kernel_seconds: float = 0.0
+    seconds: float = 0.0
     error: str = ""  # why nothing was written
     in_doubt: bool = False  # whether another chunk may have caused the error
+
+    def line(self) -> dict[str, object]:
+        """How its line in the store's receipts begins."""
+        counts = {status.name: n for status, n in self.counts.items()}
+        return {"chunk": list(self.chunk.index), "points": self.chunk.n_points, "counts": counts}
 
 
 @dataclass
@@ -116,22 +123,21 @@ class Ledger:
     workers: int  # at present
     fail_fast: bool = False
     waiting: deque[Chunk] = field(init=False)
-    suspects: deque[Chunk] = field(init=False)  # to be computed one at a time, alone
+    suspects: deque[Chunk] = field(default_factory=deque)  # to be computed one at a time, alone
+    attempts: Counter[tuple[int, ...]] = field(default_factory=Counter)  # at each chunk
+    counts: Counter[Status] = field(default_factory=Counter)
+    chunks_done: int = 0
+    points_done: int = 0
+    seconds: float = 0.0
+    kernel_seconds: float = 0.0
+    slowest: float = 0.0
+    lost: int = 0  # tasks, in a row
     stopped: Ending = ""
 
     def __post_init__(self) -> None:
         self.start()
         self.most_workers = self.workers
         self.waiting = deque(self.pending)
-        self.suspects = deque()
-        self.attempts: Counter[tuple[int, ...]] = Counter()
-        self.counts: Counter[Status] = Counter()
-        self.chunks_done = 0
-        self.points_done = 0
-        self.seconds = 0.0
-        self.kernel_seconds = 0.0
-        self.slowest = 0.0
-        self.lost = 0  # tasks, in a row
         self.pending_points = sum(chunk.n_points for chunk in self.pending)
 
     def start(self) -> None:
@@ -212,7 +218,7 @@ class Ledger:
         """
         kept = results.whole(task.chunks)
         for chunk in kept:
-            self.enter(Receipt(chunk, results.counts([chunk]), 0.0, 0.0), results)
+            self.enter(Receipt(chunk, results.counts([chunk])), results)
         left = [chunk for chunk in task.chunks if chunk not in kept]
         self.lost += bool(left)
         if self.lost > MAX_LOST_IN_A_ROW * self.window:
@@ -222,7 +228,7 @@ class Ledger:
                 "with fewer workers (--workers) or on threads (without --cluster)"
             )
         for chunk in left:
-            self.enter(Receipt(chunk, {}, 0.0, 0.0, why, in_doubt=True), results)
+            self.enter(Receipt(chunk, error=why, in_doubt=True), results)
 
     def give_back(self, task: Task) -> None:
         """Let a task wait again that never ran, or whose outcome is unknown."""
@@ -236,18 +242,11 @@ class Ledger:
             (self.suspects if last and receipt.in_doubt else self.waiting).append(chunk)
             return receipt
         results.write(chunk, failed_arrays(self.sweep, chunk))
-        counts = {Status.failed: chunk.n_points}
-        results.append_receipt(
-            {
-                "chunk": list(chunk.index),
-                "points": chunk.n_points,
-                "counts": {status.name: n for status, n in counts.items()},
-                "error": receipt.error,
-            }
-        )
+        final = replace(receipt, counts={Status.failed: chunk.n_points}, error="")
+        results.append_receipt({**final.line(), "error": receipt.error})
         if self.fail_fast:
             self.stopped = "failure"
-        return replace(receipt, counts=counts, error="")
+        return final
 
     def progress(self) -> Progress:
         elapsed = self.elapsed
@@ -293,11 +292,5 @@ def of_shard(chunks: Iterable[Chunk], counts: tuple[int, ...], i: int, n: int) -
 
     Neighbouring chunks take about equally long, and therefore so do shards.
     """
-    return [chunk for chunk in chunks if _number(chunk.index, counts) % n == i - 1]
-
-
-def _number(index: tuple[int, ...], counts: tuple[int, ...]) -> int:
-    number = 0
-    for place, count in zip(index, counts, strict=True):
-        number = number * count + place
-    return number
+    strides = [math.prod(counts[dimension:]) for dimension in range(1, len(counts) + 1)]
+    return [chunk for chunk in chunks if sum(map(mul, chunk.index, strides)) % n == i - 1]

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 
 from sweep.backends import open_backend as open_backend_by_name
@@ -53,7 +53,12 @@ def run(
     """
     options = consistent(options or RunOptions())
     refuse_in_worker_process(options)
-    ledger = _ledger(results, options)
+    total = results.sweep.n_points
+    if options.shard is not None:
+        every = chunks(results.sweep.shape, results.chunk_shape)
+        total = sum(chunk.n_points for chunk in own_chunks(results, every, options.shard))
+    pending = own_chunks(results, results.pending(), options.shard)
+    ledger = Ledger(results.sweep, pending, total, workers=1, fail_fast=options.fail_fast)
     if not ledger.pending:
         if report:
             report(ledger.progress())
@@ -71,15 +76,6 @@ def run(
             raise
         crew.end()
         return ledger.summary(crew.description)
-
-
-def _ledger(results: Results, options: RunOptions) -> Ledger:
-    pending = own_chunks(results, results.pending(), options.shard)
-    total = results.sweep.n_points
-    if options.shard is not None:
-        every = chunks(results.sweep.shape, results.chunk_shape)
-        total = sum(chunk.n_points for chunk in own_chunks(results, every, options.shard))
-    return Ledger(results.sweep, pending, total, workers=1, fail_fast=options.fail_fast)
 
 
 def own_chunks(
@@ -101,27 +97,25 @@ class _Running:
     patience: float
 
 
+@dataclass
 class _Loop:
     """Hands out tasks and collects receipts, until all is done or the run is stopped.
 
     Workers abandon a chunk that takes too long themselves; a worker that does not is killed.
     """
 
-    def __init__(
-        self, crew: Crew, results: Results, ledger: Ledger, stop: Event, time_limit: float | None
-    ) -> None:
-        self._crew = crew
-        self._results = results
-        self._ledger = ledger
-        self._stop = stop
-        self._time_limit = time_limit
-        self._running: dict[Future[list[Receipt]], _Running] = {}
-        self._limit: float | None = None  # s for a chunk, as workers know it
-        self._limit_set_at = 0.0
-        self._silent_since: float | None = None
-        self._silence_reported = False
-        self._halted_at: float | None = None
-        self._deaths: set[str] = set()  # what is known of each dead worker
+    crew: Crew
+    results: Results
+    ledger: Ledger
+    stop: Event
+    time_limit: float | None
+    running: dict[Future[list[Receipt]], _Running] = field(default_factory=dict)
+    limit: float | None = None  # s for a chunk, as workers know it
+    limit_set_at: float = 0.0
+    silent_since: float | None = None
+    silence_reported: bool = False
+    halted_at: float | None = None
+    deaths: set[str] = field(default_factory=set)  # what is known of each dead worker
 
     def run(self, report: Report | None) -> None:
         while True:
@@ -130,21 +124,21 @@ class _Loop:
             else:
                 self._hand_out()
             if report:
-                report(self._ledger.progress())
-            if not self._running:
+                report(self.ledger.progress())
+            if not self.running:
                 break
-            done, _ = wait(self._running, timeout=REPORT_SECONDS, return_when=FIRST_COMPLETED)
+            done, _ = wait(self.running, timeout=REPORT_SECONDS, return_when=FIRST_COMPLETED)
             for future in done:
                 self._collect(future)
-        if not self._ledger.unfinished and self._ledger.stopped != "failure":
-            self._ledger.stopped = ""  # a stop that came when all was done stopped nothing
+        if not self.ledger.unfinished and self.ledger.stopped != "failure":
+            self.ledger.stopped = ""  # a stop that came when all was done stopped nothing
 
     def _stopping(self) -> bool:
-        ledger = self._ledger
+        ledger = self.ledger
         if not ledger.stopped:
-            if self._stop.is_set():
+            if self.stop.is_set():
                 ledger.stopped = "asked"
-            elif self._time_limit is not None and ledger.elapsed > self._time_limit:
+            elif self.time_limit is not None and ledger.elapsed > self.time_limit:
                 ledger.stopped = "time limit"
         return bool(ledger.stopped)
 
@@ -153,92 +147,89 @@ class _Loop:
 
         Without a worker that could return them, do not wait at all.
         """
-        self._halted_at = self._halted_at or time.monotonic()
-        late = time.monotonic() - self._halted_at >= self._crew.stop_seconds
-        if self._running and self._ledger.workers:
-            self._crew.halt()
-        if late or not self._ledger.workers:
-            self._running.clear()
+        self.halted_at = self.halted_at or time.monotonic()
+        late = time.monotonic() - self.halted_at >= self.crew.stop_seconds
+        if self.running and self.ledger.workers:
+            self.crew.halt()
+        if late or not self.ledger.workers:
+            self.running.clear()
 
     def _hand_out(self) -> None:
-        self._ledger.see(self._crew.workers())
+        self.ledger.see(self.crew.workers())
         self._update_limit()
         self._report_silence()
         self._kill_hanging()
-        while (task := self._ledger.next_task(len(self._running))) is not None:
-            patience = self._ledger.patience(task)
-            future = self._crew.submit(self._results, task, patience)
+        while (task := self.ledger.next_task(len(self.running))) is not None:
+            patience = self.ledger.patience(task)
+            future = self.crew.submit(self.results, task, patience)
             # Twice, because one task may wait for another on the same worker.
             in_all = 2 * patience * len(task.chunks)
-            self._running[future] = _Running(task, time.monotonic(), in_all)
+            self.running[future] = _Running(task, time.monotonic(), in_all)
 
     def _collect(self, future: Future[list[Receipt]]) -> None:
-        task = self._running.pop(future).task
+        task = self.running.pop(future).task
         try:
-            receipts = self._crew.receipts(future)
+            receipts = self.crew.receipts(future)
         except CancelledError:
-            self._ledger.give_back(task)
+            self.ledger.give_back(task)
         except LostError as error:
             if self._stopping():  # whatever stops the run stops workers too
-                self._ledger.give_back(task)
+                self.ledger.give_back(task)
             else:
                 self._report_death(str(error))
-                self._ledger.enter_death(task, self._results, str(error))
+                self.ledger.enter_death(task, self.results, str(error))
         else:
             for receipt in receipts:
-                self._ledger.enter(receipt, self._results)
+                self.ledger.enter(receipt, self.results)
             left = task.chunks[len(receipts) :]
             if left:  # the worker was stopped, or is about to end
-                self._ledger.give_back(Task(left))
+                self.ledger.give_back(Task(left))
 
     def _update_limit(self) -> None:
         """Send workers the time limit of a chunk whenever it changes."""
-        if self._limit != self._ledger.limit:
-            self._limit = self._ledger.limit
-            self._crew.set_limit(self._limit)
-            self._limit_set_at = time.monotonic()
+        if self.limit != self.ledger.limit:
+            self.limit = self.ledger.limit
+            self.crew.set_limit(self.limit)
+            self.limit_set_at = time.monotonic()
 
     def _report_silence(self) -> None:
         """Notify the user, once, if workers compute for long and no chunk gets done."""
-        if self._silence_reported or self._ledger.slowest or not self._ledger.workers:
+        if self.silence_reported or self.ledger.slowest or not self.ledger.workers:
             return
         now = time.monotonic()
-        self._silent_since = self._silent_since or now
-        if now - self._silent_since > SILENT_SECONDS:
-            self._silence_reported = True
-            self._crew.notify(
+        self.silent_since = self.silent_since or now
+        if now - self.silent_since > SILENT_SECONDS:
+            self.silence_reported = True
+            self.crew.notify(
                 f"no chunk is done after {SILENT_SECONDS:.0f} s: chunks either take that long or "
-                f"hang. A chunk that takes {self._ledger.limit / 3600:.3g} h is stopped and tried "
+                f"hang. A chunk that takes {self.ledger.limit / 3600:.3g} h is stopped and tried "
                 "again after the others; for smaller chunks (--chunk-points), use a new store"
             )
 
     def _kill_hanging(self) -> None:
         """Kill the workers of tasks that ignored their time limit."""
         now = time.monotonic()
-        if not self._ledger.workers:  # tasks that wait for a worker are not timed
-            for running in self._running.values():
+        if not self.ledger.workers:  # tasks that wait for a worker are not timed
+            for running in self.running.values():
                 running.since = now
-        for future, running in list(self._running.items()):
-            if now > self._latest(running):
+        for future, running in list(self.running.items()):
+            end = running.since + running.patience * self.ledger.limit
+            if now > max(end, self.limit_set_at) + GRACE_SECONDS:
                 running.since = now
-                if self._crew.kill(future):
-                    del self._running[future]
+                if self.crew.kill(future):
+                    del self.running[future]
                     why = "it hung, and was killed"
-                    self._ledger.enter_death(running.task, self._results, why)
+                    self.ledger.enter_death(running.task, self.results, why)
 
     def _report_death(self, why: str) -> None:
         """Notify the user of a dead worker: of the first, second, fourth, eighth and so on.
 
         A worker may have held several tasks, each of which is lost for the same reason.
         """
-        if why in self._deaths:
+        if why in self.deaths:
             return
-        self._deaths.add(why)
-        n = len(self._deaths)
+        self.deaths.add(why)
+        n = len(self.deaths)
         if n & (n - 1) == 0:
             count = "a worker" if n == 1 else f"{n} workers so far"
-            self._crew.notify(f"lost {count} ({why}): unfinished chunks are tried again")
-
-    def _latest(self, running: _Running) -> float:
-        end = running.since + running.patience * self._ledger.limit
-        return max(end, self._limit_set_at) + GRACE_SECONDS
+            self.crew.notify(f"lost {count} ({why}): unfinished chunks are tried again")

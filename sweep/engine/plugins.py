@@ -28,14 +28,10 @@ class Signals(WorkerPlugin):
     """
 
     def __init__(self, run: str) -> None:
-        self.name = self.name_of(run)
+        self.name = f"sweep-signals-{run}"
         self._run = run
         self._before: Any = signal.SIG_IGN  # the handler of SIGINT before the run
         self._closing: Any = None  # keeps a reference, without which the task could be collected
-
-    @staticmethod
-    def name_of(run: str) -> str:
-        return f"sweep-signals-{run}"
 
     async def setup(self, worker: Any) -> None:
         if worker.nanny is None:  # whoever started the process handles its signals
@@ -70,14 +66,10 @@ class Signals(WorkerPlugin):
 class SetLimit(WorkerPlugin):
     """Tells every worker of a run, later ones included, how long a chunk may take."""
 
-    def __init__(self, run: str, seconds: float) -> None:
-        self.name = self.name_of(run)  # the next plugin of that name replaces this one
+    def __init__(self, run: str, seconds: float = float("inf")) -> None:
+        self.name = f"sweep-limit-{run}"  # the next plugin of that name replaces this one
         self._run = run
         self._seconds = seconds
-
-    @staticmethod
-    def name_of(run: str) -> str:
-        return f"sweep-limit-{run}"
 
     def setup(self, worker: object) -> None:  # noqa: ARG002 (Dask's interface)
         state_of(self._run).limit = self._seconds

@@ -39,14 +39,9 @@ def local_cluster(n: int) -> LocalCluster:
             memory_limit=0,
             dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
-            security=temporary_security(),
+            security=Security.temporary(),  # no other process can talk to it
             env=dict(os.environ),  # the fork server keeps the one it was started with
         )
-
-
-def temporary_security() -> Security:
-    """TLS by certificates that exist for one cluster only: no other process can talk to it."""
-    return Security.temporary()
 
 
 @contextmanager
@@ -55,7 +50,7 @@ def security_in_files(folder: Path) -> Generator[Security]:
 
     The file is in a new folder inside `folder`, which is removed in the end.
     """
-    made: Any = temporary_security()
+    made: Any = Security.temporary()
     with TemporaryDirectory(prefix=".tribosweep-keys-", dir=folder) as inside:
         key, certificate = Path(inside, "key.pem"), Path(inside, "certificate.pem")
         key.write_text(made.tls_worker_key, encoding="ascii")
@@ -76,7 +71,10 @@ def starting(n: int) -> Generator[None]:
     MachineError if the cause is a folder, a port, or the limit of open files.
     """
     _check_open_files(n)
-    _preload()
+    if FORKS:
+        # Each process would spend about a second on imports, if the one it is forked from had not.
+        get_mp_context()  # sets Dask's own list, which must not replace ours later
+        multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
     try:
         yield
     except RuntimeError as error:  # Dask's report of it
@@ -105,38 +103,21 @@ def _check_open_files(n: int) -> None:
         )
 
 
-def _preload() -> None:
-    """Have workers fork from a process that has imported what they need, if forks exist.
-
-    Otherwise each would spend about a second on imports, whenever it starts.
-    """
-    if FORKS:
-        get_mp_context()  # sets Dask's own list, which must not replace ours later
-        multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
-
-
 def connected(cluster: LocalCluster | str) -> Client:
     """A client of a scheduler, ours or the one at an address; MachineError without an answer."""
     try:
         if isinstance(cluster, str):
-            _check_answer(cluster)
+            # A Client without a scheduler cannot be closed, and complains when it is collected.
+            with ThreadPoolExecutor(1) as thread:  # in a notebook, this one runs an event loop
+                kind = thread.submit(asyncio.run, _identity(cluster)).result().get("type")
+            if kind != "Scheduler":
+                raise ValueError(f"a Dask {kind} does")
         return Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise MachineError(
             f"no Dask scheduler answers at {cluster!r} ({error or 'nothing came back'}); start one "
             "(`dask scheduler`, and `dask worker ADDRESS` for each worker) and give its address"
         ) from error
-
-
-def _check_answer(address: str) -> None:
-    """Raise ValueError, OSError or TimeoutError if no scheduler answers.
-
-    A Client without a scheduler cannot be closed, and would complain when it is collected.
-    """
-    with ThreadPoolExecutor(1) as thread:  # in a notebook, this thread already runs an event loop
-        identity = thread.submit(asyncio.run, _identity(address)).result()
-    if identity.get("type") != "Scheduler":
-        raise ValueError(f"a Dask {identity.get('type')} does")
 
 
 async def _identity(address: str) -> dict[str, Any]:

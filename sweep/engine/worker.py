@@ -94,7 +94,7 @@ class Worker:
                 if self.state.stop.is_set():
                     break
                 error = f"it hung: stopped after {deadline.seconds:,.1f} s"
-                receipts.append(Receipt(chunk, {}, 0.0, 0.0, error))
+                receipts.append(Receipt(chunk, error=error))
             except SweepError:
                 raise
             except MemoryError as error:
@@ -104,12 +104,12 @@ class Worker:
                     "(--workers), or in a new store with smaller chunks (--chunk-points)"
                 ) from error
             except Exception as error:  # a bug of this program costs one chunk, not the run
-                receipts.append(Receipt(chunk, {}, 0.0, 0.0, f"{type(error).__name__}: {error}"))
+                receipts.append(Receipt(chunk, error=f"{type(error).__name__}: {error}"))
         return receipts
 
     def _compute(self, chunk: Chunk, deadline: Deadline) -> Receipt:
         if self.results.whole([chunk]):  # a scheduler that is not ours may send a lost task twice
-            return Receipt(chunk, self.results.counts([chunk]), 0.0, 0.0)
+            return Receipt(chunk, self.results.counts([chunk]))
         start = time.perf_counter()
         sweep = self.results.sweep
         computed = self.backend.compute(sweep, points(sweep, chunk), deadline)
@@ -144,7 +144,7 @@ class Job:
 
 _STATES: dict[str, RunState] = {}  # by run
 _OPENED: dict[tuple[Job, str], Worker] = {}  # at most one: the latest job and store
-_OPENING = threading.Lock()
+_OPENING = threading.RLock()
 
 
 def begin(job: Job, store: str) -> str:
@@ -166,15 +166,13 @@ def stop_run(run: str) -> None:
 def forget_run(run: str) -> None:
     """Drop all that this process holds of a run that has ended; receipts are written first."""
     _STATES.pop(run, None)
-    with _OPENING:
-        _close()
+    _close()
 
 
 def retire_run(run: str) -> None:
     """Drop all but the stop of a run: a task of it that still arrives computes nothing."""
     stop_run(run)
-    with _OPENING:
-        _close()
+    _close()
 
 
 def opened(job: Job, store: str) -> Worker:
@@ -187,11 +185,11 @@ def opened(job: Job, store: str) -> Worker:
 
 
 def _close() -> None:
-    workers = list(_OPENED.values())
-    _OPENED.clear()
-    for worker in workers:
-        with suppress(SweepError):  # receipts are advisory, and that run may be long over
-            worker.results.flush()
+    with _OPENING:
+        while _OPENED:
+            _, worker = _OPENED.popitem()
+            with suppress(SweepError):  # receipts are advisory, and that run may be long over
+                worker.results.flush()
 
 
 def _open(job: Job, store: str) -> Worker:
@@ -224,9 +222,7 @@ def _line(receipt: Receipt, arrays: Mapping[str, NDArray[Any]], device: str) -> 
         if name != "status" and ok.any()
     }
     return {
-        "chunk": list(receipt.chunk.index),
-        "points": receipt.chunk.n_points,
-        "counts": {status.name: n for status, n in receipt.counts.items()},
+        **receipt.line(),
         "extremes": extremes,
         "kernel_seconds": receipt.kernel_seconds,
         "seconds": receipt.seconds,
