@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,7 +68,12 @@ def forecast_of(
     pass. SweepError as of a run.
     """
     if request.refinement is not None:
-        return _forecast_of_refined(request, path, open_backend)
+        refuse_shard(request)
+        known, place = first_pass(request, path)
+        found = forecast_of(replace(known, refinement=None), place, open_backend)
+        if known is not request:  # all is done
+            return found
+        return replace(found, points_at_most=max_points(request.sweep, request.refinement))
     sweep, options = request.sweep, request.options
     if not needs_backend_here(options):
         options = replace(options, workers=None)  # they are elsewhere, and this machine is probed
@@ -108,7 +113,10 @@ def forecast(
     most = most if options.gpus is None else n_gpus * threads_of_gpu(n_gpus)
     workers = min(most, max(len(pending), 1))
     left = sum(chunk.n_points for chunk in pending)
-    rate = probe(_head(sweep), backend, -(-workers // n_gpus)) if pending else None
+    rate = None
+    if pending:
+        head = replace(sweep, axes=tuple(map(_head, sweep.axes)))
+        rate = probe(head, backend, -(-workers // n_gpus))
     rate = None if rate is None else rate * min(n_gpus, workers)
     whole = chunk_at((0,) * len(chunk_shape), sweep.shape, chunk_shape).n_points
     axes = sum(VALUE_BYTES * axis.size * len(axis.columns) for axis in sweep.axes)
@@ -131,26 +139,11 @@ def forecast(
     )
 
 
-def _forecast_of_refined(request: Request, path: str | Path, open_backend: OpenBackend) -> Forecast:
-    """The forecast of the coarse grid, with an upper bound of points, unless all is done."""
-    assert request.refinement is not None
-    refuse_shard(request)
-    known, place = first_pass(request, path)
-    found = forecast_of(replace(known, refinement=None), place, open_backend)
-    if known is not request:
-        return found
-    return replace(found, points_at_most=max_points(request.sweep, request.refinement))
-
-
-def _head(sweep: Sweep) -> Sweep:
-    """The same sweep with axis values in memory; of a long sample, the first stretch.
+def _head(axis: Axis) -> Axis:
+    """The same axis with its values in memory; of a long sample, the first stretch.
 
     The first points of a sample are spread as evenly as all of them.
     """
-    return replace(sweep, axes=tuple(_first_values(axis) for axis in sweep.axes))
-
-
-def _first_values(axis: Axis) -> Axis:
     most = STRETCH if "method" in axis.recipe else axis.size
     return replace(axis, columns={name: values[:most] for name, values in axis.columns.items()})
 
@@ -182,9 +175,8 @@ def speed_of(request: Request, workers: int = 1) -> Speed:
     """The result of a one-second probe, kernels being compiled. SweepError as of a run."""
     sweep = request.sweep
     backend = open_backend_by_name(request.options.backend)
-    pace = probe(sweep, backend, workers)
     names = request.name, sweep.model.name, sweep.method.name
-    return Speed(*names, backend.description, workers, pace)
+    return Speed(*names, backend.description, workers, probe(sweep, backend, workers))
 
 
 def _pace(sweep: Sweep, backend: Backend, start: float) -> float | None:
@@ -243,10 +235,5 @@ def _free(path: str | Path) -> int | None:
     """Free bytes on the disk where the path is or would be; None for a URL."""
     if is_url(path):
         return None
-    existing = next(folder for folder in _upwards(Path(path)) if folder.exists())
-    return shutil.disk_usage(existing).free
-
-
-def _upwards(path: Path) -> Iterator[Path]:
-    yield path
-    yield from path.parents
+    folders = (Path(path), *Path(path).parents)
+    return shutil.disk_usage(next(folder for folder in folders if folder.exists())).free

@@ -52,7 +52,7 @@ def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...
     """
     if chunk_points is not None:
         return _requested_block(sweep.shape, chunk_points)
-    target = _power_of_two_below(sweep.n_points // CHUNKS_OF_A_RUN)
+    target = 1 << max(0, (sweep.n_points // CHUNKS_OF_A_RUN).bit_length() - 1)  # a power of two
     # A block of at least n points can have up to 2 n, hence half the largest chunk.
     target = min(max(target, sweep.method.least_chunk), MAX_CHUNK_POINTS // 2)
     while math.prod(chunk_counts(sweep.shape, _block(sweep.shape, target))) > MAX_CHUNKS:
@@ -149,13 +149,17 @@ def recipe(sweep: Sweep) -> Recipe:
     neutral = {p.name: p.default for p in sweep.parameters if p.neutral}
     constants = {n: v for n, v in sorted(sweep.constants.items()) if neutral.get(n) != v}
     requested = {output.name for output in sweep.outputs}
+    axes = [
+        {"name": axis.name, "parameters": sorted(axis.columns), "recipe": canonical(axis.recipe)}
+        for axis in sweep.axes
+    ]
     return {
         "format": RECIPE_FORMAT,
         "model": sweep.model.name,
         "method": sweep.method.name,
         "parameter_set": sweep.parameter_set.name,
         "constants": canonical(constants),
-        "axes": [_axis_recipe(axis) for axis in sweep.axes],
+        "axes": axes,
         "outputs": [output.name for output in sweep.model.outputs if output.name in requested],
         "dtype": sweep.dtype,
     }
@@ -249,24 +253,12 @@ def _block(shape: tuple[int, ...], target: int) -> tuple[int, ...]:
     return tuple(reversed(block))
 
 
-def _power_of_two_below(n: int) -> int:
-    return 1 << max(0, n.bit_length() - 1)
-
-
 def _holds(variant: Variant, columns: Mapping[str, Column]) -> bool:
     held = (columns[name].values for name in variant.parameters if name in columns)
     return all(
         bool(np.all(values == (values[0] if variant.value is None else variant.value)))
         for values in held
     )
-
-
-def _axis_recipe(axis: Axis) -> Recipe:
-    return {
-        "name": axis.name,
-        "parameters": sorted(axis.columns),
-        "recipe": canonical(axis.recipe),
-    }
 
 
 def _axis(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Axis:

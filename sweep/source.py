@@ -91,14 +91,9 @@ def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
         f"namespace method = {kernel.method.name};\n",
         _columns(kernel),
         *([_rows(kernel.model)] if target == "trace" else []),
-        "".join(_flatten(_entry(kernel, target), seen)),
+        "".join(_flatten(f"entry_{target}{'_items' if kernel.method.items else ''}.h", seen)),
     ]
     return "\n".join(parts)
-
-
-def _entry(kernel: Kernel, target: Target) -> str:
-    """The header through which a backend calls the kernel."""
-    return f"entry_{target}_items.h" if kernel.method.items else f"entry_{target}.h"
 
 
 def kernel_digest(sweep: Sweep) -> str:
@@ -109,8 +104,8 @@ def kernel_digest(sweep: Sweep) -> str:
     """
     kernel = kernel_of(sweep)
     if kernel.method.kind == "array":
-        return _python_digest(kernel_text(kernel))
-    return _cpp_digest(kernel_text(kernel) + "\n" + kernel_text(kernel, "gpu"))
+        return _digest(kernel_text(kernel), is_python=True)
+    return _digest(kernel_text(kernel) + "\n" + kernel_text(kernel, "gpu"), is_python=False)
 
 
 def is_token_digest(digest: object) -> bool:
@@ -123,18 +118,10 @@ def flat_text(header: str) -> str:
     return "".join(_flatten(header, set()))
 
 
-@lru_cache(maxsize=8)
-def _cpp_digest(text: str) -> str:
-    return _digest(_cpp_tokens(text))
-
-
-@lru_cache(maxsize=8)
-def _python_digest(text: str) -> str:
-    """Of the syntax tree, which the versions of Python agree on where their tokens differ."""
-    return _digest(_syntax(ast.parse(text)))
-
-
-def _digest(tokens: Iterable[str]) -> str:
+@lru_cache(maxsize=16)
+def _digest(text: str, *, is_python: bool) -> str:
+    """Of Python's syntax tree, which its versions agree on where their tokens differ."""
+    tokens = _syntax(ast.parse(text)) if is_python else _cpp_tokens(text)
     return TOKEN_DIGEST + hashlib.sha256("\0".join(tokens).encode()).hexdigest()
 
 
@@ -164,18 +151,17 @@ def _syntax(node: object) -> Iterator[str]:
             yield from _syntax(each)
     elif not isinstance(node, ast.AST):
         yield repr(node)
-    elif not (isinstance(node, ast.Expr) and _is_text(node.value)):
+    elif not (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ):
         yield type(node).__name__
         for name, value in ast.iter_fields(node):
             if value not in (None, []):
                 yield f"{name}("
                 yield from _syntax(value)
                 yield ")"
-
-
-def _is_text(node: ast.expr) -> bool:
-    """Whether this is a string literal, which as a statement does nothing but document."""
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _flatten(name: str, seen: set[str]) -> Iterable[str]:

@@ -53,7 +53,12 @@ def trace(
     """
     if not isinstance(cast(object, at or {}), Mapping):
         raise SweepError(f"at={shown(at)} is not a mapping. Give values by name, as a dict")
-    texts = [f"{name}={_in_toml(value)}" for name, value in (at or {}).items()]
+    # JSON and TOML write text alike.
+    values = {
+        name: json.dumps(value) if isinstance(value, str) else repr(np.asarray(value).tolist())
+        for name, value in (at or {}).items()
+    }
+    texts = [f"{name}={value}" for name, value in values.items()]
     sweep = load(source, overrides, at=texts).sweep
     return trace_point(sweep, times=times, samples=samples, start=start, end=end)
 
@@ -68,19 +73,30 @@ def trace_point(
 ) -> xr.Dataset:
     """Trace a sweep of one point, as `trace` does; SweepError if it has more."""
     sweep = as_point(sweep)
-    _refuse_method(sweep)
+    if not sweep.method.traced:
+        able = ", ".join(traceable(sweep.model)) or "none"
+        raise SweepError(
+            f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced; choose one of "
+            f"{able} with --set method=..."
+        )
     moments = None if times is None else _numbers("times", times)
     if moments is not None and (samples, start, end) != (None, None, None):
         raise SweepError(
             "times cannot be combined with samples, start or end: leave out one or the other"
         )
-    samples, start, end = _count(samples), _moment("start", start), _moment("end", end)
+    try:
+        samples = None if samples is None else index(samples)
+    except TypeError:
+        raise SweepError(f"samples={shown(samples)} is not a whole number") from None
+    start, end = _moment("start", start), _moment("end", end)
     traced_by = ItemsTracer if sweep.method.items else Tracer
     tracer = traced_by(kernel_of(sweep), sweep.constants)
     span = tracer.span()
-    if _has_none(span) and (status := tracer.look(np.empty(0)).status):
+    has_motion = span.begin <= span.first < span.last
+    if not has_motion and (status := tracer.look(np.empty(0)).status):
         moments = np.zeros(1) if moments is None else moments
-        return _dataset(sweep, moments, _nothing(sweep, moments.size, status))
+        nothing = np.full((moments.size, 1 + len(_observables(sweep, per_item=False))), np.nan)
+        return _dataset(sweep, moments, Seen(nothing, 0, status))
     if moments is None:
         count = sweep.model.samples if samples is None else samples
         moments = _spaced(span, count, start, end, sweep.model.clock.unit)
@@ -114,10 +130,6 @@ def refuse_end(path: Path) -> None:
         raise SweepError(f"{str(path)!r} has no suffix of a known format: use one of {choices}")
 
 
-def _in_toml(value: float | str) -> str:
-    return json.dumps(value) if isinstance(value, str) else repr(np.asarray(value).tolist())
-
-
 def _numbers(name: str, given: ArrayLike) -> Values:
     try:
         return np.asarray(given, np.float64)
@@ -131,13 +143,6 @@ def _moment(name: str, given: float | None) -> float | None:
     if value is not None and (value.ndim or not np.isfinite(value)):
         raise SweepError(f"{name}={shown(given)} is not one finite number")
     return None if value is None else float(value)
-
-
-def _count(given: int | None) -> int | None:
-    try:
-        return None if given is None else index(given)
-    except TypeError:
-        raise SweepError(f"samples={shown(given)} is not a whole number") from None
 
 
 def as_point(sweep: Sweep) -> Sweep:
@@ -161,16 +166,6 @@ def _extent(name: str, axis: Axis) -> str:
     return f"{name} has {axis.size:,} values{least}"
 
 
-def _refuse_method(sweep: Sweep) -> None:
-    method = sweep.method
-    if not method.traced:
-        able = ", ".join(traceable(sweep.model)) or "none"
-        raise SweepError(
-            f"method {method.name!r} of {sweep.model.name} cannot be traced; choose one of "
-            f"{able} with --set method=..."
-        )
-
-
 def traceable(model: Model) -> list[str]:
     """Names of the model's methods that can be traced."""
     return [method.name for method in model.methods if method.traced]
@@ -188,16 +183,6 @@ def _spaced(span: Span, samples: int, start: float | None, end: float | None, un
             f"a trace from {first!r} {unit} to {last!r} {unit} is empty: the end has to be later"
         )
     return np.linspace(first, last, samples)
-
-
-def _has_none(span: Span) -> bool:
-    """Whether the point has no motion, and so no time to sample."""
-    return not span.begin <= span.first < span.last
-
-
-def _nothing(sweep: Sweep, moments: int, status: int) -> Seen:
-    width = 1 + len(_observables(sweep, per_item=False))
-    return Seen(np.full((moments, width), np.nan), 0, status)
 
 
 def _checked(times: Values, span: Span, unit: str) -> Values:
@@ -232,7 +217,9 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
     coordinates["time"] = _variable(sweep, sweep.model.clock, ("time",), times[new])
     if seen.items is not None:
         item = sweep.method.items.removesuffix("s")
-        coordinates[item] = xr.Variable(item, seen.places, _place(sweep, item))
+        unit = "1" if sweep.parameter_set.scaled else "m"
+        described = {"long_name": f"place of the {item}", "units": unit}
+        coordinates[item] = xr.Variable(item, seen.places, described)
         for i, each in enumerate(_observables(sweep, per_item=True)):
             variables[each.name] = _variable(sweep, each, ("time", item), seen.items[new, :, i])
     attributes = layout.attributes(sweep, {})
@@ -241,11 +228,6 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
 
 def _observables(sweep: Sweep, *, per_item: bool) -> list[Observable]:
     return [each for each in sweep.model.observables if each.per_item == per_item]
-
-
-def _place(sweep: Sweep, item: str) -> dict[str, str]:
-    scaled = sweep.parameter_set.scaled
-    return {"long_name": f"place of the {item}", "units": "1" if scaled else "m"}
 
 
 def _variable(
