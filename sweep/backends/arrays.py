@@ -84,5 +84,5 @@ def _store(
     ok = status == Status.ok
     for output in sweep.outputs:
         arrays[output.name][here] = MISSING[output.kind]
-        if ok.any():
+        if ok.any() and output.name in outputs:
             arrays[output.name][here][ok] = outputs[output.name][ok].astype(DTYPES[output.kind])
