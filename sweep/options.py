@@ -5,17 +5,19 @@ No option changes a bit of a result.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, TypedDict, cast, get_type_hints
+from typing import Annotated, Any, Literal, TypedDict, cast, get_args, get_type_hints
 
 from sweep.errors import SweepError
 from sweep.wording import nearest, shown
 
 LOCAL, SLURM = "local", "slurm"  # values of `cluster`
-BACKENDS = ("auto", "cpu", "gpu")
+BackendName = Literal["auto", "cpu", "gpu"]
+BACKENDS: tuple[str, ...] = get_args(BackendName)
 MAX_WORKERS = 4096
 MAX_DURATION_LENGTH = 80  # characters
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(d|h|min|m|s)\s*")
@@ -114,9 +116,9 @@ def _switch(meaning: str, *, in_file: bool = True) -> Option:
 
 _BACKEND = Option(
     'What computes; "auto" is a GPU if there is one, otherwise the CPU.',
-    '"auto", "cpu" or "gpu"',
+    " or ".join(", ".join(map(json.dumps, BACKENDS)).rsplit(", ", 1)),
     _backend,
-    "auto|cpu|gpu",
+    "|".join(BACKENDS),
 )
 _CLUSTER = Option(
     'Compute in processes: "local", "slurm", or the address of a Dask scheduler.',
@@ -148,7 +150,7 @@ _TIME_LIMIT = Option(
 class RunKeywords(TypedDict, total=False):
     """The run options as a user gives them; None is the same as not given."""
 
-    backend: Annotated[Literal["auto", "cpu", "gpu"] | None, _BACKEND]
+    backend: Annotated[BackendName | None, _BACKEND]
     workers: Annotated[
         int | None,
         _count("Number of threads, processes or jobs; default: one per core.", 4096, "4,096"),
@@ -183,7 +185,7 @@ OPTIONS: Mapping[str, Option] = {
 class RunOptions:
     """The run options as the engine reads them, by the names of RunKeywords."""
 
-    backend: Literal["auto", "cpu", "gpu"] = "auto"
+    backend: BackendName = "auto"
     workers: int | None = None  # None: one per processor this process may use
     chunk_points: int | None = None  # of a new store; None: chosen from the sweep
     cluster: str | None = None  # None: threads

@@ -7,10 +7,9 @@ import logging
 from sweep.backends.base import Arrays, Backend, Computed, Stopped
 from sweep.backends.visible import has_cupy
 from sweep.errors import MachineError, SweepError
+from sweep.options import BACKENDS
 
 __all__ = ["Arrays", "Backend", "Computed", "Stopped", "open_backend"]
-
-NAMES = ("auto", "cpu", "gpu")
 
 
 def open_backend(name: str = "auto") -> Backend:
@@ -19,8 +18,8 @@ def open_backend(name: str = "auto") -> Backend:
     If CuPy is installed and "auto" still is the CPU, a warning is logged that says why.
     SweepError if there is no such backend, or if this machine lacks what it needs.
     """
-    if name not in NAMES:
-        known = ", ".join(map(repr, NAMES))
+    if name not in BACKENDS:
+        known = ", ".join(map(repr, BACKENDS))
         raise SweepError(f"backend {name!r} is not one of {known}")
     if name != "cpu":
         from sweep.backends.cupy_device import find_gpu
