@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -30,13 +31,14 @@ ArrayMethod = Callable[[Any, Mapping[str, Array]], Mapping[str, Array]]
 
 def array_method(model: Model, method: Method) -> ArrayMethod:
     """The function that computes a method of kind "array"; SweepError if there is none."""
-    try:
-        return cast("ArrayMethod", getattr(_imported(model.name)[0], method.name))
-    except (ImportError, AttributeError):
+    exists = importlib.util.find_spec(f"{__name__}.{model.name}") is not None
+    found = getattr(_imported(model.name)[0], method.name, None) if exists else None
+    if found is None:
         raise SweepError(
             f"method {method.name} of {model.name} is missing: add a function "
             f"{method.name} to sweep/arrays/{model.name}"
-        ) from None
+        )
+    return cast("ArrayMethod", found)
 
 
 def array_text(model: Model, method: Method) -> str:

@@ -27,7 +27,7 @@ def test_an_array_method_uses_nothing_that_cupy_lacks(case: Case) -> None:
     plain = compute_arrays(np, case.sweep, case.points).arrays
     found = compute_arrays(xp, case.sweep, case.points, to_host=lambda array: array.get()).arrays
     assert differing(dict(plain), dict(found)) == []
-    assert set(plain["status"]) > {Status.ok, Status.outside_validity}
+    assert set(plain["status"]) >= {Status.ok, Status.outside_validity}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -72,9 +72,12 @@ def test_it_compiles_and_a_constant_step_spills_nothing(name: str, architecture:
 @pytest.mark.parametrize(("name", "architecture"), PLACES)
 def test_the_record_is_of_these_kernels(name: str, architecture: int) -> None:
     """`python -m tests.gpu.kernels` writes the record. Another NVRTC may give other figures."""
+    assert name in KEPT["kernels"], f"{name} is new: run python -m tests.gpu.kernels"
     kept = KEPT["kernels"][name]
     if KEPT["nvrtc"] == nvrtc.version():
-        assert kept[f"sm_{architecture}"] == usage(compiled(KERNELS[name], architecture))
+        assert kept[f"sm_{architecture}"] == usage(compiled(KERNELS[name], architecture)), (
+            "the kernel has changed: run python -m tests.gpu.kernels"
+        )
     else:
         assert kept["code"] == code_digest(KERNELS[name])
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import sweep.arrays
 from sweep.arrays import array_method, array_text
 from sweep.arrays.impact_oscillator import balance, continuation
 from sweep.arrays.impact_oscillator.balance import Oscillator, equations
@@ -222,6 +223,15 @@ def test_an_array_method_without_its_function_is_named() -> None:
     bare = dataclasses.replace(MODEL, name="bare")
     with pytest.raises(SweepError, match="harmonic_balance of bare is missing"):
         array_method(bare, HARMONIC_BALANCE)
+
+
+def test_a_fault_in_the_module_of_an_array_method_is_shown_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "faulty.py").write_text("import no_such_module\n", encoding="utf-8")
+    monkeypatch.setattr(sweep.arrays, "__path__", [*sweep.arrays.__path__, str(tmp_path)])
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        array_method(dataclasses.replace(MODEL, name="faulty"), HARMONIC_BALANCE)
 
 
 @pytest.mark.parametrize("model", models().values(), ids=lambda model: model.name)
