@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sweep.analysis.class_borders import (
     draw_class_borders,
     draw_theory_borders,
-    hyphened,
+    hyphenated,
     mark_classes,
     mark_theory_borders,
     name_classes,
@@ -245,7 +245,7 @@ def _colour_bar(figure: Figure, axes: Axes, mesh: ScalarMappable, shown: Slice) 
     bar = figure.colorbar(mesh, ax=axes, label=_label(shown.output))
     if shown.names:
         names = shown.names
-        bar.set_ticks(list(names), labels=[hyphened(name) for name in names.values()])
+        bar.set_ticks(list(names), labels=[hyphenated(name) for name in names.values()])
         bar.ax.tick_params(length=0)
 
 
@@ -271,7 +271,7 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
         axes.set_yscale("log")
     if shown.names:
         names = shown.names
-        axes.set_yticks(list(names), labels=[hyphened(name) for name in names.values()])
+        axes.set_yticks(list(names), labels=[hyphenated(name) for name in names.values()])
     if len(values) == 1 and along.name not in shown.numbered:
         _mark_missing(axes, x, values[0])
         mark_theory_borders(axes, x, shown)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from sweep.analysis.master_curve.curve import MasterCurve
 from sweep.analysis.master_curve.least_squares import Values
 from sweep.analysis.master_curve.points import Points
-from sweep.analysis.saving import save
+from sweep.analysis.scales import evenly
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
 
 if TYPE_CHECKING:
@@ -28,28 +27,8 @@ NEGLIGIBLE = 1e-12  # sin²φ
 COULOMB = ("Coulomb, of this profile", "Coulomb, eq. 20")
 
 
-def plot_amplitudes(points: Points, path: Path) -> Path:
-    """Fig. 3: W̄ over β, and W̄δ over ξ = β/δ, a curve for each normal amplitude."""
-    return save(draw_amplitudes(points), path)
-
-
-def plot_phases(points: Points, path: Path) -> Path:
-    """Fig. 4: W̄ over β, and W̄/sin²φ, a curve for each phase."""
-    return save(draw_phases(points), path)
-
-
-def plot_fits(
-    curves: Sequence[MasterCurve], path: Path, others: Mapping[str, Formula] | None = None
-) -> Path:
-    """Fig. 5: the fits through the points, and below each how far it is from them.
-
-    `others` are labelled formulas by variable ("beta", "xi"), drawn beside.
-    """
-    return save(draw_fits(curves, others), path)
-
-
 def draw_amplitudes(points: Points) -> Figure:
-    """As `plot_amplitudes`, a matplotlib Figure bound to no window.
+    """Fig. 3: W̄ over β, and W̄δ over ξ = β/δ, a curve for each normal amplitude.
 
     Lines are the energies of complete and partial slip, eqs. 20 and 19, and of complete stick,
     eq. 22: over ξ a level δ sin²φ for each amplitude. Complete slip is that of the points' profile,
@@ -61,7 +40,8 @@ def draw_amplitudes(points: Points) -> Figure:
     points = points.with_profile()
     level = float(relaxation(points.phase[0])) if np.unique(points.phase).size == 1 else math.nan
     for i, delta in enumerate(_chosen(points.delta)):
-        some = _along(points.where(points.delta == delta), "xi")
+        some = points.where(points.delta == delta)
+        some = some.where(np.argsort(some.xi))
         style: dict[str, Any] = {"linewidth": 1.2, "label": f"δ = {delta:.4g}", "color": f"C{i}"}
         if delta > 0:
             left.plot(some.beta, some.energy, **style)
@@ -93,10 +73,11 @@ def coulomb_share(profile_exponent: float) -> float:
 
 
 def draw_phases(points: Points) -> Figure:
-    """As `plot_phases`, a matplotlib Figure bound to no window."""
+    """Fig. 4: W̄ over β, and W̄/sin²φ, a curve for each phase."""
     figure, (left, right) = _panels()
     for i, phase in enumerate(_chosen(points.phase)):
-        some = _along(points.where(points.phase == phase), "beta")
+        some = points.where(points.phase == phase)
+        some = some.where(np.argsort(some.beta))
         style: dict[str, Any] = {"label": f"φ = {np.degrees(phase):.4g}°", "color": f"C{i}"}
         left.plot(some.beta, some.energy, linewidth=1.2, **style)
         share = float(relaxation(phase))
@@ -108,7 +89,10 @@ def draw_phases(points: Points) -> Figure:
 
 
 def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | None = None) -> Figure:
-    """As `plot_fits`, a matplotlib Figure bound to no window."""
+    """Fig. 5: the fits through the points, and below each its distance from them.
+
+    `others` are labelled formulas by variable ("beta", "xi"), which are drawn too.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5.2 * len(curves), 6.0), dpi=DPI, layout="constrained")
@@ -117,8 +101,8 @@ def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | Non
         upper = figure.add_subplot(grid[0, i])
         lower = figure.add_subplot(grid[1, i], sharex=upper)
         _draw_curve(upper, lower, curve)
-        if curve.variable.name in (others or {}):
-            _draw_other(upper, lower, curve, (others or {})[curve.variable.name])
+        if others and curve.variable.name in others:
+            _draw_other(upper, lower, curve, *others[curve.variable.name])
         for axes in (upper, lower):
             axes.grid(color="0.9")
             axes.legend(frameon=False, fontsize="small")
@@ -128,16 +112,11 @@ def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | Non
 def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     order = np.argsort(curve.x)
     x, energy = curve.x[order], curve.energy[order]
-    marks = np.unique(np.linspace(0, x.size - 1, min(x.size, MAX_MARKS)).round().astype(int))
+    marks = evenly(x.size, MAX_MARKS)
     grid: Values = np.geomspace(float(x[0]), float(x[-1]), 2001)
     upper.plot(x[marks], energy[marks], "o", markersize=3.5, fillstyle="none", label="points")
-    upper.plot(
-        grid,
-        curve(grid),
-        linewidth=1.2,
-        color="C1",
-        label=f"fit, {curve.n_coefficients} coefficients",
-    )
+    label = f"fit, {curve.n_coefficients} coefficients"
+    upper.plot(grid, curve(grid), linewidth=1.2, color="C1", label=label)
     lower.plot(x, _off(curve(x), energy), ".", color="C1", markersize=2.5, label="fit − points")
     if curve.theory is not None:
         right = curve.theory(grid)
@@ -148,8 +127,9 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     lower.set(yscale="log", xlabel=name, ylabel="relative difference")
 
 
-def _draw_other(upper: Axes, lower: Axes, curve: MasterCurve, other: Formula) -> None:
-    label, formula = other
+def _draw_other(
+    upper: Axes, lower: Axes, curve: MasterCurve, label: str, formula: Callable[[Values], Values]
+) -> None:
     x, order = np.sort(curve.x), np.argsort(curve.x)
     upper.plot(x, formula(x), "--", color="C2", linewidth=1.0, label=label)
     lower.plot(x, _off(formula(x), curve.energy[order]), "--", color="C2", linewidth=1.0,
@@ -180,9 +160,4 @@ def _chosen(column: Values) -> Values:
     most = min(found.size, MAX_CURVES)
     if found.size > 1 and (found.size - 1) % (most - 1):
         return found[:: -(-found.size // MAX_CURVES)]
-    return found[np.linspace(0, found.size - 1, most).round().astype(int)]
-
-
-def _along(points: Points, name: str) -> Points:
-    order = np.argsort(getattr(points, name))
-    return points.where(order)
+    return found[evenly(found.size, MAX_CURVES)]

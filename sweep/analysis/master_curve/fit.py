@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +24,7 @@ from sweep.analysis.master_curve.curve import (
     notes_on,
     scatter_error,
 )
-from sweep.analysis.master_curve.least_squares import Values, triangle
+from sweep.analysis.master_curve.least_squares import Values, smallest_direction, triangle
 from sweep.analysis.master_curve.points import Points, positive, refuse_exponent
 from sweep.analysis.master_curve.rational import (
     Barycentric,
@@ -32,7 +32,6 @@ from sweep.analysis.master_curve.rational import (
     Quotient,
     Rational,
     Target,
-    approximants,
     least_squares,
     met,
     minimax,
@@ -44,6 +43,7 @@ MAX_ERROR = 2.0  # largest standard error of a curve, over that of the points
 MAX_SCATTER_RATIO = 1.5  # scatter about a curve over that about one of higher degrees
 MAX_RAISE = 3  # of both degrees, where AAA does not give a curve
 NO_SCATTER = 1e-4  # rms scatter over the largest value, up to which AAA is used
+MAX_TERMS = 30  # of AAA
 MAX_GAP = 0.02  # of √(1 − 1/ξ) from ξ = 1 to the first point, bridged by the end of the piece below
 MAX_X, MAX_ENERGY = 1e15, 1e50  # larger values, and smaller than their inverses, overflow in powers
 
@@ -86,8 +86,7 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     if not inside.any():
         raise SweepError(
             f"{points.source!r} has no points with {variable} from {low:g} to {high:g}: choose a "
-            f"--range from {energies.t.min():.4g} to {energies.t.max():.4g}"
-            f"{points.left_out_text()}"
+            f"--range from {energies.t.min():.4g} to {energies.t.max():.4g}{points.left_out_text()}"
         )
     energies, used = energies.where(inside), points.where(inside)
     x, energy = energies.t, energies.g
@@ -287,7 +286,10 @@ def _determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Qu
             return found
         if not found.poles_within(*ends):
             kept = found
-        degrees = degrees.lowered()
+        if degrees.numerator >= degrees.denominator:  # the larger degree falls
+            degrees = replace(degrees, numerator=degrees.numerator - 1)
+        else:
+            degrees = replace(degrees, denominator=degrees.denominator - 1)
 
 
 def _raised(target: Target, plan: _Plan) -> Quotient:
@@ -324,16 +326,38 @@ def adaptive(target: Target, tolerance: float, ends: Ends | None = None) -> Bary
     shown[-1] = True
     if not any(
         not half.poles_within(*ends) and _near(_relative_rms(half, t[~shown], g[~shown]), tolerance)
-        for half in approximants(t[shown], g[shown])
+        for half in _approximants(t[shown], g[shown])
     ):
         return None
     without_poles: Barycentric | None = None
-    for found in approximants(t, g):
+    for found in _approximants(t, g):
         if not found.poles_within(*ends):
             without_poles = found
         if np.max(np.abs(found(t) - g)) <= tolerance * np.max(g):
             break
     return without_poles
+
+
+def _approximants(t: Values, g: Values) -> Iterator[Barycentric]:
+    """AAA (Nakatsukasa, Sète, Trefethen 2018): functions of 1, 2 ... terms through more points.
+
+    Each interpolates where the one before is farthest off; its weights minimise the linearised
+    error at the other points.
+    """
+    used = np.zeros(t.size, dtype=bool)
+    support: list[int] = []
+    values = np.full(t.size, np.mean(g))
+    for _ in range(min(MAX_TERMS, t.size // 2)):
+        support.append(int(np.argmax(np.where(used, -1.0, np.abs(g - values)))))
+        used[support[-1]] = True
+        rest = ~used
+        columns = np.stack([(g[rest] - g[k]) / (t[rest] - t[k]) for k in support])
+        weights = smallest_direction(columns)
+        found = Barycentric(
+            tuple(t[support].tolist()), tuple(g[support].tolist()), tuple(weights.tolist())
+        )
+        yield found
+        values = found(t)
 
 
 def _near(relative_rms: float, tolerance: float) -> bool:

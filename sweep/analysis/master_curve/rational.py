@@ -7,7 +7,7 @@ is Bernstein's on the half line, well scaled however many decades the points spa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -20,7 +20,6 @@ from sweep.analysis.master_curve.least_squares import (
     Values,
     combined,
     minimised,
-    smallest_direction,
     solved,
     solved_bounded,
     triangle,
@@ -30,15 +29,10 @@ from sweep.errors import SweepError
 NEGLIGIBLE = 1e-290  # coefficient of the denominator, relative to the largest
 REAL = 1e-6  # imaginary part of a pole over its size, up to which it counts as real
 MAX_PROGRAM_POINTS = 2000  # points in a linear program
-LINEAR_ROUNDS = 20
-BOUNDED_ROUNDS = 5
-CORRECTION_ROUNDS = 60
+LINEAR_ROUNDS, BOUNDED_ROUNDS, CORRECTION_ROUNDS = 20, 5, 60
 MET = 1e-12  # rms relative error up to which the points lie on a curve but for rounding
 PIN_RATIO = 1e6  # largest term of a denominator over its constant term, at the smallest t > 0
 MIN_BELOW = 1e-3  # bounded coefficient of the denominator, relative to that of the previous round
-MAX_TERMS = 30  # of AAA
-
-_SCIPY = cast("Any", optimize)  # typed too narrowly
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,18 +63,24 @@ class Degrees:
     def n_coefficients(self) -> int:
         return self.numerator + self.denominator + 1
 
-    def lowered(self) -> Degrees:
-        """Reduce the larger degree by one; the numerator's if both are equal."""
-        if self.numerator >= self.denominator:
-            return Degrees(self.numerator - 1, self.denominator)
-        return Degrees(self.numerator, self.denominator - 1)
-
     def __str__(self) -> str:
         return f"{self.numerator}/{self.denominator}"
 
 
+class _Rational:
+    def poles_within(self, low: float, high: float) -> list[float]:
+        """The real poles from `low` to `high`, ends included."""
+        poles = self.poles()
+        real = np.abs(poles.imag) <= REAL * np.abs(poles)
+        inside = real & (poles.real >= low) & (poles.real <= high)
+        return sorted(poles.real[inside].tolist())
+
+    def poles(self) -> NDArray[np.inexact]:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Quotient:
+class Quotient(_Rational):
     """P(t)/Q(t), coefficients in ascending powers; one of Q, normally the constant, is 1.
 
     Errors are standard errors of the coefficients, from the scatter of the points about the curve
@@ -97,7 +97,7 @@ class Quotient:
 
     @property
     def n_coefficients(self) -> int:
-        """Number of free coefficients: all but the 1 in the denominator."""
+        """Number of free coefficients, without the 1 in the denominator."""
         return len(self.numerator) + len(self.denominator) - 1
 
     @property
@@ -132,8 +132,10 @@ class Quotient:
         """Standard error of the value, from the covariance; None without one."""
         if not self.covariance:
             return None
-        slopes, covariance = self.slopes(t), np.array(self.covariance)
-        square = combined(slopes * combined(covariance[:, :, None] * slopes[:, None, :]))
+        slopes = self.slopes(t)
+        square = combined(
+            slopes * combined(np.array(self.covariance)[:, :, None] * slopes[:, None])
+        )
         return np.sqrt(np.maximum(square, 0.0))
 
     def poles(self) -> NDArray[np.inexact]:
@@ -148,13 +150,9 @@ class Quotient:
         scaled = np.array(self.denominator)[: k + 1] * scale ** np.arange(k + 1)
         return np.polynomial.polynomial.polyroots(scaled) * scale
 
-    def poles_within(self, low: float, high: float) -> list[float]:
-        """The real poles from `low` to `high`, ends included."""
-        return _real_within(self.poles(), low, high)
-
 
 @dataclass(frozen=True)
-class Barycentric:
+class Barycentric(_Rational):
     """Σ w_j f_j/(t − t_j) over Σ w_j/(t − t_j), the form used by the AAA algorithm."""
 
     support: tuple[float, ...]
@@ -182,22 +180,16 @@ class Barycentric:
         """The function multiplied by a factor."""
         return replace(self, values=tuple(factor * each for each in self.values))
 
-    def poles_within(self, low: float, high: float) -> list[float]:
-        """The real poles from `low` to `high`, ends included: eigenvalues of an arrow matrix."""
+    def poles(self) -> NDArray[np.inexact]:
+        """All poles: the finite eigenvalues of an arrow matrix."""
         n = len(self.support)
         arrow, unit = np.diag([0.0, *self.support]), np.diag([0.0] + [1.0] * n)
         arrow[0, 1:], arrow[1:, 0] = self.weights, 1.0
         poles = cast("NDArray[np.complex128]", linalg.eigvals(arrow, unit))
-        return _real_within(poles[np.isfinite(poles)], low, high)
+        return poles[np.isfinite(poles)]
 
 
 Rational = Quotient | Barycentric
-
-
-def _real_within(poles: NDArray[np.inexact], low: float, high: float) -> list[float]:
-    real = np.abs(poles.imag) <= REAL * np.abs(poles)
-    inside = real & (poles.real >= low) & (poles.real <= high)
-    return sorted(poles.real[inside].tolist())
 
 
 def _horner(coefficients: Sequence[float], t: Values) -> Values:
@@ -233,8 +225,8 @@ class _Problem:
         below = combined(b[:, None] * self.below)
         share = 1 / (below * self.target.unit)
         value = combined(a[:, None] * self.above) / below
-        beneath = np.delete(self.below, pinned, axis=0)
-        return np.concatenate([self.above * share, -beneath * (value * share)])
+        beneath = -np.delete(self.below, pinned, axis=0)
+        return np.concatenate([self.above * share, beneath * (value * share)])
 
     def pinned(self, b: Values) -> int:
         """Index of the coefficient to make 1: the constant one unless it is negligible."""
@@ -246,10 +238,7 @@ class _Problem:
     def quotient(
         self, a: Values, b: Values, pinned: int, covariance: Values | None = None
     ) -> Quotient:
-        """The function in powers of t, with one coefficient of the denominator made 1.
-
-        `covariance` belongs to the other coefficients, b scaled so that this one is 1.
-        """
+        """The function in powers of t; `covariance` is of a and b over the pinned coefficient."""
         above, below = (self._units(len(each)) for each in (a, b))
         unit = below[pinned]
         numerator = tuple((a / b[pinned] * above / unit).tolist())
@@ -277,15 +266,14 @@ class _Problem:
 
 def _powers(base: float, length: int) -> Values:
     """1, base, base² ...; np.power rounds differently on different processors."""
-    powers: Values = np.multiply.accumulate(np.array([1.0, *[base] * (length - 1)]))
-    return powers
+    return np.multiply.accumulate(np.array([1.0, *[base] * (length - 1)]))
 
 
 def _problem(target: Target, degrees: Degrees) -> _Problem:
     positive = target.t[target.t > 0]
     scale = float(np.median(positive)) if positive.size else 1.0
     u = target.t / scale
-    above, below = _basis(u, degrees.numerator), _basis(u, degrees.denominator)
+    above, below = (_basis(u, degree) for degree in (degrees.numerator, degrees.denominator))
     for _ in range(abs(degrees.numerator - degrees.denominator)):
         above = above * (1 + u) if degrees.numerator > degrees.denominator else above / (1 + u)
     return _Problem(target, above, below, scale)
@@ -317,8 +305,8 @@ def least_squares(target: Target, degrees: Degrees, *, bounded: bool = False) ->
     """
     problem = _problem(target, degrees)
     found = _refined(problem, *_linearised(problem, bounded), bounded=bounded)
-    has_pole = bool(found.poles_within(target.t.min(), target.t.max()))
-    if has_pole and not bounded and not met(found, target):
+    fails = found.poles_within(target.t.min(), target.t.max()) and not met(found, target)
+    if fails and not bounded:
         found = _refined(problem, *_corrected(problem))
     return found
 
@@ -375,9 +363,9 @@ def _refined(problem: _Problem, a: Values, b: Values, *, bounded: bool = False) 
 
 
 def _corrected(problem: _Problem, min_below: float = -1.0) -> tuple[Values, Values]:
-    """Differential correction: each linear program lowers the largest error, or ends the rounds.
+    """Differential correction from a linearised start; b is from `min_below` to 1.
 
-    The coefficients of the denominator are between `min_below` and 1.
+    Each linear program lowers the largest error, or ends the rounds.
     """
     target = problem.target
     unit = target.unit * np.max(target.g / target.unit)
@@ -406,39 +394,16 @@ def _corrected(problem: _Problem, min_below: float = -1.0) -> tuple[Values, Valu
 
 
 def _program(rows: Values, sizes: Values, n_above: int, min_below: float) -> Values | None:
-    """The coefficients that lower the values of all rows most; None at the optimum.
-
-    They are scaled by their current sizes, because the solver's tolerances are absolute.
-    """
+    """The coefficients that lower the values of all rows most; None at the optimum."""
+    # They are scaled by their sizes, because the solver's tolerances are absolute.
     sizes = np.maximum(np.abs(sizes), 1e-9 * np.max(np.abs(sizes)))
     cost = np.append(np.zeros(sizes.size), 1.0)
     left = np.hstack([rows * sizes, -np.ones((len(rows), 1))])
     bounds = [(None, None)] * n_above + [(min_below, 1.0)] * (sizes.size - n_above)
     bounds.append((None, None))
-    result = _SCIPY.linprog(cost, left, np.zeros(len(rows)), bounds=bounds, method="highs")
+    scipy = cast("Any", optimize)  # typed too narrowly
+    result = scipy.linprog(cost, left, np.zeros(len(rows)), bounds=bounds, method="highs")
     if result.x is None or result.x[-1] > -1e-14 or np.max(np.abs(result.x[n_above:-1])) < 1e-9:
         return None
     found: Values = result.x[:-1] * sizes
     return found / np.max(np.abs(found[n_above:]))
-
-
-def approximants(t: Values, g: Values) -> Iterator[Barycentric]:
-    """AAA (Nakatsukasa, Sète, Trefethen 2018): functions of 1, 2 ... terms through more points.
-
-    Each interpolates where the one before is farthest off; its weights minimise the linearised
-    error at the other points.
-    """
-    used = np.zeros(t.size, dtype=bool)
-    support: list[int] = []
-    values = np.full(t.size, np.mean(g))
-    for _ in range(min(MAX_TERMS, t.size // 2)):
-        support.append(int(np.argmax(np.where(used, -1.0, np.abs(g - values)))))
-        used[support[-1]] = True
-        rest = ~used
-        columns = np.stack([(g[rest] - g[k]) / (t[rest] - t[k]) for k in support])
-        weights = smallest_direction(columns)
-        found = Barycentric(
-            tuple(t[support].tolist()), tuple(g[support].tolist()), tuple(weights.tolist())
-        )
-        yield found
-        values = found(t)

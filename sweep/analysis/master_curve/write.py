@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from sweep.analysis.master_curve.curve import VARIABLES, MasterCurve, Piece, argument
-from sweep.analysis.master_curve.draw import plot_amplitudes, plot_fits, plot_phases
+from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
 from sweep.analysis.master_curve.least_squares import Values
 from sweep.analysis.master_curve.points import Points
 from sweep.analysis.master_curve.rational import Barycentric, Quotient, Rational
-from sweep.analysis.saving import write_texts
+from sweep.analysis.saving import save, write_texts
 
 ERRORS_AT = 20  # parts of a piece's range
 ENERGIES = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
@@ -32,16 +32,16 @@ def write_all(
     there are replaced. SweepError if they cannot be written.
     """
     written = [path for curve in curves for path in write(curve, folder)]
-    written.append(plot_fits(curves, folder / FITS))
+    written.append(save(draw_fits(curves), folder / FITS))
     known = not np.isnan(everything.phase).any() and np.unique(everything.phase).size > 1
     if known and np.unique(points.delta).size == 1 and points.delta[0] != 0:
         same = everything.where(everything.delta == points.delta[0])
         if _makes_curves(same.phase):
-            written.append(plot_phases(same, folder / PHASES))
+            written.append(save(draw_phases(same), folder / PHASES))
     if np.all(points.delta >= 0) and points.delta.any() and np.unique(points.phase).size == 1:
         same = everything.where(everything.phase == points.phase[0]) if known else points
         if _makes_curves(same.delta):
-            written.append(plot_amplitudes(same, folder / AMPLITUDES))
+            written.append(save(draw_amplitudes(same), folder / AMPLITUDES))
     return written
 
 

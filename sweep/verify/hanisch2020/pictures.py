@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from sweep.analysis.master_curve.draw import plot_amplitudes, plot_fits, plot_phases
+from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
+from sweep.analysis.saving import save
 from sweep.analysis.traces import plot_trace
 from sweep.theory import mdr_contact as theory
 from sweep.verify.hanisch2020.figures import Figures
@@ -24,9 +25,13 @@ def pictures(figures: Figures) -> tuple[Picture, ...]:
         "Fig. 2: stick, slip and no contact over two cycles; radius over that at d0": partial(
             plot_trace, figures.cycles.map
         ),
-        "Fig. 3: W̄ over β, and W̄δ over β/δ": partial(plot_amplitudes, figures.amplitudes),
-        "Fig. 4: W̄ over β for several phases, δ = 0.01": partial(plot_phases, figures.phases),
-        "Fig. 5: the fits and their errors": lambda path: plot_fits(curves, path, published),
+        "Fig. 3: W̄ over β, and W̄δ over β/δ": lambda path: save(
+            draw_amplitudes(figures.amplitudes), path
+        ),
+        "Fig. 4: W̄ over β for several phases, δ = 0.01": lambda path: save(
+            draw_phases(figures.phases), path
+        ),
+        "Fig. 5: the fits and their errors": lambda path: save(draw_fits(curves, published), path),
     }
     return tuple(
         Picture(f"hanisch2020_fig{number}.png", caption, draw)
