@@ -284,7 +284,8 @@ def _over(dataset: xr.Dataset, kept: Sequence[str], asked: Sequence[str]) -> tup
 
 def _refuse_cut_of_sample(dataset: xr.Dataset, at: Mapping[str, float]) -> None:
     for axis in map(str, dataset.sizes):
-        for name in set(at) & set(_sampled(dataset, axis)):
+        sampled = _sampled(dataset, axis)
+        for name in (name for name in at if name in sampled):
             raise SweepError(
                 f"{name} is sampled, so there is no axis to cut: draw over it with --over {name}, "
                 "or write every point as a row of a .csv with `sweep export`"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, cast
 
 import numpy as np
@@ -124,8 +125,8 @@ class Quotient(_Rational):
         """Derivatives by each free coefficient, shape (n_coefficients, n_points)."""
         below = _horner(self.denominator, t)
         powers = np.vander(t, max(len(self.numerator), len(self.denominator)), increasing=True).T
-        above = powers[: len(self.numerator)] / below
         beneath = np.delete(powers[: len(self.denominator)], self.pinned, axis=0)
+        above = powers[: len(self.numerator)] / below
         return np.concatenate([above, -beneath * (self(t) / below)])
 
     def standard_error(self, t: Values) -> Values | None:
@@ -133,10 +134,8 @@ class Quotient(_Rational):
         if not self.covariance:
             return None
         slopes = self.slopes(t)
-        square = combined(
-            slopes * combined(np.array(self.covariance)[:, :, None] * slopes[:, None])
-        )
-        return np.sqrt(np.maximum(square, 0.0))
+        products = combined(np.array(self.covariance)[:, :, None] * slopes[:, None, :])
+        return np.sqrt(np.maximum(combined(slopes * products), 0.0))
 
     def poles(self) -> NDArray[np.inexact]:
         """All poles, also where the numerator vanishes too.
@@ -210,8 +209,7 @@ class _Problem:
 
     def split(self, x: Values) -> tuple[Values, Values]:
         """a, and b with its leading 1, from the free coefficients."""
-        n_above = len(self.above)
-        return x[:n_above], np.concatenate([[1.0], x[n_above:]])
+        return x[: len(self.above)], np.concatenate([[1.0], x[len(self.above) :]])
 
     def errors(self, x: Values) -> tuple[Values, Values]:
         """The errors in their units, and their derivatives by the coefficients."""
@@ -230,8 +228,7 @@ class _Problem:
 
     def pinned(self, b: Values) -> int:
         """Index of the coefficient to make 1: the constant one unless it is negligible."""
-        t = self.target.t
-        least = float(np.min(t[t > 0], initial=self.scale))
+        least = float(np.min(self.target.t[self.target.t > 0], initial=self.scale))
         shares = np.abs(b * self._units(len(b)) * _powers(least, len(b)))
         return int(np.argmax(np.abs(b))) if shares.max() > PIN_RATIO * shares[0] else 0
 
@@ -244,18 +241,17 @@ class _Problem:
         numerator = tuple((a / b[pinned] * above / unit).tolist())
         denominator = (b / b[pinned] * below / unit).tolist()
         denominator[pinned] = 1.0
+        found = Quotient(numerator, tuple(denominator), pinned=pinned)
         if covariance is None:
-            return Quotient(numerator, tuple(denominator), pinned=pinned)
+            return found
         units = np.concatenate([above, np.delete(below, pinned)]) / unit
         spread: Values = covariance * units[:, None] * units
         errors: Values = np.sqrt(np.diag(spread))
-        return Quotient(
-            numerator,
-            tuple(denominator),
-            tuple(errors[: len(a)].tolist()),
-            tuple(np.insert(errors[len(a) :], pinned, 0.0).tolist()),
-            tuple(map(tuple, spread.tolist())),
-            pinned,
+        return replace(
+            found,
+            numerator_errors=tuple(errors[: len(a)].tolist()),
+            denominator_errors=tuple(np.insert(errors[len(a) :], pinned, 0.0).tolist()),
+            covariance=tuple(tuple(map(float, row)) for row in spread),
         )
 
     def _units(self, length: int) -> Values:
@@ -270,8 +266,7 @@ def _powers(base: float, length: int) -> Values:
 
 
 def _problem(target: Target, degrees: Degrees) -> _Problem:
-    positive = target.t[target.t > 0]
-    scale = float(np.median(positive)) if positive.size else 1.0
+    scale = float(np.median(target.t[target.t > 0])) if np.any(target.t > 0) else 1.0
     u = target.t / scale
     above, below = (_basis(u, degree) for degree in (degrees.numerator, degrees.denominator))
     for _ in range(abs(degrees.numerator - degrees.denominator)):
@@ -281,13 +276,9 @@ def _problem(target: Target, degrees: Degrees) -> _Problem:
 
 def _basis(u: Values, degree: int) -> Values:
     share, rest = u / (1 + u), 1 / (1 + u)
-    terms: list[Values] = []
-    for k in range(degree + 1):
-        term = np.full(u.shape, float(math.comb(degree, k)))
-        for factor in [share] * k + [rest] * (degree - k):
-            term = term * factor
-        terms.append(term)
-    return np.stack(terms)
+    factors = [[share] * k + [rest] * (degree - k) for k in range(degree + 1)]
+    choices = [np.full(u.shape, float(math.comb(degree, k))) for k in range(degree + 1)]
+    return np.stack([reduce(np.multiply, *pair) for pair in zip(factors, choices, strict=True)])
 
 
 def met(found: Rational, target: Target) -> bool:
@@ -356,8 +347,8 @@ def _refined(problem: _Problem, a: Values, b: Values, *, bounded: bool = False) 
     free = np.ones(x.size, dtype=bool)
     if bounded:
         free[len(a) :] = np.delete(b, pinned) != 0
-    variance = float(np.sum(off * off)) / max(off.size - int(free.sum()), 1)
     covariance = np.zeros((x.size, x.size))
+    variance = float(np.sum(off * off)) / max(off.size - int(free.sum()), 1)
     covariance[np.ix_(free, free)] = variance * triangle(columns[free], off).covariance()
     return problem.quotient(a, b, pinned, covariance)
 
