@@ -1,4 +1,4 @@
-"""Frequency–energy curves (backbones) of a sweep over energy: drawn, and read backwards."""
+"""Frequency–energy curves (backbones) of a sweep over energy, and the energy at a frequency."""
 
 from __future__ import annotations
 
@@ -12,30 +12,27 @@ from numpy.typing import NDArray
 
 from sweep import wording
 from sweep.analysis.saving import save
-from sweep.analysis.scales import scale
-from sweep.analysis.slices import Slice, cut, flag_names, quantity, unit
+from sweep.analysis.scales import evenly, scale
+from sweep.analysis.slices import Slice, cut, flag_names, quantity, with_unit
 from sweep.errors import SweepError
-from sweep.spec import Status
+from sweep.spec import Status, Values
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Values = NDArray[np.float64]
-
 ENERGY, FREQUENCY = "energy", "frequency"
-MOST_CURVES = 8
+MAX_CURVES = 8
 
 
 def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
     """The energy [J] at which the motion has a given frequency [Hz], over the other axes.
 
-    A frequency that a point of the sweep has is at that point's energy. Between two energies log E
-    is taken as straight over the frequency: the error is of second order in their distance, and at
-    most that distance just beyond grazing. NaN where no energy of the sweep has that frequency, or
-    more than one has: where the curve is not monotone, and on its flat part below grazing.
-    SweepError without an axis of energy.
+    It is exact at the points of the sweep. Between them log E is interpolated linearly over the
+    frequency; the error is of second order in the step of log E, and up to the step itself just
+    above grazing. NaN if no energy, or more than one, has that frequency: where the curve is not
+    monotonic, and on its flat part below grazing. SweepError without an axis of energy.
     """
     _check(dataset)
     import xarray as xr
@@ -58,9 +55,9 @@ def plot_backbone(
     per: str | None = None,
     at: Mapping[str, float] | None = None,
 ) -> Path:
-    """Draw the backbones into a file (.png, .pdf, .svg ...) and return the file's path.
+    """Save the picture of `draw_backbone` (.png, .pdf, .svg ...) and return the file's path.
 
-    SweepError as of `draw_backbone`, and if the file cannot be written.
+    SweepError as for `draw_backbone`, and if the file cannot be written.
     """
     return save(draw_backbone(dataset, per=per, at=at), path)
 
@@ -68,12 +65,12 @@ def plot_backbone(
 def draw_backbone(
     dataset: xr.Dataset, *, per: str | None = None, at: Mapping[str, float] | None = None
 ) -> Figure:
-    """The backbones as a matplotlib Figure: a curve for each value of the axis `per`.
+    """Draw the backbones as a matplotlib Figure, with one curve for each value of the axis `per`.
 
-    Without `per`, it is the longest other axis that `at` does not cut; of a long one some values
-    are drawn, spread evenly. Each other axis is cut at its middle, or at the value nearest to the
-    one `at` gives. Where the sweep has `stable`, unstable motions are dotted. SweepError without an
-    axis of at least two energies, or for names of axes that the sweep does not have.
+    By default, `per` is the longest other axis that `at` does not cut. At most MAX_CURVES values,
+    evenly spread, are drawn. Other axes are cut at the value nearest to that in `at`, or at their
+    middle. If the sweep has the output `stable`, unstable motions are dotted. SweepError without an
+    axis of at least two energies, and for unknown axes.
     """
     from matplotlib.figure import Figure
 
@@ -96,24 +93,19 @@ def draw_backbone(
     figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
     axes = figure.add_subplot()
     _draw_curves(axes, shown, per)
-    where = ", ".join(f"{name} = {value}" for name, value in shown.cuts.items())
-    title = f"{dataset.attrs.get('model', 'sweep')}: backbone"
-    axes.set_title(f"{title} at {where}" if where else title, loc="left", fontsize="medium")
+    axes.set_title(shown.title("backbone"), loc="left", fontsize="medium")
     return figure
 
 
 def _draw_curves(axes: Axes, shown: Slice, per: str | None) -> None:
     curves, energies = shown.dataset, shown.dataset[ENERGY].values
     frequencies = curves[FREQUENCY].copy(data=shown.values)
-    axes.set(
-        xscale=scale(energies), xlabel=_label(curves[ENERGY]), ylabel=_label(curves[FREQUENCY])
-    )
+    axes.set(xscale=scale(energies), xlabel=with_unit(ENERGY, curves[ENERGY]))
+    axes.set_ylabel(with_unit(FREQUENCY, curves[FREQUENCY]))
     if per is None or per not in frequencies.dims:
         _draw_curve(axes, energies, frequencies.values, _unstable(curves), {})
         return
-    count = curves.sizes[per]
-    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_CURVES)).round().astype(int))
-    for i in chosen:
+    for i in evenly(curves.sizes[per], MAX_CURVES):
         one = curves.isel({per: int(i)})
         label = {"label": f"{per} = {quantity(one[per])}"}
         values = frequencies.isel({per: int(i)}).values
@@ -125,7 +117,7 @@ def _draw_curve(
     axes: Axes, energies: Values, values: Values, unstable: NDArray[np.bool_], label: dict[str, Any]
 ) -> None:
     line = axes.plot(energies, np.where(unstable, np.nan, values), linewidth=1.3, **label)[0]
-    if unstable.any():  # dotted from the neighbours on: one motion alone would be no line
+    if unstable.any():  # dotted up to the neighbours, as a single point would not be visible
         beside = np.pad(unstable, 1)
         broken = np.where(unstable | beside[:-2] | beside[2:], values, np.nan)
         axes.plot(energies, broken, linestyle=":", linewidth=1.3, color=line.get_color())
@@ -139,9 +131,9 @@ def _unstable(curves: xr.Dataset) -> NDArray[np.bool_]:
 
 
 def _crossing(curves: Values, energies: Values, level: float) -> Values:
-    """The only energy of each curve, along the last axis, at which it has the value `level`.
+    """The only energy at which each curve, along the last axis, has the value `level`.
 
-    That of a sample as it is; between two, ln E is straight over the curve.
+    Between samples, ln E is interpolated linearly over the curve.
     """
     beyond = curves - level
     before, after = beyond[..., :-1], beyond[..., 1:]
@@ -166,7 +158,3 @@ def _check(dataset: xr.Dataset) -> None:
         )
     if dataset.sizes[ENERGY] < 2:
         raise SweepError("a backbone needs at least two energies")
-
-
-def _label(variable: xr.DataArray) -> str:
-    return f"{variable.name} [{unit(variable)}]"

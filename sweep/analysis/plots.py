@@ -1,9 +1,8 @@
-"""A picture of any sweep: lines over one axis, a colour map over two, slices of the rest."""
+"""A picture of any sweep: lines over one axis, or a colour map over two; others are cut."""
 
 from __future__ import annotations
 
 import json
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +19,6 @@ from sweep.analysis.class_borders import (
     mark_theory_borders,
     name_classes,
 )
-from sweep.analysis.outlines import draw_outlines, legend_of_cells
 from sweep.analysis.refined import geometric_axes
 from sweep.analysis.saving import save
 from sweep.analysis.scales import (
@@ -30,8 +28,9 @@ from sweep.analysis.scales import (
     scale,
     spans_decades,
 )
-from sweep.analysis.slices import Slice, cut, in_words, quantity, unit
+from sweep.analysis.slices import Slice, cut, in_words, quantity, with_unit
 from sweep.errors import SweepError
+from sweep.spec import Values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,10 +39,9 @@ if TYPE_CHECKING:
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
-Values = NDArray[np.float64]
-
-LABEL_WIDTH = 60  # characters: the least that an axis has room for
-MAX_LINES = 8  # an axis this short is drawn as lines rather than as columns of a map
+LABEL_WIDTH = 60  # characters that fit along the shortest axis
+MAX_LINES = 8  # longest axis that is drawn as one line per value rather than as a map
+CELL_COLOUR = (1.0, 1.0, 1.0, 0.5)
 NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
 ZERO: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
 
@@ -56,10 +54,10 @@ def plot(
     at: Mapping[str, float] | None = None,
     over: Sequence[str] = (),
 ) -> Path:
-    """Draw one output of a sweep into a file (.png, .pdf, .svg ...) and return the file's path.
+    """Save the picture that `draw` makes (.png, .pdf, .svg ...) and return the file's path.
 
-    See `draw` for what is on it. Folders on the way to `path` are made; a file there is replaced.
-    SweepError as of `draw`, and if the file cannot be written.
+    Missing folders are created; an existing file is replaced. SweepError as for `draw`, and if the
+    file cannot be written.
     """
     return save(draw(dataset, output, at=at, over=over), path)
 
@@ -71,29 +69,29 @@ def draw(
     at: Mapping[str, float] | None = None,
     over: Sequence[str] = (),
 ) -> Figure:
-    """The picture as a matplotlib Figure, bound to no window.
+    """Draw one output of a sweep as a matplotlib Figure.
 
-    `output` is any variable of the Dataset, the status by its names; without it, the first real
-    one. The two longest axes are drawn, logarithmic where their values lie far more evenly so; each
-    other is cut at its middle, or at the value nearest to the one `at` gives, and the title says
-    where. Borders between the classes of a flag are drawn and the classes named, whether the flag
-    is the output or stands beside it; borders that theory knows for the model are dashed. Points
-    without a value are hatched, and counted in the legend as are those at infinity on an axis,
-    which are left out. A sample is drawn as dots over two of its parameters, the first ones or
-    those of `over`; over one, as an axis is. Refined points are drawn as the grid that their cells
-    make (`analysis.refined.on_grid`), cells outlined. SweepError for what is no Dataset of a sweep,
-    for names it does not have, and where there is nothing to draw.
+    `output` is any variable of the Dataset, by default the first real one; of the status the names
+    are drawn. The two longest axes are drawn, on a logarithmic scale if their values are far more
+    evenly spaced there. Other axes are cut at the value nearest to that in `at`, or at their
+    middle, and the title says where. Borders between the classes of a flag are drawn and the
+    classes named; the flag may be the output or another variable. Borders known from theory are
+    dashed. Points without a value are hatched; points at infinity on an axis are left out; the
+    legend counts both. A sample is drawn as dots over the two parameters in `over`, by default the
+    first two; over a single parameter, it is drawn as an axis. Refined points are drawn as a grid
+    (`analysis.refined.on_grid`), with their cells outlined. SweepError for a Dataset that is not
+    that of a sweep, for unknown names, and if there is nothing to draw.
     """
     return draw_slice(cut(dataset, output, at or {}, over))
 
 
 def draw_slice(shown: Slice) -> Figure:
-    """What `draw` draws, of a slice that is there: of a sweep, or of its error.
+    """Draw a slice of a sweep, or of its error, as `draw` does.
 
-    Errors are on a logarithmic scale, of a map its least part cut off; where there is none (an
-    error of 0) the map is pale, and lines stop, unless there is none anywhere. The legend counts
-    those points. So it is with other outputs whose positive values span decades. SweepError for a
-    single point.
+    Errors are drawn on a logarithmic scale; on a map its lowest part is cut off. Where the error is
+    0, the map is pale and lines are interrupted, unless it is 0 everywhere; the legend counts those
+    points. Other outputs whose positive values span decades are drawn in the same way. SweepError
+    for a single point.
     """
     from matplotlib.figure import Figure
 
@@ -110,15 +108,9 @@ def draw_slice(shown: Slice) -> Figure:
         _draw_map(figure, axes, shown)
     else:
         _draw_lines(axes, shown)
-    axes.set_title(_title(shown), loc="left", fontsize="medium")
+    axes.set_title(shown.title(shown.name), loc="left", fontsize="medium")
     _draw_legend(figure, axes, shown)
     return figure
-
-
-def _title(shown: Slice) -> str:
-    title = f"{shown.dataset.attrs.get('model', 'sweep')}: {shown.name}"
-    cuts = ", ".join(f"{axis} = {value}" for axis, value in shown.cuts.items())
-    return f"{title} at {cuts}" if cuts else title
 
 
 def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
@@ -137,7 +129,8 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
             Patch(fill=False, linewidth=0, label=f"not drawn: {points} with {name} = inf")
         )
     if shown.refined is not None:
-        handles.append(legend_of_cells(shown.refined.status.size))
+        label = f"cells of {shown.refined.status.size:,} points, interpolated within"
+        handles.append(Patch(facecolor="none", edgecolor="0.6", label=label))
     if handles:
         figure.legend(
             handles=handles, loc="outside lower center", ncols=3, fontsize="small", frameon=False
@@ -145,38 +138,50 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
 
 
 def _label(variable: xr.DataArray) -> str:
-    """What a variable means, up to the first ; or :, with its unit, on lines that fit a side."""
-    told = str(variable.attrs.get("long_name", variable.name))
-    name = re.split("[;:]", told, maxsplit=1)[0]
-    symbol = unit(variable).replace(" ", "\N{NO-BREAK SPACE}")
-    return textwrap.fill(f"{name} [{symbol}]" if symbol else name, LABEL_WIDTH)
+    """The meaning of a variable up to the first ; or : with its unit, wrapped to fit an axis."""
+    meaning = str(variable.attrs.get("long_name", variable.name))
+    name = meaning.partition(";")[0].partition(":")[0]
+    return textwrap.fill(with_unit(name, variable), LABEL_WIDTH)
 
 
 def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
-    """The first axis to the right, the second upwards, the output in colour."""
+    """Draw the output in colour, over the first axis to the right and the second upwards."""
     x, y = (axis.values.astype(np.float64) for axis in shown.axes)
     for axis, name, values in zip(shown.axes, "xy", (x, y), strict=True):
         axes.set(**{f"{name}scale": scale(values), f"{name}label": _label(axis)})
     axes.patch.set(**NO_VALUE)
-    values = _of_some_colour(shown.values) if _leaves_zeros_apart(shown) else shown.values
     sides, heights = edges(x), edges(y)
+    values = _visible(shown)
     mesh = axes.pcolormesh(sides, heights, values.T, rasterized=True, **_colours(shown))
     _colour_bar(figure, axes, mesh, shown)
     if shown.refined is not None:
-        draw_outlines(axes, shown.refined.outlines, [str(axis.name) for axis in shown.axes])
+        _outline_cells(axes, *(shown.refined.outlines[str(axis.name)].T for axis in shown.axes))
     draw_class_borders(axes, x, y, shown)
     draw_theory_borders(axes, x, y, shown)
     name_classes(axes, x, y, shown)
-    # Contours end at the middle of cells, where matplotlib would end an axis of many decades, too.
+    # Contours end in the middle of the outer cells; an axis would end there with them.
     axes.set(xlim=sides[[0, -1]], ylim=heights[[0, -1]])
 
 
+def _outline_cells(axes: Axes, x: Values, y: Values) -> None:
+    """Outline the cells of a refined sweep, given where they begin and end: two (2, n_cells)."""
+    from matplotlib.collections import PolyCollection
+
+    (left, right), (lower, upper) = x, y
+    corners = ((left, lower), (right, lower), (right, upper), (left, upper))
+    boxes = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)
+    cells = PolyCollection(
+        list(boxes), facecolors="none", edgecolors=[CELL_COLOUR], linewidths=0.2, rasterized=True
+    )
+    axes.add_collection(cells, autolim=False)
+
+
 def _draw_sample(figure: Figure, axes: Axes, shown: Slice) -> None:
-    """A dot a point over two parameters, the output in colour; a cross where it has no value."""
+    """Draw a coloured dot for each point over two parameters, a cross where it has no value."""
     x, y = (shown.dataset[name] for name in shown.over)
     for axis, name in ((x, "x"), (y, "y")):
         axes.set(**{f"{name}scale": _sample_scale(shown, axis), f"{name}label": _label(axis)})
-    values = _of_some_colour(shown.values) if _leaves_zeros_apart(shown) else shown.values
+    values = _visible(shown)
     there = np.isfinite(values)
     dots = axes.scatter(
         x.values[there], y.values[there], s=_dot(values.size), c=values[there], linewidths=0,
@@ -188,17 +193,16 @@ def _draw_sample(figure: Figure, axes: Axes, shown: Slice) -> None:
 
 
 def _dot(number: int) -> float:
-    """The size in points² of each of so many dots: together half the page."""
+    """The size of one of a number of dots, in points²; all dots cover half the page."""
     return float(np.clip(2e4 / max(number, 1), 1.0, 30.0))
 
 
 def _sample_scale(shown: Slice, parameter: xr.DataArray) -> str:
-    """Logarithmic where it was drawn so, or spans decades."""
-    recipe = str(shown.dataset.attrs.get("recipe", "{}"))
-    axes = json.loads(recipe).get("axes", [])
-    asked = next((axis["recipe"].get(parameter.name) for axis in axes), None)
-    drawn_so = isinstance(asked, dict) and "loguniform" in asked
-    return "log" if drawn_so or spans_decades(parameter.values) else "linear"
+    """Logarithmic if the sample is log-uniform in the parameter, or if the values span decades."""
+    axes = json.loads(str(shown.dataset.attrs.get("recipe", "{}"))).get("axes", [])
+    distribution = next((axis["recipe"].get(parameter.name) for axis in axes), None)
+    log_uniform = isinstance(distribution, dict) and "loguniform" in distribution
+    return "log" if log_uniform or spans_decades(parameter.values) else "linear"
 
 
 def _colours(shown: Slice) -> dict[str, Any]:
@@ -217,17 +221,23 @@ def _colours(shown: Slice) -> dict[str, Any]:
 
 
 def _is_error(shown: Slice) -> bool:
-    """Whether a slice shows the relative error of what another shows."""
+    """Whether a slice shows relative errors."""
     return "against" in shown.dataset.attrs and not shown.names
 
 
 def _leaves_zeros_apart(shown: Slice) -> bool:
-    """Whether positive values are on a logarithmic scale, and zeros apart from it."""
+    """Whether positive values are drawn on a logarithmic scale and zeros apart from them."""
     return _is_error(shown) or (not shown.names and leaves_zeros_apart(shown.values))
 
 
-def _of_some_colour(values: Values) -> Values:
-    """Those below the scale at its least, those that are 0 below it: a NaN would be hatched."""
+def _visible(shown: Slice) -> Values:
+    """The values as coloured: small ones at the end of the scale, zeros below it.
+
+    Outside a logarithmic scale they would be masked, and hatched like missing values.
+    """
+    values = shown.values
+    if not _leaves_zeros_apart(shown):
+        return values
     low, _ = decades(values)
     return np.where(values == 0, 0.1 * low, np.maximum(values, low))
 
@@ -243,14 +253,13 @@ def _norm(values: Values) -> Normalize:
 
 def _colour_bar(figure: Figure, axes: Axes, mesh: ScalarMappable, shown: Slice) -> None:
     bar = figure.colorbar(mesh, ax=axes, label=_label(shown.output))
-    if shown.names:
-        names = shown.names
+    if names := shown.names:
         bar.set_ticks(list(names), labels=[hyphenated(name) for name in names.values()])
         bar.ax.tick_params(length=0)
 
 
 def _draw_lines(axes: Axes, shown: Slice) -> None:
-    """One line over the longest axis, or one for each value of a short second axis."""
+    """Draw one line over the longest axis, or one for each value of a short second axis."""
     along = max(shown.axes, key=lambda axis: axis.size)
     x = along.values.astype(np.float64)
     refined = along.name in geometric_axes(shown.dataset)
@@ -261,16 +270,15 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
     for line, label in zip(values, labels, strict=True):
         (drawn,) = axes.plot(x, line, label=label, **style)
         if not (style["marker"] or shown.names):
-            alone = _alone(line, positive=_leaves_zeros_apart(shown))
+            alone = _isolated(line, positive=_leaves_zeros_apart(shown))
             if alone.any():
                 axes.plot(x[alone], line[alone], ".", color=drawn.get_color())
     if _leaves_zeros_apart(shown):
-        if np.any(np.isfinite(values) & (values > 0)):  # else there is no scale to be had
+        if np.any(np.isfinite(values) & (values > 0)):  # otherwise there is no scale
             axes.set_yscale("log", nonpositive="mask")
     elif spans_decades(values[np.isfinite(values)]):
         axes.set_yscale("log")
-    if shown.names:
-        names = shown.names
+    if names := shown.names:
         axes.set_yticks(list(names), labels=[hyphenated(name) for name in names.values()])
     if len(values) == 1 and along.name not in shown.numbered:
         _mark_missing(axes, x, values[0])
@@ -279,17 +287,17 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
             mark_classes(axes, x, shown)
 
 
-def _alone(line: Values, *, positive: bool) -> NDArray[np.bool_]:
-    """Whether a value stands between two that are not drawn, so that no line leads to it."""
+def _isolated(line: Values, *, positive: bool) -> NDArray[np.bool_]:
+    """Whether neither neighbour of a value is drawn, so that no line would show it."""
     there = np.isfinite(line) & ((line > 0) if positive else True)
     beside = np.pad(there, 1)
     return there & ~beside[:-2] & ~beside[2:]
 
 
 def _line_style(shown: Slice, along: xr.DataArray) -> dict[str, Any]:
-    """Dots for a sample, steps for a flag, else a line, with dots where they are few."""
+    """Dots for a sample, steps for a flag, otherwise a line, with dots if points are few."""
     return {
-        "markersize": min(2 * _dot(along.size) ** 0.5, 6.0),  # twice what "." is wide
+        "markersize": min(2 * _dot(along.size) ** 0.5, 6.0),  # "." is half as wide
         "linestyle": "none" if along.name in shown.numbered else "-",
         "marker": "." if along.size <= 64 or along.name in shown.numbered else "",
         "drawstyle": "steps-mid" if shown.names else "default",
@@ -297,7 +305,7 @@ def _line_style(shown: Slice, along: xr.DataArray) -> dict[str, Any]:
 
 
 def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
-    """The lines, (n_lines, n_values), and what the legend calls each."""
+    """The lines, shape (n_lines, n_values), and the label of each."""
     if len(shown.axes) == 1:
         return shown.values[None, :], [""]
     (across,) = (axis for axis in shown.axes if axis.name != along.name)
@@ -306,7 +314,7 @@ def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
 
 
 def _mark_missing(axes: Axes, x: Values, line: Values) -> None:
-    """Hatch the cells of points without a value over the whole height."""
+    """Hatch the cells of points without a value, over the full height."""
     sides = np.repeat(edges(x), 2)[1:-1]
     missing = np.repeat(np.isnan(line), 2)
     if missing.any():

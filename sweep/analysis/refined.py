@@ -1,4 +1,4 @@
-"""Refined points as a grid: what lies between them comes from the cell that they are corners of."""
+"""Refined points as a grid, interpolated within the cells of which they are the corners."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from sweep.spec import LEVEL, Values
 if TYPE_CHECKING:
     import xarray as xr
 
-MAX_GRID_POINTS = 10**8  # of a grid, which is in memory as a whole
-BATCH = 2**22  # places in cells that are worked out together
+MAX_GRID_POINTS = 10**8  # of a grid, all of which is in memory
+BATCH = 2**22  # positions in cells that are interpolated at once
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of a refined sweep, found again from its points."""
+    """The cells of a refined sweep, reconstructed from its points."""
 
-    axes: Mapping[str, Values]  # in the order of the sweep, each with the values of the finest grid
+    axes: Mapping[str, Values]  # values of the finest grid along each axis, in the sweep's order
     mesh: Mesh
-    points: Keys  # where each point of the Dataset is
+    points: Keys  # position of each point of the Dataset
 
     def outlines(self) -> dict[str, NDArray[np.float64]]:
-        """Least and greatest value of each cell along each axis, (n_cells, 2)."""
+        """Smallest and largest value of each cell along each axis, shape (n_cells, 2)."""
         ends: list[NDArray[np.int64]] = []
         for level, cells in enumerate(self.mesh.cells):
             size = 1 << (self.mesh.levels - level)
@@ -50,21 +50,21 @@ def is_refined(dataset: xr.Dataset) -> bool:
 
 
 def axes_of(dataset: xr.Dataset) -> list[str]:
-    """The parameters of a refined sweep's coarse grid, in its order; none of another Dataset."""
+    """The axes of a refined sweep's coarse grid, in order; empty for any other Dataset."""
     recipe = _recipe(dataset)
     return [] if recipe is None else [str(axis["name"]) for axis in recipe["axes"]]
 
 
 def geometric_axes(dataset: xr.Dataset) -> list[str]:
-    """Those of the parameters that are halved at geometric means."""
+    """The axes of a refined sweep whose intervals are halved at the geometric mean."""
     recipe = _recipe(dataset)
     return [str(a["name"]) for a in recipe["axes"] if is_geometric(a)] if recipe else []
 
 
 def cells_of(dataset: xr.Dataset) -> Cells:
-    """The cells that the points of a refined sweep are the corners of.
+    """The cells whose corners are the points of a refined sweep.
 
-    SweepError if the Dataset is not that of a refined sweep with all its points.
+    SweepError if the Dataset does not hold all points of a refined sweep.
     """
     recipe = _recipe(dataset)
     if recipe is None or LEVEL not in dataset.coords:
@@ -87,7 +87,7 @@ def cells_of(dataset: xr.Dataset) -> Cells:
 
 
 def _fine_axes(dataset: xr.Dataset, recipe: Mapping[str, Any]) -> dict[str, Values]:
-    """The values of the finest grid along each axis, ascending, from those of the coarse one."""
+    """The values of the finest grid along each axis, ascending, from those of the coarse grid."""
     levels = int(recipe["refine"]["levels"])
     coarse = dataset[LEVEL].values == 0
     fine: dict[str, Values] = {}
@@ -98,12 +98,12 @@ def _fine_axes(dataset: xr.Dataset, recipe: Mapping[str, Any]) -> dict[str, Valu
 
 
 def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
-    """A refined sweep as a grid over its axes, halved so many times, by default to its finest.
+    """A refined sweep as a grid over its axes, halved `levels` times, by default to the finest.
 
-    What was computed is as it was. Between, real outputs are interpolated in their cell, linearly
-    from corner to corner along each axis; flags, counts and status are those of the nearest corner.
-    The values are in memory. SweepError if the Dataset is not that of a refined sweep, if there
-    are too many, or for levels that are none.
+    Computed values are unchanged. Between them, real outputs are interpolated multilinearly within
+    their cell; flags, counts and status are those of the nearest corner. The values are in memory.
+    SweepError if the Dataset is not that of a refined sweep, if the grid has too many points, or if
+    `levels` is not a whole number of 0 or above.
     """
     import xarray as xr
 
@@ -132,7 +132,7 @@ def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
 def _spread(
     values: NDArray[Any], cells: Cells, order: NDArray[np.intp], levels: int
 ) -> NDArray[Any]:
-    """Values of points, by their keys, over the whole grid of a level, the finest cells last."""
+    """The values of points over the whole grid of a level; the finest cells are written last."""
     mesh, known = cells.mesh, cells.points[order]
     step = 1 << (mesh.levels - levels)
     grid = np.zeros(tuple((size - 1) // step + 1 for size in mesh.shape), values.dtype)
@@ -151,7 +151,7 @@ def _spread(
 
 
 def _within(first: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], ...]:
-    """Index arrays of all places in cells, by axis; of shape (n_cells, size + 1, ...) together."""
+    """Indices along each axis of all positions in cells; shape (n_cells, size + 1, ...)."""
     n_axes = first.shape[1]
     indices: list[NDArray[np.int64]] = []
     for axis in range(n_axes):
@@ -162,14 +162,14 @@ def _within(first: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], ...
 
 
 def _between(corners: NDArray[Any], size: int, n_axes: int) -> NDArray[Any]:
-    """(n_cells, size + 1, ...) from (n_cells, 2**n_axes): what is at all places in cells."""
+    """Values at all positions in cells, (n_cells, size + 1, ...), from (n_cells, 2**n_axes)."""
     block = corners.reshape(-1, *[2] * n_axes)
     share = np.arange(size + 1) / size
     for axis in range(1, n_axes + 1):
         left, right = (block.take([side], axis) for side in (0, 1))
         along = share.reshape([-1 if i == axis else 1 for i in range(n_axes + 1)])
         if corners.dtype.kind == "f":
-            inside = left + along * (right - left)  # at its ends a missing value would spread
+            inside = left + along * (right - left)  # NaN at an end if the other end is NaN
             block = np.where(along == 0, left, np.where(along == 1, right, inside))
         else:
             block = np.where(along < 0.5, left, right)
@@ -177,7 +177,7 @@ def _between(corners: NDArray[Any], size: int, n_axes: int) -> NDArray[Any]:
 
 
 def _recipe(dataset: xr.Dataset) -> dict[str, Any] | None:
-    """What a refined sweep asked for along its points; None of another Dataset."""
-    made_from = json.loads(str(dataset.attrs.get("recipe", "{}")))
-    recipes = [plain(axis["recipe"]) for axis in made_from.get("axes", [])]
+    """The recipe of a refined sweep's points; None for any other Dataset."""
+    axes = json.loads(str(dataset.attrs.get("recipe", "{}"))).get("axes", [])
+    recipes = [plain(axis["recipe"]) for axis in axes]
     return next((r for r in recipes if "refine" in r and "pass" not in r), None)

@@ -1,4 +1,4 @@
-"""The part of a sweep that fits on paper: one output over one or two axes, the others cut."""
+"""The part of a sweep that a picture shows: one output over one or two axes, the others cut."""
 
 from __future__ import annotations
 
@@ -9,27 +9,24 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sweep import wording
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
 from sweep.errors import SweepError
-from sweep.spec import LEVEL, Status
+from sweep.spec import LEVEL, Status, Values
 
 if TYPE_CHECKING:
     import xarray as xr
 
-Values = NDArray[np.float64]
-
-MAX_GRID_POINTS = 2**24  # of the grid that refined points of three axes or more are drawn from
-MAX_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # to which an axis is thinned, by the number of axes shown
+MAX_GRID_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
+MAX_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # values left on each axis, by the number of axes shown
 
 
 @dataclass(frozen=True, eq=False)
 class Refined:
     """The cells and points of a refined sweep that is shown as a grid."""
 
-    outlines: Mapping[str, NDArray[np.float64]]  # by axis: (n_cells, 2), where each begins and ends
+    outlines: Mapping[str, Values]  # by axis: (n_cells, 2), where each cell begins and ends
     status: xr.DataArray  # of the points
 
 
@@ -37,13 +34,13 @@ class Refined:
 class Slice:
     """One output over the axes shown, in memory, axes ascending."""
 
-    dataset: xr.Dataset  # of the axes shown alone; the axes cut are coordinates without dimension
+    dataset: xr.Dataset  # over the axes shown; axes that are cut are scalar coordinates
     name: str  # of the output
-    cuts: Mapping[str, str]  # axis cut -> "0.1 kg"
+    cuts: Mapping[str, str]  # the value at each axis that is cut, such as "0.1 kg"
     numbered: frozenset[str]  # axes of samples, drawn as dots because neighbours are unrelated
-    over: tuple[str, ...] = ()  # of a sample: the two parameters it is drawn over
-    refined: Refined | None = None  # over two axes: its cells, and the points that were computed
-    infinite: Mapping[str, int] = field(default_factory=dict[str, int])  # axis -> points left out
+    over: tuple[str, ...] = ()  # two parameters of a sample, as abscissa and ordinate
+    refined: Refined | None = None  # cells and computed points of a refined sweep over two axes
+    infinite: Mapping[str, int] = field(default_factory=dict[str, int])  # points left out, by axis
 
     @property
     def output(self) -> xr.DataArray:
@@ -55,7 +52,7 @@ class Slice:
 
     @property
     def values(self) -> Values:
-        """The output, NaN where a point has no value; of the status, which of `names` it is."""
+        """The output, NaN where a point has no value; for the status, indices into `names`."""
         if self.name != "status":
             return self._where_ok(self.name)
         _, places = np.unique(self.output.values, return_inverse=True)
@@ -63,14 +60,14 @@ class Slice:
 
     @property
     def names(self) -> dict[int, str]:
-        """The name of each value where these are classes, else none; of the status those there."""
+        """The names of classes by value, {} if the output has none; of statuses those present."""
         if self.name != "status":
             return flag_names(self.output) if is_flag(self.output) else {}
         return dict(enumerate(Status(int(code)).name for code in np.unique(self.output.values)))
 
     @property
     def flag(self) -> xr.DataArray | None:
-        """The output itself if it is a flag, else the first flag beside it, else None."""
+        """The output if it is a flag, otherwise the first flag of the Dataset, or None."""
         names = [self.name, *map(str, self.dataset.data_vars)]
         return next((self.dataset[name] for name in names if is_flag(self.dataset[name])), None)
 
@@ -84,7 +81,7 @@ class Slice:
 
     @property
     def missing(self) -> dict[Status, int]:
-        """How many of the points shown have no value, by status."""
+        """Number of points shown that have no value, by status."""
         if "status" not in self.dataset or self.name == "status":
             return {}
         computed = self.dataset["status"] if self.refined is None else self.refined.status
@@ -94,7 +91,7 @@ class Slice:
 
     @property
     def parameters(self) -> dict[str, Values]:
-        """Every parameter of the sweep at every point shown, by name."""
+        """The parameters of the sweep at each point shown, by name."""
         coordinates = (self.dataset[str(name)] for name in self.dataset.coords)
         like = self.output
         return {
@@ -102,6 +99,12 @@ class Slice:
             for values in coordinates
             if values.dtype.kind in "iuf"
         }
+
+    def title(self, subject: str) -> str:
+        """The title of a picture: the model, the subject, and where other axes are cut."""
+        title = f"{self.dataset.attrs.get('model', 'sweep')}: {subject}"
+        cuts = ", ".join(f"{axis} = {value}" for axis, value in self.cuts.items())
+        return f"{title} at {cuts}" if cuts else title
 
     def _where_ok(self, name: str) -> Values:
         values = self.dataset[name].values.astype(np.float64)
@@ -118,14 +121,14 @@ def cut(
     *,
     computed: bool = False,
 ) -> Slice:
-    """The slice of `dataset` that is shown of `output` (the first real one if None).
+    """The slice that shows `output`, by default the first real one.
 
-    The two longest axes are kept; each other, and each that `at` names, is cut at the value nearest
-    to that of `at`, or at its middle. Long axes are thinned evenly (MAX_VALUES). Of a sample,
-    `over` are one or two of its parameters, by default the first two; over one it becomes an axis.
-    Refined points of several axes are a grid, as `on_grid` makes it; but a sample with `over`, or
-    where none but `computed` points are to be shown. Points at infinity on an axis shown are left
-    out: no axis has room for them, but `at` takes inf.
+    The two longest axes that `at` does not name are kept; the others are cut at the value nearest
+    to that in `at`, or at their middle. Long axes are thinned evenly (MAX_VALUES). A sample is
+    shown over one or two of its parameters, `over`, by default the first two; a single one becomes
+    an axis. Refined points over several axes become a grid (`on_grid`), except with `over` or if
+    only `computed` points are to be shown: then they are a sample. Points at infinity on an axis
+    shown are left out, but an axis may be cut at infinity.
     """
     _refuse_kinds(dataset, output, at, over)
     name = _output_name(dataset, output)
@@ -198,7 +201,7 @@ def _without_infinite(
 
 
 def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
-    """Refined points as a grid no finer than is shown; and if it has two axes, what they were."""
+    """Refined points as a grid no finer than is shown; over two axes also their cells."""
     dataset = dataset.load()
     cells = cells_of(dataset)
     shape, levels = cells.mesh.shape, cells.mesh.levels
@@ -211,7 +214,7 @@ def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
 
 
 def is_flag(variable: xr.DataArray) -> bool:
-    """Whether a variable holds named classes; the status does not count."""
+    """Whether a variable holds named classes; the status is not a flag."""
     return "flag_meanings" in variable.attrs and variable.name != "status"
 
 
@@ -225,6 +228,12 @@ def unit(variable: xr.DataArray) -> str:
     """The unit as printed, "" if dimensionless: "m/s^2" becomes "m/s²"."""
     text = str(variable.attrs.get("units", "1"))
     return "" if text == "1" else text.replace("^2", "²").replace("^3", "³")
+
+
+def with_unit(text: str, variable: xr.DataArray) -> str:
+    """A label with the variable's unit, in which no line breaks: "mass [kg]"."""
+    symbol = unit(variable).replace(" ", "\N{NO-BREAK SPACE}")
+    return f"{text} [{symbol}]".lstrip() if symbol else text
 
 
 def quantity(variable: xr.DataArray) -> str:
@@ -258,14 +267,14 @@ def _check_names(kind: str, given: Iterable[str], known: Iterable[object]) -> No
 
 
 def _kept_axes(output: xr.DataArray, at: Mapping[str, float]) -> list[str]:
-    """The names of the one or two longest axes that `at` does not cut, in the sweep's order."""
+    """The one or two longest axes that `at` does not cut, in the order of the sweep."""
     free = [str(axis) for axis in output.dims if axis not in at]
     longest = sorted(free, key=lambda axis: output.sizes[axis], reverse=True)[:2]
     return [axis for axis in free if axis in longest and output.sizes[axis] > 1]
 
 
 def _sampled(dataset: xr.Dataset, axis: str) -> list[str]:
-    """The parameters of a sample along an axis; none along an axis with values of its own."""
+    """The parameters of a sample along an axis; none if the axis has values of its own."""
     own = [str(name) for name in dataset.coords if dataset[name].dims == (axis,)]
     return [] if axis in own else [name for name in own if name != LEVEL]
 

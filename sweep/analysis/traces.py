@@ -1,9 +1,9 @@
-"""A picture of a trace: what is observed over a shared time, and its loop at the side."""
+"""A picture of a trace: the observables over a common time axis, with the loop beside them."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.analysis.saving import save
-from sweep.analysis.slices import flag_names, in_words, is_flag, quantity, unit
+from sweep.analysis.slices import flag_names, in_words, is_flag, quantity, unit, with_unit
 from sweep.errors import SweepError
 from sweep.models import models
-from sweep.spec import Model, Status
+from sweep.spec import Model, Status, Values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-DWARFED = 5.0  # observables of one unit share a panel unless one is this much greater than another
+MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel
 TITLE_WIDTH = 110  # characters
-LABEL_WIDTH = 20  # characters: the least that a panel has room for
+LABEL_WIDTH = 20  # characters that fit along the shortest panel
 LOOP_TICKS = 5  # at most, below the loop: their numbers may be long
 MAP_HEIGHT = 2.0  # of a map of items, in panels
-MAP_COLOURS = ("#9ec1dd", "#c4503b", "#e0b04a", "#6b8f5e")  # beyond the first meaning
-SHADES = ("0.88", "0.76", "0.64", "0.52")  # of a flag's meanings beyond the first
+MAP_COLOURS = ("#9ec1dd", "#c4503b", "#e0b04a", "#6b8f5e")  # of classes after the first
+SHADES = ("0.88", "0.76", "0.64", "0.52")  # of classes after the first
 
 
 def plot_trace(dataset: xr.Dataset, path: str | Path) -> Path:
-    """Draw a trace into a file (.png, .pdf, .svg ...) and return the file's path.
+    """Save the picture that `draw_trace` makes (.png, .pdf, .svg ...) and return the file's path.
 
-    Folders on the way to `path` are made; a file there is replaced. SweepError for what is no
+    Missing folders are created; an existing file is replaced. SweepError if the Dataset is not a
     trace, or if the file cannot be written.
     """
     return save(draw_trace(dataset), path)
 
 
 def draw_trace(dataset: xr.Dataset) -> Figure:
-    """The picture of a trace (see sweep.trace) as a matplotlib Figure, bound to no window.
+    """Draw a trace (see sweep.trace) as a matplotlib Figure.
 
-    Observables of one unit share a panel where they are of one size. Stretches of time in which a
-    flag holds another than its first meaning (a mass that is stuck) are shaded. The loop is that
-    of the model's table. Of a point that is not ok the title says why, and time goes to its end.
-    SweepError for what is no trace.
+    Observables of one unit and similar size share a panel. Intervals in which a flag does not have
+    its first class (a mass that sticks) are shaded. The model's table defines the loop. If the
+    point is not ok, the title says why, and the time axis covers the whole trace. SweepError if the
+    Dataset is not a trace.
     """
     from matplotlib.figure import Figure
 
@@ -67,7 +67,7 @@ def draw_trace(dataset: xr.Dataset) -> Figure:
     stack = _draw_panels(figure, grid, dataset, panels)
     for row, name in enumerate(maps, start=len(panels)):
         stack.append(figure.add_subplot(grid[row, 0], sharex=stack[0] if stack else None))
-        draw_item_map(stack[-1], dataset, name)
+        _draw_item_map(stack[-1], dataset, name)
     _finish_stack(figure, stack, dataset)
     if loop:
         _draw_loop(figure, grid[:, 1], dataset, loop)
@@ -78,27 +78,28 @@ def draw_trace(dataset: xr.Dataset) -> Figure:
 def _panels(dataset: xr.Dataset) -> list[list[str]]:
     """The observables of each panel, in the order of the Dataset."""
     panels: list[list[str]] = []
-    names = [str(name) for name in dataset.data_vars if "time" in dataset[name].dims]
-    for name in names:
-        if is_flag(dataset[name]):
+    for name, values in dataset.data_vars.items():
+        if "time" not in values.dims or is_flag(values):
             continue
-        fitting = [panel for panel in panels if _fits(dataset[panel[0]], dataset[name])]
-        if fitting:
-            fitting[0].append(name)
-        else:
-            panels.append([name])
+        fitting = (panel for panel in panels if _alike(dataset[panel[0]], values))
+        panel = next(fitting, None)
+        if panel is None:
+            panels.append(panel := [])
+        panel.append(str(name))
     return panels
 
 
-def _fits(first: xr.DataArray, other: xr.DataArray) -> bool:
-    sizes = sorted(float(np.nanmax(np.abs([0.0, *v.values.ravel()]))) for v in (first, other))
-    return bool(unit(first)) and unit(first) == unit(other) and sizes[1] <= DWARFED * sizes[0]
+def _alike(first: xr.DataArray, other: xr.DataArray) -> bool:
+    """Whether two observables have the same unit and similar sizes."""
+    small, large = sorted(np.nanmax(np.abs([0.0, *v.values.ravel()])) for v in (first, other))
+    same = bool(unit(first)) and unit(first) == unit(other)
+    return same and bool(large <= MAX_SIZE_RATIO * small)
 
 
 def _draw_panels(
     figure: Figure, grid: GridSpec, dataset: xr.Dataset, panels: list[list[str]]
 ) -> list[Axes]:
-    """All panels, top to bottom: above each what its lines are called, and the shades once."""
+    """All panels, top to bottom; a legend of the shades is above the first."""
     stack: list[Axes] = []
     for row, names in enumerate(panels):
         axes = figure.add_subplot(grid[row, 0], sharex=stack[0] if stack else None)
@@ -116,7 +117,7 @@ def _draw_panels(
 
 
 def _draw_legend(axes: Axes, handles: Sequence[Line2D | Patch]) -> None:
-    """On one line above a panel, at its right end."""
+    """Write a legend in one line above a panel, on the right."""
     axes.legend(
         handles=list(handles), loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(handles),
         borderaxespad=0.0, frameon=False, fontsize="small",
@@ -124,25 +125,25 @@ def _draw_legend(axes: Axes, handles: Sequence[Line2D | Patch]) -> None:
 
 
 def _anything(dataset: xr.Dataset, names: list[str]) -> bool:
-    """Whether any of these has a value to be drawn; else numbers on its axis would be made up."""
+    """Whether any of these has a value; otherwise the numbers on the axis would be meaningless."""
     return any(bool(np.isfinite(dataset[name].values).any()) for name in names)
 
 
 def _finish_stack(figure: Figure, stack: list[Axes], dataset: xr.Dataset) -> None:
-    """Name and numbers of time under the lowest alone."""
+    """Label the time axis below the lowest panel only."""
     for axes in stack[:-1]:
         axes.tick_params(labelbottom=False)
     time = dataset["time"]
-    stack[-1].set_xlabel(f"{time.attrs['long_name']} [{unit(time)}]")
+    stack[-1].set_xlabel(with_unit(time.attrs["long_name"], time))
     if _status(dataset) is not Status.ok and time.size > 1:
         stack[-1].set_xlim(float(time[0]), float(time[-1]))
     figure.align_ylabels(stack)
 
 
-def draw_item_map(axes: Axes, dataset: xr.Dataset, name: str) -> None:
-    """Draw a flag of each item (a spring that sticks or slips) over time and the item's place.
+def _draw_item_map(axes: Axes, dataset: xr.Dataset, name: str) -> None:
+    """Draw a flag of each item (a spring that sticks or slips) over time and the item's position.
 
-    The first meaning stays white, as in Hanisch, Richter, Li 2020, Fig. 2.
+    The first class is white, as in Hanisch, Richter, Li 2020, Fig. 2.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
@@ -158,15 +159,13 @@ def draw_item_map(axes: Axes, dataset: xr.Dataset, name: str) -> None:
     pairs = zip(meanings.values(), colours, strict=True)
     handles = [Patch(facecolor=c, edgecolor="0.6", label=in_words(m)) for m, c in pairs]
     _draw_legend(axes, handles)
-    symbol = unit(dataset[item])
-    place = str(dataset[item].attrs["long_name"])
-    axes.set_ylabel(f"{place} [{symbol}]" if symbol else place)
-    axes.set_ylim(_where_it_changes(dataset[item].values, flag.values))
+    axes.set_ylabel(with_unit(str(dataset[item].attrs["long_name"]), dataset[item]))
+    axes.set_ylim(_changing_range(dataset[item].values, flag.values))
     axes.margins(x=0)
 
 
-def _where_it_changes(places: NDArray[np.float64], flags: NDArray[np.uint8]) -> tuple[float, float]:
-    """The items whose flag changes in time, and as many inward of them; all, where that is most."""
+def _changing_range(places: Values, flags: NDArray[np.uint8]) -> tuple[float, float]:
+    """The items whose flag changes in time, and as wide a range inside them, down to 0 at most."""
     changes = np.flatnonzero(np.any(flags != flags[:1], axis=0))
     last = float(places[-1])
     if changes.size == 0:
@@ -180,52 +179,49 @@ def _draw_line(axes: Axes, dataset: xr.Dataset, name: str) -> Line2D:
 
 
 def _label(dataset: xr.Dataset, names: list[str]) -> str:
-    """The name of what is alone in a panel, or the last word that several have in common."""
+    """The name of a single observable, or the last word that several have in common."""
     words = in_words(names[0])
-    ends = {in_words(name).rpartition(" ")[2] for name in names}
     if len(names) > 1:
-        words = ends.pop() if len(ends) == 1 else ""
-    symbol = unit(dataset[names[0]]).replace(" ", "\N{NO-BREAK SPACE}")
-    told = f"{words} [{symbol}]".lstrip() if symbol else words
-    return textwrap.fill(told, LABEL_WIDTH)
+        last = {in_words(name).rpartition(" ")[2] for name in names}
+        words = last.pop() if len(last) == 1 else ""
+    return textwrap.fill(with_unit(words, dataset[names[0]]), LABEL_WIDTH)
 
 
 def _shade(axes: Axes, dataset: xr.Dataset) -> None:
-    """Grey where a flag holds another than its first meaning."""
+    """Shade the intervals in which a flag does not have its first class."""
     time = dataset["time"].values
     if time.size < 2:
         return
     middles = (time[1:] + time[:-1]) / 2
     sides = np.repeat(np.concatenate([time[:1], middles, time[-1:]]), 2)[1:-1]
-    for flag in _flags(dataset):
-        for code, shade in zip(list(flag_names(flag))[1:], SHADES, strict=False):
-            where: NDArray[np.bool_] = np.repeat(flag.values == code, 2)
-            upright = axes.get_xaxis_transform()
-            axes.fill_between(
-                sides, 0, 1, where=where.tolist(), transform=upright, color=shade, linewidth=0,
-                zorder=0,
-            )  # fmt: skip
+    for _, there, shade in _shaded_classes(dataset):
+        axes.fill_between(
+            sides, 0, 1, where=np.repeat(there, 2).tolist(), transform=axes.get_xaxis_transform(),
+            color=shade, linewidth=0, zorder=0,
+        )  # fmt: skip
 
 
 def _shades(dataset: xr.Dataset) -> list[Patch]:
     from matplotlib.patches import Patch
 
+    classes = _shaded_classes(dataset)
     return [
-        Patch(color=shade, label=in_words(name))
-        for flag in _flags(dataset)
-        for (code, name), shade in zip(list(flag_names(flag).items())[1:], SHADES, strict=False)
-        if np.any(flag.values == code)
+        Patch(color=shade, label=in_words(name)) for name, there, shade in classes if any(there)
     ]
 
 
+def _shaded_classes(dataset: xr.Dataset) -> Iterator[tuple[str, NDArray[np.bool_], str]]:
+    """The classes of flags over time after the first: name, where they are, and shade."""
+    for flag in dataset.data_vars.values():
+        if is_flag(flag) and flag.dims == ("time",):
+            classes = list(flag_names(flag).items())[1:]
+            for (code, name), shade in zip(classes, SHADES, strict=False):
+                yield name, flag.values == code, shade
+
+
 def _maps(dataset: xr.Dataset) -> list[str]:
-    """The flags that items have, each over time and item."""
-    flags = {str(name): dataset[name] for name in dataset.data_vars if is_flag(dataset[name])}
-    return [name for name, flag in flags.items() if flag.ndim == 2]
-
-
-def _flags(dataset: xr.Dataset) -> list[xr.DataArray]:
-    return [v for v in dataset.data_vars.values() if is_flag(v) and v.dims == ("time",)]
+    """The flags of items, each over time and item."""
+    return [str(name) for name, v in dataset.data_vars.items() if is_flag(v) and v.ndim == 2]
 
 
 def _loop(dataset: xr.Dataset) -> tuple[str, str] | None:
@@ -250,20 +246,20 @@ def _draw_loop(
 
 
 def _title(dataset: xr.Dataset) -> str:
-    """Model, method, the point (parameters given and not neutral), and why it is not ok."""
+    """Model, method, the point (parameters that differ from neutral values), and its status."""
     model = models().get(str(dataset.attrs.get("model")))
     sets = model.parameter_sets if model else ()
     methods = model.methods if model else ()
     tables = [model.parameters if model else (), *(each.parameters for each in (*sets, *methods))]
     neutral = {p.name: p.default for table in tables for p in table if p.neutral}
     point = {str(name): dataset[name] for name in dataset.coords if name not in dataset.dims}
-    told = [
+    values = [
         f"{in_words(name)} {quantity(value)}"
         for name, value in point.items()
         if not np.isnan(float(value)) and neutral.get(name) != float(value)
     ]
     head = f"{in_words(str(dataset.attrs.get('model')))}, method {dataset.attrs.get('method')}"
-    whole = ", ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in told)
+    whole = ", ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in values)
     lines = [head, *textwrap.wrap(whole, TITLE_WIDTH)]
     status = _status(dataset)
     if status is not Status.ok:
