@@ -1,4 +1,4 @@
-"""Backbones: energies read off against theory, curves drawn of the right axis."""
+"""Backbones: energies against theory, and curves of the right axis."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_energy_at_a_frequency(backbones: xr.Dataset) -> None:
         assert error[inside & (expected > 1.1 * grazing)].max() < 0.029**2 / 4
 
 
-def test_no_energy_where_the_curve_is_flat_or_turns(backbones: xr.Dataset) -> None:
+def test_no_energy_if_the_curve_is_flat_or_not_monotonic(backbones: xr.Dataset) -> None:
     flat = float(backbones["frequency"].isel(energy=0, gap=2)[0])
     assert np.isnan(energy_at(backbones, flat)).all()
     turning = backbones.isel(gap=1, wall_stiffness=6).copy(deep=True)
@@ -57,8 +57,8 @@ def test_no_energy_where_the_curve_is_flat_or_turns(backbones: xr.Dataset) -> No
 
 
 @pytest.mark.parametrize("direction", [1, -1], ids=["rising", "falling"])
-def test_a_frequency_of_the_sweep_has_its_energy(backbones: xr.Dataset, direction: int) -> None:
-    """Ends included; the part below grazing is flat."""
+def test_energies_of_the_sweep_are_exact(backbones: xr.Dataset, direction: int) -> None:
+    """Both ends are included; the part below grazing is flat."""
     one = backbones.isel(gap=2, wall_stiffness=8)
     one = one.assign(frequency=direction * one["frequency"])
     grazing = theory.grazing_energy(10.0, 0.02)
@@ -71,8 +71,8 @@ def test_a_frequency_of_the_sweep_has_its_energy(backbones: xr.Dataset, directio
     assert ends == [beyond["energy"].values[0], beyond["energy"].values[-1]]
 
 
-def test_a_sample_that_is_not_the_only_one_is_no_energy() -> None:
-    """Met by two samples apart, or by a sample and between two others."""
+def test_ambiguous_energies_are_nan() -> None:
+    """The level occurs at two samples, or at a sample and between two others."""
     energy = np.array([1.0, 2.0, 3.0, 4.0])
     for curve, level, expected in (
         ([1.0, 2.0, 3.0, 4.0], 2.0, 2.0),
@@ -90,7 +90,7 @@ def test_a_sample_that_is_not_the_only_one_is_no_energy() -> None:
         np.testing.assert_array_equal(energy_at(dataset, level), expected)
 
 
-def test_a_failed_point_is_not_read_across(backbones: xr.Dataset) -> None:
+def test_no_interpolation_across_a_failed_point(backbones: xr.Dataset) -> None:
     one = backbones.isel(gap=1, wall_stiffness=6).copy(deep=True)
     place = int(np.abs(one["energy"].values - float(energy_at(one, 0.6))).argmin())
     one["status"][place - 1 : place + 2] = 1
@@ -122,7 +122,7 @@ def test_a_single_curve_and_unstable_motions(backbones: xr.Dataset) -> None:
     assert np.isnan(solid.get_ydata()[350:]).all()
 
 
-def test_a_single_unstable_motion_among_stable_ones_is_seen(backbones: xr.Dataset) -> None:
+def test_a_single_unstable_motion_is_visible(backbones: xr.Dataset) -> None:
     one = backbones.isel({name: 0 for name in backbones.frequency.dims if name != "energy"})
     stable = np.ones(one.sizes["energy"], dtype=np.uint8)
     stable[7] = 0
@@ -131,7 +131,7 @@ def test_a_single_unstable_motion_among_stable_ones_is_seen(backbones: xr.Datase
     assert np.flatnonzero(np.isfinite(dotted.get_ydata())).tolist() == [6, 7, 8]
 
 
-def test_an_axis_that_is_cut_has_no_curve_for_each_value(backbones: xr.Dataset) -> None:
+def test_axes_that_are_cut_have_no_curves(backbones: xr.Dataset) -> None:
     axes = draw_backbone(backbones, at={"wall_stiffness": 100.0}).axes[0]
     assert axes.get_lines()[0].get_label().startswith("gap = ")
     both = draw_backbone(backbones, at={"wall_stiffness": 100.0, "gap": 0.01}).axes[0]
@@ -150,7 +150,7 @@ def test_a_frequency_is_one_number(backbones: xr.Dataset, frequency: Any) -> Non
         energy_at(backbones, frequency)
 
 
-def test_what_has_no_backbone_is_refused(backbones: xr.Dataset) -> None:
+def test_datasets_without_a_backbone_are_refused(backbones: xr.Dataset) -> None:
     with pytest.raises(SweepError, match="no output 'frequency'"):
         draw_backbone(backbones.drop_vars("frequency"))
     with pytest.raises(SweepError, match="along an axis 'energy'"):

@@ -1,4 +1,4 @@
-"""Errors of results against others at the same points: by hand, through the engine, in pictures."""
+"""Errors of results against others at the same points: by hand, from runs, and in pictures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def dataset(
     regime: Sequence[Sequence[int]] | None = None,
     steps: Sequence[float] = (0.1, 0.2),
 ) -> xr.Dataset:
-    """A Dataset of step × friction, or of friction where `steps` is empty."""
+    """A Dataset over step and friction, or over friction alone if `steps` is empty."""
     dims = ("step", "friction") if steps else ("friction",)
     coordinates = {"step": list(steps)} if steps else {}
     variables = {
@@ -75,7 +75,7 @@ def test_error_by_hand() -> None:
     assert found.attrs["units"] == "1"
 
 
-def test_error_of_a_flag_is_whether_it_differs() -> None:
+def test_error_of_a_flag_says_whether_classes_differ() -> None:
     found = error(FOUND, RIGHT, "regime")
     assert found.dtype == np.uint8
     np.testing.assert_array_equal(found.values, [[0, 0, 1], [0, MISSING_FLAG, 0]])
@@ -83,7 +83,7 @@ def test_error_of_a_flag_is_whether_it_differs() -> None:
 
 
 @pytest.mark.parametrize("order", [("step", "friction"), ("friction", "step")])
-def test_a_reference_without_an_axis_holds_for_all_of_it(order: tuple[str, str]) -> None:
+def test_a_reference_without_an_axis_is_broadcast(order: tuple[str, str]) -> None:
     right = dataset([1.0, -4.0, 8.0], [0, 0, 3], steps=())
     made = errors(FOUND.transpose(*order), right)
     assert made["wear_power_error"].dims == made["status"].dims == order
@@ -93,12 +93,12 @@ def test_a_reference_without_an_axis_holds_for_all_of_it(order: tuple[str, str])
     np.testing.assert_array_equal(made["status"].values, [[0, 0, 3], [0, 2, 3]])
 
 
-def test_where_nothing_but_zeros_is_right_an_error_is_infinite() -> None:
+def test_errors_against_zeros_only_are_infinite() -> None:
     found = error(dataset([[0, 1, 0], [0, 0, 0]], np.zeros((2, 3))), 0 * RIGHT, "wear_power")
     np.testing.assert_array_equal(found.values, [[0, math.inf, 0], [0, 0, 0]])
 
 
-def test_errors_tell_what_was_compared_and_how_points_ended() -> None:
+def test_errors_have_methods_and_joint_status() -> None:
     made = errors(FOUND, RIGHT.assign_attrs(method="exact", revision=3))
     assert set(made.data_vars) == {"wear_power_error", "regime_error", "status"}
     np.testing.assert_array_equal(made["status"].values, FOUND["status"].values)
@@ -148,8 +148,8 @@ def moreau() -> xr.Dataset:
     return sweep.run(MOREAU, store=None)
 
 
-def test_compare_is_the_error_against_a_run_of_the_other(moreau: xr.Dataset) -> None:
-    """With the exact method asked for by the user, who broadcasts by hand."""
+def test_compare_runs_the_other_method(moreau: xr.Dataset) -> None:
+    """Compare with a run of the exact method that is broadcast here."""
     table = dict(MOREAU, method="exact", axes={"base_acceleration": {"values": [0.9, 3, 9]}})
     right = sweep.run(table, store=None)["wear_power"].values
     made = sweep.compare(moreau)["wear_power_error"]
@@ -159,7 +159,7 @@ def test_compare_is_the_error_against_a_run_of_the_other(moreau: xr.Dataset) -> 
 
 
 def test_the_error_falls_with_the_step(moreau: xr.Dataset) -> None:
-    """Moreau's scheme is of order 1 in slip, where a reversal lies anywhere within a step."""
+    """Moreau's scheme is of order 1 in slip, as reversals lie anywhere within a step."""
     made = sweep.compare(moreau)
     slips = made["wear_power_error"].values[:, 1:]
     assert np.all(np.diff(slips, axis=0) > 0)
@@ -168,15 +168,15 @@ def test_the_error_falls_with_the_step(moreau: xr.Dataset) -> None:
     assert made.attrs["against"] == "exact"
 
 
-def test_a_part_of_results_is_compared_over_that_part(moreau: xr.Dataset) -> None:
+def test_a_selection_of_results_can_be_compared(moreau: xr.Dataset) -> None:
     part = moreau.isel(base_acceleration=1, step=[0, 2])
     made, whole = (sweep.compare(each)["wear_power_error"] for each in (part, moreau))
     assert made.dims == ("step",)
     np.testing.assert_array_equal(made.values, whole.values[[0, 2], 1])
 
 
-def test_an_axis_of_two_parameters_is_compared(moreau: xr.Dataset) -> None:
-    """Listed points, which a sweep file cannot ask for yet."""
+def test_an_axis_of_two_parameters_can_be_compared(moreau: xr.Dataset) -> None:
+    """An axis of listed points, which sweep files do not offer."""
     asked = reference_sweep(moreau, "moreau")
     columns = {"friction": np.array([0.1, 0.2, 0.1]), "base_acceleration": np.array([3, 9, 0.9])}
     constants = {name: v for name, v in asked.constants.items() if name not in columns}
@@ -194,8 +194,8 @@ def test_an_axis_of_two_parameters_is_compared(moreau: xr.Dataset) -> None:
     )
 
 
-def test_another_method_takes_what_it_is_given(moreau: xr.Dataset) -> None:
-    """Its own defaults for what nobody gives; not a number is that of a derived parameter."""
+def test_parameters_of_the_other_method(moreau: xr.Dataset) -> None:
+    """Its defaults apply to parameters that are not given; NaN stands for a derived default."""
     right = reference_sweep(moreau, "euler", {"tangential_stiffness": 1e6, "step": 1e-4})
     assert right.dimensions == ("base_acceleration",)
     assert right.constants["step"] == 1e-4
@@ -214,14 +214,14 @@ def test_another_method_takes_what_it_is_given(moreau: xr.Dataset) -> None:
         ("exact", {"mass": -1.0}, "cannot take mass = -1.0 from these results: above 0 kg"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(
+def test_incomparable_results_are_refused(
     moreau: xr.Dataset, method: str, parameters: Mapping[str, float], message: str
 ) -> None:
     with pytest.raises(SweepError, match=re.escape(message)):
         sweep.compare(moreau, method, parameters)
 
 
-def test_what_is_no_sweep_is_refused() -> None:
+def test_datasets_of_no_sweep_are_refused() -> None:
     with pytest.raises(SweepError, match="these are not results of a sweep"):
         sweep.compare(FOUND)
 
@@ -235,7 +235,7 @@ SMOKE = str(configs_folder() / "smoke" / "step_size.toml")
 
 @pytest.fixture(scope="module")
 def smoke() -> Callable[[str], xr.Dataset]:
-    """The smoke file of step sizes by a method, in memory."""
+    """Run the smoke file of step sizes with a method, in memory."""
 
     def made(method: str) -> xr.Dataset:
         if method == "moreau":
@@ -253,7 +253,7 @@ SLOW = [
 
 @pytest.mark.parametrize("method", ["euler", "moreau", *SLOW])
 def test_error_map_of_every_scheme_smoke(smoke: Callable[[str], xr.Dataset], method: str) -> None:
-    """In colour only where there is an error, hatched where the step is too long."""
+    """Cells are coloured where the error is not 0, and hatched where the step is too long."""
     made = smoke(method)
     shown = compare_slice(cut(made, None, {}), "exact")
     figure = plots.draw_slice(shown)
@@ -273,22 +273,22 @@ def test_error_map_of_every_scheme_smoke(smoke: Callable[[str], xr.Dataset], met
     assert (f"no value: {diverged} diverged" in legend) == (diverged > 0) == (method != "moreau")
 
 
-def test_the_name_of_a_long_band_stands_in_its_middle() -> None:
+def test_the_name_of_a_long_band_is_in_its_middle() -> None:
     band = np.zeros((30, 12), dtype=bool)
     band[2:29, 5:8] = True
     assert roomiest_cell(band) == (15, 6)
 
 
 def test_errors_as_lines_are_on_a_logarithmic_scale(moreau: xr.Dataset) -> None:
-    """One line for each acceleration; where there is no error, none."""
+    """One line per acceleration, interrupted where the error is 0."""
     figure = plots.draw_slice(compare_slice(cut(moreau, None, {}), "exact"))
     (axes,) = figure.axes
     assert axes.get_yscale() == "log"
     assert "no error: 3 points" in legend_of(figure)
 
 
-def test_no_errors_at_all_are_drawn_as_lines_at_0(moreau: xr.Dataset, tmp_path: Path) -> None:
-    """Of a method against itself; what matplotlib warns of would be an error here."""
+def test_errors_that_are_all_0_are_drawn_as_lines(moreau: xr.Dataset, tmp_path: Path) -> None:
+    """Compare a method with itself; warnings from matplotlib are errors in tests."""
     figure = plots.draw_slice(compare_slice(cut(moreau, None, {}), "moreau"))
     saving.save(figure, tmp_path / "a.png")
     (axes,) = figure.axes
@@ -299,7 +299,7 @@ def test_no_errors_at_all_are_drawn_as_lines_at_0(moreau: xr.Dataset, tmp_path: 
     assert "no error: 9 points" in legend_of(figure)
 
 
-def test_plot_against_tells_median_and_worst(run: Run) -> None:
+def test_plot_against_prints_median_and_worst(run: Run) -> None:
     assert run("run", SMOKE, "-o", "a.zarr")[0] == 0
     status, out, err = run("plot", "a.zarr", "--against", "exact")
     assert (status, err) == (0, "")
@@ -313,7 +313,7 @@ def test_plot_against_tells_median_and_worst(run: Run) -> None:
     assert path == "a_against_exact.png"
 
 
-def test_plot_against_for_programs(run: Run, tmp_path) -> None:
+def test_plot_against_as_json(run: Run, tmp_path) -> None:
     assert run("run", SMOKE, "-o", "a.zarr")[0] == 0
     arguments = ("--against", "exact", "--at", "step=0", "-o", "b.svg", "--json")
     told = json.loads(run("plot", "a.zarr", "regime", *arguments)[1])

@@ -46,7 +46,7 @@ TENTH_PERCENT = 1e-3
 
 
 def closed_over_xi(xi: Values) -> Values:
-    """W̄δ of a sphere under constant load, δ → 0, φ any: elementary, and nowhere in sweep/."""
+    """W̄δ of a sphere under constant load, δ → 0, for any φ; independent of sweep/."""
     core = np.sqrt(np.maximum(1 - 1 / np.maximum(xi, 1.0), 0.0))
     beyond = 0.4 * (1 - core) * (1 + 3 * core + core**2) / (1 + core) ** 2
     return np.where(xi < 1, 2 * xi - 1.6 * xi**2, beyond)
@@ -77,7 +77,7 @@ def points() -> Points:
 
 
 def written_function(curve: MasterCurve, folder: Path) -> Any:
-    """`energy` of the Python file that is written, imported from it."""
+    """The written Python file as an imported module."""
     path = next(path for path in write(curve, folder) if path.suffix == ".py")
     spec = importlib.util.spec_from_file_location("written", path)
     assert spec is not None
@@ -94,7 +94,7 @@ def written_function(curve: MasterCurve, folder: Path) -> Any:
 def test_better_than_a_tenth_per_cent_with_fewer_coefficients_than_the_paper(
     points: Points, method: str
 ) -> None:
-    """Eq. 25 has 5 + 5 free coefficients and eq. 27 has 4 + 3, leading ones not counted."""
+    """Eq. 25 has 5 + 5 free coefficients and eq. 27 has 4 + 3, without the leading ones."""
     over_xi = fit(points, "xi", Choices(method=method, limits=(0.0, 4.0)))
     over_beta = fit(points, "beta", Choices(method=method, limits=(0.1, 1e6)))
     xi = np.unique(np.concatenate([np.geomspace(1e-9, 4, 20_001), np.linspace(0.9, 1.1, 20_001)]))
@@ -104,7 +104,7 @@ def test_better_than_a_tenth_per_cent_with_fewer_coefficients_than_the_paper(
     assert over_xi.n_coefficients + over_beta.n_coefficients == 14 < 10 + 7
 
 
-def test_with_its_degrees_the_closed_form_comes_out(points: Points) -> None:
+def test_the_closed_form_is_recovered_with_its_degrees(points: Points) -> None:
     """Above ξ = 1 it is W̄δ = (1/ξ)(2/5)(1 + 3w + w²)/(1 + w)³ with w = √(1 − 1/ξ)."""
     curve = fit(points, "xi", Choices(degrees=(Degrees(1, 0), Degrees(2, 3))))
     below, above = (piece.rational for piece in curve.pieces)
@@ -140,8 +140,8 @@ def test_another_profile_and_phase_have_their_own_closed_form() -> None:
 
 
 @pytest.mark.parametrize("phase", [0.01, 0.03, math.pi - 0.03])
-def test_a_curve_that_does_not_follow_points_nearly_in_phase_says_so(phase: float) -> None:
-    """They lie on the closed form, so neither scatter nor number of points is to blame.
+def test_a_note_on_curves_that_miss_points_nearly_in_phase(phase: float) -> None:
+    """They lie on the closed form, so neither scatter nor the number of points is the cause.
 
     In phase nothing slips from β = 1 on; fits on either side of that are as good as out of phase.
     """
@@ -162,15 +162,15 @@ def test_a_curve_that_does_not_follow_points_nearly_in_phase_says_so(phase: floa
         assert (side.notes, side.error.rms < 0.01) == ((), True)
 
 
-def test_a_curve_of_too_low_degrees_says_that_it_does_not_follow(points: Points) -> None:
+def test_a_note_on_curves_of_too_low_degrees(points: Points) -> None:
     curve = fit(points, "beta", Choices(degrees=(Degrees(0, 0),)))
     (note,) = curve.notes
     assert "the curve misses the points by" in note
     assert note.endswith("narrow --range, raise --degrees, or use --method aaa")
 
 
-def test_where_the_closed_form_has_no_energy_there_is_no_distance_from_it(tmp_path: Path) -> None:
-    """In phase nothing slips from β = 1 on; the greatest is that of the rest."""
+def test_no_distance_from_a_closed_form_of_zero(tmp_path: Path) -> None:
+    """In phase nothing slips from β = 1 on; distances are those of the other points."""
     found = run_in_memory({"delta": 1e-6, "phase": 0.0}, {"beta": np.geomspace(0.1, 0.99, 40)})
     within, beyond = (
         fit(found, "beta", Choices(limits=limits, degrees=(Degrees(2, 0),)))
@@ -193,7 +193,7 @@ def test_where_the_closed_form_has_no_energy_there_is_no_distance_from_it(tmp_pa
         (lambda _: from_dataset("a.zarr"), "'sweep' is a sweep of no model"),
     ],
 )
-def test_what_is_no_fit_is_refused(points: Points, asked: Any, message: str) -> None:
+def test_invalid_arguments_are_refused(points: Points, asked: Any, message: str) -> None:
     with pytest.raises(SweepError, match=message):
         asked(points)
 
@@ -209,7 +209,7 @@ def test_aaa_meets_its_tolerance_over_beta(points: Points) -> None:
 
 
 def test_one_piece_over_xi_is_far_worse(points: Points) -> None:
-    """The curvature is infinite at ξ = 1; with eq. 25's degrees 0.94 % is the best there is."""
+    """The curvature is infinite at ξ = 1; with eq. 25's degrees the minimum error is 0.94 %."""
     whole = fit(points, "xi", Choices(method="minimax", whole=True))
     assert whole.n_coefficients == 10
     assert 0.8e-2 < whole.error.greatest < 1.1e-2
@@ -245,7 +245,7 @@ def test_aaa_recovers_it_too() -> None:
     assert found(t) == pytest.approx(rational(t), rel=1e-12)  # support points among them
 
 
-def test_aaa_takes_the_mean_of_points_of_one_place() -> None:
+def test_aaa_averages_points_at_the_same_place() -> None:
     t = np.linspace(0, 4, 100)
     twice = target(np.tile(t, 2), np.concatenate([rational(t) * 1.25, rational(t) * 0.75]))
     assert adaptive(twice, 1e-12)(t) == pytest.approx(rational(t), rel=1e-10)
@@ -262,7 +262,7 @@ def test_the_minimax_error_of_a_line_is_chebyshevs() -> None:
 
 
 def test_the_minimax_error_alternates() -> None:
-    """P + Q + 2 extremes of one size and alternate signs: no such function does better."""
+    """P + Q + 2 extremes of equal size and alternating signs: the error is the minimum."""
     t = np.linspace(0, 1, 2001)
     found = minimax(target(t, np.exp(t)), Degrees(1, 1))
     off = found(t) / np.exp(t) - 1
@@ -272,7 +272,7 @@ def test_the_minimax_error_alternates() -> None:
     assert min(extremes) > 0.999 * max(extremes)
 
 
-def test_least_squares_has_the_lesser_rms(points: Points) -> None:
+def test_least_squares_has_the_smaller_rms(points: Points) -> None:
     squares, greatest = (
         fit(points, "beta", Choices(method=method)).error for method in ("least_squares", "minimax")
     )
@@ -295,8 +295,8 @@ def test_standard_errors_are_those_of_repeated_measurements() -> None:
     assert all(each.denominator_errors[0] == 0 for each in fits)
 
 
-def test_the_curve_s_standard_error_is_that_of_repeated_measurements() -> None:
-    """The covariance tells more than the coefficients' own errors, which are large together."""
+def test_standard_error_of_the_curve_is_that_of_repeated_measurements() -> None:
+    """Errors of the coefficients are correlated, so the covariance is needed."""
     rng = np.random.default_rng(8)
     t, fine = np.linspace(0.05, 4, 80), np.linspace(0.05, 4, 9)
     fits = [
@@ -313,7 +313,7 @@ def test_the_curve_s_standard_error_is_that_of_repeated_measurements() -> None:
 
 
 @pytest.mark.parametrize("fitter", [least_squares, minimax])
-def test_a_denominator_without_a_constant_has_another_coefficient_of_1(fitter: Any) -> None:
+def test_a_denominator_without_a_constant_is_normalised_by_another_coefficient(fitter: Any) -> None:
     """(1 + t)/(t + 3t²): with 1 for its constant all others would be infinite."""
     t = np.geomspace(0.1, 10, 80)
     found = fitter(target(t, (1 + t) / (t + 3 * t**2)), Degrees(1, 2))
@@ -326,8 +326,8 @@ def test_a_denominator_without_a_constant_has_another_coefficient_of_1(fitter: A
     assert found.poles_within(0.05, 20) == []
 
 
-def test_coefficients_of_scattered_points_are_of_their_size() -> None:
-    """Seed 80 made them 1e12: a constant of next to nothing goes through one point apart."""
+def test_coefficients_of_scattered_points_are_not_huge() -> None:
+    """With seed 80, a negligible constant in the denominator once made them 1e12."""
     for seed in (0, 1, 80):
         rng = np.random.default_rng(seed)
         xi = np.linspace(0.1, 3.9, 20)
@@ -341,7 +341,7 @@ def test_coefficients_of_scattered_points_are_of_their_size() -> None:
 @pytest.mark.parametrize("method", ["least_squares", "minimax", "aaa"])
 @pytest.mark.parametrize("size", [1e-45, 1e45])
 @pytest.mark.parametrize("unit", [1e-13, 1e13])
-def test_the_units_of_points_are_of_no_account(method: str, size: float, unit: float) -> None:
+def test_fits_do_not_depend_on_units(method: str, size: float, unit: float) -> None:
     t = np.linspace(0.2, 4, 60)
     points = measured(unit * t, size * rational(t) / t)
     curve = fit(points, "beta", Choices(method, (Degrees(2, 2),), (0.2 * unit, 4 * unit)))
@@ -360,7 +360,7 @@ def measured(beta: Values, energy: Values, **columns: Any) -> Points:
 
 
 def test_weights() -> None:
-    """A wild point counts as its standard error says; absolute errors are even."""
+    """An outlier has the weight of its standard error; absolute errors have equal weights."""
     beta = np.linspace(0.2, 4, 60)
     energy = rational(beta)
     energy[30] *= 3
@@ -378,7 +378,7 @@ def test_weights() -> None:
 
 @pytest.mark.parametrize("method", ["least_squares", "minimax"])
 def test_no_pole_among_the_points(method: str) -> None:
-    """Of a double pole among the points, the curve of degrees that would have it has none."""
+    """The points follow a double pole, but the curve of the same degrees has none."""
     beta = np.linspace(0.2, 2, 50)
     points = measured(beta, 1 / (beta - 1.003) ** 2)
     curve = fit(points, "beta", Choices(method, degrees=(Degrees(1, 2),), limits=(0.2, 2.0)))
@@ -415,7 +415,7 @@ def test_scattered_points(variable: str, n_points: int, sigma: float, method: st
         assert off < 5 * sigma + 0.005, (seed, off / sigma)
 
 
-def test_lowered_degrees_and_replaced_methods_are_told() -> None:
+def test_notes_on_lowered_degrees_and_replaced_methods() -> None:
     rng = np.random.default_rng(0)
     xi = np.linspace(0.1, 3.9, 20)
     energy = closed_over_xi(xi) / DELTA * (1 + 0.05 * rng.standard_normal(20))
@@ -440,8 +440,8 @@ def test_the_range_is_that_of_the_points(points: Points) -> None:
     assert fit(some, "beta", Choices(limits=(0.5, 10.0))).notes == ()
 
 
-def test_points_that_do_not_collapse_are_told() -> None:
-    """W over beta falls with delta where xi is of order 1; energies of delta = 0.4 are others."""
+def test_notes_on_points_that_do_not_collapse() -> None:
+    """W over beta falls with delta if xi is of order 1; at delta = 0.4 the energies differ."""
     beta = np.geomspace(0.1, 10, 40)
     fixed = {"phase": math.pi / 2}
     several = run_in_memory(fixed, {"delta": [1e-4, 0.08], "beta": beta})
@@ -457,8 +457,8 @@ def test_points_that_do_not_collapse_are_told() -> None:
 # --- Choosing points ---
 
 
-def test_the_exponent_told_of_a_file_without_one_is_that_of_its_profile(tmp_path: Path) -> None:
-    """A cone's points, against its own closed form; a sphere's without a word."""
+def test_a_profile_exponent_can_be_given_for_a_file_without_one(tmp_path: Path) -> None:
+    """A cone's points against its own closed form; without an exponent, they count as a sphere's."""
     xi = np.linspace(0.05, 4, 80)
     energy = np.where(xi < 1, 0.75 * xi * (1 - 2 * xi / 3), 0.25 / np.maximum(xi, 1)) / DELTA
     rows = "\n".join(f"{x * DELTA!r},{e!r},{DELTA}" for x, e in
@@ -479,7 +479,7 @@ def test_the_exponent_told_of_a_file_without_one_is_that_of_its_profile(tmp_path
         fit(read_csv(path, Reading()), "beta")
 
 
-def test_a_store_of_spheres_has_no_other_profile() -> None:
+def test_spheres_have_no_other_profile() -> None:
     body = {**SPHERE, "normal_amplitude": 1e-8}
     found = run_in_memory(body, {"friction": np.geomspace(0.01, 10, 30)})
     (note,) = found.at({"profile_exponent": 3.0}).notes
@@ -500,7 +500,7 @@ def test_phases_are_taken_modulo_pi(asked: float, taken: float) -> None:
     fit(chosen, "beta", Choices(degrees=(Degrees(2, 2),)))
 
 
-def test_a_pick_that_is_far_off_is_told(run: Run, tmp_path: Path) -> None:
+def test_a_note_on_a_value_that_is_not_among_the_points(run: Run, tmp_path: Path) -> None:
     axes = {"delta": {"values": [1e-4, 1e-3, 1e-2]}, "beta": {"geomspace": [0.1, 10, 40]}}
     sweep.run(request_of({"phase": 1.0}, axes=axes), store=tmp_path / "s.zarr")
     for asked, taken, told in (("1e-3", 0.001, False), ("1.2e-3", 0.001, False),
@@ -511,7 +511,7 @@ def test_a_pick_that_is_far_off_is_told(run: Run, tmp_path: Path) -> None:
         assert (f"is not among the points: using {taken:g}" in err) == told
 
 
-def test_what_rounding_splits_is_one() -> None:
+def test_values_that_differ_by_rounding_are_merged() -> None:
     """δ = Δz/d0 of many d0 and Δz, and phases: groups of 1e-9, of every column."""
     scales = np.random.default_rng(3).uniform(0.1, 9, 60)
     depths = (1e-6 * scales).tolist()
@@ -536,7 +536,7 @@ def test_what_rounding_splits_is_one() -> None:
 # --- Of any parameter set ---
 
 
-def test_physical_contacts_are_the_dimensionless_ones() -> None:
+def test_physical_contacts_equal_dimensionless_ones() -> None:
     """From energies in J as well as from normalized ones."""
     body = {"youngs_modulus": 2e11, "poisson_ratio": 0.3, "radius": 0.01, "indentation": 1e-6,
             "normal_amplitude": 1e-8, "tangential_amplitude": 2e-8, "phase": 1.0}  # fmt: skip
@@ -561,7 +561,7 @@ GRIP = KAPPA * 1e-6 / 2e-8  # xi over the friction coefficient
 
 @pytest.mark.parametrize("exponent", [1.0, 2.0, 4.0])
 def test_contacts_of_constant_load_are_fitted_over_xi(exponent: float) -> None:
-    """Beta and delta are 0 and W infinite, but xi and W times delta are the closed form's."""
+    """Beta and delta are 0 and W is infinite, but xi and W times delta follow the closed form."""
     profile = {**CONTACT, "profile_coefficient": 50.0, "profile_exponent": exponent}
     xi = np.concatenate([np.linspace(0.02, 1, 50), np.linspace(1, 4, 60)[1:]])
     found = run_in_memory(
@@ -581,7 +581,7 @@ def test_contacts_of_constant_load_are_fitted_over_xi(exponent: float) -> None:
 
 
 def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> None:
-    """Over beta the fit is that of the others alone; over xi all count, and can be chosen."""
+    """Over beta only the others are fitted; over xi all are, and those of constant load can be chosen."""
     friction = np.geomspace(1e-3, 100, 240)
     outputs = {"outputs": ["dissipated_energy"]}
     with_it, without = (
@@ -612,7 +612,7 @@ def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> No
     assert all(line.startswith("removed loads_fit/") for line in err.splitlines())
 
 
-def test_constant_load_without_joules_names_what_is_missing() -> None:
+def test_constant_load_needs_energies_in_joules() -> None:
     found = run_in_memory({**SPHERE, "normal_amplitude": 0.0}, {"friction": [0.1, 0.2, 0.3]})
     cause = "3 of 3 left out .3 with beta = 0, without normal oscillation and without 'dissipated_e"
     with pytest.raises(SweepError, match=cause):
@@ -620,7 +620,7 @@ def test_constant_load_without_joules_names_what_is_missing() -> None:
 
 
 def test_standard_errors_of_constant_load_count_over_xi(tmp_path: Path) -> None:
-    """Of 60 contacts with errors in J; one is wild and says so."""
+    """60 contacts with errors in J; one is an outlier with a large error."""
     friction = np.linspace(0.05, 3.99, 60) / GRIP
     energy = closed_over_xi(friction * GRIP)
     energy[20] *= 3
@@ -647,8 +647,8 @@ def request_of(parameters: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**wanted, "parameters": parameters, **more}
 
 
-def test_a_sample_is_fitted_as_a_grid_is(run: Run, tmp_path: Path) -> None:
-    """Over ξ points of any phase and small δ collapse; there are no curves to be drawn."""
+def test_a_sample_is_fitted_like_a_grid(run: Run, tmp_path: Path) -> None:
+    """Over ξ points of any phase and small δ collapse; a sample has no curves to draw."""
     sample = {"method": "sobol", "points": 256, "seed": 3, "beta": {"loguniform": [1e-9, 1e-5]},
               "delta": {"loguniform": [1e-7, 1e-6]}, "phase": {"uniform": [0.2, 3]}}  # fmt: skip
     sweep.run(request_of({}, sample=sample), store=tmp_path / "drawn.zarr")
@@ -703,7 +703,7 @@ def test_pending_and_failed_points_are_left_out() -> None:
          "2 left out .1 with beta = 0, 1 with beta infinite"),
     ],
 )  # fmt: skip
-def test_stores_without_a_curve_say_why(
+def test_stores_without_a_curve_are_refused_with_a_reason(
     parameters: dict[str, Any], axes: dict[str, Any], variable: str, said: str
 ) -> None:
     with pytest.raises(SweepError, match=said):
@@ -728,7 +728,7 @@ def test_points_without_a_positive_energy_are_left_out() -> None:
     ("n", "off"), [(1.0, 1e-9), *((n, 2e-4) for n in (0.6, 1.5, 3.0, 4.0, 6.0, 20.0, 1000.0))]
 )
 def test_default_degrees_suit_the_profile(n: float, off: float) -> None:
-    """Between the points too: in the core's own radius a steep profile was up to 37 % off."""
+    """Between the points too: as a function of the core's radius, steep profiles were 37 % off."""
     xi = np.concatenate([np.geomspace(1e-3, 1, 60), np.linspace(1, 4, 150)[1:]])
     fixed = {"delta": 1e-7, "phase": 1.0, "profile_exponent": n}
     curve = fit(run_in_memory(fixed, {"beta": xi * 1e-7}), "xi")
@@ -737,14 +737,14 @@ def test_default_degrees_suit_the_profile(n: float, off: float) -> None:
     assert curve.pieces[-1].method == curve.method == "least_squares"
 
 
-def test_poles_beside_a_term_that_is_next_to_nothing() -> None:
-    """(1 + t)(1 + t/2), and terms as a fit leaves them whose denominator is not to go below 0."""
+def test_poles_of_a_denominator_with_negligible_terms() -> None:
+    """(1 + t)(1 + t/2), with negligible terms as a bounded fit leaves them."""
     poles = Quotient((1.0,), (1.0, 1.5, 0.5, 1.8e-22, 1.5e-323)).poles()
     assert sorted(poles.real)[-2:] == pytest.approx([-2.0, -1.0], rel=1e-12)
 
 
-def test_points_too_far_apart_for_aaa_are_not_said_to_scatter() -> None:
-    """Of a sphere, which degrees 2/3 meet; the method told is the one that was used."""
+def test_points_too_far_apart_for_aaa_have_their_own_note() -> None:
+    """A sphere, which degrees 2/3 fit exactly; the method reported is the one used."""
     xi = np.concatenate([np.linspace(0.05, 1, 20), [1.01, 1.1, 1.5, 2, 2.5, 3, 3.5, 4]])
     sparse = measured(xi * DELTA, closed_over_xi(xi) / DELTA, delta=np.full(xi.size, DELTA))
     curve = fit(sparse, "xi", Choices(method="aaa"))
@@ -784,8 +784,8 @@ def test_the_lines_of_figure_3_are_those_of_the_profile(n: float) -> None:
 
 
 @pytest.mark.parametrize(("several", "drawn"), [(4, 3), (13, 6), (14, 7), (26, 7)])
-def test_the_phases_of_figure_4_are_as_far_from_one_another(several: int, drawn: int) -> None:
-    """Of half a cycle, whose end is its beginning again."""
+def test_the_phases_of_figure_4_are_evenly_spaced(several: int, drawn: int) -> None:
+    """Phases cover half a cycle, whose end equals its beginning."""
     axes = {"phase": np.linspace(0, np.pi, several), "beta": np.geomspace(1e-2, 1e2, 5)}
     left, _ = draw_phases(run_in_memory({"delta": 0.1}, axes)).axes
     told = [float(str(line.get_label()).strip("φ= °")) for line in left.lines]
@@ -799,7 +799,9 @@ def test_the_phases_of_figure_4_are_as_far_from_one_another(several: int, drawn:
 @pytest.mark.parametrize(
     "name", ['a"""+str(1-1)+""".csv', "b\\", 'c"', "new\nline", "π\\N{x}", "\\x4"]
 )
-def test_no_name_of_a_file_is_code(points: Points, tmp_path: Path, name: str) -> None:
+def test_file_names_are_escaped_in_written_functions(
+    points: Points, tmp_path: Path, name: str
+) -> None:
     curve = fit(dataclasses.replace(points, source=name), "beta")
     module = written_function(curve, tmp_path)
     assert f"points of {name} (" in module.__doc__
@@ -862,7 +864,7 @@ def test_the_command_on_figure_3(run: Run, tmp_path: Path, store: Path) -> None:
     assert {Path(path).name for path in told["files"]} == names
 
 
-def test_files_of_an_earlier_fit_do_not_stay(run: Run, tmp_path: Path, store: Path) -> None:
+def test_files_of_an_earlier_fit_are_removed(run: Run, tmp_path: Path, store: Path) -> None:
     assert run("fit", str(store), "--at", "delta=1e-4", "-o", "there")[0] == 0
     (tmp_path / "there" / "notes.txt").write_text("mine", encoding="utf-8")
     (tmp_path / "there" / "fit_other.json").write_text("mine", encoding="utf-8")
@@ -881,8 +883,8 @@ def test_a_store_at_a_url_is_fitted_beside_it(run: Run, tmp_path: Path, store: P
     assert list(tmp_path.iterdir()) == []
 
 
-def test_all_amplitudes_together_collapse_less_well(store: Path) -> None:
-    """At ξ = 4, δ = 0.01 the energy is 0.4 % off the limit; at δ = 1e-4 by nothing to speak of."""
+def test_several_amplitudes_collapse_less_well(store: Path) -> None:
+    """At ξ = 4 and δ = 0.01 the energy is 0.4 % off the limit; at δ = 1e-4 it is not."""
     whole, least = load(store), load(store).at({"delta": 1e-4})
     both = [fit(each, "xi").points_from_theory for each in (whole, least)]
     assert both[0] is not None
@@ -923,7 +925,7 @@ def test_several_phases_are_drawn_and_one_is_fitted(run: Run, tmp_path: Path) ->
 
 
 def test_measured_points_over_the_friction_coefficient(run: Run, tmp_path: Path) -> None:
-    """μ and J, semicolons, a comment; scaled to β and W̄ they are the closed form."""
+    """A file of μ and J, with semicolons and a comment; scaled to β and W̄ it is the closed form."""
     friction = np.geomspace(0.1, 50, 80)
     energy = 3e-9 * closed_over_beta(1.2 * friction)
     rows = [f"{mu!r};{each!r}" for mu, each in zip(friction.tolist(), energy.tolist(), strict=True)]
@@ -941,7 +943,7 @@ def test_measured_points_over_the_friction_coefficient(run: Run, tmp_path: Path)
 
 
 def test_rows_that_are_not_ok_are_left_out(run: Run, tmp_path: Path) -> None:
-    """Of the chosen delta alone, and told; statuses by number or name."""
+    """Only those of the chosen delta are counted; statuses are numbers or names."""
     beta = np.geomspace(0.1, 50, 60)
     rows = [f"{x},{e},0.001,ok" for x, e in zip(beta, closed_over_beta(beta), strict=True)]
     rows += ["1.0,7.0,0.001,diverged", "1.5,-1,0.001,0", "2,7,0.001,3", "0,inf,0.5,ok"]
@@ -957,7 +959,7 @@ def test_rows_that_are_not_ok_are_left_out(run: Run, tmp_path: Path) -> None:
 
 
 def test_only_columns_that_are_used_are_read(run: Run, tmp_path: Path) -> None:
-    """Remarks and dates beside the numbers; empty cells are left out, and counted."""
+    """The file has remarks and dates too; rows with empty cells are left out and counted."""
     beta = np.geomspace(0.1, 50, 60)
     rows = [f"{x},{e},2020-01-0{k % 9},0.001,{0.01 * e}" for k, (x, e) in
             enumerate(zip(beta, closed_over_beta(beta), strict=True))]  # fmt: skip
@@ -1040,7 +1042,7 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", [], "line 3: delta = -0.1 is below 0"),
     ],
 )  # fmt: skip
-def test_bad_requests_say_what_would_do(
+def test_bad_requests_are_refused_with_a_cure(
     run: Run, tmp_path: Path, text: str, options: list[str], message: str
 ) -> None:
     (tmp_path / "m.csv").write_text(text, encoding="utf-8")
@@ -1066,6 +1068,6 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         read_csv(tmp_path / "folder.csv", Reading())
 
 
-def test_a_file_that_is_not_there_is_told_in_plain_words(run: Run) -> None:
+def test_a_missing_file(run: Run) -> None:
     status, _, err = run("fit", "nope.csv")
     assert (status, err) == (2, "there is no file 'nope.csv'; name another, or a store\n")

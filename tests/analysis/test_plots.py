@@ -1,4 +1,4 @@
-"""Pictures of sweeps: what stands on them, and where, read off the matplotlib figure."""
+"""Pictures of sweeps: their contents, read from the matplotlib figure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ASKED = tuple(output for output in OUTPUTS if output.name in ("wear_power", "reg
 
 
 def asymptotic_dataset(axes, statuses=Status.ok, **constants):
-    """The Dataset of a sweep as the store shapes it, its outputs those of the steady motion."""
+    """A Dataset shaped as by a store, with the outputs of the steady motion."""
     columns = {name: np.asarray(values, dtype=float) for name, values in axes.items()}
     fixed = {name: v for name, v in (CONSTANTS | constants).items() if name not in columns}
     asked = Sweep(
@@ -76,7 +76,7 @@ def contours_of(axes):
 
 
 def within(figure):
-    """Whether every label of an axis is whole on the figure, by name."""
+    """Whether each axis label lies completely within the figure, by label."""
     figure.draw_without_rendering()
     page = figure.bbox
     return {
@@ -99,8 +99,8 @@ ONE_OF_EACH_MODEL = ("wear_power", "hanisch_fig3", "sdnd122")
         for name in shipped_configs()
     ],
 )
-def test_labels_are_whole(name):
-    """Of the output with most to say, or of its error by a method that is not the model's first."""
+def test_labels_fit_on_the_figure(name):
+    """Draw the output with the longest name, or its error unless the method is the first."""
     dataset = sweep.run(configs_folder() / "smoke" / f"{name}.toml", store=None)
     outputs = [output for output in dataset.data_vars if output != "status"]
     longest = max(outputs, key=lambda output: len(dataset[output].attrs["long_name"]))
@@ -113,7 +113,7 @@ def test_labels_are_whole(name):
     assert all(found.values()), found
 
 
-def test_a_label_is_cut_where_its_explanation_begins(surface):
+def test_labels_end_before_the_explanation(surface):
     told = "length of a time step; at most a tenth of the period: " + 20 * "and so on, "
     axis = surface["friction"].assign_attrs(long_name=told, units="N s/m")
     figure = plots.draw(surface.assign_coords(friction=axis))
@@ -123,13 +123,13 @@ def test_a_label_is_cut_where_its_explanation_begins(surface):
 
 
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
-def test_a_picture_is_written_into_folders_not_yet_there(surface, tmp_path, suffix):
+def test_missing_folders_are_created(surface, tmp_path, suffix):
     path = plots.plot(surface, path=tmp_path / "new" / f"map{suffix}")
     assert path == tmp_path / "new" / f"map{suffix}"
     assert path.read_bytes()[:5] in (b"\x89PNG\r", b"%PDF-", b"<?xml")
 
 
-def test_a_map_names_its_axes_with_units_and_scales(surface):
+def test_a_map_has_labels_units_and_scales(surface):
     figure = plots.draw(surface)
     axes, bar = figure.axes
     assert axes.get_xlabel() == "Coulomb friction coefficient"
@@ -139,7 +139,7 @@ def test_a_map_names_its_axes_with_units_and_scales(surface):
     assert axes.get_title(loc="left") == "friction_oscillator: wear_power"
 
 
-def test_a_map_shows_the_values_where_they_belong(surface):
+def test_a_map_has_values_in_the_right_cells(surface):
     (mesh,) = (c for c in plots.draw(surface).axes[0].collections if hasattr(c, "get_coordinates"))
     assert mesh.get_rasterized()
     corners = np.asarray(mesh.get_coordinates())
@@ -152,8 +152,8 @@ def test_a_map_shows_the_values_where_they_belong(surface):
     )
 
 
-def test_borders_lie_where_theory_says(surface):
-    """The two computed ones within a cell, the two of theory on it."""
+def test_borders_agree_with_theory(surface):
+    """Two computed borders, within a cell, and the two of theory."""
     contours = contours_of(plots.draw(surface).axes[0])
     assert len(contours) == 4
     step = BASE_ACCELERATION[1] - BASE_ACCELERATION[0]
@@ -177,8 +177,8 @@ def test_classes_are_named_inside_their_regions(surface):
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
-def test_the_name_of_a_class_at_the_side_of_a_map_stays_within(surface, mirrored):
-    """A strip so narrow that a word in its middle would stand on the numbers of the axis."""
+def test_names_of_classes_stay_within_the_map(surface, mirrored):
+    """In a strip so narrow that a centred name would cover the numbers of the axis."""
     classes = np.ones((60, 80))
     classes[:2] = 0
     turned = classes[::-1] if mirrored else classes
@@ -191,38 +191,38 @@ def test_the_name_of_a_class_at_the_side_of_a_map_stays_within(surface, mirrored
         assert room.x0 < box.x0 < box.x1 < room.x1
 
 
-def test_no_border_is_told_where_none_is_drawn():
-    """Of points all of one class."""
+def test_no_legend_of_borders_without_borders():
+    """All points are of one class."""
     every = asymptotic_dataset({"base_acceleration": np.linspace(5.0, 15.0, 80)})
     figure = plots.draw(every)
     assert {text.get_text() for text in figure.axes[0].texts} == {"slip-slip"}
     assert legend_of(figure) == []
 
 
-def test_legend_tells_computed_borders_from_those_of_theory(surface):
+def test_legend_has_computed_borders_and_those_of_theory(surface):
     assert legend_of(plots.draw(surface)) == [
         "borders of regime, computed", "theory: μg/a₀ = 1", "theory: μg/a₀ = 2/√(π²+4)",
     ]  # fmt: skip
 
 
-def test_theory_is_silent_where_it_does_not_hold():
+def test_no_borders_of_theory_where_it_does_not_apply():
     axes = {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}
     damped = asymptotic_dataset(axes, damping=3.0)
     assert legend_of(plots.draw(damped)) == ["borders of regime, computed"]
 
 
-def test_with_a_spring_it_is_den_hartogs():
+def test_with_a_spring_the_border_is_den_hartogs():
     axes = {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}
     sprung = asymptotic_dataset(axes, stiffness=3.0)
     assert legend_of(plots.draw(sprung))[1:] == ["theory: motion without stops"]
 
 
-def test_theory_is_silent_about_models_it_does_not_know(surface):
+def test_no_borders_of_theory_for_unknown_models(surface):
     assert len(contours_of(plots.draw(surface.assign_attrs(model="unheard of")).axes[0])) == 2
     assert len(contours_of(plots.draw(surface.assign_attrs(model="unheard_of")).axes[0])) == 2
 
 
-def test_points_without_a_value_are_left_open_and_counted():
+def test_points_without_a_value_are_hatched_and_counted():
     statuses = np.zeros((60, 80), dtype=np.uint8)
     statuses[10:12, 70:73] = Status.diverged
     statuses[20, 75] = Status.failed
@@ -236,14 +236,14 @@ def test_points_without_a_value_are_left_open_and_counted():
     assert legend_of(figure)[-1] == "no value: 6 diverged, 1 failed"
 
 
-def test_a_sweep_not_yet_begun_can_be_drawn(tmp_path):
+def test_a_sweep_without_results_can_be_drawn(tmp_path):
     axes = {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}
     dataset = asymptotic_dataset(axes, Status.failed)
     assert legend_of(plots.draw(dataset))[-1] == "no value: 4800 failed"
     plots.plot(dataset, path=tmp_path / "nothing.png")
 
 
-def test_a_flag_is_drawn_in_one_colour_a_class(surface):
+def test_a_flag_has_one_colour_per_class(surface):
     figure = plots.draw(surface, "regime")
     assert [text.get_text() for text in figure.axes[1].get_yticklabels()] == [
         "stick", "stick-slip", "slip-slip",
@@ -277,7 +277,7 @@ def test_gaps_in_a_line_are_hatched():
     assert legend_of(figure)[-1] == "no value: 7 not converged"
 
 
-def test_a_short_axis_becomes_one_line_a_value():
+def test_a_short_axis_becomes_one_line_per_value():
     dataset = asymptotic_dataset(
         {"friction": [0.1, 0.2, 0.4], "base_acceleration": np.arange(1, 60)}
     )
@@ -307,20 +307,20 @@ def test_a_third_axis_is_cut_at_its_middle_and_the_title_says_so(volume):
     assert np.array_equal(mesh.get_array(), volume["wear_power"].values[2].T)
 
 
-def test_axes_are_cut_where_asked(volume):
+def test_axes_are_cut_at_the_nearest_value(volume):
     shown = slices.cut(volume, None, {"mass": 4.2, "friction": 0.1})
     assert shown.cuts == {"mass": "4 kg", "friction": "0.1"}
     assert np.array_equal(shown.values, volume["wear_power"].values[3, 0])
 
 
-def test_a_point_has_nothing_to_draw():
+def test_a_single_point_is_refused():
     with pytest.raises(SweepError, match=r"single point, wear_power = 15\.1146 W"):
         plots.draw(asymptotic_dataset({}))
     with pytest.raises(SweepError, match="single point"):
         plots.draw(asymptotic_dataset({"mass": [1.0]}))
 
 
-def test_a_cut_that_leaves_a_point_is_not_said_to_be_the_sweep():
+def test_a_cut_to_a_single_point_is_refused():
     line = asymptotic_dataset({"mass": [1.0, 2.0]})
     with pytest.raises(
         SweepError, match=r"nothing to draw: there is a single point, wear_power = 15\.1146 W"
@@ -334,8 +334,8 @@ def test_an_axis_is_cut_at_finite_values_only(surface, value):
         slices.cut(surface, None, {"friction": value})
 
 
-def test_points_at_infinity_are_left_out_and_told():
-    """A mass that cannot slip: friction without end is a value, but no place on an axis."""
+def test_points_at_infinity_are_left_out_and_counted():
+    """A mass that cannot slip: infinite friction is a valid value but cannot be drawn on an axis."""
     endless = np.append(FRICTION[::4], np.inf)
     cases = {"base_acceleration": BASE_ACCELERATION}, {"base_acceleration": [15.0]}
     for other, points in zip(cases, (80, 1), strict=True):
@@ -378,7 +378,7 @@ def test_a_map_over_many_decades_shows_whole_cells():
     assert axes.get_ylim() == pytest.approx((0.1 / 10**0.25, 1e6 * 10**0.25))
 
 
-def test_a_value_between_missing_ones_is_seen():
+def test_a_value_between_missing_ones_is_visible():
     statuses = np.full(100, Status.failed)
     statuses[[0, 1, 2, 50, 99]] = Status.ok
     dataset = asymptotic_dataset({"friction": np.linspace(0.01, 1, 100)}, statuses)
@@ -400,7 +400,7 @@ def test_a_value_between_missing_ones_is_seen():
         ({"over": "friction"}, "over='friction' is not a list of names"),
     ],
 )
-def test_what_is_no_argument_of_a_picture_is_refused(arguments, message, surface):
+def test_arguments_of_the_wrong_type_are_refused(arguments, message, surface):
     with pytest.raises(SweepError, match=message):
         plots.draw(**{"dataset": surface, **arguments})
 
@@ -418,14 +418,14 @@ def test_what_is_no_argument_of_a_picture_is_refused(arguments, message, surface
         ({"path": "map"}, "'map' has no suffix of a picture format"),
     ],
 )
-def test_bad_requests_say_what_would_do(surface, tmp_path, monkeypatch, arguments, message):
+def test_bad_requests_are_refused_with_a_cure(surface, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SweepError, match=message):
         plots.plot(surface, **arguments)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_place_that_cannot_be_written_is_an_error_of_ours(surface, tmp_path):
+def test_a_path_that_cannot_be_written_is_a_sweep_error(surface, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SweepError, match="cannot be written to"):
         plots.plot(surface, path=tmp_path / "file" / "map.png")
@@ -463,7 +463,7 @@ def test_points_of_a_sample_without_a_value_are_crosses():
     assert "no value: 1 diverged" in legend_of(figure)
 
 
-def test_a_sample_over_one_of_its_parameters_is_dots(sample):
+def test_a_sample_over_one_parameter_is_drawn_as_dots(sample):
     line = plots.draw(sample, over=["friction"]).axes[0].get_lines()[0]
     assert line.get_linestyle() == "None"
     assert sorted(line.get_xdata()) == sorted(sample["friction"].values)
@@ -479,7 +479,7 @@ def test_a_sample_of_one_parameter_is_an_axis():
     assert np.array_equal(line, right)
 
 
-def test_a_sample_cannot_be_cut_and_says_what_can_be_done(sample, surface):
+def test_a_sample_cannot_be_cut(sample, surface):
     with pytest.raises(SweepError, match=r"friction is sampled.*--over friction.*`sweep export`"):
         slices.cut(sample, None, {"friction": 0.1})
     with pytest.raises(SweepError, match="did you mean 'friction'"):
@@ -490,7 +490,7 @@ def test_a_sample_cannot_be_cut_and_says_what_can_be_done(sample, surface):
         slices.cut(surface, None, {}, ["friction"])
 
 
-def test_points_that_are_only_counted_are_drawn_by_number(surface):
+def test_axes_without_values_are_drawn_by_number(surface):
     line = plots.draw(surface.isel(base_acceleration=3).drop_vars("friction"))
     line = line.axes[0].get_lines()[0]
     assert line.get_linestyle() == "None"
@@ -531,8 +531,8 @@ def test_logarithmic_colours_only_for_positive_values_over_decades():
     assert not spans_decades(np.array([]))
 
 
-def test_zeros_are_apart_from_values_over_decades():
-    """Those beside a border of rest, which are of any smallness, do not count as such."""
+def test_zeros_beside_values_over_decades():
+    """Arbitrarily small values beside a border of rest are ignored."""
     over_decades = np.geomspace(1e-3, 10, 50)
     assert leaves_zeros_apart(np.append(over_decades, [0.0, np.nan]))
     assert not leaves_zeros_apart(over_decades)
@@ -541,7 +541,7 @@ def test_zeros_are_apart_from_values_over_decades():
     assert not leaves_zeros_apart(np.array([0.0, np.nan]))
 
 
-def test_a_map_with_zeros_and_decades_is_on_a_logarithmic_scale_without_them():
+def test_a_map_with_zeros_has_a_logarithmic_scale_for_the_rest():
     friction, base_acceleration = np.linspace(0.02, 0.5, 40), np.geomspace(1e-2, 1e3, 60)
     axes = {"friction": friction, "base_acceleration": base_acceleration}
     statuses = np.zeros((40, 60), np.uint8)
@@ -562,7 +562,7 @@ def test_a_map_with_zeros_and_decades_is_on_a_logarithmic_scale_without_them():
     assert f"wear_power = 0: {np.count_nonzero(values == 0)} points" in legend_of(figure)
 
 
-def test_so_is_a_line():
+def test_a_line_with_zeros_has_a_logarithmic_scale_for_the_rest():
     dataset = asymptotic_dataset({"base_acceleration": np.geomspace(1e-2, 1e3, 200)})
     figure = plots.draw(dataset)
     assert figure.axes[0].get_yscale() == "log"
@@ -572,7 +572,7 @@ def test_so_is_a_line():
     assert plots.draw(near).axes[0].get_yscale() == "linear"
 
 
-def test_the_name_of_a_band_across_a_map_stands_in_its_middle():
+def test_the_name_of_a_band_across_a_map_is_in_its_middle():
     band = np.zeros((40, 40), dtype=bool)
     band[20:24, :] = True
     assert roomiest_cell(band) in {(21, 19), (21, 20), (22, 19), (22, 20)}
