@@ -458,7 +458,7 @@ def test_notes_on_points_that_do_not_collapse() -> None:
 
 
 def test_a_profile_exponent_can_be_given_for_a_file_without_one(tmp_path: Path) -> None:
-    """A cone's points against its own closed form; without an exponent, they count as a sphere's."""
+    """A cone's points against its own closed form; without an exponent, they are a sphere's."""
     xi = np.linspace(0.05, 4, 80)
     energy = np.where(xi < 1, 0.75 * xi * (1 - 2 * xi / 3), 0.25 / np.maximum(xi, 1)) / DELTA
     rows = "\n".join(f"{x * DELTA!r},{e!r},{DELTA}" for x, e in
@@ -581,7 +581,7 @@ def test_contacts_of_constant_load_are_fitted_over_xi(exponent: float) -> None:
 
 
 def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> None:
-    """Over beta only the others are fitted; over xi all are, and those of constant load can be chosen."""
+    """Over beta only the others are fitted; over xi all are, and these can be chosen."""
     friction = np.geomspace(1e-3, 100, 240)
     outputs = {"outputs": ["dissipated_energy"]}
     with_it, without = (
@@ -799,9 +799,7 @@ def test_the_phases_of_figure_4_are_evenly_spaced(several: int, drawn: int) -> N
 @pytest.mark.parametrize(
     "name", ['a"""+str(1-1)+""".csv', "b\\", 'c"', "new\nline", "π\\N{x}", "\\x4"]
 )
-def test_file_names_are_escaped_in_written_functions(
-    points: Points, tmp_path: Path, name: str
-) -> None:
+def test_file_names_are_escaped(points: Points, tmp_path: Path, name: str) -> None:
     curve = fit(dataclasses.replace(points, source=name), "beta")
     module = written_function(curve, tmp_path)
     assert f"points of {name} (" in module.__doc__

@@ -335,7 +335,7 @@ def test_an_axis_is_cut_at_finite_values_only(surface, value):
 
 
 def test_points_at_infinity_are_left_out_and_counted():
-    """A mass that cannot slip: infinite friction is a valid value but cannot be drawn on an axis."""
+    """A mass that cannot slip: infinite friction is valid, but not on an axis."""
     endless = np.append(FRICTION[::4], np.inf)
     cases = {"base_acceleration": BASE_ACCELERATION}, {"base_acceleration": [15.0]}
     for other, points in zip(cases, (80, 1), strict=True):
