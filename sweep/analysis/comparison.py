@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 Named = TypeVar("Named")
 
-CHUNKS = 64  # wanted, for all processors to take part
-LEAST_CHUNK, GREATEST_CHUNK = 64, 2**16  # points
+CHUNKS = 64  # enough to occupy all processors
+MIN_CHUNK_POINTS, MAX_CHUNK_POINTS = 64, 2**16
 
 
 def compare(
@@ -36,28 +36,28 @@ def compare(
     method: str = "exact",
     parameters: Mapping[str, float | str] | None = None,
 ) -> xr.Dataset:
-    """The errors of results, a Dataset or the path of a store, against another method's.
+    """The errors of results, a Dataset or the path of a store, against another method.
 
-    That method of the same model is run in memory at the same points, axes that it has no parameter
-    for (a time step) but once. It takes the values of `parameters` (SI units, or text with a unit),
-    else those of the results, else its defaults; SweepError if that leaves one without a value, or
-    with one it does not allow.
+    That method of the same model is run in memory at the same points, once for all values of axes
+    that it has no parameter for (a time step). Its parameters are those of `parameters` (SI units,
+    or text with a unit), otherwise those of the results, otherwise its defaults. SweepError if one
+    has no value, or one that is not allowed.
 
-    For each output `x` the Dataset has `x_error`, with the results' dimensions: the relative error
-    |x - reference| / |reference|, where the reference is 0 relative to its greatest value, of a
-    flag whether the classes differ (0 or 1). `status` is that of the results, or the reference's
-    where they are ok; points that are not ok have no error: NaN, of a flag 255 as flags have
-    everywhere, so that `.where(errors.status == 0)` comes before its `.max()`. What is stored as
-    float32 is that far off besides.
+    For each output `x` the Dataset has `x_error`, with the dimensions of the results. It is the
+    relative error |x - reference| / |reference|; where the reference is 0, it is relative to the
+    largest reference. For a flag it is 1 where the classes differ, otherwise 0. `status` is that of
+    the results, or that of the reference where the results are ok. Points that are not ok have no
+    error: NaN, or 255 for a flag, so use `.where(errors.status == 0)` before `.max()`. Results
+    stored as float32 also have the error of their rounding.
     """
     dataset = open_results(results) if isinstance(results, str | Path) else results
     return errors(dataset, reference(dataset, method, parameters))
 
 
 def compare_slice(shown: Slice, method: str) -> Slice:
-    """The error of what a slice shows, beside it the reference's classes, if it has flags.
+    """The slice of the error of what a slice shows, with the flags of the reference.
 
-    SweepError as of `compare`, and for a status.
+    SweepError as for `compare`, and for a status.
     """
     if shown.name == "status":
         raise SweepError("a status has no error: name another output")
@@ -75,13 +75,10 @@ def compare_slice(shown: Slice, method: str) -> Slice:
 def reference(
     dataset: xr.Dataset, method: str, parameters: Mapping[str, float | str] | None = None
 ) -> xr.Dataset:
-    """The results of a method at a Dataset's points, over those of its axes the method knows.
-
-    SweepError as of `compare`.
-    """
+    """The results of a method at a Dataset's points; SweepError as for `compare`."""
     sweep = reference_sweep(dataset, method, parameters)
-    share = min(max(sweep.n_points // CHUNKS, LEAST_CHUNK), GREATEST_CHUNK)
-    results = MemoryResults(sweep, chunk_points=share)
+    chunk_points = min(max(sweep.n_points // CHUNKS, MIN_CHUNK_POINTS), MAX_CHUNK_POINTS)
+    results = MemoryResults(sweep, chunk_points=chunk_points)
     run_engine(results)
     return results.dataset()
 
@@ -89,9 +86,9 @@ def reference(
 def reference_sweep(
     dataset: xr.Dataset, method: str, parameters: Mapping[str, float | str] | None = None
 ) -> Sweep:
-    """The sweep of a method at a Dataset's points, read off its coordinates.
+    """The sweep of a method at a Dataset's points, without axes that it has no parameter for.
 
-    Axes that the method has no parameter for are left out. SweepError as in `compare`.
+    SweepError as for `compare`.
     """
     sweep = _without_values(dataset, method)
     known = {parameter.name: parameter for parameter in sweep.parameters}
@@ -109,7 +106,7 @@ def reference_sweep(
 def _given(
     method: str, parameters: Mapping[str, float | str], known: Mapping[str, Parameter]
 ) -> dict[str, float]:
-    """What is given for the method in SI units; SweepError for what it does not take."""
+    """The parameters given, in SI units; SweepError for those that the method does not have."""
     if not isinstance(cast(object, parameters), Mapping):
         raise SweepError(
             f"parameters={shown(parameters)} is not a mapping. Give values by name, as a dict"
@@ -126,7 +123,7 @@ def _given(
 
 
 def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
-    """The sweep's model, method, parameter set and outputs alone."""
+    """The sweep with its model, method, parameter set and outputs only."""
     attributes: Mapping[str, object] = getattr(dataset, "attrs", {})
     if not {"model", "recipe"} <= set(attributes):
         raise SweepError("these are not results of a sweep: they do not name their model")
@@ -155,7 +152,7 @@ def _called(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
 
 
 def _axes(dataset: xr.Dataset, along: Mapping[str, xr.DataArray]) -> tuple[Axis, ...]:
-    """The Dataset's dimensions that some of these parameters lie along, in its order."""
+    """The Dataset's dimensions along which some of these parameters vary, in its order."""
     columns: dict[str, dict[str, Values]] = {}
     for name, values in along.items():
         (dimension,) = map(str, values.dims)
@@ -168,7 +165,7 @@ def _axes(dataset: xr.Dataset, along: Mapping[str, xr.DataArray]) -> tuple[Axis,
 
 
 def _check(sweep: Sweep, values: Mapping[str, Values]) -> None:
-    """SweepError unless every parameter has values, all of them allowed, but for derived ones."""
+    """SweepError unless each parameter has allowed values; NaN is allowed for derived ones."""
     method = sweep.method.name
     missing = [p.name for p in sweep.parameters if p.name not in values]
     if missing:

@@ -1,4 +1,4 @@
-"""How far results are from others at the same points, as Datasets of errors."""
+"""Errors of results against others at the same points, as Datasets."""
 
 from __future__ import annotations
 
@@ -11,39 +11,37 @@ from numpy.typing import NDArray
 
 from sweep.analysis.slices import is_flag
 from sweep.errors import SweepError
-from sweep.spec import MISSING_FLAG, Status
+from sweep.spec import MISSING_FLAG, Status, Values
 
 if TYPE_CHECKING:
     import xarray as xr
 
-Values = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Spread:
-    """An error over the points that have one; NaN where none has."""
+    """Statistics of an error over the points that have one; NaN if there are none."""
 
     points: int
     median: float
     worst: float
-    where: Mapping[str, xr.DataArray]  # the parameters on axes, at the first of the worst points
+    where: Mapping[str, xr.DataArray]  # parameters on axes at the first of the worst points
 
 
 def error_name(output: str) -> str:
-    """What the error of an output is called."""
+    """The name of the error of an output."""
     return f"{output}_error"
 
 
 def error(dataset: xr.Dataset, reference: xr.Dataset, output: str) -> xr.DataArray:
     """The relative error |value - reference| / |reference| of an output, point by point.
 
-    Where the reference is 0, the difference is taken relative to the greatest |reference| of all
-    points, so a value that is 0 too has the error 0 (and any other the error inf, if the reference
-    is 0 everywhere). Of a flag it is the flag whether the two classes are the same or different.
-    A point that is not ok on both sides has none: NaN, of a flag 255.
+    Where the reference is 0, the difference is relative to the largest |reference| of all points:
+    the error is 0 if the value is 0 too, and inf if it is not and the reference is 0 everywhere.
+    For a flag, the error is a flag of the classes same and different. A point that is not ok in
+    both Datasets has no error: NaN, or 255 for a flag.
 
-    The reference may lack axes of the dataset: it holds for all their values. The axes of both have
-    to have the same values; SweepError otherwise, or without that output.
+    The reference may lack axes of the dataset; it applies to all their values. SweepError if the
+    axes have different values, or if there is no such output.
     """
     import xarray as xr
 
@@ -68,7 +66,7 @@ def error(dataset: xr.Dataset, reference: xr.Dataset, output: str) -> xr.DataArr
 
 
 def errors(dataset: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
-    """The error of every output both have, under `error_name`, and the points' joint status.
+    """The errors of all outputs that both have, named by `error_name`, and the joint status.
 
     The attributes `method` and `against` name the methods compared.
     """
@@ -89,14 +87,14 @@ def errors(dataset: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
 
 
 def joint_status(dataset: xr.Dataset, reference: xr.Dataset) -> xr.DataArray:
-    """The status of the dataset's points, and of the reference's where those are ok."""
+    """The status of the dataset's points, or that of the reference where they are ok."""
     own, other = _alike(dataset["status"], reference["status"])
     joint = own.copy(data=np.where(own.values == Status.ok, other.values, own.values))
     return joint.transpose(*dataset["status"].dims)
 
 
 def spread(errors: xr.Dataset, name: str) -> Spread:
-    """Median and worst of the errors under that name; of a flag, differences count as 1."""
+    """Median and worst of the errors of that name; for a flag, a difference counts as 1."""
     found = errors[name]
     values = np.where(errors["status"].values == Status.ok, found.values, np.nan)
     if np.isnan(values).all():

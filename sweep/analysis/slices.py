@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -261,9 +260,8 @@ def _check_names(kind: str, given: Iterable[str], known: Iterable[object]) -> No
     choices = [str(name) for name in known]
     for name in given:
         if name not in choices:
-            near = get_close_matches(name, choices, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(choices)}"
-            raise SweepError(f"this sweep has no {kind} {name!r}: {hint}")
+            cure = wording.nearest(name, choices)
+            raise SweepError(f"this sweep has no {kind} {name!r}: {cure}")
 
 
 def _kept_axes(output: xr.DataArray, at: Mapping[str, float]) -> list[str]:

@@ -94,7 +94,7 @@ def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
         .astype(np.float64)
         for name in numbers
     }  # fmt: skip
-    points = _points(source, _Table(status.size, columns, source), Reading())
+    points = _points(_Table(status.size, columns, source), Reading())
     return points.parted(_usable(points) & ok)
 
 
@@ -108,7 +108,7 @@ def read_csv(path: Path, reading: Reading) -> Points:
     standard error that is not positive, and of a negative δ.
     """
     columns = _read_table(path)
-    points = _points(str(path), columns, reading)
+    points = _points(columns, reading)
     status = columns.get("status", np.zeros(points.beta.size))
     if "delta" in columns:
         columns.refuse(columns["delta"] < 0, "delta", "is below 0, and it is an amplitude")
@@ -118,21 +118,21 @@ def read_csv(path: Path, reading: Reading) -> Points:
     return points.parted(_usable(points) & ok & np.all(complete, axis=0))
 
 
-def _points(source: str, columns: _Table, reading: Reading) -> Points:
+def _points(columns: _Table, reading: Reading) -> Points:
     """All rows; the columns are checked, their values are not."""
     unknown = np.full(columns.size, math.nan)
-    raw, energy = _energy(source, columns, reading)
+    raw, energy = _energy(columns, reading)
     with np.errstate(divide="ignore", invalid="ignore"):
-        beta, delta, xi = _ratios(source, columns, reading)
+        beta, delta, xi = _ratios(columns, reading)
         xi_energy = np.where(delta == 0, _constant_load_energy(columns, reading), energy * delta)
         sigma = unknown
         if reading.sigma is not None:
-            sigma = _named(source, columns, reading.sigma) / raw
+            sigma = columns.named(reading.sigma) / raw
             wrong = (sigma <= 0) & (energy > 0)
             columns.refuse(wrong, reading.sigma, "is not a standard error above 0")
     exponent = np.full(columns.size, SPHERE if "radius" in columns else math.nan)
     return Points(
-        source=source,
+        source=columns.place,
         beta=beta,
         delta=merged(delta),
         phase=merged(columns.get("phase", unknown), PERIODS["phase"]),
@@ -144,44 +144,30 @@ def _points(source: str, columns: _Table, reading: Reading) -> Points:
     )
 
 
-def _ratios(source: str, columns: _Table, reading: Reading) -> tuple[Values, Values, Values]:
+def _ratios(columns: _Table, reading: Reading) -> tuple[Values, Values, Values]:
     """β, δ and ξ."""
     delta = columns.get("delta", np.full(columns.size, math.nan))
     if reading.x is None and reading.scale_beta is None and set(BODY) <= columns.keys():
         return amplitude_numbers(*(columns[name] for name in BODY))
-    name = _abscissa(columns, reading)
-    if name is None:
-        raise SweepError(
-            f"{source!r} has none of the columns {listed(ABSCISSAE)}: name one of "
-            f"{listed(columns)} with --x"
-        )
-    raw = _named(source, columns, name)
+    name = reading.x or columns.first(ABSCISSAE, "--x")
+    raw = columns.named(name)
     if name != "beta" and reading.scale_beta is None:
         raise SweepError(
-            f"{source!r}: {name!r} has to be scaled to beta: give --scale-beta, which is kappa "
-            "times the normal over the tangential amplitude (1 if the column is beta)"
+            f"{columns.place!r}: {name!r} has to be scaled to beta: give --scale-beta, which is "
+            "kappa times the normal over the tangential amplitude (1 if the column is beta)"
         )
     factor = 1.0 if reading.scale_beta is None else _positive("--scale-beta", reading.scale_beta)
     return raw * factor, delta, raw * factor / delta
 
 
-def _abscissa(columns: _Table, reading: Reading) -> str | None:
-    return reading.x or next((name for name in ABSCISSAE if name in columns), None)
-
-
-def _energy(source: str, columns: _Table, reading: Reading) -> tuple[Values, Values]:
+def _energy(columns: _Table, reading: Reading) -> tuple[Values, Values]:
     """The column as it stands, and W̄."""
-    name = reading.energy or next((name for name in ENERGIES if name in columns), None)
-    if name is None:
+    name = reading.energy or columns.first(ENERGIES, "--y")
+    raw = columns.named(name)
+    if name == (reading.x or next((each for each in ABSCISSAE if each in columns), None)):
         raise SweepError(
-            f"{source!r} has none of the columns {listed(ENERGIES)}: name one of "
-            f"{listed(columns)} with --y"
-        )
-    raw = _named(source, columns, name)
-    if name == _abscissa(columns, reading):
-        raise SweepError(
-            f"{source!r}: column {name!r} is used for both x and the energy: name two with --x and "
-            "--y"
+            f"{columns.place!r}: column {name!r} is used for both x and the energy: name two with "
+            "--x and --y"
         )
     scale: Values | float = 1.0
     if reading.scale_energy is not None:
@@ -189,7 +175,7 @@ def _energy(source: str, columns: _Table, reading: Reading) -> tuple[Values, Val
     elif name == "dissipated_energy":
         if not _has_body(columns):
             raise SweepError(
-                f"{source!r}: 'dissipated_energy' is in J: give the reference energy "
+                f"{columns.place!r}: 'dissipated_energy' is in J: give the reference energy "
                 "(16/3) G* a0 delta/n Delta_x^2 as --scale-energy"
             )
         scale = _reference(columns, columns["normal_amplitude"] / columns["indentation"])
@@ -229,12 +215,6 @@ def _usable(points: Points) -> NDArray[np.bool_]:
     return positive(points.beta, points.energy) | positive(points.xi, points.xi_energy)
 
 
-def _named(source: str, columns: _Table, name: str) -> Values:
-    if name not in columns:
-        raise SweepError(f"{source!r} has no column {name!r}; {nearest(name, columns)}")
-    return columns[name]
-
-
 def _positive(option: str, value: float) -> float:
     if not (math.isfinite(value) and value > 0):
         raise SweepError(f"{option} has to be positive and finite, not {value!r}")
@@ -247,7 +227,7 @@ class _Table(Mapping[str, Values]):
 
     size: int
     columns: Mapping[str, Values | Sequence[str]]
-    place: str = ""  # path of the file
+    place: str  # path of the file or store
     lines: Sequence[int] = ()  # line number of each row
     _read: dict[str, Values] = field(default_factory=dict[str, Values], compare=False)
 
@@ -262,6 +242,22 @@ class _Table(Mapping[str, Values]):
 
     def __len__(self) -> int:
         return len(self.columns)
+
+    def named(self, name: str) -> Values:
+        """A column that the user names; SweepError if there is none."""
+        if name not in self:
+            raise SweepError(f"{self.place!r} has no column {name!r}; {nearest(name, self)}")
+        return self[name]
+
+    def first(self, names: Sequence[str], option: str) -> str:
+        """The first of these names that a column has; SweepError if none has."""
+        found = next((name for name in names if name in self), None)
+        if found is None:
+            raise SweepError(
+                f"{self.place!r} has none of the columns {listed(names)}: name one of "
+                f"{listed(self)} with {option}"
+            )
+        return found
 
     def refuse(self, wrong: NDArray[np.bool_], name: str, why: str) -> None:
         """Raise SweepError with the line of the first wrong row, if there is one."""
