@@ -2,7 +2,8 @@
 
 Importing xarray, zarr, Dask and pydantic takes a second or two; a fork takes milliseconds. What
 depends on how a process starts is tested with `subprocess`: imports, settings that libraries read
-when they are imported, and standard streams that are closed or cannot be written.
+when they are imported, and standard streams that are closed. Only Linux forks; elsewhere `Forked`
+starts a new interpreter.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ MAX_REQUEST = 2**17  # bytes
 PIPE, DEVNULL, TimeoutExpired = subprocess.PIPE, subprocess.DEVNULL, subprocess.TimeoutExpired
 
 
-class Forked:
+class _Forked:
     """Like `subprocess.Popen([sys.executable, *arguments], stdin=DEVNULL, text=True)`.
 
     The arguments are `-m MODULE ...` or `-c CODE ...`. It is no child of this process, so resources
@@ -113,12 +114,31 @@ class Forked:
             if stream:
                 stream.close()
 
-    def __enter__(self) -> Forked:
+    def __enter__(self) -> _Forked:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._close()
         self.wait()
+
+
+class _Started(subprocess.Popen[str]):
+    """The same without a fork."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        *,
+        stdout: int = DEVNULL,
+        stderr: int = DEVNULL,
+        **options: Any,
+    ) -> None:
+        command = [sys.executable, *arguments]
+        streams = {"stdin": DEVNULL, "stdout": stdout, "stderr": stderr}
+        super().__init__(command, text=True, **streams, **options)
+
+
+Forked = _Forked if sys.platform == "linux" else _Started
 
 
 def run_python(
