@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -55,6 +56,28 @@ class MachineError(SweepError):
     """The machine stopped the run (disk full, read-only, no memory); finished chunks are kept."""
 
     exit_status = 3
+
+
+def memory_error(error: BaseException | None) -> MachineError | None:
+    """The error to report instead, if this one or a cause of it is that memory or threads ran out.
+
+    Under `ulimit -v` a thread cannot be started, or a library cannot be loaded, long before Python
+    itself runs out.
+    """
+    while error is not None:
+        text = str(error)
+        if (
+            isinstance(error, MemoryError)
+            or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+            or (isinstance(error, RuntimeError) and "start new thread" in text)
+            or (isinstance(error, ImportError) and "map segment" in text)
+        ):
+            return MachineError(
+                "out of memory; free some, raise the limits of this process (`ulimit -v`, "
+                "`ulimit -u`), or use fewer --workers (in a trace, fewer --samples)"
+            )
+        error = error.__cause__ or error.__context__
+    return None
 
 
 class DeviceError(MachineError):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypedDict, cast, get_args, get_type_hints
 
-from sweep.errors import SweepError
+from sweep.errors import MAX_FAULTS_SHOWN, SweepError
 from sweep.wording import nearest, shown
 
 LOCAL, SLURM = "local", "slurm"  # values of `cluster`
@@ -209,8 +209,12 @@ def read(
     for name, value in raw.items():
         if name not in known:
             flag = f"--{name.replace('_', '-')}"
-            cure = f"give {flag} instead" if name in OPTIONS else nearest(name, known)
-            wrong[name] = f"there is no such option; {cure}"
+            cure = ""
+            if name in OPTIONS:
+                cure = f"; give {flag} instead"
+            elif len(wrong) < MAX_FAULTS_SHOWN:
+                cure = f"; {nearest(name, known)}"
+            wrong[name] = f"there is no such option{cure}"
             continue
         try:
             correct[name] = known[name].read(value)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sweep.cli.app import Invocation, app
 from sweep.cli.streams import discard_output, prepare_streams
 from sweep.dask_settings import unreadable_settings
-from sweep.errors import MachineError, SweepError
+from sweep.errors import MachineError, SweepError, memory_error
 from sweep.wording import escaped
 
 if TYPE_CHECKING:
@@ -65,11 +65,10 @@ def _run(invocation: Invocation) -> int:
     except SweepError as error:
         print(escaped(str(error)), file=sys.stderr)
         return error.exit_status
-    except MemoryError:
-        cure = "free some, or use fewer --workers (in a trace, fewer --samples)"
-        print(f"out of memory; {cure}", file=sys.stderr)
-        return MachineError.exit_status
     except Exception as error:  # a bug
+        if found := memory_error(error):
+            print(found, file=sys.stderr)
+            return found.exit_status
         from sweep.backends.visible import kernel_cache_error  # brings NumPy
 
         if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -14,6 +14,7 @@ from sweep.config.quantities import number, refuse_outside
 from sweep.config.sample import Sample, sample_of
 from sweep.config.schema import AxisTable, TopLevel, checked
 from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
+from sweep.errors import MAX_FAULTS_SHOWN
 from sweep.models import models
 from sweep.plan import MAX_SWEEP_POINTS
 from sweep.spec import Axis, Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep
@@ -126,7 +127,7 @@ def _sample(
     if top.axes:
         yield Problem("sample", "", "give points by [axes] or by [sample], not by both")
     sample = yield from sample_of(
-        document, top.sample, known, lambda name: _unknown(name, known, model, SAMPLE_KEYS)
+        document, top.sample, known, lambda names: _unknown(names, known, model, SAMPLE_KEYS)
     )
     for name in sample.names:
         if name in top.parameters:
@@ -183,9 +184,10 @@ def _axes(
     n_points = math.prod(map(declared_size, top.axes.values()))
     is_too_large = n_points > MAX_SWEEP_POINTS  # known before the values fill the memory
     axes: list[Axis] = []
+    unknown = _unknown(top.axes, known, model)
     for name, raw in top.axes.items():
-        if name not in known:
-            yield Problem("axes", name, _unknown(name, known, model))
+        if name in unknown:
+            yield Problem("axes", name, unknown[name])
         elif name in top.parameters:
             yield Problem("axes", name, "also given under [parameters]; keep one of the two")
         elif not is_table(raw):
@@ -216,9 +218,10 @@ def _constants(
 ) -> Check[dict[str, float]]:
     """The correct ones of the given parameters, in SI units."""
     constants: dict[str, float] = {}
+    unknown = _unknown(top.parameters, known, model)
     for name, value in top.parameters.items():
-        if name not in known:
-            yield Problem("parameters", name, _unknown(name, known, model))
+        if name in unknown:
+            yield Problem("parameters", name, unknown[name])
             continue
         amount = yield from readable("parameters", name, _constant, value, known[name])
         if amount is not None:
@@ -275,11 +278,22 @@ def _check_relations(model: Model, constants: Mapping[str, float]) -> Check[None
 
 
 def _unknown(
-    name: str, known: Mapping[str, Parameter], model: Model, keys: Sequence[str] = ()
-) -> str:
+    names: Iterable[str], known: Mapping[str, Parameter], model: Model, keys: Sequence[str] = ()
+) -> dict[str, str]:
+    """A message for each name that is no parameter; of those printed, it names the nearest one."""
+    unknown = [name for name in names if name not in known]
+    choices = (*known, *keys)
+    return {
+        name: _not_a_parameter(name, model, choices if i < MAX_FAULTS_SHOWN else ())
+        for i, name in enumerate(unknown)
+    }
+
+
+def _not_a_parameter(name: str, model: Model, choices: Sequence[str]) -> str:
     if name in TOP_LEVEL_KEYS:
         return f"not a parameter; {name} belongs at the top of the file, before any [table]"
     owners = [m.name for m in model.methods if name in {p.name for p in m.parameters}]
     if owners:
         return f"belongs to another method ({listed(owners)}); choose that one, or remove it"
-    return f"{model.name} has no such parameter; {nearest(name, (*known, *keys))}"
+    cure = f"; {nearest(name, choices)}" if choices else ""
+    return f"{model.name} has no such parameter{cure}"

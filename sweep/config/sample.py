@@ -110,13 +110,12 @@ def sample_of(
     document: Document,
     raw: Mapping[str, object],
     known: Mapping[str, Parameter],
-    unknown: Callable[[str], str],
+    unknown: Callable[[Iterable[str]], Mapping[str, str]],
 ) -> Check[Sample]:
-    """The sample; `unknown` is the message for a name that is not a parameter."""
+    """The sample; `unknown` gives a message for each name that is no parameter."""
     table, wrong = checked(SampleTable, {key: raw[key] for key in raw if key in SAMPLE_KEYS})
     ranges = {key: value for key, value in raw.items() if key not in SAMPLE_KEYS}
-    foreign = {name: unknown(name) for name in ranges if name not in known}
-    problems = list(in_table("sample", wrong | foreign))
+    problems = list(in_table("sample", wrong | unknown(ranges)))
     if raw.get("file") is not None:
         rows, more = finished(_rows(document, table, raw, known))
         yield from (*problems, *more)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sweep.config.problems import UnreadableError
+from sweep.errors import MAX_FAULTS_SHOWN
 from sweep.plan import MAX_SWEEP_POINTS
 from sweep.wording import listed, nearest, shown
 
@@ -133,7 +134,10 @@ def checked(shape: type[AnyTable], raw: Mapping[str, object]) -> tuple[AnyTable,
     try:
         return shape.model_validate(dict(raw)), {}
     except ValidationError as error:
-        wrong = {str(detail["loc"][0]): _sentence(shape, detail) for detail in error.errors()}
+        wrong = {
+            str(detail["loc"][0]): _sentence(shape, detail, is_shown=i < MAX_FAULTS_SHOWN)
+            for i, detail in enumerate(error.errors())
+        }
     return shape.model_validate({key: raw[key] for key in raw if key not in wrong}), wrong
 
 
@@ -146,7 +150,7 @@ def only_form(table: Table, forms: Sequence[str], example: str) -> str:
     return given[0]
 
 
-def _sentence(shape: type[Table], detail: ErrorDetails) -> str:
+def _sentence(shape: type[Table], detail: ErrorDetails, *, is_shown: bool) -> str:
     key = str(detail["loc"][0])
     if key in shape.model_fields:
         expected = shape.model_fields[key].description
@@ -155,7 +159,8 @@ def _sentence(shape: type[Table], detail: ErrorDetails) -> str:
         return f"{shown(detail['input'])} is not {expected}"
     kind = "table" if isinstance(detail["input"], dict) else "key"
     known = [name for name, field in shape.model_fields.items() if _kind(field) == kind]
-    return f"there is no such {kind}; {nearest(key, known or shape.model_fields)}"
+    cure = f"; {nearest(key, known or shape.model_fields)}" if is_shown else ""
+    return f"there is no such {kind}{cure}"
 
 
 def _kind(field: FieldInfo) -> str:

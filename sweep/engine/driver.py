@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
@@ -11,7 +12,7 @@ from sweep.backends.visible import find_gpus
 from sweep.engine.crews import Crew, Notify, OpenBackend, needs_backend_here
 from sweep.engine.ledger import Summary
 from sweep.engine.loop import Report, own_chunks, run
-from sweep.errors import StoreError
+from sweep.errors import MachineError, StoreError
 from sweep.plan import chunk_at, chunk_shape, points, variant_sets
 from sweep.source import kernel_digest
 from sweep.spec import Points, Request, Status
@@ -58,14 +59,21 @@ def run_in_store(
     """
     options = request.options
     shard = options.shard
-    with store.lock() if shard is None else store.lock_shard(*shard, clean=store.clean):
-        store.refuse_what_has_grown()
-        if shard is None:  # no other run can be at work
-            store.clean()
-        store.reopen(own_chunks(store, store.torn(), shard))
-        if options.retry_failed:
-            store.reopen(own_chunks(store, store.failed(), shard))
-        return run(store, options, report, stop, notify, open_backend, crew)
+    try:
+        with store.lock() if shard is None else store.lock_shard(*shard, clean=store.clean):
+            store.refuse_what_has_grown()
+            if shard is None:  # no other run can be at work
+                store.clean()
+            for file in store.rebuild_metadata():
+                (notify or warnings.warn)(f"rebuilt {file!r} from the metadata of the store")
+            store.reopen(own_chunks(store, store.torn(), shard))
+            if options.retry_failed:
+                store.reopen(own_chunks(store, store.failed(), shard))
+            return run(store, options, report, stop, notify, open_backend, crew)
+    except MachineError:  # a complete store need not be writable
+        if not store.is_complete() or (options.retry_failed and store.failed()):
+            raise
+        return run(store, options, report, stop)
 
 
 def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -10,6 +11,7 @@ import zarr
 
 from sweep.errors import StoreError
 from sweep.spec import Values
+from sweep.store.files import GROUP, Files
 
 
 class Stored:
@@ -32,15 +34,45 @@ class Stored:
         return values
 
 
-def read_dimensions(group: zarr.Group) -> None:
+def read_dimensions(group: zarr.Group, recipe: Mapping[str, Any]) -> None:
     """Read the values of all dimensions, as xarray does on opening. StoreError if one is damaged.
 
     A dimension with several parameters, for example that of a sample, has no values itself.
     """
-    for axis in json.loads(str(group.attrs["recipe"]))["axes"]:
+    for axis in recipe["axes"]:
         name = axis["name"]
         if name in axis["parameters"]:
             Stored(cast("zarr.Array[Any]", group[name]), name)[:]
+
+
+def damaged_metadata(files: Files, recipe: Mapping[str, Any]) -> Mapping[str, bytes]:
+    """The metadata files of constant parameters that are missing or damaged, with what they held.
+
+    The group's metadata repeats it.
+    """
+    group = json.loads(files.read(GROUP) or b"{}")
+    held = group.get("consolidated_metadata", {}).get("metadata", {})
+    return {
+        key: json.dumps(held[name], indent=2).encode()
+        for name in recipe["constants"]
+        if name in held and _content(files, key := f"{name}/zarr.json") != held[name]
+    }
+
+
+def refuse_damaged_metadata(files: Files, recipe: Mapping[str, Any]) -> None:
+    """Raise StoreError if the metadata of a constant parameter is missing or damaged."""
+    for key in damaged_metadata(files, recipe):
+        raise StoreError(
+            f"{f'{files}/{key}'!r} is missing or damaged, so the value of this parameter cannot be "
+            "read; run its sweep again to rebuild it"
+        )
+
+
+def _content(files: Files, key: str) -> object:
+    try:
+        return json.loads(files.read(key) or b"")
+    except ValueError:
+        return None
 
 
 def damaged(name: str, what: str) -> StoreError:

@@ -8,6 +8,7 @@ damaged. The bytes of a store depend on the sweep alone.
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -25,6 +26,7 @@ from sweep.plan import chunk_counts, chunk_shape, chunks_at
 from sweep.source import is_token_digest, kernel_digest
 from sweep.spec import STRETCH, Chunk, Status, Sweep
 from sweep.store import damage, encoding, extension, faults, layout
+from sweep.store.coordinates import damaged_metadata
 from sweep.store.creation import build
 from sweep.store.differences import differences
 from sweep.store.files import Files
@@ -311,6 +313,21 @@ class Store:
         for name in self._arrays.keys() - {"status"}:
             suspect |= ~self._listed(name)
         return [chunk for chunk in self._chunks_at(done & suspect) if not self._is_whole(chunk)]
+
+    def rebuild_metadata(self) -> list[str]:
+        """Write the metadata of constant parameters that is missing or damaged; the file names."""
+        with self._files.writing():
+            rebuilt = self._damaged_metadata()
+            for key, content in rebuilt.items():
+                self._files.put(key, [content])
+        return [f"{self.location}/{key}" for key in rebuilt]
+
+    def _damaged_metadata(self) -> Mapping[str, bytes]:
+        return damaged_metadata(self._files, json.loads(str(self._attributes["recipe"])))
+
+    def is_complete(self) -> bool:
+        """Whether every chunk is done and nothing is known to be damaged."""
+        return not (self.pending() or self.torn() or self._damaged_metadata())
 
     def note_damage(self, chunks: Iterable[Chunk]) -> None:
         """Note the damaged chunks that `verify` has found, for the next run."""

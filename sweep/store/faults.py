@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import errno
+import os
 import shlex
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any
 
 from sweep.dask_settings import unreadable_settings
-from sweep.errors import MachineError, StoreError, SweepError
+from sweep.errors import MachineError, StoreError, SweepError, memory_error
 
 CURES = {
     errno.ENOSPC: "the disk is full; free some space",
@@ -24,6 +26,10 @@ CURES = {
     errno.ESTALE: "the network file system has lost the file; wait until it is back",
     errno.EMFILE: "too many files are open; raise `ulimit -n`",
 }
+NO_INODES = (
+    "the disk has no inodes left for further files, though it has room; remove files, or use "
+    "larger chunks (--chunk-points) in a new store"
+)
 PATH_ERRORS = {errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG}
 KEPT = "Finished chunks are kept: run the same sweep again to continue"
 
@@ -34,7 +40,7 @@ def writing(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        cure = CURES.get(error.errno or 0, f"{error}; remove the cause")
+        cure = _cure(error, path)
         raise MachineError(f"cannot write to {str(path)!r}: {cure}. {KEPT}") from error
 
 
@@ -44,11 +50,71 @@ def creating(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        cure = CURES.get(error.errno or 0, str(error))
         kind = StoreError if error.errno in PATH_ERRORS else MachineError
         raise kind(
-            f"cannot make the store {str(path)!r}: {cure}, or name another store with -o"
+            f"cannot make the store {str(path)!r}: {_cure(error, path)}, or name another store "
+            "with -o"
         ) from error
+
+
+@contextmanager
+def reading(path: Path) -> Generator[None]:
+    """Within, an OSError becomes a SweepError that names the file; it says nothing about damage.
+
+    Errors that do say something pass: of a missing file, of a folder in its place, of a bad disk.
+    """
+    try:
+        yield
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        raise
+    except OSError as error:
+        file = repr(str(error.filename or path))
+        if isinstance(error, PermissionError):
+            raise StoreError(
+                f"cannot read {file}: reading is not permitted; change its permissions or those of "
+                "the folders above it"
+            ) from error
+        if error.errno == errno.EIO:
+            raise
+        raise MachineError(f"cannot read {file}: {_cure(error, path)}") from error
+
+
+def refuse_device(file: Path) -> None:
+    """Raise ValueError if there is a pipe or a device, from which reading might not end."""
+    mode = file.stat().st_mode
+    if not (S_ISREG(mode) or S_ISDIR(mode)):
+        raise ValueError(f"{str(file)!r} is not a regular file")
+
+
+def _cure(error: OSError, path: Path) -> str:
+    """What is wrong and what to do about it."""
+    if error.errno == errno.ENOSPC and _has_no_inodes(path):
+        return NO_INODES
+    if error.errno == errno.ENOLCK:
+        return (
+            f"files on {_file_system(path)} cannot be locked; switch locks on there (of NFS: start "
+            "lockd, mount without nolock), or keep the store on another file system"
+        )
+    if isinstance(error, PermissionError) and path.is_file():
+        return "writing is not permitted; change the permissions of this file"
+    return CURES.get(error.errno or 0, f"{error}; remove the cause")
+
+
+def _has_no_inodes(path: Path) -> bool:
+    if not hasattr(os, "statvfs"):
+        return False
+    found = os.statvfs(next(place for place in (path, *path.parents) if place.exists()))
+    return found.f_files > 0 and found.f_favail == 0  # some file systems count no inodes
+
+
+def _file_system(path: Path) -> str:
+    """The mount point and type of the file system of a path, for example "/scratch (nfs4)"."""
+    try:
+        mounts = [line.split()[1:3] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    except OSError:
+        return "this file system"
+    around = [(point, kind) for point, kind in mounts if path.is_relative_to(point)]
+    return "{} ({})".format(*max(around, key=lambda mount: len(mount[0])))
 
 
 @contextmanager
@@ -81,12 +147,12 @@ def opening(path: object) -> Generator[None]:
     """Within, any error becomes a StoreError that says what to do."""
     try:
         yield
+    except MachineError:
+        raise
     except SweepError as error:
         raise StoreError(f"{str(path)!r}: {error}") from error
-    except PermissionError as error:
-        raise StoreError(f"cannot read {str(path)!r}: {error}; change its permissions") from error
     except Exception as error:  # zarr raises many kinds on a damaged zarr.json
-        if found := unreadable_settings(error):  # xarray imports Dask
+        if found := memory_error(error) or unreadable_settings(error):  # xarray imports Dask
             raise found from error
         raise StoreError(
             f"{str(path)!r} cannot be read as a store ({type(error).__name__}: {error}). If this "
@@ -113,9 +179,11 @@ def refuse_foreign_folder(path: Path) -> None:
     """Raise StoreError if something exists at a local path that is not a zarr of format 3."""
     if not path.is_dir():
         raise StoreError(f"{str(path)!r} is a file, not a store; name another path")
-    if (path / "zarr.json").exists():
+    with reading(path):
+        names = {each.name for each in path.iterdir()}
+    if "zarr.json" in names:
         return
-    if any((path / name).exists() for name in (".zgroup", ".zarray", ".zmetadata")):
+    if {".zgroup", ".zarray", ".zmetadata"} & names:
         raise StoreError(f"{str(path)!r} is a zarr of format 2, not a store of this program")
     raise StoreError(f"{str(path)!r} is a folder but no store (no zarr.json); name another path")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import zarr
@@ -40,13 +41,19 @@ def file_shape(array: zarr.Array[Any]) -> tuple[int, ...]:
 
 
 def sweep_of(group: zarr.Group) -> Sweep:
-    """The sweep that the store was made for. Raises ValueError if the recipe was changed."""
-    made_from = json.loads(str(group.attrs["recipe"]))
-    if fingerprint(made_from) != group.attrs["fingerprint"]:
-        raise ValueError("its recipe does not match its fingerprint")
+    """The sweep that the store was made for."""
+    made_from = recipe_of(group)
     return from_recipe(
         made_from, {name: _coordinate(group, name) for name in along_axes(made_from)}
     )
+
+
+def recipe_of(group: zarr.Group) -> Mapping[str, Any]:
+    """The recipe of the store's sweep. Raises ValueError if it was changed."""
+    made_from = json.loads(str(group.attrs["recipe"]))
+    if fingerprint(made_from) != group.attrs["fingerprint"]:
+        raise ValueError("its recipe does not match its fingerprint")
+    return made_from
 
 
 def _coordinate(group: zarr.Group, name: str) -> LongValues:

@@ -6,14 +6,20 @@ import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING
 
-from zarr.storage import LocalStore
+from zarr.storage import LocalStore, WrapperStore
 
 from sweep.store import faults, scratch
 from sweep.store.durable import sync_folder, sync_tree, write
 from sweep.store.encoding import Piece
 from sweep.store.files import GROUP
 from sweep.store.lock import exclusive, shared
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest
+    from zarr.core.buffer import Buffer, BufferPrototype
 
 
 class LocalFiles:
@@ -30,8 +36,11 @@ class LocalFiles:
         return str(self.path)
 
     def read(self, key: str) -> bytes | None:
+        file = self.path / key
         try:
-            return (self.path / key).read_bytes()
+            with faults.reading(file):
+                faults.refuse_device(file)
+                return file.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -58,13 +67,18 @@ class LocalFiles:
             sync_folder(Path(file).parent)
 
     def list(self, folder: str = "") -> list[str]:
-        return list(_files(os.path.join(self.path, folder), ""))  # noqa: PTH118 (the same)
+        place = self.path / folder
+        with faults.reading(place):
+            return list(_files(str(place), ""))
 
     def exists(self, key: str = "") -> bool:
-        if not key:
-            return self.path.exists()
         file = self.path / key
-        return file.is_file() and file.stat().st_size > 0
+        try:
+            with faults.reading(file):
+                found = file.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return not key or (S_ISREG(found.st_mode) and found.st_size > 0)
 
     @contextmanager
     def publish(self) -> Generator[Path]:
@@ -122,8 +136,23 @@ class LocalFiles:
     def creating(self) -> AbstractContextManager[None]:
         return faults.creating(self.path)
 
-    def zarr(self) -> LocalStore:
-        return LocalStore(self.path, read_only=True)
+    def zarr(self) -> WrapperStore[LocalStore]:
+        return _Readable(LocalStore(self.path, read_only=True))
+
+
+class _Readable(WrapperStore[LocalStore]):
+    """The files as zarr reads them, except that those that may not be read are named."""
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        file = self._store.root / key
+        try:
+            with faults.reading(file):
+                faults.refuse_device(file)
+                return await self._store.get(key, prototype, byte_range)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
 
 def _files(folder: str, prefix: str) -> Iterator[str]:

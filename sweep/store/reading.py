@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing  # of which xarray's guide to backends uses what is used here
 
-from sweep.errors import StoreError
+from sweep.errors import StoreError, memory_error
 from sweep.spec import LEVEL, MISSING, STRETCH, Status
 from sweep.store import extension, faults
-from sweep.store.coordinates import damaged, read_dimensions
+from sweep.store.coordinates import damaged, read_dimensions, refuse_damaged_metadata
 from sweep.store.files import Files
-from sweep.store.group import open_group
+from sweep.store.group import open_group, recipe_of
 from sweep.store.layout import MISSING_LEVEL, ordered
 from sweep.store.pass_folder import PassFolder
 from sweep.store.place import files_of, is_url
@@ -34,7 +34,10 @@ def open_results(path: str | Path) -> xr.Dataset:
     refuse_unreadable(files)
     with faults.opening(files):
         zarr = files.zarr()
-        read_dimensions(open_group(zarr))
+        group = open_group(zarr)
+        recipe = recipe_of(group)
+        refuse_damaged_metadata(files, recipe)
+        read_dimensions(group, recipe)
         # The types of xarray.open_dataset are incomplete.
         dataset: xr.Dataset = xr.open_dataset(  # pyright: ignore[reportUnknownMemberType]
             zarr,  # pyright: ignore[reportArgumentType]
@@ -102,7 +105,9 @@ def intact(name: str) -> Generator[None]:
     """Within, errors of reading an output or the status become a StoreError."""
     try:
         yield
-    except (ValueError, RuntimeError) as error:  # what zarr and blosc raise on damage
+    except (ValueError, RuntimeError, OSError) as error:  # of zarr, blosc and the disk
+        if found := memory_error(error):
+            raise found from error
         raise StoreError(
             f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
             "then running its sweep computes it again"
@@ -177,7 +182,7 @@ class _Coordinate(_Checked):
     def read(self, key: Any) -> NDArray[Any]:
         try:
             values = self._read(key)
-        except (ValueError, RuntimeError) as error:
+        except (ValueError, RuntimeError, OSError) as error:
             raise damaged(self.name, f"cannot be read ({error})") from error
         missing = MISSING_LEVEL if self.name == LEVEL else MISSING["real"]
         if not self._may_be_nan and _absent(values, missing).any():

@@ -1,0 +1,256 @@
+"""What cannot be read is named, and never taken for damage: no command overwrites it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from sweep import api
+from sweep.errors import StoreError
+from sweep.store import open_results
+from tests.command import MODULE, Run, bound_by_permissions, environment
+from tests.store.injected import fail_writing
+from tests.store.test_faults import CONFIG
+from tests.store.test_store import tree
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="permissions and limits of Linux")
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("computed")
+    (folder / "map.toml").write_text(CONFIG)
+    api.run(folder / "map.toml", store=folder / "map.zarr")
+    return folder
+
+
+@pytest.fixture
+def folder(computed: Path, tmp_path: Path) -> Iterator[Path]:
+    """A folder with a sweep file and its finished store; afterwards all of it is writable."""
+    shutil.copytree(computed, tmp_path, dirs_exist_ok=True)
+    yield tmp_path
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+SHOW = ("show", "map.zarr")
+RUN = ("run", "map.toml", "-o", "map.zarr")
+STATUS = ("status", "map.zarr")
+VERIFY = (*STATUS, "--verify")
+PLOT = ("plot", "map.zarr", "-o", "a.png")
+EXPORT = ("export", "map.zarr", "-o", "a.csv")
+
+
+UNREADABLE = [
+    (SHOW, "wear_power/c/2/0"),
+    (RUN, "wear_power/c/2/0"),
+    (VERIFY, "wear_power/c/2/0"),
+    (PLOT, "wear_power/c/2/0"),
+    (EXPORT, "wear_power/c/2/0"),
+    (RUN, "wear_power/c/2"),
+    (VERIFY, "wear_power/c"),
+    (SHOW, "regime/zarr.json"),
+    (VERIFY, "mass/c"),
+    (SHOW, "mass/zarr.json"),
+    (RUN, "zarr.json"),
+    (SHOW, "status/c"),
+    (STATUS, "status/c"),
+    (STATUS, "."),
+]
+
+
+@pytest.mark.parametrize(("command", "place"), UNREADABLE)
+def test_what_may_not_be_read_is_named_with_the_permission_that_is_needed(
+    folder: Path, command: tuple[str, ...], place: str
+) -> None:
+    whole = tree(folder / "map.zarr")
+    refused = folder / "map.zarr" / place
+    mode = refused.stat().st_mode
+    refused.chmod(0)
+    done = bound_by_permissions(*command, folder=folder)
+    assert done.returncode == 2, done.stderr
+    assert f"cannot read '{refused}" in done.stderr
+    assert "reading is not permitted; change its permissions" in done.stderr
+    refused.chmod(mode)
+    assert tree(folder / "map.zarr") == whole
+
+
+def test_a_chunk_that_may_not_be_read_is_not_overwritten_after_verify(
+    folder: Path, run: Run
+) -> None:
+    whole = tree(folder / "map.zarr")
+    chunk = folder / "map.zarr/wear_power/c/2/0"
+    chunk.chmod(0)
+    assert bound_by_permissions(*VERIFY, folder=folder).returncode == 2
+    assert bound_by_permissions(*RUN, folder=folder).returncode == 2
+    chunk.chmod(0o600)
+    assert "nothing to do, all 24 points are there" in run(*RUN)[1]
+    assert tree(folder / "map.zarr") == whole
+
+
+@pytest.mark.parametrize("command", [SHOW, STATUS, PLOT])
+def test_a_recipe_that_does_not_match_its_fingerprint_is_refused_by_all(
+    folder: Path, run: Run, command: tuple[str, ...]
+) -> None:
+    _change_recipe(folder / "map.zarr/zarr.json")
+    for each in (command, RUN):
+        status, _, err = run(*each)
+        assert status == 2
+        assert "its recipe does not match its fingerprint" in err
+    with pytest.raises(StoreError, match="its recipe does not match its fingerprint"):
+        open_results(folder / "map.zarr")
+
+
+def _change_recipe(metadata: Path) -> None:
+    """Change the gravity in the recipe of a store from 10 to 11 m/s²."""
+    document = json.loads(metadata.read_text())
+    recipe = document["attributes"]["recipe"]
+    assert (10.0).hex() in recipe
+    document["attributes"]["recipe"] = recipe.replace((10.0).hex(), (11.0).hex())
+    metadata.write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize("device", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+@pytest.mark.parametrize("place", ["wear_power/c/2/0", "status/c/2/0"])
+def test_a_pipe_or_a_device_in_the_place_of_a_file_is_damage(
+    folder: Path, device: Callable[[Path], None], place: str
+) -> None:
+    """Reading it would not end."""
+    whole = tree(folder / "map.zarr")
+    file = folder / "map.zarr" / place
+    file.unlink()
+    device(file)
+    shown = _limited(folder, 2 * 10**9, *SHOW)
+    assert shown.returncode == 2
+    assert "has a damaged chunk" in shown.stderr
+    assert "is not a regular file" in shown.stderr
+    verified = _limited(folder, 2 * 10**9, *VERIFY)
+    assert verified.returncode == 1
+    assert f"{file}: 4 points" in verified.stdout
+    assert _limited(folder, 2 * 10**9, *RUN).returncode == 0
+    assert tree(folder / "map.zarr") == whole
+
+
+@pytest.mark.parametrize("place", ["mass/c", "friction/c/0"])
+def test_a_pipe_in_the_place_of_a_coordinate_is_damage(folder: Path, place: str) -> None:
+    file = folder / "map.zarr" / place
+    file.unlink()
+    os.mkfifo(file)
+    for command in (SHOW, VERIFY):
+        done = _limited(folder, 2 * 10**9, *command)
+        assert done.returncode == 2
+        assert f"the coordinate {place.partition('/')[0]} cannot be read" in done.stderr
+
+
+def _limited(folder: Path, memory: int, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process that may not have more memory than that, in bytes."""
+    return subprocess.run(
+        [*MODULE, *command],
+        cwd=folder,
+        env=environment(OPENBLAS_NUM_THREADS="1"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory)),
+    )
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_text("{")])
+def test_a_parameter_without_its_metadata_is_refused_until_a_run_rebuilds_it(
+    folder: Path, run: Run, harm: Callable[[Path], None]
+) -> None:
+    whole = tree(folder / "map.zarr")
+    harm(folder / "map.zarr/mass/zarr.json")
+    for command in (SHOW, VERIFY):
+        status, _, err = run(*command)
+        assert status == 2
+        assert f"'{folder}/map.zarr/mass/zarr.json' is missing or damaged" in err
+        assert "run its sweep again to rebuild it" in err
+    status, out, err = run(*RUN)
+    assert status == 0
+    assert f"rebuilt '{folder}/map.zarr/mass/zarr.json'" in err
+    assert "24 points" in out
+    assert tree(folder / "map.zarr") == whole
+    for command in (SHOW, VERIFY):
+        assert run(*command)[0] == 0
+    assert "rebuilt" not in run(*RUN)[2]
+
+
+def test_a_complete_store_that_may_not_be_written_is_returned(folder: Path) -> None:
+    for path in (*folder.rglob("*"), folder):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    done = bound_by_permissions(*RUN, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "nothing to do, all 24 points are there" in done.stdout
+
+
+def test_an_unfinished_store_that_may_not_be_written_is_refused(folder: Path) -> None:
+    (folder / "map.zarr/status/c/2/0").unlink()
+    for path in (*folder.rglob("*"), folder):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    done = bound_by_permissions(*RUN, folder=folder)
+    assert done.returncode == 3
+    assert "writing is not permitted" in done.stderr
+
+
+@pytest.mark.parametrize("megabytes", [300, 400, 700])
+def test_a_limit_of_memory_is_named_and_no_store_called_damaged(
+    folder: Path, megabytes: int
+) -> None:
+    done = _limited(folder, megabytes * 10**6, *SHOW)
+    if done.returncode:
+        assert done.returncode == 3
+        assert "ulimit -v" in done.stderr
+        assert "damaged" not in done.stderr
+
+
+def test_a_disk_without_inodes_is_not_called_full(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "map.zarr/status/c/2/0").unlink()
+    fail_writing(monkeypatch, errno.ENOSPC, "map.zarr/status/c/2")
+    for free, sentence in ((10, "the disk is full"), (0, "no inodes left")):
+        found = SimpleNamespace(f_files=100, f_favail=free)
+        monkeypatch.setattr(os, "statvfs", lambda _, found=found: found)
+        status, _, err = run(*RUN)
+        assert status == 3
+        assert sentence in err
+
+
+def test_a_lock_that_may_not_be_written_is_told_as_that_file(folder: Path) -> None:
+    (folder / "map.zarr/status/c/2/0").unlink()
+    lock = folder / "map.zarr.lock"
+    lock.touch()
+    lock.chmod(0o400)
+    done = bound_by_permissions(*RUN, folder=folder)
+    assert done.returncode == 3
+    assert f"cannot write to '{lock}'" in done.stderr
+    assert "change the permissions of this file" in done.stderr
+
+
+def test_a_file_system_without_locks_is_named(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "map.zarr/status/c/2/0").unlink()
+
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    status, _, err = run(*RUN)
+    assert status == 3
+    mount = subprocess.check_output(["stat", "-c", "%m", str(folder)], text=True).strip()
+    assert re.search(rf"files on {re.escape(mount)} \(\w+\) cannot be locked; switch locks on", err)
+    assert "keep the store on another file system" in err
