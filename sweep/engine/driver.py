@@ -60,7 +60,7 @@ def run_in_store(
     options = request.options
     shard = options.shard
     try:
-        with store.lock() if shard is None else store.lock_shard(*shard, clean=store.clean):
+        with store.lock(shard, clean=store.clean):
             store.refuse_what_has_grown()
             if shard is None:  # no other run can be at work
                 store.clean()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
 import zarr
 
-from sweep.errors import StoreError
+from sweep.errors import StoreError, memory_error
 from sweep.spec import Values
 from sweep.store.files import GROUP, Files
 
@@ -24,10 +25,8 @@ class Stored:
         return self._array.shape[0]
 
     def __getitem__(self, part: slice, /) -> Values:
-        try:
+        with intact_coordinate(self._name):
             values = np.asarray(self._array[part], dtype=np.float64)
-        except (ValueError, RuntimeError) as error:  # checksum, decompression
-            raise damaged(self._name, f"cannot be read ({error})") from error
         missing = self._array.fill_value  # zarr returns it for a missing file
         if np.isnan(values).any() or (values == missing).any():
             raise damaged(self._name, "lacks a file")
@@ -45,8 +44,8 @@ def read_dimensions(group: zarr.Group, recipe: Mapping[str, Any]) -> None:
             Stored(cast("zarr.Array[Any]", group[name]), name)[:]
 
 
-def damaged_metadata(files: Files, recipe: Mapping[str, Any]) -> Mapping[str, bytes]:
-    """The metadata files of constant parameters that are missing or damaged, with what they held.
+def damaged_metadata(files: Files, names: Iterable[str]) -> Mapping[str, bytes]:
+    """The metadata files of these parameters that are missing or damaged, with what they held.
 
     The group's metadata repeats it.
     """
@@ -54,14 +53,14 @@ def damaged_metadata(files: Files, recipe: Mapping[str, Any]) -> Mapping[str, by
     held = group.get("consolidated_metadata", {}).get("metadata", {})
     return {
         key: json.dumps(held[name], indent=2).encode()
-        for name in recipe["constants"]
+        for name in names
         if name in held and _content(files, key := f"{name}/zarr.json") != held[name]
     }
 
 
 def refuse_damaged_metadata(files: Files, recipe: Mapping[str, Any]) -> None:
     """Raise StoreError if the metadata of a constant parameter is missing or damaged."""
-    for key in damaged_metadata(files, recipe):
+    for key in damaged_metadata(files, recipe["constants"]):
         raise StoreError(
             f"{f'{files}/{key}'!r} is missing or damaged, so the value of this parameter cannot be "
             "read; run its sweep again to rebuild it"
@@ -73,6 +72,16 @@ def _content(files: Files, key: str) -> object:
         return json.loads(files.read(key) or b"")
     except ValueError:
         return None
+
+
+@contextmanager
+def intact_coordinate(name: str) -> Generator[None]:
+    """Within, errors of reading a coordinate become a SweepError."""
+    try:
+        yield
+    except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
+        found = memory_error(error)
+        raise found or damaged(name, f"cannot be read ({error})") from error
 
 
 def damaged(name: str, what: str) -> StoreError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import cast
+from operator import index
 
 from sweep.spec import Chunk
 from sweep.store.files import Files
@@ -28,13 +28,7 @@ def note(store: Files, chunks: Iterable[Chunk]) -> None:
 def noted(store: Files) -> set[tuple[int, ...]]:
     """The indices in the note; none if there is no note or it cannot be read."""
     try:
-        rows: object = json.loads(store.beside("log").read(FILE) or b"[]")
-    except (OSError, ValueError, RecursionError):
+        rows = json.loads(store.beside("log").read(FILE) or b"[]")
+        return {tuple(map(index, row)) for row in rows}
+    except (OSError, ValueError, TypeError, RecursionError):
         return set()
-    lists = cast("list[object]", rows) if isinstance(rows, list) else []
-    indices = [cast("list[object]", row) for row in lists if isinstance(row, list)]
-    return {
-        tuple(cast("list[int]", index))
-        for index in indices
-        if all(isinstance(place, int) for place in index)
-    }

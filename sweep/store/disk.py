@@ -8,9 +8,7 @@ damaged. The bytes of a store depend on the sweep alone.
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,16 +20,17 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
-from sweep.plan import chunk_counts, chunk_shape, chunks_at
-from sweep.source import is_token_digest, kernel_digest
+from sweep.plan import chunk_counts, chunk_shape
+from sweep.source import kernel_digest
 from sweep.spec import STRETCH, Chunk, Status, Sweep
 from sweep.store import damage, encoding, extension, faults, layout
+from sweep.store.chunk_files import ChunkFiles
 from sweep.store.coordinates import damaged_metadata
 from sweep.store.creation import build
 from sweep.store.differences import differences
 from sweep.store.files import Files
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
-from sweep.store.listing import key, marked, named
+from sweep.store.made_by import other_kernel, other_revision
 from sweep.store.place import files_of, local
 from sweep.store.reading import intact, open_results, refuse_unreadable
 from sweep.store.receipts import Receipts
@@ -55,9 +54,10 @@ class Store:
             if array.shape != sweep.shape or file_shape(array) != self.chunk_shape:
                 raise ValueError(f"the shape or the chunks of {name} do not match the sweep")
         metadata = cast("dict[str, Any]", self._arrays["status"].metadata.to_dict())
-        self._separator = extension.separator_of(metadata)
-        self._counts = chunk_counts(sweep.shape, self.chunk_shape)
-        self.n_chunks = math.prod(self._counts)
+        separator = extension.separator_of(metadata)
+        counts = chunk_counts(sweep.shape, self.chunk_shape)
+        self.n_chunks = math.prod(counts)
+        self._chunks = ChunkFiles(files, self._arrays, separator, counts, self.chunk_shape)
 
     @classmethod
     def create(
@@ -81,9 +81,11 @@ class Store:
             _make(files, sweep, chunk_shape(sweep, chunk_points), provenance)
         store = cls._open(files)
         if found := store.differences(sweep, accept_revision=accept_revision):
+            revised = other_revision(store.revision, sweep)
+            hint = "" if revised else extension.hint(store.sweep, sweep, store.location)
             raise StoreError(
                 f"{str(files)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
-                f"{store._hint(sweep)}name another store with -o, or remove this one"
+                f"{hint}name another store with -o, or remove this one"
             )
         if accept_revision:
             store.accept_kernel(sweep)
@@ -141,7 +143,7 @@ class Store:
     def differences(self, sweep: Sweep, *, accept_revision: bool = False) -> list[str]:
         """One sentence for each difference between a sweep and the store's; none if it is that."""
         found = differences(self.sweep, sweep)
-        if not found and not accept_revision and (revised := self._other_revision(sweep)):
+        if not found and not accept_revision and (revised := other_revision(self.revision, sweep)):
             return [f"{revised} (use --accept-revision to continue anyway)"]
         return found
 
@@ -151,8 +153,7 @@ class Store:
         Stores of earlier versions have a digest of the raw text, or none: of those only the
         revision is compared.
         """
-        sweep = self.sweep if sweep is None else sweep
-        if found := self._other_revision(sweep) or self._other_kernel():
+        if found := self._other_code(sweep or self.sweep):
             raise StoreError(
                 f"{self.location!r} was made by other code: {found}. Use --accept-revision (in "
                 "Python accept_revision = true under [run]) to continue anyway: the receipts then "
@@ -162,10 +163,9 @@ class Store:
 
     def accept_kernel(self, sweep: Sweep | None = None) -> None:
         """Let receipts say from now on which code computes, if it did not make the store."""
-        sweep = self.sweep if sweep is None else sweep
-        if self._other_revision(sweep) or self._other_kernel():
+        if self._other_code(sweep or self.sweep):
             self._accepted = {
-                "revision": sweep.method.revision,
+                "revision": (sweep or self.sweep).method.revision,
                 "kernel_digest": kernel_digest(self.sweep),
             }
 
@@ -188,7 +188,8 @@ class Store:
 
         Raises MachineError if the store is gone.
         """
-        self._refuse_gone()
+        if not self._files.exists():
+            raise faults.gone(self._files)
         return open_results(self.location)
 
     @property
@@ -213,14 +214,14 @@ class Store:
 
         Raises MachineError if the store is gone.
         """
-        return self._chunks(done=False)
+        return self._chunks.chunks(~self._chunks.done())
 
     def done(self) -> list[Chunk]:
         """The chunks that are done, in C order, from one listing of names.
 
         Raises MachineError if the store is gone.
         """
-        return self._chunks(done=True)
+        return self._chunks.chunks(self._chunks.done())
 
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Write a chunk: one 1-d array of its points for each output and, last, the status.
@@ -229,12 +230,12 @@ class Store:
         is full, read-only or broken.
         """
         parts = layout.parts(self._variables, arrays, chunk)
-        status = self._key("status", chunk)
+        status = self._chunks.key("status", chunk)
         with self._files.writing():
             self._files.remove(status)
             for name, part in parts.items():
                 pieces = encoding.encoded_for(self._arrays[name], part)
-                self._files.put(self._key(name, chunk), pieces)
+                self._files.put(self._chunks.key(name, chunk), pieces)
             cut_short = chunk.shape != self.chunk_shape
             if cut_short and extension.has_grown(self._files, self.sweep.shape):
                 self._files.remove(status)
@@ -250,7 +251,7 @@ class Store:
             self.refuse_other_kernel()
         with self._files.writing():
             for chunk in chunks:
-                self._files.remove(self._key("status", chunk))
+                self._files.remove(self._chunks.key("status", chunk))
 
     def failed(self) -> list[Chunk]:
         """The done chunks with a point that has the status `failed`. Reads every status."""
@@ -283,51 +284,42 @@ class Store:
                 for start in range(0, axis.size, STRETCH):
                     values[start : start + STRETCH]
         dataset = self.dataset()
-        for name in dataset.coords:
-            if not dataset[name].ndim:
-                dataset[name].load()
-        blocked = [chunk for chunk in self.pending() if self._folders(chunk)]
-        damaged = [chunk for chunk in self.done() if not self._is_whole(chunk)]
+        dataset[[name for name in dataset.coords if not dataset[name].ndim]].load()
+        blocked = [chunk for chunk in self.pending() if self._chunks.folders(chunk)]
+        damaged = [chunk for chunk in self.done() if not self._chunks.is_whole(chunk)]
         if damaged:
             done = {chunk.index for chunk in self.done()}  # a run may have reopened some of them
-            damaged = [c for c in damaged if c.index in done and not self._is_whole(c)]
+            damaged = [c for c in damaged if c.index in done and not self._chunks.is_whole(c)]
         return sorted((*damaged, *blocked), key=lambda chunk: chunk.index)
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged. Reads all of them."""
         with self._files.writing():
-            return [chunk for chunk in chunks if self._is_whole(chunk)]
+            return [chunk for chunk in chunks if self._chunks.is_whole(chunk)]
 
     def damaged_files(self, chunk: Chunk) -> list[str]:
         """The files of a chunk that are damaged, or folders in their place."""
-        names = [v.name for v in self._variables if not self._is_whole_file(v.name, chunk)]
-        return self._folders(chunk) or [self._file(name, chunk) for name in names]
+        return self._chunks.damaged(chunk)
 
     def torn(self) -> list[Chunk]:
         """The done chunks known to be damaged: those that lack a file, and those noted.
 
         Reads names, and the content of chunks that may be damaged.
         """
-        suspect = marked(damage.noted(self._files), self._counts)
-        done = self._listed("status")  # first: a chunk done in the meantime has its other files
-        for name in self._arrays.keys() - {"status"}:
-            suspect |= ~self._listed(name)
-        return [chunk for chunk in self._chunks_at(done & suspect) if not self._is_whole(chunk)]
+        return self._chunks.torn()
 
     def rebuild_metadata(self) -> list[str]:
         """Write the metadata of constant parameters that is missing or damaged; the file names."""
         with self._files.writing():
-            rebuilt = self._damaged_metadata()
+            rebuilt = damaged_metadata(self._files, self.sweep.constants)
             for key, content in rebuilt.items():
                 self._files.put(key, [content])
         return [f"{self.location}/{key}" for key in rebuilt]
 
-    def _damaged_metadata(self) -> Mapping[str, bytes]:
-        return damaged_metadata(self._files, json.loads(str(self._attributes["recipe"])))
-
     def is_complete(self) -> bool:
         """Whether every chunk is done and nothing is known to be damaged."""
-        return not (self.pending() or self.torn() or self._damaged_metadata())
+        damaged = self.torn() or damaged_metadata(self._files, self.sweep.constants)
+        return not damaged and not self.pending()
 
     def note_damage(self, chunks: Iterable[Chunk]) -> None:
         """Note the damaged chunks that `verify` has found, for the next run."""
@@ -344,24 +336,17 @@ class Store:
     # Locks and receipts.
 
     @contextmanager
-    def lock(self) -> Generator[None]:
-        """Within, hold the store. Raises StoreError at once, naming the holder, if it is held.
+    def lock(
+        self, shard: tuple[int, int] | None = None, clean: Callable[[], None] | None = None
+    ) -> Generator[None]:
+        """Within, hold the store, or shard i of n.
 
-        A URL cannot be held: two runs may then compute the same chunks, to the same bytes.
+        Raises StoreError at once, naming the holder, if it is held, or if a shard is wanted and the
+        whole store is held. For a shard, `clean` is called if no other shard is held. A URL cannot
+        be held: two runs may then compute the same chunks, to the same bytes.
         """
-        with self._files.lock():
-            try:
-                yield
-            finally:
-                self.flush()
-
-    @contextmanager
-    def lock_shard(self, i: int, n: int, clean: Callable[[], None]) -> Generator[None]:
-        """Within, hold shard i of n. Raises StoreError if it is held, or the whole store.
-
-        `clean` is called if no other shard is held.
-        """
-        with self._files.lock(f"shard-{i}-of-{n}", clean):
+        name = None if shard is None else "shard-{}-of-{}".format(*shard)
+        with self._files.lock(name, clean):
             try:
                 yield
             finally:
@@ -384,13 +369,9 @@ class Store:
 
         Others belong to chunks that are pending again, or to an earlier store in this place.
         """
-        rows: list[list[int]] = self._indices(self._listed("status")).tolist()
+        rows: list[list[int]] = self._chunks.indices(self._chunks.done()).tolist()
         done = {tuple(row) for row in rows}
         return [r for r in receipts if "chunk" in r and tuple(r["chunk"]) in done]
-
-    def _refuse_gone(self) -> None:
-        if not self._files.exists():
-            raise faults.gone(self._files)
 
     def _refuse_extended(self) -> NoReturn:
         raise StoreError(
@@ -398,77 +379,9 @@ class Store:
             "chunks cut short by its old end: run the longer sweep to continue"
         )
 
-    def _other_revision(self, sweep: Sweep) -> str:
-        """A sentence if the sweep's method has another revision than the store's; else ""."""
-        if sweep.method.revision == self.revision:
-            return ""
-        return (
-            f"revision of method {sweep.method.name}: {self.revision} in the store, "
-            f"{sweep.method.revision} in this program, whose results may have other last bits"
-        )
-
-    def _other_kernel(self) -> str:
-        """A sentence if this program's kernel is not the one that made the store; else ""."""
-        if not is_token_digest(self.kernel_digest):
-            return ""
-        digest = kernel_digest(self.sweep)
-        if digest == self.kernel_digest:
-            return ""
-        return (
-            f"kernel of method {self.sweep.method.name}: {self.kernel_digest} in the store, "
-            f"{digest} in this program, whose results may differ"
-        )
-
-    def _hint(self, sweep: Sweep) -> str:
-        """How to bring another sweep into this store, if only its axes are longer; else ""."""
-        try:
-            longer = extension.grown(self.sweep, sweep)
-        except StoreError:
-            return ""
-        if longer.shape == self.sweep.shape or self._other_revision(sweep):
-            return ""
-        extend = f"`sweep extend {shlex.quote(self.location)} CONFIG`"
-        return f"only axes continue behind their end: use {extend} to keep what is computed; or "
-
-    def _chunks(self, *, done: bool) -> list[Chunk]:
-        is_done = self._listed("status")
-        self._refuse_gone()  # nothing is listed then
-        return self._chunks_at(is_done == done)
-
-    def _chunks_at(self, places: NDArray[np.bool_]) -> list[Chunk]:
-        return chunks_at(self._indices(places), self.sweep.shape, self.chunk_shape)
-
-    def _indices(self, places: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """The indices of the chunks that are marked, in C order, one row each."""
-        return np.argwhere(places.reshape(self._counts))
-
-    def _listed(self, name: str) -> NDArray[np.bool_]:
-        """Whether each chunk of an array has a file, in C order."""
-        return named(self._files.list(name), self._counts, self._separator)
-
-    def _key(self, name: str, chunk: Chunk) -> str:
-        return f"{name}/{key(chunk.index, self._separator)}"
-
-    def _file(self, name: str, chunk: Chunk) -> str:
-        return f"{self.location}/{self._key(name, chunk)}"
-
-    def _folders(self, chunk: Chunk) -> list[str]:
-        """Folders in the place of files of a chunk."""
-        files = (self._file(variable.name, chunk) for variable in self._variables)
-        return [file for file in files if Path(file).is_dir()]
-
-    def _is_whole(self, chunk: Chunk) -> bool:
-        """Whether all files are whole; the status comes first, as it is the one mostly missing."""
-        return all(self._is_whole_file(v.name, chunk) for v in reversed(self._variables))
-
-    def _is_whole_file(self, name: str, chunk: Chunk) -> bool:
-        if not self._files.exists(self._key(name, chunk)):
-            return False  # zarr reads a missing file as the fill value
-        try:
-            part = np.asarray(self._arrays[name][chunk.slices])
-        except (ValueError, RuntimeError, OSError):  # checksum, decompression, disk
-            return False
-        return name != "status" or not np.any(part == Status.pending)
+    def _other_code(self, sweep: Sweep) -> str:
+        revised = other_revision(self.revision, sweep)
+        return revised or other_kernel(self.kernel_digest, self.sweep)
 
 
 def _make(

@@ -8,6 +8,7 @@ applies the same files. Two different extensions of one URL at once are not told
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,6 +42,18 @@ def grown(stored: Sweep, longer: Sweep) -> Sweep:
         )
     pairs = zip(stored.axes, longer.axes, strict=True)
     return replace(longer, axes=tuple(_joined(own, other) for own, other in pairs))
+
+
+def hint(stored: Sweep, other: Sweep, location: str) -> str:
+    """How to bring another sweep into a store, if only its axes are longer; else ""."""
+    try:
+        longer = grown(stored, other)
+    except StoreError:
+        return ""
+    if longer.shape == stored.shape:
+        return ""
+    extend = f"`sweep extend {shlex.quote(location)} CONFIG`"
+    return f"only axes continue behind their end: use {extend} to keep what is computed; or "
 
 
 def begin(

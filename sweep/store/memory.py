@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import psutil
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -96,24 +96,10 @@ def _in_memory(sweep: Sweep) -> Sweep:
 def _refuse_what_does_not_fit(sweep: Sweep, variables: list[layout.Variable]) -> None:
     values = sum(8 * axis.size * len(axis.columns) for axis in sweep.axes)
     needed = values + sweep.n_points * sum(variable.dtype.itemsize for variable in variables)
-    free = _free_memory()
-    if free is not None and needed > free:
+    free = psutil.virtual_memory().available
+    if needed > free:
         raise MachineError(
             f"{sweep.n_points:,} points take {needed / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB of "
             "memory are free; keep the results in a store (store=PATH), which is written and read "
             "in parts"
         )
-
-
-def _free_memory() -> int | None:
-    """Free memory in bytes, or all memory if only that is known; None if neither is known."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            fields = dict(line.split(":") for line in file)
-        return 1024 * int(fields["MemAvailable"].split()[0])
-    except (OSError, KeyError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None

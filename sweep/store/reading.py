@@ -18,7 +18,12 @@ from xarray.core import indexing  # of which xarray's guide to backends uses wha
 from sweep.errors import StoreError, memory_error
 from sweep.spec import LEVEL, MISSING, STRETCH, Status
 from sweep.store import extension, faults
-from sweep.store.coordinates import damaged, read_dimensions, refuse_damaged_metadata
+from sweep.store.coordinates import (
+    damaged,
+    intact_coordinate,
+    read_dimensions,
+    refuse_damaged_metadata,
+)
 from sweep.store.files import Files
 from sweep.store.group import open_group, recipe_of
 from sweep.store.layout import MISSING_LEVEL, ordered
@@ -180,10 +185,8 @@ class _Coordinate(_Checked):
         self._may_be_nan = may_be_nan
 
     def read(self, key: Any) -> NDArray[Any]:
-        try:
+        with intact_coordinate(self.name):
             values = self._read(key)
-        except (ValueError, RuntimeError, OSError) as error:
-            raise damaged(self.name, f"cannot be read ({error})") from error
         missing = MISSING_LEVEL if self.name == LEVEL else MISSING["real"]
         if not self._may_be_nan and _absent(values, missing).any():
             raise damaged(self.name, "lacks a file")

@@ -136,11 +136,11 @@ def test_the_same_shard_twice_is_refused_and_others_are_not(tmp_path: Path) -> N
     path = tmp_path / "map.zarr"
     store = api.open_store(load(REQUEST), path)
     cleaned: list[int] = []
-    with store.lock_shard(2, N, clean=lambda: cleaned.append(2)):
+    with store.lock((2, N), clean=lambda: cleaned.append(2)):
         with pytest.raises(StoreError, match=rf"shard-2-of-3 of .* held by process {os.getpid()}"):
             compute_shard(path, 2)
         assert compute_shard(path, 1) == 40
-        with store.lock_shard(3, N, clean=lambda: cleaned.append(3)):
+        with store.lock((3, N), clean=lambda: cleaned.append(3)):
             pass
         with pytest.raises(StoreError, match=r"shard-2-of-3 is held by process"):
             finish(path)

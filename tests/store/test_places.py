@@ -42,7 +42,7 @@ def test_a_store_is_held_under_all_of_its_names(link: Path) -> None:
     with store.lock(), pytest.raises(StoreError, match="is held by process"):
         Store.open(link).lock().__enter__()
     with (
-        Store.open(link).lock_shard(1, 2, clean=_nothing),
+        Store.open(link).lock((1, 2), clean=_nothing),
         pytest.raises(StoreError, match="is held"),
     ):
         store.lock().__enter__()
