@@ -134,7 +134,7 @@ def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
 def _derivatives(table: Table, states: Sequence[str]) -> dict[str, Expression]:
     """The derivative of each state, in the order of the states."""
     for name in table.raw:
-        if name not in states:
+        if states and name not in states:
             table.fault(name, f"{shown(name)} is not a state; {near(name, states)}")
     for name in states:
         if not table.has(name):
@@ -204,7 +204,7 @@ def _sets(table: Table, states: Sequence[str]) -> dict[str, Expression]:
     """The states that an event sets, in the order of the states."""
     sets = table.table("set")
     for name in sets.raw:
-        if name not in states:
+        if states and name not in states:
             sets.fault(name, f"{shown(name)} is not a state; {near(name, states)}")
     return {name: sets.expression(name) for name in states if sets.has(name)}
 

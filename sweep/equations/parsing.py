@@ -204,7 +204,7 @@ def _expression(node: ast.expr, text: str, depth: int) -> Expression:
             _check_call(name, len(arguments), text, column)
             return call(name, *arguments)
         case ast.Tuple(elts=elements):
-            column = (elements[0].end_col_offset or column) + 1 if elements else column
+            column = elements[0].end_col_offset or column if elements else column
             message = "a comma stands only between the arguments of a function"
             raise _error(text, column, f"{message}; decimals are written 0.5")
         case _:

@@ -49,7 +49,7 @@ def examine(mapping: Mapping[str, object]) -> tuple[System | None, tuple[Fault, 
         top = Table(mapping, "", findings)
         system = _system(top)
         top.close()
-        for fault in faults_across(system, findings.lines):
+        for fault in faults_across(system, findings.lines) if system.states else ():
             findings.add(fault)
     except TooManyFaultsError:
         return None, tuple(findings.faults)

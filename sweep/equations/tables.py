@@ -31,12 +31,13 @@ class Line:
     scope: Scope
 
 
-@dataclass(frozen=True)
+@dataclass
 class Findings:
     """What is found while a file is read."""
 
     faults: list[Fault] = field(default_factory=list[Fault])
     lines: list[Line] = field(default_factory=list[Line])
+    characters: int = 0  # of all expressions
 
     def add(self, fault: Fault) -> None:
         """Add a fault; TooManyFaultsError if they are enough."""
@@ -152,6 +153,11 @@ class Table:
         if expression is None:
             return Number(0.0)
         self.findings.lines.append(Line(self.place_of(key), expression, kind, scope))
+        self.findings.characters += len(value) if isinstance(value, str) else 0
+        if self.findings.characters > MAX_CHARACTERS:
+            message = f"more than {MAX_CHARACTERS:,} characters of all expressions; use fewer"
+            self.findings.add(Fault(self.place_of(key), message))
+            raise TooManyFaultsError
         return expression
 
     def _parsed(self, key: str, value: object) -> Expression | None:
@@ -180,8 +186,10 @@ class Table:
         if len(self.raw) > most:
             self.fault("", f"{len(self.raw):,} {what}; at most {most:,} are allowed")
             return {}
-        self.known.update(dict.fromkeys(self.raw))
-        return dict(self.raw)
+        names = [key for key in self.raw if isinstance(cast(object, key), str)]
+        self.known.update(dict.fromkeys(names))
+        self.close()
+        return {name: self.raw[name] for name in names}
 
     def tables(self, key: str, most: int) -> list[Table]:
         """The tables of an array, each with its number from 1 and its name in its place."""

@@ -50,6 +50,10 @@ def unit_faults(system: System) -> tuple[Fault, ...]:
         except UnitError as error:
             faults.append(Fault(f"{place}.unit", str(error)))
         (needed if place.startswith("outputs.") else names)[name] = found
+    for rule in system.outputs:
+        if rule.kind in ("count", "share") and needed[rule.name]:
+            message = f"{shown(rule.unit)}: a {rule.kind} has no unit; remove it"
+            faults.append(Fault(f"outputs.{rule.name}.unit", message))
     for place, expression, unit in _lines(system, names, needed):
         check = _Check(names)
         check.needs(expression, unit)
@@ -94,7 +98,8 @@ def _lines(
         yield "period", system.period, time
     for state in system.states:
         yield f"states.{state.name}.initial", state.initial, names[state.name]
-        yield f"states.{state.name}.scale", state.scale, names[state.name]
+        if rational(state.scale) is None:  # a plain number is in the state's unit
+            yield f"states.{state.name}.scale", state.scale, names[state.name]
     for definition in system.definitions:
         yield f"definitions.{definition.name}.value", definition.value, names[definition.name]
     for mode in system.modes:
@@ -116,8 +121,6 @@ def _lines_of_rule(
     rule: Rule, unit: Found, time: Dimensions
 ) -> Iterator[tuple[str, Expression, Found]]:
     place = f"outputs.{rule.name}.{rule.kind.removeprefix('event_')}"
-    if rule.kind in ("count", "share"):
-        yield f"outputs.{rule.name}.unit", Number(1.0), unit
     if rule.expression is not None:
         needed = _times(unit, time, -1) if rule.kind == "integral" else unit
         yield place, rule.expression, None if rule.kind == "share" else needed

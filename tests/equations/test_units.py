@@ -1,0 +1,185 @@
+"""Units: what they are, whether they agree in every line, and what is said where they do not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from fractions import Fraction
+
+import pint
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sweep.equations.dimensions import dimensions, power, product, unit_text
+from sweep.equations.reading import examine
+from sweep.equations.units import UnitError, dimensions_of, unit_faults
+from sweep.shipped import configs_folder
+from tests.equations.test_systems import FORCE, GOOD, HALT, MASS, POWER, PUSH, changed, good, inline
+
+PINT = pint.UnitRegistry()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1", "m", "kg", "s", "N", "Pa", "J", "W", "V", "A", "K", "mol", "N/m", "N s/m", "m/s^2",
+     "kg m^2/s^2", "W/m^2/K", "1/s", "/s", "Hz", "N·m", "m**2", "s^-1", "V A", "kg/mol"],
+)  # fmt: skip
+def test_coherent_units_have_the_dimensions_that_pint_gives_them(text: str) -> None:
+    written = f"1{text}" if text.startswith("/") else text.replace("·", "*")
+    expected = PINT.Quantity(1, PINT.parse_units(written)).to_base_units()
+    names = {"kilogram": "kg", "meter": "m", "second": "s", "ampere": "A", "kelvin": "K",
+             "mole": "mol"}  # fmt: skip
+    bases = {names[name]: Fraction(e) for name, e in expected.units._units.items()}
+    assert expected.magnitude == pytest.approx(1)
+    assert dimensions_of(text) == dimensions(bases)
+    assert dimensions_of(unit_text(dimensions_of(text))) == dimensions_of(text)
+
+
+def test_an_angle_counts_as_a_plain_number() -> None:
+    assert dimensions_of("rad/s") == dimensions_of("1/s")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mm", "'mm' is not a coherent SI unit; write \"m\", and values in it"),
+        ("g", "'g' is not a coherent SI unit; write \"kg\""),
+        ("kN", "'kN' is not a coherent SI unit; write \"N\""),
+        ("bar", "'bar' is not a coherent SI unit; write \"Pa\""),
+        ("rpm", "'rpm' is not a coherent SI unit; write \"rad/s\""),
+        ("deg", "'deg' is not a coherent SI unit; write \"rad\""),
+        ("%", "'%' is not a coherent SI unit; write \"1\""),
+        ("h", "'h' is not a coherent SI unit; write \"s\""),
+        ("N/mm", "'N/mm' is not a coherent SI unit; write \"N/m\""),
+        ("km/h", "'km/h' is not a coherent SI unit; write \"m/s\""),
+        ("meeter", "'meeter' has the unknown unit 'meeter'; known units are m, g, s"),
+        ("N/foo", "unknown unit 'foo'"),
+        ("", "'' is not a unit; write one such as"),
+        ("2 m", "'2 m' is not a unit"),
+        ("m^x", "'m^x' is not a unit"),
+        ("m + s", "'m + s' is not a unit"),
+        ("(m/s)", "'(m/s)' is not a unit"),
+        ("m" * 100, "is not a unit"),
+        ("__import__('os')", "is not a unit"),
+        ("m^99*m^99", None),
+    ],
+)
+def test_other_units_are_refused(text: str, message: str | None) -> None:
+    if message is None:
+        dimensions_of(text)
+        return
+    with pytest.raises(UnitError) as error:
+        dimensions_of(text)
+    assert message in str(error.value)
+
+
+# (a piece of the good file, what stands there instead, the place, what is said)
+# fmt: off
+WRONG = [
+    (MASS, inline("mass", unit='"g"'), "parameters.mass.unit", "coherent SI unit; write \"kg\""),
+    ("2*pi/omega", "omega/pi", "period", "omega/pi has the unit 1/s, but the unit s is needed"),
+    ("2*pi/omega", "2*pi", "period", "2*pi has no unit, but the unit s is needed"),
+    ('initial = "0", scale', 'initial = "1", scale', "states.x.initial", "1 has no unit, but"),
+    ('initial = "0", scale', 'initial = "force", scale', "states.x.initial", "has the unit N"),
+    ('scale = "gap"', 'scale = "gap*omega"', "states.x.scale", "has the unit m/s, but the unit m"),
+    (PUSH, PUSH.replace("cos(omega*t)", "cos(t)"), "definitions.push.value",
+     "column 11: t has the unit s, but cos() needs no unit"),
+    (PUSH, PUSH.replace('"N"', '"W"'), "definitions.push.value", "has the unit N, but the unit W"),
+    ('"total/mass"', '"total"', "modes.free.v", "total has the unit N, but the unit m/s^2"),
+    ('"total/mass"', '"total/mass + v"', "modes.free.v",
+     "column 14: total/mass + v combines the unit m/s^2 and the unit m/s, which have to agree"),
+    ('"total/mass"', '"total/mass*x**0.5"', "modes.free.v", "has the unit m^(3/2)/s^2"),
+    ('"total/mass"', '"total/mass*x**count"', "modes.free.v",
+     "x has the unit m, but an exponent that is no plain number needs a base without unit"),
+    ('"total/mass"', '"total/mass*2**x"', "modes.free.v", "x has the unit m, but an exp"),
+    ('"total/mass"', '"floor(v)*omega"', "modes.free.v", "m/s, but floor() needs no unit"),
+    ('"total/mass"', '"where(x > v, 0, 0)"', "modes.free.v", "x > v combines the unit m and"),
+    ('"total/mass"', '"where(free, x, v)*omega"', "modes.free.v", "combines the unit m and the un"),
+    ('"total/mass"', '"omega*max(0, v, x)"', "modes.free.v", "max(0, v, x) combines the unit m/s"),
+    ('"total/mass"', '"hypot(x, v)*omega"', "modes.free.v", "hypot(x, v) combines"),
+    ('"total/mass"', '"atan2(x, v)*v*omega"', "modes.free.v", "atan2(x, v) combines"),
+    ('"total/mass"', '"sqrt(v)"', "modes.free.v", "sqrt(v) has the unit m^(1/2)/s^(1/2), but"),
+    ('"x - gap"', '"x - 1"', "events[1] 'impact'.when", "combines the unit m and no unit"),
+    ('"-0.5*v"', '"-0.5*x"', "events[1] 'impact'.set.v", "has the unit m, but the unit m/s"),
+    ("abs(total) < 0.1*force", "abs(total) < 0.1", f"{HALT}.if", "combines the unit N and no unit"),
+    (POWER, POWER.replace("W", "J"), "outputs.power.mean", "has the unit W, but the unit J"),
+    (POWER, POWER.replace("mean", "integral"), "outputs.power.integral",
+     "push*v has the unit W, but the unit W/s is needed"),
+    ('"held or x > gap"', '"held or x > 1"', "outputs.held_share.share", "x > 1 combines"),
+    ('{ count = "impact" }', '{ count = "impact", unit = "m" }', "outputs.impacts.unit", "no unit"),
+    ('{ share = "held or x > gap" }', '{ share = "held", unit = "s" }', "outputs.held_share.unit",
+     "'s': a share has no unit; remove it"),
+    ('keep = 4, unit = "m"', "keep = 4", "outputs.samples.values", "x has the unit m, but no unit"),
+    ('time_unit = "s"', 'time_unit = "1"', "modes.free.x", "v has the unit m/s, but the unit m"),
+]
+RIGHT = [
+    (POWER, POWER.replace("mean", "integral").replace("W", "J")),
+    ('"total/mass"', '"total/mass - omega**2*x"'),
+    ('"total/mass"', '"0"'),
+    ('"total/mass"', '"0*x + total/mass"'),
+    ('"total/mass"', '"where(x > 0, 0, -omega*v)"'),
+    ('"total/mass"', '"sign(x)*sqrt(x*gap)*omega**(4/2)"'),
+    ('"total/mass"', '"x**0.5*gap**(1/2)*omega**2"'),
+    ('"total/mass"', '"max(0, hypot(x, gap), 0)*omega*abs(-omega)*exp(x/gap)*count**count"'),
+    ('"total/mass"', '"atan2(x, gap)*v/t + floor(omega*t)*v*omega"'),
+    ('initial = "0", scale = "gap"', 'initial = "0*mass", scale = "0.5"'),
+    ('"abs(total) < 0.1*force and not held"', '"0 <= total <= 2*force or x == gap"'),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("piece", "other", "place", "message"), WRONG)
+def test_a_line_whose_units_do_not_agree_is_told(
+    piece: str, other: str, place: str, message: str
+) -> None:
+    faults = unit_faults(good(changed(piece, other)))
+    at_place = [fault.message for fault in faults if fault.place == place]
+    assert any(message in each for each in at_place), "\n".join(map(str, faults))
+
+
+@pytest.mark.parametrize(("piece", "other"), RIGHT)
+def test_lines_whose_units_agree_are_left_alone(piece: str, other: str) -> None:
+    assert unit_faults(good(changed(piece, other))) == ()
+
+
+def test_a_unit_that_cannot_be_read_gives_one_fault() -> None:
+    faults = unit_faults(good(changed(FORCE, FORCE.replace("N", "Newton"))))
+    assert [fault.place for fault in faults] == ["parameters.force.unit"]
+
+
+exponents = st.dictionaries(
+    st.sampled_from(["kg", "m", "s", "A", "K", "mol"]), st.integers(-9, 9).map(Fraction)
+)
+
+
+@settings(deadline=None)
+@given(exponents, exponents)
+def test_texts_of_units_are_read_as_the_same_unit(
+    a: dict[str, Fraction], b: dict[str, Fraction]
+) -> None:
+    first, second = dimensions(a), dimensions(b)
+    assert dimensions_of(unit_text(first)) == first
+    assert product(product(first, second), second, -1) == first
+    assert product(first, first) == power(first, Fraction(2))
+
+
+def test_a_model_is_read_without_pint() -> None:
+    code = (
+        "import sys, tomllib; from sweep.equations.reading import read_system; "
+        "read_system(tomllib.load(open('models/belt.toml', 'rb'))); "
+        "assert not {'pint', 'numpy.testing', 'pydantic', 'zarr'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=configs_folder())
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(max_size=40))
+def test_any_text_is_a_unit_or_refused(text: str) -> None:
+    tables = tomllib.loads(GOOD)
+    tables["parameters"]["mass"]["unit"] = text
+    system, _ = examine(tables)
+    if system is not None:
+        for fault in unit_faults(system):
+            assert fault.message

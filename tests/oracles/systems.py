@@ -1,0 +1,315 @@
+"""The models of configs/models/, each written down again and solved by SciPy or in closed form.
+
+Each function takes the point of a test (`at`) and returns outputs by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import atan, cos, exp, inf, pi, sin, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.optimize import minimize_scalar
+from scipy.special import ellipj
+
+State = Any  # (n_states,)
+Point = Mapping[str, float]
+Outputs = dict[str, float]
+
+
+@dataclass
+class Switch:
+    """An event: `then` is the state right after; without it, the event is only noted."""
+
+    when: Callable[[float, State], float]
+    direction: int
+    then: Callable[[State], State] | None = None
+    stops: bool = False
+    times: list[float] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)  # right before
+
+
+def solve(
+    slope: Callable[[float, State], Any],
+    start: State,
+    end: float,
+    switches: tuple[Switch, ...] = (),
+    method: str = "DOP853",
+    rtol: float = 1e-13,
+    atol: float = 1e-14,
+    max_step: float = inf,
+) -> Any:
+    """The pieces (SciPy's solutions, dense) between the events."""
+    pieces, t, y = [], 0.0, np.array(start, dtype=float)
+
+    def event(switch: Switch) -> Any:
+        def crossing(t: float, y: State) -> float:
+            return switch.when(t, y)
+
+        crossing.terminal = switch.stops or switch.then is not None  # type: ignore[attr-defined]
+        crossing.direction = switch.direction  # type: ignore[attr-defined]
+        return crossing
+
+    while t < end:
+        piece: Any = solve_ivp(
+            slope, (t, end), y, method=method, rtol=rtol, atol=atol, max_step=max_step,
+            dense_output=True, events=[event(each) for each in switches],
+        )  # fmt: skip
+        assert piece.success, piece.message
+        pieces.append(piece)
+        t, y = piece.t[-1], piece.y[:, -1]
+        for switch, times, states in zip(switches, piece.t_events, piece.y_events, strict=True):
+            switch.times.extend(times)
+            switch.states.extend(states)
+            if len(times) and switch.stops:
+                return pieces
+            if len(times) and switch.then is not None:
+                y = np.array(switch.then(y), dtype=float)
+    return pieces
+
+
+def final(pieces: Any) -> State:
+    return pieces[-1].y[:, -1]
+
+
+def largest(pieces: Any, value: Callable[[float, State], float], start: float = 0.0) -> float:
+    """The maximum of an expression from `start` on, by minimisation around the largest sample."""
+    best = -inf
+    for piece in pieces:
+        a, b = max(piece.t[0], start), piece.t[-1]
+        if a >= b:
+            continue
+        times = np.linspace(a, b, max(2000, int(200 * (b - a))))
+        samples = [value(t, piece.sol(t)) for t in times]
+        i = int(np.argmax(samples))
+        around = (times[max(i - 1, 0)], times[min(i + 1, len(times) - 1)])
+        found: Any = minimize_scalar(
+            lambda t, p=piece: -value(t, p.sol(t)), bounds=around, method="bounded",
+            options={"xatol": 1e-12},
+        )  # fmt: skip
+        best = max(best, samples[i], -found.fun)
+    return best
+
+
+def mean(pieces: Any, value: Callable[[float, State], float], start: float, end: float) -> float:
+    """The mean of a smooth expression over the window, by Gauss's rule on each step."""
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    total = 0.0
+    for piece in pieces:
+        edges = np.unique(np.clip([start, end, *piece.t], max(piece.t[0], start), piece.t[-1]))
+        for a, b in pairwise(edges):
+            times = 0.5 * (a + b) + 0.5 * (b - a) * nodes
+            values = [value(t, piece.sol(t)) for t in times]
+            total += 0.5 * (b - a) * float(np.dot(weights, values))
+    return total / (end - start)
+
+
+def belt(at: Point) -> Outputs:
+    m, k, u = at["mass"], at["stiffness"], at["belt_speed"]
+    static, kinetic = at["static_force"], at["kinetic_force"]
+    decay = at.get("friction_decay", 0.0)
+    if decay == 0:
+        delta, omega = (static - kinetic) / k, sqrt(k / m)
+        slip, stick = 2 / omega * (pi - atan(delta * omega / u)), 2 * delta / u
+        assert abs(at["window_start"] - static / k / u) < 1e-12
+        periods = (at["window_end"] - at["window_start"]) / (slip + stick)
+        assert abs(periods - round(periods)) < 1e-12
+        return {
+            "amplitude": kinetic / k + sqrt(delta**2 + (u / omega) ** 2),
+            "wear_power": kinetic * (u * slip + 2 * delta) / (slip + stick),
+            "stuck": stick / (slip + stick),
+            "captures": round(periods),
+        }
+    release = static / k / u
+    capture = Switch(lambda _, y: u - y[1], -1, stops=True)
+    slip_pieces = solve(
+        lambda _, y: [y[1], (kinetic / (1 + decay * (u - y[1])) - k * y[0]) / m],
+        [static / k, u], 60.0, (capture,), max_step=0.01,
+    )  # fmt: skip
+    assert capture.times[0] + release < at["window_end"]
+    return {"amplitude": largest(slip_pieces, lambda _, y: y[0])}
+
+
+def lorenz(at: Point) -> Outputs:
+    sigma, rho, beta = 10.0, at["rho"], 8 / 3
+    start, end = at.get("window_start", 0.0), at["window_end"]
+    pieces = solve(
+        lambda _, y: [
+            sigma * (y[1] - y[0]),
+            y[0] * (rho - y[2]) - y[1],
+            y[0] * y[1] - beta * y[2],
+        ],
+        [1, 1, 1],
+        end,
+    )
+    x, y, z = final(pieces)
+    return {
+        "final_x": x,
+        "final_y": y,
+        "final_z": z,
+        "mean_z": mean(pieces, lambda _, y: y[2], start, end),
+        "rms_x": sqrt(mean(pieces, lambda _, y: y[0] ** 2, start, end)),
+        "largest_z": largest(pieces, lambda _, y: y[2], start),
+    }
+
+
+def duffing(at: Point) -> Outputs:
+    if at.get("force", 0) == 0 and at["damping"] == 0:
+        a, alpha, beta = at["start_x"], at["linear"], at["cubic"]
+        omega = sqrt(alpha + beta * a**2)
+        sn, cn, dn, _ = ellipj(omega * at["window_end"], beta * a**2 / (2 * omega**2))
+        return {"final_x": float(a * cn), "final_v": float(-a * omega * sn * dn)}
+    assert at["cubic"] == 0
+    return _linear(at["force"], at["linear"], at["damping"], at["omega"])
+
+
+def _linear(force: float, stiffness: float, damping: float, omega: float) -> Outputs:
+    """The steady motion of x'' + damping x' + stiffness x = force cos(omega t)."""
+    amplitude = force / sqrt((stiffness - omega**2) ** 2 + (damping * omega) ** 2)
+    return {
+        "largest_x": amplitude,
+        "smallest_x": -amplitude,
+        "rms_x": amplitude / sqrt(2),
+        "power": damping * (omega * amplitude) ** 2 / 2,
+    }
+
+
+def van_der_pol(at: Point) -> Outputs:
+    mu = at["mu"]
+    pieces = solve(
+        lambda _, y: [y[1], mu * (1 - y[0] ** 2) * y[1] - y[0]],
+        [2, 0],
+        at["window_end"],
+        method="DOP853" if mu < 10 else "Radau",
+        rtol=1e-13 if mu < 10 else 1e-10,
+        atol=1e-14 if mu < 10 else 1e-10,
+    )
+    if mu < 10:
+        return {"amplitude": largest(pieces, lambda _, y: y[0], at["window_start"])}
+    # v = 0 at a maximum; the largest x at a step is within 1e-8, since x is flat there
+    (piece,) = pieces
+    return {"amplitude": float(np.max(piece.y[0][piece.t > at["window_start"]]))}
+
+
+def bouncing_ball(at: Point) -> Outputs:
+    g, h, e, end = at.get("gravity", 9.81), at["drop_height"], at["restitution"], at["window_end"]
+    time, speed, impacts, lost = sqrt(2 * h / g), sqrt(2 * g * h), 0, 0.0
+    first = time
+    assert end < first * (1 + e) / (1 - e), "beyond the accumulation of impacts"
+    while time <= end:
+        impacts += 1
+        lost += 0.5 * (1 - e**2) * speed**2
+        speed *= e
+        last, time = time, time + 2 * speed / g
+    flight = end - last
+    return {
+        "impacts": impacts,
+        "final_height": speed * flight - g * flight**2 / 2,
+        "final_velocity": speed - g * flight,
+        "lost": lost,
+    }
+
+
+def forced_impact(at: Point) -> Outputs:
+    zeta, omega, gap, r = at["damping"], at["omega"], at["gap"], at["restitution"]
+    if gap > 5:
+        return {"impacts": 0, **_linear(1.0, 1.0, 2 * zeta, omega)}
+    impact = Switch(lambda _, y: y[0] - gap, 1, lambda y: [gap, -r * y[1]])
+    pieces = solve(
+        lambda t, y: [y[1], cos(omega * t) - 2 * zeta * y[1] - y[0]],
+        [0, 0],
+        at["window_end"],
+        (impact,),
+        max_step=0.05,
+    )
+    return {
+        "impacts": len(impact.times),
+        "hardest": max(y[1] for y in impact.states),
+        "final_x": final(pieces)[0],
+    }
+
+
+def relief_valve(at: Point) -> Outputs:
+    kappa, beta, delta, r, q = 1.25, 20.0, 10.0, 0.8, at["flow"]
+    impact = Switch(lambda _, y: y[0], -1, lambda y: [0.0, -r * y[1], y[2]])
+    opening = Switch(lambda _, y: y[1], -1)
+    pieces = solve(
+        lambda _, y: [
+            y[1],
+            -kappa * y[1] - (y[0] + delta) + y[2],
+            beta * (q - y[0] * sqrt(max(y[2], 0.0))),
+        ],
+        [0.2, 0, 0],
+        at["window_end"],
+        (impact, opening),
+        max_step=0.02,
+    )
+    return {
+        "impacts": len(impact.times),
+        "impact_speed": max((-y[1] for y in impact.states), default=0.0),
+        "openings": len(opening.times),
+        "final_displacement": final(pieces)[0],
+        "final_pressure": final(pieces)[2],
+    }
+
+
+def lugre(at: Point) -> Outputs:
+    k, static, coulomb, stribeck = 2.0, 1.5, 1.0, 0.001
+    s0, s1, s2, u = 1e5, sqrt(1e5), 0.4, at["pulling_speed"]
+    if u >= 1:
+        force = coulomb + s2 * u
+        spring = dict.fromkeys(("mean_force", "largest_force", "smallest_force"), force)
+        return {**spring, "wear_power": force * u, "final_v": u}
+
+    def slope(t: float, y: State) -> Any:
+        x, v, z = y
+        g = coulomb + (static - coulomb) * exp(-((v / stribeck) ** 2))
+        dz = v - s0 * abs(v) * z / g
+        return [v, k * (u * t - x) - s0 * z - s1 * dz - s2 * v, dz]
+
+    pieces = solve(
+        slope, [0, 0, 0], at["window_end"], method="Radau", rtol=1e-9,
+        atol=np.array([1e-10, 1e-11, 1e-14]), max_step=0.1,
+    )  # fmt: skip
+    return {
+        "largest_force": largest(pieces, lambda t, y: k * (u * t - y[0])),
+        "peak_speed": largest(pieces, lambda _, y: y[1]),
+        "final_x": final(pieces)[0],
+    }
+
+
+def bouc_wen(at: Point) -> Outputs:
+    m, k, c, f = at["mass"], at["stiffness"], at["damping"], at["force"]
+    omega, share, limit = at["angular_frequency"], at["elastic_share"], at["yield_displacement"]
+    if share == 1:
+        assert m == 1
+        return {"amplitude": _linear(f, k, c, omega)["largest_x"]}
+
+    def slope(t: float, y: State) -> Any:
+        x, v, z = y
+        dz = v / limit * (1 - (0.5 + 0.5 * np.sign(v * z)) * abs(z) ** 2)
+        force = share * k * x + (1 - share) * k * limit * z
+        return [v, (f * sin(omega * t) - c * v - force) / m, dz]
+
+    end = at["end_cycle"] * 2 * pi / omega
+    start = at.get("start_cycle", 0.0) * 2 * pi / omega
+    pieces = solve(slope, [0, 0, 0], end, rtol=1e-12, atol=1e-13, max_step=0.05)
+    return {
+        "amplitude": largest(pieces, lambda _, y: y[0], start),
+        "final_x": final(pieces)[0],
+        "final_z": final(pieces)[2],
+        "wear_power": mean(pieces, lambda _, y: (1 - share) * k * limit * y[2] * y[1], start, end),
+    }
+
+
+SOLVERS: dict[str, Callable[[Point], Outputs]] = {
+    solver.__name__: solver
+    for solver in (
+        belt, bouc_wen, bouncing_ball, duffing, forced_impact, lorenz, lugre, relief_valve,
+        van_der_pol,
+    )
+}  # fmt: skip
