@@ -52,19 +52,20 @@ def faults_in(
             yield f"column {part.column}: {message}"
         elif name not in known:
             yield f"column {part.column}: {shown(name)} is unknown; {nearest(name[:64], known)}"
-    yield from _wrong_kind(expression, wanted, known, "here")
+    yield from _wrong_kind(expression, wanted, known, None)
     for part in walk(expression):
         if isinstance(part, Call):
             for index, argument in enumerate(part.arguments):
                 needed = kind_of_argument(part.function, index)
-                yield from _wrong_kind(argument, needed, known, f"in {cut(part)}")
+                yield from _wrong_kind(argument, needed, known, part)
 
 
 def _wrong_kind(
-    expression: Expression, wanted: Kind, known: Mapping[str, Kind], place: str
+    expression: Expression, wanted: Kind, known: Mapping[str, Kind], whole: Expression | None
 ) -> Iterator[str]:
     if kind_of(expression, known) != wanted:
         text = cut(expression)
+        place = "here" if whole is None else f"in {cut(whole)}"
         if wanted == "number":
             message = f"{text} is a condition, but a number is needed {place}"
             yield f"column {expression.column}: {message}; write where({text}, 1, 0)"

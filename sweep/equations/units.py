@@ -1,4 +1,4 @@
-"""Whether the units of a model from a file agree in every line. Needs pint, which reads them.
+"""Whether the units of a model from a file agree in every line. Needs pint where one is unusual.
 
 A literal 0 fits any unit, other numbers have none, and a radian counts as 1.
 """
@@ -11,7 +11,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from sweep.equations.dimensions import NONE, Dimensions, dimensions, power, product, unit_text
+from sweep.equations.dimensions import (
+    NONE,
+    Dimensions,
+    dimensions,
+    plain,
+    power,
+    product,
+    unit_text,
+)
 from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, rational
 from sweep.equations.kinds import cut
 from sweep.equations.system import Rule, System, event_place
@@ -66,6 +74,9 @@ def dimensions_of(text: str) -> Dimensions:
     """The dimensions of a coherent SI unit, without angles; UnitError if it is none."""
     if len(text) > MAX_UNIT_LENGTH or not re.fullmatch(UNIT_PATTERN, text):
         raise UnitError(f'{shown(text)} is not a unit; write one such as "kg m/s^2", or "1"')
+    found = plain(text)
+    if found is not None:
+        return found
     try:
         factor, root = registry().get_base_units(parse(text))
     except UnknownUnitError as error:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sweep.equations.expressions import Call, Name, Number
 from sweep.equations.parsing import parse
@@ -17,6 +19,8 @@ from sweep.equations.reading import examine, read_system
 from sweep.equations.system import System
 from sweep.equations.units import unit_faults
 from sweep.errors import ConfigError, Fault
+from tests.oracles.expressions import conditions, trees
+from tests.oracles.expressions import text_of as oracle_text
 
 GOOD = """
 format = 1
@@ -572,3 +576,46 @@ def test_nothing_is_run(tmp_path: Path) -> None:
         assert faults_of(changed(key, f'"{hostile}"'))
         assert faults_of(changed(key, f'"(lambda: {hostile})()"'))
     assert not mark.exists()
+
+
+RANDOM = """
+format = 1
+name = "random"
+[parameters]
+a = {}
+b = {}
+[states]
+x = { initial = "a" }
+v_1 = { initial = "b" }
+[definitions]
+[modes.stick]
+x = 0
+v_1 = 0
+[modes.slip]
+x = 0
+v_1 = 0
+[[events]]
+name = "e"
+when = "x"
+direction = "both"
+[outputs]
+o = { mean = "x" }
+"""
+
+
+@settings(deadline=None)
+@given(st.lists(trees(), min_size=4, max_size=4), conditions())
+def test_random_models_are_read_again_from_their_texts(parts: list[Any], condition: Any) -> None:
+    tables = tomllib.loads(RANDOM)
+    derivative, reset, definition, output = map(oracle_text, parts)
+    tables["modes"]["slip"]["x"] = derivative
+    tables["definitions"]["d"] = {"value": definition}
+    tables["events"][0] |= {"if": oracle_text(condition), "set": {"v_1": reset}}
+    tables["outputs"]["o"] = {"rms": f"d + {output}"}
+    tables["outputs"]["q"] = {"share": oracle_text(condition)}
+    system = read_system(tables)
+    again = read_system(tomllib.loads(system.text))
+    assert again == system
+    assert again.text == system.text
+    assert again.modes[1].derivatives["x"] == parse(derivative)
+    assert again.events[0].condition == parse(oracle_text(condition))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.equations.dimensions import dimensions, power, product, unit_text
+from sweep.equations.dimensions import dimensions, plain, power, product, unit_text
 from sweep.equations.reading import examine
 from sweep.equations.units import UnitError, dimensions_of, unit_faults
 from sweep.shipped import configs_folder
@@ -34,6 +34,7 @@ def test_coherent_units_have_the_dimensions_that_pint_gives_them(text: str) -> N
     bases = {names[name]: Fraction(e) for name, e in expected.units._units.items()}
     assert expected.magnitude == pytest.approx(1)
     assert dimensions_of(text) == dimensions(bases)
+    assert plain(text) in (None, dimensions(bases))
     assert dimensions_of(unit_text(dimensions_of(text))) == dimensions_of(text)
 
 
