@@ -110,7 +110,7 @@ def sample_of(
     document: Document,
     raw: Mapping[str, object],
     known: Mapping[str, Parameter],
-    unknown: Callable[[Iterable[str]], Mapping[str, str]],
+    unknown: Callable[[Iterable[str]], dict[str, str]],
 ) -> Check[Sample]:
     """The sample; `unknown` gives a message for each name that is no parameter."""
     table, wrong = checked(SampleTable, {key: raw[key] for key in raw if key in SAMPLE_KEYS})
