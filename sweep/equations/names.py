@@ -29,6 +29,7 @@ RESERVED = {
     "pi": "a number",
     "time": "the axis of traces",
     "mode": "the mode in traces",
+    "event": "the events in traces",
     "status": "the status of a point",
     **dict.fromkeys((*WINDOW, *CYCLES), "a parameter of every model"),
     **dict.fromkeys(dict.fromkeys((*CONTROLS["rk4"], *CONTROLLED)), "a parameter of methods"),

@@ -102,6 +102,7 @@ def test_an_expression_written_and_read_again_is_equal(tree: Any) -> None:
         ("1.5E-7", "1.5e-07"),
         (".5", "0.5"),
         ("a < b < c", "a < b and b < c"),
+        ("(a < b) == (b < c)", "(a < b) == (b < c)"),
         ("not (a < b)", "not a < b"),
         ("(a < b or c < a) and stick", "(a < b or c < a) and stick"),
         ("where( a<0 ,-a,a )", "where(a < 0, -a, a)"),

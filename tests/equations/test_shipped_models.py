@@ -22,7 +22,7 @@ def shipped(name: str) -> System:
     return read_system(tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8")), name)
 
 
-def tests() -> list[object]:
+def cases() -> list[object]:
     return [
         pytest.param(
             name, test, id=f"{name}-{i}", marks=[pytest.mark.broad] if (name, i) in SLOW else []
@@ -62,7 +62,7 @@ def test_everything_has_a_meaning_of_its_own(name: str) -> None:
     assert system.source
 
 
-@pytest.mark.parametrize(("name", "test"), tests())
+@pytest.mark.parametrize(("name", "test"), cases())
 def test_what_a_file_expects_is_what_an_independent_solver_finds(name: str, test: Test) -> None:
     found = SOLVERS[name](test.at)
     for output, expected in test.expect.items():
