@@ -103,7 +103,7 @@ class Table:
             self.fault(key, f"{shown(value)} has characters that cannot be printed")
         elif not line and default is None:
             self.fault(key, f'empty; write {key} = "{example}"')
-        return line
+        return line or default or ""
 
     def choice(self, key: str, choices: Sequence[Choice], default: Choice | None) -> Choice:
         """One of several words; required if there is no default."""

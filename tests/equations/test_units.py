@@ -16,7 +16,7 @@ from sweep.equations.dimensions import dimensions, plain, power, product, unit_t
 from sweep.equations.reading import examine
 from sweep.equations.units import UnitError, dimensions_of, unit_faults
 from sweep.shipped import configs_folder
-from tests.equations.test_systems import FORCE, GOOD, HALT, MASS, POWER, PUSH, changed, good, inline
+from tests.equations.good_model import FORCE, GOOD, HALT, MASS, POWER, PUSH, changed, good, inline
 
 PINT = pint.UnitRegistry()
 
