@@ -25,6 +25,7 @@ from sweep.spec import (
     Chunk,
     Column,
     LongValues,
+    Model,
     Parameter,
     Points,
     Sweep,
@@ -162,6 +163,7 @@ def recipe(sweep: Sweep) -> Recipe:
         "axes": axes,
         "outputs": [output.name for output in sweep.model.outputs if output.name in requested],
         "dtype": sweep.dtype,
+        **({"equations": sweep.model.text} if sweep.model.text else {}),
     }
 
 
@@ -182,7 +184,7 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
             f"the recipe has format {recipe.get('format')!r}, this version reads format "
             f"{RECIPE_FORMAT}; use the version that wrote it"
         )
-    model = _called("model", recipe["model"], models())
+    model = model_of(recipe)
     method = _called("method", recipe["method"], {m.name: m for m in model.methods})
     sets = {s.name: s for s in model.parameter_sets}
     parameter_set = _called("parameter set", recipe["parameter_set"], sets)
@@ -198,6 +200,25 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
         outputs=tuple(_called("output", name, outputs) for name in recipe["outputs"]),
         dtype=recipe["dtype"],
     )
+
+
+def model_of(recipe: Mapping[str, Any]) -> Model:
+    """The model of a recipe: a shipped one, or that of its equations. SweepError if unknown."""
+    if text := recipe.get("equations"):
+        from sweep.equations.model import model_of_text
+
+        return model_of_text(text)
+    return _called("model", recipe["model"], models())
+
+
+def model_in(attributes: Mapping[str, Any]) -> Model | None:
+    """The model that a Dataset's attributes name; None if this version does not have it."""
+    recipe = json.loads(str(attributes.get("recipe", "{}")))
+    equations = {"equations": attributes["equations"]} if "equations" in attributes else {}
+    try:
+        return model_of({"model": str(attributes.get("model")), **recipe, **equations})
+    except SweepError:
+        return None
 
 
 def along_axes(recipe: Mapping[str, Any]) -> list[str]:

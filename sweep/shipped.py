@@ -20,6 +20,11 @@ def shipped_configs() -> dict[str, Path]:
     return {path.stem: path for path in sorted(configs_folder().glob("*.toml"))}
 
 
+def shipped_models() -> dict[str, Path]:
+    """Every shipped model that is a file of equations, by name (its stem), sorted."""
+    return {path.stem: path for path in sorted((configs_folder() / "models").glob("*.toml"))}
+
+
 def _folder(name: str) -> Path:
     """Next to the package in a checkout, which has a pyproject.toml; in the package in a wheel."""
     package = Path(__file__).resolve().parent

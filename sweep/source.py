@@ -15,6 +15,8 @@ from functools import lru_cache
 from typing import Literal, cast
 
 from sweep.arrays import array_text
+from sweep.equations.header import header_of
+from sweep.equations.reading import system_of_text
 from sweep.errors import SweepError
 from sweep.shipped import kernels_folder
 from sweep.spec import (
@@ -87,13 +89,23 @@ def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
     parts = [
         "".join(_flatten("portable.h", seen)),
         _generated(kernel),
-        "".join(_flatten(f"models/{kernel.model.name}.h", seen)),
+        "".join(_model(kernel, seen)),
         f"namespace method = {kernel.method.name};\n",
         _columns(kernel),
         *([_rows(kernel.model)] if target == "trace" else []),
         "".join(_flatten(f"entry_{target}{'_items' if kernel.method.items else ''}.h", seen)),
     ]
     return "\n".join(parts)
+
+
+def _model(kernel: Kernel, seen: set[str]) -> Iterable[str]:
+    """The header of the model: a file, or generated from the text of a model from a file."""
+    if not kernel.model.text:
+        return _flatten(f"models/{kernel.model.name}.h", seen)
+    system = system_of_text(kernel.model.text)
+    wanted = [output.name for output in kernel.outputs]
+    lines = header_of(system, wanted, kernel.method.name).splitlines(keepends=True)
+    return _included(lines, f"{system.name} (generated)", seen)
 
 
 def kernel_digest(sweep: Sweep) -> str:
@@ -173,12 +185,17 @@ def _flatten(name: str, seen: set[str]) -> Iterable[str]:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     except FileNotFoundError:
         raise SweepError(f"kernel header {name!r} is missing from {kernels_folder()}") from None
-    yield f'#line 1 "kernels/{name}"\n'
+    yield from _included(lines, f"kernels/{name}", seen)
+
+
+def _included(lines: list[str], name: str, seen: set[str]) -> Iterable[str]:
+    """The lines of a file, with those of its includes in their place."""
+    yield f'#line 1 "{name}"\n'
     for number, line in enumerate(lines, start=1):
         include = INCLUDE.match(line)
         if include:
             yield from _flatten(include[1], seen)
-            yield f'#line {number + 1} "kernels/{name}"\n'
+            yield f'#line {number + 1} "{name}"\n'
         elif line.strip() != "#pragma once":
             yield line
         else:
@@ -189,6 +206,7 @@ def _generated(kernel: Kernel) -> str:
     """The structs and flags that the header of the model uses."""
     model = kernel.model
     wanted = {output.name for output in kernel.outputs}
+    wanted_flags = {model.prefix + o.name: o.name in wanted for o in model.outputs}
     variants = dict.fromkeys(v.name for method in model.methods for v in method.variants)
     sets = ", ".join(parameter_set.name for parameter_set in model.parameter_sets)
     lines = [
@@ -196,7 +214,7 @@ def _generated(kernel: Kernel) -> str:
         "// Every parameter of the model and its methods; those the sweep lacks are 0.",
         _struct("Parameters", _fields(model)),
         "// What finish() returns, in SI units: missing, and failed, until it is written.",
-        _struct("Outputs", [o.name for o in model.outputs], "missing()", status=Status.failed),
+        _struct("Outputs", [*wanted_flags], "missing()", status=Status.failed),
         "// What a trace shows at one moment, in SI units.",
         _struct("Observables", ["time", *_observables(model)], "missing()"),
         "// ... and of each item.",
@@ -205,7 +223,7 @@ def _generated(kernel: Kernel) -> str:
         _struct("Span", ["first", "last"]),
         f"enum class ParameterSet {{ {sets} }};",
         f"constexpr ParameterSet parameter_set = ParameterSet::{kernel.parameter_set.name};",
-        _flags("wanted", {output.name: output.name in wanted for output in model.outputs}),
+        _flags("wanted", wanted_flags),
         _flags("variant", {name: name in kernel.variants for name in variants}),
     ]
     return "\n".join(lines) + "\n"
@@ -213,12 +231,12 @@ def _generated(kernel: Kernel) -> str:
 
 def _columns(kernel: Kernel) -> str:
     """The code that maps a request's numbered arrays to the named fields of the structs."""
-    names = [parameter.name for parameter in kernel.parameters]
+    names = _spelled(kernel.model, kernel.parameters)
     absent = [name for name in _fields(kernel.model) if name not in names]
     gathers = [f"p.{name} = points.gather({i});" for i, name in enumerate(names)]
     zeros = [f"p.{name} = 0.0;" for name in absent]
     scatters = [
-        f"points.scatter_{output.kind}({i}, o.{output.name});"
+        f"points.scatter_{output.kind}({i}, o.{kernel.model.prefix}{output.name});"
         for i, output in enumerate(kernel.outputs)
     ]
     lines = [
@@ -246,7 +264,7 @@ def _rows(model: Model) -> str:
     of_items = _observables(model, per_item=True)
     lines = [
         '#line 1 "generated"',
-        f"namespace model = {model.name};",
+        f"namespace model = {'equations' if model.text else model.name};",
         f"constexpr int row_size = {len(names)};",
         f"constexpr int item_row_size = {len(of_items)};",
         "HD void write_row(double* row, Observables const& o) {",
@@ -260,14 +278,19 @@ def _rows(model: Model) -> str:
 
 
 def _observables(model: Model, *, per_item: bool = False) -> list[str]:
-    return [each.name for each in model.observables if each.per_item == per_item]
+    return [model.prefix + o.name for o in model.observables if o.per_item == per_item]
+
+
+def _spelled(model: Model, parameters: Iterable[Parameter]) -> list[str]:
+    """The parameters' names in C++."""
+    return [model.prefix * (each in model.parameters) + each.name for each in parameters]
 
 
 def _fields(model: Model) -> list[str]:
     """The names of all parameters that a sweep of the model can have."""
     sets = [p for parameter_set in model.parameter_sets for p in parameter_set.parameters]
     controls = [p for method in model.methods for p in method.parameters]
-    return list(dict.fromkeys(p.name for p in (*model.parameters, *sets, *controls)))
+    return list(dict.fromkeys(_spelled(model, (*model.parameters, *sets, *controls))))
 
 
 def _struct(name: str, fields: Iterable[str], initial: str = "", **others: int) -> str:

@@ -176,6 +176,8 @@ class Model:
     clock: Observable = TIME  # the time axis of a trace
     samples: int = 2000  # of a trace, by default
     loop: tuple[str, str] | None = None  # observables drawn as a loop: x, y
+    text: str = ""  # of a model from a file: its canonical text, from which its header follows
+    prefix: str = ""  # in C++, of the names of its parameters, outputs and observables
 
 
 def parameters_of(

@@ -223,7 +223,9 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
         for i, each in enumerate(_observables(sweep, per_item=True)):
             variables[each.name] = _variable(sweep, each, ("time", item), seen.items[new, :, i])
     attributes = layout.attributes(sweep, {})
-    return xr.Dataset(variables, coordinates, {key: attributes[key] for key in PROVENANCE})
+    equations = {"equations": sweep.model.text} if sweep.model.text else {}
+    provenance = {key: attributes[key] for key in PROVENANCE}
+    return xr.Dataset(variables, coordinates, provenance | equations)
 
 
 def _observables(sweep: Sweep, *, per_item: bool) -> list[Observable]:

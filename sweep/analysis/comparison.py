@@ -17,7 +17,7 @@ from sweep.config.quantities import first_outside, number, requirement
 from sweep.config.sweep_file import plain
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError
-from sweep.models import models
+from sweep.plan import model_of
 from sweep.spec import Axis, Parameter, Sweep, Values
 from sweep.store import MemoryResults, open_results
 from sweep.wording import nearest, shown
@@ -131,8 +131,9 @@ def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
         raise SweepError(
             "these results lack the status of their points: keep the variable `status`"
         )
-    model = _called("model", str(dataset.attrs["model"]), models())
-    parameter_set = str(json.loads(dataset.attrs["recipe"])["parameter_set"])
+    recipe = json.loads(dataset.attrs["recipe"])
+    model = model_of({**recipe, "model": str(dataset.attrs["model"])})
+    parameter_set = str(recipe["parameter_set"])
     sets = {each.name: each for each in model.parameter_sets}
     return Sweep(
         model=model,

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sweep.analysis.saving import save
 from sweep.analysis.slices import flag_names, in_words, is_flag, quantity, unit, with_unit
 from sweep.errors import SweepError
-from sweep.models import models
-from sweep.spec import Model, Status, Values
+from sweep.plan import model_in
+from sweep.spec import Status, Values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -225,7 +225,7 @@ def _maps(dataset: xr.Dataset) -> list[str]:
 
 
 def _loop(dataset: xr.Dataset) -> tuple[str, str] | None:
-    model: Model | None = models().get(str(dataset.attrs.get("model")))
+    model = model_in(dataset.attrs)
     loop = model.loop if model else None
     return loop if loop and set(loop) <= set(dataset.data_vars) else None
 
@@ -247,7 +247,7 @@ def _draw_loop(
 
 def _title(dataset: xr.Dataset) -> str:
     """Model, method, the point (parameters that differ from neutral values), and its status."""
-    model = models().get(str(dataset.attrs.get("model")))
+    model = model_in(dataset.attrs)
     sets = model.parameter_sets if model else ()
     methods = model.methods if model else ()
     tables = [model.parameters if model else (), *(each.parameters for each in (*sets, *methods))]

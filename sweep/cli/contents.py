@@ -139,10 +139,10 @@ def look_command(store: str | Path, sweep: Sweep, counts: Mapping[Status, int]) 
 
 def _value_text(name: str, dataset: xr.Dataset) -> str:
     """A constant parameter; for a derived one the rule, with its value if that is constant."""
-    from sweep.models import models
+    from sweep.plan import model_in
 
     value = float(dataset[name])
-    model = models().get(dataset.attrs["model"])
+    model = model_in(dataset.attrs)
     methods = model.methods if model else ()
     rules = {each.name: each.derived for method in methods for each in method.parameters}
     if not (math.isnan(value) and rules.get(name)):

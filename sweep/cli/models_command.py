@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, app, chosen, examples
+from sweep.cli.app import Json, app, examples
 from sweep.cli.printing import print_json, print_table
 
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ def list_models(
 
     The description has parameters with units and ranges, methods, outputs and statuses.
     """
-    from sweep.models import models
+    from sweep.config.model_file import known_models, read_model
 
-    known = models()
-    selected = list(known.values()) if name is None else [chosen("model", name, known)]
+    names = known_models() if name is None else [name]
+    selected = [read_model(each, Path()) for each in names]
     if as_json:
         print_json([_described(model) for model in selected])
     elif name is None:

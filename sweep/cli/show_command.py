@@ -20,13 +20,13 @@ def show(store: StorePath, as_json: Json = False) -> None:
     For each output: least, mean and greatest value, or the shares of a flag, over the points that
     are ok.
     """
-    from sweep.models import models
+    from sweep.plan import model_in
     from sweep.store import open_results
     from sweep.summary import contents
 
     dataset = open_results(store)
     found = contents(dataset)
-    model = models().get(str(dataset.attrs["model"]))
+    model = model_in(dataset.attrs)
     sentences: Mapping[Status, str] = model.sentences if model else {}
     if as_json:
         print_json(dataset_json(dataset, found, sentences))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -29,10 +30,10 @@ def source(
 
     The kernel computes all outputs of the model.
     """
-    from sweep.models import models
+    from sweep.config.model_file import read_model
     from sweep.source import Kernel, kernel_text
 
-    table = chosen("model", model, models())
+    table = read_model(model, Path())
     sets = {each.name: each for each in table.parameter_sets}
     kernel = Kernel(
         model=table,

@@ -9,13 +9,13 @@ from typing import cast
 import numpy as np
 
 from sweep.config.axes import axis, declared_size
+from sweep.config.model_file import known_models, read_model
 from sweep.config.problems import Check, Problem, UnreadableError, readable
 from sweep.config.quantities import number, refuse_outside
 from sweep.config.sample import Sample, sample_of
 from sweep.config.schema import AxisTable, TopLevel, checked
 from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
-from sweep.errors import MAX_FAULTS_SHOWN
-from sweep.models import models
+from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
 from sweep.plan import MAX_SWEEP_POINTS
 from sweep.spec import Axis, Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep
 from sweep.wording import listed, nearest, shown
@@ -61,11 +61,15 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
 def _model(document: Document, top: TopLevel) -> Check[Model | None]:
     if top.model is None:
         if document.tables.get("model") is None:
-            yield Problem("", "model", f"missing; choose one of {listed(models())}")
+            yield Problem("", "model", f"missing; choose one of {listed(known_models())}")
         return None
-    if top.model not in models():
-        yield Problem("", "model", f"{shown(top.model)} is unknown; {nearest(top.model, models())}")
-    return models().get(top.model)
+    try:
+        return read_model(top.model, document.folder)
+    except ConfigError as error:
+        for fault in error.faults:
+            place = f"{fault.place}: " if fault.place else ""
+            yield Problem("", "model", f"{place}{fault.message}")
+    return None
 
 
 def _method(top: TopLevel, model: Model) -> Check[Method | None]:

@@ -27,7 +27,9 @@ class TopLevel(Table):
     """The top level; parameters and axes are checked later, against the model's table."""
 
     format: int | None = Field(None, description="the whole number 1")
-    model: str | None = Field(None, description="the name of a model, in quotes")
+    model: str | dict[str, object] | None = Field(
+        None, description="the name of a model or the path of its file, in quotes"
+    )
     method: str | None = Field(None, description="the name of a method, in quotes")
     outputs: list[str] | None = Field(None, description='a list of names such as ["wear_power"]')
     dtype: Literal["float64", "float32"] = Field("float64", description='"float64" or "float32"')

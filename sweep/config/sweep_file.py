@@ -20,7 +20,7 @@ Table = dict[str, object]
 Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry
 
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
-TABLES = ("parameters", "axes", "sample", "refine", "run")
+TABLES = ("model", "parameters", "axes", "sample", "refine", "run")
 SAMPLE_KEYS = ("method", "points", "seed", "file", "columns")  # all others are parameters
 MAX_FILE_BYTES = 2**26
 MAPPING_NAME = "the sweep given"  # how messages refer to a mapping
@@ -62,11 +62,16 @@ def read(source: str | Path | Mapping[str, object]) -> Document:
     Raises ConfigError if there is none.
     """
     if isinstance(source, Mapping):
-        return Document(MAPPING_NAME, None, Path(), _tables(source), {})
+        return Document(MAPPING_NAME, None, Path(), mapping_tables(source), {})
     path = _path(source)
-    tables = _parsed(_text(path, str(source)), str(source))
+    tables = parsed_file(path, str(source))
     name = path.stem if path.is_file() else ""  # the name of a pipe is a number
     return Document(str(source), name, path.parent, tables, {})
+
+
+def parsed_file(path: Path, source: str) -> Table:
+    """The tables of a TOML file; `source` is how messages refer to it. Raises ConfigError."""
+    return _parsed(_text(path, source), source)
 
 
 def plain(value: object) -> object:
@@ -81,7 +86,8 @@ def plain(value: object) -> object:
     return str(value) if isinstance(value, PurePath) else value
 
 
-def _tables(source: Mapping[str, object]) -> Table:
+def mapping_tables(source: Mapping[str, object]) -> Table:
+    """A mapping in TOML's types; ConfigError if it is nested too deeply."""
     try:
         return cast(Table, plain(source))
     except RecursionError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
@@ -13,12 +14,15 @@ from sweep.spec import STRETCH, Axis, LongValues, Sweep, Values, is_array
 
 # NumPy's geomspace and exp differ in the last bits between processors; other values differ by more.
 RELATIVE_TOLERANCE = 1e-12
+MAX_LINES = 20  # of differing equations that a message shows
 
 
 def differences(stored: Sweep, requested: Sweep) -> list[str]:
     """One sentence for each difference between a store's sweep and the requested one."""
     if stored.model.name != requested.model.name:
         return [_sentence("model", stored.model.name, requested.model.name)]
+    if stored.model.text != requested.model.text:
+        return [*_equations(stored.model.text, requested.model.text)]
     return [*_heads(stored, requested), *_parameters(stored, requested), *_axes(stored, requested)]
 
 
@@ -40,6 +44,17 @@ def first_unlike(there: LongValues, here: LongValues) -> int | None:
         if unlike.any():
             return start + int(np.argmax(unlike))
     return None
+
+
+def _equations(there: str, here: str) -> Iterator[str]:
+    """The lines in which two models from files differ."""
+    lines = difflib.unified_diff(there.splitlines(), here.splitlines(), "store", "file", "", "", 0)
+    changed = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    for line in changed[:MAX_LINES]:
+        place = "store" if line[0] == "-" else "file"
+        yield f"equations: only in the {place}: {line[1:]}"
+    if len(changed) > MAX_LINES:
+        yield f"equations: {len(changed) - MAX_LINES:,} more lines"
 
 
 def _alike(there: Values, here: Values) -> NDArray[np.bool_]:

@@ -1,0 +1,72 @@
+// The motion inside a step, and roots on it.
+#pragma once
+
+#include "systems/vectors.h"
+
+namespace systems {
+
+// y(s) = y0 + s (r0 + (1 - s) (r1 + s (r2 + (1 - s) (r3 + ...)))) at the share s of a step: the form
+// of the continuous extensions of Hairer, Norsett and Wanner, which all schemes here have.
+template <int n, int terms> struct Dense {
+    real start, length;  // in time
+    Vector<n> before;
+    Vector<n> part[terms];
+
+    HD real time(real s) const { return fma(s, length, start); }
+    HD Vector<n> operator()(real s) const {
+        Vector<n> y;
+        real other = 1.0 - s;
+        each<n>([&](auto i) { y[i] = fma(s, nested<0>(i, s, other), before[i]); });
+        return y;
+    }
+
+private:
+    template <int k> HD real nested(int i, real s, real other) const {
+        if constexpr (k == terms - 1)
+            return part[k][i];
+        else
+            return fma(k % 2 == 0 ? other : s, nested<k + 1>(i, s, other), part[k][i]);
+    }
+};
+
+// The cubic through the values and slopes at both ends, as the first three terms.
+template <int n, int terms>
+HD void fit_ends(Dense<n, terms>& dense, Vector<n> const& y0, Vector<n> const& f0,
+                 Vector<n> const& y1, Vector<n> const& f1, real h) {
+    dense.before = y0;
+    each<n>([&](auto i) {
+        real rise = y1[i] - y0[i];
+        real bend = fma(h, f0[i], -rise);
+        dense.part[0][i] = rise;
+        dense.part[1][i] = bend;
+        dense.part[2][i] = rise - h * f1[i] - bend;
+    });
+}
+
+// The root of g between a and b, where `before` has the sign of g at a and g(b) = `after` has not (or
+// is 0). Returns a point at which g has left that sign, closer than `width` to one at which it has not.
+// Illinois: the value at an end that stays twice is halved.
+template <class G>
+HD real root_between(G const& g, real a, real b, real before, real after, mask wanted, real width) {
+    real ga = before, gb = after;
+    for (int i = 0; i < 100; ++i) {
+        mask open = wanted & (abs(b - a) > width);
+        if (!any(open)) break;
+        real x = b - gb * ((b - a) / (gb - ga));
+        // At least half the width from both ends, so that the bracket closes from both sides.
+        real inner = 0.5 * least(width, abs(b - a));
+        x = select(b > a, least(greatest(x, a + inner), b - inner),
+                   least(greatest(x, b + inner), a - inner));
+        if (i % 8 == 7) x = 0.5 * (a + b);
+        x = select(x == x, x, 0.5 * (a + b));
+        real gx = g(x);
+        mask crossed = ~(gx * before > 0.0);
+        ga = select(open, select(crossed, 0.5 * ga, gx), ga);
+        gb = select(open, select(crossed, gx, 0.5 * gb), gb);
+        a = select(open & ~crossed, x, a);
+        b = select(open & crossed, x, b);
+    }
+    return b;
+}
+
+}  // namespace systems

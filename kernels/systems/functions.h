@@ -1,0 +1,75 @@
+// The functions of expressions in models from files. Outside their range they give NaN, so that a step
+// that leads there is rejected; errors inside it are those of elementary.h.
+#pragma once
+
+#include "elementary.h"
+#include "systems/vectors.h"
+
+namespace functions {
+
+using ::abs;
+using ::acos;
+using ::asin;
+using ::exp;
+using ::sqrt;
+
+constexpr double least_normal = 2.2250738585072014e-308;
+
+HD mask outside_sin(real x) { return ~(abs(x) <= 1e9); }
+HD mask outside_cos(real x) { return outside_sin(x); }
+HD mask outside_tan(real x) { return outside_sin(x); }
+HD mask outside_asin(real x) { return ~(abs(x) <= 1.0); }
+HD mask outside_acos(real x) { return outside_asin(x); }
+HD mask outside_sqrt(real x) { return ~(x >= 0.0); }
+HD mask outside_log(real x) { return ~(x >= least_normal); }
+HD mask outside_pow(real x) { return ~(x >= least_normal) & ~(x == 0.0); }
+
+HD real within(mask outside, real x) { return select(outside, missing(), x); }
+
+HD void sincos(real x, real& sine, real& cosine) {
+    ::sincos(x, sine, cosine);
+    mask outside = outside_sin(x);
+    sine = within(outside, sine);
+    cosine = within(outside, cosine);
+}
+HD real tan(real x) {
+    real sine, cosine;
+    functions::sincos(x, sine, cosine);
+    return sine / cosine;
+}
+HD real log(real x) { return within(outside_log(x), ::log(x)); }
+HD real pow(real x, real y) { return within(outside_pow(x), ::pow(x, y)); }
+HD real atan2(real y, real x) { return ::atan2(y, x); }
+HD real atan(real x) { return ::atan2(x, 1.0); }
+HD real sign(real x) { return select(x > 0.0, 1.0, select(x < 0.0, -1.0, 0.0 * x)); }
+HD real floor(real x) { return select(abs(x) < 2251799813685248.0, ::floor(x), x); }
+
+// Without overflow of the squares.
+HD real hypot(real x, real y) {
+    real longer = greatest(abs(x), abs(y)), shorter = least(abs(x), abs(y));
+    real share = shorter / select(longer == 0.0, 1.0, longer);
+    return longer * sqrt(fma(share, share, 1.0));
+}
+
+// The Taylor series up to |x| = 1, whose first omitted term is below 1e-17 of the sum.
+HD real sinh(real x) {
+    real z = x * x;
+    real tail = horner(z, 1.0 / 6.0, 1.0 / 120.0, 1.0 / 5040.0, 1.0 / 362880.0, 1.0 / 39916800.0,
+                       1.0 / 6227020800.0, 1.0 / 1307674368000.0, 1.0 / 355687428096000.0);
+    real power = ::exp(abs(x));
+    real large = times_sign(0.5 * (power - 1.0 / power), x);
+    return select(abs(x) <= 1.0, fma(x * z, tail, x), large);
+}
+HD real cosh(real x) {
+    real power = ::exp(abs(x));
+    return 0.5 * (power + 1.0 / power);
+}
+// 1 - 2/(e^2x + 1) for |x| > 1.
+HD real tanh(real x) {
+    real power = ::exp(2.0 * least(abs(x), 20.0));
+    real large = times_sign(1.0 - 2.0 / (power + 1.0), x);
+    real small = functions::sinh(x) / functions::cosh(x);
+    return select(abs(x) <= 1.0, small, select(x == x, large, x));
+}
+
+}  // namespace functions

@@ -1,0 +1,56 @@
+// The classical Runge-Kutta method of order 4 (Kutta 1901) with steps of constant length. Between them
+// the cubic through the values and slopes at both ends.
+#pragma once
+
+#include "systems/control.h"
+#include "systems/dense.h"
+
+namespace systems {
+
+struct Rk4 {
+    static constexpr int order = 4;
+    static constexpr bool controlled = false;
+
+    template <int n> struct Trial {
+        Vector<n> y, f;  // at the end of the step
+        Vector<n> before;
+    };
+    template <int n> using Output = Dense<n, 3>;
+
+    // y at the end of a step; f0 = rates(t, y0).
+    template <class System, int n>
+    HD static Vector<n> end(System const& system, real t, Vector<n> const& y0, Vector<n> const& f0,
+                            real h) {
+        real half = 0.5 * h, middle = t + half;
+        Vector<n> y;
+        each<n>([&](auto i) { y[i] = fma(half, f0[i], y0[i]); });
+        Vector<n> k2 = system.rates(middle, y);
+        each<n>([&](auto i) { y[i] = fma(half, k2[i], y0[i]); });
+        Vector<n> k3 = system.rates(middle, y);
+        each<n>([&](auto i) { y[i] = fma(h, k3[i], y0[i]); });
+        Vector<n> k4 = system.rates(t + h, y);
+        real sixth = h * (1.0 / 6.0);
+        each<n>([&](auto i) { y[i] = fma(sixth, fma(2.0, k2[i] + k3[i], f0[i] + k4[i]), y0[i]); });
+        return y;
+    }
+
+    template <class System, int n>
+    HD static Trial<n> step(System const& system, real t, Vector<n> const& y0, Vector<n> const& f0,
+                            real h) {
+        Trial<n> trial;
+        trial.y = end(system, t, y0, f0, h);
+        trial.f = system.rates(t + h, trial.y);
+        trial.before = f0;
+        return trial;
+    }
+
+    template <class System, int n>
+    HD static Output<n> dense(System const&, Trial<n> const& trial, real t, Vector<n> const& y0,
+                              real h) {
+        Output<n> dense{t, h};
+        fit_ends(dense, y0, trial.before, trial.y, trial.f, h);
+        return dense;
+    }
+};
+
+}  // namespace systems

@@ -1,0 +1,45 @@
+// Vectors of states, whose loops are unrolled, because g++ keeps them in registers only then.
+#pragma once
+
+#include "portable.h"
+
+namespace systems {
+
+template <int i> struct Index {
+    static constexpr int value = i;
+    HD constexpr operator int() const { return i; }
+};
+
+// f(Index<0>), f(Index<1>), ... f(Index<n - 1>).
+template <int n, int i = 0, class F> HD void each(F const& f) {
+    if constexpr (i < n) {
+        f(Index<i>{});
+        each<n, i + 1>(f);
+    }
+}
+
+template <int n> struct Vector {
+    real at[n > 0 ? n : 1];
+
+    HD real& operator[](int i) { return at[i]; }
+    HD real const& operator[](int i) const { return at[i]; }
+};
+
+template <int n> HD Vector<n> choose(mask m, Vector<n> const& a, Vector<n> const& b) {
+    Vector<n> chosen;
+    each<n>([&](auto i) { chosen[i] = select(m, a[i], b[i]); });
+    return chosen;
+}
+
+// c1 x1 + c2 x2 + ..., evaluated from the last term to the first.
+HD real combined(double c, real x) { return c * x; }
+template <class... Rest> HD real combined(double c, real x, Rest... rest) {
+    return fma(c, x, combined(rest...));
+}
+
+constexpr double largest = 1.7976931348623157e308;
+
+HD real flag(mask m) { return select(m, 1.0, 0.0); }
+HD mask is_set(real flag) { return flag != 0.0; }
+
+}  // namespace systems

@@ -1,0 +1,63 @@
+"""Models by name, by the path of a file, or as a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sweep.config.sweep_file import mapping_tables, parsed_file
+from sweep.errors import ConfigError, Fault
+from sweep.models import models
+from sweep.shipped import shipped_models
+from sweep.spec import Model
+from sweep.wording import nearest, shown
+
+if TYPE_CHECKING:
+    from sweep.equations.system import System
+
+
+def is_path(name: str) -> bool:
+    """Whether it is the path of a model's file and not the name of a shipped model."""
+    return "/" in name or "\\" in name or name.endswith(".toml")
+
+
+def known_models() -> tuple[str, ...]:
+    """The names of all shipped models: those with a table in Python, then those in files."""
+    return (*models(), *shipped_models())
+
+
+def read_model(source: str | Mapping[str, object], folder: Path) -> Model:
+    """The model with a name, in the file with a path (relative to `folder`), or in a mapping.
+
+    Raises ConfigError with all faults of the file, or if there is none.
+    """
+    if isinstance(source, str) and source in models():
+        return models()[source]
+    from sweep.equations.model import model_of
+
+    return model_of(read_system_file(source, folder))
+
+
+def read_system_file(source: str | Mapping[str, object], folder: Path) -> System:
+    """The checked system of equations of a model from a file, with its tests."""
+    from sweep.equations.reading import examine
+    from sweep.equations.units import unit_faults
+
+    if not isinstance(source, str):
+        name, tables = "[model]", mapping_tables(source)
+    elif is_path(source):
+        name, tables = source, parsed_file(folder / source, source)
+    elif source in shipped_models():
+        name, tables = source, parsed_file(shipped_models()[source], source)
+    else:
+        message = f"{shown(source)} is unknown; {nearest(source, known_models())}"
+        raise ConfigError(
+            source, [Fault("", f"{message}, or the path of a file: './{source}.toml'")]
+        )
+    system, faults = examine(tables)
+    if system is not None:
+        faults = tuple(unit_faults(system))
+    if system is None or faults:
+        raise ConfigError(name, faults)
+    return system

@@ -1,0 +1,228 @@
+"""C++ for expressions: every common part once, products added by `fma`, whole powers as products.
+
+The rules are fixed, since bits depend on them: REVISION changes with any that changes a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, rational
+
+REVISION = 1
+MAX_WHOLE_POWER = 64
+
+# By function: the name in kernels/systems/functions.h, and the mask of arguments out of its range.
+CALLS = {
+    "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "exp": "exp", "log": "log", "sqrt": "sqrt",
+    "abs": "abs", "sign": "sign", "floor": "floor", "hypot": "hypot", "min": "least",
+    "max": "greatest",
+}  # fmt: skip
+RANGES = ("sin", "cos", "tan", "asin", "acos", "log", "sqrt")
+
+Spell = Callable[[str], str | None]  # a name -> its C++, or None if it is an expression of its own
+
+
+class Code:
+    """Statements that compute expressions, in order.
+
+    `spell` gives the C++ of a name, `definitions` the expressions of others. Parts for which
+    `constant` holds are computed by `outer`, once per point, if there is one.
+    """
+
+    def __init__(
+        self,
+        spell: Mapping[str, str],
+        definitions: Mapping[str, Expression],
+        prefix: str,
+        outer: Code | None = None,
+        constants: frozenset[str] = frozenset(),
+    ) -> None:
+        self.lines: list[str] = []
+        self._spell = spell
+        self._definitions = definitions
+        self._prefix = prefix
+        self._outer = outer
+        self._constants = constants  # names that are constant per point
+        self._known: dict[Expression, str] = {}
+
+    def copy(self) -> Code:
+        """The same statements so far, to which others can be added."""
+        other = Code(self._spell, self._definitions, self._prefix, self._outer, self._constants)
+        other.lines = list(self.lines)
+        other._known = dict(self._known)
+        return other
+
+    def value(self, expression: Expression) -> str:
+        """The C++ of the expression's value: a variable, a name or a literal."""
+        if expression not in self._known:
+            self._known[expression] = self._compute(expression)
+        return self._known[expression]
+
+    def _compute(self, part: Expression) -> str:
+        if isinstance(part, Number):
+            return f"{part.value!r}"
+        if isinstance(part, Name):
+            if part.name in self._definitions:
+                return self.value(self._definitions[part.name])
+            return self._spell[part.name]
+        if self._outer is not None and self.is_constant(part):
+            return self._outer.value(part)
+        return self._call(part)
+
+    def is_constant(self, expression: Expression) -> bool:
+        """Whether the expression is the same throughout a motion."""
+        match expression:
+            case Number():
+                return True
+            case Name(name) if name in self._definitions:
+                return self.is_constant(self._definitions[name])
+            case Name(name):
+                return name in self._constants
+            case Call(_, arguments):
+                return all(self.is_constant(argument) for argument in arguments)
+
+    def _new(self, kind: str, text: str) -> str:
+        name = f"{self._prefix}{len(self._known)}_{len(self.lines)}"
+        self.lines.append(f"{kind} {name} = {text};")
+        return name
+
+    def _call(self, part: Call) -> str:
+        function, arguments = part.function, part.arguments
+        match function:
+            case "+" | "-":
+                return self._new("real", self._sum(function, *arguments))
+            case "*":
+                return self._new("real", f"{self._real(arguments[0])} * {self.value(arguments[1])}")
+            case "/":
+                return self._new("real", self._quotient(*arguments))
+            case "**":
+                return self._power(*arguments)
+            case "negative":
+                return self._new("real", f"-{self._real(arguments[0])}")
+            case "sin" | "cos":
+                return self._turn(function, arguments[0])
+            case "where":
+                condition, a, b = (self.value(argument) for argument in arguments)
+                return self._new("real", f"select({condition}, {a}, {b})")
+            case "not":
+                return self._new("mask", f"~{self.value(arguments[0])}")
+            case "and" | "or":
+                sign = " & " if function == "and" else " | "
+                return self._new("mask", sign.join(self.value(a) for a in arguments))
+            case _ if function in COMPARISONS:
+                a, b = arguments
+                return self._new("mask", f"{self._real(a)} {function} {self._real(b)}")
+            case "min" | "max":
+                return self._chain(CALLS[function], arguments)
+            case _:
+                values = ", ".join(self._real(argument) for argument in arguments)
+                return self._new("real", f"functions::{CALLS[function]}({values})")
+
+    def _real(self, expression: Expression) -> str:
+        """The value as a real, where C++ would take a literal for a double."""
+        value = self.value(expression)
+        return f"real({value})" if isinstance(expression, Number) or value == "pi" else value
+
+    def _sum(self, sign: str, a: Expression, b: Expression) -> str:
+        """A sum, with `fma` if one part is a product: the left one first."""
+        minus = "-" if sign == "-" else ""
+        if (product := self._product(a)) is not None:
+            return f"fma({product[0]}, {product[1]}, {minus}{self._real(b)})"
+        if (product := self._product(b)) is not None:
+            return f"fma({minus}{product[0]}, {product[1]}, {self._real(a)})"
+        return f"{self._real(a)} {sign} {self._real(b)}"
+
+    def _product(self, part: Expression) -> tuple[str, str] | None:
+        """The factors of a product that is not constant."""
+        while isinstance(part, Name) and part.name in self._definitions:
+            part = self._definitions[part.name]
+        if not isinstance(part, Call) or (self._outer is not None and self.is_constant(part)):
+            return None
+        if part.function == "*":
+            return self._real(part.arguments[0]), self._real(part.arguments[1])
+        if part.function == "**" and rational(part.arguments[1]) == 2:
+            base = self._real(part.arguments[0])
+            return base, base
+        return None
+
+    def _quotient(self, a: Expression, b: Expression) -> str:
+        """A quotient; by a constant, the product with its reciprocal."""
+        if self._outer is not None and self.is_constant(b):
+            reciprocal = self._outer.value(Call("/", (Number(1.0), b)))
+            return f"{self._real(a)} * {reciprocal}"
+        return f"{self._real(a)} / {self._real(b)}"
+
+    def _power(self, base: Expression, exponent: Expression) -> str:
+        value = rational(exponent)
+        if value is not None and value.denominator == 1 and abs(value) <= MAX_WHOLE_POWER:
+            return self._whole_power(base, int(value))
+        if value == Fraction(1, 2):
+            return self.value(Call("sqrt", (base,)))
+        return self._new("real", f"functions::pow({self._real(base)}, {self._real(exponent)})")
+
+    def _whole_power(self, base: Expression, exponent: int) -> str:
+        if exponent < 0:
+            return self._new("real", f"1.0 / {self._whole_power(base, -exponent)}")
+        if exponent == 0:
+            return "1.0"
+        square, product = self._real(base), ""
+        while True:
+            if exponent % 2:
+                product = self._new("real", f"{product} * {square}") if product else square
+            exponent //= 2
+            if not exponent:
+                return product
+            square = self._new("real", f"{square} * {square}")
+
+    def _turn(self, function: str, angle: Expression) -> str:
+        """Sine and cosine come together."""
+        name = f"{self._prefix}{len(self._known)}_{len(self.lines)}"
+        value = self._real(angle)
+        self.lines.append(f"real {name}s, {name}c;")
+        self.lines.append(f"functions::sincos({value}, {name}s, {name}c);")
+        self._known[Call("sin", (angle,))] = f"{name}s"
+        self._known[Call("cos", (angle,))] = f"{name}c"
+        return f"{name}{function[0]}"
+
+    def _chain(self, function: str, arguments: tuple[Expression, ...]) -> str:
+        first, *others = (self._real(argument) for argument in arguments)
+        for other in others:
+            first = self._new("real", f"{function}({first}, {other})")
+        return first
+
+    def outside(self, expression: Expression, inside: str = "") -> None:
+        """Adds to the mask `outside` the lanes in which an argument has left its function's range.
+
+        `inside` is the mask of the lanes in which this part counts: the branch that is taken.
+        """
+        if isinstance(expression, Name) and expression.name in self._definitions:
+            self.outside(self._definitions[expression.name], inside)
+        if not isinstance(expression, Call):
+            return
+        function, arguments = expression.function, expression.arguments
+        if function == "where":
+            condition, a, b = arguments
+            self.outside(condition, inside)
+            mask = self.value(condition)
+            self.outside(a, self._both(inside, mask))
+            self.outside(b, self._both(inside, f"~{mask}"))
+            return
+        for argument in arguments:
+            self.outside(argument, inside)
+        power = function == "**" and _is_general(arguments[1])
+        if function in RANGES or power:
+            name = "pow" if power else function
+            here = f"functions::outside_{name}({self._real(arguments[0])})"
+            self.lines.append(f"outside = outside | {self._both(inside, here)};")
+
+    @staticmethod
+    def _both(inside: str, mask: str) -> str:
+        return f"({inside} & {mask})" if inside else mask
+
+
+def _is_general(exponent: Expression) -> bool:
+    value = rational(exponent)
+    return value is None or value.denominator != 1 or abs(value) > MAX_WHOLE_POWER

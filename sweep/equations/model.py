@@ -1,0 +1,133 @@
+"""A model from a file as a table, like those of the shipped models."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+
+from sweep.equations.code import REVISION
+from sweep.equations.header import PREFIX
+from sweep.equations.reading import system_of_text
+from sweep.equations.system import Rule, System
+from sweep.spec import Method, Model, Observable, Output, Parameter, ParameterSet, Status
+
+WINDOW = ParameterSet(name="by_time", parameters=(
+    Parameter(name="window_start", symbol="t_0", unit="s", minimum=0, default=0.0,
+              meaning="start of the time over which outputs are taken"),
+    Parameter(name="window_end", symbol="t_1", unit="s", minimum=0, open_minimum=True,
+              meaning="end of the motion, and of the time over which outputs are taken"),
+))  # fmt: skip
+
+CYCLES = ParameterSet(name="by_cycles", parameters=(
+    Parameter(name="start_cycle", symbol="n_0", unit="1", minimum=0, default=0.0,
+              meaning="periods before the time over which outputs are taken"),
+    Parameter(name="end_cycle", symbol="n_1", unit="1", minimum=0, open_minimum=True,
+              meaning="periods until the end of the motion"),
+))  # fmt: skip
+
+MAXIMUM_EVENTS = Parameter(
+    name="maximum_events", symbol="E", unit="1", minimum=1, maximum=1e15, whole=True, default=1e6,
+    meaning="events after which a point counts as chattering",
+)  # fmt: skip
+
+STEP = Parameter(name="step", symbol="h", unit="s", minimum=0, open_minimum=True,
+                 meaning="length of the steps")  # fmt: skip
+
+CONTROLS = (
+    Parameter(name="relative_tolerance", symbol="rtol", unit="1", minimum=1e-15, maximum=0.1,
+              default=1e-6, meaning="tolerated error of a step in each state, as a share of its "
+              "scale plus its magnitude"),
+    Parameter(name="maximum_step", symbol="h_max", unit="s", minimum=0, open_minimum=True,
+              infinite=True, default=math.inf, meaning="longest step"),
+    Parameter(name="maximum_steps", symbol="N_max", unit="1", minimum=1, maximum=1e15, whole=True,
+              default=1e9, meaning="steps after which a point counts as not converged"),
+)  # fmt: skip
+
+SUMMARIES = {
+    "rk54": "Dormand-Prince, order 5, with chosen steps and events located on the dense motion",
+    "rk4": "classical Runge-Kutta, order 4, with constant steps",
+    "dop853": "Dormand-Prince, order 8, with chosen steps: for tight tolerances",
+    "rodas4": "Rosenbrock, order 4, with chosen steps: for stiff systems",
+}
+MOST_STIFF_STATES = 16  # rodas4 keeps a matrix of their number squared
+
+SENTENCES = {
+    Status.ok: "computed",
+    Status.not_converged: "more steps than maximum_steps, more events than maximum_events, or the "
+    "same event twice at one time (chattering: events accumulate). Raise these, or end the motion "
+    "before the accumulation by an event with stop",
+    Status.diverged: "a state overflows, or steps became shorter than rounding allows",
+    Status.outside_validity: "an argument leaves the range of its function (a square root or "
+    "logarithm of a negative number, an angle above 1e9), the motion cannot start from its initial "
+    "values, or the window ends before it starts",
+    Status.failed: "the worker failed while computing this point's chunk; see the receipts, "
+    "then run again with --retry-failed",
+    Status.pending: "not computed yet; run the sweep again to resume",
+}
+
+
+@lru_cache(maxsize=64)
+def model_of_text(text: str) -> Model:
+    """The model of a canonical text, as a store has it. ConfigError if the text is no model's."""
+    return model_of(system_of_text(text))
+
+
+def model_of(system: System) -> Model:
+    """The table of a model from a file."""
+    unit = system.time_unit
+    sets = (WINDOW, CYCLES) if system.period is not None else (WINDOW,)
+    return Model(
+        name=system.name,
+        title=system.title,
+        source=system.source,
+        parameters=system.parameters,
+        parameter_sets=tuple(
+            replace(each, parameters=_in_unit(each.parameters, unit)) for each in sets
+        ),
+        outputs=tuple(_output(rule) for rule in system.outputs),
+        methods=tuple(_method(name, system) for name in SUMMARIES if _can(name, system)),
+        sentences=SENTENCES,
+        observables=_observables(system),
+        clock=Observable(name="time", unit=unit, long_name="time"),
+        prefix=PREFIX,
+        text=system.text,
+    )
+
+
+def _in_unit(parameters: tuple[Parameter, ...], unit: str) -> tuple[Parameter, ...]:
+    """The same parameters, with times in the unit of the model's time."""
+    return tuple(replace(each, unit=unit) if each.unit == "s" else each for each in parameters)
+
+
+def _output(rule: Rule) -> Output:
+    kind = "count" if rule.kind == "count" else "real"
+    return Output(name=rule.name, unit=rule.unit, long_name=rule.meaning, kind=kind)
+
+
+def _can(method: str, system: System) -> bool:
+    return method != "rodas4" or len(system.states) <= MOST_STIFF_STATES
+
+
+def _method(name: str, system: System) -> Method:
+    controls = (STEP,) if name == "rk4" else CONTROLS
+    return Method(
+        name=name,
+        kind="kernel",
+        revision=REVISION,
+        summary=SUMMARIES[name],
+        parameters=_in_unit((*controls, MAXIMUM_EVENTS), system.time_unit),
+        pack=1,
+        least_chunk=2**10,
+        traced=True,
+    )
+
+
+def _observables(system: System) -> tuple[Observable, ...]:
+    """States and definitions, then the mode."""
+    named = (*system.states, *system.definitions)
+    modes = Observable(name="mode", unit="1", long_name="mode", flags=system.mode_names)
+    return (
+        *(Observable(name=o.name, unit=o.unit, long_name=o.meaning) for o in named),
+        *((modes,) if system.mode_names else ()),
+    )

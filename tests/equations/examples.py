@@ -1,0 +1,148 @@
+"""Models as text for tests, and a way to compute points of them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+import sweep
+
+# y'' = -y + forcing, with the closed form y = cos t + 0.5 t sin t for forcing cos t.
+RESONANCE = """
+format = 1
+name = "resonance"
+time_unit = "1"
+[parameters]
+forcing = { unit = "1", default = 1, meaning = "amplitude of the forcing" }
+[states]
+y = { unit = "1", initial = "1", meaning = "position" }
+v = { unit = "1", initial = "0", meaning = "velocity" }
+[derivatives]
+y = "v"
+v = "-y + forcing*cos(t)"
+[outputs]
+y_end = { final = "y", unit = "1", meaning = "last position" }
+v_end = { final = "v", unit = "1", meaning = "last velocity" }
+mean = { mean = "y", unit = "1", meaning = "mean position" }
+integral = { integral = "y", unit = "1", meaning = "integral of the position" }
+rms = { rms = "y", unit = "1", meaning = "root mean square" }
+largest = { maximum = "y", unit = "1", meaning = "largest position" }
+smallest = { minimum = "y", unit = "1", meaning = "smallest position" }
+mean_size = { mean = "abs(y)", unit = "1", meaning = "mean magnitude, with kinks" }
+above = { share = "y > 0.5 and v > 0", unit = "1", meaning = "share of the window" }
+"""
+
+BALL = """
+format = 1
+name = "ball"
+[parameters]
+gravity = { unit = "m/s^2", minimum = 0, open_minimum = true, meaning = "gravity" }
+restitution = { unit = "1", minimum = 0, maximum = 1, meaning = "coefficient of restitution" }
+height = { unit = "m", meaning = "height at the start" }
+[states]
+x = { unit = "m", initial = "height", meaning = "height" }
+v = { unit = "m/s", initial = "0", meaning = "velocity" }
+[derivatives]
+x = "v"
+v = "-gravity"
+[[events]]
+name = "impact"
+when = "x"
+direction = "falling"
+set = { v = "-restitution*v" }
+[outputs]
+x_end = { final = "x", unit = "m", meaning = "last height" }
+v_end = { final = "v", unit = "m/s", meaning = "last velocity" }
+impacts = { count = "impact", meaning = "impacts" }
+lowest = { minimum = "x", unit = "m", meaning = "smallest height" }
+hardest = { at = "impact", maximum = "-v", unit = "m/s", meaning = "largest impact speed" }
+mean_speed = { at = "impact", mean = "-v", unit = "m/s", meaning = "mean impact speed" }
+total_speed = { at = "impact", sum = "-v", unit = "m/s", meaning = "sum of impact speeds" }
+"""
+
+# SDND104: a block on a plate that is shaken sideways and upwards, on a spring with a damper.
+BLOCK = """
+format = 1
+name = "block"
+[parameters]
+mass = { unit = "kg", minimum = 0, open_minimum = true, meaning = "mass" }
+gravity = { unit = "m/s^2", minimum = 0, open_minimum = true, meaning = "gravity" }
+friction = { unit = "1", minimum = 0, open_minimum = true, meaning = "coefficient of friction" }
+stiffness = { unit = "N/m", minimum = 0, default = 0, meaning = "stiffness" }
+damping = { unit = "N*s/m", minimum = 0, default = 0, meaning = "damping" }
+base_acceleration = { unit = "m/s^2", meaning = "amplitude sideways" }
+vertical_acceleration = { unit = "m/s^2", default = 0, meaning = "amplitude upwards" }
+angular_frequency = { unit = "rad/s", minimum = 0, open_minimum = true, meaning = "frequency" }
+[states]
+x = { unit = "m", initial = "0", meaning = "slip" }
+v = { unit = "m/s", initial = "0", meaning = "slip speed" }
+[definitions]
+pressure = { value = "mass*(gravity + vertical_acceleration*sin(angular_frequency*t))", unit = "N" }
+pull = { value = "-mass*base_acceleration*sin(angular_frequency*t) - stiffness*x", unit = "N" }
+[modes.stick]
+x = "0"
+v = "0"
+[modes.right]
+x = "v"
+v = "(pull - damping*v - friction*pressure)/mass"
+[modes.left]
+x = "v"
+v = "(pull - damping*v + friction*pressure)/mass"
+[[events]]
+name = "break_right"
+in = "stick"
+when = "pull - friction*pressure"
+direction = "rising"
+at_entry = true
+then = "right"
+[[events]]
+name = "break_left"
+in = "stick"
+when = "pull + friction*pressure"
+direction = "falling"
+at_entry = true
+then = "left"
+[[events]]
+name = "stop_right"
+in = "right"
+when = "v"
+direction = "falling"
+then = "stick"
+set = { v = "0" }
+[[events]]
+name = "stop_left"
+in = "left"
+when = "v"
+direction = "rising"
+then = "stick"
+set = { v = "0" }
+[outputs]
+wear_power = { mean = "pressure*abs(v)", unit = "W", meaning = "mean wear power" }
+stuck = { share = "stick", unit = "1", meaning = "share of stick" }
+"""
+
+
+def model(text: str) -> dict[str, Any]:
+    """The mapping of a model's text."""
+    return tomllib.loads(text)
+
+
+def points(
+    text: str, method: str, along: Mapping[str, Any] | None = None, **constants: float
+) -> xr.Dataset:
+    """Points of a model: constants, and values along axes."""
+    return sweep.run(
+        {
+            "model": model(text),
+            "method": method,
+            "parameters": constants,
+            "axes": {
+                name: {"values": np.atleast_1d(v).tolist()} for name, v in (along or {}).items()
+            },
+        },
+        store=None,
+    )

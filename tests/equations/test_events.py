@@ -1,0 +1,235 @@
+"""Events of models from files against closed forms."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sweep
+from sweep.spec import Status
+from tests.equations.examples import BALL, BLOCK, model, points
+
+METHODS = ("rk4", "rk54", "dop853", "rodas4")
+GRAVITY, RESTITUTION, HEIGHT = 9.81, 0.8, 2.0
+
+
+def controls(method: str) -> dict[str, float]:
+    return {"step": 0.01} if method == "rk4" else {"relative_tolerance": 1e-10}
+
+
+def bounced(time: float) -> tuple[float, float, int]:
+    """Height, velocity and number of impacts of a ball that has bounced until `time`."""
+    fall = math.sqrt(2 * HEIGHT / GRAVITY)
+    if time < fall:
+        return HEIGHT - GRAVITY * time**2 / 2, -GRAVITY * time, 0
+    start, speed, impacts = fall, RESTITUTION * GRAVITY * fall, 1
+    while start + 2 * speed / GRAVITY <= time:
+        start += 2 * speed / GRAVITY
+        speed *= RESTITUTION
+        impacts += 1
+    since = time - start
+    return speed * since - GRAVITY * since**2 / 2, speed - GRAVITY * since, impacts
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_bouncing_ball(method: str) -> None:
+    times = [0.3, 0.7, 1.5, 2.9, 4.4, 5.3, 5.6]
+    found = points(
+        BALL, method, {"window_end": times}, gravity=GRAVITY, restitution=RESTITUTION,
+        height=HEIGHT, **controls(method),
+    )  # fmt: skip
+    expected = np.array([bounced(time) for time in times])
+    assert (found.status == Status.ok).all()
+    np.testing.assert_allclose(found.x_end, expected[:, 0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.v_end, expected[:, 1], rtol=1e-9)
+    np.testing.assert_array_equal(found.impacts, expected[:, 2])
+    assert float(found.lowest.min()) > -1e-13
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_values_at_events(method: str) -> None:
+    """Impact speeds form a geometric series."""
+    found = points(
+        BALL, method, gravity=GRAVITY, restitution=RESTITUTION, height=HEIGHT, window_end=4.4,
+        **controls(method),
+    )  # fmt: skip
+    count = int(found.impacts)
+    speeds = math.sqrt(2 * GRAVITY * HEIGHT) * RESTITUTION ** np.arange(count)
+    assert count == bounced(4.4)[2]
+    assert float(found.hardest) == pytest.approx(speeds[0], rel=1e-11)
+    assert float(found.total_speed) == pytest.approx(speeds.sum(), rel=1e-11)
+    assert float(found.mean_speed) == pytest.approx(speeds.mean(), rel=1e-11)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_beyond_the_accumulation_of_impacts_nothing_is_told(method: str) -> None:
+    fall = math.sqrt(2 * HEIGHT / GRAVITY)
+    end = fall * (1 + RESTITUTION) / (1 - RESTITUTION)
+    found = points(
+        BALL, method, {"window_end": [0.999 * end, end + 1e-6, 2 * end]}, gravity=GRAVITY,
+        restitution=RESTITUTION, height=HEIGHT, **controls(method),
+    )  # fmt: skip
+    assert found.status.values.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_events_count_only_in_the_window(method: str) -> None:
+    fall = math.sqrt(2 * HEIGHT / GRAVITY)
+    found = points(
+        BALL, method, {"window_start": [0.0, fall - 1e-6, fall + 1e-6, 2.0]}, gravity=GRAVITY,
+        restitution=RESTITUTION, height=HEIGHT, window_end=4.4, **controls(method),
+    )  # fmt: skip
+    total, until_2 = bounced(4.4)[2], bounced(2.0)[2]
+    assert found.impacts.values.tolist() == [total, total, total - 1, total - until_2]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_motion_that_an_event_ends(method: str) -> None:
+    text = BALL.replace('direction = "falling"', 'direction = "falling"\nstop_after = 3')
+    found = points(
+        text, method, gravity=GRAVITY, restitution=RESTITUTION, height=HEIGHT, window_end=100.0,
+        **controls(method),
+    )  # fmt: skip
+    fall = math.sqrt(2 * HEIGHT / GRAVITY)
+    speed = GRAVITY * fall * RESTITUTION**3
+    assert int(found.status) == Status.ok
+    assert int(found.impacts) == 3
+    assert float(found.x_end) == pytest.approx(0.0, abs=1e-12)
+    assert float(found.v_end) == pytest.approx(speed, rel=1e-10)
+
+
+# x = t: everything happens at known times, several events at one.
+ORDER = """
+format = 1
+name = "order"
+time_unit = "1"
+[parameters]
+first = { unit = "1", meaning = "time of the first" }
+second = { unit = "1", meaning = "time of the second" }
+[states]
+x = { unit = "1", initial = "0", meaning = "time" }
+y = { unit = "1", initial = "1", meaning = "number" }
+[derivatives]
+x = "1"
+y = "0"
+[[events]]
+name = "add"
+when = "x - first"
+direction = "rising"
+set = { y = "y + 3" }
+[[events]]
+name = "double"
+when = "x - second"
+direction = "rising"
+if = "y > 0"
+set = { y = "2*y" }
+[outputs]
+y_end = { final = "y", unit = "1", meaning = "number" }
+adds = { count = "add", meaning = "additions" }
+doubles = { count = "double", meaning = "doublings" }
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_events_happen_in_the_order_of_their_times(method: str) -> None:
+    cases = {(1.0, 2.0): 8.0, (2.0, 1.0): 5.0, (1.0, 1.0): 8.0, (1.0, 1.0 + 1e-9): 8.0,
+             (1.0 + 1e-9, 1.0): 5.0}  # fmt: skip
+    for (first, second), expected in cases.items():
+        steps = {"step": 0.7} if method == "rk4" else {}
+        found = points(ORDER, method, first=first, second=second, window_end=3.0, **steps)
+        assert float(found.y_end) == expected, (first, second)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_event_without_its_condition_does_not_happen(method: str) -> None:
+    text = ORDER.replace("y > 0", "y > 100")
+    steps = {"step": 0.7} if method == "rk4" else {}
+    found = points(text, method, first=1.0, second=2.0, window_end=3.0, **steps)
+    assert (float(found.y_end), int(found.adds), int(found.doubles)) == (4.0, 1, 0)
+
+
+# sin t - height crosses zero twice around each extreme, between the ends of long steps.
+ARCH = """
+format = 1
+name = "arch"
+time_unit = "1"
+[parameters]
+height = { unit = "1", meaning = "height" }
+[states]
+y = { unit = "1", initial = "0", meaning = "sine" }
+v = { unit = "1", initial = "1", meaning = "cosine" }
+[derivatives]
+y = "v"
+v = "-y"
+[[events]]
+name = "up"
+when = "y - height"
+direction = "rising"
+[[events]]
+name = "down"
+when = "y - height"
+direction = "falling"
+[[events]]
+name = "either"
+when = "y - height"
+direction = "both"
+[outputs]
+ups = { count = "up", meaning = "upward crossings" }
+downs = { count = "down", meaning = "downward crossings" }
+both = { count = "either", meaning = "crossings" }
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_two_crossings_around_one_extreme_are_found(method: str) -> None:
+    """A step is longer than the time between the crossings."""
+    steps = {"step": 0.3} if method == "rk4" else {"relative_tolerance": 1e-6}
+    heights = [0.5, 0.9, 0.99, 0.999, -0.9, -0.999]
+    found = points(ARCH, method, {"height": heights}, window_end=20 * math.pi + 0.1, **steps)
+    for name in ("ups", "downs"):
+        counts = found[name].values.tolist()
+        assert counts == [10] * len(heights), name
+    assert found.both.values.tolist() == [20] * len(heights)
+
+
+@pytest.mark.parametrize("method", ["rk54", "dop853"])
+def test_the_block_of_sdnd104_gives_the_wear_power_of_the_exact_method(
+    method: str, tmp_path: Path
+) -> None:
+    """At random points, sprung, damped and shaken upwards among them."""
+    random = np.random.default_rng(5)
+    n = 200
+    shares = (random.random((3, n)) < 0.5).astype(float)
+    values = {
+        "mass": random.uniform(0.5, 2, n),
+        "friction": random.uniform(0.05, 0.5, n),
+        "stiffness": shares[0] * random.uniform(1, 50, n),
+        "damping": shares[1] * random.uniform(0.05, 2, n),
+        "base_acceleration": random.uniform(1, 20, n),
+        "vertical_acceleration": shares[2] * random.uniform(0.1, 8, n),
+        "angular_frequency": random.uniform(3, 10, n),
+    }
+    lines = [
+        ",".join(values),
+        *(",".join(map(repr, map(float, row))) for row in zip(*values.values(), strict=True)),
+    ]
+    (tmp_path / "points.csv").write_text("\n".join(lines), encoding="utf-8")
+
+    def wear_power(**request: object) -> np.ndarray:
+        fixed = {"gravity": 10.0, "window_start": 2.0, "window_end": 6.0}
+        sample = {"file": str(tmp_path / "points.csv"), "columns": list(values)}
+        parameters = fixed | dict(request.pop("parameters", {}))  # pyright: ignore
+        found = sweep.run(
+            {"parameters": parameters, "sample": sample, "outputs": ["wear_power"], **request},
+            store=None,
+        )
+        assert (found.status == Status.ok).all()
+        return found.wear_power.values
+
+    exact = wear_power(model="friction_oscillator", method="exact")
+    ours = wear_power(model=model(BLOCK), method=method, parameters={"relative_tolerance": 1e-11})
+    assert (exact > 0).mean() > 0.8
+    np.testing.assert_allclose(ours, exact, rtol=1e-8, atol=1e-8 * exact.max())
