@@ -47,15 +47,17 @@ def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...
     """The shape of a sweep's chunks: whole trailing dimensions, then a part of one, then ones.
 
     It depends on the sweep alone. A chunk has 2**16 to 2**20 points, fewer for slow methods, more
-    only if there would be over 10**5 chunks; a smaller grid is one chunk. With `chunk_points`, it
-    is the smallest such block with at least that many points. Raises SweepError if `chunk_points`
+    only if there would be over 10**5 chunks; a smaller grid is one chunk. Where an output has
+    several values at each point, these count instead of the points. With `chunk_points`, it is the
+    smallest such block with at least that many points. Raises SweepError if `chunk_points`
     is below 1 or makes more than 10**5 chunks.
     """
     if chunk_points is not None:
         return _requested_block(sweep.shape, chunk_points)
     target = 1 << max(0, (sweep.n_points // CHUNKS_OF_A_RUN).bit_length() - 1)  # a power of two
     # A block of at least n points can have up to 2 n, hence half the largest chunk.
-    target = min(max(target, sweep.method.least_chunk), MAX_CHUNK_POINTS // 2)
+    values = max((output.values for output in sweep.outputs), default=0) or 1
+    target = min(max(target, sweep.method.least_chunk), MAX_CHUNK_POINTS // 2 // values)
     while math.prod(chunk_counts(sweep.shape, _block(sweep.shape, target))) > MAX_CHUNKS:
         target *= 2
     return _block(sweep.shape, target)

@@ -214,7 +214,7 @@ def _generated(kernel: Kernel) -> str:
         "// Every parameter of the model and its methods; those the sweep lacks are 0.",
         _struct("Parameters", _fields(model)),
         "// What finish() returns, in SI units: missing, and failed, until it is written.",
-        _struct("Outputs", [*wanted_flags], "missing()", status=Status.failed),
+        _outputs(model),
         "// What a trace shows at one moment, in SI units.",
         _struct("Observables", ["time", *_observables(model)], "missing()"),
         "// ... and of each item.",
@@ -235,14 +235,16 @@ def _columns(kernel: Kernel) -> str:
     absent = [name for name in _fields(kernel.model) if name not in names]
     gathers = [f"p.{name} = points.gather({i});" for i, name in enumerate(names)]
     zeros = [f"p.{name} = 0.0;" for name in absent]
-    scatters = [
-        f"points.scatter_{output.kind}({i}, o.{kernel.model.prefix}{output.name});"
-        for i, output in enumerate(kernel.outputs)
+    stored = [
+        (output.kind, f"o.{kernel.model.prefix}{output.name}{place}")
+        for output in kernel.outputs
+        for place in ([f"[{i}]" for i in range(output.values)] or [""])
     ]
+    scatters = [f"points.scatter_{kind}({i}, {name});" for i, (kind, name) in enumerate(stored)]
     lines = [
         '#line 1 "generated"',
         f"constexpr int n_columns = {len(names)};",
-        f"constexpr int n_outputs = {len(kernel.outputs)};",
+        f"constexpr int n_outputs = {len(stored)};",
         "template <class Points> HD Parameters gather_parameters(Points const& points) {",
         *("    " + line for line in ("Parameters p;", *gathers, *zeros, "return p;")),
         "}",
@@ -298,6 +300,14 @@ def _struct(name: str, fields: Iterable[str], initial: str = "", **others: int) 
     values = dict.fromkeys(fields, initial) | {name: f"{n}.0" for name, n in others.items()}
     lines = [f"    real {field}{value and f' = {value}'};\n" for field, value in values.items()]
     return f"struct {name} {{\n{''.join(lines)}}};"
+
+
+def _outputs(model: Model) -> str:
+    """The struct of outputs: missing, and failed, until they are written."""
+    single = [model.prefix + o.name for o in model.outputs if not o.values]
+    several = [f"    real {model.prefix}{o.name}[{o.values}];\n" for o in model.outputs if o.values]
+    struct = _struct("Outputs", single, "missing()", status=Status.failed)
+    return struct.removesuffix("};") + "".join(several) + "};"
 
 
 def _flags(namespace: str, flags: dict[str, bool]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Literal, Protocol, cast
 
@@ -43,8 +43,22 @@ MISSING: Mapping[str, float] = {"real": math.nan, "count": MISSING_COUNT, "flag"
 
 
 def array_types(outputs: Iterable[Output]) -> dict[str, type[np.generic]]:
-    """The types of the arrays that a backend fills, by name: the outputs and "status"."""
-    return {**{output.name: DTYPES[output.kind] for output in outputs}, "status": np.uint8}
+    """The types of the arrays that a backend fills, by name: the outputs' planes and "status"."""
+    types = {plane.name: DTYPES[plane.kind] for plane in planes(outputs)}
+    return {**types, "status": np.uint8}
+
+
+def planes(outputs: Iterable[Output]) -> tuple[Output, ...]:
+    """The outputs as backends compute them, one value of a point each: several for some outputs."""
+    return tuple(
+        plane
+        for output in outputs
+        for plane in (
+            [replace(output, name=name, values=0) for name in output.planes]
+            if output.values
+            else [output]
+        )
+    )
 
 
 class Status(IntEnum):
@@ -96,6 +110,22 @@ class Output:
     kind: Literal["real", "count", "flag"] = "real"  # stored as Sweep.dtype, int32, uint8
     flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... if kind is "flag"
     parameter_sets: tuple[str, ...] = ()  # the sets for which it is defined; empty: all
+    values: int = 0  # of each point, along a dimension of their own; 0: one, without a dimension
+
+    @property
+    def planes(self) -> tuple[str, ...]:
+        """The names of the arrays with its values; a space keeps them apart from other names."""
+        return tuple(f"{self.name} {i}" for i in range(self.values)) or (self.name,)
+
+    @property
+    def inner_shape(self) -> tuple[int, ...]:
+        """The shape of its values at one point."""
+        return () if self.values == 0 else (self.values,)
+
+    @property
+    def inner_dimensions(self) -> tuple[str, ...]:
+        """The name of the dimension of its values at one point, if they have one."""
+        return () if self.values == 0 else (f"{self.name}_index",)
 
 
 @dataclass(frozen=True, kw_only=True)

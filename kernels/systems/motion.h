@@ -140,8 +140,8 @@ template <class Scheme> struct Motion {
 
         if constexpr (n_events > 0)
             taken = taken & look_for_events(s, system, trial, h, end, taken);
-        if constexpr (equations::integrals + equations::extremes > 0)
-            if (any(taken & (end > window.start)))
+        if constexpr (equations::integrals + equations::extremes > 0 || equations::periodic)
+            if (any(taken & (end >= window.start)))
                 add_step<Scheme::order>(s.sums, system, Scheme::dense(system, trial, s.t, s.y, h),
                                         window.start, taken);
         pass(s, system, window, trial, end, taken);

@@ -13,6 +13,8 @@ struct Sums {
     Vector<equations::extremes> extreme;
     Vector<equations::counts> count;          // occurrences of events
     Vector<equations::event_sums> of_events;  // sums or maxima of the values right before them
+    equations::Samples samples;               // rings of values
+    real next_period;                         // the whole period at which values are taken next
 };
 
 HD Sums no_sums() {
@@ -22,6 +24,8 @@ HD Sums no_sums() {
     each<equations::counts>([&](auto i) { sums.count[i] = 0.0; });
     each<equations::event_sums>(
         [&](auto i) { sums.of_events[i] = equations::EventSum<i>::maximum ? -largest : 0.0; });
+    sums.samples.clear();
+    sums.next_period = 0.0;
     return sums;
 }
 
@@ -108,12 +112,31 @@ HD void find_extremes(Sums& sums, System const& system, Dense const& dense, real
     });
 }
 
+// Takes the values of the whole periods in the step.
+template <class System, class Dense>
+HD void take_periods(Sums& sums, System const& system, Dense const& dense, real window_start,
+                     mask here) {
+    real period = system.period(), end = dense.time(1.0);
+    real first = floor(window_start / period);
+    first = select(first * period < window_start, first + 1.0, first);
+    sums.next_period = select(here, greatest(sums.next_period, first), sums.next_period);
+    for (;;) {
+        real t = sums.next_period * period;
+        mask due = here & (t <= end);
+        if (!any(due)) break;
+        system.sample(sums, t, dense((t - dense.start) / dense.length), due);
+        sums.next_period = select(due, sums.next_period + 1.0, sums.next_period);
+    }
+}
+
 // Adds the part of a step that lies in the window.
 template <int order, class System, class Dense>
 HD void add_step(Sums& sums, System const& system, Dense const& dense, real window_start,
                  mask here) {
-    here = here & (dense.start + dense.length > window_start);
+    here = here & (dense.start + dense.length >= window_start);
     if (!any(here)) return;
+    if constexpr (equations::periodic) take_periods(sums, system, dense, window_start, here);
+    here = here & (dense.start + dense.length > window_start);
     real first = least(greatest((window_start - dense.start) / dense.length, 0.0), 1.0);
     if constexpr (equations::integrals > 0) integrate<order>(sums, system, dense, first, here);
     if constexpr (equations::extremes > 0) find_extremes(sums, system, dense, first, here);

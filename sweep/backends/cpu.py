@@ -35,7 +35,7 @@ from sweep.backends.library import (
 )
 from sweep.errors import CompileError
 from sweep.source import Kernel, kernel_of, kernel_text
-from sweep.spec import Output, Points, Sweep
+from sweep.spec import Output, Points, Sweep, planes
 
 ENTRIES = (
     "tribosweep_state_bytes",
@@ -93,7 +93,7 @@ class CpuBackend:
             return compute_arrays(np, sweep, points, stop)
         library = self.library(kernel_of(sweep, points.variants))
         arrays = empty_arrays(sweep, points.n_points)
-        seconds = library.run(points, sweep.outputs, arrays, stop, self._budget)
+        seconds = library.run(points, planes(sweep.outputs), arrays, stop, self._budget)
         return Computed(arrays, seconds)
 
     def library(self, kernel: Kernel) -> Library:
@@ -130,7 +130,7 @@ class Library:
         self.names = tuple(parameter.name for parameter in kernel.parameters)
         self.state_bytes = integer_of(loaded, "tribosweep_state_bytes")
         self.lanes = integer_of(loaded, "tribosweep_lanes")
-        self.request_type = request_type(len(kernel.parameters), len(kernel.outputs))
+        self.request_type = request_type(len(kernel.parameters), len(planes(kernel.outputs)))
         request_bytes = integer_of(loaded, "tribosweep_request_bytes")
         check_layout(request_bytes, self.request_type, "block_cpu.h and cpu.py")
         self._run = loaded.tribosweep_run

@@ -13,7 +13,7 @@ from sweep.backends.device import Device, Sizes, request_type
 from sweep.backends.library import check_layout
 from sweep.errors import LostDeviceError, SweepError
 from sweep.source import Kernel, kernel_of
-from sweep.spec import Points, Sweep
+from sweep.spec import Points, Sweep, planes
 
 OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
 ITEMS_OF_A_THREAD = 4  # the items of a thread share the recurrence of the motion
@@ -63,7 +63,7 @@ class GpuBackend:
         pace = self._paces.setdefault(program.kernel, Pace(self._device.threads, self._budget))
         with self._device.queue() as chosen:
             arrays = empty_arrays(sweep, points.n_points, self._device.host_array)
-            work = Work(chosen, program, points, sweep.outputs, arrays, pace, stop)
+            work = Work(chosen, program, points, planes(sweep.outputs), arrays, pace, stop)
             self.memory = min(self.memory, work.run(self.memory))
         return Computed(arrays, work.seconds)
 
@@ -80,5 +80,5 @@ def options_for(kernel: Kernel, text: str) -> tuple[str, ...]:
 
 def check_sizes(sizes: Sizes, kernel: Kernel) -> None:
     """CompileError if the kernel's Request differs from request_type() in size."""
-    request = request_type(len(kernel.parameters), len(kernel.outputs))
+    request = request_type(len(kernel.parameters), len(planes(kernel.outputs)))
     check_layout(sizes.request_bytes, request, "block_gpu.h and device.py")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sweep.cli.app import Json, app, examples
-from sweep.cli.printing import print_json, print_table
+from sweep.cli.printing import counted, print_json, print_table
 
 if TYPE_CHECKING:
     from sweep.spec import Model, Parameter
@@ -27,12 +27,19 @@ def list_models(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="The model to describe; default: list all.")
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Run the tests in the file; status 1 if one fails."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the models, or describe one.
+    """List the models, or describe or check one.
 
-    The description has parameters with units and ranges, methods, outputs and statuses.
+    NAME is also the path of a model's file. The description has parameters with units and ranges,
+    methods, outputs and statuses.
     """
+    if check:
+        raise typer.Exit(_check(name, as_json=as_json))
     from sweep.config.model_file import known_models, read_model
 
     names = known_models() if name is None else [name]
@@ -47,6 +54,34 @@ def list_models(
         print("\ndescribe one: sweep models NAME")
     else:
         _print_model(selected[0])
+
+
+def _check(name: str | None, *, as_json: bool) -> int:
+    """Run the tests of a model's file and print what they found; the exit status."""
+    from sweep.errors import SweepError
+    from sweep.model_tests import check_model
+
+    if name is None:
+        raise SweepError("--check needs a model: sweep models ./my_model.toml --check")
+    found = check_model(name)
+    failed = [each for each in found if not each.holds]
+    if as_json:
+        print_json([asdict(each) | {"difference": each.difference} for each in found])
+    elif failed:
+        rows = [
+            (str(each.test), each.output, *map(_figure, (each.expected, each.found)),
+             _figure(each.difference), _figure(each.allowed))
+            for each in failed
+        ]  # fmt: skip
+        print_table(rows, ("test", "output", "expected", "found", "difference", "allowed"))
+    else:
+        tests = len({each.test for each in found})
+        print(f"{name}: {counted(tests, 'test')} passed, {counted(len(found), 'value')} compared")
+    return 1 if failed else 0
+
+
+def _figure(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.15g}"
 
 
 def _described(model: Model) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import TypeGuard, cast
 import numpy as np
 
 from sweep.config.problems import Problem
+from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
 from sweep.shipped import shipped_configs
 from sweep.wording import key_text, nearest, shown
@@ -57,13 +58,15 @@ def is_table(value: object) -> TypeGuard[Table]:
 
 
 def read(source: str | Path | Mapping[str, object]) -> Document:
-    """The document in a TOML file, a shipped one given by name, or a mapping.
+    """The document in a TOML file, a shipped one given by name, or a mapping; also that of a store.
 
-    Raises ConfigError if there is none.
+    Raises ConfigError if there is none, StoreError if a folder or URL has no store.
     """
     if isinstance(source, Mapping):
         return Document(MAPPING_NAME, None, Path(), mapping_tables(source), {})
     path = _path(source)
+    if is_store(source):
+        return Document(str(source), path.stem, Path(), tables_of_store(source), {})
     tables = parsed_file(path, str(source))
     name = path.stem if path.is_file() else ""  # the name of a pipe is a number
     return Document(str(source), name, path.parent, tables, {})

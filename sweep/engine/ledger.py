@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.spec import DTYPES, MISSING, Chunk, Status, Sweep, Task
+from sweep.spec import DTYPES, MISSING, Chunk, Status, Sweep, Task, planes
 
 TASKS_PER_WORKER = 2  # one running, one waiting
 TASK_SECONDS = 0.5  # target: short enough to stop soon, long enough to make handing over cheap
@@ -281,7 +281,7 @@ def failed_arrays(sweep: Sweep, chunk: Chunk) -> dict[str, NDArray[Any]]:
     """Arrays for a chunk that could not be computed: missing values, status `failed`."""
     arrays: dict[str, NDArray[Any]] = {
         output.name: np.full(chunk.n_points, MISSING[output.kind], DTYPES[output.kind])
-        for output in sweep.outputs
+        for output in planes(sweep.outputs)
     }
     arrays["status"] = np.full(chunk.n_points, Status.failed, np.uint8)
     return arrays

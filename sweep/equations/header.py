@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from sweep.equations.code import Code
-from sweep.equations.derivatives import ONE, derivative
+from sweep.equations.derivatives import ONE, ZERO, derivative
 from sweep.equations.expressions import Call, Expression, Name
 from sweep.equations.sums import Sums
-from sweep.equations.system import Event, System
+from sweep.equations.system import PERIOD, Event, Rule, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 RATE = "rate of "  # a state's name in derivatives along the motion
@@ -19,8 +19,8 @@ MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
 
 def header_of(system: System, outputs: Collection[str], method: str) -> str:
     """The text that stands where a shipped model has its header; only `outputs` are computed."""
-    writer = Writer(system)
-    results = writer.results(outputs)  # first: it fills the sums
+    writer = Writer(system, [rule for rule in system.outputs if rule.name in outputs])
+    results = writer.results()  # first: it fills the sums
     members = [
         writer.vector("initial", [state.initial for state in system.states]),
         writer.vector("scales", [state.scale for state in system.states]),
@@ -30,6 +30,7 @@ def header_of(system: System, outputs: Collection[str], method: str) -> str:
         writer.outside(),
         *writer.integrals(),
         writer.record(),
+        *writer.periods(),
         writer.window(),
         results,
         writer.observables(),
@@ -37,6 +38,7 @@ def header_of(system: System, outputs: Collection[str], method: str) -> str:
     return "\n".join(
         [
             '#include "systems/functions.h"',
+            '#include "systems/ring.h"',
             "namespace equations {",
             "using systems::Vector;",
             *writer.numbers(),
@@ -85,8 +87,9 @@ def _flag(on: bool) -> str:
 class Writer:
     """Writes the parts of the header; what is constant per point gathers in `once`."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, rules: Sequence[Rule]) -> None:
         self.system = system
+        self.rules = rules  # of the outputs that are computed
         self.sums = Sums()
         self.definitions = {each.name: each.value for each in system.definitions}
         self.states = [state.name for state in system.states]
@@ -120,6 +123,12 @@ class Writer:
         }
         yield from (f"constexpr int {name} = {count};" for name, count in counts.items())
         entry = any(event.at_entry for event in self.system.events)
+        kept = {rule.name: rule.keep for rule in self.rules if rule.kind == "values"}
+        yield f"constexpr bool periodic = {_flag(bool(self._sampled(PERIOD)))};"
+        yield "struct Samples {"
+        yield from (f"    systems::Ring<{keep}> {PREFIX}{name};" for name, keep in kept.items())
+        yield _function("void clear()", [f"{PREFIX}{name}.clear();" for name in kept])
+        yield "};"
         yield f"constexpr double start_mode = {self.modes.index(self.system.start_mode)}.0;"
         yield f"constexpr bool entry_events = {_flag(entry)};"
         yield "template <int i> struct EventSum { static constexpr bool maximum = false; };"
@@ -234,7 +243,25 @@ class Writer:
         sets = [
             f"{sum_} = select(here, {rule.format(sum_)}, {sum_});" for sum_, rule in new.items()
         ]
-        return [*code.lines, *sets]
+        samples = self._samples(event.name, code)
+        return [*code.lines, *sets, *samples]
+
+    def _sampled(self, every: str) -> list[Rule]:
+        return [rule for rule in self.rules if rule.kind == "values" and rule.every == every]
+
+    def _samples(self, every: str, code: Code) -> list[str]:
+        """Keep a value of each output that has one at every such event or period."""
+        values = {r.name: code.value(r.expression or ZERO) for r in self._sampled(every)}
+        return [f"sums.samples.{PREFIX}{name}.add({v}, here);" for name, v in values.items()]
+
+    def periods(self) -> Iterable[str]:
+        """The period, and the values taken at each."""
+        period = self.once.value(self.system.period or ONE)
+        yield _function("real period() const", [f"return {period};"])
+        code = self.code()
+        adds = self._samples(PERIOD, code)
+        head = f"void sample(Sums& sums, {MOTION}, mask here) const"
+        yield "template <class Sums>\n" + _function(head, [*code.lines, *adds])
 
     def window(self) -> str:
         """Start and end of the window, in the unit of time."""
@@ -251,14 +278,19 @@ class Writer:
             ]
         return "struct Window { real start, end; };\n" + _function("Window window() const", lines)
 
-    def results(self, outputs: Collection[str]) -> str:
+    def results(self) -> str:
         """The outputs, from the sums and the last state."""
         code = self.code()
-        rules = [rule for rule in self.system.outputs if rule.name in outputs]
-        sets = [f"out.{PREFIX}{rule.name} = {self.sums.result(rule, code)};" for rule in rules]
+        sets = [self._output(rule, code) for rule in self.rules]
         head = f"Outputs outputs(Sums const& sums, {MOTION}, real length) const"
         body = ["Outputs out;", *code.lines, *sets, "return out;"]
         return "template <class Sums>\n" + _function(head, body)
+
+    def _output(self, rule: Rule, code: Code) -> str:
+        name = f"{PREFIX}{rule.name}"
+        if rule.kind == "values":
+            return f"sums.samples.{name}.write(out.{name});"
+        return f"out.{name} = {self.sums.result(rule, code)};"
 
     def observables(self) -> str:
         """The states, the definitions and the mode, at one moment."""

@@ -102,7 +102,9 @@ def _in_unit(parameters: tuple[Parameter, ...], unit: str) -> tuple[Parameter, .
 
 def _output(rule: Rule) -> Output:
     kind = "count" if rule.kind == "count" else "real"
-    return Output(name=rule.name, unit=rule.unit, long_name=rule.meaning, kind=kind)
+    return Output(
+        name=rule.name, unit=rule.unit, long_name=rule.meaning, kind=kind, values=rule.keep or 0
+    )
 
 
 def _can(method: str, system: System) -> bool:

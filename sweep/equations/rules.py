@@ -13,7 +13,7 @@ from sweep.spec import Parameter, Status
 from sweep.wording import listed, shown
 
 MAX_OUTPUTS, MAX_TESTS = 64, 1000
-MAX_KEPT = 65_536  # values a point of an output
+MAX_KEPT = 4096  # values a point of an output, which a kernel holds in its state
 
 MEANS: tuple[RuleKind, ...] = ("mean", "integral", "minimum", "maximum", "rms", "final", "share")
 AT_EVENTS: dict[str, RuleKind] = {

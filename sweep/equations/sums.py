@@ -64,7 +64,7 @@ class Sums:
                 found = self._of_event(event, True, expression)
                 return f"select({found} == -systems::largest, missing(), {found})"
             case "values":
-                raise NotImplementedError("several values of a point")
+                raise AssertionError("several values of a point are no sum")
 
     def kinks(self, integrands: Iterable[Expression], code: Code) -> list[Expression]:
         """What changes its sign where one of the integrands has a kink or a jump."""

@@ -36,7 +36,8 @@ class ChunkFiles:
 
     def key(self, name: str, chunk: Chunk) -> str:
         """The key of the file that holds a chunk of an array."""
-        return f"{name}/{key(chunk.index, self._separator)}"
+        inner = (0,) * len(self._inner(name))
+        return f"{name}/{key(chunk.index + inner, self._separator)}"
 
     def done(self) -> NDArray[np.bool_]:
         """Whether each chunk has a status, in C order. Raises MachineError if the store is gone."""
@@ -77,7 +78,11 @@ class ChunkFiles:
 
     def _listed(self, name: str) -> NDArray[np.bool_]:
         """Whether each chunk of an array has a file, in C order."""
-        return named(self._files.list(name), self._counts, self._separator)
+        return named(self._files.list(name), self._counts + self._inner(name), self._separator)
+
+    def _inner(self, name: str) -> tuple[int, ...]:
+        """The number of chunks along the dimensions of an array that the grid does not have: 1."""
+        return (1,) * (self._arrays[name].ndim - len(self._counts))
 
     def _path(self, name: str, chunk: Chunk) -> str:
         return f"{self._files}/{self.key(name, chunk)}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,12 @@ class Variable:
     dtype: np.dtype[Any]
     missing: float | int
     attributes: Mapping[str, Any]
+    planes: tuple[str, ...] = ()  # the arrays with its values, if each point has several
+
+    @property
+    def inner_shape(self) -> tuple[int, ...]:
+        """The shape of its values at one point."""
+        return (len(self.planes),) if self.planes else ()
 
 
 def results(sweep: Sweep) -> list[Variable]:
@@ -91,7 +97,7 @@ def parts(
     """
     if arrays["status"].max(initial=0) == Status.pending:  # the largest code
         raise ValueError(f"chunk {chunk.index} has points that are still pending")
-    return {v.name: _part(v, arrays[v.name], chunk) for v in variables}
+    return {v.name: _part(v, arrays, chunk) for v in variables}
 
 
 def ordered(dataset: xr.Dataset) -> xr.Dataset:
@@ -106,11 +112,13 @@ def ordered(dataset: xr.Dataset) -> xr.Dataset:
     )
 
 
-def _part(variable: Variable, array: NDArray[Any], chunk: Chunk) -> NDArray[Any]:
-    if array.size != chunk.n_points:
-        raise ValueError(f"{variable.name}: {array.size} values for {chunk.n_points} points")
+def _part(variable: Variable, arrays: Mapping[str, NDArray[Any]], chunk: Chunk) -> NDArray[Any]:
+    planes = [arrays[name] for name in variable.planes or (variable.name,)]
+    if any(plane.size != chunk.n_points for plane in planes):
+        raise ValueError(f"{variable.name}: {planes[0].size} values for {chunk.n_points} points")
+    array = np.stack(planes, axis=-1) if variable.planes else planes[0]
     with np.errstate(over="ignore"):  # values beyond float32 become inf
-        return array.reshape(chunk.shape).astype(variable.dtype, copy=False)
+        return array.reshape(chunk.shape + variable.inner_shape).astype(variable.dtype, copy=False)
 
 
 def _output(output: Output, sweep: Sweep) -> Variable:
@@ -119,7 +127,11 @@ def _output(output: Output, sweep: Sweep) -> Variable:
     if output.kind == "flag":
         meaning = _flags(dict(enumerate(output.flags)))
     attributes = {"long_name": output.long_name, **meaning}
-    return _result(output.name, dtype, MISSING[output.kind], attributes, sweep)
+    found = _result(output.name, dtype, MISSING[output.kind], attributes, sweep)
+    if not output.values:
+        return found
+    dimensions = found.dimensions + output.inner_dimensions
+    return replace(found, dimensions=dimensions, planes=output.planes)
 
 
 def _status(sweep: Sweep) -> Variable:

@@ -37,7 +37,10 @@ class MemoryResults:
         self.chunk_shape = chunk_shape(sweep, chunk_points)
         self.n_chunks = math.prod(chunk_counts(sweep.shape, self.chunk_shape))
         self._provenance = provenance or {}
-        self._arrays = {v.name: np.full(sweep.shape, v.missing, v.dtype) for v in self._variables}
+        self._arrays = {
+            v.name: np.full(sweep.shape + v.inner_shape, v.missing, v.dtype)
+            for v in self._variables
+        }
         self._done: set[tuple[int, ...]] = set()
 
     def pending(self) -> list[Chunk]:
@@ -95,7 +98,8 @@ def _in_memory(sweep: Sweep) -> Sweep:
 
 def _refuse_what_does_not_fit(sweep: Sweep, variables: list[layout.Variable]) -> None:
     values = sum(8 * axis.size * len(axis.columns) for axis in sweep.axes)
-    needed = values + sweep.n_points * sum(variable.dtype.itemsize for variable in variables)
+    per_point = sum(v.dtype.itemsize * math.prod(v.inner_shape) for v in variables)
+    needed = values + sweep.n_points * per_point
     free = psutil.virtual_memory().available
     if needed > free:
         raise MachineError(

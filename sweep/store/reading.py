@@ -99,7 +99,8 @@ def _checked(dataset: xr.Dataset) -> xr.Dataset:
     for name in map(str, dataset.variables):
         variable = dataset[name].variable
         if name in dataset.data_vars and name != "status":
-            lazy[name] = _Results(name, variable, status.read)
+            several = variable.ndim > dataset["status"].ndim  # of these some may be missing
+            lazy[name] = _Results(name, variable, None if several else status.read)
         elif name in dataset.coords and name not in dataset.xindexes:  # indexes are in memory
             lazy[name] = _Coordinate(name, variable, may_be_nan=name in derived)
     return dataset.assign({name: array.variable() for name, array in lazy.items()})
@@ -202,6 +203,8 @@ def settled(dataset: xr.Dataset) -> xr.Dataset:
     status = dataset["status"]
     lost = status == Status.pending
     for output in outputs.values():
+        if output.ndim > status.ndim:
+            continue
         missing = _missing(output.variable)
         absent = output.isnull() if np.isnan(missing) else output == missing
         lost = lost | (absent & (status == Status.ok))

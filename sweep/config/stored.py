@@ -1,0 +1,72 @@
+"""The sweep file that a store was made from, written again from what the store holds."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from sweep.errors import ConfigError, Fault
+from sweep.spec import POINT, Axis, Sweep
+
+
+def is_store(source: str | Path) -> bool:
+    """Whether the path names a folder or a URL, in which there may be a store."""
+    return "://" in str(source) or Path(source).is_dir()
+
+
+def tables_of_store(source: str | Path) -> dict[str, object]:
+    """The tables of a sweep file that gives the store's sweep: so its own file is not needed.
+
+    Raises StoreError if there is no store, ConfigError if values were read from a file, which the
+    store knows by its digest alone.
+    """
+    from sweep.store import Store
+
+    return tables_of(Store.open(source).sweep, str(source))
+
+
+def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
+    """The tables of a sweep file that gives this sweep; `source` is how messages refer to it."""
+    model = sweep.model
+    return {
+        "format": 1,
+        "model": tomllib.loads(model.text) if model.text else model.name,
+        "method": sweep.method.name,
+        "outputs": [output.name for output in sweep.outputs],
+        "dtype": sweep.dtype,
+        "parameters": {n: v for n, v in sweep.constants.items() if not math.isnan(v)},
+        **_varied(sweep.axes, source),
+    }
+
+
+def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:
+    """[axes], [sample] or [refine] with its axes."""
+    tables: dict[str, object] = {}
+    for axis in axes:
+        recipe = cast("dict[str, Any]", _whole(axis.recipe))
+        if isinstance(recipe.get("file"), dict):
+            message = (
+                f"the values of {axis.name} were read from a file; name the sweep file instead"
+            )
+            raise ConfigError(source, [Fault("", message)])
+        if axis.is_refined:
+            coarse = {each.pop("name"): each for each in recipe["axes"]}
+            tables |= {"axes": coarse, "refine": recipe["refine"]}
+        elif axis.name == POINT:
+            tables["sample"] = recipe
+        else:
+            tables["axes"] = {**cast("dict[str, Any]", tables.get("axes", {})), axis.name: recipe}
+    return tables
+
+
+def _whole(value: object) -> object:
+    """The same value, in which whole numbers are integers: a recipe has floats alone."""
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, object]", value)
+        return {key: _whole(entry) for key, entry in entries.items()}
+    if isinstance(value, (list, tuple)):
+        return [_whole(entry) for entry in cast("list[object]", value)]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,74 @@
+"""The `[[tests]]` of a model from a file: points, and what they must give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sweep.api import run
+from sweep.config.model_file import read_system_file
+from sweep.spec import Status
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from sweep.equations.system import System, Test
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one test has found for an output, or for `status`."""
+
+    test: int  # from 1, in the order of the file
+    output: str
+    expected: float | str
+    found: float | str
+    allowed: float  # difference
+    holds: bool
+
+    @property
+    def difference(self) -> float:
+        """|found - expected|; NaN for a status."""
+        if isinstance(self.found, str) or isinstance(self.expected, str):
+            return math.nan
+        return abs(self.found - self.expected)
+
+
+def check_model(source: str | Mapping[str, object]) -> list[Found]:
+    """Compute every test of a model's file; what each output was and should be.
+
+    `source` is the path or the name of the file, or a mapping of the same shape. Raises ConfigError
+    with all faults of the file.
+    """
+    system = read_system_file(source, Path())
+    model = source if isinstance(source, str) else dict(source)
+    results: list[Found] = []
+    for number, test in enumerate(system.tests, start=1):
+        results += _results(number, test, _computed(model, system, test))
+    return results
+
+
+def _computed(model: object, system: System, test: Test) -> xr.Dataset:
+    request = {
+        "model": model,
+        "parameters": dict(test.at),
+        "outputs": list(test.expect) or [system.outputs[0].name],
+        **({"method": test.method} if test.method else {}),
+    }
+    return run(request, store=None)
+
+
+def _results(number: int, test: Test, dataset: xr.Dataset) -> Iterator[Found]:
+    status = Status(int(dataset["status"])).name
+    if status != test.status:
+        yield Found(number, "status", test.status, status, 0.0, holds=False)
+        return
+    for name, expected in test.expect.items():
+        values = expected if isinstance(expected, tuple) else (expected,)
+        for value, found in zip(values, dataset[name].values.ravel().tolist(), strict=True):
+            allowed = test.absolute + test.relative * abs(value)
+            holds = abs(found - value) <= allowed or (math.isnan(found) and math.isnan(value))
+            yield Found(number, name, value, float(found), allowed, holds)
