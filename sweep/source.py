@@ -16,7 +16,7 @@ from typing import Literal, cast
 
 from sweep.arrays import array_text
 from sweep.equations.header import header_of
-from sweep.equations.reading import system_of_text
+from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
 from sweep.shipped import kernels_folder
 from sweep.spec import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, app, examples
+from sweep.cli.app import Json, app, chosen, examples
 from sweep.cli.printing import counted, print_json, print_table
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def list_models(
         raise typer.Exit(_check(name, as_json=as_json))
     from sweep.config.model_file import known_models, read_model
 
-    names = known_models() if name is None else [name]
+    names = known_models() if name is None else [known_or_path(name)]
     selected = [read_model(each, Path()) for each in names]
     if as_json:
         print_json([_described(model) for model in selected])
@@ -56,6 +56,13 @@ def list_models(
         _print_model(selected[0])
 
 
+def known_or_path(name: str) -> str:
+    """The name of a model or the path of its file; SweepError for an unknown name."""
+    from sweep.config.model_file import is_path, known_models
+
+    return name if is_path(name) else chosen("model", name, {each: each for each in known_models()})
+
+
 def _check(name: str | None, *, as_json: bool) -> int:
     """Run the tests of a model's file and print what they found; the exit status."""
     from sweep.errors import SweepError
@@ -63,7 +70,7 @@ def _check(name: str | None, *, as_json: bool) -> int:
 
     if name is None:
         raise SweepError("--check needs a model: sweep models ./my_model.toml --check")
-    found = check_model(name)
+    found = check_model(known_or_path(name))
     failed = [each for each in found if not each.holds]
     if as_json:
         print_json([asdict(each) | {"difference": each.difference} for each in found])

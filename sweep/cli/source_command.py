@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from sweep.cli.app import app, chosen, examples, option
+from sweep.cli.models_command import known_or_path
 
 
 @app.command(
@@ -33,7 +34,7 @@ def source(
     from sweep.config.model_file import read_model
     from sweep.source import Kernel, kernel_text
 
-    table = read_model(model, Path())
+    table = read_model(known_or_path(model), Path())
     sets = {each.name: each for each in table.parameter_sets}
     kernel = Kernel(
         model=table,

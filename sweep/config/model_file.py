@@ -41,8 +41,8 @@ def read_model(source: str | Mapping[str, object], folder: Path) -> Model:
 
 def read_system_file(source: str | Mapping[str, object], folder: Path) -> System:
     """The checked system of equations of a model from a file, with its tests."""
-    from sweep.equations.reading import examine
-    from sweep.equations.units import unit_faults
+    from sweep.equations.line_units import unit_faults
+    from sweep.equations.system_file import examine
 
     if not isinstance(source, str):
         name, tables = "[model]", mapping_tables(source)
@@ -52,9 +52,7 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         name, tables = source, parsed_file(shipped_models()[source], source)
     else:
         message = f"{shown(source)} is unknown; {nearest(source, known_models())}"
-        raise ConfigError(
-            source, [Fault("", f"{message}, or the path of a file: './{source}.toml'")]
-        )
+        raise ConfigError(source, [Fault("", message)])
     system, faults = examine(tables)
     if system is not None:
         faults = tuple(unit_faults(system))

@@ -13,8 +13,8 @@ from sweep.spec import POINT, Axis, Sweep
 
 
 def is_store(source: str | Path) -> bool:
-    """Whether the path names a folder or a URL, in which there may be a store."""
-    return "://" in str(source) or Path(source).is_dir()
+    """Whether the path is a URL or a folder with the metadata of a store."""
+    return "://" in str(source) or (Path(source) / "zarr.json").exists()
 
 
 def tables_of_store(source: str | Path) -> dict[str, object]:

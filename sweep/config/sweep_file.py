@@ -21,7 +21,7 @@ Table = dict[str, object]
 Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry
 
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
-TABLES = ("model", "parameters", "axes", "sample", "refine", "run")
+TABLES = ("parameters", "axes", "sample", "refine", "run")
 SAMPLE_KEYS = ("method", "points", "seed", "file", "columns")  # all others are parameters
 MAX_FILE_BYTES = 2**26
 MAPPING_NAME = "the sweep given"  # how messages refer to a mapping

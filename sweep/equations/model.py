@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from sweep.equations.code import REVISION
 from sweep.equations.header import PREFIX
-from sweep.equations.reading import system_of_text
 from sweep.equations.system import Rule, System
+from sweep.equations.system_file import system_of_text
 from sweep.spec import Method, Model, Observable, Output, Parameter, ParameterSet, Status
 
 WINDOW = ParameterSet(name="by_time", parameters=(

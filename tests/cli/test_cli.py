@@ -20,6 +20,7 @@ import pytest
 from sweep import api
 from sweep.cli.app import app
 from sweep.cli.printing import duration, finite, rate, share
+from sweep.config.model_file import known_models
 from sweep.engine import failed_arrays
 from sweep.errors import SweepError
 from sweep.models import models
@@ -147,7 +148,7 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["extend", "memory://a.zarr", SMOKE], "no store 'memory://a.zarr'"),
     (["run", SMOKE, "-o", SMOKE], "is a file, not a store"),
     (["run", SMOKE, "-o", f"{SMOKE}/a.zarr"], "cannot make the store"),
-    (["run", SMOKE, "-o", str(configs_folder())], "is a folder but no store"),
+    (["run", SMOKE, "-o", str(configs_folder())], "this is a folder"),
     (["status", "a.zarr"], "a.zarr'; `sweep run CONFIG -o STORE` makes one"),
     (["status", ""], "STORE is empty; is a shell variable unset?"),
     (["extend", "", SMOKE], "STORE is empty; is a shell variable unset?"),
@@ -206,7 +207,7 @@ def test_a_bug_in_the_program_is_one_line_or_a_traceback(
     def broken() -> None:
         raise RuntimeError("what is this")
 
-    monkeypatch.setattr("sweep.models.models", broken)
+    monkeypatch.setattr("sweep.config.model_file.known_models", broken)
     status, _, err = run("models")
     assert status == 70
     assert err.startswith("unexpected RuntimeError: what is this\n")
@@ -294,7 +295,7 @@ def test_control_characters_of_an_error_are_escaped(
     def hostile() -> None:
         raise SweepError("a\x1b[2Jb\nc")
 
-    monkeypatch.setattr("sweep.models.models", hostile)
+    monkeypatch.setattr("sweep.config.model_file.known_models", hostile)
     assert run("models")[2] == "a\\x1b[2Jb\nc\n"
 
 
@@ -364,7 +365,7 @@ def test_no_name_is_cut_off_on_a_terminal(
 
 def test_models_as_json(run: Run) -> None:
     told = json.loads(run("models", "--json")[1])
-    assert [entry["name"] for entry in told] == list(models())
+    assert [entry["name"] for entry in told] == list(known_models())
     (entry,) = json.loads(run("models", "friction_oscillator", "--json")[1])
     assert entry in told
     assert {"parameters", "parameter_sets", "methods", "outputs", "statuses"} <= set(entry)

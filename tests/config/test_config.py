@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.config import Request, assembly, load
+from sweep.config import Request, load, model_file
 from sweep.config.axes import axis as axis_of
 from sweep.config.quantities import UnreadableError
 from sweep.config.schema import AxisTable
@@ -269,7 +269,7 @@ TOY = Model(
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    monkeypatch.setattr(assembly, "models", lambda: {"toy": TOY})
+    monkeypatch.setattr(model_file, "models", lambda: {"toy": TOY})
     return {"model": "toy", "parameters": {"ratio": 0.5, "length": 2}}
 
 

@@ -46,7 +46,7 @@ BROKEN_FILES = [
     ('model = "friction_oscillator"', "", f"model: missing; choose one of {', '.join(models())}"),
     ('"friction_oscillator"', '"friction_oscilator"',
      "model: 'friction_oscilator' is unknown; did you mean 'friction_oscillator'?"),
-    ('"friction_oscillator"', "3", "model: 3 is not the name of a model, in quotes"),
+    ('"friction_oscillator"', "3", "model: 3 is not the name of a model or the path of its file, in quotes"),
     ('"friction_oscillator"', "friction_oscillator",
      "line 3, column 9: this is not TOML: invalid value in 'model = friction_oscillator'; put"),
     (MODEL, 'method = "exakt"\n[run]',

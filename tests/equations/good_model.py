@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tomllib
 
-from sweep.equations.reading import examine, read_system
 from sweep.equations.system import System
+from sweep.equations.system_file import examine, read_system
 from sweep.errors import Fault
 
 GOOD = """

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from sweep.equations.reading import read_system
+from sweep.equations.system_file import read_system
 from sweep.errors import ConfigError
 from tests.equations.good_model import (
     AT,
@@ -182,7 +182,7 @@ BROKEN = [
     (SAMPLES, 'samples = { values = "x", every = "period" }', "outputs.samples.keep", "missing"),
     (SAMPLES, 'samples = { values = "x", keep = 2 }', "outputs.samples.every", "missing; write ev"),
     (SAMPLES, SAMPLES.replace("4", "0"), "outputs.samples.keep", "0 is not a whole number from 1"),
-    (SAMPLES, SAMPLES.replace("4", "65537"), "outputs.samples.keep", "from 1 to 65,536"),
+    (SAMPLES, SAMPLES.replace("4", "65537"), "outputs.samples.keep", "from 1 to 4,096"),
     (SAMPLES, SAMPLES.replace("period", "perid"), "outputs.samples.every", "is not an event"),
     ('period = "2*pi/omega"', "", "outputs.samples.every", "the model has no period"),
     # tests

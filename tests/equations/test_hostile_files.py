@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sweep.equations.reading import examine, read_system
+from sweep.equations.system_file import examine, read_system
 from tests.equations.good_model import GOOD, changed, faults_of
 
 

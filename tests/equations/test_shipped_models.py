@@ -7,9 +7,9 @@ from functools import cache
 
 import pytest
 
-from sweep.equations.reading import read_system
+from sweep.equations.line_units import unit_faults
 from sweep.equations.system import System, Test
-from sweep.equations.units import unit_faults
+from sweep.equations.system_file import read_system
 from sweep.shipped import configs_folder
 from tests.oracles.systems import SOLVERS
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.equations.expressions import Call, Name, Number
+from sweep.equations.line_units import unit_faults
 from sweep.equations.parsing import parse
-from sweep.equations.reading import read_system
-from sweep.equations.units import unit_faults
+from sweep.equations.system_file import read_system
 from tests.equations.good_model import (
     MASS,
     POWER,

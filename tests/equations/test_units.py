@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.equations.dimensions import dimensions, plain, power, product, unit_text
-from sweep.equations.reading import examine
-from sweep.equations.units import UnitError, dimensions_of, unit_faults
+from sweep.equations.line_units import UnitError, dimensions_of, unit_faults
+from sweep.equations.system_file import examine
 from sweep.shipped import configs_folder
 from tests.equations.good_model import FORCE, GOOD, HALT, MASS, POWER, PUSH, changed, good, inline
 
@@ -168,7 +168,7 @@ def test_texts_of_units_are_read_as_the_same_unit(
 
 def test_a_model_is_read_without_pint() -> None:
     code = (
-        "import sys, tomllib; from sweep.equations.reading import read_system; "
+        "import sys, tomllib; from sweep.equations.system_file import read_system; "
         "read_system(tomllib.load(open('models/belt.toml', 'rb'))); "
         "assert not {'pint', 'numpy.testing', 'pydantic', 'zarr'} & sys.modules.keys()"
     )
