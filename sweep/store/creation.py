@@ -37,8 +37,8 @@ def build(
     )
     parts = parts_of_file(chunks)
     for variable in layout.results(sweep):
-        shapes = (each + variable.inner_shape for each in (sweep.shape, chunks, parts))
-        _make_array(group, variable, *shapes, separator)
+        shape, file, part = (each + variable.inner_shape for each in (sweep.shape, chunks, parts))
+        _make_array(group, variable, shape, file, part, separator)
     steps = dict(zip(sweep.dimensions, parts, strict=True))
     made = {
         variable.name: (_make_coordinate(group, variable, values, steps), values)

@@ -148,7 +148,7 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["extend", "memory://a.zarr", SMOKE], "no store 'memory://a.zarr'"),
     (["run", SMOKE, "-o", SMOKE], "is a file, not a store"),
     (["run", SMOKE, "-o", f"{SMOKE}/a.zarr"], "cannot make the store"),
-    (["run", SMOKE, "-o", str(configs_folder())], "this is a folder"),
+    (["run", SMOKE, "-o", str(configs_folder())], "is a folder but no store"),
     (["status", "a.zarr"], "a.zarr'; `sweep run CONFIG -o STORE` makes one"),
     (["status", ""], "STORE is empty; is a shell variable unset?"),
     (["extend", "", SMOKE], "STORE is empty; is a shell variable unset?"),
