@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError, SweepError
+from sweep.spec import index_name
 from sweep.summary import blocks, coordinates, refuse_no_results
 
 if TYPE_CHECKING:
@@ -86,14 +87,15 @@ def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:
 def _write_csv(dataset: xr.Dataset, path: Path) -> None:
     """Write comments with units and provenance, a header, and one row per point in C order.
 
-    A flag and the status have two columns each: the stored code and its name.
+    A flag and the status have two columns each: the stored code and its name. An output with
+    several values at each point has a column for each: NAME_0, NAME_1, ...
     """
     with path.open("w", encoding="utf-8", newline="") as file:
-        for line in _comments(dataset):
+        for line in _comments(_one_value_each(dataset)):
             file.write(f"# {line}\n")
         for i, block in enumerate(blocks(dataset)):
             block.load()
-            columns = _columns(block)
+            columns = _columns(_one_value_each(block))
             if i == 0:
                 file.write(",".join(columns) + "\n")
             _write_rows(file, columns)
@@ -114,6 +116,26 @@ TRACE_FORMATS: Mapping[str, Writer] = {
     ".zarr": _write_zarr,
     ".csv": _write_csv,
 }
+
+
+def _one_value_each(dataset: xr.Dataset) -> xr.Dataset:
+    """The Dataset with a variable NAME_i in place of value i of an output with several values."""
+    import xarray as xr
+
+    variables: dict[str, xr.DataArray] = {}
+    for name, variable in dataset.data_vars.items():
+        index = index_name(str(name))
+        if index in variable.dims:
+            parts = {f"{name}_{i}": variable.isel({index: i}) for i in range(variable.sizes[index])}
+            variables |= {_unused(part, dataset): values for part, values in parts.items()}
+        else:
+            variables[str(name)] = variable
+    return xr.Dataset(variables, dataset.coords, dataset.attrs)
+
+
+def _unused(name: str, dataset: xr.Dataset) -> str:
+    """The name, with underscores added until no other variable has it."""
+    return _unused(f"{name}_", dataset) if name in dataset.variables else name
 
 
 def _comments(dataset: xr.Dataset) -> Iterator[str]:

@@ -121,7 +121,7 @@ def forecast(
     whole = chunk_at((0,) * len(chunk_shape), sweep.shape, chunk_shape).n_points
     axes = sum(VALUE_BYTES * axis.size * len(axis.columns) for axis in sweep.axes)
     results = layout.results(sweep)
-    per_point = sum(variable.dtype.itemsize for variable in results)
+    per_point = sum(variable.point_bytes for variable in results)
     files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.parameters) + 8)
     return Forecast(
         points_total=sweep.n_points,
@@ -226,7 +226,7 @@ def _bytes_held(sweep: Sweep) -> int:
 def _bytes_at_work(sweep: Sweep) -> int:
     """Bytes of a point in a worker: its outputs as computed and as stored, and one compressed."""
     computed = sum(np.dtype(dtype).itemsize for dtype in array_types(sweep.outputs).values())
-    stored = [variable.dtype.itemsize for variable in layout.results(sweep)]
+    stored = [variable.point_bytes for variable in layout.results(sweep)]
     converted = 0 if sweep.dtype == "float64" else sum(stored)
     return computed + converted + 2 * max(stored)
 

@@ -48,6 +48,11 @@ def array_types(outputs: Iterable[Output]) -> dict[str, type[np.generic]]:
     return {**types, "status": np.uint8}
 
 
+def index_name(output: str) -> str:
+    """The dimension of the values of an output that has several at each point."""
+    return f"{output}_index"
+
+
 def planes(outputs: Iterable[Output]) -> tuple[Output, ...]:
     """The outputs as backends compute them, one value of a point each: several for some outputs."""
     return tuple(
@@ -110,6 +115,7 @@ class Output:
     kind: Literal["real", "count", "flag"] = "real"  # stored as Sweep.dtype, int32, uint8
     flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... if kind is "flag"
     parameter_sets: tuple[str, ...] = ()  # the sets for which it is defined; empty: all
+    optional: bool = False  # a point that is ok may lack a value: NaN
     values: int = 0  # of each point, along a dimension of their own; 0: one, without a dimension
 
     @property
@@ -125,7 +131,7 @@ class Output:
     @property
     def inner_dimensions(self) -> tuple[str, ...]:
         """The name of the dimension of its values at one point, if they have one."""
-        return () if self.values == 0 else (f"{self.name}_index",)
+        return () if self.values == 0 else (index_name(self.name),)
 
 
 @dataclass(frozen=True, kw_only=True)

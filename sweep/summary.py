@@ -39,7 +39,7 @@ class Contents:
     """Statistics over all points of a Dataset; shares are NaN if no point has a value."""
 
     counts: Mapping[Status, int]  # points by status; zeros are left out
-    ranges: Mapping[str, Range]  # of each real and each count output
+    ranges: Mapping[str, Range]  # of each real and each count output, over the values that exist
     shares: Mapping[str, Mapping[str, float]]  # of each flag: meaning -> share of the ok points
 
 
@@ -73,7 +73,8 @@ def contents(dataset: xr.Dataset) -> Contents:
         counts.update({Status(code): n for code, n in _occurrences(status).items()})
         ok = status == Status.ok
         for name, tally in tallies.items():
-            tally.add(block[name].values[ok])
+            values = block[name].values[ok]
+            tally.add(values[~np.isnan(values)] if values.dtype.kind == "f" else values)
         for name, found in flags.items():
             found.update(_occurrences(block[name].values[ok]))
     return Contents(
@@ -136,13 +137,17 @@ def coordinates(dataset: xr.Dataset) -> tuple[dict[str, xr.DataArray], dict[str,
 def blocks(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
     """The Dataset in lazy blocks of whole chunks, in C order.
 
-    A block has at most BLOCK_POINTS points, or is a single chunk.
+    A block has at most BLOCK_POINTS points, or is a single chunk. Where an output has several
+    values at each point, these count instead of the points.
     """
     sizes = {str(name): size for name, size in dataset["status"].sizes.items()}
     # Only the chunks of the status count: the files of long coordinates are longer.
     chunks = dataset["status"].variable.chunksizes
     # Each block takes time in proportion to the number of all chunks, so blocks must be large.
-    steps = _steps(list(sizes.values()), [chunks[name][0] if chunks else 1 for name in sizes])
+    most = max((variable.size for variable in dataset.data_vars.values()), default=1)
+    points = max(BLOCK_POINTS * dataset["status"].size // max(most, 1), 1)
+    chunk = [chunks[name][0] if chunks else 1 for name in sizes]
+    steps = _steps(list(sizes.values()), chunk, points)
     starts = (range(0, size, step) for size, step in zip(sizes.values(), steps, strict=True))
     for place in itertools.product(*starts):
         ends = zip(sizes, place, steps, strict=True)
@@ -185,10 +190,10 @@ def _shares(flag: xr.DataArray, found: Mapping[int, int]) -> dict[str, float]:
     return {meaning: found.get(code, 0) / total if total else math.nan for code, meaning in named}
 
 
-def _steps(shape: Sequence[int], chunk: Sequence[int]) -> list[int]:
+def _steps(shape: Sequence[int], chunk: Sequence[int], points: int) -> list[int]:
     """The shape of a block: as many whole trailing dimensions as fit, then whole chunks."""
     steps: list[int] = []
     for size, least in zip(reversed(shape), reversed(chunk), strict=True):
-        room = max(BLOCK_POINTS // math.prod(steps), 1)
+        room = max(points // math.prod(steps), 1)
         steps.append(min(size, max(room // least, 1) * least))
     return steps[::-1]

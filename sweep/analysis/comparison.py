@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from sweep.analysis.relative_errors import error_name, errors
+from sweep.analysis.relative_errors import error_name, errors, refuse_several_values
 from sweep.analysis.slices import Slice, is_flag
 from sweep.config.problems import UnreadableError
 from sweep.config.quantities import first_outside, number, requirement
@@ -43,7 +43,7 @@ def compare(
     or text with a unit), otherwise those of the results, otherwise its defaults. SweepError if one
     has no value, or one that is not allowed.
 
-    For each output `x` the Dataset has `x_error`, with the dimensions of the results. It is the
+    For each output `x` with one value at each point the Dataset has `x_error`. It is the
     relative error |x - reference| / |reference|; where the reference is 0, it is relative to the
     largest reference. For a flag it is 1 where the classes differ, otherwise 0. `status` is that of
     the results, or that of the reference where the results are ok. Points that are not ok have no
@@ -61,6 +61,7 @@ def compare_slice(shown: Slice, method: str) -> Slice:
     """
     if shown.name == "status":
         raise SweepError("a status has no error: name another output")
+    refuse_several_values(shown.output)
     right = reference(shown.dataset, method)
     found = errors(shown.dataset, right)[[error_name(shown.name), "status"]]
     if not is_flag(shown.output):
@@ -141,7 +142,7 @@ def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
         parameter_set=_called("parameter set", parameter_set, sets),
         constants={},
         axes=(),
-        outputs=tuple(output for output in model.outputs if output.name in dataset.data_vars),
+        outputs=tuple(o for o in model.outputs if o.name in dataset.data_vars and not o.values),
     )
 
 

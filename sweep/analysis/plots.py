@@ -30,7 +30,7 @@ from sweep.analysis.scales import (
 )
 from sweep.analysis.slices import Slice, cut, in_words, quantity, with_unit
 from sweep.errors import SweepError
-from sweep.spec import Values
+from sweep.spec import Status, Values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -78,9 +78,10 @@ def draw(
     classes named; the flag may be the output or another variable. Borders known from theory are
     dashed. Points without a value are hatched; points at infinity on an axis are left out; the
     legend counts both. A sample is drawn as dots over the two parameters in `over`, by default the
-    first two; over a single parameter, it is drawn as an axis. Refined points are drawn as a grid
-    (`analysis.refined.on_grid`), with their cells outlined. SweepError for a Dataset that is not
-    that of a sweep, for unknown names, and if there is nothing to draw.
+    first two; over a single parameter, it is drawn as an axis. Of an output with several values at
+    each point, all are drawn as dots over one axis (a bifurcation map). Refined points are drawn
+    as a grid (`analysis.refined.on_grid`), with their cells outlined. SweepError for a Dataset that
+    is not that of a sweep, for unknown names, and if there is nothing to draw.
     """
     return draw_slice(cut(dataset, output, at or {}, over))
 
@@ -97,12 +98,13 @@ def draw_slice(shown: Slice) -> Figure:
 
     figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
     axes = figure.add_subplot()
-    shape = shown.output.shape
+    shape = tuple(axis.size for axis in shown.axes)
     if not shape:
-        raise SweepError(
-            f"nothing to draw: there is a single point, {shown.name} = {quantity(shown.output)}"
-        )
-    if shown.over:
+        value = f", {shown.name} = {quantity(shown.output)}" if shown.output.size == 1 else ""
+        raise SweepError(f"nothing to draw: there is a single point{value}")
+    if shown.has_several_values:
+        _draw_several_values(axes, shown)
+    elif shown.over:
         _draw_sample(figure, axes, shown)
     elif len(shape) == 2 and min(shape) > MAX_LINES:
         _draw_map(figure, axes, shown)
@@ -227,7 +229,9 @@ def _is_error(shown: Slice) -> bool:
 
 def _leaves_zeros_apart(shown: Slice) -> bool:
     """Whether positive values are drawn on a logarithmic scale and zeros apart from them."""
-    return _is_error(shown) or (not shown.names and leaves_zeros_apart(shown.values))
+    if shown.names or shown.has_several_values:
+        return False
+    return _is_error(shown) or leaves_zeros_apart(shown.values)
 
 
 def _visible(shown: Slice) -> Values:
@@ -285,6 +289,24 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
         mark_theory_borders(axes, x, shown)
         if not shown.names:
             mark_classes(axes, x, shown)
+
+
+def _draw_several_values(axes: Axes, shown: Slice) -> None:
+    """Draw a bifurcation map: all values of each point as dots above its place on the axis."""
+    (along,) = shown.axes
+    x = along.values.astype(np.float64)
+    refined = along.name in geometric_axes(shown.dataset)
+    axes.set(xscale="log" if refined else scale(x), xlabel=_label(along))
+    axes.set_ylabel(_label(shown.output))
+    places = np.broadcast_to(x[:, None], shown.values.shape)
+    size = min(2 * _dot(shown.values.size) ** 0.5, 6.0)
+    axes.plot(
+        places.ravel(), shown.values.ravel(), ".", markersize=size, markeredgewidth=0,
+        rasterized=True,
+    )  # fmt: skip
+    if along.name not in shown.numbered and "status" in shown.dataset:
+        ok = shown.dataset["status"].values == Status.ok
+        _mark_missing(axes, x, np.where(ok, 0.0, np.nan))
 
 
 def _isolated(line: Values, *, positive: bool) -> NDArray[np.bool_]:

@@ -101,7 +101,8 @@ def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
     """A refined sweep as a grid over its axes, halved `levels` times, by default to the finest.
 
     Computed values are unchanged. Between them, real outputs are interpolated multilinearly within
-    their cell; flags, counts and status are those of the nearest corner. The values are in memory.
+    their cell; flags, counts and status are those of the nearest corner. Outputs with several
+    values at each point are left out. The values are in memory.
     SweepError if the Dataset is not that of a refined sweep, if the grid has too many points, or if
     `levels` is not a whole number of 0 or above.
     """
@@ -123,6 +124,7 @@ def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
             tuple(axes), _spread(variable.values[order], cells, order, levels), variable.attrs
         )
         for name, variable in dataset.data_vars.items()
+        if variable.ndim == 1
     }
     coordinates = {name: (name, axes[name], dataset[name].attrs) for name in axes}
     single = {str(name): dataset[name] for name in dataset.coords if not dataset[name].ndim}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.analysis.slices import is_flag
 from sweep.errors import SweepError
-from sweep.spec import MISSING_FLAG, Status, Values
+from sweep.spec import MISSING_FLAG, Status, Values, index_name
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,7 +41,8 @@ def error(dataset: xr.Dataset, reference: xr.Dataset, output: str) -> xr.DataArr
     both Datasets has no error: NaN, or 255 for a flag.
 
     The reference may lack axes of the dataset; it applies to all their values. SweepError if the
-    axes have different values, or if there is no such output.
+    axes have different values, if there is no such output, or if it has several values at each
+    point.
     """
     import xarray as xr
 
@@ -68,12 +69,18 @@ def error(dataset: xr.Dataset, reference: xr.Dataset, output: str) -> xr.DataArr
 def errors(dataset: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
     """The errors of all outputs that both have, named by `error_name`, and the joint status.
 
+    Outputs with several values at each point are left out.
+
     The attributes `method` and `against` name the methods compared.
     """
     import xarray as xr
 
     status = joint_status(dataset, reference)
-    outputs = [str(name) for name in dataset.data_vars if name != "status" and name in reference]
+    outputs = [
+        str(name)
+        for name, variable in dataset.data_vars.items()
+        if name != "status" and name in reference and index_name(str(name)) not in variable.dims
+    ]
     variables = {error_name(name): error(dataset, reference, name) for name in outputs}
     kept = ("title", "source", "references", "model", "method", "revision")
     attributes = {name: dataset.attrs[name] for name in kept if name in dataset.attrs}
@@ -122,7 +129,16 @@ def _only(dataset: xr.Dataset, output: str) -> xr.DataArray:
     if output not in dataset.data_vars:
         known = ", ".join(str(name) for name in dataset.data_vars if name != "status")
         raise SweepError(f"there is no output {output!r} to compare; choose one of {known}")
+    refuse_several_values(dataset[output])
     return dataset[output]
+
+
+def refuse_several_values(output: xr.DataArray) -> None:
+    """SweepError if an output has several values at each point, which have no single error."""
+    if index_name(str(output.name)) in output.dims:
+        raise SweepError(
+            f"{output.name} has several values at each point and so no error: name another output"
+        )
 
 
 def _alike(*arrays: xr.DataArray) -> tuple[xr.DataArray, ...]:

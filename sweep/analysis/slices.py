@@ -12,7 +12,7 @@ import numpy as np
 from sweep import wording
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
 from sweep.errors import SweepError
-from sweep.spec import LEVEL, Status, Values
+from sweep.spec import LEVEL, Status, Values, index_name
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,7 +47,13 @@ class Slice:
 
     @property
     def axes(self) -> tuple[xr.DataArray, ...]:
-        return tuple(self.dataset[str(name)] for name in self.output.dims)
+        dims = (str(name) for name in self.output.dims)
+        return tuple(self.dataset[name] for name in dims if name != index_name(self.name))
+
+    @property
+    def has_several_values(self) -> bool:
+        """Whether the output has several values at each point, along its last dimension."""
+        return index_name(self.name) in self.output.dims
 
     @property
     def values(self) -> Values:
@@ -126,29 +132,34 @@ def cut(
     to that in `at`, or at their middle. Long axes are thinned evenly (MAX_VALUES). A sample is
     shown over one or two of its parameters, `over`, by default the first two; a single one becomes
     an axis. Refined points over several axes become a grid (`on_grid`), except with `over` or if
-    only `computed` points are to be shown: then they are a sample. Points at infinity on an axis
-    shown are left out, but an axis may be cut at infinity.
+    only `computed` points are to be shown: then they are a sample. An output with several values
+    at each point is shown over one axis, or over one parameter of a sample. Points at infinity on
+    an axis shown are left out, but an axis may be cut at infinity.
     """
     _refuse_kinds(dataset, output, at, over)
     name = _output_name(dataset, output)
     refined = None
-    if not (over or computed) and is_refined(dataset) and len(axes_of(dataset)) > 1:
+    several = index_name(name) in dataset[name].dims
+    if not (over or computed or several) and is_refined(dataset) and len(axes_of(dataset)) > 1:
         dataset, refined = _as_grid(dataset)
     _refuse_cut_of_sample(dataset, at)
-    _check_names("axis", at, dataset.sizes)
-    kept = _kept_axes(dataset[name], at)
-    over = _over(dataset, kept, over)
+    inners = {index_name(str(each)) for each in dataset.data_vars}
+    _check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
+    inner = index_name(name)
+    axes = {str(axis): size for axis, size in dataset[name].sizes.items() if axis != inner}
+    kept = _kept_axes(axes, at, 1 if several else 2)
+    over = _over(dataset, kept, over, 1 if several else 2)
     scattered: set[str] = set()
     if len(over) == 1:
         scattered = set(over) if len(_sampled(dataset, kept[0])) > 1 else set()
         dataset = dataset.swap_dims({kept[0]: over[0]})
         kept, over = [over[0]], ()
-    numbered = frozenset(map(str, dataset[name].dims)) - set(map(str, dataset.coords))
+    numbered = frozenset(map(str, dataset[name].dims)) - {*map(str, dataset.coords), inner}
     dataset = dataset.assign_coords({axis: np.arange(dataset.sizes[axis]) for axis in numbered})
     places = {
         str(axis): _nearest(dataset[str(axis)], at)
         for axis in dataset[name].dims
-        if axis not in kept
+        if axis not in (*kept, inner)
     }
     most = MAX_VALUES[len(kept)]
     steps = {axis: slice(None, None, -(-dataset.sizes[axis] // most)) for axis in kept}
@@ -264,11 +275,11 @@ def _check_names(kind: str, given: Iterable[str], known: Iterable[object]) -> No
             raise SweepError(f"this sweep has no {kind} {name!r}: {cure}")
 
 
-def _kept_axes(output: xr.DataArray, at: Mapping[str, float]) -> list[str]:
-    """The one or two longest axes that `at` does not cut, in the order of the sweep."""
-    free = [str(axis) for axis in output.dims if axis not in at]
-    longest = sorted(free, key=lambda axis: output.sizes[axis], reverse=True)[:2]
-    return [axis for axis in free if axis in longest and output.sizes[axis] > 1]
+def _kept_axes(sizes: Mapping[str, int], at: Mapping[str, float], most: int) -> list[str]:
+    """The longest axes, at most this many, that `at` does not cut, in the order of the sweep."""
+    free = [axis for axis in sizes if axis not in at]
+    longest = sorted(free, key=lambda axis: sizes[axis], reverse=True)[:most]
+    return [axis for axis in free if axis in longest and sizes[axis] > 1]
 
 
 def _sampled(dataset: xr.Dataset, axis: str) -> list[str]:
@@ -277,16 +288,23 @@ def _sampled(dataset: xr.Dataset, axis: str) -> list[str]:
     return [] if axis in own else [name for name in own if name != LEVEL]
 
 
-def _over(dataset: xr.Dataset, kept: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
+def _over(
+    dataset: xr.Dataset, kept: Sequence[str], asked: Sequence[str], most: int
+) -> tuple[str, ...]:
     sampled = _sampled(dataset, kept[0]) if len(kept) == 1 else []
     if asked and not sampled:
         raise SweepError(
             "--over draws a sample over its parameters, and this sweep has no sample: leave it out"
         )
     _check_names("sampled parameter", asked, sampled)
+    if most == 1 and len(asked) > 1:
+        raise SweepError(
+            "an output with several values at each point is drawn over one parameter, not "
+            f"{', '.join(asked)}"
+        )
     if len(set(asked)) != len(asked) or len(asked) > 2:
         raise SweepError(f"a sample is drawn over one or two parameters, not {', '.join(asked)}")
-    return tuple(asked or sampled[:2])
+    return tuple(asked or sampled[:most])
 
 
 def _refuse_cut_of_sample(dataset: xr.Dataset, at: Mapping[str, float]) -> None:

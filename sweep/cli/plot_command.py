@@ -49,9 +49,10 @@ def plot(
 
     The two longest axes are drawn; the others are cut at their middle, or at the value given by
     --at. A sample is drawn as dots over two of its parameters. Refined points are drawn as a map
-    with their cells outlined. With --against, another method of the model (such as exact) computes
-    the same points; the relative errors are drawn, and their median and worst printed. Where the
-    other method's value is 0, errors are relative to its largest value.
+    with their cells outlined. All values of an output that has several at each point are drawn as
+    dots over one axis: a bifurcation map. With --against, another method of the model (such as
+    exact) computes the same points; the relative errors are drawn, and their median and worst
+    printed. Where the other method's value is 0, errors are relative to its largest value.
     """
     from sweep.analysis.comparison import compare_slice
     from sweep.analysis.plots import draw_slice

@@ -56,6 +56,9 @@ def _check_outputs(raw: Mapping[str, object], names: list[str], sweep: Sweep | N
             yield Problem("refine", "output", f"{name!r} is not computed; add it to outputs")
         elif sweep and name not in known:
             yield Problem("refine", "output", f"{shown(name)} is unknown; {nearest(name, known)}")
+        elif sweep and name in {output.name for output in sweep.outputs if output.values}:
+            message = f"{name!r} has several values at each point; name an output that has one"
+            yield Problem("refine", "output", message)
 
 
 def _check_grid(top: TopLevel) -> Check[None]:

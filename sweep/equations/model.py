@@ -103,7 +103,12 @@ def _in_unit(parameters: tuple[Parameter, ...], unit: str) -> tuple[Parameter, .
 def _output(rule: Rule) -> Output:
     kind = "count" if rule.kind == "count" else "real"
     return Output(
-        name=rule.name, unit=rule.unit, long_name=rule.meaning, kind=kind, values=rule.keep or 0
+        name=rule.name,
+        unit=rule.unit,
+        long_name=rule.meaning,
+        kind=kind,
+        optional=rule.kind in ("event_mean", "event_maximum", "values"),  # without such an event
+        values=rule.keep or 0,
     )
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MAX_REFINED_POINTS = 10**8  # of a refined sweep, which takes about 200 bytes of memory per point
 
-Arrays = dict[str, NDArray[Any]]  # by output and "status": (n_points,)
+Arrays = dict[str, NDArray[Any]]  # by plane of each output and "status": (n_points,)
 
 
 class Refiner:
@@ -53,6 +53,9 @@ class Refiner:
         SweepError if that would make more points than memory holds.
         """
         arrays = {str(name): results[name].values.ravel() for name in results.data_vars}
+        for output in (each for each in self._coarse.outputs if each.values):
+            planes = arrays.pop(output.name).reshape(-1, output.values).T
+            arrays |= dict(zip(output.planes, planes, strict=True))
         if self.number == 0:
             self._lattice = self._values(results)
             self._spans = self._max_spans(arrays)

@@ -50,8 +50,10 @@ class Store:
         self._variables = layout.results(sweep)
         self._arrays = {v.name: array_of(group, v.name) for v in self._variables}
         self.chunk_shape = file_shape(self._arrays["status"])
-        for name, array in self._arrays.items():
-            if array.shape != sweep.shape or file_shape(array) != self.chunk_shape:
+        for variable in self._variables:
+            name, inner = variable.name, variable.inner_shape
+            shapes = (self._arrays[name].shape, file_shape(self._arrays[name]))
+            if shapes != (sweep.shape + inner, self.chunk_shape + inner):
                 raise ValueError(f"the shape or the chunks of {name} do not match the sweep")
         metadata = cast("dict[str, Any]", self._arrays["status"].metadata.to_dict())
         separator = extension.separator_of(metadata)

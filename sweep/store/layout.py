@@ -9,6 +9,7 @@ bytes.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,6 +41,11 @@ class Variable:
     def inner_shape(self) -> tuple[int, ...]:
         """The shape of its values at one point."""
         return (len(self.planes),) if self.planes else ()
+
+    @property
+    def point_bytes(self) -> int:
+        """The bytes of its values at one point."""
+        return self.dtype.itemsize * math.prod(self.inner_shape)
 
 
 def results(sweep: Sweep) -> list[Variable]:

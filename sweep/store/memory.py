@@ -98,7 +98,7 @@ def _in_memory(sweep: Sweep) -> Sweep:
 
 def _refuse_what_does_not_fit(sweep: Sweep, variables: list[layout.Variable]) -> None:
     values = sum(8 * axis.size * len(axis.columns) for axis in sweep.axes)
-    per_point = sum(v.dtype.itemsize * math.prod(v.inner_shape) for v in variables)
+    per_point = sum(variable.point_bytes for variable in variables)
     needed = values + sweep.n_points * per_point
     free = psutil.virtual_memory().available
     if needed > free:

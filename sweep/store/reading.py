@@ -16,6 +16,7 @@ from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing  # of which xarray's guide to backends uses what is used here
 
 from sweep.errors import StoreError, memory_error
+from sweep.plan import model_in
 from sweep.spec import LEVEL, MISSING, STRETCH, Status
 from sweep.store import extension, faults
 from sweep.store.coordinates import (
@@ -79,7 +80,7 @@ class CheckedZarr(BackendEntrypoint):
     """A store as xarray reads it, but that damaged parts raise StoreError when they are read.
 
     Damaged are parts that cannot be read, outputs without a value at a point that is ok, because
-    then a file is missing, and coordinates without a value.
+    then a file is missing, and coordinates without a value. Optional outputs are not checked so.
     """
 
     open_dataset_parameters = ("filename_or_obj", "drop_variables")
@@ -93,14 +94,13 @@ class CheckedZarr(BackendEntrypoint):
 
 
 def _checked(dataset: xr.Dataset) -> xr.Dataset:
-    derived = _derived(dataset)
+    derived, optional = _derived(dataset), _optional(dataset)
     status = _Results("status", dataset["status"].variable)
     lazy: dict[str, _Checked] = {"status": status}
     for name in map(str, dataset.variables):
         variable = dataset[name].variable
         if name in dataset.data_vars and name != "status":
-            several = variable.ndim > dataset["status"].ndim  # of these some may be missing
-            lazy[name] = _Results(name, variable, None if several else status.read)
+            lazy[name] = _Results(name, variable, None if name in optional else status.read)
         elif name in dataset.coords and name not in dataset.xindexes:  # indexes are in memory
             lazy[name] = _Coordinate(name, variable, may_be_nan=name in derived)
     return dataset.assign({name: array.variable() for name, array in lazy.items()})
@@ -202,9 +202,8 @@ def settled(dataset: xr.Dataset) -> xr.Dataset:
     outputs = {str(name): dataset[name] for name in dataset.data_vars if name != "status"}
     status = dataset["status"]
     lost = status == Status.pending
-    for output in outputs.values():
-        if output.ndim > status.ndim:
-            continue
+    optional = _optional(dataset)
+    for output in (output for name, output in outputs.items() if name not in optional):
         missing = _missing(output.variable)
         absent = output.isnull() if np.isnan(missing) else output == missing
         lost = lost | (absent & (status == Status.ok))
@@ -224,6 +223,12 @@ def _missing(variable: xr.Variable) -> float:
 
 def _absent(values: NDArray[Any], missing: float) -> NDArray[np.bool_]:
     return np.isnan(values) if np.isnan(missing) else values == missing
+
+
+def _optional(dataset: xr.Dataset) -> set[str]:
+    """The outputs that a point which is ok may lack, or have fewer values of."""
+    model = model_in(dataset.attrs)
+    return {output.name for output in model.outputs if output.optional} if model else set()
 
 
 def _derived(dataset: xr.Dataset) -> set[str]:
