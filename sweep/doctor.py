@@ -19,6 +19,7 @@ from sweep.backends.cupy_device import count_gpus, find_gpu
 from sweep.backends.visible import has_cupy, visible_gpus
 from sweep.engine import usable_processors
 from sweep.errors import SweepError
+from sweep.installed import offers
 from sweep.source import flat_text
 
 LIBRARIES = ("numpy", "xarray", "zarr", "dask")
@@ -54,7 +55,7 @@ def examine() -> list[Finding]:
         ("trial kernel", _trial_kernel),
     )
     required = [_checked(subject, check) for subject, check in checks]
-    return [*required, *_gpus(), *_other_sweeps()]
+    return [*required, *_gpus(), *_other_sweeps(), *_offers()]
 
 
 def versions() -> dict[str, str]:
@@ -160,3 +161,10 @@ def _other_sweeps() -> Iterator[Finding]:
         cure = f"run `pip uninstall {name}`, or install tribosweep in an environment of its own"
         problem = f"it installs a module `sweep` too, and only one can be imported: {cure}"
         yield Finding("module sweep", f"{name} {_version(name)}", problem)
+
+
+def _offers() -> Iterator[Finding]:
+    """The models of installed packages, and why some of them are left out."""
+    for offer in offers():
+        found = f"{offer.name} of {offer.package}"
+        yield Finding("model", found + ", left out" * (not offer.model), offer.problem)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
+from sweep.installed import installed_model
 from sweep.models import models
 from sweep.spec import (
     LEVEL,
@@ -205,12 +206,15 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
 
 
 def model_of(recipe: Mapping[str, Any]) -> Model:
-    """The model of a recipe: a shipped one, or that of its equations. SweepError if unknown."""
+    """The model of a recipe: shipped, installed, or of its equations. SweepError if unknown."""
     if text := recipe.get("equations"):
         from sweep.equations.model import model_of_text
 
         return model_of_text(text)
-    return _called("model", recipe["model"], models())
+    name = recipe["model"]
+    if name not in models() and (model := installed_model(name)):
+        return model
+    return _called("model", name, models(), "; if it is that of a package, install the package")
 
 
 def model_in(attributes: Mapping[str, Any]) -> Model | None:
@@ -314,12 +318,14 @@ def _constants(
     return {name: constants[name] for name in names if name not in on_axes}
 
 
-def _called(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
+def _called(kind: str, name: str, choices: Mapping[str, Named], cure: str = "") -> Named:
     if name in choices:
         return choices[name]
     near = get_close_matches(name, choices, n=1)
     hint = f"; the nearest is {near[0]!r}" if near else ""
-    raise SweepError(f"this version has no {kind} {name!r}{hint} (it has {', '.join(choices)})")
+    raise SweepError(
+        f"this version has no {kind} {name!r}{hint} (it has {', '.join(choices)}){cure}"
+    )
 
 
 def _number(text: str) -> float | str:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from sweep.arrays import array_text
 from sweep.equations.header import header_of
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
+from sweep.installed import header_folder
 from sweep.shipped import kernels_folder
 from sweep.spec import (
     Method,
@@ -29,6 +30,9 @@ from sweep.spec import (
     Sweep,
     parameters_of,
 )
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 Target = Literal["cpu", "gpu", "trace"]
 
@@ -100,6 +104,10 @@ def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
 
 def _model(kernel: Kernel, seen: set[str]) -> Iterable[str]:
     """The header of the model: a file, or generated from the text of a model from a file."""
+    if package := kernel.model.package:
+        label = f"{package.replace('.', '/')}/kernels"
+        folders = {label: header_folder(package), **_shipped()}
+        return _flatten(f"{kernel.model.name}.h", seen, folders)
     if not kernel.model.text:
         return _flatten(f"models/{kernel.model.name}.h", seen)
     system = system_of_text(kernel.model.text)
@@ -176,25 +184,41 @@ def _syntax(node: object) -> Iterator[str]:
                 yield ")"
 
 
-def _flatten(name: str, seen: set[str]) -> Iterable[str]:
-    if name in seen:
+def _shipped() -> dict[str, Traversable]:
+    """The folder of the shipped headers, after its name in #line."""
+    return {"kernels": kernels_folder()}
+
+
+def _flatten(
+    name: str, seen: set[str], folders: Mapping[str, Traversable] | None = None
+) -> Iterable[str]:
+    """The lines of a header in the first of the folders that has it; none if it has been seen.
+
+    What it includes is not looked for in the folders before its own, so the shipped headers never
+    include those of a package.
+    """
+    folders = folders or _shipped()
+    label = next((each for each in folders if (folders[each] / name).is_file()), None)
+    if label is None:
+        places = " and ".join(map(str, folders.values()))
+        raise SweepError(f"kernel header {name!r} is missing from {places}")
+    if f"{label}/{name}" in seen:
         return
-    seen.add(name)
-    path = kernels_folder() / name
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    except FileNotFoundError:
-        raise SweepError(f"kernel header {name!r} is missing from {kernels_folder()}") from None
-    yield from _included(lines, f"kernels/{name}", seen)
+    seen.add(f"{label}/{name}")
+    lines = (folders[label] / name).read_text(encoding="utf-8").splitlines(keepends=True)
+    own = _shipped() if label == "kernels" else folders
+    yield from _included(lines, f"{label}/{name}", seen, own)
 
 
-def _included(lines: list[str], name: str, seen: set[str]) -> Iterable[str]:
+def _included(
+    lines: list[str], name: str, seen: set[str], folders: Mapping[str, Traversable] | None = None
+) -> Iterable[str]:
     """The lines of a file, with those of its includes in their place."""
     yield f'#line 1 "{name}"\n'
     for number, line in enumerate(lines, start=1):
         include = INCLUDE.match(line)
         if include:
-            yield from _flatten(include[1], seen)
+            yield from _flatten(include[1], seen, folders)
             yield f'#line {number + 1} "{name}"\n'
         elif line.strip() != "#pragma once":
             yield line

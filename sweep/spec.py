@@ -214,6 +214,7 @@ class Model:
     loop: tuple[str, str] | None = None  # observables drawn as a loop: x, y
     text: str = ""  # of a model from a file: its canonical text, from which its header follows
     prefix: str = ""  # in C++, of the names of its parameters, outputs and observables
+    package: str = ""  # the Python package that has its header; empty if it is shipped
 
 
 def parameters_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ import typer
 
 from sweep.cli.app import Json, app, chosen, examples
 from sweep.cli.printing import counted, print_json, print_table
+from sweep.wording import escaped
 
 if TYPE_CHECKING:
     from sweep.spec import Model, Parameter
@@ -36,14 +38,21 @@ def list_models(
     """List the models, or describe or check one.
 
     NAME is also the path of a model's file. The description has parameters with units and ranges,
-    methods, outputs and statuses.
+    methods, outputs and statuses. Models of installed packages that are left out are named on
+    stderr, with the reason.
     """
     if check:
         raise typer.Exit(_check(name, as_json=as_json))
     from sweep.config.model_file import known_models, read_model
+    from sweep.installed import offers
 
     names = known_models() if name is None else [known_or_path(name)]
     selected = [read_model(each, Path()) for each in names]
+    if name is None:
+        for offer in offers():
+            if offer.problem:
+                left_out = f"left out: {offer.name} of {offer.package}: {offer.problem}"
+                print(escaped(left_out), file=sys.stderr)
     if as_json:
         print_json([_described(model) for model in selected])
     elif name is None:
@@ -58,9 +67,12 @@ def list_models(
 
 def known_or_path(name: str) -> str:
     """The name of a model or the path of its file; SweepError for an unknown name."""
-    from sweep.config.model_file import is_path, known_models
+    from sweep.config.model_file import is_path, known_models, shipped_names
+    from sweep.installed import installed_model
 
-    return name if is_path(name) else chosen("model", name, {each: each for each in known_models()})
+    if is_path(name) or name in shipped_names() or installed_model(name):
+        return name
+    return chosen("model", name, {each: each for each in known_models()})
 
 
 def _check(name: str | None, *, as_json: bool) -> int:

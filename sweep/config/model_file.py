@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sweep.config.sweep_file import mapping_tables, parsed_file
-from sweep.errors import ConfigError, Fault
+from sweep.errors import ConfigError, Fault, SweepError
+from sweep.installed import installed_model, offers
 from sweep.models import models
 from sweep.shipped import shipped_models
 from sweep.spec import Model
@@ -23,6 +24,11 @@ def is_path(name: str) -> bool:
 
 
 def known_models() -> tuple[str, ...]:
+    """The names of all models: shipped tables in Python, shipped files, installed packages."""
+    return (*shipped_names(), *(offer.name for offer in offers() if offer.model))
+
+
+def shipped_names() -> tuple[str, ...]:
     """The names of all shipped models: those with a table in Python, then those in files."""
     return (*models(), *shipped_models())
 
@@ -34,6 +40,13 @@ def read_model(source: str | Mapping[str, object], folder: Path) -> Model:
     """
     if isinstance(source, str) and source in models():
         return models()[source]
+    if isinstance(source, str) and not is_path(source) and source not in shipped_models():
+        try:
+            model = installed_model(source)
+        except SweepError as error:
+            raise ConfigError(source, [Fault("", str(error))]) from error
+        if model:
+            return model
     from sweep.equations.model import model_of
 
     return model_of(read_system_file(source, folder))
@@ -50,8 +63,11 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         name, tables = source, parsed_file(folder / source, source)
     elif source in shipped_models():
         name, tables = source, parsed_file(shipped_models()[source], source)
+    elif source in (known := known_models()):
+        message = f"{source!r} is a table in Python; only models in files have [[tests]]"
+        raise ConfigError(source, [Fault("", message)])
     else:
-        message = f"{shown(source)} is unknown; {nearest(source, known_models())}"
+        message = f"{shown(source)} is unknown; {nearest(source, known)}"
         raise ConfigError(source, [Fault("", message)])
     system, faults = examine(tables)
     if system is not None:
