@@ -200,7 +200,8 @@ struct Dop853 {
         });
         Output<n> dense{t, h};
         fit_ends(dense, y0, k[0], trial.y, trial.f, h);
-        each<4>([&](auto term) {
+        each<4>([&](auto number) {
+            constexpr int term = decltype(number)::value;  // NVRTC takes no captured one
             each<n>([&](auto i) { dense.part[3 + term][i] = h * mix<Term<term>, 0, 16>(k, i); });
         });
         return dense;

@@ -17,9 +17,12 @@ template <int n> HD void swap_rows(mask m, real& a, real& b) {
     b = select(m, kept, b);
 }
 
+// Constants of their own, because NVRTC takes no captured index for a constant.
 template <int n> HD void factorize(Factors<n>& a) {
-    each<n>([&](auto column) {
-        each<n>([&](auto r) {
+    each<n>([&](auto column_index) {
+        constexpr int column = decltype(column_index)::value;
+        each<n>([&](auto row_index) {
+            constexpr int r = decltype(row_index)::value;
             if constexpr (r > column) {
                 mask larger = abs(a.row[r][column]) > abs(a.row[column][column]);
                 a.swapped[column][r] = flag(larger);
@@ -28,7 +31,8 @@ template <int n> HD void factorize(Factors<n>& a) {
         });
         real reciprocal = 1.0 / a.row[column][column];
         a.row[column][column] = reciprocal;
-        each<n>([&](auto r) {
+        each<n>([&](auto row_index) {
+            constexpr int r = decltype(row_index)::value;
             if constexpr (r > column) {
                 real share = a.row[r][column] * reciprocal;
                 a.row[r][column] = share;
@@ -42,12 +46,14 @@ template <int n> HD void factorize(Factors<n>& a) {
 }
 
 template <int n> HD Vector<n> solve(Factors<n> const& a, Vector<n> x) {
-    each<n>([&](auto column) {
+    each<n>([&](auto column_index) {
+        constexpr int column = decltype(column_index)::value;
         each<n>([&](auto r) {
             if constexpr (r > column) swap_rows<n>(is_set(a.swapped[column][r]), x[column], x[r]);
         });
     });
-    each<n>([&](auto r) {
+    each<n>([&](auto row_index) {
+        constexpr int r = decltype(row_index)::value;
         each<n>([&](auto j) {
             if constexpr (j < r) x[r] = fma(-a.row[r][j], x[j], x[r]);
         });

@@ -50,7 +50,8 @@ template <class System, class Dense>
 HD real smooth_until(System const& system, Dense const& dense, real a, mask wanted) {
     real b = 1.0;
     each<equations::kinks>([&](auto k) {
-        auto g = [&](real s) { return system.template kink<k>(dense.time(s), dense(s)); };
+        constexpr int number = decltype(k)::value;  // NVRTC takes no captured k for a constant
+        auto g = [&](real s) { return system.template kink<number>(dense.time(s), dense(s)); };
         // Just inside, because a may be the root at which the last part ended.
         real before = g(fma(1e-6, b - a, a)), after = g(b);
         mask changes = wanted & (before * after < 0.0);
@@ -93,11 +94,14 @@ HD void find_extremes(Sums& sums, System const& system, Dense const& dense, real
     real t0 = dense.time(first), t1 = dense.time(1.0);
     auto f0 = system.rates(t0, y0), f1 = system.rates(t1, y1);
     each<equations::extremes>([&](auto i) {
-        auto value = [&](real s) { return system.template extreme<i>(dense.time(s), dense(s)); };
+        constexpr int number = decltype(i)::value;  // NVRTC takes no captured i for a constant
+        auto value = [&](real s) {
+            return system.template extreme<number>(dense.time(s), dense(s));
+        };
         auto rate = [&](real s) {
             real t = dense.time(s);
             auto y = dense(s);
-            return system.template extreme_rate<i>(t, y, system.rates(t, y));
+            return system.template extreme_rate<number>(t, y, system.rates(t, y));
         };
         real best =
             greatest(system.template extreme<i>(t0, y0), system.template extreme<i>(t1, y1));

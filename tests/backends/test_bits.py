@@ -16,16 +16,12 @@ import pytest
 
 from sweep.backends.arrays import compute_arrays
 from sweep.backends.compiler import find_compiler, zig
-from sweep.backends.cpu import CpuBackend, Target
-from sweep.engine import run
-from sweep.source import kernel_of
-from sweep.spec import Axis, Output, Points, RunOptions, Status
-from sweep.store import MemoryResults
+from sweep.backends.cpu import Target
+from sweep.spec import Output, Points, Status
+from tests.backends.same_bits import N_FEW, at, chunk_faults, output_faults, target_faults
 from tests.points import Case, array_cases, bits_of, case_of, differing, methods, part
 
 N = 600
-N_FEW = 40  # where each point takes long: more than a kernel's lanes
-BUDGETS = (7, 100)
 KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods("kernel")}
 VARIANTS = [name for name, (_, method) in KERNELS.items() if method.variants]
 ARRAYS = {case.name: case for case in array_cases(N_FEW)}
@@ -61,10 +57,6 @@ def computed(case: Case, points: Points | None = None, *how: Any) -> dict[str, A
     return bits_of(case.sweep, points or case.points, *how)
 
 
-def at(bits: dict[str, Any], index: Any) -> dict[str, Any]:
-    return {name: values[index] for name, values in bits.items()}
-
-
 @every_method
 def test_the_points_are_of_every_kind(name: str) -> None:
     bits = expected(name)
@@ -83,19 +75,7 @@ def test_bits_depend_on_no_target_budget_or_neighbour(
 ) -> None:
     chosen = {None: lambda: None, "found": find_compiler, "zig": zig}[compiler]()
     target = Target(chosen, width, pack) if compiler else None
-    case, bits = case_named(name), expected(name)
-    assert differing(bits, computed(case, None, target)) == []
-    for budget in BUDGETS:
-        assert differing(bits, computed(case, None, target, budget)) == []
-    few = part(case.points, np.arange(N_FEW))
-    assert differing(at(bits, slice(N_FEW)), computed(case, few, target, 1)) == []
-    for seed in range(5):
-        order = np.random.default_rng(seed).permutation(N)[:97]
-        assert differing(at(bits, order), computed(case, part(case.points, order), target)) == []
-    lanes = CpuBackend(target).library(kernel_of(case.sweep)).lanes
-    for count in {1, lanes - 1, lanes, lanes + 1, 2 * lanes + 1} - {0}:
-        some = np.arange(N - count, N)
-        assert differing(at(bits, some), computed(case, part(case.points, some), target)) == []
+    assert target_faults(case_named(name), expected(name), target) == []
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -112,17 +92,7 @@ def test_bits_of_an_array_method_depend_on_no_block_or_neighbour(name: str) -> N
 @every_method
 def test_bits_depend_on_no_chunk_or_worker(name: str, chunk_points: int, workers: int) -> None:
     """Each chunk has points of every kind: where a variant holds, another kernel is compiled."""
-    case = case_named(name)
-    columns = {name: column.values for name, column in case.points.columns.items()}
-    varied = {name: values[:N_FEW] for name, values in columns.items() if len(values) > 1}
-    constants = {name: float(values[0]) for name, values in columns.items() if len(values) == 1}
-    axes = (Axis("point", varied, {}),)
-    results = MemoryResults(
-        replace(case.sweep, axes=axes, constants=constants), chunk_points=chunk_points
-    )
-    run(results, RunOptions(backend="cpu", workers=workers))
-    found = {str(name): values.to_numpy() for name, values in results.dataset().data_vars.items()}
-    assert differing(at(expected(name), slice(N_FEW)), found) == []
+    assert chunk_faults(case_named(name), expected(name), chunk_points, workers) == []
 
 
 def _some_outputs(name: str) -> list[Output]:
@@ -133,11 +103,8 @@ def _some_outputs(name: str) -> list[Output]:
 @pytest.mark.broad
 @every_method
 def test_bits_depend_on_no_other_output(name: str) -> None:
-    case, bits = case_named(name), expected(name)
     for output in _some_outputs(name):
-        alone = replace(case, sweep=replace(case.sweep, outputs=(output,)))
-        found = computed(alone, None, Target(pack=1))
-        assert differing({each: bits[each] for each in (output.name, "status")}, found) == []
+        assert output_faults(case_named(name), expected(name), output) == []
 
 
 @pytest.mark.parametrize("name", VARIANTS)

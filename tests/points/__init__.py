@@ -80,10 +80,24 @@ def case_of(
             if name in values:
                 same = values[name][:1] if variant.value is None else [variant.value]
                 values[name] = np.array(same, np.float64)
+    name = f"{model.name}-{method.name}{'-variants' if variants else ''}"
+    names = tuple(variant.name for variant in chosen)
+    return case_at(name, model, method, values, n, names, parameter_set)
+
+
+def case_at(
+    name: str,
+    model: Model,
+    method: Method,
+    values: Values,
+    n: int,
+    variants: tuple[str, ...] = (),
+    parameter_set: str | None = None,
+) -> Case:
+    """n points with these values, and defaults for all other parameters."""
     sweep = _sweep(model, method, values, parameter_set=parameter_set)
     columns = {p.name: Column(_values_of(p, values, model)) for p in sweep.parameters}
-    points = Points(n_points=n, columns=columns, variants=tuple(v.name for v in chosen))
-    return Case(f"{model.name}-{method.name}{'-variants' if variants else ''}", sweep, points)
+    return Case(name, sweep, Points(n_points=n, columns=columns, variants=variants))
 
 
 def fixed_points(model: Model) -> Values:

@@ -1,0 +1,130 @@
+"""The bits of models from files depend on the point alone, as those of all other methods do."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sweep.backends.compiler import find_compiler, zig
+from sweep.backends.cpu import Target
+from sweep.backends.gpu import GpuBackend
+from sweep.shipped import shipped_models
+from sweep.source import kernel_of
+from tests.backends.same_bits import chunk_faults, output_faults, target_faults
+from tests.gpu.kernels import ARCHITECTURES, ONE, compiled
+from tests.gpu.test_ptx import old_text
+from tests.gpu.twin import TwinDevice
+from tests.points import Case, bits_of, differing
+from tests.points.files import METHODS, NAMES, case_of_file
+
+N = 120
+FEW = {("belt", "rk54"), ("belt", "dop853"), ("lorenz", "rk4"), ("lorenz", "rk54")}
+SHAPES = [(1, 1), (2, 4), (4, 3), (8, 2)]  # doubles in a vector, vectors in flight
+
+
+def cases(few: set[tuple[str, str]] = FEW) -> list[Any]:
+    return [
+        pytest.param(name, method, marks=[] if (name, method) in few else pytest.mark.broad)
+        for name in NAMES
+        for method in METHODS
+    ]
+
+
+every_case = pytest.mark.parametrize(("name", "method"), cases())
+first_case = pytest.mark.parametrize(("name", "method"), cases({("belt", "rk54")}))
+
+
+def targets() -> Iterator[Any]:
+    for name in NAMES:
+        for method in METHODS:
+            marks = [] if (name, method) in FEW else [pytest.mark.broad]
+            yield pytest.param(name, method, None, None, None, marks=marks)
+            yield pytest.param(name, method, "zig", 2, 1, marks=marks)
+            for compiler in ("found", "zig"):
+                for shape in SHAPES:
+                    yield pytest.param(name, method, compiler, *shape, marks=pytest.mark.broad)
+
+
+@functools.cache
+def case_named(name: str, method: str) -> Case:
+    return case_of_file(name, method, N)
+
+
+@functools.cache
+def expected(name: str, method: str) -> dict[str, Any]:
+    case = case_named(name, method)
+    return bits_of(case.sweep, case.points)
+
+
+def test_every_shipped_file_has_points() -> None:
+    assert sorted(NAMES) == sorted(shipped_models())
+
+
+@every_case
+def test_the_points_are_of_several_kinds(name: str, method: str) -> None:
+    bits = expected(name, method)
+    ok = bits["status"] == 0
+    assert ok.mean() > 0.5
+    assert len(np.unique(bits["status"])) >= 2
+    for output in case_named(name, method).sweep.outputs:
+        if not output.values:
+            assert len(np.unique(bits[output.name][ok])) >= 2, output.name
+
+
+@pytest.mark.parametrize(("name", "method", "compiler", "width", "pack"), [*targets()])
+def test_bits_depend_on_no_target_budget_or_neighbour(
+    name: str, method: str, compiler: str | None, width: Any, pack: int | None
+) -> None:
+    chosen = {None: lambda: None, "found": find_compiler, "zig": zig}[compiler]()
+    target = Target(chosen, width, pack) if compiler else None
+    assert target_faults(case_named(name, method), expected(name, method), target) == []
+
+
+@pytest.mark.parametrize(("chunk_points", "workers"), [(14, 1), (9, 2)])
+@every_case
+def test_bits_depend_on_no_chunk_or_worker(
+    name: str, method: str, chunk_points: int, workers: int
+) -> None:
+    case = case_named(name, method)
+    assert chunk_faults(case, expected(name, method), chunk_points, workers) == []
+
+
+@first_case
+def test_bits_depend_on_no_other_output(name: str, method: str) -> None:
+    case = case_named(name, method)
+    for output in case.sweep.outputs[:3]:
+        assert output_faults(case, expected(name, method), output) == [], output.name
+
+
+def on_twin(case: Case, twin: TwinDevice, budget: int | None = None) -> dict[str, Any]:
+    return dict(GpuBackend(twin, budget).compute(case.sweep, case.points).arrays)
+
+
+@every_case
+def test_the_gpu_text_gives_the_bits_of_the_cpu(name: str, method: str) -> None:
+    case = case_named(name, method)
+    for budget in (None, 7):
+        twin = TwinDevice(memory=1 << 26)
+        assert differing(expected(name, method), on_twin(case, twin, budget)) == []
+
+
+@pytest.mark.broad
+@every_case
+def test_the_ptx_gives_the_bits_of_the_cpu(name: str, method: str) -> None:
+    twin = TwinDevice(text_of=old_text)
+    assert differing(expected(name, method), on_twin(case_named(name, method), twin)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), cases({("bouncing_ball", method) for method in METHODS})
+)
+def test_nvrtc_compiles_it(name: str, method: str) -> None:
+    kernel = kernel_of(case_named(name, method).sweep)
+    for architecture in ARCHITECTURES if (name, method) == ("lorenz", "rk54") else (ONE,):
+        made = compiled(kernel, architecture)
+        assert made.ok, made.log
+        assert "warning" not in made.log

@@ -1,0 +1,68 @@
+"""Points of the models in configs/models/: short motions, some of which fail in each way."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import numpy as np
+
+from sweep.config.model_file import read_model
+from sweep.spec import Model
+from tests.points import Case, Values, case_at
+
+METHODS = ("rk4", "rk54", "dop853", "rodas4")
+NAMES = ("belt", "bouc_wen", "bouncing_ball", "duffing", "forced_impact", "lorenz", "lugre",
+         "relief_valve", "van_der_pol")  # fmt: skip
+
+# The ranges of the parameters that vary.
+RANGES: dict[str, dict[str, tuple[float, float]]] = {
+    "belt": {"mass": (0.5, 2), "stiffness": (0.5, 2), "belt_speed": (0.1, 1),
+             "static_force": (0.8, 1.2), "kinetic_force": (0.3, 0.7), "friction_decay": (0, 3)},
+    "bouc_wen": {"mass": (0.5, 2), "stiffness": (0.5, 2), "damping": (0, 0.3),
+                 "elastic_share": (0.1, 1), "yield_displacement": (0.2, 2),
+                 "sharpness": (1, 3), "force": (0.2, 2), "angular_frequency": (0.5, 2)},
+    "bouncing_ball": {"drop_height": (0.5, 3), "restitution": (0.7, 1)},
+    "duffing": {"damping": (0, 0.5), "linear": (-1, 1), "cubic": (0, 2), "force": (0, 1),
+                "omega": (0.5, 2), "start_x": (-1, 1), "start_v": (-1, 1)},
+    "forced_impact": {"damping": (0, 0.3), "omega": (0.5, 3), "gap": (0.1, 1),
+                      "restitution": (0.3, 1)},
+    "lorenz": {"rho": (0.5, 40), "sigma": (8, 12), "start_x": (-2, 2), "start_y": (-2, 2)},
+    "lugre": {"pulling_speed": (0.05, 1), "bristle_stiffness": (100, 1000),
+              "bristle_damping": (5, 20), "stribeck_speed": (0.01, 0.1)},
+    "relief_valve": {"flow": (1, 8), "restitution": (0.5, 0.9)},
+    "van_der_pol": {"mu": (0.1, 5), "force": (0, 1), "start_v": (-1, 1)},
+}  # fmt: skip
+
+
+@functools.cache
+def model_of_file(name: str) -> Model:
+    return read_model(name, Path())
+
+
+def case_of_file(name: str, method: str, n: int) -> Case:
+    """n random points of a shipped model file."""
+    model = model_of_file(name)
+    chosen = next(each for each in model.methods if each.name == method)
+    return case_at(f"{name}-{method}", model, chosen, values_of(name, method, n), n)
+
+
+def values_of(name: str, method: str, n: int) -> Values:
+    """Windows of different lengths, some of which begin late or end before they begin."""
+    rng = np.random.default_rng(5)
+    values = {key: rng.uniform(*bounds, n) for key, bounds in RANGES[name].items()}
+    values["window_end"] = rng.uniform(0.5, 6.0, n)
+    values["window_start"] = np.where(rng.random(n) < 0.5, 0.0, rng.uniform(0.0, 2.0, n))
+    values["maximum_events"] = np.where(rng.random(n) < 0.9, 1000.0, 3.0)
+    return values | controls(method, n, rng)
+
+
+def controls(method: str, n: int, rng: np.random.Generator) -> Values:
+    """Steps of different lengths, or tolerances and bounds that some points meet."""
+    if method == "rk4":
+        return {"step": rng.uniform(0.005, 0.05, n)}
+    return {
+        "relative_tolerance": 10.0 ** rng.uniform(-8, -4, n),
+        "maximum_step": np.where(rng.random(n) < 0.7, np.inf, 0.1),
+        "maximum_steps": np.where(rng.random(n) < 0.9, 1e6, 20.0),
+    }
