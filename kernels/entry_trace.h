@@ -5,6 +5,8 @@
 // are the same as in a run, so a trace shows what a run computes, and the budget changes no bit.
 #pragma once
 
+#include "event_log.h"
+
 struct Trace {
     int64 next;                // first sample that is not taken yet
     int64 stop;                // one past the last
@@ -15,6 +17,8 @@ struct Trace {
     double const* times;       // of the samples, in s, ascending
     double* rows;              // per sample: its actual time, then the observables
     void* trail;
+    double* events;  // see event_log.h
+    int64 event_room;
 };
 
 struct Point {
@@ -87,6 +91,7 @@ extern "C" void tribosweep_span(double const* parameters, double* times) {
 }
 
 extern "C" void tribosweep_trace(Trace* trace) {
+    event_log = {trace->events, trace->event_room};
     Parameters p = gather_parameters(Point{trace->parameters});
     Trail trail;
     if (trace->resuming) {
@@ -113,4 +118,5 @@ extern "C" void tribosweep_trace(Trace* trace) {
     }
     __builtin_memcpy(trace->trail, &trail, sizeof(trail));
     trace->resuming = 1;
+    event_log = {nullptr, 0};
 }

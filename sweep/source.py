@@ -93,7 +93,7 @@ def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
     parts = [
         "".join(_flatten("portable.h", seen)),
         _generated(kernel),
-        "".join(_model(kernel, seen)),
+        "".join(_model(kernel, seen, target)),
         f"namespace method = {kernel.method.name};\n",
         _columns(kernel),
         *([_rows(kernel.model)] if target == "trace" else []),
@@ -102,7 +102,7 @@ def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
     return "\n".join(parts)
 
 
-def _model(kernel: Kernel, seen: set[str]) -> Iterable[str]:
+def _model(kernel: Kernel, seen: set[str], target: Target) -> Iterable[str]:
     """The header of the model: a file, or generated from the text of a model from a file."""
     if package := kernel.model.package:
         label = f"{package.replace('.', '/')}/kernels"
@@ -112,8 +112,8 @@ def _model(kernel: Kernel, seen: set[str]) -> Iterable[str]:
         return _flatten(f"models/{kernel.model.name}.h", seen)
     system = system_of_text(kernel.model.text)
     wanted = [output.name for output in kernel.outputs]
-    lines = header_of(system, wanted, kernel.method.name).splitlines(keepends=True)
-    return _included(lines, f"{system.name} (generated)", seen)
+    text = header_of(system, wanted, kernel.method.name, traced=target == "trace")
+    return _included(text.splitlines(keepends=True), f"{system.name} (generated)", seen)
 
 
 def kernel_digest(sweep: Sweep) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sweep.backends.tracer import ItemsTracer, Seen, Span, Tracer
 from sweep.config import load
+from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
 from sweep.source import kernel_of
 from sweep.spec import DTYPES, MISSING, STRETCH, Axis, Model, Observable, Sweep, Values
@@ -48,8 +49,10 @@ def trace(
     every parameter as a scalar coordinate, and `status`, that of the point in the sweep. `exact`
     methods and `newmark` give the motion at the times themselves. Other methods with a step give
     each of their states at or before these times once, and `time` is that of the state. Where the
-    computation ends early, later values are missing; a point without motion has none. SweepError if
-    the request cannot be met.
+    computation ends early, later values are missing; a point without motion has none. If the model
+    is a file with events, the attribute `events` lists them in JSON, [[time, name], ...]: those
+    from the first to the last time, among the first 10,000 of the motion. SweepError if the request
+    cannot be met.
     """
     if not isinstance(cast(object, at or {}), Mapping):
         raise SweepError(f"at={shown(at)} is not a mapping. Give values by name, as a dict")
@@ -225,7 +228,17 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
     attributes = layout.attributes(sweep, {})
     equations = {"equations": sweep.model.text} if sweep.model.text else {}
     provenance = {key: attributes[key] for key in PROVENANCE}
-    return xr.Dataset(variables, coordinates, provenance | equations)
+    return xr.Dataset(variables, coordinates, provenance | equations | _events(sweep, times, seen))
+
+
+def _events(sweep: Sweep, times: Values, seen: Seen) -> dict[str, str]:
+    """The attribute with the events from the first to the last time, of a model that has events."""
+    events = system_of_text(sweep.model.text).events if sweep.model.text else ()
+    if not events or seen.events is None:
+        return {}
+    within = (seen.events[:, 0] >= times[0]) & (seen.events[:, 0] <= times[-1])
+    listed = [[time, events[int(number)].name] for time, number in seen.events[within].tolist()]
+    return {"events": json.dumps(listed)}
 
 
 def _observables(sweep: Sweep, *, per_item: bool) -> list[Observable]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,8 @@ LABEL_WIDTH = 20  # characters that fit along the shortest panel
 LOOP_TICKS = 5  # at most, below the loop: their numbers may be long
 MAP_HEIGHT = 2.0  # of a map of items, in panels
 MAP_COLOURS = ("#9ec1dd", "#c4503b", "#e0b04a", "#6b8f5e")  # of classes after the first
+EVENT_COLOURS = ("#c4503b", "#6b8f5e", "#7d5ba6", "#e0b04a")
+MAX_EVENTS = 200  # that are drawn; more would cover the lines
 SHADES = ("0.88", "0.76", "0.64", "0.52")  # of classes after the first
 
 
@@ -46,9 +50,9 @@ def draw_trace(dataset: xr.Dataset) -> Figure:
     """Draw a trace (see sweep.trace) as a matplotlib Figure.
 
     Observables of one unit and similar size share a panel. Intervals in which a flag does not have
-    its first class (a mass that sticks) are shaded. The model's table defines the loop. If the
-    point is not ok, the title says why, and the time axis covers the whole trace. SweepError if the
-    Dataset is not a trace.
+    its first class (a mass that sticks) are shaded, and up to 200 events are marked. The model's
+    table defines the loop. If the point is not ok, the title says why, and the time axis covers the
+    whole trace. SweepError if the Dataset is not a trace.
     """
     from matplotlib.figure import Figure
 
@@ -105,7 +109,9 @@ def _draw_panels(
         axes = figure.add_subplot(grid[row, 0], sharex=stack[0] if stack else None)
         _shade(axes, dataset)
         lines = [_draw_line(axes, dataset, name) for name in names]
-        handles = [*(lines if len(lines) > 1 else ()), *(() if stack else _shades(dataset))]
+        marks = _mark_events(axes, dataset)
+        of_stack = () if stack else (*_shades(dataset), *marks)
+        handles = [*(lines if len(lines) > 1 else ()), *of_stack]
         if handles:
             _draw_legend(axes, handles)
         axes.set_ylabel(_label(dataset, names))
@@ -114,6 +120,21 @@ def _draw_panels(
             axes.set_yticks([])
         stack.append(axes)
     return stack
+
+
+def _mark_events(axes: Axes, dataset: xr.Dataset) -> list[Line2D]:
+    """Draw a thin line at each event, and return one line of each name for the legend."""
+    events: list[tuple[float, str]] = json.loads(dataset.attrs.get("events", "[]"))
+    if len(events) > MAX_EVENTS:
+        return []
+    colours = dict(
+        zip(dict.fromkeys(name for _, name in events), cycle(EVENT_COLOURS), strict=False)
+    )
+    style: dict[str, float] = {"linewidth": 0.6, "alpha": 0.7, "zorder": 1}
+    lines = {name: axes.axvline(time, color=colours[name], **style) for time, name in events}
+    for name, line in lines.items():
+        line.set_label(in_words(name))
+    return list(lines.values())
 
 
 def _draw_legend(axes: Axes, handles: Sequence[Line2D | Patch]) -> None:

@@ -25,6 +25,7 @@ from sweep.source import Kernel, kernel_text
 from sweep.spec import Values
 
 MAX_STATES = 10**8  # items times moments
+MAX_EVENTS = 10**4  # that a trace has
 ONE_LANE = Target(width=1, pack=1)
 ENTRIES = ("tribosweep_trace", "tribosweep_span", "tribosweep_trace_bytes")
 
@@ -33,7 +34,9 @@ class Trace(ctypes.Structure):
     """The Trace of entry_trace.h."""
 
     _fields_ = fields_of(
-        "int64 next stop budget resuming status", "address parameters times rows trail"
+        "int64 next stop budget resuming status",
+        "address parameters times rows trail events",
+        "int64 event_room",
     )
 
 
@@ -55,6 +58,7 @@ class Seen:
     status: int
     items: NDArray[np.float64] | None = None  # (n_times, n_items, n_item_observables)
     places: NDArray[np.float64] | None = None  # (n_items,): where the items are
+    events: NDArray[np.float64] | None = None  # (n_events, 2): time, number; the first MAX_EVENTS
 
 
 class TraceLibrary:
@@ -114,9 +118,11 @@ class Tracer(TraceLibrary):
         SLICE_SECONDS, so that an interrupt takes effect.
         """
         times = np.ascontiguousarray(times, np.float64)
-        rows, trace = self._rows(times), Trace(stop=times.size)
-        self._run(trace, budget, times=times, rows=rows)
-        return Seen(rows, int(trace.stop), int(trace.status))
+        rows, trace = self._rows(times), Trace(stop=times.size, event_room=MAX_EVENTS)
+        events = np.full((MAX_EVENTS, 2), np.nan)
+        self._run(trace, budget, times=times, rows=rows, events=events)
+        happened = events[~np.isnan(events[:, 0])]
+        return Seen(rows, int(trace.stop), int(trace.status), events=happened)
 
 
 class ItemsTrace(ctypes.Structure):

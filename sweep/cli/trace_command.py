@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,8 +53,9 @@ def trace(
 ) -> None:
     """Trace the motion of one point over time.
 
-    The default range is the sweep's window. A picture shows the observables, with stick shaded, and
-    the loop of force over displacement. The exit status is 1 if the point's status is not ok.
+    The default range is the sweep's window. A picture shows the observables, with stick shaded and
+    events marked, and the loop of force over displacement. The exit status is 1 if the point's
+    status is not ok.
     """  # fmt: skip
     from sweep.config import load
     from sweep.tracing import as_point, refuse_end, save, trace_point
@@ -84,6 +86,7 @@ def _print_trace(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_
             "from": float(time[0]),
             "to": float(time[-1]),
             "observables": outputs_json(dataset, found),
+            "events": json.loads(dataset.attrs.get("events", "[]")),
             "status": {"name": status.name, "sentence": sweep.model.sentences[status]},
             "file": None if written is None else str(written),
         }

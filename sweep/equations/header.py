@@ -17,9 +17,15 @@ SCHEMES = {"rk4": "Rk4", "rk54": "Rk54", "dop853": "Dop853", "rodas4": "Rodas4"}
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
 
 
-def header_of(system: System, outputs: Collection[str], method: str) -> str:
-    """The text that stands where a shipped model has its header; only `outputs` are computed."""
-    writer = Writer(system, [rule for rule in system.outputs if rule.name in outputs])
+def header_of(
+    system: System, outputs: Collection[str], method: str, *, traced: bool = False
+) -> str:
+    """The text that stands where a shipped model has its header; only `outputs` are computed.
+
+    With `traced`, the kernel also writes a log of the events.
+    """
+    rules = [rule for rule in system.outputs if rule.name in outputs]
+    writer = Writer(system, rules, traced=traced)
     results = writer.results()  # first: it fills the sums
     members = [
         writer.vector("initial", [state.initial for state in system.states]),
@@ -39,6 +45,7 @@ def header_of(system: System, outputs: Collection[str], method: str) -> str:
         [
             '#include "systems/functions.h"',
             '#include "systems/ring.h"',
+            *(['#include "event_log.h"'] if traced else ()),
             "namespace equations {",
             "using systems::Vector;",
             *writer.numbers(),
@@ -87,8 +94,9 @@ def _flag(on: bool) -> str:
 class Writer:
     """Writes the parts of the header; what is constant per point gathers in `once`."""
 
-    def __init__(self, system: System, rules: Sequence[Rule]) -> None:
+    def __init__(self, system: System, rules: Sequence[Rule], *, traced: bool = False) -> None:
         self.system = system
+        self.traced = traced
         self.rules = rules  # of the outputs that are computed
         self.sums = Sums()
         self.definitions = {each.name: each.value for each in system.definitions}
@@ -127,7 +135,11 @@ class Writer:
         yield f"constexpr bool periodic = {_flag(bool(self._sampled(PERIOD)))};"
         yield "struct Samples {"
         yield from (f"    systems::Ring<{keep}> {PREFIX}{name};" for name, keep in kept.items())
-        yield _function("void clear()", [f"{PREFIX}{name}.clear();" for name in kept])
+        clears = [f"{PREFIX}{name}.clear();" for name in kept]
+        if self.traced:
+            yield "    real logged;"
+            clears.append("logged = 0.0;")
+        yield _function("void clear()", clears)
         yield "};"
         yield f"constexpr double start_mode = {self.modes.index(self.system.start_mode)}.0;"
         yield f"constexpr bool entry_events = {_flag(entry)};"
@@ -226,7 +238,11 @@ class Writer:
     def record(self) -> str:
         """What is kept of each event, from the state right before it."""
         head = f"void record(Sums& sums, {MOTION}, mask here)"
-        return _choice(head, map(self._recorded, self.system.events), "", "class Sums")
+        bodies = [self._recorded(event) for event in self.system.events]
+        if self.traced:  # its only lane has the event
+            for i, body in enumerate(bodies):
+                body.append(f"log_event(sums.samples.logged, t, {i});")
+        return _choice(head, bodies, "", "class Sums")
 
     def _recorded(self, event: Event) -> list[str]:
         code = self.code()

@@ -1,0 +1,98 @@
+"""The events of a traced motion, against the closed forms of a belt and of a bouncing ball."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.analysis.traces import MAX_EVENTS, draw_trace
+from sweep.backends.tracer import Tracer
+from sweep.source import kernel_of
+from sweep.tracing import save
+
+BELT = {
+    "mass": 1.0, "stiffness": 1.0, "belt_speed": 0.2, "static_force": 1.0, "kinetic_force": 0.7,
+    "relative_tolerance": 1e-12, "window_start": 20.0, "window_end": 40.0,
+}  # fmt: skip
+SLIP_TIME = 2 * math.pi - 2 * math.atan2(1.0 - 0.7, 0.2)  # until the mass is as fast as the belt
+STICK_TIME = 2 * (1.0 - 0.7) / 0.2
+RELEASES = [1.0 / 0.2 + i * (SLIP_TIME + STICK_TIME) for i in range(5)]
+EVENTS = [(t + late, n) for t in RELEASES for late, n in ((0, "release"), (SLIP_TIME, "capture"))]
+
+
+def belt(start: float, end: float = 40.0) -> xr.Dataset:
+    request = {"model": "belt", "method": "dop853", "parameters": BELT}
+    return sweep.trace(request, start=start, end=end, samples=50)
+
+
+@pytest.mark.parametrize(("start", "end"), [(0.0, 40.0), (10.0, 30.0)])
+def test_events_from_the_first_to_the_last_time_are_listed(start: float, end: float) -> None:
+    listed = json.loads(belt(start, end).attrs["events"])
+    expected = [event for event in EVENTS if start <= event[0] <= end]
+    assert [name for _, name in listed] == [name for _, name in expected]
+    times = [time for time, _ in listed]
+    np.testing.assert_allclose(times, [time for time, _ in expected], rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["rk54", "dop853", "rodas4"])
+def test_impacts_of_a_ball_between_two_samples_are_all_listed(method: str) -> None:
+    point = {"drop_height": 1.0, "restitution": 0.8, "window_end": 3.0, "relative_tolerance": 1e-11}
+    request = {"model": "bouncing_ball", "method": method, "parameters": point}
+    listed = json.loads(sweep.trace(request, samples=2).attrs["events"])
+    fall = math.sqrt(2 / 9.81)
+    expected = [fall * (1 + 2 * sum(0.8**k for k in range(1, n + 1))) for n in range(6)]
+    assert {name for _, name in listed} == {"impact"}
+    np.testing.assert_allclose([time for time, _ in listed], expected, rtol=1e-8)
+
+
+def test_budgets_and_samples_change_no_bit_of_the_events() -> None:
+    request = {"model": "belt", "method": "dop853", "parameters": BELT}
+    point = sweep.load(request).sweep
+    tracer = Tracer(kernel_of(point), point.constants)
+    whole = tracer.look(np.linspace(0.0, 40.0, 50)).events
+    assert whole is not None
+    assert len(whole) == len(EVENTS)
+    for budget, samples in ((1, 50), (7, 3), (None, 500)):
+        again = tracer.look(np.linspace(0.0, 40.0, samples), budget).events
+        np.testing.assert_array_equal(again, whole)
+
+
+def test_a_picture_marks_every_event_in_every_panel() -> None:
+    dataset = belt(0.0)
+    times = [time for time, _ in json.loads(dataset.attrs["events"])]
+    panels = [axes for axes in draw_trace(dataset).axes if axes.get_ylabel()]
+    assert len(panels) > 1
+    for axes in panels:
+        marks = [line for line in axes.lines if len(line.get_xdata()) == 2]
+        assert [float(line.get_xdata()[0]) for line in marks] == times
+    legend = panels[0].get_legend()
+    assert legend is not None
+    assert {"release", "capture"} <= {text.get_text() for text in legend.get_texts()}
+    many = dataset.assign_attrs(events=json.dumps([[1.0, "release"]] * (MAX_EVENTS + 1)))
+    for axes in draw_trace(many).axes:
+        assert not [line for line in axes.lines if len(line.get_xdata()) == 2]
+
+
+def test_files_of_a_trace_have_its_events(tmp_path: Path) -> None:
+    dataset = belt(0.0)
+    with xr.open_dataset(save(dataset, tmp_path / "x.nc")) as read:
+        assert read.attrs["events"] == dataset.attrs["events"]
+    text = save(dataset, tmp_path / "x.csv").read_text()
+    assert f"# events: {dataset.attrs['events']}\n" in text
+
+
+def test_a_model_without_events_has_no_list_of_them() -> None:
+    decay = {
+        "format": 1, "name": "decay", "title": "decay",
+        "states": {"x": {"initial": "1"}}, "derivatives": {"x": "-x"}, "time_unit": "1",
+        "outputs": {"left": {"final": "x", "meaning": "what is left"}},
+    }  # fmt: skip
+    dataset = sweep.trace({"model": decay, "parameters": {"window_end": 1.0}})
+    np.testing.assert_allclose(dataset["x"][-1], math.exp(-1.0), rtol=1e-5)
+    assert "events" not in dataset.attrs
