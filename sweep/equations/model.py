@@ -51,6 +51,7 @@ SUMMARIES = {
     "rodas4": "Rosenbrock, order 4, with chosen steps: for stiff systems",
 }
 MOST_STIFF_STATES = 16  # rodas4 keeps a matrix of their number squared
+PACKED_STATES = 4  # at most: with more, two vectors of points do not fit the registers
 
 SENTENCES = {
     Status.ok: "computed",
@@ -124,7 +125,7 @@ def _method(name: str, system: System) -> Method:
         revision=REVISION,
         summary=SUMMARIES[name],
         parameters=_in_unit((*controls, MAXIMUM_EVENTS), system.time_unit),
-        pack=1,
+        pack=2 if len(system.states) <= PACKED_STATES and name != "rodas4" else 1,
         least_chunk=2**10,
         traced=True,
     )
