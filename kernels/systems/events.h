@@ -22,12 +22,13 @@ template <class System> struct Ends {
     Vector<n> const &y0, &f0, &y1, &f1;
 };
 
-// Whether an event wants to be crossed from this side.
-template <int e> HD mask wants(real side) {
-    if constexpr (Rule<e>::direction > 0) return side < 0.0;
-    if constexpr (Rule<e>::direction < 0) return side > 0.0;
+// Whether a crossing from this side has the direction: 1 rising, -1 falling, 0 both.
+template <int direction> HD mask has_direction(real side) {
+    if constexpr (direction > 0) return side < 0.0;
+    if constexpr (direction < 0) return side > 0.0;
     return side != 0.0;
 }
+template <int e> HD mask wants(real side) { return has_direction<Rule<e>::direction>(side); }
 
 // The side of zero on which the expression is right after the beginning of the step.
 template <int e, class System> HD real side_of(Ends<System> const& ends, real sign) {
@@ -57,12 +58,12 @@ struct Bracket {
 
 // The first wanted crossing in the step: at its end the expression has changed sides, or it has passed an
 // extreme on the other side.
-template <int e, class System, class Dense>
+template <int e, int direction, class System, class Dense>
 HD Bracket bracket(Ends<System> const& ends, Dense const& dense, real sign, mask here) {
     System const& system = ends.system;
     real side = side_of<e>(ends, sign);
     mask crossed = here & crossed_by_end<e>(ends, side, sign);
-    Bracket found{crossed & wants<e>(side), 0.0, 1.0, side};
+    Bracket found{crossed & has_direction<direction>(side), 0.0, 1.0, side};
     real rate0 = side * system.template when_rate<e>(ends.t0, ends.y0, ends.f0);
     real rate1 = side * system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
     mask turns = here & ~crossed & (rate0 < 0.0) & (rate1 > 0.0);
@@ -74,7 +75,8 @@ HD Bracket bracket(Ends<System> const& ends, Dense const& dense, real sign, mask
         };
         real s = root_between(rate, 0.0, 1.0, rate0, rate1, turns, 1e-10);
         mask beyond = turns & (side * system.template when<e>(dense.time(s), dense(s)) < 0.0);
-        mask first = beyond & wants<e>(side), second = beyond & wants<e>(-side);
+        mask first = beyond & has_direction<direction>(side);
+        mask second = beyond & ~first & has_direction<direction>(-side);
         found.crosses = found.crosses | first | second;
         found.high = select(first, s, found.high);
         found.low = select(second, s, found.low);
@@ -98,6 +100,53 @@ HD real crossing(Ends<System> const& ends, Dense const& dense, Bracket const& fo
     real after = g(found.high);
     before = select(before * found.side > 0.0, before, found.side * greatest(abs(after), 1e-300));
     return root_between(g, found.low, found.high, before, after, found.crosses, 1e-12);
+}
+
+// A crossing on the dense motion of a step that changes nothing.
+template <int e, int direction, class System, class Dense> struct Seen {
+    System const& system;
+    Dense const& dense;
+    mask crosses;
+    real share;
+
+    HD Seen(Ends<System> const& ends, Dense const& dense, mask here)
+        : system(ends.system), dense(dense), crosses(false), share(2.0) {
+        real sign = sign_of(system.template when<e>(ends.t0, ends.y0));
+        Bracket found = bracket<e, direction>(ends, dense, sign, here);
+        if (!any(found.crosses)) return;
+        crosses = found.crosses;
+        share = select(crosses, crossing<e>(ends, dense, found, sign), share);
+    }
+    HD void record(Sums& sums, real window_start, mask here) const {
+        if (!any(here)) return;
+        real t = dense.time(share);
+        auto y = dense(share);
+        mask seen = here & (t >= window_start);
+        if constexpr (Rule<e>::conditional) seen = seen & system.template condition<e>(t, y);
+        system.template record<e>(sums, t, y, seen);
+    }
+};
+
+// Records the crossings of events that do not change the motion, in the order of their times.
+template <class System, class Dense>
+HD void observe(Sums& sums, Ends<System> const& ends, Dense const& dense, real window_start,
+                mask here) {
+    each<equations::observed>([&](auto i) {
+        constexpr int e = n_events + i;
+        constexpr int direction = Rule<e>::direction;
+        mask asked = here & ends.system.template active<e>();
+        if constexpr (direction != 0) {
+            Seen<e, direction, System, Dense> seen(ends, dense, asked);
+            seen.record(sums, window_start, seen.crosses);
+        } else {
+            Seen<e, 1, System, Dense> rising(ends, dense, asked);
+            Seen<e, -1, System, Dense> falling(ends, dense, asked);
+            mask first = rising.share <= falling.share;
+            rising.record(sums, window_start, rising.crosses & first);
+            falling.record(sums, window_start, falling.crosses);
+            rising.record(sums, window_start, rising.crosses & ~first);
+        }
+    });
 }
 
 }  // namespace systems

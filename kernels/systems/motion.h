@@ -119,10 +119,12 @@ template <class Scheme> struct Motion {
         return used;
     }
 
-    // Where nothing is looked for inside steps of constant length, many are taken at a stride.
-    static constexpr bool strides = !Scheme::controlled && n_events == 0 &&
-                                    equations::integrals + equations::extremes == 0 &&
-                                    !equations::periodic;
+    // Whether anything is looked for inside steps.
+    static constexpr bool sums_up =
+        equations::integrals + equations::extremes + equations::observed > 0 || equations::periodic;
+
+    // Where nothing is, and steps are of constant length, many are taken at a stride.
+    static constexpr bool strides = !Scheme::controlled && n_events == 0 && !sums_up;
 
     // Takes as many steps as no lane ends in, at most 64; returns their number. If a state overflows
     // nothing is taken, so that single attempts find the step in which it does.
@@ -139,7 +141,7 @@ template <class Scheme> struct Motion {
         Vector<n> y = s.y, f = s.f;
         for (int64 i = 0; i < steps; ++i) {
             real end = t + h;
-            y = Scheme::end(system, t, y, f, end - t);
+            y = Scheme::end(system, t, y, f, h);
             f = system.rates(end, y);
             t = end;
         }
@@ -172,17 +174,20 @@ template <class Scheme> struct Motion {
         mask active = s.going();
         mask shortened;
         real end = end_of_trial(s, window, shortened);
-        real h = end - s.t;
+        real h = select(shortened, end - s.t, s.h);
         Trial trial = Scheme::step(system, s.t, s.y, s.f, h);
         mask taken = active & judge(s, system, p, trial, scales, h, shortened, active);
         s.tries = select(active, s.tries + 1.0, s.tries);
 
         if constexpr (n_events > 0)
             taken = taken & look_for_events(s, system, trial, h, end, taken);
-        if constexpr (equations::integrals + equations::extremes > 0 || equations::periodic)
-            if (any(taken & (end >= window.start)))
-                add_step<Scheme::order>(s.sums, system, Scheme::dense(system, trial, s.t, s.y, h),
-                                        window.start, taken);
+        if constexpr (sums_up)
+            if (any(taken & (end >= window.start))) {
+                auto dense = Scheme::dense(system, trial, s.t, s.y, h);
+                add_step<Scheme::order>(s.sums, system, dense, window.start, taken);
+                Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f};
+                observe(s.sums, ends, dense, window.start, taken);
+            }
         pass(s, system, window, trial, end, taken);
         if constexpr (n_events > 0) take_events(s, system, p, window, taken);
         mask ends = active & (s.ended == going) & (s.t >= window.end);
@@ -195,20 +200,21 @@ template <class Scheme> struct Motion {
     // Whether a trial is accurate enough; sets the length of the next.
     HD static mask judge(State& s, System const& system, Parameters const& p, Trial const& trial,
                          Vector<n> const& scales, real h, mask shortened, mask active) {
-        real size = 0.0;
-        each<n>([&](auto i) { size += abs(trial.y[i]) + abs(trial.f[i]); });
-        mask finite = size < largest;
-        mask accepted = finite;
-        if constexpr (Scheme::controlled) {
+        mask accepted, finite;
+        if constexpr (!Scheme::controlled) {
+            real size = 0.0;
+            each<n>([&](auto i) { size += abs(trial.y[i]) + abs(trial.f[i]); });
+            accepted = finite = size < largest;
+        } else {
+            // An end that is not finite has no finite error.
             real square = Scheme::error_square(trial, s.y, scales, 1.0 / p.relative_tolerance, h);
-            mask fits = square < 1.0;
-            if constexpr (n_events > 0) fits = fits | (s.aims > 0.0);
-            accepted = finite & fits;
+            accepted = square < 1.0;
+            finite = square < largest;
+            if constexpr (n_events > 0) accepted = accepted | (finite & (s.aims > 0.0));
             real factor = step_factor(square, Scheme::error_order);
             factor = select(accepted, factor, least(select(finite, factor, 0.2), 0.9));
             real next = least(h * factor, p.maximum_step);
-            s.h = select(active & ~(accepted & shortened & (next < s.h)),
-                         select(shortened & accepted, s.h, next), s.h);
+            s.h = select(active & ~(accepted & shortened), next, s.h);
         }
         // A step that cannot be shortened any more.
         real least_step = 4e-16 * s.t;
@@ -263,7 +269,7 @@ template <class Scheme> struct Motion {
         real first = 2.0;
         each<n_events>([&](auto e) {
             mask asked = here & ends.system.template active<e>();
-            Bracket crossing_in = bracket<e>(ends, dense, s.sign[e], asked);
+            Bracket crossing_in = bracket<e, Rule<e>::direction>(ends, dense, s.sign[e], asked);
             if (!any(crossing_in.crosses)) return;
             real share = crossing<e>(ends, dense, crossing_in, s.sign[e]);
             mask earlier = crossing_in.crosses & (share < first);
@@ -473,7 +479,7 @@ template <class Scheme> struct Motion {
         mask shortened;
         Window window = system.window();
         real end = end_of_trial(s, window, shortened);
-        real h = end - s.t;
+        real h = select(shortened, end - s.t, s.h);
         mask moves = (s.ended == going) & (h > 0.0);
         Trial trial = Scheme::step(system, s.t, s.y, s.f, h);
         auto dense = Scheme::dense(system, trial, s.t, s.y, h);

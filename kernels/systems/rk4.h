@@ -24,13 +24,19 @@ struct Rk4 {
         real half = 0.5 * h, middle = t + half;
         Vector<n> y;
         each<n>([&](auto i) { y[i] = fma(half, f0[i], y0[i]); });
-        Vector<n> k2 = system.rates(middle, y);
-        each<n>([&](auto i) { y[i] = fma(half, k2[i], y0[i]); });
-        Vector<n> k3 = system.rates(middle, y);
-        each<n>([&](auto i) { y[i] = fma(h, k3[i], y0[i]); });
-        Vector<n> k4 = system.rates(t + h, y);
+        Vector<n> sum, k = system.rates(middle, y);
+        each<n>([&](auto i) {
+            sum[i] = fma(2.0, k[i], f0[i]);
+            y[i] = fma(half, k[i], y0[i]);
+        });
+        k = system.rates(middle, y);
+        each<n>([&](auto i) {
+            sum[i] = fma(2.0, k[i], sum[i]);
+            y[i] = fma(h, k[i], y0[i]);
+        });
+        k = system.rates(t + h, y);
         real sixth = h * (1.0 / 6.0);
-        each<n>([&](auto i) { y[i] = fma(sixth, fma(2.0, k2[i] + k3[i], f0[i] + k4[i]), y0[i]); });
+        each<n>([&](auto i) { y[i] = fma(sixth, sum[i] + k[i], y0[i]); });
         return y;
     }
 

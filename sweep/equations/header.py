@@ -32,7 +32,7 @@ def header_of(
         writer.vector("scales", [state.scale for state in system.states]),
         writer.rates(),
         *(writer.jacobian() if method == "rodas4" else ()),
-        *writer.events(),
+        *writer.event_members(),
         writer.outside(),
         *writer.integrals(),
         writer.record(),
@@ -49,7 +49,7 @@ def header_of(
             "namespace equations {",
             "using systems::Vector;",
             *writer.numbers(),
-            *(_event_rule(i, event, system) for i, event in enumerate(system.events)),
+            *(_event_rule(i, event, system) for i, event in enumerate(writer.events)),
             "struct System {",
             "Parameters const& p;",
             "real mode = 0.0;",
@@ -70,6 +70,11 @@ def header_of(
             "",
         ]
     )
+
+
+def acts(event: Event) -> bool:
+    """Whether it changes the motion; the others are only seen, on the dense motion of a step."""
+    return bool(event.sets or event.then or event.stop_after)
 
 
 def _event_rule(number: int, event: Event, system: System) -> str:
@@ -99,6 +104,12 @@ class Writer:
         self.traced = traced
         self.rules = rules  # of the outputs that are computed
         self.sums = Sums()
+        acting = [event for event in system.events if acts(event)]
+        named = {rule.event for rule in rules}
+        seen = [event for event in system.events if not acts(event)]
+        self.acting = len(acting)
+        # Those that are only seen follow, if an output or the log of a trace needs them.
+        self.events = [*acting, *(event for event in seen if traced or event.name in named)]
         self.definitions = {each.name: each.value for each in system.definitions}
         self.states = [state.name for state in system.states]
         self.modes = [mode.name for mode in system.modes]
@@ -122,7 +133,8 @@ class Writer:
         """How many there are of everything, for the sizes of arrays."""
         counts = {
             "states": len(self.states),
-            "events": len(self.system.events),
+            "events": self.acting,
+            "observed": len(self.events) - self.acting,
             "integrals": len(self.sums.integrands),
             "extremes": len(self.sums.extremes),
             "counts": len(self.sums.counts),
@@ -192,9 +204,9 @@ class Writer:
         by_time = [derivative(rate, {"t": ONE}) for rate in rates]
         yield self.vector("rates_by_time", by_time, MOTION)
 
-    def events(self) -> Iterable[str]:
+    def event_members(self) -> Iterable[str]:
         """The expressions of the events, their rates, modes, conditions and `set`."""
-        events = self.system.events
+        events = self.events
         yield self._numbered("when", [event.when for event in events])
         rates = [self._rate(event.when) for event in events]
         yield self._numbered("when_rate", rates, "f")
@@ -223,7 +235,7 @@ class Writer:
         code = self.code()
         for name in self.states:
             code.outside(self._by_mode(name))
-        for event in self.system.events:
+        for event in self.events[: self.acting]:
             code.outside(event.when)
         lines = ["mask outside = false;", *code.lines, "return outside;"]
         return _function(f"mask outside({MOTION}) const", lines)
@@ -238,10 +250,11 @@ class Writer:
     def record(self) -> str:
         """What is kept of each event, from the state right before it."""
         head = f"void record(Sums& sums, {MOTION}, mask here)"
-        bodies = [self._recorded(event) for event in self.system.events]
+        bodies = [self._recorded(event) for event in self.events]
         if self.traced:  # its only lane has the event
-            for i, body in enumerate(bodies):
-                body.append(f"log_event(sums.samples.logged, t, {i});")
+            for event, body in zip(self.events, bodies, strict=True):
+                number = self.system.events.index(event)
+                body.append(f"log_event(sums.samples.logged, t, {number});")
         return _choice(head, bodies, "", "class Sums")
 
     def _recorded(self, event: Event) -> list[str]:

@@ -12,7 +12,11 @@ import sweep
 from sweep.spec import Status
 from tests.equations.examples import BALL, BLOCK, model, points
 
-METHODS = ("rk4", "rk54", "dop853", "rodas4")
+METHODS = (
+    "rk4",
+    "rk54",
+    *(pytest.param(method, marks=pytest.mark.broad) for method in ("dop853", "rodas4")),
+)
 GRAVITY, RESTITUTION, HEIGHT = 9.81, 0.8, 2.0
 
 
@@ -186,7 +190,7 @@ both = { count = "either", meaning = "crossings" }
 @pytest.mark.parametrize("method", METHODS)
 def test_two_crossings_around_one_extreme_are_found(method: str) -> None:
     """A step is longer than the time between the crossings."""
-    steps = {"step": 0.3} if method == "rk4" else {"relative_tolerance": 1e-6}
+    steps = {"step": 0.2} if method == "rk4" else {"relative_tolerance": 1e-6}
     heights = [0.5, 0.9, 0.99, 0.999, -0.9, -0.999]
     found = points(ARCH, method, {"height": heights}, window_end=20 * math.pi + 0.1, **steps)
     for name in ("ups", "downs"):
@@ -195,7 +199,7 @@ def test_two_crossings_around_one_extreme_are_found(method: str) -> None:
     assert found.both.values.tolist() == [20] * len(heights)
 
 
-@pytest.mark.parametrize("method", ["rk54", "dop853"])
+@pytest.mark.parametrize("method", ["rk54", pytest.param("dop853", marks=pytest.mark.broad)])
 def test_the_block_of_sdnd104_gives_the_wear_power_of_the_exact_method(
     method: str, tmp_path: Path
 ) -> None:

@@ -148,9 +148,9 @@ def test_order_of_the_state_after_an_impact(method: str) -> None:
     impact = math.acos(0.5) / rate  # x = 4 cos(rate t) - 2
     speeds = restitutions * 4.0 * rate * math.sin(rate * impact)
     exact = 2.0 * math.cos(rate * since) + speeds / rate * math.sin(rate * since) - 2.0
-    first = {"rk4": 0.05, "rk54": 0.1, "dop853": 0.24, "rodas4": 0.05}[method]
+    first = {"rk4": 0.05, "rk54": 0.1, "dop853": 0.2, "rodas4": 0.05}[method]
     errors: list[float] = []
-    for halvings in range(3):
+    for halvings in range(2 if method == "dop853" else 3):  # then rounding
         found = points(
             text, method, {"restitution": restitutions}, gravity=9.0, height=2.0,
             window_end=impact + since, **with_steps(method, first / 2**halvings),

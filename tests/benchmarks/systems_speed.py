@@ -1,0 +1,99 @@
+"""Speed of models from text files on one core, beside numba with points side by side.
+
+Times are medians of the processor time of one thread, measured in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sweep.backends.cpu import CpuBackend
+from sweep.config.model_file import read_model
+from sweep.spec import Column, Points, Sweep, parameters_of
+from tests.benchmarks.peers import systems_numba
+from tests.benchmarks.record import Figure
+from tests.benchmarks.timed import cpu_seconds
+
+RK4_BOUNDS = {8: 5e8, 4: 2.5e8}  # steps a second, by doubles in a vector
+STEP, END = 1e-3, 10.0
+TOLERANCE = 1e-8
+AGREEMENT = 1e-6  # of final states: both have the tolerance's error
+
+
+def measure(quick: bool) -> list[Figure]:
+    count, repeats = (1024, 3) if quick else (4096, 7)
+    return [*_rk4(count, repeats), *_choosing("lorenz", count, repeats),
+            *_choosing("duffing", count, repeats)]  # fmt: skip
+
+
+def _rk4(count: int, repeats: int) -> Iterator[Figure]:
+    rho = np.linspace(0.5, 21.0, count)
+    sigma, beta = np.full(count, 10.0), np.full(count, 8.0 / 3.0)
+    ours, width = _ours("lorenz", "rk4", "final_x", {"rho": rho}, step=STEP, window_end=END)
+    theirs = lambda: systems_numba.lorenz_rk4(sigma, rho, beta, END, STEP)  # noqa: E731
+    theirs()
+    seconds = cpu_seconds({"ours": ours, "numba": theirs}, repeats)
+    speed = count * END / STEP / seconds["ours"]
+    yield Figure("lorenz, rk4", speed, "steps/s", at_least=RK4_BOUNDS.get(width))
+    yield from _beside("lorenz, rk4", seconds, ours(), theirs(), 1e-9)
+
+
+def _choosing(model: str, count: int, repeats: int) -> Iterator[Figure]:
+    controls = {"relative_tolerance": TOLERANCE, "window_end": END}
+    if model == "lorenz":
+        rho = np.linspace(0.5, 21.0, count)
+        ours, _ = _ours(model, "rk54", "final_x", {"rho": rho}, **controls)
+        start, given = np.ones(3), (np.full(count, 10.0), rho, np.full(count, 8.0 / 3.0))
+    else:
+        force = np.linspace(0.1, 0.3, count)
+        fixed = {"damping": 0.3, "linear": -1.0, "cubic": 1.0, "omega": 1.2, "start_x": 1.0}
+        ours, _ = _ours(model, "rk54", "final_x", {"force": force}, **fixed, **controls)
+        start = np.array([1.0, 0.0, 0.0])
+        given = (np.full(count, 0.3), force, np.full(count, 1.2))
+    peer = systems_numba.CHOOSING[model]
+    theirs = lambda: peer(start, *given, END, TOLERANCE)  # noqa: E731
+    theirs()
+    seconds = cpu_seconds({"ours": ours, "numba": theirs}, repeats)
+    name = f"{model}, rk54 choosing its steps"
+    yield Figure(name, count / seconds["ours"], "points/s")
+    yield from _beside(name, seconds, ours(), theirs(), AGREEMENT)
+
+
+def _beside(
+    name: str, seconds: dict[str, float], ours: Any, theirs: Any, agreement: float
+) -> Iterator[Figure]:
+    ratio = seconds["numba"] / seconds["ours"]
+    yield Figure(f"{name}: ours to SIMD-blocked numba", ratio, "times", at_least=1.0)
+    error = float(np.max(np.abs(ours - theirs) / (1.0 + np.abs(theirs))))
+    yield Figure(f"{name}: difference from numba", error, "", at_most=agreement)
+
+
+def _ours(
+    model: str, method: str, output: str, varied: dict[str, Any], **fixed: float
+) -> tuple[Callable[[], Any], int]:
+    """A function that computes the points, and the doubles in a vector of this machine."""
+    table = read_model(model, Path())
+    chosen = next(each for each in table.methods if each.name == method)
+    outputs = tuple(each for each in table.outputs if each.name == output)
+    sweep = Sweep(model=table, method=chosen, parameter_set=table.parameter_sets[0],
+                  constants={}, axes=(), outputs=outputs)  # fmt: skip
+    parameters = parameters_of(table, table.parameter_sets[0], chosen)
+    columns = {
+        p.name: Column(np.atleast_1d(np.asarray(varied.get(p.name, fixed.get(p.name, p.default)),
+                                                np.float64)))
+        for p in parameters
+    }  # fmt: skip
+    points = Points(n_points=max(len(c.values) for c in columns.values()), columns=columns)
+    backend = CpuBackend()
+    backend.prepare(sweep, points)
+    width = 8 if "avx512f" in Path("/proc/cpuinfo").read_text(encoding="utf-8") else 4
+    return (lambda: backend.compute(sweep, points).arrays[output]), width
+
+
+if __name__ == "__main__":
+    for figure in measure(quick=True):
+        print(figure)
