@@ -12,6 +12,7 @@ from sweep.store.files import Files
 
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:{1,2}/?/")
 LOCAL_URL = re.compile("(file|local):(//|(?=/))")  # as fsspec defines it
+MIN_MEMORY = 1_000_000_000  # bytes of addresses: 0.7e9 was too little for zarr, 0.9e9 enough
 MAX_LINKS = 40  # that lead to one another, as on Linux
 
 
@@ -28,6 +29,7 @@ def is_in_memory(path: str | Path) -> bool:
 def files_of(path: str | Path, *, durable: bool = False) -> Files:
     """The files at a path or URL, whatever is there. Raises StoreError if it is neither."""
     refuse_no_path(path)
+    refuse_little_memory()
     if is_url(path):
         from sweep.store.remote import RemoteFiles
 
@@ -35,6 +37,23 @@ def files_of(path: str | Path, *, durable: bool = False) -> Files:
     from sweep.store.local import LocalFiles
 
     return LocalFiles(local(path), durable=durable)
+
+
+def refuse_little_memory() -> None:
+    """Raise MachineError under a limit of memory with which zarr cannot start its threads.
+
+    It would wait for them for ever.
+    """
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:  # Windows has no such limits
+        return
+    limit = getrlimit(RLIMIT_AS)[0]
+    if limit != RLIM_INFINITY and limit < MIN_MEMORY:
+        raise MachineError(
+            f"this process may use {limit / 1e6:,.0f} MB of memory, and a store needs "
+            f"{MIN_MEMORY / 1e6:,.0f} MB; raise its limit, as by `ulimit -v unlimited`"
+        )
 
 
 def refuse_no_path(path: object) -> None:

@@ -24,7 +24,7 @@ from sweep import api
 from sweep.backends import Computed, open_backend
 from sweep.backends.compiler import find_compiler
 from sweep.config import load
-from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, Summary, run
+from sweep.engine import ATTEMPTS, Summary, run
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, Status, Sweep
@@ -501,7 +501,7 @@ def test_an_error_of_request_or_machine_ends_the_run_at_once(
     with pytest.raises(error, match="a fault"):
         run(store, RunOptions(workers=2), open_backend=backend)
     assert backend.calls[FRICTIONS[2]] == 1
-    assert sum(backend.calls.values()) <= 3 + TASKS_PER_WORKER * 2
+    assert sum(backend.calls.values()) < len(FRICTIONS)  # how many depends on the threads' turns
     left = {chunk.index for chunk in store.pending()}
     assert len({(0, 0), (1, 0)} & left) <= 1  # the other worker's chunk in progress
     assert (2, 0) in left
