@@ -237,7 +237,8 @@ def _events(sweep: Sweep, times: Values, seen: Seen) -> dict[str, str]:
     if not events or seen.events is None:
         return {}
     within = (seen.events[:, 0] >= times[0]) & (seen.events[:, 0] <= times[-1])
-    listed = [[time, events[int(number)].name] for time, number in seen.events[within].tolist()]
+    rows = sorted(seen.events[within].tolist(), key=lambda row: row[0])  # seen step by step
+    listed = [[time, events[int(number)].name] for time, number in rows]
     return {"events": json.dumps(listed)}
 
 

@@ -111,8 +111,11 @@ template <class Scheme> struct Motion {
         Vector<n> scales = system.scales();
         int64 used = 0;
         while (used < budget && any(s.going())) {
-            if constexpr (strides) used += stride(s, system, window, budget - used);
-            if (used == budget) break;
+            if constexpr (strides) {
+                int64 steps = stride(s, system, window, budget - used);
+                used += steps;
+                if (steps > 0) continue;
+            }
             attempt(s, system, p, window, scales);
             ++used;
         }
@@ -126,14 +129,14 @@ template <class Scheme> struct Motion {
     // Where nothing is, and steps are of constant length, many are taken at a stride.
     static constexpr bool strides = !Scheme::controlled && n_events == 0 && !sums_up;
 
-    // Takes as many steps as no lane ends in, at most 64; returns their number. If a state overflows
+    // Takes as many steps as no lane ends in, at most 256; returns their number. If a state overflows
     // nothing is taken, so that single attempts find the step in which it does.
     HD static int64 stride(State& s, System& system, Window const& window, int64 budget) {
         system.mode = s.mode;
         mask active = s.going();
         real left = floor((window.end - s.t) / s.h) - 2.0;
-        left = select(active, least(left, 64.0), 64.0);
-        int64 steps = budget < 64 ? budget : 64;
+        left = select(active, least(left, 256.0), 256.0);
+        int64 steps = budget < 256 ? budget : 256;
         for (int k = 0; k < lanes; ++k)
             if (lane(left, k) < (double)steps) steps = (int64)lane(left, k);
         if (steps < 1) return 0;

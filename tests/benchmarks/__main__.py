@@ -18,6 +18,7 @@ from tests.benchmarks import record
 NAMES = (
     "exact_speed",
     "schemes_speed",
+    "systems_speed",
     "contact_speed",
     "time_stepping_speed",
     "impact_speed",
