@@ -5,7 +5,7 @@
 
 namespace systems {
 
-// x^power within 1 % for normal x > 0; only the length of steps depends on it.
+// x^power within 0.1 % for normal x > 0 and |power| <= 1; only the length of steps depends on it.
 HD real rough_power(real x, double power) {
     real m = significand(x);
     real log2 =

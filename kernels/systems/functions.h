@@ -1,5 +1,5 @@
 // The functions of expressions in models from files. Outside their range they give NaN, so that a step
-// that leads there is rejected; errors inside it are those of elementary.h.
+// that leads there is rejected. Errors of functions that elementary.h has are those stated there.
 #pragma once
 
 #include "elementary.h"
@@ -14,6 +14,7 @@ using ::exp;
 using ::sqrt;
 
 constexpr double least_normal = 2.2250738585072014e-308;
+constexpr double greatest_finite = 1.7976931348623157e308;
 
 HD mask outside_sin(real x) { return ~(abs(x) <= 1e9); }
 HD mask outside_cos(real x) { return outside_sin(x); }
@@ -21,8 +22,8 @@ HD mask outside_tan(real x) { return outside_sin(x); }
 HD mask outside_asin(real x) { return ~(abs(x) <= 1.0); }
 HD mask outside_acos(real x) { return outside_asin(x); }
 HD mask outside_sqrt(real x) { return ~(x >= 0.0); }
-HD mask outside_log(real x) { return ~(x >= least_normal); }
-HD mask outside_pow(real x) { return ~(x >= least_normal) & ~(x == 0.0); }
+HD mask outside_log(real x) { return ~((x >= least_normal) & (x <= greatest_finite)); }
+HD mask outside_pow(real x, real y) { return outside_log(x) & ~((x == 0.0) & (y > 0.0)); }
 
 HD real within(mask outside, real x) { return select(outside, missing(), x); }
 
@@ -32,26 +33,37 @@ HD void sincos(real x, real& sine, real& cosine) {
     sine = within(outside, sine);
     cosine = within(outside, cosine);
 }
+// Error: 2.6 ulp, and beside its zeros and poles that of sine and cosine.
 HD real tan(real x) {
     real sine, cosine;
     functions::sincos(x, sine, cosine);
     return sine / cosine;
 }
 HD real log(real x) { return within(outside_log(x), ::log(x)); }
-HD real pow(real x, real y) { return within(outside_pow(x), ::pow(x, y)); }
+HD real pow(real x, real y) { return within(outside_pow(x, y), ::pow(x, y)); }
 HD real atan2(real y, real x) { return ::atan2(y, x); }
 HD real atan(real x) { return ::atan2(x, 1.0); }
 HD real sign(real x) { return select(x > 0.0, 1.0, select(x < 0.0, -1.0, 0.0 * x)); }
-HD real floor(real x) { return select(abs(x) < 2251799813685248.0, ::floor(x), x); }
+HD real floor(real x) {
+    constexpr double shift = 4503599627370496.0;  // 2^52: larger numbers are whole
+    real nearest = times_sign((abs(x) + shift) - shift, x);
+    real below = select(nearest > x, nearest - 1.0, nearest);
+    return select(abs(x) < shift, below, x);
+}
 
-// Without overflow of the squares.
+// NaN if one of them is, unlike greatest() and least().
+HD real max(real a, real b) { return select((a > b) | ~(a == a), a, b); }
+HD real min(real a, real b) { return select((a < b) | ~(a == a), a, b); }
+
+// Without overflow of the squares. Error: 1.9 ulp.
 HD real hypot(real x, real y) {
     real longer = greatest(abs(x), abs(y)), shorter = least(abs(x), abs(y));
     real share = shorter / select(longer == 0.0, 1.0, longer);
-    return longer * sqrt(fma(share, share, 1.0));
+    return select((x == x) & (y == y), longer * sqrt(fma(share, share, 1.0)), missing());
 }
 
-// The Taylor series up to |x| = 1, whose first omitted term is below 1e-17 of the sum.
+// The Taylor series up to |x| = 1, whose first omitted term is below 1e-17 of the sum. Infinite beyond
+// 709.78, as is cosh. Error: 1.5 ulp.
 HD real sinh(real x) {
     real z = x * x;
     real tail = horner(z, 1.0 / 6.0, 1.0 / 120.0, 1.0 / 5040.0, 1.0 / 362880.0, 1.0 / 39916800.0,
@@ -60,11 +72,12 @@ HD real sinh(real x) {
     real large = times_sign(0.5 * (power - 1.0 / power), x);
     return select(abs(x) <= 1.0, fma(x * z, tail, x), large);
 }
+// Error: 1.3 ulp.
 HD real cosh(real x) {
     real power = ::exp(abs(x));
     return 0.5 * (power + 1.0 / power);
 }
-// 1 - 2/(e^2x + 1) for |x| > 1.
+// 1 - 2/(e^2x + 1) for |x| > 1. Error: 2.5 ulp.
 HD real tanh(real x) {
     real power = ::exp(2.0 * least(abs(x), 20.0));
     real large = times_sign(1.0 - 2.0 / (power + 1.0), x);

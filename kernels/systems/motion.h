@@ -219,10 +219,15 @@ template <class Scheme> struct Motion {
             real next = least(h * factor, p.maximum_step);
             s.h = select(active & ~(accepted & shortened), next, s.h);
         }
-        // A step that cannot be shortened any more.
-        real least_step = 4e-16 * s.t;
+        // A step that cannot be shortened any more: 0.9 of a few roundings of time may round up again.
+        real least_step = 1.2e-15 * s.t;
         mask stuck = active & ~accepted;
-        if constexpr (Scheme::controlled) stuck = stuck & (s.h <= least_step);
+        if constexpr (Scheme::controlled) {
+            stuck = stuck & (s.h <= least_step);
+            mask rests = active & (h == 0.0);  // accepted, yet time stands still
+            if constexpr (n_events > 0) rests = rests & ~(s.aims > 0.0);
+            stuck = stuck | rests;
+        }
         if (any(stuck)) s.ended = select(stuck, why(s, system, h), s.ended);
         return accepted;
     }

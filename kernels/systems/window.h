@@ -3,6 +3,7 @@
 #pragma once
 
 #include "systems/dense.h"
+#include "systems/functions.h"
 
 namespace systems {
 
@@ -104,15 +105,15 @@ HD void find_extremes(Sums& sums, System const& system, Dense const& dense, real
             return system.template extreme_rate<number>(t, y, system.rates(t, y));
         };
         real best =
-            greatest(system.template extreme<i>(t0, y0), system.template extreme<i>(t1, y1));
+            functions::max(system.template extreme<i>(t0, y0), system.template extreme<i>(t1, y1));
         real before = system.template extreme_rate<i>(t0, y0, f0);
         real after = system.template extreme_rate<i>(t1, y1, f1);
         mask turns = here & (before > 0.0) & (after < 0.0);
         if (any(turns)) {
             real s = root_between(rate, first, 1.0, before, after, turns, 1e-10);
-            best = select(turns, greatest(best, value(s)), best);
+            best = select(turns, functions::max(best, value(s)), best);
         }
-        sums.extreme[i] = select(here, greatest(best, sums.extreme[i]), sums.extreme[i]);
+        sums.extreme[i] = select(here, functions::max(best, sums.extreme[i]), sums.extreme[i]);
     });
 }
 

@@ -17,8 +17,8 @@ MAX_WHOLE_POWER = 64
 CALLS = {
     "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "exp": "exp", "log": "log", "sqrt": "sqrt",
-    "abs": "abs", "sign": "sign", "floor": "floor", "hypot": "hypot", "min": "least",
-    "max": "greatest",
+    "abs": "abs", "sign": "sign", "floor": "floor", "hypot": "hypot", "min": "min",
+    "max": "max",
 }  # fmt: skip
 RANGES = ("sin", "cos", "tan", "asin", "acos", "log", "sqrt")
 
@@ -190,7 +190,7 @@ class Code:
     def _chain(self, function: str, arguments: tuple[Expression, ...]) -> str:
         first, *others = (self._real(argument) for argument in arguments)
         for other in others:
-            first = self._new("real", f"{function}({first}, {other})")
+            first = self._new("real", f"functions::{function}({first}, {other})")
         return first
 
     def outside(self, expression: Expression, inside: str = "") -> None:
@@ -215,7 +215,8 @@ class Code:
         power = function == "**" and _is_general(arguments[1])
         if function in RANGES or power:
             name = "pow" if power else function
-            here = f"functions::outside_{name}({self._real(arguments[0])})"
+            values = ", ".join(self._real(argument) for argument in arguments)
+            here = f"functions::outside_{name}({values})"
             self.lines.append(f"outside = outside | {self._both(inside, here)};")
 
     @staticmethod

@@ -64,6 +64,8 @@ def _power(part: Expression, base: Expression, exponent: Expression, rate: Rate)
     value = rational(exponent)
     if value is not None:
         lower = Call("**", (base, _literal(float(value) - 1.0)))
+        if 0 < value < 1:  # infinite at 0, where a Jacobian needs a number
+            lower = Call("where", (Call("==", (base, ZERO)), ZERO, lower))
         slope = times(_literal(float(value)), base if value == 2 else lower)
         return times(slope, rate(base))
     growth = add(

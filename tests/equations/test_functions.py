@@ -1,0 +1,215 @@
+"""The functions of expressions: mpmath is the oracle; what lies outside their ranges is refused."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+
+from sweep.spec import Status
+from tests.backends.kernel_probe import KERNELS, Entry, Probe, compile_probe
+from tests.equations.examples import points
+from tests.models.test_elementary import DIGITS, POINTS, Column, errors, positive, spread
+
+ONE = ("sinh", "cosh", "tanh", "tan", "atan", "log", "sign", "floor", "sqrt", "asin", "acos")
+TWO = ("hypot", "pow", "atan2")
+POWERS = (-1 / 8, -1 / 10, -1 / 16, 1.0, -1.0)
+ENTRIES = {
+    **{name: Entry(1, 1, f"out[0] = functions::{name}(in[0]);") for name in ONE},
+    **{name: Entry(2, 1, f"out[0] = functions::{name}(in[0], in[1]);") for name in TWO},
+    "sincos": Entry(1, 2, "functions::sincos(in[0], out[0], out[1]);"),
+    "rough_power": Entry(
+        1,
+        len(POWERS),
+        "".join(f"out[{i}] = systems::rough_power(in[0], {p!r});" for i, p in enumerate(POWERS)),
+    ),
+}
+HEADERS = 'systems/functions.h"\n#include "systems/control.h'
+ULP = {"tan": 2.6, "hypot": 1.9, "sinh": 1.5, "cosh": 1.3, "tanh": 2.5}  # as the comments say
+INHERITED = {"atan": 2.0, "log": 0.8}  # from elementary.h
+
+
+@pytest.fixture(scope="module")
+def probe(tmp_path_factory: pytest.TempPathFactory) -> Probe:
+    return compile_probe(tmp_path_factory.mktemp("probes"), HEADERS, ENTRIES)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20)
+
+
+@pytest.fixture(autouse=True)
+def digits() -> Iterable[None]:
+    with mpmath.workdps(DIGITS):
+        yield
+
+
+def test_comments_state_the_errors_asserted_here() -> None:
+    text = (KERNELS / "systems" / "functions.h").read_text()
+    heads = re.findall(r"((?:^//.*\n)+)HD real (\w+)\(", text, re.MULTILINE)
+    stated = {
+        name: float(found[1])
+        for comment, name in heads
+        if (found := re.search(r"(\d+\.\d+) ulp", comment))
+    }
+    assert stated == ULP
+
+
+@pytest.mark.parametrize(
+    ("name", "oracle", "bounds", "edges"),
+    [
+        ("sinh", mp.sinh, (1.2, 3.0, 25.0, 709.0), (0.5, 1.0)),
+        ("cosh", mp.cosh, (1.2, 3.0, 25.0, 709.0), (0.5, 1.0)),
+        ("tanh", mp.tanh, (1.2, 3.0, 25.0, 1e3), (0.5, 1.0, 20.0)),
+        ("tan", mp.tan, (0.8, 1.57, 10.0), (0.5, 0.785, 1.57)),
+        ("atan", mp.atan, (0.6, 1.0, 3.0, 1e100), (0.5, 1.0)),
+    ],
+)
+def test_errors(
+    probe: Probe,
+    rng: np.random.Generator,
+    name: str,
+    oracle: Callable[[mpf], mpf],
+    bounds: tuple[float, ...],
+    edges: tuple[float, ...],
+) -> None:
+    for bound in bounds:
+        x = spread(rng, bound, *edges)
+        assert errors(probe(name, x)[0], oracle, x).max() <= (ULP | INHERITED)[name], bound
+
+
+def test_hypot(probe: Probe, rng: np.random.Generator) -> None:
+    """Also where squares would overflow or underflow."""
+    x = 10.0 ** rng.uniform(-290, 290, POINTS)
+    for y in (x * rng.uniform(0.1, 10.0, POINTS), x * 10.0 ** rng.uniform(-10, 10, POINTS)):
+        assert errors(probe("hypot", x, y)[0], mp.hypot, x, y).max() <= ULP["hypot"]
+    ends = probe("hypot", [3.0, 0.0, -5.0, math.inf, 1e308], [-4.0, 0.0, 0.0, 1.0, 1e308])[0]
+    np.testing.assert_allclose(ends, [5.0, 0.0, 5.0, math.inf, math.sqrt(2) * 1e308], rtol=1e-15)
+
+
+def test_log_and_pow(probe: Probe, rng: np.random.Generator) -> None:
+    x = positive(rng)
+    assert errors(probe("log", x)[0], mp.log, x).max() <= INHERITED["log"]
+    y = rng.uniform(-0.9, 0.9, len(x))
+    assert errors(probe("pow", x, y)[0], mp.power, x, y).max() <= 1.5
+    assert probe("pow", [0.0, 2.0, 1.0], [0.5, 3.0, -7.0])[0].tolist() == [0.0, 8.0, 1.0]
+
+
+def test_sign_and_floor_are_exact(probe: Probe, rng: np.random.Generator) -> None:
+    edges = [*(2.0**k + half for k in (50, 51, 52, 53) for half in (-1.5, -0.5, 0.0, 0.5)), 0.0]
+    x: Column = np.concatenate([spread(rng, 1e3, *map(float, range(9))), edges, [1e300, math.inf]])
+    for values in (x, -x):
+        np.testing.assert_array_equal(probe("floor", values)[0], np.floor(values))
+        np.testing.assert_array_equal(probe("sign", values)[0], np.sign(values))
+
+
+OUTSIDE = {
+    "sincos": [1.0000001e9, -1.0000001e9, math.inf],
+    "tan": [1.0000001e9, -1.0000001e9, math.inf],
+    "asin": [1.0000000000000002, -2.0, math.inf],
+    "acos": [1.0000000000000002, -2.0, math.inf],
+    "sqrt": [-5e-324, -1.0, -math.inf],
+    "log": [0.0, -1.0, 1e-310, math.inf],
+}
+
+
+@pytest.mark.parametrize("name", [*ONE, *TWO, "sincos"])
+def test_outside_their_ranges_they_give_nan(probe: Probe, name: str) -> None:
+    x = [math.nan, *OUTSIDE.get(name, [])]
+    for arguments in [(x, np.ones(len(x))), (np.ones(len(x)), x)] if name in TWO else [(x,)]:
+        assert np.isnan(probe(name, *arguments)).all(), (name, arguments)
+
+
+def test_powers_that_do_not_exist_are_nan(probe: Probe) -> None:
+    base = [-1.0, -1e-300, 0.0, 0.0, 0.0, 1e-310, math.inf]
+    exponent = [0.5, 2.0, -1.0, -0.5, 0.0, 0.5, 0.5]
+    assert np.isnan(probe("pow", base, exponent)).all()
+
+
+def test_overflow_is_infinite(probe: Probe) -> None:
+    assert probe("sinh", [710.0, -710.0, math.inf])[0].tolist() == [math.inf, -math.inf, math.inf]
+    assert probe("cosh", [710.0, -710.0, math.inf])[0].tolist() == [math.inf] * 3
+    assert probe("tanh", [710.0, -math.inf])[0].tolist() == [1.0, -1.0]
+
+
+def test_rough_power(probe: Probe, rng: np.random.Generator) -> None:
+    """Within 0.1 %, as the comment says."""
+    x = np.concatenate([np.linspace(0.5, 4.0, 100_000), 10.0 ** rng.uniform(-300, 300, 10_000)])
+    for found, power in zip(probe("rough_power", x), POWERS, strict=True):
+        assert np.abs(found / x**power - 1).max() < 1e-3, power
+
+
+# Statuses of points.
+
+MODEL = """
+format = 1
+name = "argument"
+time_unit = "1"
+[parameters]
+start = {{ unit = "1", meaning = "x at t = 0" }}
+speed = {{ unit = "1", default = 1, meaning = "rate of x" }}
+[states]
+x = {{ unit = "1", initial = "start", meaning = "argument" }}
+y = {{ unit = "1", initial = "1", meaning = "integral" }}
+[derivatives]
+x = "speed"
+y = "{rate}"
+[outputs]
+y_end = {{ final = "y", unit = "1", meaning = "integral" }}
+other = {{ {output}, unit = "1", meaning = "another output" }}
+"""
+
+
+def status_of(
+    rate: str, start: float, output: str = 'final = "x"', method: str = "rk54", **more: float
+) -> Status:
+    steps = {"step": 0.01} if method == "rk4" else {}
+    text = MODEL.format(rate=rate, output=output)
+    found = points(text, method, start=start, window_end=2.0, **steps, **more)
+    return Status(int(found.status))
+
+
+RATES = ["sqrt(1 - x)", "log(x)", "x**-0.5", "min(log(1 - x), 5)"]
+MORE_RATES = ["asin(x)", "acos(x)", "sin(1e9*x)", "tan(1e9*x)", "(1 - x)**1.5", "log(1 - x)"]
+
+
+@pytest.mark.parametrize(
+    "rate", [*RATES, *(pytest.param(rate, marks=pytest.mark.broad) for rate in MORE_RATES)]
+)
+def test_a_point_whose_argument_leaves_the_range_is_outside_validity(
+    rate: str,
+) -> None:
+    assert status_of(rate, 0.0) == Status.outside_validity
+
+
+@pytest.mark.parametrize(
+    "method", ["rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("rk4", "rodas4"))]
+)
+def test_only_the_branch_that_is_taken_counts(method: str) -> None:
+    for rate in ("where(x < 1, sqrt(1 - min(x, 1)), 0)", "where(x > 0.5, log(x), 1)"):
+        assert status_of(rate, 0.0, method=method) == Status.ok, rate
+    assert status_of("where(x > -0.5, log(x), 1)", -1.0, method=method) == Status.outside_validity
+
+
+def test_an_overflow_is_diverged() -> None:
+    """Also y' = y^2, whose steps become shorter than time can tell, long before y overflows."""
+    for rate in ("y**2", "exp(exp(3*y))"):
+        assert status_of(rate, 0.0, maximum_steps=1e4) == Status.diverged, rate
+
+
+def test_an_output_whose_argument_leaves_the_range_is_missing() -> None:
+    """The motion itself, and so the point, is valid."""
+    outputs = ['mean = "sqrt(1 - x)"', 'maximum = "log(1 - x)"', 'final = "asin(x)"',
+               'rms = "x**-0.5"', 'minimum = "min(sqrt(1 - x), 5)"']  # fmt: skip
+    text = MODEL.format(rate="1", output=outputs[0])
+    lines = [f'other_{i} = {{ {output}, unit = "1" }}' for i, output in enumerate(outputs)]
+    found = points("\n".join([text, *lines]), "rk54", start=-0.5, window_end=2.0)
+    assert int(found.status) == Status.ok
+    assert float(found.y_end) == pytest.approx(3.0)
+    assert [i for i in range(len(outputs)) if not math.isnan(float(found[f"other_{i}"]))] == []
