@@ -253,7 +253,10 @@ def test_example_lists_and_prints_the_shipped_files(run: Run) -> None:
     assert set(told[0]) == {"name", "about", "text"}
 
 
-@pytest.mark.parametrize(("command", "name"), [("show", "nonsense"), ("status", "distributed")])
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("show", "nonsense"), pytest.param("status", "distributed", marks=pytest.mark.broad)],
+)
 def test_a_store_is_read_without_the_dask_scheduler_of_the_environment(
     finished: Store, tmp_path: Path, command: str, name: str
 ) -> None:
@@ -556,6 +559,7 @@ def test_printed_quantities() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.broad
 def test_bench_measures_the_requested_sweeps(run: Run) -> None:
     """Smoke: one sweep of each kind of method, the speed below what any machine has."""
     configs = [str(configs_folder() / "smoke" / f"{name}.toml") for name in ("sdnd104", "sdnd122")]

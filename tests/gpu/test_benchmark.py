@@ -252,6 +252,7 @@ sys.exit(pytest.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.broad
 def test_tests_after_one_that_loses_the_gpu_run_in_another_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

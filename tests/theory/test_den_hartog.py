@@ -141,6 +141,7 @@ def test_exact_settles_to_den_hartogs_motion() -> None:
     assert np.all(found["slip_phases"] == 4)
 
 
+@pytest.mark.broad
 def test_response_of_the_shipped_map_is_den_hartogs_amplitude() -> None:
     """Four amplitudes slipped a cycle, where 100 cycles are enough for transients to die."""
     axes = (
