@@ -280,6 +280,13 @@ template <class Scheme> struct Motion {
             Bracket crossing_in = bracket<e, Rule<e>::direction>(ends, dense, s.sign[e], asked);
             if (!any(crossing_in.crosses)) return;
             real share = crossing<e>(ends, dense, crossing_in, s.sign[e]);
+            if constexpr (!Rule<e>::sets && Rule<e>::then < 0) {
+                // Just taken, and on the far side of zero by rounding: it changes nothing, so the
+                // motion goes on through it.
+                mask through = crossing_in.crosses & (dense.time(share) <= s.t);
+                s.sign[e] = select(through, -crossing_in.side, s.sign[e]);
+                crossing_in.crosses = crossing_in.crosses & ~through;
+            }
             mask earlier = crossing_in.crosses & (share < first);
             first = select(earlier, share, first);
             found = found | earlier;
