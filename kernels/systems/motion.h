@@ -67,6 +67,8 @@ template <class Scheme> struct Motion {
         if constexpr (equations::entry_events) enter(s, system, p, window, true, true);
         s.f = system.rates(s.t, s.y);
         mask valid = (window.end >= window.start) & (window.start >= 0.0) & (window.end < 1e300);
+        if constexpr (equations::periodic)
+            valid = valid & (system.period() > 0.0) & (window.end <= 1e15 * system.period());
         real size = 0.0;
         each<n>([&](auto i) { size += abs(s.y[i]) + abs(s.f[i]); });
         s.ended =

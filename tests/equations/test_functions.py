@@ -213,3 +213,28 @@ def test_an_output_whose_argument_leaves_the_range_is_missing() -> None:
     assert int(found.status) == Status.ok
     assert float(found.y_end) == pytest.approx(3.0)
     assert [i for i in range(len(outputs)) if not math.isnan(float(found[f"other_{i}"]))] == []
+
+
+PERIODS = """
+format = 1
+name = "periods"
+time_unit = "1"
+period = "2*pi/omega"
+[parameters]
+omega = { unit = "1", meaning = "angular frequency" }
+[states]
+x = { unit = "1", initial = "1", meaning = "constant: steps are long" }
+[derivatives]
+x = "0"
+[outputs]
+last = { values = "x*t", every = "period", keep = 4, unit = "1", meaning = "last periods" }
+"""
+
+
+def test_periods_without_end_do_not_hang() -> None:
+    """Of many periods within one step the last are taken; others than positive ones are refused."""
+    many = 1e9 * 2 * math.pi
+    found = points(PERIODS, "rk54", {"omega": [1.0, many, -1.0, 1e300]}, window_end=20.5)
+    assert found.status.values.tolist() == [0, 0, 3, 3]
+    np.testing.assert_allclose(found["last"][0], 2 * math.pi * np.arange(4))
+    np.testing.assert_allclose(found["last"][1], 20.5 - 1e-9 * np.arange(3, -1, -1), rtol=1e-12)
