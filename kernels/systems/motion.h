@@ -437,7 +437,8 @@ template <class Scheme> struct Motion {
         mask fires = due & (s.ended == going) & system.template active<e>();
         if constexpr (Rule<e>::conditional) fires = fires & system.template condition<e>(s.t, s.y);
         if (!any(fires)) return;
-        mask again = fires & (s.last[e] == s.t);
+        // Closer than the width to which events are located, two occurrences are at one time.
+        mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t);
         s.taken = select(fires, s.taken + 1.0, s.taken);
         again = again | (fires & (s.taken > p.maximum_events));
         s.ended = select(again, chattering, s.ended);
