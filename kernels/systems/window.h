@@ -124,7 +124,8 @@ HD void take_periods(Sums& sums, System const& system, Dense const& dense, real 
     real period = system.period(), end = dense.time(1.0);
     real first = floor(window_start / period);
     first = select(first * period < window_start, first + 1.0, first);
-    first = greatest(first, floor(end / period) - (equations::most_kept + 1.0));  // earlier ones are lost
+    // Earlier ones would be lost.
+    first = greatest(first, floor(end / period) - (equations::most_kept + 1.0));
     sums.next_period = select(here, greatest(sums.next_period, first), sums.next_period);
     for (;;) {
         real t = sums.next_period * period;

@@ -143,7 +143,7 @@ class Writer:
         }
         yield from (f"constexpr int {name} = {count};" for name, count in counts.items())
         entry = any(event.at_entry for event in self.system.events)
-        kept = {rule.name: rule.keep for rule in self.rules if rule.kind == "values"}
+        kept = {rule.name: rule.keep or 1 for rule in self.rules if rule.kind == "values"}
         yield f"constexpr int most_kept = {max(kept.values(), default=0)};"
         yield f"constexpr bool periodic = {_flag(bool(self._sampled(PERIOD)))};"
         yield "struct Samples {"
