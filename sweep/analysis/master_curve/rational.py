@@ -7,6 +7,7 @@ is Bernstein's on the half line, well scaled however many decades the points spa
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -68,7 +69,7 @@ class Degrees:
         return f"{self.numerator}/{self.denominator}"
 
 
-class _Rational:
+class _Rational(ABC):
     def poles_within(self, low: float, high: float) -> list[float]:
         """The real poles from `low` to `high`, ends included."""
         poles = self.poles()
@@ -76,8 +77,9 @@ class _Rational:
         inside = real & (poles.real >= low) & (poles.real <= high)
         return sorted(poles.real[inside].tolist())
 
+    @abstractmethod
     def poles(self) -> NDArray[np.inexact]:
-        raise NotImplementedError
+        """All poles, complex ones among them."""
 
 
 @dataclass(frozen=True)
