@@ -52,7 +52,7 @@ def _rate(part: Expression, rate: Rate, of_names: Mapping[str, Expression]) -> E
             above = subtract(times(x, rate(y)), times(y, rate(x)))
             return over(above, add(times(x, x), times(y, y)))
         case Call("hypot", (x, y)):
-            return over(add(times(x, rate(x)), times(y, rate(y))), part)
+            return bounded(add(times(x, rate(x)), times(y, rate(y))), part)
         case Call(function, (a,)) if function in SLOPES:
             inner = rate(a)
             return ZERO if inner == ZERO else times(SLOPES[function](a, part), inner)
@@ -64,14 +64,20 @@ def _power(part: Expression, base: Expression, exponent: Expression, rate: Rate)
     value = rational(exponent)
     if value is not None:
         lower = Call("**", (base, _literal(float(value) - 1.0)))
-        if 0 < value < 1:  # infinite at 0, where a Jacobian needs a number
-            lower = Call("where", (Call("==", (base, ZERO)), ZERO, lower))
+        if 0 < value < 1:
+            lower = _unless(Call("==", (base, ZERO)), lower)
         slope = times(_literal(float(value)), base if value == 2 else lower)
         return times(slope, rate(base))
-    growth = add(
-        times(rate(exponent), Call("log", (base,))), times(exponent, over(rate(base), base))
-    )
-    return times(part, growth)
+    zero = Call("==", (base, ZERO))
+    at_zero = Call("where", (Call("==", (exponent, ONE)), ONE, ZERO))
+    lower = Call("where", (zero, at_zero, Call("**", (base, subtract(exponent, ONE)))))
+    growth = _unless(zero, times(part, Call("log", (base,))))
+    return add(times(times(exponent, lower), rate(base)), times(rate(exponent), growth))
+
+
+def _unless(infinite: Expression, slope: Expression) -> Expression:
+    """The slope, or 0 where it is infinite: a Jacobian needs a number there."""
+    return Call("where", (infinite, ZERO, slope))
 
 
 def _literal(value: float) -> Expression:
@@ -96,15 +102,15 @@ SLOPES: Mapping[str, Callable[[Expression, Expression], Expression]] = {
     "sin": lambda a, _: Call("cos", (a,)),
     "cos": lambda a, _: negative(Call("sin", (a,))),
     "tan": lambda _, tan: add(ONE, times(tan, tan)),
-    "asin": lambda a, _: over(ONE, Call("sqrt", (subtract(ONE, times(a, a)),))),
-    "acos": lambda a, _: negative(over(ONE, Call("sqrt", (subtract(ONE, times(a, a)),)))),
+    "asin": lambda a, _: bounded(ONE, Call("sqrt", (subtract(ONE, times(a, a)),))),
+    "acos": lambda a, _: negative(bounded(ONE, Call("sqrt", (subtract(ONE, times(a, a)),)))),
     "atan": lambda a, _: over(ONE, add(ONE, times(a, a))),
     "sinh": lambda a, _: Call("cosh", (a,)),
     "cosh": lambda a, _: Call("sinh", (a,)),
     "tanh": lambda _, tanh: subtract(ONE, times(tanh, tanh)),
     "exp": lambda _, exp: exp,
     "log": lambda a, _: over(ONE, a),
-    "sqrt": lambda _, root: over(Number(0.5), root),
+    "sqrt": lambda _, root: bounded(Number(0.5), root),
     "abs": lambda a, _: Call("sign", (a,)),
     "sign": lambda _, __: ZERO,
     "floor": lambda _, __: ZERO,
@@ -144,3 +150,8 @@ def times(a: Expression, b: Expression) -> Expression:
 def over(a: Expression, b: Expression) -> Expression:
     """a/b; 0 if a is."""
     return a if a == ZERO or b == ONE else Call("/", (a, b))
+
+
+def bounded(a: Expression, b: Expression) -> Expression:
+    """a/b; 0 where b is."""
+    return ZERO if a == ZERO else _unless(Call("==", (b, ZERO)), over(a, b))

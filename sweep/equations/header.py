@@ -345,7 +345,14 @@ class Writer:
         return _choice(f"real {name}({MOTION}{given})", bodies, "return 0.0;")
 
     def _kinks(self) -> list[Expression]:
-        return self.sums.kinks(map(self._inlined, self.sums.integrands), self.code())
+        """Those of all outputs of the model, so that none depends on which others are computed."""
+        if not self.sums.integrands:
+            return []
+        whole = Sums()
+        for rule in self.system.outputs:
+            if rule.kind != "values":
+                whole.result(rule, self.code())
+        return whole.kinks(map(self._inlined, whole.integrands), self.code())
 
     def _by_mode(self, state: str) -> Expression:
         """The derivative of a state in whatever mode holds."""

@@ -93,7 +93,7 @@ def test_bits_depend_on_no_chunk_or_worker(
     assert chunk_faults(case, expected(name, method), chunk_points, workers) == []
 
 
-@first_case
+@pytest.mark.parametrize(("name", "method"), cases({("belt", "rk54"), ("lugre", "rk4")}))
 def test_bits_depend_on_no_other_output(name: str, method: str) -> None:
     case = case_named(name, method)
     for output in case.sweep.outputs[:3]:

@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mp, mpf
+from scipy.integrate import solve_ivp
 
 from sweep.spec import Status
 from tests.backends.kernel_probe import KERNELS, Entry, Probe, compile_probe
@@ -213,6 +214,47 @@ def test_an_output_whose_argument_leaves_the_range_is_missing() -> None:
     assert int(found.status) == Status.ok
     assert float(found.y_end) == pytest.approx(3.0)
     assert [i for i in range(len(outputs)) if not math.isnan(float(found[f"other_{i}"]))] == []
+
+
+SINGULAR = """
+format = 1
+name = "singular"
+time_unit = "1"
+[parameters]
+n = { unit = "1", meaning = "exponent" }
+[states]
+p = { unit = "1", initial = "0", meaning = "of a power" }
+q = { unit = "1", initial = "0", meaning = "of a root" }
+h = { unit = "1", initial = "0", meaning = "of a distance" }
+a = { unit = "1", initial = "1", meaning = "of an angle" }
+[derivatives]
+p = "1 - abs(p)**n"
+q = "1 - sqrt(q)"
+h = "1 - hypot(h, p*t)"
+a = "-0.1 - asin(a)"
+[outputs]
+p_end = { final = "p", unit = "1", meaning = "p" }
+q_end = { final = "q", unit = "1", meaning = "q" }
+h_end = { final = "h", unit = "1", meaning = "h" }
+a_end = { final = "a", unit = "1", meaning = "a" }
+"""
+
+
+def test_a_jacobian_with_infinite_parts_is_no_obstacle() -> None:
+    """Each state starts where the derivative of its rate is infinite or 0/0."""
+    exponents = [0.5, 1.0, 1.7]
+    found = points(SINGULAR, "rodas4", {"n": exponents}, window_end=2.0, relative_tolerance=1e-9)
+    assert found.status.values.tolist() == [Status.ok] * len(exponents)
+    for i, n in enumerate(exponents):
+
+        def rates(t: float, y: np.ndarray, n: float = n) -> list[float]:
+            p, q, h, a = y
+            angle = math.asin(min(a, 1.0))
+            return [1 - abs(p) ** n, 1 - math.sqrt(q), 1 - math.hypot(h, p * t), -0.1 - angle]
+
+        end = solve_ivp(rates, (0, 2), [0, 0, 0, 1], "DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
+        for name, value in zip("pqha", end, strict=True):
+            assert float(found[f"{name}_end"][i]) == pytest.approx(value, rel=1e-6), (n, name)
 
 
 PERIODS = """
