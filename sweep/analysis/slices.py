@@ -12,7 +12,7 @@ import numpy as np
 from sweep import wording
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
 from sweep.errors import SweepError
-from sweep.spec import LEVEL, Status, Values, index_name
+from sweep.spec import LEVEL, POINT, Status, Values, index_name
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -147,7 +147,7 @@ def cut(
     _check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
     inner = index_name(name)
     axes = {str(axis): size for axis, size in dataset[name].sizes.items() if axis != inner}
-    kept = _kept_axes(axes, at, 1 if several else 2)
+    kept = _kept_axes(axes, at, 1 if several else 2, dataset)
     over = _over(dataset, kept, over, 1 if several else 2)
     scattered: set[str] = set()
     if len(over) == 1:
@@ -275,9 +275,16 @@ def _check_names(kind: str, given: Iterable[str], known: Iterable[object]) -> No
             raise SweepError(f"this sweep has no {kind} {name!r}: {cure}")
 
 
-def _kept_axes(sizes: Mapping[str, int], at: Mapping[str, float], most: int) -> list[str]:
-    """The longest axes, at most this many, that `at` does not cut, in the order of the sweep."""
+def _kept_axes(
+    sizes: Mapping[str, int], at: Mapping[str, float], most: int, dataset: xr.Dataset
+) -> list[str]:
+    """The longest axes, at most this many, that `at` does not cut, in the order of the sweep.
+
+    A sample is shown by itself: beside axes, at the cell where these are cut.
+    """
     free = [axis for axis in sizes if axis not in at]
+    if sizes.get(POINT, 1) > 1 and POINT in free and _sampled(dataset, POINT):
+        return [POINT]
     longest = sorted(free, key=lambda axis: sizes[axis], reverse=True)[:most]
     return [axis for axis in free if axis in longest and sizes[axis] > 1]
 

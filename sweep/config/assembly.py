@@ -35,7 +35,7 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         return None
     varied = (*top.axes, *sample.names)
     parameter_set = yield from _parameter_set(top, model, varied)
-    axes = yield from _axes(document, top, known, model)
+    axes = yield from _axes(document, top, known, model, sample)
     constants = yield from _constants(top, known, model)
     outputs = yield from _outputs(top, model, parameter_set)
     required = (
@@ -52,7 +52,7 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         method=method,
         parameter_set=parameter_set,
         constants=constants,
-        axes=axes if sample.axis is None else (sample.axis,),
+        axes=axes,
         outputs=outputs,
         dtype=top.dtype,
     )
@@ -128,14 +128,14 @@ def _sample(
 ) -> Check[Sample]:
     if top.sample is None:
         return Sample((), None)
-    if top.axes:
-        yield Problem("sample", "", "give points by [axes] or by [sample], not by both")
     sample = yield from sample_of(
         document, top.sample, known, lambda names: _unknown(names, known, model, SAMPLE_KEYS)
     )
     for name in sample.names:
         if name in top.parameters:
             yield Problem("sample", name, "also given under [parameters]; keep one of the two")
+        if name in top.axes:
+            yield Problem("sample", name, "also given under [axes]; keep one of the two")
     return sample
 
 
@@ -183,9 +183,16 @@ def _table_of(name: str, top: TopLevel) -> str:
 
 
 def _axes(
-    document: Document, top: TopLevel, known: Mapping[str, Parameter], model: Model
+    document: Document,
+    top: TopLevel,
+    known: Mapping[str, Parameter],
+    model: Model,
+    sample: Sample,
 ) -> Check[tuple[Axis, ...]]:
-    n_points = math.prod(map(declared_size, top.axes.values()))
+    """The axes in the order of the file, then that of the sample, which is in every cell."""
+    sampled = [sample.axis] if sample.axis else []
+    n_sampled = math.prod(axis.size for axis in sampled)
+    n_points = n_sampled * math.prod(map(declared_size, top.axes.values()))
     is_too_large = n_points > MAX_SWEEP_POINTS  # known before the values fill the memory
     axes: list[Axis] = []
     unknown = _unknown(top.axes, known, model)
@@ -199,9 +206,11 @@ def _axes(
             yield Problem("axes", name, f"{shown(raw)} is not a table; write {form}")
         elif not is_too_large:
             axes += yield from _axis(document, known[name], raw)
+    axes += sampled
     n_points = n_points if is_too_large else math.prod(axis.size for axis in axes)
     if n_points > MAX_SWEEP_POINTS:
-        message = f"{n_points:,} points are more than {MAX_SWEEP_POINTS:,}; give shorter axes"
+        cure = "give shorter axes" + (", or a smaller sample" if sampled else "")
+        message = f"{n_points:,} points are more than {MAX_SWEEP_POINTS:,}; {cure}"
         yield Problem("axes", "", message)
     return tuple(axes)
 

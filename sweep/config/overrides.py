@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple, cast
 
+from sweep.config.axes import FORMS
 from sweep.config.sweep_file import (
     SAMPLE_KEYS,
     TABLES,
@@ -17,6 +18,8 @@ from sweep.config.sweep_file import (
 )
 from sweep.errors import Fault
 from sweep.wording import nearest, shown
+
+AXIS_FORMS = frozenset(FORMS)
 
 Flag = Literal["--set", "--at"]
 
@@ -115,11 +118,13 @@ def _changed(document: Document, override: Override) -> Document:
 def _with_parameter(tables: Table, override: Override) -> tuple[Table, str]:
     """The tables with the parameter varied if its value is a table, else constant; and where.
 
-    It varies along an axis, or in a sample if the document has one or the user asks for it. Its
-    entries in the other tables are removed.
+    It varies along an axis if its value has the form of one or the user asks for it, and otherwise
+    in a sample if the document has one. Its entries in the other tables are removed.
     """
     name = override.key
-    in_sample = override.table == "sample" or ("sample" in tables and override.table != "axes")
+    is_axis = is_table(override.value) and not AXIS_FORMS.isdisjoint(override.value)
+    by_form = "sample" in tables and not is_axis
+    in_sample = override.table == "sample" or (override.table == "parameters" and by_form)
     varied = "sample" if in_sample else "axes"
     table = varied if is_table(override.value) else "parameters"
     for other in {"parameters", "axes", "sample"} - {table}:

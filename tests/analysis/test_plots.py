@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import sweep
 from sweep.analysis import plots, slices
@@ -488,6 +489,15 @@ def test_a_sample_cannot_be_cut(sample, surface):
         slices.cut(sample, None, {}, ["friction", "friction"])
     with pytest.raises(SweepError, match="leave it out"):
         slices.cut(surface, None, {}, ["friction"])
+
+
+def test_a_sample_beside_axes_is_drawn_at_the_cell_where_these_are_cut(sample):
+    grid = xr.concat([sample, sample.assign(wear_power=2 * sample["wear_power"])], "mass")
+    grid = grid.assign_coords(mass=("mass", [1.0, 3.0], {"units": "kg"}))
+    shown = slices.cut(grid, None, {"mass": 1.2})
+    assert shown.cuts == {"mass": "1 kg"}
+    assert np.array_equal(shown.values, sample["wear_power"])
+    assert np.array_equal(slices.cut(grid, None, {}).values, 2 * sample["wear_power"])
 
 
 def test_axes_without_values_are_drawn_by_number(surface):
