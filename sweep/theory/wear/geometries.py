@@ -1,0 +1,191 @@
+"""Scars on a tube: their volume at a depth, and the depth at a volume.
+
+The volume is the contact length L times a cross-section A(h); its depth h is at most 2 R. For an
+inclined bar it is (1/θ) ∫ A(h') dh' from max(h − L θ, 0) to h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sweep.errors import SweepError
+from sweep.spec import Parameter
+from sweep.theory.wear import scars
+from sweep.theory.wear.laws import Values
+from sweep.wording import nearest
+
+Functions = tuple[Callable[..., Values], Callable[..., Values]]  # volume and slope, see Geometry
+
+MAX_STEPS = 100  # of Newton's method, which takes up to 10
+
+RADIUS = Parameter(
+    name="radius", symbol="R", unit="m", minimum=0, open_minimum=True,
+    meaning="outer radius of the tube",
+)  # fmt: skip
+LENGTH = Parameter(
+    name="length", symbol="L", unit="m", minimum=0, open_minimum=True, meaning="length of contact"
+)
+ANGLE = Parameter(
+    name="angle", symbol="θ", unit="rad", minimum=0, maximum=np.pi / 2, open_maximum=True,
+    meaning="inclination of the bar",
+)  # fmt: skip
+HOLE_RADIUS = Parameter(
+    name="hole_radius", symbol="R_h", unit="m", minimum=0, open_minimum=True,
+    meaning="radius of the hole, not below that of the tube",
+)  # fmt: skip
+UNUSED = {"angle": 0.0, "hole_radius": None}  # the value of a dimension that is not given
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A kind of scar. The functions take arrays: the depth, then the dimensions in order."""
+
+    name: str
+    dimensions: Mapping[str, Parameter]
+    _volume: Callable[..., Values]
+    _slope: Callable[..., Values]  # of the volume over the depth [m²]
+
+    def volume(self, depth: ArrayLike, size: Mapping[str, ArrayLike | None]) -> Values:
+        """Volume [m³] of a scar of this depth [m]; NaN where the depth is not from 0 to 2 R."""
+        h, *others = self._arrays(depth, size)
+        valid = self._valid(h, others) & (h <= 2 * others[0])
+        with np.errstate(all="ignore"):
+            found = self._volume(np.where(valid, h, 0.0), *others)
+        return np.where(valid, np.where(h == 0, 0.0, found), np.nan)
+
+    def depth(self, volume: ArrayLike, size: Mapping[str, ArrayLike | None]) -> Values:
+        """Depth [m] of a scar of this volume [m³]; NaN where there is none."""
+        wanted, *others = self._arrays(volume, size)
+        with np.errstate(all="ignore"):
+            most = self._volume(2 * others[0], *others)
+            valid = self._valid(wanted, others) & (wanted <= most)
+            found = self._solved(np.where(valid & (wanted > 0), wanted, most / 2), others)
+        return np.where(valid, np.where(wanted == 0, 0.0, found), np.nan)
+
+    def _solved(self, wanted: Values, others: list[Values]) -> Values:
+        """Newton's method for ln V over ln h, whose slope is from 0 to 2.5, within a bracket."""
+        radius, length = others[:2]
+        low = wanted / (2 * radius * length)  # no scar is wider than the tube
+        high = 2 * radius
+        h = np.clip(scars.shallow_depth(wanted / length, radius), low, high)
+        for _ in range(MAX_STEPS):
+            volume = self._volume(h, *others)
+            low, high = np.where(volume <= wanted, h, low), np.where(volume >= wanted, h, high)
+            order = h * self._slope(h, *others) / volume
+            following = h * (wanted / volume) ** (1 / order)
+            inside = (following >= low) & (following <= high)
+            following = np.where(inside, following, np.sqrt(low) * np.sqrt(high))
+            h, before = following, h
+            if np.all(np.abs(h - before) <= 4e-16 * h):
+                break
+        return h
+
+    def _valid(self, first: Values, others: list[Values]) -> NDArray[np.bool_]:
+        radius, length, *rest = others
+        valid = (first >= 0) & (radius > 0) & (length > 0)
+        if "angle" in self.dimensions:
+            valid &= (rest[0] >= 0) & (rest[0] < np.pi / 2)
+        if "hole_radius" in self.dimensions:
+            valid &= rest[0] >= radius
+        return valid & np.isfinite(radius) & np.isfinite(length)
+
+    def _arrays(self, first: ArrayLike, size: Mapping[str, ArrayLike | None]) -> list[Values]:
+        unknown = [name for name in size if name not in (*self.dimensions, *UNUSED)]
+        if unknown:
+            cure = nearest(unknown[0], self.dimensions)
+            raise SweepError(f"{self.name} has no dimension {unknown[0]!r}; {cure}")
+        for name in UNUSED.keys() - self.dimensions.keys():
+            value = size.get(name)
+            if value is not None and np.any(np.asarray(value, np.float64) != 0):
+                owners = [each.name for each in GEOMETRIES.values() if name in each.dimensions]
+                raise SweepError(f"{self.name} has no {name}: leave it out, or use {owners[0]}")
+        given = [size.get(name, UNUSED.get(name)) for name in self.dimensions]
+        for (name, parameter), value in zip(self.dimensions.items(), given, strict=True):
+            if value is None:
+                raise SweepError(f"{self.name} needs {name!r}: the {parameter.meaning}")
+        arrays = (np.asarray(each, np.float64) for each in (first, *given))
+        return list(np.broadcast_arrays(*arrays))
+
+
+def geometry_of(name: str, *, small: bool = False) -> Geometry:
+    """The geometry with this name; `small`: by the formulas for shallow scars.
+
+    SweepError if there is none, or none for shallow scars.
+    """
+    if name not in GEOMETRIES:
+        raise SweepError(f"there is no geometry of wear {name!r}; {nearest(name, GEOMETRIES)}")
+    if not small:
+        return GEOMETRIES[name]
+    if name not in SMALL:
+        raise SweepError(f"{name} has no formula for shallow scars: leave out small")
+    return SMALL[name]
+
+
+def _flat(profile: scars.Profile) -> Functions:
+    def volume(h: Values, radius: Values, length: Values) -> Values:
+        return length * profile.area(h, radius)
+
+    def slope(h: Values, radius: Values, length: Values) -> Values:
+        return length * profile.chord(h, radius)
+
+    return volume, slope
+
+
+def _inclined(profile: scars.Profile) -> Functions:
+    def volume(h: Values, radius: Values, length: Values, angle: Values) -> Values:
+        rise = np.minimum(length * angle, h)  # over which the scar gets this deep
+        difference = profile.area_integral(h, radius) - profile.area_integral(h - rise, radius)
+        mean = _mean(profile.area, h, rise, radius)
+        return np.where(rise < h / 2, length * mean, difference / angle)
+
+    def slope(h: Values, radius: Values, length: Values, angle: Values) -> Values:
+        rise = np.minimum(length * angle, h)
+        difference = profile.area(h, radius) - profile.area(h - rise, radius)
+        mean = _mean(profile.chord, h, rise, radius)
+        return np.where(rise < h / 2, length * mean, difference / angle)
+
+    return volume, slope
+
+
+def _mean(
+    function: Callable[[Values, Values], Values], h: Values, rise: Values, radius: Values
+) -> Values:
+    """The mean from h − rise to h; exact to rounding if the rise is less than half of h.
+
+    The difference of two integrals would lose digits there.
+    """
+    rise = np.minimum(rise, h / 2)
+    total = np.zeros_like(h)
+    for place, weight in zip(*np.polynomial.legendre.leggauss(14), strict=True):
+        total = total + weight / 2 * function(h - rise * (1 - place) / 2, radius)
+    return total
+
+
+def _geometry(
+    name: str, functions: tuple[Callable[..., Values], Callable[..., Values]], *others: Parameter
+) -> Geometry:
+    dimensions = {each.name: each for each in (RADIUS, LENGTH, *others)}
+    return Geometry(name, dimensions, *functions)
+
+
+def _hole_volume(h: Values, radius: Values, length: Values, hole_radius: Values) -> Values:
+    return length * scars.lune_area(h, radius, hole_radius)
+
+
+def _hole_slope(h: Values, radius: Values, length: Values, hole_radius: Values) -> Values:
+    return length * 2 * scars.half_chord(h, radius, hole_radius)
+
+
+GEOMETRIES = {
+    "tube_flat": _geometry("tube_flat", _flat(scars.SEGMENT)),
+    "tube_flat_inclined": _geometry("tube_flat_inclined", _inclined(scars.SEGMENT), ANGLE),
+    "tube_hole": _geometry("tube_hole", (_hole_volume, _hole_slope), HOLE_RADIUS),
+}
+SMALL = {
+    "tube_flat": _geometry("tube_flat", _flat(scars.SHALLOW)),
+    "tube_flat_inclined": _geometry("tube_flat_inclined", _inclined(scars.SHALLOW), ANGLE),
+}

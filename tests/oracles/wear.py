@@ -1,0 +1,86 @@
+"""Worn volumes to 60 digits: the laws and the scars as their textbook formulas have them.
+
+Nothing here avoids cancellation: 60 digits are enough for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+from mpmath import mpf
+
+DIGITS = 60
+
+
+def digits(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of exact doubles, computed with DIGITS digits."""
+
+    def with_digits(*numbers: float) -> Any:
+        with mpmath.workdps(DIGITS):
+            return function(*map(mpf, numbers))
+
+    return with_digits
+
+
+@digits
+def archard(power: Any, seconds: Any, coefficient: Any) -> Any:
+    return coefficient * power * seconds
+
+
+@digits
+def edf_mz(power: Any, seconds: Any, A: Any, B: Any, N: Any, S: Any) -> Any:
+    """V₀ [x T + ((1 − x)/N)(1 − e^(−N T))] with x = S/V₀; S T beyond the law."""
+    if power == 0:
+        return mpf(0)
+    first = A * power**B
+    x = S / first
+    if x > 1:
+        return S * seconds
+    return first * (x * seconds + (1 - x) / N * (1 - mpmath.exp(-N * seconds)))
+
+
+def segment(h: Any, radius: Any) -> Any:
+    """R² acos(1 − h/R) − (R − h)√(2Rh − h²)."""
+    half = mpmath.sqrt(2 * radius * h - h * h)
+    return radius**2 * mpmath.acos(1 - h / radius) - (radius - h) * half
+
+
+def shallow(h: Any, radius: Any) -> Any:
+    return mpf(4) / 3 * mpmath.sqrt(2 * radius) * h ** (mpf(3) / 2)
+
+
+def segment_integral(h: Any, radius: Any) -> Any:
+    """R³ (sin φ − φ cos φ − sin³φ/3) with cos φ = 1 − h/R; tested against a quadrature."""
+    phi = mpmath.acos(1 - h / radius)
+    return radius**3 * (mpmath.sin(phi) - phi * mpmath.cos(phi) - mpmath.sin(phi) ** 3 / 3)
+
+
+@digits
+def tube_flat(h: Any, radius: Any, length: Any) -> Any:
+    return length * segment(h, radius)
+
+
+@digits
+def tube_flat_inclined(h: Any, radius: Any, length: Any, angle: Any) -> Any:
+    if angle == 0:
+        return length * segment(h, radius)
+    shallowest = max(h - length * angle, mpf(0))
+    return (segment_integral(h, radius) - segment_integral(shallowest, radius)) / angle
+
+
+@digits
+def tube_flat_inclined_small(h: Any, radius: Any, length: Any, angle: Any) -> Any:
+    shallowest = max(h - length * angle, mpf(0))
+    factor = 8 * mpmath.sqrt(2 * radius) / (15 * angle)
+    return factor * (h ** (mpf(5) / 2) - shallowest ** (mpf(5) / 2))
+
+
+@digits
+def tube_hole(h: Any, radius: Any, length: Any, hole_radius: Any) -> Any:
+    """The circle less its overlap with the hole, a lens of two segments."""
+    apart = hole_radius - radius + h
+    chord = (apart**2 + hole_radius**2 - radius**2) / (2 * apart)  # from the centre of the hole
+    lens = segment(hole_radius - chord, hole_radius) + segment(radius - (apart - chord), radius)
+    return length * (mpmath.pi * radius**2 - lens)
