@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Literal, Protocol, cast
 
@@ -212,6 +212,8 @@ class Model:
     clock: Observable = TIME  # the time axis of a trace
     samples: int = 2000  # of a trace, by default
     loop: tuple[str, str] | None = None  # observables drawn as a loop: x, y
+    start_memory: Mapping[str, str] = field(default_factory=dict[str, str])
+    # what holds of a trace in which an item keeps this class of its flag throughout
     text: str = ""  # of a model from a file: its canonical text, from which its header follows
     prefix: str = ""  # in C++, of the names of its parameters, outputs and observables
     package: str = ""  # the Python package that has its header; empty if it is shipped

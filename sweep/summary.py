@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError, SweepError
-from sweep.spec import Status
+from sweep.spec import Status, Values
 from sweep.store.flow import errors, latest_rate
 
 if TYPE_CHECKING:
@@ -27,20 +27,27 @@ BLOCK_POINTS = 2**20  # read at once; the size of the largest default chunk
 
 @dataclass(frozen=True)
 class Range:
-    """The range of an output over the points that have a value; NaN if none has."""
+    """The range of an output over the points with a finite value; NaN if none has one."""
 
     least: float
     mean: float
     greatest: float
+    infinite: int = 0  # number of infinite values, which the figures leave out
 
 
 @dataclass(frozen=True)
 class Contents:
-    """Statistics over all points of a Dataset; shares are NaN if no point has a value."""
+    """Statistics over all points of a Dataset; shares are NaN if no point has a value.
+
+    Points of a refined sweep lie close together where something changes, so means and shares weigh
+    each by the area of its cells (`weighted_by` is "cell area"). If points are missing, their cells
+    are unknown and all count the same ("points").
+    """
 
     counts: Mapping[Status, int]  # points by status; zeros are left out
-    ranges: Mapping[str, Range]  # of each real and each count output, over the values that exist
+    ranges: Mapping[str, Range]  # of each real and each count output
     shares: Mapping[str, Mapping[str, float]]  # of each flag: meaning -> share of the ok points
+    weighted_by: str | None = None  # None: the points are a grid or a sample
 
 
 @dataclass(frozen=True)
@@ -68,20 +75,36 @@ def contents(dataset: xr.Dataset) -> Contents:
     names = [str(name) for name in dataset.data_vars if name != "status"]
     flags = {name: Counter[int]() for name in names if "flag_meanings" in dataset[name].attrs}
     tallies = {name: _Tally() for name in names if name not in flags}
+    weighted_by, areas = _weighting(dataset)
+    first = 0
     for block in blocks(dataset):
         status = block["status"].values
         counts.update({Status(code): n for code, n in _occurrences(status).items()})
         ok = status == Status.ok
+        weights = None if areas is None else areas[first : first + status.size][ok]
+        first += status.size
         for name, tally in tallies.items():
-            values = block[name].values[ok]
-            tally.add(values[~np.isnan(values)] if values.dtype.kind == "f" else values)
+            tally.add(block[name].values[ok], weights)
         for name, found in flags.items():
-            found.update(_occurrences(block[name].values[ok]))
+            found.update(_occurrences(block[name].values[ok], weights))
     return Contents(
         counts=dict(sorted(counts.items())),
         ranges={name: tally.range for name, tally in tallies.items()},
         shares={name: _shares(dataset[name], found) for name, found in flags.items()},
+        weighted_by=weighted_by,
     )
+
+
+def _weighting(dataset: xr.Dataset) -> tuple[str | None, Values | None]:
+    """By what the points are weighted, and the weight of each, or None if all count the same."""
+    from sweep.analysis.refined import cells_of, holds_refined_points
+
+    if not holds_refined_points(dataset):
+        return None, None
+    try:
+        return "cell area", cells_of(dataset).areas()
+    except SweepError:
+        return "points", None
 
 
 def refuse_no_results(dataset: object) -> None:
@@ -156,33 +179,45 @@ def blocks(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
 
 @dataclass
 class _Tally:
-    """Minimum, sum and maximum of values that arrive in parts."""
+    """Minimum, weighted mean and maximum of the finite ones of values that arrive in parts."""
 
-    number: int = 0
+    weight: float = 0.0
     total: float = 0.0
     least: float = math.inf
     greatest: float = field(default=-math.inf)
+    infinite: int = 0
 
-    def add(self, values: NDArray[Any]) -> None:
-        if values.size:
-            self.number += values.size
-            self.total += float(values.sum(dtype=np.float64))
-            self.least = min(self.least, float(values.min()))
-            self.greatest = max(self.greatest, float(values.max()))
+    def add(self, values: NDArray[Any], weights: Values | None) -> None:
+        """Add the values of some points, (n_points, ...), with the weight of each point."""
+        there = np.isfinite(values)
+        self.infinite += int(np.count_nonzero(np.isinf(values)))
+        known = values[there]
+        if not known.size:
+            return
+        if weights is None:
+            self.weight += known.size
+            self.total += float(known.sum(dtype=np.float64))
+        else:
+            each = np.broadcast_to(weights.reshape(-1, *[1] * (values.ndim - 1)), values.shape)
+            self.weight += float(each[there].sum())
+            self.total += float((each[there] * known).sum())
+        self.least = min(self.least, float(known.min()))
+        self.greatest = max(self.greatest, float(known.max()))
 
     @property
     def range(self) -> Range:
-        if not self.number:
-            return Range(math.nan, math.nan, math.nan)
-        return Range(self.least, self.total / self.number, self.greatest)
+        if not self.weight:
+            return Range(math.nan, math.nan, math.nan, self.infinite)
+        return Range(self.least, self.total / self.weight, self.greatest, self.infinite)
 
 
-def _occurrences(codes: NDArray[Any]) -> dict[int, int]:
-    counts = np.bincount(codes.ravel())
-    return {int(code): int(counts[code]) for code in np.flatnonzero(counts)}
+def _occurrences(codes: NDArray[Any], weights: Values | None = None) -> dict[int, Any]:
+    """How often each code occurs; with weights, the sum of those of its points."""
+    counts = np.bincount(codes.ravel(), weights)
+    return {int(code): counts[code].item() for code in np.flatnonzero(counts)}
 
 
-def _shares(flag: xr.DataArray, found: Mapping[int, int]) -> dict[str, float]:
+def _shares(flag: xr.DataArray, found: Mapping[int, float]) -> dict[str, float]:
     total = sum(found.values())
     meanings = str(flag.attrs["flag_meanings"]).split()
     codes = [int(code) for code in np.atleast_1d(flag.attrs["flag_values"])]

@@ -25,6 +25,7 @@ from sweep.wording import shown
 PICTURES = (".png", ".pdf", ".svg")
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")
 MAX_SAMPLES = 10**8  # some gigabytes
+CENTRED = 0.02  # share of its height by which a loop may be off centre: the error of few steps
 SLACK = 1e-9  # how far beyond the ends a time may lie by rounding, over the last time
 
 
@@ -228,7 +229,27 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
     attributes = layout.attributes(sweep, {})
     equations = {"equations": sweep.model.text} if sweep.model.text else {}
     provenance = {key: attributes[key] for key in PROVENANCE}
-    return xr.Dataset(variables, coordinates, provenance | equations | _events(sweep, times, seen))
+    found = xr.Dataset(variables, coordinates, provenance | equations | _events(sweep, times, seen))
+    return found.assign_attrs(_note(sweep, found))
+
+
+def _note(sweep: Sweep, trace: xr.Dataset) -> dict[str, str]:
+    """The attribute that says why the loop is not centred, if items remember the start."""
+    if not sweep.model.start_memory or sweep.model.loop is None or not trace.sizes["time"]:
+        return {}
+    force = trace[sweep.model.loop[1]].values
+    low, high = np.min(force), np.max(force)
+    if not abs(low + high) > CENTRED * (high - low):  # NaN: no motion
+        return {}
+    for flag in _observables(sweep, per_item=True):
+        if flag.name not in trace:
+            continue
+        codes = trace[flag.name].values
+        kept = codes[0, np.all(codes == codes[:1], axis=0)]
+        for name, sentence in sweep.model.start_memory.items():
+            if flag.flags.index(name) in kept:
+                return {"note": sentence}
+    return {}
 
 
 def _events(sweep: Sweep, times: Values, seen: Seen) -> dict[str, str]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import sweep.summary
+from sweep.cli.contents import print_outputs
 from sweep.cli.watching import Look
 from sweep.spec import Status
 from sweep.store import Store
@@ -73,9 +74,119 @@ def test_results_of_no_axis_are_one_block(tmp_path: Path) -> None:
 
 def test_a_store_without_a_finished_point_has_no_figures(tmp_path: Path) -> None:
     found = contents(create(tmp_path / "a.zarr").dataset())
+    span = found.ranges["wear_power"]
     assert found.counts == {Status.pending: SWEEP.n_points}
-    assert all(math.isnan(value) for value in vars(found.ranges["wear_power"]).values())
+    assert all(math.isnan(value) for value in (span.least, span.mean, span.greatest))
     assert all(math.isnan(share) for share in found.shares["regime"].values())
+
+
+REFINED = {
+    "model": "friction_oscillator",
+    "outputs": ["wear_power", "regime"],
+    "parameters": {
+        "mass": 1,
+        "gravity": 10,
+        "angular_frequency": 6.25,
+        "window_start": 4,
+        "window_end": 12,
+    },
+}
+
+
+def test_figures_of_refined_points_on_a_line_are_integrals() -> None:
+    """By the trapezoidal rule; between values of a geometric axis, steps of the logarithm."""
+    refined = sweep.run(
+        {
+            **REFINED,
+            "parameters": {**REFINED["parameters"], "base_acceleration": 3},
+            "axes": {"friction": {"geomspace": [0.01, 1.0, 5]}},
+            "refine": {"output": "regime", "levels": 6},
+        },
+        store=None,
+    )
+    found = contents(refined)
+    ordered = refined.sortby("friction")
+    place = np.log(ordered["friction"].values)
+    whole = place[-1] - place[0]
+    power = np.trapezoid(ordered["wear_power"].values, place) / whole
+    mixed = np.trapezoid((ordered["regime"].values == 1).astype(float), place) / whole
+    assert found.weighted_by == "cell area"
+    assert found.ranges["wear_power"].mean == pytest.approx(power, rel=1e-13)
+    assert found.shares["regime"]["stick_slip"] == pytest.approx(mixed, rel=1e-13)
+    assert np.mean(ordered["regime"].values == 1) > 1.2 * mixed  # what counting points would give
+
+
+def test_figures_of_a_refined_map_are_those_of_the_grid() -> None:
+    axes = {
+        "friction": {"geomspace": [0.01, 1.0, 9]},
+        "base_acceleration": {"linspace": [0.5, 15.0, 9]},
+    }
+    refined = sweep.run(
+        {**REFINED, "axes": axes, "refine": {"output": "regime", "levels": 3}}, store=None
+    )
+    axes["friction"]["geomspace"][2] = axes["base_acceleration"]["linspace"][2] = 8 * 8 + 1
+    full = contents(sweep.run({**REFINED, "axes": axes}, store=None))
+    found = contents(refined)
+    for regime, share in full.shares["regime"].items():
+        assert found.shares["regime"][regime] == pytest.approx(share, abs=0.02)
+    mean = full.ranges["wear_power"].mean
+    assert found.ranges["wear_power"].mean == pytest.approx(mean, rel=0.02)
+    assert float(refined["wear_power"].mean()) < 0.7 * mean  # what counting points would give
+
+
+def test_of_some_refined_points_the_cells_are_unknown() -> None:
+    axes = {"friction": {"linspace": [0.01, 1.0, 5]}}
+    parameters = {**REFINED["parameters"], "base_acceleration": 3}
+    refine = {"output": "regime", "levels": 2}
+    whole = {**REFINED, "parameters": parameters, "axes": axes, "refine": refine}
+    some = sweep.run(whole, store=None).isel(point=slice(1, None))
+    found = contents(some)
+    assert found.weighted_by == "points"
+    assert found.ranges["wear_power"].mean == pytest.approx(float(some["wear_power"].mean()))
+
+
+CONSTANT_LOAD = {
+    "model": "mdr_contact",
+    "parameters": {
+        "youngs_modulus": "210 GPa",
+        "poisson_ratio": 0.3,
+        "radius": "10 mm",
+        "phase": 0,
+        "indentation": "1 um",
+        "tangential_amplitude": "0.5 um",
+        "normal_amplitude": 0,
+    },
+    "axes": {"friction": {"linspace": [0.05, 1, 8]}},
+}
+
+
+def test_infinite_values_are_counted_and_left_out_of_the_figures() -> None:
+    dataset = sweep.run(CONSTANT_LOAD, store=None)
+    span = contents(dataset).ranges["normalized_energy"]
+    assert span.infinite == 8
+    assert math.isnan(span.mean)
+    dataset["normalized_energy"][0] = 2.0
+    span = contents(dataset).ranges["normalized_energy"]
+    assert (span.least, span.mean, span.greatest, span.infinite) == (2.0, 2.0, 2.0, 7)
+
+
+def test_a_summary_says_why_values_are_infinite(capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = sweep.run(CONSTANT_LOAD, store=None)
+    print_outputs(dataset, contents(dataset))
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = (line for line in lines if "normalized_energy" in line)
+    assert "infinite wherever" in line
+    assert "without normal amplitude" in line
+
+
+def test_a_summary_says_how_refined_points_count(capsys: pytest.CaptureFixture[str]) -> None:
+    axes = {"friction": {"linspace": [0.01, 1.0, 5]}}
+    parameters = {**REFINED["parameters"], "base_acceleration": 3}
+    refine = {"output": "regime", "levels": 2}
+    whole = {**REFINED, "parameters": parameters, "axes": axes, "refine": refine}
+    dataset = sweep.run(whole, store=None)
+    print_outputs(dataset, contents(dataset))
+    assert "area" in capsys.readouterr().out
 
 
 def test_memory_is_that_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -225,3 +225,22 @@ def test_a_file_holds_what_was_seen(end: str, tmp_path: Path) -> None:
     path = save(ours, tmp_path / f"trace{end}")
     with xr.open_dataset(path, engine="zarr" if end == ".zarr" else "netcdf4") as back:
         xr.testing.assert_equal(back.load(), ours)
+
+
+def test_a_trace_says_why_its_loop_is_shifted(tmp_path: Path) -> None:
+    """Springs that never slip keep the elongation from the start, at tangential_displacement 1."""
+    constant_load = {**SPHERE, "normal_amplitude": 0.0, "phase": 0.0}
+    stuck = traced("time_stepping_2", **constant_load)
+    force = stuck["tangential_force"].values
+    assert abs(force.max() + force.min()) > 0.5 * (force.max() - force.min())
+    assert "never slip" in stuck.attrs["note"]
+    texts = [text.get_text() for axes in draw_trace(stuck).axes for text in axes.texts]
+    assert any("never slip" in text.replace("\n", " ") for text in texts)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"friction": 0.05, "phase": 0.0}, {"phase": np.pi / 2}], ids=["gross slip", "at 0"]
+)
+def test_a_trace_without_memory_of_the_start_has_no_note(changed: dict[str, float]) -> None:
+    point = {**SPHERE, "normal_amplitude": 0.0, "tangential_amplitude": 5e-7, **changed}
+    assert "note" not in traced("time_stepping_2", **point).attrs

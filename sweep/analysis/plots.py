@@ -120,16 +120,20 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
 
     handles = axes.get_legend_handles_labels()[0]
     none = np.count_nonzero(shown.values == 0)
+    of_drawn = f" of {shown.output.size:,} points drawn" if shown.thinned else " points"
     if _leaves_zeros_apart(shown) and none:
         words = "no error" if _is_error(shown) else f"{shown.name} = 0"
-        handles.append(Patch(**ZERO, label=f"{words}: {none} points"))
+        handles.append(Patch(**ZERO, label=f"{words}: {none:,}{of_drawn}"))
     if shown.missing:
-        counts = ", ".join(f"{n} {in_words(status.name)}" for status, n in shown.missing.items())
-        handles.append(Patch(**NO_VALUE, label=f"no value: {counts}"))
-    for name, points in shown.infinite.items():
-        handles.append(
-            Patch(fill=False, linewidth=0, label=f"not drawn: {points} with {name} = inf")
-        )
+        counts = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in shown.missing.items())
+        whose = "" if shown.counts is not None else of_drawn.removeprefix(" points")
+        handles.append(Patch(**NO_VALUE, label=f"no value: {counts}{whose}"))
+    if shown.n_infinite:
+        label = f"{shown.name} = inf: {shown.n_infinite:,}{of_drawn}"
+        handles.append(Patch(**NO_VALUE, label=label))
+    notes = [f"not drawn: {n:,} with {name} = inf" for name, n in shown.infinite.items()]
+    notes += [f"instead of {name}, which is infinite" for name in shown.instead_of]
+    handles += [Patch(fill=False, linewidth=0, label=note) for note in notes]
     if shown.refined is not None:
         label = f"cells of {shown.refined.status.size:,} points, interpolated within"
         handles.append(Patch(facecolor="none", edgecolor="0.6", label=label))
@@ -286,6 +290,8 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
         axes.set_yticks(list(names), labels=[hyphenated(name) for name in names.values()])
     if len(values) == 1 and along.name not in shown.numbered:
         _mark_missing(axes, x, values[0])
+        if not np.isfinite(values).any():
+            axes.set(xlim=edges(x)[[0, -1]])
         mark_theory_borders(axes, x, shown)
         if not shown.names:
             mark_classes(axes, x, shown)
@@ -338,7 +344,7 @@ def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
 def _mark_missing(axes: Axes, x: Values, line: Values) -> None:
     """Hatch the cells of points without a value, over the full height."""
     sides = np.repeat(edges(x), 2)[1:-1]
-    missing = np.repeat(np.isnan(line), 2)
+    missing = np.repeat(~np.isfinite(line), 2)
     if missing.any():
         upright = axes.get_xaxis_transform()
         axes.fill_between(sides, 0, 1, where=missing.tolist(), transform=upright, **NO_VALUE)

@@ -33,6 +33,21 @@ class Cells:
     mesh: Mesh
     points: Keys  # position of each point of the Dataset
 
+    def areas(self) -> Values:
+        """Share of the map that each point of the Dataset stands for, in its order; the sum is 1.
+
+        The area of a cell counts in equal parts for its corners. Along each axis, the intervals of
+        the coarse grid count the same, like the points of a full grid.
+        """
+        known, place = np.unique(self.points, return_inverse=True)
+        areas = np.zeros(known.size)
+        for level, cells in enumerate(self.mesh.cells):
+            if cells.size:
+                corners = np.searchsorted(known, self.mesh.corners(level))
+                part = 2.0 ** -((level + 1) * len(self.axes))  # of a coarse cell, for one corner
+                areas += part * np.bincount(corners.ravel(), minlength=known.size)
+        return (areas / areas.sum())[place]
+
     def outlines(self) -> dict[str, NDArray[np.float64]]:
         """Smallest and largest value of each cell along each axis, shape (n_cells, 2)."""
         ends: list[NDArray[np.int64]] = []
@@ -47,6 +62,11 @@ class Cells:
 def is_refined(dataset: xr.Dataset) -> bool:
     """Whether a Dataset holds all points of a refined sweep."""
     return _recipe(dataset) is not None and LEVEL in dataset.coords
+
+
+def holds_refined_points(dataset: xr.Dataset) -> bool:
+    """Whether a Dataset holds points of a refined sweep: all, some, or those of a pass."""
+    return any("refine" in recipe for recipe in _axis_recipes(dataset))
 
 
 def axes_of(dataset: xr.Dataset) -> list[str]:
@@ -180,6 +200,10 @@ def _between(corners: NDArray[Any], size: int, n_axes: int) -> NDArray[Any]:
 
 def _recipe(dataset: xr.Dataset) -> dict[str, Any] | None:
     """The recipe of a refined sweep's points; None for any other Dataset."""
-    axes = json.loads(str(dataset.attrs.get("recipe", "{}"))).get("axes", [])
-    recipes = [plain(axis["recipe"]) for axis in axes]
+    recipes = _axis_recipes(dataset)
     return next((r for r in recipes if "refine" in r and "pass" not in r), None)
+
+
+def _axis_recipes(dataset: xr.Dataset) -> list[dict[str, Any]]:
+    axes = json.loads(str(dataset.attrs.get("recipe", "{}"))).get("axes", [])
+    return [plain(axis["recipe"]) for axis in axes]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +14,13 @@ from sweep import wording
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
 from sweep.errors import SweepError
 from sweep.spec import LEVEL, POINT, Status, Values, index_name
+from sweep.summary import blocks
 
 if TYPE_CHECKING:
     import xarray as xr
 
 MAX_GRID_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
+MAX_COUNTED = 2**26  # points of which the statuses are counted where only some are drawn
 MAX_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # values left on each axis, by the number of axes shown
 
 
@@ -40,6 +43,9 @@ class Slice:
     over: tuple[str, ...] = ()  # two parameters of a sample, as abscissa and ordinate
     refined: Refined | None = None  # cells and computed points of a refined sweep over two axes
     infinite: Mapping[str, int] = field(default_factory=dict[str, int])  # points left out, by axis
+    thinned: bool = False  # whether only some of the points over the axes shown are drawn
+    counts: Mapping[Status, int] | None = None  # of all points over the axes, if they are counted
+    instead_of: tuple[str, ...] = ()  # outputs that have no finite value, so that this one is shown
 
     @property
     def output(self) -> xr.DataArray:
@@ -86,13 +92,17 @@ class Slice:
 
     @property
     def missing(self) -> dict[Status, int]:
-        """Number of points shown that have no value, by status."""
+        """Number of points that have no value, by status: of those drawn if `counts` is None."""
         if "status" not in self.dataset or self.name == "status":
             return {}
         computed = self.dataset["status"] if self.refined is None else self.refined.status
-        codes, counts = np.unique(computed.values, return_counts=True)
-        found = {Status(int(code)): int(n) for code, n in zip(codes, counts, strict=True)}
+        found = _statuses(computed) if self.counts is None else self.counts
         return {status: n for status, n in found.items() if status is not Status.ok}
+
+    @property
+    def n_infinite(self) -> int:
+        """Number of points drawn at which the output is infinite."""
+        return int(np.count_nonzero(np.isinf(self.values)))
 
     @property
     def parameters(self) -> dict[str, Values]:
@@ -134,10 +144,30 @@ def cut(
     an axis. Refined points over several axes become a grid (`on_grid`), except with `over` or if
     only `computed` points are to be shown: then they are a sample. An output with several values
     at each point is shown over one axis, or over one parameter of a sample. Points at infinity on
-    an axis shown are left out, but an axis may be cut at infinity.
+    an axis shown are left out, but an axis may be cut at infinity. Without `output`, real ones that
+    are infinite wherever they have a value are passed over (`instead_of`).
     """
     _refuse_kinds(dataset, output, at, over)
-    name = _output_name(dataset, output)
+    names = _output_names(dataset, output)
+    first = shown = _cut(dataset, names[0], at, over, computed=computed)
+    for i, name in enumerate(names[1:], start=1):
+        if not _is_infinite(shown):
+            break
+        shown = _cut(dataset, name, at, over, computed=computed)
+        shown = replace(shown, instead_of=tuple(names[:i]))
+    return first if _is_infinite(shown) else shown
+
+
+def _is_infinite(shown: Slice) -> bool:
+    """Whether the output has values and none is finite."""
+    values = shown.values
+    return bool(np.isinf(values).any()) and not np.isfinite(values).any()
+
+
+def _cut(
+    dataset: xr.Dataset, name: str, at: Mapping[str, float], over: Sequence[str], *, computed: bool
+) -> Slice:
+    """The slice that shows the output of this name."""
     refined = None
     several = index_name(name) in dataset[name].dims
     if not (over or computed or several) and is_refined(dataset) and len(axes_of(dataset)) > 1:
@@ -163,7 +193,9 @@ def cut(
     }
     most = MAX_VALUES[len(kept)]
     steps = {axis: slice(None, None, -(-dataset.sizes[axis] // most)) for axis in kept}
-    shown = dataset.isel({**places, **steps}).load()
+    dataset = dataset.isel(places)
+    shown = dataset.isel(steps).load()
+    thinned = any(shown.sizes[axis] < dataset.sizes[axis] for axis in kept)
     shown, infinite = _without_infinite(shown, over or kept)
     return Slice(
         dataset=shown.sortby(kept) if kept else shown,
@@ -173,7 +205,24 @@ def cut(
         over=over,
         refined=refined,
         infinite=infinite,
+        thinned=thinned,
+        counts=_all_statuses(dataset) if thinned and refined is None and not infinite else None,
     )
+
+
+def _all_statuses(dataset: xr.Dataset) -> dict[Status, int] | None:
+    """The number of points by status, read block by block; None if that takes too long."""
+    if "status" not in dataset or dataset["status"].size > MAX_COUNTED:
+        return None
+    total: Counter[Status] = Counter()
+    for block in blocks(dataset[["status"]]):
+        total.update(_statuses(block["status"]))
+    return dict(sorted(total.items()))
+
+
+def _statuses(status: xr.DataArray) -> dict[Status, int]:
+    codes, counts = np.unique(status.values, return_counts=True)
+    return {Status(int(code)): int(n) for code, n in zip(codes, counts, strict=True)}
 
 
 def _refuse_kinds(dataset: object, output: object, at: object, over: object) -> None:
@@ -256,15 +305,16 @@ def in_words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _output_name(dataset: xr.Dataset, output: str | None) -> str:
+def _output_names(dataset: xr.Dataset, output: str | None) -> list[str]:
+    """The output, or those that may be shown by default, the first choice first."""
     names = [str(name) for name in dataset.data_vars if name != "status"]
     if output is not None:
         _check_names("output", [output], [*names, "status"])
-        return output
+        return [output]
     real = [name for name in names if dataset[name].dtype.kind == "f"]
     if not names:
         raise SweepError("nothing to draw: the sweep has no output but its status")
-    return (real or names)[0]
+    return real or names[:1]
 
 
 def _check_names(kind: str, given: Iterable[str], known: Iterable[object]) -> None:

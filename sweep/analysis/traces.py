@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel
 TITLE_WIDTH = 110  # characters
 LABEL_WIDTH = 20  # characters that fit along the shortest panel
+NOTE_WIDTH = 52  # characters that fit along the loop
+NOTE_PLACE = -0.25  # below the loop, in its heights
 LOOP_TICKS = 5  # at most, below the loop: their numbers may be long
 MAP_HEIGHT = 2.0  # of a map of items, in panels
 MAP_COLOURS = ("#9ec1dd", "#c4503b", "#e0b04a", "#6b8f5e")  # of classes after the first
@@ -258,6 +260,11 @@ def _draw_loop(
     axes = figure.add_subplot(place)
     axes.plot(along.values, upwards.values, linewidth=1.1)
     axes.set(xlabel=_label(dataset, [loop[0]]), ylabel=_label(dataset, [loop[1]]))
+    if note := dataset.attrs.get("note"):
+        axes.text(
+            *(0.0, NOTE_PLACE), textwrap.fill(str(note), NOTE_WIDTH), transform=axes.transAxes,
+            va="top", fontsize="small",
+        )  # fmt: skip
     axes.set_anchor("N")
     axes.set_box_aspect(1.0)
     axes.grid(color="0.9")

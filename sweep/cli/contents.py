@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from sweep.spec import Status, Sweep
     from sweep.summary import Contents, Range
 
+WEIGHTING = {
+    "cell area": "means and shares are of the map: each refined point counts by its cells' area",
+    "points": "means and shares count all points the same, although refinement clusters them "
+    "where outputs change; the finished sweep has those of the map",
+}
 PROVENANCE = ("references", "source", "method", "revision", "kernel_digest", "fingerprint")
 
 
@@ -51,14 +56,29 @@ def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") ->
     rows = [
         (name, *(f"{value:.6g}" for value in _figures(span).values()), *_described(dataset[name]))
         for name, span in found.ranges.items()
+        if not (span.infinite and math.isnan(span.mean))
     ]
     if rows:
         print_table(rows, (kind, "least", "mean", "greatest", "unit", "meaning"))
+    for name, span in found.ranges.items():
+        if span.infinite:
+            print(escaped(_infinite_values(dataset[name], span)))
     for name, shares in found.shares.items():
         if any(math.isnan(part) for part in shares.values()):
             continue
         parts = ", ".join(f"{flag} {share(part)}" for flag, part in shares.items())
         print(escaped(f"{name}: {parts}"))
+    if found.weighted_by:
+        print(WEIGHTING[found.weighted_by])
+
+
+def _infinite_values(output: xr.DataArray, span: Range) -> str:
+    """How many values are infinite, and what the output's meaning says of that."""
+    meaning = _described(output)[1].partition("; ")[2]
+    reason = f" ({meaning})" if "inf " in meaning else ""
+    if math.isnan(span.mean):
+        return f"{output.name}: infinite wherever it has a value{reason}"
+    return f"{output.name}: {counted(span.infinite, 'infinite value')} left out above{reason}"
 
 
 def print_statuses(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -> None:
@@ -96,6 +116,7 @@ def dataset_json(
             for name, value in single.items()
         ],
         "outputs": outputs_json(dataset, found),
+        "weighted_by": found.weighted_by,
         "status": counts_json(found.counts, sentences),
         "provenance": dict(dataset.attrs),
     }
@@ -104,7 +125,7 @@ def dataset_json(
 def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
     """Each output with its unit, and its least, mean and greatest value or its shares."""
     figures: dict[str, dict[str, Any]] = {
-        **{name: _figures(span) for name, span in found.ranges.items()},
+        **{name: {**_figures(span), **_infinite(span)} for name, span in found.ranges.items()},
         **{name: {"shares": shares} for name, shares in found.shares.items()},
     }
     names = [name for name in map(str, dataset.data_vars) if name in figures]
@@ -113,7 +134,11 @@ def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
 
 def _figures(span: Range) -> dict[str, float]:
     """Least, mean and greatest by name, without negative zeros."""
-    return {name: value + 0.0 for name, value in vars(span).items()}
+    return {name: getattr(span, name) + 0.0 for name in ("least", "mean", "greatest")}
+
+
+def _infinite(span: Range) -> dict[str, int]:
+    return {"infinite": span.infinite} if span.infinite else {}
 
 
 def counts_json(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -> dict[str, Any]:

@@ -122,6 +122,7 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
         results = {
             "points_done": sweep.n_points,
             "outputs": outputs_json(dataset, found),
+            "weighted_by": found.weighted_by,
             "status": counts_json(found.counts, sweep.model.sentences),
             "next": follow,
         }

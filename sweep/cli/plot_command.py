@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from sweep.cli.app import Json, StorePath, app, examples, in_si, named, option, output_option
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import Interruptible
+from sweep.wording import listed
 
 if TYPE_CHECKING:
     from sweep.analysis.relative_errors import Spread
@@ -83,6 +85,10 @@ def _print_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
     from sweep.analysis.relative_errors import spread
 
     results: dict[str, Any] = {"output": shown.name, "file": str(written)}
+    if shown.instead_of:
+        results["infinite_outputs"] = list(shown.instead_of)
+        reason = f"{listed(shown.instead_of)}: infinite wherever there is a value; drawn instead"
+        print(f"{reason}: {shown.name}", file=sys.stderr)
     attributes = shown.dataset.attrs
     if "against" in attributes:
         found = spread(shown.dataset, shown.name)

@@ -87,12 +87,15 @@ def _print_trace(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_
             "to": float(time[-1]),
             "observables": outputs_json(dataset, found),
             "events": json.loads(dataset.attrs.get("events", "[]")),
+            "note": dataset.attrs.get("note"),
             "status": {"name": status.name, "sentence": sweep.model.sentences[status]},
             "file": None if written is None else str(written),
         }
         print_json(results)
     else:
         print_outputs(dataset, found, "observable")
+        if "note" in dataset.attrs:
+            print(f"note: {dataset.attrs['note']}")
         if status is not Status.ok:
             print_statuses(found.counts, sweep.model.sentences)
         if written is not None:

@@ -240,7 +240,7 @@ def test_points_without_a_value_are_hatched_and_counted():
 def test_a_sweep_without_results_can_be_drawn(tmp_path):
     axes = {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}
     dataset = asymptotic_dataset(axes, Status.failed)
-    assert legend_of(plots.draw(dataset))[-1] == "no value: 4800 failed"
+    assert legend_of(plots.draw(dataset))[-1] == "no value: 4,800 failed"
     plots.plot(dataset, path=tmp_path / "nothing.png")
 
 
@@ -351,6 +351,45 @@ def test_points_at_infinity_are_left_out_and_counted():
     found = slices.cut(dataset, "wear_power", {"friction": np.inf})
     assert found.cuts == {"friction": "inf"}
     assert not found.values.any()
+
+
+CONSTANT_LOAD = {
+    "model": "mdr_contact",
+    "parameters": {
+        "youngs_modulus": "210 GPa",
+        "poisson_ratio": 0.3,
+        "radius": "10 mm",
+        "phase": 0,
+        "indentation": "1 um",
+        "tangential_amplitude": "0.5 um",
+        "normal_amplitude": 0,
+    },
+    "axes": {"friction": {"linspace": [0.05, 1, 8]}},
+}
+
+
+def test_an_output_that_is_infinite_everywhere_is_not_the_default():
+    dataset = sweep.run(CONSTANT_LOAD, store=None)
+    figure = plots.draw(dataset)
+    assert "dissipated_energy" in figure.axes[0].get_title(loc="left")
+    assert "instead of normalized_energy, which is infinite" in legend_of(figure)
+    asked = plots.draw(dataset, "normalized_energy")
+    assert "normalized_energy = inf: 8 points" in legend_of(asked)
+
+
+def test_counts_of_a_thinned_picture_are_of_all_points(monkeypatch):
+    monkeypatch.setattr(slices, "MAX_VALUES", {0: 1, 1: 32, 2: 32})
+    statuses = np.where(np.arange(90)[:, None] < 30, Status.failed, Status.ok)
+    axes = {
+        "friction": np.geomspace(0.01, 1.0, 90),
+        "base_acceleration": np.linspace(0.5, 15.0, 100),
+    }
+    dataset = asymptotic_dataset(axes, statuses)
+    assert "no value: 3,000 failed" in legend_of(plots.draw(dataset, "wear_power"))
+    monkeypatch.setattr(slices, "MAX_COUNTED", 100)
+    assert "no value: 250 failed of 750 points drawn" in legend_of(
+        plots.draw(dataset, "wear_power")
+    )
 
 
 def test_a_status_is_drawn_by_name():
@@ -569,7 +608,7 @@ def test_a_map_with_zeros_has_a_logarithmic_scale_for_the_rest():
     assert np.array_equal(np.isnan(drawn), np.isnan(values))
     assert np.array_equal(drawn < low, values == 0)
     assert np.array_equal(drawn[values > low], values[values > low])
-    assert f"wear_power = 0: {np.count_nonzero(values == 0)} points" in legend_of(figure)
+    assert f"wear_power = 0: {np.count_nonzero(values == 0):,} points" in legend_of(figure)
 
 
 def test_a_line_with_zeros_has_a_logarithmic_scale_for_the_rest():
