@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +34,22 @@ def is_array(values: LongValues) -> bool:
 
 
 METHOD_KINDS = ("kernel", "array")
-MISSING_COUNT = -1  # int32 outputs of a point that is not ok
+MISSING_COUNT = -1  # int32 and int64 outputs of a point that is not ok
 MISSING_FLAG = 255  # uint8 outputs of a point that is not ok
 
 # By kind of output: the type it is computed in, and the value of a point that is not ok.
-DTYPES: Mapping[str, type[np.generic]] = {"real": np.float64, "count": np.int32, "flag": np.uint8}
-MISSING: Mapping[str, float] = {"real": math.nan, "count": MISSING_COUNT, "flag": MISSING_FLAG}
+DTYPES: Mapping[str, type[np.generic]] = {
+    "real": np.float64,
+    "count": np.int32,
+    "number": np.int64,
+    "flag": np.uint8,
+}
+MISSING: Mapping[str, float] = {
+    "real": math.nan,
+    "count": MISSING_COUNT,
+    "number": MISSING_COUNT,
+    "flag": MISSING_FLAG,
+}
 
 
 def array_types(outputs: Iterable[Output]) -> dict[str, type[np.generic]]:
@@ -59,8 +69,8 @@ def planes(outputs: Iterable[Output]) -> tuple[Output, ...]:
         plane
         for output in outputs
         for plane in (
-            [replace(output, name=name, values=0) for name in output.planes]
-            if output.values
+            [replace(output, name=name, values=0, labels=()) for name in output.planes]
+            if output.inner_shape
             else [output]
         )
     )
@@ -105,6 +115,16 @@ class ParameterSet:
     scaled: bool = False  # dimensionless: observables are divided by their scales
 
 
+@dataclass(frozen=True)
+class Labels:
+    """A dimension of some outputs beside those of the sweep, and its coordinate."""
+
+    name: str
+    values: tuple[float, ...] | tuple[str, ...]
+    meaning: str
+    unit: str = "1"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Output:
     """One quantity computed per point."""
@@ -112,26 +132,31 @@ class Output:
     name: str
     unit: str
     long_name: str
-    kind: Literal["real", "count", "flag"] = "real"  # stored as Sweep.dtype, int32, uint8
+    # Stored as Sweep.dtype, int32, int64, uint8.
+    kind: Literal["real", "count", "number", "flag"] = "real"
     flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... if kind is "flag"
     parameter_sets: tuple[str, ...] = ()  # the sets for which it is defined; empty: all
     optional: bool = False  # a point that is ok may lack a value: NaN
     values: int = 0  # of each point, along a dimension of their own; 0: one, without a dimension
+    labels: tuple[Labels, ...] = ()  # further dimensions of its values at one point
 
     @property
     def planes(self) -> tuple[str, ...]:
         """The names of the arrays with its values; a space keeps them apart from other names."""
-        return tuple(f"{self.name} {i}" for i in range(self.values)) or (self.name,)
+        shape = self.inner_shape
+        return tuple(f"{self.name} {i}" for i in range(math.prod(shape))) if shape else (self.name,)
 
     @property
     def inner_shape(self) -> tuple[int, ...]:
         """The shape of its values at one point."""
-        return () if self.values == 0 else (self.values,)
+        values = (self.values,) if self.values else ()
+        return values + tuple(len(each.values) for each in self.labels)
 
     @property
     def inner_dimensions(self) -> tuple[str, ...]:
-        """The name of the dimension of its values at one point, if they have one."""
-        return () if self.values == 0 else (index_name(self.name),)
+        """The names of the dimensions of its values at one point, if they have any."""
+        values = (index_name(self.name),) if self.values else ()
+        return values + tuple(each.name for each in self.labels)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,6 +271,32 @@ class Axis:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Reduction:
+    """What is kept of the points of each cell: statistics, in place of the points."""
+
+    axes: tuple[Axis, ...]  # along which points are reduced, in the order of the sweep
+    outputs: tuple[Output, ...]  # of each point
+    statistics: Mapping[str, tuple[str, ...]]  # by output, as `statistics.outputs` writes them
+    exact_quantiles: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of points of a cell."""
+        return math.prod(axis.size for axis in self.axes)
+
+    @property
+    def scramblings(self) -> int:
+        """Of the sample: a cell's point i belongs to scrambling i modulo this number."""
+        return int(cast("Any", self.axes[-1].recipe.get("scramblings", 1)))
+
+    @property
+    def row(self) -> int:
+        """The points of a row: for Sobol' indices A, B and one for each parameter; else 1."""
+        is_wanted = any("sobol_indices" in each for each in self.statistics.values())
+        return 2 + sum(len(axis.columns) for axis in self.axes) if is_wanted else 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Sweep:
     """What is computed: everything a result depends on, and nothing else."""
 
@@ -256,6 +307,15 @@ class Sweep:
     axes: tuple[Axis, ...]
     outputs: tuple[Output, ...]  # the requested ones; status is always stored
     dtype: Literal["float64", "float32"] = "float64"  # of stored real outputs
+    reduction: Reduction | None = None  # the axes are then those of cells, outputs are statistics
+
+    @property
+    def of_points(self) -> Sweep:
+        """The sweep over all points, which are reduced to cells if there is a reduction."""
+        if self.reduction is None:
+            return self
+        axes = (*self.axes, *self.reduction.axes)
+        return replace(self, axes=axes, outputs=self.reduction.outputs, reduction=None)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -327,6 +387,8 @@ class Points:
     n_points: int
     columns: Mapping[str, Column]  # parameter name -> column, in the order of Sweep.parameters
     variants: tuple[str, ...] = ()  # names of the method's variants that apply here
+    cells: int = 0  # of a sweep with a reduction: a stretch of points of each cell follows another
+    first: int = 0  # the index in its cell of the first point of each stretch
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,82 @@
+"""Histograms of equal bins, whose ends need not be known beforehand.
+
+The width of the bins is a power of two and their edges are multiples of it: the smallest such width
+at which N bins hold all values of the cell. So bins of a stretch of points lie inside those of all
+points, and counts can be merged in any order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.statistics.moments import Array, State
+
+MANTISSA_BITS = 53
+
+
+@dataclass(frozen=True)
+class EqualBins:
+    """The number of finite values in each of `size` bins of each cell, and where those are."""
+
+    size: int
+
+    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
+        """Of points: (cells, points)."""
+        there = ok & xp.isfinite(values)
+        low = xp.where(there, values, np.inf).min(axis=1)
+        high = xp.where(there, values, -np.inf).max(axis=1)
+        exponent = xp.asarray(self._exponent(_host(low), _host(high)))
+        start = _place(xp, xp.where(low <= high, low, 0.0), exponent)
+        places = _place(xp, xp.where(there, values, 0.0), exponent[:, None]) - start[:, None]
+        places = places + xp.arange(values.shape[0])[:, None] * self.size
+        counts = xp.bincount(places[there], minlength=values.shape[0] * self.size)
+        counts = counts.reshape(-1, self.size)
+        return {"low": low, "high": high, "exponent": exponent, "start": start, "counts": counts}
+
+    def merged(self, one: State, other: State) -> State:
+        """Of two stretches of points."""
+        low, high = np.minimum(one["low"], other["low"]), np.maximum(one["high"], other["high"])
+        exponent = self._exponent(low, high)
+        start = _place(np, np.where(low <= high, low, 0.0), exponent)
+        counts = np.zeros_like(one["counts"])
+        for each in (one, other):
+            coarser = np.minimum(exponent - each["exponent"], 63)[:, None]
+            places = (each["start"][:, None] + np.arange(self.size)) >> coarser
+            cells, bins = np.nonzero(each["counts"])
+            own = places[cells, bins] - start[cells]
+            np.add.at(counts, (cells, own), each["counts"][cells, bins])
+        return {"low": low, "high": high, "exponent": exponent, "start": start, "counts": counts}
+
+    def read(self, state: State) -> dict[str, NDArray[Any]]:
+        """Counts (cells, size), the lower edge of the first bin and the width of all, per cell."""
+        empty = state["low"] > state["high"]
+        width = np.where(empty, np.nan, np.ldexp(1.0, state["exponent"]))
+        return {"counts": state["counts"], "start": state["start"] * width, "width": width}
+
+    def _exponent(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The smallest exponent of the width; small enough a place is a whole number of 53 bits."""
+        there = low <= high
+        low, high = np.where(there, low, 0.0), np.where(there, high, 0.0)
+        _, size = np.frexp(np.maximum(np.abs(low), np.abs(high)))
+        least = np.maximum(size.astype(np.int64) - MANTISSA_BITS, -1074)
+        _, size = np.frexp(high / self.size / 2 - low / self.size / 2)
+        exponent = np.where(low < high, np.maximum(least, size.astype(np.int64) - 1), least)
+        while True:
+            wide = _place(np, high, exponent) - _place(np, low, exponent) >= self.size
+            if not wide.any():
+                return np.where(there, exponent, -1074)
+            exponent = exponent + wide
+
+
+def _place(xp: Any, values: Array, exponent: Array) -> Array:
+    """⌊value/2^exponent⌋; in two steps, because the power itself may be infinite."""
+    half = exponent // 2
+    return xp.floor(xp.ldexp(xp.ldexp(values, -half), half - exponent)).astype(np.int64)
+
+
+def _host(array: Array) -> NDArray[Any]:
+    return array.get() if hasattr(array, "get") else array

@@ -1,0 +1,95 @@
+"""Minima, maxima and numbers of points: what no order of the points can change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.spec import Status
+from sweep.statistics.moments import Array, State
+
+STATUSES = tuple(status for status in Status if status is not Status.pending)
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """Minimum and maximum of each cell; ±inf if it has no value."""
+
+    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
+        """Of points: (cells, points)."""
+        if bool(ok.all()):
+            return {"minimum": values.min(axis=1) + 0.0, "maximum": values.max(axis=1) + 0.0}
+        return {
+            "minimum": xp.where(ok, values, np.inf).min(axis=1) + 0.0,
+            "maximum": xp.where(ok, values, -np.inf).max(axis=1) + 0.0,
+        }
+
+    def merged(self, one: State, other: State) -> State:
+        """Of two stretches of points."""
+        return {
+            "minimum": np.minimum(one["minimum"], other["minimum"]),
+            "maximum": np.maximum(one["maximum"], other["maximum"]),
+        }
+
+
+class Summed:
+    """Numbers of points, which are added."""
+
+    def merged(self, one: State, other: State) -> State:
+        """Of two stretches of points."""
+        return {name: one[name] + other[name] for name in one}
+
+
+@dataclass(frozen=True)
+class Shares(Summed):
+    """The numbers of values, of those above and of those below each threshold."""
+
+    thresholds: tuple[float, ...] = ()
+
+    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
+        """Of points: (cells, points)."""
+        counts = {"number": ok.sum(axis=1)[:, None]}
+        if self.thresholds:
+            above = [((values > limit) & ok).sum(axis=1) for limit in self.thresholds]
+            below = [((values < limit) & ok).sum(axis=1) for limit in self.thresholds]
+            counts |= {"above": xp.stack(above, axis=1), "below": xp.stack(below, axis=1)}
+        return counts
+
+
+@dataclass(frozen=True)
+class Classes(Summed):
+    """The number of points in each class of a flag."""
+
+    size: int
+
+    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
+        """Of points: (cells, points)."""
+        return {"classes": _occurrences(xp, values, ok, range(self.size))}
+
+
+@dataclass(frozen=True)
+class Statuses(Summed):
+    """The number of points by status."""
+
+    def of(self, xp: Any, status: Array) -> State:
+        """Of points: (cells, points)."""
+        return {"status": _occurrences(xp, status, status == status, list(map(int, STATUSES)))}
+
+
+def share(counts: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Counts (cells, n) as shares of a number (cells, 1); NaN of none."""
+    return counts / np.where(number > 0, number, np.nan)
+
+
+def status_of(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """ok for cells with a point that is ok, otherwise the most frequent status of their points."""
+    codes = np.array(STATUSES, np.uint8)
+    return np.where(counts[:, 0] > 0, np.uint8(Status.ok), codes[counts.argmax(axis=1)])
+
+
+def _occurrences(xp: Any, codes: Array, ok: Array, known: Any) -> Array:
+    """How often each code occurs in each cell: (cells, codes)."""
+    return xp.stack([((codes == code) & ok).sum(axis=1) for code in known], axis=1)

@@ -1,0 +1,84 @@
+"""Sobol' indices: which share of an output's variance is due to which parameter.
+
+A row of points consists of A, B and, for each parameter, A with that parameter's value from B.
+First order: Saltelli et al. 2010, eq. (b) of table 2; total order: Jansen 1999, eq. (f) there. The
+values are centred, and the variance is that of A and B together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.statistics import tree
+from sweep.statistics.moments import Array, State, by_scrambling, error_of_means
+
+# Fields of a node: the number of rows; sum and squared deviations of A, and of B; then for each
+# parameter the sums of B·difference, of the difference, and of its square.
+FIXED = 5
+
+
+@dataclass(frozen=True)
+class Indices:
+    """Of each cell and each scrambling: row i belongs to scrambling i mod `scramblings`."""
+
+    parameters: int
+    scramblings: int = 1
+
+    def of(self, xp: Any, values: Array, ok: Array, first: int) -> State:
+        """Of points (cells, points), whole rows, from `first` on; rows with a point not ok drop."""
+        size = self.parameters + 2
+        rows = values.reshape(values.shape[0], -1, size)
+        there = ok.reshape(rows.shape).all(axis=2)
+        columns = [xp.where(there, rows[..., i], 0.0) for i in range(size)]
+        a, b = columns[:2]
+        apart = [each - a for each in columns[2:]]
+        zero = xp.zeros_like(a)
+        fields = [there.astype(np.float64), a, zero, b, zero]
+        fields += [b * each for each in apart] + apart + [each * each for each in apart]
+        if self.scramblings > 1:
+            fields = [by_scrambling(field, self.scramblings) for field in fields]
+        nodes = tree.grown(xp.stack(fields), first // size // self.scramblings, _join)
+        keys = sorted(nodes)
+        return {"nodes": np.array(keys), "fields": xp.stack([nodes[key] for key in keys])}
+
+    def merged(self, one: State, other: State) -> State:
+        """Of two stretches of points."""
+        return tree.to_arrays(tree.merged(tree.from_arrays(one), tree.from_arrays(other), _join))
+
+    def read(self, state: State) -> Mapping[str, NDArray[np.float64]]:
+        """first_order and total_order (cells, parameters), with scramblings also their errors."""
+        each = tree.total(tree.from_arrays(state), _join)
+        each = each.reshape(each.shape[0], -1, self.scramblings)
+        whole = tree.total(tree.grown(each, 0, _join), _join)
+        first, total = self._estimates(whole)
+        found = {"first_order": first.T, "total_order": total.T}
+        if self.scramblings > 1:
+            first, total = self._estimates(each)
+            found["first_order_error"] = error_of_means(first).T
+            found["total_order_error"] = error_of_means(total).T
+        return found
+
+    def _estimates(self, fields: NDArray[np.float64]) -> NDArray[np.float64]:
+        """First and total orders: (2, parameters, ...)."""
+        n, a, _, b, _ = fields[:FIXED]
+        products, differences, squares = fields[FIXED:].reshape(3, self.parameters, *n.shape)
+        of_a, of_b = fields[[0, 1, 2]], fields[[0, 3, 4]]
+        deviations = tree.moments(of_a, of_b, -1)[2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = deviations / (2 * n)
+            mean = (a + b) / (2 * n)
+            first = (products - mean * differences) / n / variance
+            return np.stack([first, squares / (2 * n) / variance])
+
+
+def _join(older: Array, newer: Array, _level: int) -> Array:
+    joined = older + newer
+    for place in (1, 3):
+        own = [0, place, place + 1]
+        joined[place + 1] = tree.moments(older[own], newer[own], -1)[2]
+    return joined

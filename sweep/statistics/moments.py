@@ -1,0 +1,106 @@
+"""Mean and standard deviation: number, sum and squared deviations of the values, by one tree."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.statistics import tree
+
+Array = Any  # of NumPy or of a device's array library
+State = Mapping[str, NDArray[Any]]
+
+BLOCK = 2**14  # numbers that are joined at once: they fit into a processor's cache
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Of each cell and each scrambling: point i belongs to scrambling i mod `scramblings`."""
+
+    scramblings: int = 1
+
+    def of(self, xp: Any, values: Array, ok: Array, first: int) -> State:
+        """Of points from `first` on, a multiple of the scramblings: (cells, points)."""
+        if self.scramblings > 1:
+            values, ok = (by_scrambling(array, self.scramblings) for array in (values, ok))
+        parts = [
+            _nodes(xp, values[rows], ok[rows], first // self.scramblings)
+            for rows in _row_blocks(*values.shape)
+        ]
+        nodes = {key: xp.concatenate([each[key] for each in parts], axis=1) for key in parts[0]}
+        keys = sorted(nodes)
+        return {"nodes": np.array(keys), "fields": xp.stack([nodes[key] for key in keys])}
+
+    def merged(self, one: State, other: State) -> State:
+        """Of two stretches of points."""
+        nodes = tree.merged(tree.from_arrays(one), tree.from_arrays(other), tree.moments)
+        return tree.to_arrays(nodes)
+
+    def read(self, state: State) -> dict[str, NDArray[np.float64]]:
+        """mean, standard_deviation and mean_error of each cell; NaN where there are too few values.
+
+        The standard deviation has n − 1 in the denominator. The error of the mean is s/√n or, with
+        scramblings, that of the means of the scramblings.
+        """
+        each = tree.total(tree.from_arrays(state), tree.moments)
+        each = each.reshape(3, -1, self.scramblings)
+        n, total, squares = tree.total(tree.grown(each, 0, tree.moments), tree.moments)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            deviation = np.sqrt(squares / np.where(n > 1, n - 1, np.nan))
+            error = deviation / np.sqrt(n)
+            if self.scramblings > 1:
+                error = error_of_means(each[1] / each[0])
+            return {"mean": total / n, "standard_deviation": deviation, "mean_error": error}
+
+
+def by_scrambling(array: Array, count: int) -> Array:
+    """(cells, points) as (cells · scramblings, points of each)."""
+    apart = array.reshape(array.shape[0], -1, count).transpose(0, 2, 1)
+    return apart.reshape(array.shape[0] * count, -1)
+
+
+def error_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The standard error of the mean of independent means: (..., scramblings)."""
+    count = means.shape[-1]
+    ones, zeros = np.ones_like(means), np.zeros_like(means)
+    leaves = np.stack([ones, means, zeros]).reshape(3, -1, count)
+    squares = tree.total(tree.grown(leaves, 0, tree.moments), tree.moments)[2]
+    return np.sqrt(squares.reshape(means.shape[:-1]) / (count - 1) / count)
+
+
+def _nodes(xp: Any, values: Array, ok: Array, first: int) -> dict[tuple[int, int], Array]:
+    nodes: dict[tuple[int, int], Array] = {}
+    for part in _column_blocks(first, *values.shape):
+        nodes = tree.merged(
+            nodes, _block(xp, values[:, part], ok[:, part], first + part.start), tree.moments
+        )
+    return nodes
+
+
+def _block(xp: Any, values: Array, ok: Array, first: int) -> dict[tuple[int, int], Array]:
+    if not bool(ok.all()):
+        there = xp.where(ok, values, 0.0)
+        leaves = xp.stack([ok.astype(np.float64), there, xp.zeros_like(there)])
+        return tree.grown(leaves, first, tree.moments)
+    full = tree.grown(xp.stack([values, xp.zeros_like(values)]), first, tree.full_moments)
+    return {
+        (level, index): xp.stack([xp.full_like(node[0], 2.0**level), node[0], node[1]])
+        for (level, index), node in full.items()
+    }
+
+
+def _row_blocks(rows: int, columns: int) -> Iterator[slice]:
+    step = max(BLOCK // max(columns, 1), 1)
+    return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def _column_blocks(first: int, rows: int, columns: int) -> Iterator[slice]:
+    """Stretches that end at multiples of a power of two of the index."""
+    step = 1 << (max(BLOCK // max(rows, 1), 1).bit_length() - 1)
+    edges = [0, *range(-(first + 1) % step + 1, columns, step), columns]
+    return (slice(a, b) for a, b in itertools.pairwise(edges) if a < b)

@@ -1,0 +1,149 @@
+"""Statistics as sweep files name them, and the outputs that a sweep has in place of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sweep.spec import Labels, Output, Reduction
+from sweep.statistics.counts import STATUSES
+
+PLAIN = ("mean", "standard_deviation", "minimum", "maximum", "sobol_indices")
+WITH_NUMBER = ("quantile", "share above", "share below", "histogram")
+OF_FLAGS = "share"
+POINTS_BY_STATUS = "points_by_status"
+QUANTILE = "quantile"  # the dimension that all outputs share
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is wanted of one output of the points."""
+
+    output: Output
+    plain: frozenset[str]  # of PLAIN and OF_FLAGS
+    levels: tuple[float, ...] = ()  # of quantiles
+    above: bool = False
+    below: bool = False
+    thresholds: tuple[float, ...] = ()  # in the output's unit
+    bins: int = 0  # of a histogram
+
+    @property
+    def name(self) -> str:
+        return self.output.name
+
+
+def wanted(reduction: Reduction) -> tuple[Wanted, ...]:
+    """What is wanted of each output that has a statistic, in the order of the outputs."""
+    numbers = {name: _numbers(texts) for name, texts in reduction.statistics.items()}
+    levels = sorted({level for each in numbers.values() for level in each.get("quantile", ())})
+    return tuple(
+        Wanted(
+            output,
+            frozenset(reduction.statistics[output.name]) & {*PLAIN, OF_FLAGS},
+            tuple(levels) if "quantile" in numbers[output.name] else (),
+            "share above" in numbers[output.name],
+            "share below" in numbers[output.name],
+            _thresholds(numbers[output.name]),
+            int(max(numbers[output.name].get("histogram", [0]))),
+        )
+        for output in reduction.outputs
+        if output.name in reduction.statistics
+    )
+
+
+def statistic_outputs(reduction: Reduction) -> tuple[Output, ...]:
+    """The outputs of a sweep with this reduction; the last one counts points by status."""
+    outputs = [made for each in wanted(reduction) for made in _outputs(each, reduction)]
+    classes = Labels("status_class", tuple(s.name for s in STATUSES), "how points ended")
+    points = "number of points by status"
+    return (
+        *outputs,
+        Output(name=POINTS_BY_STATUS, unit="1", long_name=points, kind="number", labels=(classes,)),
+    )
+
+
+def parameters_varied(reduction: Reduction) -> tuple[str, ...]:
+    """The parameters that differ between the points of a cell, in the order of a sample."""
+    return tuple(name for axis in reduction.axes for name in axis.columns)
+
+
+def _numbers(texts: Iterable[str]) -> dict[str, list[float]]:
+    """The numbers of each statistic that has one."""
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        for name in WITH_NUMBER:
+            if text.startswith(f"{name} "):
+                found.setdefault(name, []).append(float(text.removeprefix(name)))
+    return found
+
+
+def _thresholds(numbers: Mapping[str, list[float]]) -> tuple[float, ...]:
+    return tuple(sorted({*numbers.get("share above", ()), *numbers.get("share below", ())}))
+
+
+def _outputs(each: Wanted, reduction: Reduction) -> Iterator[Output]:
+    """All are optional where the output is, and where a statistic needs more than one value."""
+    of, plain = each.output, each.plain
+    if "mean" in plain:
+        yield _real(of, "mean", "mean")
+        yield _real(of, "mean_error", "standard error of the mean", optional=True)
+    if "standard_deviation" in plain:
+        yield _real(of, "standard_deviation", "standard deviation", optional=True)
+    for name in ("minimum", "maximum"):
+        if name in plain:
+            yield _real(of, name, name)
+    if each.levels:
+        levels = Labels(QUANTILE, each.levels, "share of the points that are at most as large")
+        yield _real(of, "quantile", "quantile", (levels,))
+    limits = Labels(f"{of.name}_threshold", each.thresholds, f"threshold of {of.name}", of.unit)
+    for name, is_wanted in (("above", each.above), ("below", each.below)):
+        if is_wanted:
+            yield _share(of, f"share_{name}", f"share of the points {name} a threshold", limits)
+    if each.bins:
+        bins = Labels(f"{of.name}_bin", tuple(map(float, range(each.bins))), "number of the bin")
+        counts = f"number of points in each bin of {of.long_name}"
+        yield replace(
+            _share(of, "histogram", counts, bins), kind="number", long_name=counts, optional=False
+        )
+        yield _real(of, "histogram_start", "lower edge of the first bin", optional=True)
+        yield _real(of, "histogram_width", "width of every bin", optional=True)
+    if OF_FLAGS in plain:
+        classes = Labels(f"{of.name}_class", of.flags, of.long_name)
+        yield _share(of, "share", "share of the points in each class", classes)
+    if "sobol_indices" in plain:
+        yield from _indices(of, reduction)
+
+
+def _indices(of: Output, reduction: Reduction) -> Iterator[Output]:
+    parameters = Labels("parameter", parameters_varied(reduction), "parameter that varies")
+    errors = [("", "")]
+    if reduction.scramblings > 1:
+        errors.append(("_error", "standard error of the "))
+    for suffix, what in errors:
+        for order in ("first", "total"):
+            meaning = f"{what}{order}-order Sobol' index"
+            share = _share(of, f"{order}_order{suffix}", meaning, parameters)
+            yield replace(share, optional=True)
+
+
+def _real(
+    of: Output,
+    suffix: str,
+    meaning: str,
+    labels: tuple[Labels, ...] = (),
+    *,
+    optional: bool = False,
+) -> Output:
+    return replace(
+        of,
+        name=f"{of.name}_{suffix}",
+        long_name=f"{meaning} of {of.long_name}",
+        kind="real",
+        flags=(),
+        labels=labels,
+        optional=optional or of.optional,
+    )
+
+
+def _share(of: Output, suffix: str, meaning: str, labels: Labels) -> Output:
+    return replace(_real(of, suffix, meaning, (labels,)), unit="1")

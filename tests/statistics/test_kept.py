@@ -1,0 +1,285 @@
+"""What is kept of points: the same bits however they are divided, and the statistics of oracles."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import qmc, sobol_indices, uniform
+
+from sweep.spec import Axis, Output, Reduction, Status
+from sweep.statistics.counts import STATUSES
+from sweep.statistics.outputs import statistic_outputs
+from sweep.statistics.partial import Kept, from_bytes, to_bytes
+from sweep.statistics.quantiles import rank
+from tests.oracles import statistics as oracle
+
+POWER = Output(name="power", unit="W", long_name="power")
+IMPACTS = Output(name="impacts", unit="1", long_name="impacts", kind="count")
+REGIME = Output(name="regime", unit="1", long_name="regime", kind="flag", flags=("stick", "slip"))
+LAST = Output(name="last", unit="m", long_name="last values", values=2, optional=True)
+LEVELS = ("0.05", "0.5", "0.95", "1.0")
+TEXTS = {
+    "power": (
+        "mean",
+        "standard_deviation",
+        "minimum",
+        "maximum",
+        *(f"quantile {level}" for level in LEVELS),
+        "share above 1.5",
+        "share below -1.0",
+        "histogram 12",
+    ),
+    "impacts": ("mean", "maximum"),
+    "regime": ("share",),
+    "last": ("mean", "quantile 0.5"),
+}
+
+
+def kept_for(
+    size: int, texts: Mapping[str, tuple[str, ...]] = TEXTS, scramblings: int = 1, k: int = 1
+) -> Kept:
+    columns = {f"x{i}": np.zeros(size) for i in range(k)}
+    recipe = {} if scramblings == 1 else {"scramblings": scramblings}
+    axes = (Axis("point", columns, recipe),)
+    outputs = tuple(each for each in (POWER, IMPACTS, REGIME, LAST) if each.name in texts)
+    return Kept(Reduction(axes=axes, outputs=outputs, statistics=texts))
+
+
+def random_arrays(cells: int, size: int, seed: int, ok_share: float) -> dict[str, NDArray[Any]]:
+    """Values of many sizes and both signs, with zeros; some points are not ok."""
+    rng = np.random.default_rng(seed)
+    shape = (cells, size)
+    power = rng.normal(1.0, 2.0, shape) * 10.0 ** rng.choice([-200, -3, 0, 0, 3], shape)
+    power[rng.random(shape) < 0.1] = 0.0
+    status = np.where(rng.random(shape) < ok_share, 0, rng.integers(1, 4, shape)).astype(np.uint8)
+    last = rng.normal(size=(2, *shape))
+    last[rng.random(last.shape) < 0.2] = np.nan
+    arrays = {
+        "power": power,
+        "impacts": rng.integers(0, 9, shape).astype(np.int32),
+        "regime": rng.integers(0, 2, shape).astype(np.uint8),
+        "last 0": last[0],
+        "last 1": last[1],
+    }
+    bad = status != Status.ok
+    for name, missing in {"power": np.nan, "impacts": -1, "regime": 255}.items():
+        arrays[name][bad] = missing
+    return {**arrays, "status": status}
+
+
+def divided(
+    kept: Kept, arrays: Mapping[str, NDArray[Any]], cuts: Sequence[int], order: Sequence[int]
+) -> dict[str, NDArray[Any]]:
+    """The statistics from stretches that end at the cuts, merged in some order, through files."""
+    cells, size = arrays["status"].shape
+    edges = [0, *sorted(set(cuts)), size]
+    parts = [
+        kept.of({n: a[:, i:j].ravel() for n, a in arrays.items()}, cells, i)
+        for i, j in itertools.pairwise(edges)
+        if i < j
+    ]
+    whole, *others = [from_bytes(to_bytes(parts[i])) for i in order if i < len(parts)]
+    for other in others:
+        whole = kept.merged(whole, other)
+    return kept.statistics(whole)
+
+
+def same(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> bool:
+    return one.keys() == other.keys() and all(
+        one[name].dtype == other[name].dtype and one[name].tobytes() == other[name].tobytes()
+        for name in one
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    size=st.integers(1, 300),
+    cells=st.integers(1, 3),
+    seed=st.integers(0, 99),
+    ok_share=st.sampled_from([0.0, 0.9, 1.0]),
+    cuts=st.lists(st.integers(1, 299), max_size=5),
+    order=st.permutations(range(6)),
+)
+def test_stretches_change_no_bit(
+    size: int, cells: int, seed: int, ok_share: float, cuts: list[int], order: list[int]
+) -> None:
+    kept, arrays = kept_for(size), random_arrays(cells, size, seed, ok_share)
+    arrays["power"] *= 2.0 ** -(seed % 2 * 60)
+    whole = divided(kept, arrays, [], [0])
+    assert same(divided(kept, arrays, [c for c in cuts if c < size], order), whole)
+
+
+def test_long_stretches_change_no_bit() -> None:
+    """Long ones are taken in blocks, whose inner sums must be nodes of the tree, too."""
+    kept = kept_for(70_001, {"power": ("mean", "standard_deviation")})
+    for ok_share in (1.0, 0.999):
+        arrays = random_arrays(2, 70_001, 3, ok_share)
+        whole = divided(kept, arrays, [], [0])
+        assert same(divided(kept, arrays, [1, 16_383, 40_001], [2, 0, 3, 1]), whole)
+        if ok_share == 1.0:
+            values = arrays["power"]
+            assert [oracle.tree_sum(row) / 70_001 for row in values] == whole["power_mean"].tolist()
+
+
+def test_statistics_are_those_of_the_points_that_are_ok() -> None:
+    cells, size = 3, 1000
+    kept, arrays = kept_for(size), random_arrays(cells, size, 1, 0.9)
+    arrays["status"][2] = Status.diverged
+    arrays["status"][2, :400] = Status.outside_validity
+    found = divided(kept, arrays, [137, 700], [2, 0, 1])
+    assert found["status"].tolist() == [0, 0, Status.diverged]
+    counts = np.stack([found[f"points_by_status {i}"] for i in range(len(STATUSES))])
+    for cell in range(cells):
+        status = arrays["status"][cell].tolist()
+        assert counts[:, cell].tolist() == [status.count(each) for each in STATUSES]
+    for cell in range(2):
+        ok = arrays["status"][cell] == 0
+        values = arrays["power"][cell][ok].tolist()
+        size_of = math.fsum(map(abs, values)) / len(values)
+        assert abs(found["power_mean"][cell] - oracle.mean(values)) <= 1e-14 * size_of
+        deviation = oracle.deviation(values)
+        assert found["power_standard_deviation"][cell] == pytest.approx(deviation, rel=1e-12)
+        error = deviation / math.sqrt(len(values))
+        assert found["power_mean_error"][cell] == pytest.approx(error, rel=1e-12)
+        assert found["power_minimum"][cell] == min(values)
+        assert found["power_maximum"][cell] == max(values)
+        for i, level in enumerate(LEVELS):
+            exact = oracle.quantile(values, level)
+            assert abs(found[f"power_quantile {i}"][cell] - exact) <= 2**-8 * abs(exact)
+        above = sum(value > 1.5 for value in values)
+        assert found["power_share_above 1"][cell] == above / len(values)
+        assert found["power_share_below 0"][cell] == sum(v < -1.0 for v in values) / len(values)
+        start, width = found["power_histogram_start"][cell], found["power_histogram_width"][cell]
+        edges = start + width * np.arange(13)
+        assert edges[0] <= min(values)
+        assert edges[-1] > max(values)
+        assert math.frexp(width)[0] == 0.5
+        inside = [sum(a <= v < b for v in values) for a, b in itertools.pairwise(edges)]
+        assert [found[f"power_histogram {i}"][cell] for i in range(12)] == inside
+        impacts = arrays["impacts"][cell][ok]
+        assert found["impacts_mean"][cell] == impacts.mean()
+        slip = (arrays["regime"][cell][ok] == 1).mean()
+        assert found["regime_share 1"][cell] == slip
+        for plane in range(2):
+            known = arrays[f"last {plane}"][cell][ok & ~np.isnan(arrays[f"last {plane}"][cell])]
+            assert found[f"last_mean {plane}"][cell] == pytest.approx(oracle.mean(known), rel=1e-13)
+    for output in statistic_outputs(kept.reduction)[:-1]:
+        for plane in output.planes:
+            missing = -1 if output.kind == "number" else np.nan
+            np.testing.assert_equal(found[plane][2], missing)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[7.0], [0.0] * 5, [1e-320, 0.0], [np.inf, 1.0, 2.0], [-np.inf, np.inf], [5e300, -5e300]],
+)
+def test_extreme_values_have_statistics(values: list[float]) -> None:
+    texts = {"power": ("minimum", "maximum", "quantile 0.5", "quantile 1.0", "histogram 4")}
+    arrays = {"power": np.array([values]), "status": np.zeros((1, len(values)), np.uint8)}
+    found = divided(kept_for(len(values), texts), arrays, [], [0])
+    for i, level in enumerate(("0.5", "1.0")):
+        exact = oracle.quantile(values, level)
+        assert found[f"power_quantile {i}"][0] == pytest.approx(exact, rel=2**-8, abs=2**-1022)
+    assert found["power_maximum"][0] == max(values)
+    counted = sum(found[f"power_histogram {i}"][0] for i in range(4))
+    assert counted == np.isfinite(values).sum()
+
+
+def test_quantile_of_a_decimal_number() -> None:
+    """0.07 as a double is a little more than 0.07: seven of a hundred, not eight."""
+    assert rank(0.07, 100) == 7
+    assert rank(1e-9, 5) == 1
+
+
+def test_errors_come_from_the_scramblings() -> None:
+    size, scramblings = 800, 8
+    kept = kept_for(size, {"power": ("mean",)}, scramblings)
+    arrays = random_arrays(2, size, 5, 1.0)
+    found = divided(kept, arrays, [8, 160], [1, 0, 2])
+    assert same(found, divided(kept, arrays, [], [0]))
+    for cell in range(2):
+        values = arrays["power"][cell]
+        means = [oracle.mean(values[i::scramblings]) for i in range(scramblings)]
+        assert found["power_mean"][cell] == pytest.approx(oracle.mean(values), rel=1e-13)
+        error = oracle.deviation(means) / math.sqrt(scramblings)
+        assert found["power_mean_error"][cell] == pytest.approx(error, rel=1e-12)
+
+
+def saltelli(n: int, k: int, seed: int) -> NDArray[np.float64]:
+    """Rows of points between 0 and 1: A, B, and A with one value from B; (n, k + 2, k)."""
+    both = qmc.Sobol(2 * k, seed=seed).random(n)
+    a, b = both[:, :k], both[:, k:]
+    mixed = [np.where(np.arange(k) == i, b, a) for i in range(k)]
+    return np.stack([a, b, *mixed], axis=1)
+
+
+def test_indices_of_ishigami() -> None:
+    n, k = 2**12, 3
+    texts = {"power": ("sobol_indices", "mean")}
+    x = np.pi * (2 * saltelli(n, k, 1).reshape(-1, k) - 1)
+    power = np.apply_along_axis(oracle.ishigami, 1, x)
+    size = n * (k + 2)
+    kept = kept_for(size, texts, k=k)
+    arrays = {"power": power[None], "status": np.zeros((1, size), np.uint8)}
+    found = divided(kept, arrays, [5, 500, 5000], [3, 1, 0, 2])
+    assert same(found, divided(kept, arrays, [], [0]))
+    rows = power.reshape(n, k + 2)
+    theirs = sobol_indices(
+        func={"f_A": rows[:, 0][None], "f_B": rows[:, 1][None], "f_AB": rows[:, 2:].T[:, None]},
+        n=n,
+        dists=[uniform(-np.pi, 2 * np.pi)] * k,
+    )
+    for i, (first, total) in enumerate(zip(*oracle.ishigami_indices(), strict=True)):
+        own = found[f"power_first_order {i}"][0], found[f"power_total_order {i}"][0]
+        assert own == pytest.approx((first, total), abs=0.01)
+        assert own[0] == pytest.approx(np.ravel(theirs.first_order)[i], abs=1e-12)
+        assert own[1] == pytest.approx(np.ravel(theirs.total_order)[i], abs=1e-12)
+    assert found["power_mean"][0] == pytest.approx(oracle.mean(rows[:, 0]), rel=1e-13)
+
+
+def test_a_row_with_a_point_that_is_not_ok_is_left_out_of_indices() -> None:
+    n, k = 64, 2
+    power = np.random.default_rng(2).normal(size=(n, k + 2))
+    status = np.zeros((n, k + 2), np.uint8)
+    status[5, 1], status[9, 3] = Status.diverged, Status.diverged
+    kept = kept_for(n * (k + 2), {"power": ("sobol_indices",)}, k=k)
+    arrays = {"power": power.reshape(1, -1), "status": status.reshape(1, -1)}
+    found = divided(kept, arrays, [], [0])
+    left = np.delete(power, [5, 9], axis=0)
+    shorter = kept_for(left.size, {"power": ("sobol_indices",)}, k=k)
+    arrays = {"power": left.reshape(1, -1), "status": np.zeros((1, left.size), np.uint8)}
+    expected = divided(shorter, arrays, [], [0])
+    for name in ("power_first_order 0", "power_total_order 1"):
+        assert found[name] == pytest.approx(expected[name], rel=1e-12)
+
+
+def test_indices_of_scramblings_have_errors() -> None:
+    n, k, scramblings = 2**9, 3, 8
+    rows = np.stack([saltelli(n // scramblings, k, seed) for seed in range(scramblings)], axis=1)
+    x = np.pi * (2 * rows.reshape(-1, k) - 1)
+    power = np.apply_along_axis(oracle.ishigami, 1, x)
+    kept = kept_for(len(x), {"power": ("sobol_indices",)}, scramblings, k)
+    arrays = {"power": power[None], "status": np.zeros((1, len(x)), np.uint8)}
+    found = divided(kept, arrays, [40, 400], [1, 2, 0])
+    single = kept_for(len(x) // scramblings, {"power": ("sobol_indices",)}, k=k)
+    apart = power.reshape(-1, scramblings, k + 2)
+    for order in ("first_order", "total_order"):
+        own = [
+            divided(
+                single,
+                {"power": apart[:, i].reshape(1, -1), "status": np.zeros((1, apart[:, 0].size))},
+                [],
+                [0],
+            )[f"power_{order} 1"][0]
+            for i in range(scramblings)
+        ]
+        error = oracle.deviation(own) / math.sqrt(scramblings)
+        assert found[f"power_{order}_error 1"][0] == pytest.approx(error, rel=1e-9)
