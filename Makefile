@@ -25,7 +25,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint bench no-cupy clean
+.PHONY: help demo test test-all check lint bench modules no-cupy clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -54,6 +54,9 @@ lint: $(VENV)/dev.installed ## ruff, clang-format, import layers and types
 
 bench: $(CUPY) $(VENV)/dev.installed ## the speeds of this machine: a table, and JSON in results/ (BACKEND=gpu: of its GPU)
 	$(BIN)/python -m tests.benchmarks$(if $(ON_GPU),.gpu)
+
+modules: $(VENV)/dev.installed ## the WebAssembly modules that a wheel contains: before `python -m build`
+	$(BIN)/python -m sweep.backends.wasm
 
 no-cupy:
 	@echo "There is a CuPy for CUDA 12 and one for 13, but none for what nvidia-smi or CUDA= tells: '$(CUDA)'." \

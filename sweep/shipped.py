@@ -1,4 +1,4 @@
-"""The folders of the shipped kernels and sweep files, in a checkout and in a wheel."""
+"""The folders of the shipped kernels, sweep files and modules, in a checkout and in a wheel."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def shipped_configs() -> dict[str, Path]:
 def shipped_models() -> dict[str, Path]:
     """Every shipped model that is a file of equations, by name (its stem), sorted."""
     return {path.stem: path for path in sorted((configs_folder() / "models").glob("*.toml"))}
+
+
+def modules_folder() -> Path:
+    """The folder of the WebAssembly modules that a release has; a checkout has none."""
+    return Path(__file__).resolve().parent / "modules"
 
 
 def _folder(name: str) -> Path:

@@ -1,0 +1,151 @@
+"""Kernels as WebAssembly modules, for browsers: prebuilt in a release, otherwise compiled by zig.
+
+A module has the entries of the CPU (`entry_cpu.h`) or those of traces, and the same bits. A plain
+module runs in every engine. A relaxed one uses relaxed SIMD's multiply-add and must not be used
+where `tribosweep_fma(a, b, c)` rounds twice.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sweep.backends.cache import cached, digest
+from sweep.backends.compiler import zig
+from sweep.errors import CompileError
+from sweep.models import models
+from sweep.shipped import modules_folder
+from sweep.source import Kernel, flat_text, kernel_text
+
+Entry = Literal["cpu", "trace"]
+
+FLAGS = (
+    "-std=c++17",
+    *("-target", "wasm32-wasi", "-mexec-model=reactor"),
+    "-O2",
+    "-ffp-contract=off",  # bits must not depend on where a compiler fuses
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-nostdlib++",
+    "-s",
+    "-Wl,-z,stack-size=1048576",
+)
+PLAIN = ("-DSWEEP_WIDTH=1", "-DSWEEP_PACK=1")
+RELAXED = ("-msimd128", "-mrelaxed-simd", "-DSWEEP_WIDTH=2", "-DSWEEP_PACK=1")
+
+COMMON_EXPORTS = ("__heap_base", "tribosweep_fma")
+EXPORTS = {
+    "cpu": ("tribosweep_run", "tribosweep_state_bytes", "tribosweep_request_bytes"),
+    "trace": ("tribosweep_trace", "tribosweep_span", "tribosweep_trace_bytes"),
+}
+TRACE_SIZES = ("tribosweep_trail_bytes", "tribosweep_row_size")
+ITEM_SIZES = ("tribosweep_sum_bytes", "tribosweep_item_row_size")
+
+
+@dataclass(frozen=True)
+class Module:
+    """A WebAssembly module: what it is compiled from."""
+
+    kernel: Kernel
+    entry: Entry
+    relaxed: bool = False
+
+    @property
+    def text(self) -> str:
+        """The complete C++ text."""
+        return flat_text("portable_wasm.h") + kernel_text(self.kernel, self.entry)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        sizes = TRACE_SIZES if self.entry == "trace" else ()
+        sizes += ITEM_SIZES if self.entry == "trace" and self.kernel.method.items else ()
+        names = (*COMMON_EXPORTS, *EXPORTS[self.entry], *sizes)
+        exports = tuple(f"-Wl,--export={name}" for name in names)
+        return (*FLAGS, *(RELAXED if self.relaxed else PLAIN), *exports)
+
+    @property
+    def file_name(self) -> str:
+        """Named after its text and flags, so that a module of an older text is never found."""
+        return f"{digest(self.text, *self.flags)}.wasm"
+
+
+def module_bytes(module: Module) -> bytes:
+    """The module from this release or from the cache, otherwise compiled now.
+
+    CompileError if it has to be compiled and zig is missing or fails.
+    """
+    prebuilt = modules_folder() / module.file_name
+    path = prebuilt if prebuilt.is_file() else cached(module.file_name, lambda p: build(module, p))
+    return path.read_bytes()
+
+
+def build(module: Module, path: Path) -> None:
+    """Compile the module into a file; CompileError as of `module_bytes`."""
+    compiler = zig()
+    source = path.with_suffix(".cpp")
+    source.write_text(module.text, encoding="utf-8")
+    command = [*compiler.command, *module.flags, "-o", str(path), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    source.unlink()
+    if done.returncode:
+        raise CompileError(f"the module does not compile: {' '.join(command)}\n{done.stderr}")
+
+
+def whole_kernel(kernel: Kernel) -> Kernel:
+    """The same kernel with every output that its parameter set defines, and without variants.
+
+    Its bits are the same. So one prebuilt module of a method suits all sweeps.
+    """
+    defined = tuple(
+        output
+        for output in kernel.model.outputs
+        if not output.parameter_sets or kernel.parameter_set.name in output.parameter_sets
+    )
+    return Kernel(
+        model=kernel.model,
+        method=kernel.method,
+        parameter_set=kernel.parameter_set,
+        outputs=defined,
+    )
+
+
+def modules_of(kernel: Kernel) -> Iterator[Module]:
+    """The modules that an explorer of this kernel contains."""
+    whole = whole_kernel(kernel)
+    entries: tuple[Entry, ...] = ("cpu", "trace") if kernel.method.traced else ("cpu",)
+    for entry in entries:
+        yield Module(whole, entry)
+        yield Module(whole, entry, relaxed=True)
+
+
+def shipped_modules() -> Iterator[Module]:
+    """The modules of every kernel method of every shipped model, which a release contains."""
+    for model in models().values():
+        for method in (each for each in model.methods if each.kind == "kernel"):
+            for chosen in model.parameter_sets:
+                yield from modules_of(
+                    Kernel(model=model, method=method, parameter_set=chosen, outputs=())
+                )
+
+
+def build_release() -> None:
+    """Compile the modules of a release into `modules_folder()`, which the wheel contains."""
+    folder = modules_folder()
+    folder.mkdir(exist_ok=True)
+    names = {module.file_name: module for module in shipped_modules()}
+    for old in folder.glob("*.wasm"):
+        if old.name not in names:
+            old.unlink()
+    for name, module in names.items():
+        path = folder / name
+        if not path.exists():
+            build(module, path)
+            print(path.stat().st_size, name, module.kernel.model.name, module.kernel.method.name)
+
+
+if __name__ == "__main__":
+    sys.exit(build_release())

@@ -1,0 +1,119 @@
+"""Kernels in WebAssembly: the bits of the native kernel, at random points of every method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ziglang")
+pytest.importorskip("wasmtime")
+
+from sweep.backends.tracer import Tracer
+from sweep.backends.wasm import Module, build, module_bytes, shipped_modules, whole_kernel
+from sweep.source import kernel_of
+from sweep.spec import Status
+from tests.backends.wasm_host import Host, canonical, computed, traced
+from tests.points import Case, bits_of, case_of, methods
+
+QUICK = ("impact_oscillator-exact", "friction_oscillator-exact")
+N = 300
+KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods("kernel")}
+
+
+def _modules() -> Iterator[Any]:
+    for name in KERNELS:
+        for relaxed in (False, True):
+            marks = [] if name in QUICK else [pytest.mark.broad]
+            yield pytest.param(name, relaxed, marks=marks)
+
+
+def _module(case: Case, entry: Any, *, relaxed: bool) -> Module:
+    """As in a release: all outputs, no variants."""
+    return Module(whole_kernel(kernel_of(case.sweep)), entry, relaxed)
+
+
+def _differing(theirs: Any, ours: Any) -> list[str]:
+    return [name for name in ours if canonical(ours[name]).tobytes() != theirs[name].tobytes()]
+
+
+@pytest.mark.parametrize(("name", "relaxed"), [*_modules()])
+def test_a_module_computes_the_bits_of_the_native_kernel(name: str, relaxed: bool) -> None:
+    case = case_of(*KERNELS[name], N, edges=True)
+    ours = bits_of(case.sweep, case.points)
+    assert (ours["status"] == Status.ok).mean() > 0.5
+    assert _differing(computed(_module(case, "cpu", relaxed=relaxed), case.points), ours) == []
+
+
+def test_the_budget_of_a_call_changes_no_bit() -> None:
+    case = case_of(*KERNELS["impact_oscillator-exact"], N, edges=True)
+    module = _module(case, "cpu", relaxed=False)
+    assert (
+        _differing(computed(module, case.points, budget=3), bits_of(case.sweep, case.points)) == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "relaxed"),
+    [each for each in _modules() if KERNELS[each.values[0]][1].traced
+     and not KERNELS[each.values[0]][1].items],
+)  # fmt: skip
+def test_a_module_traces_the_bits_of_the_native_kernel(name: str, relaxed: bool) -> None:
+    case = case_of(*KERNELS[name], 40)
+    kernel = kernel_of(case.sweep)
+    status = bits_of(case.sweep, case.points)["status"]
+    chosen = int(np.flatnonzero(status == Status.ok)[0])
+    columns = {name: column.values for name, column in case.points.columns.items()}
+    point = {name: float(v[chosen % len(v)]) for name, v in columns.items()}
+    native = Tracer(kernel, point)
+    span = native.span()
+    times = np.linspace(span.first, span.last, 50)
+    ours = native.look(times)
+    rows, ended = traced(_module(case, "trace", relaxed=relaxed), point, times)
+    assert ended == ours.status == Status.ok
+    assert np.isfinite(rows).all()
+    assert rows.tobytes() == canonical(ours.rows).tobytes()
+
+
+def test_fma_of_a_module_without_relaxed_simd_is_fused() -> None:
+    """Sums of products whose exact value is known and which rounding twice would miss."""
+    case = case_of(*KERNELS["impact_oscillator-exact"], 1)
+    host = Host(_module(case, "cpu", relaxed=False))
+    small = 2.0**-27
+    for scale in (1.0, 2.0**-480, 2.0**480):
+        a, c = scale * (1 + small), -scale * scale * (1 + 2 * small)
+        assert host.call("tribosweep_fma", a, a, c) == (scale * small) ** 2
+
+
+def test_a_module_is_found_by_its_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prebuilt one of another text, of an earlier version perhaps, is not used."""
+    case = case_of(*KERNELS["impact_oscillator-exact"], 1)
+    module = _module(case, "cpu", relaxed=False)
+    compiled = module_bytes(module)
+    monkeypatch.setattr("sweep.backends.wasm.modules_folder", lambda: tmp_path)
+    (tmp_path / module.file_name).write_bytes(b"prebuilt")
+    assert module_bytes(module) == b"prebuilt"
+    monkeypatch.setattr(Module, "text", property(lambda _: "another text"))
+    assert not (tmp_path / module.file_name).exists()
+    monkeypatch.undo()
+    assert module_bytes(module) == compiled
+
+
+def test_a_module_compiled_again_has_the_same_bytes(tmp_path: Path) -> None:
+    case = case_of(*KERNELS["impact_oscillator-exact"], 1)
+    module = _module(case, "cpu", relaxed=True)
+    build(module, tmp_path / "again.wasm")
+    assert (tmp_path / "again.wasm").read_bytes() == module_bytes(module)
+
+
+def test_a_release_has_the_modules_of_every_kernel() -> None:
+    modules = list(shipped_modules())
+    named = {(each.kernel.model.name, each.kernel.method.name, each.entry) for each in modules}
+    for model, method in methods("kernel"):
+        assert (model.name, method.name, "cpu") in named
+        assert ((model.name, method.name, "trace") in named) == method.traced
+    assert all(each.kernel == whole_kernel(each.kernel) for each in modules)
+    assert {each.relaxed for each in modules} == {False, True}
