@@ -1,0 +1,20 @@
+"""SDND101: a mass on a spring against an elastic stop (Code_Aster)."""
+
+from __future__ import annotations
+
+from sweep.verify.document import Document
+from sweep.verify.record import Record
+from sweep.verify.sdnd101 import tables
+from sweep.verify.sdnd101.figures import FOLDER, Figures, compute
+
+
+def compare() -> Record:
+    """Every figure of the test beside ours; takes some seconds, compilation included."""
+    return record_of(compute())
+
+
+def record_of(figures: Figures) -> Record:
+    """The record of these figures."""
+    document = Document(FOLDER)
+    computed = document.tables(vars(tables), figures)
+    return document.record(computed, document.checks(computed), {})
