@@ -1,100 +1,27 @@
-"""The table [sample]: points drawn in ranges of parameters, or read from the rows of a CSV file.
-
-The points have one dimension, `point`. Parameters take the dimensions of the sequence in the order
-of their names, so that their order in a file has no effect. Many points are drawn only when they
-are read.
-"""
+"""The table [sample]: points drawn from distributions of parameters, or the rows of a CSV file."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-import threading
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-
-import numpy as np
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sweep.config.columns import CsvFile, in_range, read_csv
 from sweep.config.problems import Check, Problem, UnreadableError, finished, in_table, readable
-from sweep.config.schema import RangeTable, SampleTable, checked, only_form
-from sweep.config.sequences import (
-    BLOCK,
-    MAX_DIMENSIONS,
-    MAX_LATIN_HYPERCUBE_POINTS,
-    METHODS,
-    Sequence,
-    sequence,
-)
+from sweep.config.quantities import number, refuse_outside
+from sweep.config.schema import DistributionTable, SampleTable, checked, only_form
 from sweep.config.sweep_file import SAMPLE_KEYS, Document, is_table
-from sweep.spec import POINT, STRETCH, Axis, LongValues, Parameter, Values
+from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role
+from sweep.sampling.drawing import SALTELLI, Drawn, columns_of
+from sweep.sampling.sequences import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS
+from sweep.spec import POINT, Axis, LongValues, Parameter, Values, is_array
 from sweep.wording import listed, nearest, shown
 
 SEEDED = ("random", "latin_hypercube")  # without a seed, Sobol's sequence is not scrambled
-HOW = "write {name} = {{ uniform = [least, greatest] }} or {{ loguniform = [...] }}"
-
-
-@dataclass(frozen=True)
-class Margin:
-    """The distribution of one parameter: uniform between two values, or in their logarithms."""
-
-    form: str
-    least: float
-    greatest: float
-    whole: bool
-
-    def values(self, unit: Values) -> Values:
-        """The values for numbers in [0, 1), all within the ends."""
-        top = self.greatest + 1 if self.whole else self.greatest
-        if self.form == "loguniform":
-            low, high = math.log(self.least), math.log(top)
-            values = np.exp(low + (high - low) * unit)
-        else:
-            values = self.least + (top - self.least) * unit
-        values = np.floor(values) if self.whole else values
-        return np.clip(values, self.least, self.greatest) + 0.0
-
-
-class Drawing:
-    """The columns of a sample, drawn stretch by stretch; the last one stays for other columns."""
-
-    def __init__(self, unit: Sequence, margins: Mapping[str, Margin]) -> None:
-        """`margins` are in the order of the sequence's dimensions."""
-        self._unit, self._margins = unit, margins
-        self._place = (0, 0)
-        self._columns: Mapping[str, Values] = {}
-        self._lock = threading.Lock()
-
-    def column(self, name: str, start: int, stop: int) -> Values:
-        with self._lock:
-            if not self._columns or self._place != (start, stop):
-                self._columns, self._place = self._drawn(start, stop), (start, stop)
-            return self._columns[name]
-
-    def _drawn(self, start: int, stop: int) -> dict[str, Values]:
-        columns = {name: np.empty(stop - start) for name in self._margins}
-        for first in range(start, stop, BLOCK):
-            last = min(first + BLOCK, stop)
-            rows = self._unit.rows(first, last)
-            for i, (name, margin) in enumerate(self._margins.items()):
-                columns[name][first - start : last - start] = margin.values(rows[:, i])
-        return columns
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """One column of a drawing."""
-
-    drawing: Drawing
-    name: str
-    n_points: int
-
-    def __len__(self) -> int:
-        return self.n_points
-
-    def __getitem__(self, part: slice, /) -> Values:
-        start, stop, _ = part.indices(self.n_points)
-        return self.drawing.column(self.name, start, max(start, stop))
+LEAST_SCRAMBLINGS = 8  # from which errors are estimated
+HOW = "write {name} = {{ uniform = [least, greatest] }}, or another distribution"
+PLAIN = Parameter(name="", symbol="", unit="1", meaning="")
 
 
 @dataclass(frozen=True)
@@ -111,8 +38,13 @@ def sample_of(
     raw: Mapping[str, object],
     known: Mapping[str, Parameter],
     unknown: Callable[[Iterable[str]], dict[str, str]],
+    *,
+    for_indices: bool = False,
 ) -> Check[Sample]:
-    """The sample; `unknown` gives a message for each name that is no parameter."""
+    """The sample; `unknown` gives a message for each name that is no parameter.
+
+    With `for_indices`, its points are those from which Sobol' indices are estimated.
+    """
     table, wrong = checked(SampleTable, {key: raw[key] for key in raw if key in SAMPLE_KEYS})
     ranges = {key: value for key, value in raw.items() if key not in SAMPLE_KEYS}
     problems = list(in_table("sample", wrong | unknown(ranges)))
@@ -128,11 +60,21 @@ def sample_of(
     yield from (*problems, *more)
     if problems or more or not margins:
         return Sample(tuple(ranges), None)
-    recipe: dict[str, object] = {"method": table.method, "points": table.points}
-    if table.seed is not None:
-        recipe["seed"] = table.seed
-    recipe |= {name: {m.form: [m.least, m.greatest]} for name, m in margins.items()}
-    return Sample(tuple(ranges), Axis(POINT, _draw(table, margins), recipe))
+    recipe = _recipe(table, margins) | ({SALTELLI: True} if for_indices else {})
+    columns = columns_of(recipe, [name for name in margins if known[name].whole])
+    for name, column in columns.items():
+        yield from readable("sample", name, _refuse_drawn, column, margins[name], known[name])
+    return Sample(tuple(ranges), Axis(POINT, columns, recipe))
+
+
+def _recipe(table: SampleTable, margins: Mapping[str, Margin]) -> dict[str, object]:
+    numbers = {"seed": table.seed, "scramblings": table.scramblings}
+    return {
+        "method": table.method,
+        "points": table.points,
+        **{name: value for name, value in numbers.items() if value is not None},
+        **{name: {margin.form: list(margin.arguments)} for name, margin in margins.items()},
+    }
 
 
 def _check_drawing(
@@ -157,17 +99,27 @@ def _check_drawing(
     if len(raw) > MAX_DIMENSIONS:
         message = f"{len(raw):,} parameters are more than {MAX_DIMENSIONS:,}; remove some"
         yield Problem("sample", "", message)
+    yield from _check_scramblings(table, raw)
 
 
-def _draw(table: SampleTable, margins: Mapping[str, Margin]) -> Mapping[str, LongValues]:
-    """The columns; those of many points are drawn only when they are read."""
-    margins = {name: margins[name] for name in sorted(margins)}
-    method, n_points = str(table.method), table.points or 0
-    drawing = Drawing(sequence(method, n_points, max(len(margins), 1), table.seed), margins)
-    columns = {name: Drawn(drawing, name, n_points) for name in margins}
-    if n_points <= STRETCH or method == "latin_hypercube":
-        return {name: column[:] for name, column in columns.items()}
-    return columns
+def _check_scramblings(table: SampleTable, raw: Mapping[str, object]) -> Check[None]:
+    count, n_points = table.scramblings or 1, table.points or 0
+    if count == 1:
+        return
+    if count < LEAST_SCRAMBLINGS:
+        message = f"{count} are too few to estimate an error from"
+        cure = f"give at least {LEAST_SCRAMBLINGS}, or remove it for one"
+        yield Problem("sample", "scramblings", f"{message}; {cure}")
+    if table.method in SEEDED:
+        message = f'only Sobol\'s sequence is scrambled; use method = "sobol", not {table.method!r}'
+        yield Problem("sample", "scramblings", message)
+    elif "seed" not in raw:
+        yield Problem("sample", "seed", "missing; scramblings follow from a seed, so give one")
+    if n_points % count:
+        fewer, more = n_points // count * count, -(-n_points // count) * count
+        near = " or ".join(f"{each:,}" for each in (fewer, more) if each)
+        message = f"{n_points:,} is not a multiple of the {count} scramblings; give {near}"
+        yield Problem("sample", "points", message)
 
 
 def _margins(
@@ -191,22 +143,65 @@ def _margin(raw: object, parameter: Parameter) -> Margin:
     how = HOW.format(name=parameter.name)
     if not is_table(raw):
         raise UnreadableError(f"{shown(raw)} is not a table; {how}")
-    table, wrong = checked(RangeTable, raw)
+    table, wrong = checked(DistributionTable, raw)
     if wrong:
         raise UnreadableError("; ".join(f"{key}: {text}" for key, text in wrong.items()))
-    form = only_form(table, ("uniform", "loguniform"), how)
-    ends: list[object] = getattr(table, form)
-    if len(ends) != 2:
-        raise UnreadableError(f"{form} takes [least, greatest], not {len(ends)} entries")
-    least, greatest = in_range([("least", ends[0]), ("greatest", ends[1])], parameter).tolist()
-    if not math.isfinite(greatest - least):
-        raise UnreadableError(f"{form} from {least!r} to {greatest!r} is infinitely wide")
-    if not least < greatest:
-        cure = "give the smaller value first; a single value goes under [parameters]"
-        raise UnreadableError(f"{form} from {least!r} to {greatest!r} is empty: {cure}")
-    if form == "loguniform" and least <= 0:
-        raise UnreadableError(f"loguniform from {least!r}: give ends above 0, or use uniform")
-    return Margin(form, least, greatest, parameter.whole)
+    form = only_form(table, tuple(DISTRIBUTIONS), how)
+    roles = DISTRIBUTIONS[form].arguments
+    entries: list[object] = getattr(table, form)
+    if len(entries) != len(roles):
+        raise UnreadableError(f"{form} takes [{listed(roles)}], not {len(entries)} entries")
+    arguments = _arguments(form, list(zip(roles.items(), entries, strict=True)), parameter)
+    if fault := DISTRIBUTIONS[form].fault(arguments):
+        raise UnreadableError(fault)
+    return Margin(form, arguments, parameter.whole)
+
+
+def _arguments(
+    form: str, entries: Sequence[tuple[tuple[str, Role], object]], parameter: Parameter
+) -> tuple[float, ...]:
+    """The arguments of a distribution in SI units, each of the kind that its role says."""
+    ranged = [(name, entry) for (name, role), entry in entries if role == "value"]
+    values = dict(zip(dict(ranged), in_range(ranged, parameter).tolist(), strict=True))
+    wrong: list[str] = []
+    for (name, role), entry in entries:
+        try:
+            if role != "value":
+                values[name] = _amount(entry, role, parameter)
+            elif not math.isfinite(values[name]):
+                raise UnreadableError(f"{form} needs a finite number")
+        except UnreadableError as error:
+            wrong.append(f"{name}: {error}")
+    if wrong:
+        raise UnreadableError("; ".join(wrong))
+    return tuple(values[name] for (name, _), _ in entries)
+
+
+def _amount(entry: object, role: Role, parameter: Parameter) -> float:
+    """A number that need not be in the parameter's range; UnreadableError if it cannot be used."""
+    found = number(entry, PLAIN if role == "plain" else replace(parameter, infinite=False))
+    if role != "number" and not found > 0:
+        raise UnreadableError(f"{shown(entry)} is out of range; it has to be above 0")
+    return found
+
+
+def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> None:
+    """UnreadableError if a value is out of the parameter's range.
+
+    Of points that are drawn when they are read, the extreme values are checked.
+    """
+    if not DISTRIBUTIONS[margin.form].unbounded:
+        return
+    cure = "give a narrower distribution, or one with ends: truncated_normal, triangular, uniform"
+    values, what = column[:0], "point {i} would be {value!r}"
+    if is_array(column):
+        values = column[:]
+    elif isinstance(column, Drawn):
+        values, what = column.ends(), "a point may be {value!r}"
+    try:
+        refuse_outside(values, parameter, lambda i: what.format(i=i + 1, value=float(values[i])))
+    except UnreadableError as error:
+        raise UnreadableError(f"{error}; {cure}") from None
 
 
 @dataclass(frozen=True)

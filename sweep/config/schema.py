@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 
+MAX_SCRAMBLINGS = 4096
+
+
 class Table(BaseModel):
     """Keys and the types of their values; each description says what a message asks for."""
 
@@ -63,15 +66,30 @@ class SampleTable(Table):
         description=f"a whole number from 1 to {MAX_SWEEP_POINTS:,}",
     )
     seed: int | None = Field(None, ge=0, lt=2**53, description="a whole number from 0 to 2^53 - 1")
+    scramblings: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_SCRAMBLINGS,
+        description=f"a whole number: 1, or from 8 to {MAX_SCRAMBLINGS:,}",
+    )
     file: str | None = Field(None, description="the path of a CSV file, in quotes")
     columns: list[str] | None = Field(None, description="a list of names of parameters")
 
 
-class RangeTable(Table):
-    """The range of a parameter in [sample]: uniform or loguniform."""
+class DistributionTable(Table):
+    """The distribution of a parameter in [sample]."""
 
     uniform: list[object] | None = Field(None, description="[least, greatest]")
     loguniform: list[object] | None = Field(None, description="[least, greatest]")
+    normal: list[object] | None = Field(None, description="[mean, standard deviation]")
+    lognormal: list[object] | None = Field(
+        None, description="[median, standard deviation of the logarithm]"
+    )
+    truncated_normal: list[object] | None = Field(
+        None, description="[mean, standard deviation, least, greatest]"
+    )
+    triangular: list[object] | None = Field(None, description="[least, mode, greatest]")
+    weibull: list[object] | None = Field(None, description="[scale, shape]")
 
 
 class RefineTable(Table):

@@ -22,7 +22,8 @@ Places = Mapping[tuple[str, str], str]  # by table and key: the option that set 
 
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
 TABLES = ("parameters", "axes", "sample", "refine", "run")
-SAMPLE_KEYS = ("method", "points", "seed", "file", "columns")  # all others are parameters
+# All other keys of [sample] are parameters.
+SAMPLE_KEYS = ("method", "points", "seed", "scramblings", "file", "columns")
 MAX_FILE_BYTES = 2**26
 MAPPING_NAME = "the sweep given"  # how messages refer to a mapping
 

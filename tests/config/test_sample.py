@@ -16,9 +16,9 @@ from scipy.stats import kstest, qmc
 
 import sweep
 from sweep.config import load
-from sweep.config.sequences import BLOCK, sequence
 from sweep.errors import ConfigError, StoreError
 from sweep.plan import fingerprint, recipe
+from sweep.sampling.sequences import BLOCK, sequence
 from sweep.shipped import configs_folder
 from sweep.spec import Status, Sweep
 from sweep.store import Store
@@ -183,7 +183,7 @@ BROKEN = [
     ({"seed": None, "method": "random"}, "[sample] seed: missing; give a whole number"),
     ({"columns": ["friction"]}, "[sample] columns: only for a sample from a file; remove it"),
     ({"friction": 0.1}, "[sample] friction: 0.1 is not a table; write friction = { uniform = "),
-    ({"friction": {}}, "[sample] friction: give one of uniform, loguniform, and none is given"),
+    ({"friction": {}}, "[sample] friction: give one of uniform, loguniform, normal"),
     ({"friction": {"uniform": [1, 2], "loguniform": [1, 2]}}, "not uniform, loguniform together"),
     ({"friction": {"linspace": [0, 1, 5]}}, "[sample] friction: linspace: there is no such key"),
     ({"friction": {"uniform": [0.1]}}, "uniform takes [least, greatest], not 1 entries"),

@@ -95,7 +95,7 @@ def test_one_point_of_a_cell_is_traced() -> None:
     [
         (
             {"axes": AXES | {"friction": {"values": [0.1]}}},
-            r"\friction: also given under",
+            "friction: also given under",
         ),
         ({"refine": {"output": "regime", "levels": 1}}, r"\[refine\]: a \[sample\] has no cells"),
         (

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 import sweep
-from sweep.config import load, sample, sequences
-from sweep.config.sample import Drawn
-from sweep.config.sequences import MORE_BITS, sequence
+from sweep.config import load
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast
 from sweep.options import RunOptions
 from sweep.plan import chunk_shape, chunks, fingerprint, points, recipe
+from sweep.sampling import drawing, sequences
+from sweep.sampling.drawing import Drawn
+from sweep.sampling.sequences import MORE_BITS, sequence
 from sweep.spec import Status, Sweep
 from sweep.store import Store, coordinates
 from tests.command import CHECKOUT, environment
@@ -119,7 +120,7 @@ def test_describing_a_long_sample_draws_nothing(monkeypatch: pytest.MonkeyPatch)
     def refuse(*_: object) -> None:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr(sample.Drawing, "column", refuse)
+    monkeypatch.setattr(drawing.Drawing, "column", refuse)
     asked = long_sweep(points=10**11)
     assert asked.n_points == 10**11
     assert fingerprint(recipe(asked)) != fingerprint(recipe(long_sweep(points=10**11 - 1)))

@@ -8,7 +8,7 @@ import pkgutil
 import pytest
 
 import sweep
-from sweep.config import sample, sequences
+from sweep.sampling import drawing, sequences
 
 
 def shorten(patch: pytest.MonkeyPatch, stretch: int, block: int | None = None) -> None:
@@ -22,5 +22,5 @@ def shorten(patch: pytest.MonkeyPatch, stretch: int, block: int | None = None) -
         if hasattr(module, "STRETCH"):
             patch.setattr(module, "STRETCH", stretch)
     if block is not None:
-        for module in (sample, sequences):
+        for module in (drawing, sequences):
             patch.setattr(module, "BLOCK", block)

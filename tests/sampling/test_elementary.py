@@ -1,0 +1,105 @@
+"""exp, log and normal quantiles against mpmath, and their bits on processors of several ages."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Callable
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sweep.sampling import elementary
+from sweep.sampling.distributions import DISTRIBUTIONS, Margin
+from tests.command import CHECKOUT, environment
+
+Numbers = NDArray[np.float64]
+random = np.random.default_rng(1)
+UNIT = random.uniform(0, 1, 400)
+SMALL = 10.0 ** random.uniform(-20, -1, 200)
+ENDS = np.array([2.0**-65, 2.0**-31, 0.5, 1 - 2.0**-30, 1 - 2.0**-53])
+
+
+def largest_error(
+    function: Callable[[Numbers], Numbers], right: Callable[[mpmath.mpf], mpmath.mpf], x: Numbers
+) -> float:
+    """In units in the last place of the right value."""
+    with mpmath.workprec(400):
+        values = [right(mpmath.mpf(each)) for each in x.tolist()]
+        pairs = zip(function(x).tolist(), values, strict=True)
+        return max(
+            float(abs((mpmath.mpf(found) - value) / np.spacing(abs(float(value)))))
+            for found, value in pairs
+        )
+
+
+def test_log() -> None:
+    x = np.concatenate([10.0 ** random.uniform(-308, 308, 400), 2 * UNIT, ENDS, [5e-324, 1.0]])
+    assert largest_error(elementary.log, mpmath.log, x) < 1
+
+
+def test_exp() -> None:
+    x = np.concatenate([random.uniform(-708, 709, 400), 2 * UNIT - 1, SMALL, [0.0]])
+    assert largest_error(elementary.exp, mpmath.exp, x) < 1
+    beyond = elementary.exp(np.array([-1e300, -760, 710, 1e300]))
+    assert beyond.tolist() == [0, 0, np.inf, np.inf]
+
+
+def test_log_of_rest() -> None:
+    x = np.concatenate([UNIT, SMALL, ENDS])
+    assert largest_error(elementary.log_of_rest, lambda value: mpmath.log(1 - value), x) < 2
+
+
+def test_normal_quantiles() -> None:
+    """The error of the quantile is that of its probability over the density there."""
+    p = np.concatenate([UNIT, SMALL, 10.0 ** random.uniform(-300, -20, 50), 1 - SMALL, ENDS])
+    p = p[(p < 1) & (p != 0.5)]
+    with mpmath.workprec(2500):
+        for each, z in zip(p.tolist(), elementary.normal_quantile(p).tolist(), strict=True):
+            excess = mpmath.ncdf(z) - mpmath.mpf(each)
+            assert abs(excess / mpmath.npdf(z) / z) < 1e-15
+    assert elementary.normal_quantile(np.array([0.5])).tolist() == [0]
+
+
+@pytest.mark.parametrize("x", [0, 0.3, 3.99, 4, 4.01, 8, 37])
+def test_probabilities_of_tails(x: float) -> None:
+    with mpmath.workdps(60):
+        right = mpmath.ncdf(-mpmath.mpf(x))
+        assert abs(mpmath.mpf(str(elementary.normal_beyond(x))) / right - 1) < 1e-40
+
+
+ARGUMENTS: dict[str, tuple[float, ...]] = {
+    "uniform": (0.1, 0.7), "loguniform": (0.01, 3.0), "normal": (0.3, 0.05),
+    "lognormal": (0.1, 0.3), "truncated_normal": (0.3, 0.2, 0.1, 0.9),
+    "triangular": (0.1, 0.2, 0.7), "weibull": (2.0, 1.7),
+}  # fmt: skip
+
+
+def digests() -> dict[str, str]:
+    """The bits of each distribution's values at the same numbers."""
+    unit = np.random.Generator(np.random.PCG64(5)).random(20_000)
+    return {
+        form: hashlib.sha256(Margin(form, own).values(unit, 2.0**-53).tobytes()).hexdigest()
+        for form, own in ARGUMENTS.items()
+    }
+
+
+def vector_extensions() -> list[str]:
+    """The vector instructions that NumPy uses here beyond those that it always needs."""
+    configuration: dict[str, dict[str, list[str]]] = np.show_config("dicts")
+    return configuration["SIMD Extensions"].get("found", [])
+
+
+def test_old_processors_give_the_same_bits() -> None:
+    """NumPy without its vector instructions, which has other code for exp and log."""
+    assert set(ARGUMENTS) == set(DISTRIBUTIONS)
+    text = "from tests.sampling.test_elementary import *; print(vector_extensions(), digests())"
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", text],
+        cwd=CHECKOUT, capture_output=True, text=True, check=True,
+        env={**environment(), "NPY_DISABLE_CPU_FEATURES": " ".join(vector_extensions())},
+    )  # fmt: skip
+    assert found.stdout.strip() == f"[] {digests()}"
