@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import time
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from sweep.backends import Backend, Stopped
+from sweep.backends import Arrays, Backend, Stopped
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.backends.visible import find_gpus
-from sweep.engine import OpenBackend, needs_backend_here, threads_for, threads_of_gpu
+from sweep.causes import causes
+from sweep.engine import (
+    OpenBackend,
+    needs_backend_here,
+    threads_for,
+    threads_of_gpu,
+    usable_processors,
+)
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import of_shard
 from sweep.engine.worker import Deadline, RunState
-from sweep.options import RunOptions
+from sweep.options import SLURM, RunOptions
 from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, variant_sets
 from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
-from sweep.spec import STRETCH, Axis, Chunk, Points, Request, Sweep, array_types, is_array
+from sweep.spec import (
+    STRETCH,
+    Axis,
+    Chunk,
+    Points,
+    Request,
+    Status,
+    Sweep,
+    array_types,
+    is_array,
+)
 from sweep.store import anything_at, is_url, layout
 
 PROBE_SECONDS = 1.0
@@ -32,6 +51,28 @@ MAX_BATCH = 2**16
 VALUE_BYTES = 8
 FILE_BLOCK = 4096  # bytes a file may occupy beyond its contents
 GOLDEN = 0.618033988749894848  # its multiples modulo 1 are spread evenly
+
+
+@dataclass
+class Probed:
+    """The points that a probe has computed, by status, and those outside validity by cause."""
+
+    counts: Counter[Status] = field(default_factory=Counter[Status])
+    causes: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, sweep: Sweep, batch: Points, arrays: Arrays) -> None:
+        """Count the points of a batch."""
+        if "status" not in arrays:
+            return
+        status = arrays["status"]
+        codes, counts = np.unique(status, return_counts=True)
+        self.counts.update({Status(int(c)): int(n) for c, n in zip(codes, counts, strict=True)})
+        place = np.flatnonzero(status == Status.outside_validity)
+        at = {
+            name: column.values[(place // column.repeat) % len(column.values)]
+            for name, column in batch.columns.items()
+        }
+        self.causes.update(causes(sweep.model, sweep.method, Status.outside_validity, at))
 
 
 @dataclass(frozen=True)
@@ -51,6 +92,9 @@ class Forecast:
     seconds: float | None
     shard: tuple[int, int] | None = None  # then all but points_total is of that shard alone
     points_at_most: int | None = None  # of a refined sweep; then all else is of its pass 0
+    processors: int = 1  # on which the workers run: of this machine, or of all SLURM jobs
+    elsewhere: bool = False  # the workers are on other machines, assumed to be as fast as this one
+    probed: Probed = field(default_factory=lambda: Probed())
 
     @property
     def fits(self) -> bool:
@@ -75,7 +119,7 @@ def forecast_of(
             return found
         return replace(found, points_at_most=max_points(request.sweep, request.refinement))
     sweep, options = request.sweep, request.options
-    if not needs_backend_here(options):
+    if not needs_backend_here(options) and options.cluster != SLURM:
         options = replace(options, workers=None)  # they are elsewhere, and this machine is probed
     is_made = anything_at(path)
     if is_made:
@@ -104,20 +148,32 @@ def forecast(
     """What computing the pending chunks into a store at `path` takes; nothing is written.
 
     The time is extrapolated from a one-second probe of the backend, on as many threads as there are
-    workers, at points from all over the sweep. It leaves out writing and the machine's other load.
-    Of several GPUs, one is probed and the others are assumed to be as fast. SweepError as of a run.
+    workers and processors, at points from all over the sweep. It leaves out writing and the
+    machine's other load. Of several GPUs, one is probed and the others are assumed to be as fast;
+    so are the cores of SLURM jobs, of which as many as this machine has are probed. SweepError as
+    of a run.
     """
     n_gpus = len(find_gpus(options.gpus)) if options.gpus is not None else 1
     backend = open_backend(options.backend)
     most = threads_for(backend, options)
     most = most if options.gpus is None else n_gpus * threads_of_gpu(n_gpus)
+    elsewhere = options.cluster == SLURM
+    processors = usable_processors()
+    if elsewhere:
+        from sweep.engine.slurm import jobs_and_cores
+
+        processors = most = math.prod(jobs_and_cores(options))
     workers = min(most, max(len(pending), 1))
     left = sum(chunk.n_points for chunk in pending)
-    rate = None
+    rate, probed = None, Probed()
     if pending:
         head = replace(sweep, axes=tuple(map(_head, sweep.axes)))
-        rate = probe(head, backend, -(-workers // n_gpus))
-    rate = None if rate is None else rate * min(n_gpus, workers)
+        threads, alike = -(-workers // n_gpus), min(n_gpus, workers)
+        if backend.name == "cpu":  # more threads than processors would not be faster
+            threads = min(threads, usable_processors())
+            alike = min(workers, processors) / threads
+        rate = probe(head, backend, threads, probed)
+        rate = None if rate is None else rate * alike
     whole = chunk_at((0,) * len(chunk_shape), sweep.shape, chunk_shape).n_points
     axes = sum(VALUE_BYTES * axis.size * len(axis.columns) for axis in sweep.axes)
     results = layout.results(sweep)
@@ -136,6 +192,9 @@ def forecast(
         points_per_second=rate,
         seconds=left / rate if rate else (None if left else 0.0),
         shard=options.shard,
+        processors=processors,
+        elsewhere=elsewhere,
+        probed=probed,
     )
 
 
@@ -148,12 +207,18 @@ def _head(axis: Axis) -> Axis:
     return replace(axis, columns={name: values[:most] for name, values in axis.columns.items()})
 
 
-def probe(sweep: Sweep, backend: Backend, workers: int) -> float | None:
-    """Points per second that the workers compute together; None if the first ones take too long."""
+def probe(
+    sweep: Sweep, backend: Backend, workers: int, probed: Probed | None = None
+) -> float | None:
+    """Points per second that the workers compute together; None if the first ones take too long.
+
+    The points are counted in `probed`.
+    """
+    probed = Probed() if probed is None else probed
     backend.prepare(sweep, _batch(sweep, 0.0, 1))
     with ThreadPoolExecutor(workers) as executor:
         starts = [worker / workers for worker in range(workers)]
-        paces = [executor.submit(_pace, sweep, backend, start) for start in starts]
+        paces = [executor.submit(_pace, sweep, backend, start, probed) for start in starts]
         rates = [pace.result() for pace in paces]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if len(known) == len(rates) else None
@@ -179,18 +244,20 @@ def speed_of(request: Request, workers: int = 1) -> Speed:
     return Speed(*names, backend.description, workers, probe(sweep, backend, workers))
 
 
-def _pace(sweep: Sweep, backend: Backend, start: float) -> float | None:
+def _pace(sweep: Sweep, backend: Backend, start: float, probed: Probed) -> float | None:
     began = time.perf_counter()
     done, size, seconds = 0, BLOCK, 0.0
     while seconds < PROBE_SECONDS:
         longest = 2 * PROBE_SECONDS if done else MAX_PROBE_SECONDS
         try:
             left = began + longest - time.perf_counter()
-            backend.compute(sweep, _batch(sweep, start, size), Deadline(RunState(left)))
+            batch = _batch(sweep, start, size)
+            computed = backend.compute(sweep, batch, Deadline(RunState(left)))
         except Stopped:
             break
         done, start = done + size, start + GOLDEN * size / BLOCK
         seconds = time.perf_counter() - began
+        probed.add(sweep, batch, computed.arrays)
         size = min(2 * size, MAX_BATCH)
     return done / seconds if done else None
 

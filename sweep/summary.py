@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError, SweepError
-from sweep.spec import Status, Values
+from sweep.plan import model_in
+from sweep.spec import Status, Values, parameters_of
 from sweep.store.flow import errors, latest_rate
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from sweep.store import Store
+
+Causes = Mapping[str, int]  # cause -> number of points
 
 BLOCK_POINTS = 2**20  # read at once; the size of the largest default chunk
 
@@ -47,6 +50,8 @@ class Contents:
     counts: Mapping[Status, int]  # points by status; zeros are left out
     ranges: Mapping[str, Range]  # of each real and each count output
     shares: Mapping[str, Mapping[str, float]]  # of each flag: meaning -> share of the ok points
+    causes: Mapping[Status, Causes] = field(default_factory=dict[Status, Causes])
+    # of each status whose causes can be told apart: points by cause
     weighted_by: str | None = None  # None: the points are a grid or a sample
 
 
@@ -63,6 +68,7 @@ class State:
     seconds_left: float | None
     last_written: str | None  # time of the last receipt, ISO 8601
     errors: Mapping[str, int]  # failed points by error message
+    causes: Mapping[Status, Causes] = field(default_factory=dict[Status, Causes])
 
 
 def contents(dataset: xr.Dataset) -> Contents:
@@ -76,10 +82,13 @@ def contents(dataset: xr.Dataset) -> Contents:
     flags = {name: Counter[int]() for name in names if "flag_meanings" in dataset[name].attrs}
     tallies = {name: _Tally() for name in names if name not in flags}
     weighted_by, areas = _weighting(dataset)
+    causes_of = _causes_in(dataset)
+    causes: Counter[str] = Counter()
     first = 0
     for block in blocks(dataset):
         status = block["status"].values
         counts.update({Status(code): n for code, n in _occurrences(status).items()})
+        causes.update(causes_of(block))
         ok = status == Status.ok
         weights = None if areas is None else areas[first : first + status.size][ok]
         first += status.size
@@ -91,8 +100,35 @@ def contents(dataset: xr.Dataset) -> Contents:
         counts=dict(sorted(counts.items())),
         ranges={name: tally.range for name, tally in tallies.items()},
         shares={name: _shares(dataset[name], found) for name, found in flags.items()},
+        causes={Status.outside_validity: dict(causes)} if causes else {},
         weighted_by=weighted_by,
     )
+
+
+def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]:
+    """A function that counts the points of a block outside validity by cause."""
+    from sweep.causes import causes
+
+    model = model_in(dataset.attrs)
+    methods = {each.name: each for each in model.methods} if model else {}
+    method = methods.get(str(dataset.attrs.get("method")))
+
+    def counted(block: xr.Dataset) -> Mapping[str, int]:
+        outside = block["status"] == Status.outside_validity
+        if model is None or method is None or not outside.any():
+            return {}
+        known = {p.name for s in model.parameter_sets for p in parameters_of(model, s, method)}
+        at = {
+            name: block[name]
+            .broadcast_like(outside)
+            .transpose(*outside.dims)
+            .values[outside.values]
+            for name in known
+            if name in block.coords
+        }
+        return causes(model, method, Status.outside_validity, at)
+
+    return counted
 
 
 def _weighting(dataset: xr.Dataset) -> tuple[str | None, Values | None]:
@@ -127,7 +163,7 @@ def state(store: Store, *, damaged: bool = False) -> State:
     total = store.sweep.n_points
     receipts = store.receipts()
     rate = latest_rate(receipts, time.time(), finished=not left)
-    counts = _counts(store, damaged=damaged)
+    counts, causes = _counts(store, damaged=damaged)
     return State(
         points_done=total - left,
         points_total=total,
@@ -138,16 +174,18 @@ def state(store: Store, *, damaged: bool = False) -> State:
         seconds_left=left / rate if rate else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
         errors=errors(store.done_receipts(receipts)) if counts.get(Status.failed) else {},
+        causes=causes,
     )
 
 
-def _counts(store: Store, *, damaged: bool) -> Mapping[Status, int]:
+def _counts(store: Store, *, damaged: bool) -> tuple[Mapping[Status, int], Mapping[Status, Causes]]:
     try:
-        return contents(store.dataset()[["status"]]).counts
+        found = contents(store.dataset()[["status"]])
     except StoreError:
         if not damaged:
             raise
-        return {}
+        return {}, {}
+    return found.counts, found.causes
 
 
 def coordinates(dataset: xr.Dataset) -> tuple[dict[str, xr.DataArray], dict[str, xr.DataArray]]:

@@ -227,6 +227,52 @@ def test_a_dry_run_for_too_small_a_disk_has_status_3(
     assert run("run", SMOKE, "--dry-run")[0] == 0
 
 
+class OnProcessors(Paced):
+    """A backend of threads; each takes its time whatever the others do, as on a processor each."""
+
+    name = "cpu"
+
+
+@pytest.mark.usefixtures("quick")
+def test_more_workers_than_processors_are_no_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep.forecast, "usable_processors", lambda: 2)
+    backend = OnProcessors(1e-4)
+    request = request_for(workers=64, chunk_points=2**12)
+    found = forecast_of(request, tmp_path / "a.zarr", lambda _: backend)
+    assert len(backend.done) == 2
+    assert found.points_per_second == pytest.approx(2 / 1e-4, rel=0.6)
+    assert (found.workers, found.processors) == (64, 2)
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_forecast_of_slurm_jobs_counts_their_cores(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("dask_jobqueue")
+    monkeypatch.setattr(sweep.forecast, "usable_processors", lambda: 2)
+    slurm = {"jobs": 8, "cores": 3}
+    request = request_for(cluster="slurm", slurm=slurm, chunk_points=2**12)
+    found = forecast_of(request, tmp_path / "a.zarr", lambda _: OnProcessors(1e-4))
+    assert (found.workers, found.processors, found.elsewhere) == (24, 24, True)
+    assert found.points_per_second == pytest.approx(24 / 1e-4, rel=0.6)
+    _, out, _ = run("run", "wear_power", "--dry-run", "--cluster", "slurm", "--workers", "4")
+    assert "4 on 4 cores of SLURM jobs" in out
+
+
+LONG_STEPS = ("method=moreau", "step=0.2")
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_dry_run_says_which_points_will_have_no_value_and_why(run: Run) -> None:
+    _, out, _ = run("run", "sdnd104", "--dry-run", *(f"--set={each}" for each in LONG_STEPS))
+    (line,) = (line for line in out.splitlines() if "outside_validity" in line)
+    assert "75.0 % of the points probed" in line
+    assert "tenth of the period" in line
+    assert "lifts off" not in line  # another cause
+
+
 def test_a_wrong_request_is_refused_before_it_is_probed(run: Run) -> None:
     status, out, err = run("run", SMOKE, "--dry-run", "--set", "mass=-1")
     assert (status, out) == (2, "")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +9,7 @@ import numpy as np
 
 from sweep.analysis.scales import edges, roomiest_cell
 from sweep.analysis.slices import Slice, flag_names
+from sweep.causes import theory_of
 from sweep.spec import Values
 
 if TYPE_CHECKING:
@@ -97,11 +96,9 @@ def _theory_borders(shown: Slice) -> dict[str, Values]:
 
     They come from the function `boundaries` of the module of `sweep.theory` named after the model.
     """
-    name = f"sweep.theory.{shown.dataset.attrs.get('model', '')}"
-    if not name.rpartition(".")[2].isidentifier() or importlib.util.find_spec(name) is None:
-        return {}
+    theory = theory_of(str(shown.dataset.attrs.get("model", "")))
     boundaries: Callable[[Mapping[str, Values]], dict[str, Values]] | None
-    boundaries = getattr(importlib.import_module(name), "boundaries", None)
+    boundaries = getattr(theory, "boundaries", None)
     lines = boundaries(shown.parameters) if boundaries else {}
     return {label: line for label, line in lines.items() if np.any(line > 0) and np.any(line < 0)}
 

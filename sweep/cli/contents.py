@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import shlex
@@ -53,11 +52,16 @@ def print_dataset(dataset: xr.Dataset) -> None:
 
 def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") -> None:
     """Print least, mean and greatest value of each output, and the shares of each flag."""
+    from sweep.spec import Status
+
     rows = [
         (name, *(f"{value:.6g}" for value in _figures(span).values()), *_described(dataset[name]))
         for name, span in found.ranges.items()
         if not (span.infinite and math.isnan(span.mean))
     ]
+    n_ok, total = found.counts.get(Status.ok, 0), sum(found.counts.values())
+    if 0 < n_ok < total:
+        print(f"of the {n_ok:,} of {counted(total, 'point')} that are ok:")
     if rows:
         print_table(rows, (kind, "least", "mean", "greatest", "unit", "meaning"))
     for name, span in found.ranges.items():
@@ -81,11 +85,23 @@ def _infinite_values(output: xr.DataArray, span: Range) -> str:
     return f"{output.name}: {counted(span.infinite, 'infinite value')} left out above{reason}"
 
 
-def print_statuses(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -> None:
-    """Print the number of points of each status, with the sentence that says what to do."""
+def print_statuses(
+    counts: Mapping[Status, int],
+    sentences: Mapping[Status, str],
+    causes: Mapping[Status, Mapping[str, int]] | None = None,
+) -> None:
+    """Print the number of points of each status, with its cause, or the sentence of its causes."""
     total = sum(counts.values())
     for status, count in counts.items():
+        known = (causes or {}).get(status, {})
+        unknown = count - sum(known.values())
         sentence = f": {sentences[status]}" if status and status in sentences else ""
+        if len(known) == 1 and not unknown:
+            sentence = f": {next(iter(known))}"
+        elif known:
+            parts = [f"{n:,}: {cause}" for cause, n in known.items()]
+            parts += [f"{unknown:,} for another reason{sentence}"] if unknown else []
+            sentence = "".join(f"\n  {part}" for part in parts)
         print(f"{count:,} of {counted(total, 'point')} {status.name}{sentence}")
 
 
@@ -117,7 +133,7 @@ def dataset_json(
         ],
         "outputs": outputs_json(dataset, found),
         "weighted_by": found.weighted_by,
-        "status": counts_json(found.counts, sentences),
+        "status": counts_json(found.counts, sentences, found.causes),
         "provenance": dict(dataset.attrs),
     }
 
@@ -141,10 +157,16 @@ def _infinite(span: Range) -> dict[str, int]:
     return {"infinite": span.infinite} if span.infinite else {}
 
 
-def counts_json(counts: Mapping[Status, int], sentences: Mapping[Status, str]) -> dict[str, Any]:
-    """The number of points of each status, and its sentence."""
+def counts_json(
+    counts: Mapping[Status, int],
+    sentences: Mapping[Status, str],
+    causes: Mapping[Status, Mapping[str, int]] | None = None,
+) -> dict[str, Any]:
+    """The number of points of each status, its sentence, and the points of each known cause."""
+    known = causes or {}
     return {
         status.name: {"points": count, "sentence": sentences.get(status, "")}
+        | ({"causes": dict(known[status])} if status in known else {})
         for status, count in counts.items()
     }
 
@@ -178,11 +200,10 @@ def _value_text(name: str, dataset: xr.Dataset) -> str:
 
 def _derived_values(dataset: xr.Dataset) -> Mapping[str, float]:
     """The values that the model's theory gives parameters; none if they vary over the points."""
+    from sweep.causes import theory_of
     from sweep.summary import coordinates
 
-    name = f"sweep.theory.{dataset.attrs['model']}"
-    theory = importlib.import_module(name) if importlib.util.find_spec(name) else None
-    derived = getattr(theory, "derived_parameters", None)
+    derived = getattr(theory_of(str(dataset.attrs["model"])), "derived_parameters", None)
     single = {key: float(value) for key, value in coordinates(dataset)[1].items()}
     try:
         return derived(single) if derived else {}

@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sweep.cli.printing import counted, duration, print_json, print_table, rate
+from sweep.cli.contents import counts_json
+from sweep.cli.printing import counted, duration, print_json, print_table, rate, share
 from sweep.errors import MachineError
 from sweep.options import SLURM, RunOptions
+from sweep.spec import Status
 
 if TYPE_CHECKING:
-    from sweep.forecast import Forecast
+    from sweep.forecast import Forecast, Probed
 
 
-def print_forecast(found: Forecast, store: str, options: RunOptions, *, as_json: bool) -> None:
+def print_forecast(
+    found: Forecast,
+    store: str,
+    options: RunOptions,
+    sentences: Mapping[Status, str],
+    *,
+    as_json: bool,
+) -> None:
     """Print what a run needs; MachineError after that if the disk is too small."""
     jobs = _jobs(options) if options.cluster == SLURM else {}
     if as_json:
-        print_json({"store": store, **vars(found), "fits": found.fits, **jobs})
+        causes = {Status.outside_validity: found.probed.causes} if found.probed.causes else {}
+        probed = counts_json(found.probed.counts, sentences, causes)
+        figures = {**vars(found), "probed": probed}
+        print_json({"store": store, **figures, "fits": found.fits, **jobs})
     else:
         print_table(_rows(found, store))
+        _print_probed(found.probed, sentences)
         if jobs:
-            print("\ntime and workers are for threads on this machine")
             verb = "is" if jobs["jobs"] == 1 else "are"
             count = f"{counted(jobs['jobs'], 'job')} with {counted(jobs['cores'], 'core')} each"
-            print(f"{count} {verb} submitted with this script:\n\n{jobs['job_script'].rstrip()}")
+            print(f"\n{count} {verb} submitted with this script:\n\n{jobs['job_script'].rstrip()}")
     if found.bytes_free is not None and not found.fits:
         raise MachineError(
             f"the disk of {store!r} has {_bytes(found.bytes_free)} free and this run may need "
             f"{_bytes(found.bytes_on_disk)}: choose a store on another disk with -o, fewer "
             'outputs, or dtype = "float32"'
         )
+
+
+def _print_probed(probed: Probed, sentences: Mapping[Status, str]) -> None:
+    """Print what has no value among the points that were probed."""
+    total = probed.counts.total()
+    for status, n in sorted(probed.counts.items()):
+        if status is not Status.ok:
+            known = list(probed.causes) if status is Status.outside_validity else []
+            why = "; ".join(known) or sentences[status]
+            print(f"\n{share(n / total)} of the points probed are {status.name}: {why}")
 
 
 def _jobs(options: RunOptions) -> dict[str, Any]:
@@ -59,11 +82,23 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
         "disk": f"at most {_bytes(found.bytes_on_disk)}{room}",
         "memory": f"at most {_bytes(found.bytes_of_memory)} beyond the program itself",
         "time": took,
-        "workers": f"{found.workers} on {found.backend}",
+        "workers": _workers(found),
     }
     if found.points_at_most is None:
         del rows["refined"]
     return [(name, text) for name, text in rows.items() if text]
+
+
+def _workers(found: Forecast) -> str:
+    """How many workers, on what; and on how few processors, or where, if the time depends on it."""
+    if found.elsewhere:
+        count = f"{found.workers} of {found.processors}" if found.workers < found.processors else ""
+        cores = counted(found.processors, "core")
+        return f"{count or found.workers} on {cores} of SLURM jobs, as fast as {found.backend}"
+    text = f"{found.workers} on {found.backend}"
+    if found.workers > found.processors:
+        text += f"; more than the {counted(found.processors, 'processor')} here, so no faster"
+    return text
 
 
 def _bytes(number: int) -> str:

@@ -123,7 +123,7 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
             "points_done": sweep.n_points,
             "outputs": outputs_json(dataset, found),
             "weighted_by": found.weighted_by,
-            "status": counts_json(found.counts, sweep.model.sentences),
+            "status": counts_json(found.counts, sweep.model.sentences, found.causes),
             "next": follow,
         }
         print_object("summary", **_figures(ended), **results)
@@ -134,7 +134,7 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
         else:
             print("no point could be computed:")
         if set(found.counts) != {Status.ok}:
-            print_statuses(found.counts, sweep.model.sentences)
+            print_statuses(found.counts, sweep.model.sentences, found.causes)
         if failed:
             print_errors(errors(kept.done_receipts(kept.receipts())), kept.log)
         print(f"next: {follow}")

@@ -71,7 +71,8 @@ def run(
             from sweep.forecast import forecast_of
 
             forecast = forecast_of(request, place)
-            print_forecast(forecast, place, request.options, as_json=as_json)
+            sentences = request.sweep.model.sentences
+            print_forecast(forecast, place, request.options, sentences, as_json=as_json)
             return
         ended = _compute(request, place, stop, invocation.open_backend, as_json=as_json)
     again = shlex.join(("sweep", *invocation.arguments))

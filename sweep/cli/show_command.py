@@ -33,4 +33,4 @@ def show(store: StorePath, as_json: Json = False) -> None:
     else:
         print_dataset(dataset)
         print_outputs(dataset, found)
-        print_statuses(found.counts, sentences)
+        print_statuses(found.counts, sentences, found.causes)

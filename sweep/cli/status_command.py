@@ -69,7 +69,7 @@ def status(
             print_json(figures)
     else:
         _print_state(found)
-        print_statuses(found.counts, opened.sweep.model.sentences)
+        print_statuses(found.counts, opened.sweep.model.sentences, found.causes)
         print_errors(found.errors, opened.log)
         if damaged is not None:
             _print_damage(damaged)
@@ -108,8 +108,8 @@ def _verified(store: Store) -> list[Damage]:
 
 
 def _state_json(store: Store, found: State, damaged: list[Damage] | None) -> dict[str, Any]:
-    statuses = counts_json(found.counts, store.sweep.model.sentences)
-    figures = {key: value for key, value in vars(found).items() if key != "counts"}
+    statuses = counts_json(found.counts, store.sweep.model.sentences, found.causes)
+    figures = {key: value for key, value in vars(found).items() if key not in ("counts", "causes")}
     files = None if damaged is None else [vars(each) for each in damaged]
     return {"store": store.location, **figures, "status": statuses, "damaged": files}
 

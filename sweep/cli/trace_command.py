@@ -97,7 +97,7 @@ def _print_trace(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_
         if "note" in dataset.attrs:
             print(f"note: {dataset.attrs['note']}")
         if status is not Status.ok:
-            print_statuses(found.counts, sweep.model.sentences)
+            print_statuses(found.counts, sweep.model.sentences, found.causes)
         if written is not None:
             print(written)
     return 0 if status is Status.ok else 1

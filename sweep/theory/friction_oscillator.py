@@ -159,6 +159,33 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     return borders | den_hartog.boundaries(parameters)
 
 
+def causes_outside_validity(parameters: Mapping[str, Values]) -> dict[str, NDArray[np.bool_]]:
+    """Where points are outside validity and why, beyond what the table says: by cause, a mask.
+
+    `parameters` maps the names of a sweep's parameters to values that broadcast together.
+    """
+    none = np.zeros(1)
+    get = parameters.get
+    omega, mass = parameters["angular_frequency"], parameters["mass"]
+    step = get("step", none)
+    end = get("end_cycle", omega * get("window_end", none) / (2 * np.pi))
+    with np.errstate(all="ignore"):
+        spring = get("stiffness", none) / mass / omega**2
+        damper = get("damping", none) / mass / omega
+        long_steps = np.isinf(get("tolerance", none + np.inf)) & (omega * step > 2 * np.pi / 10)
+    limit = np.where(step > 0, 1e9 / (2 * np.pi), 1e9)
+    return {
+        "the spring is too strong: stiffness/mass is above 1e12 ω²": (step == 0) & (spring > 1e12),
+        "the damper is too strong: damping/mass is above 1e12 ω": (step == 0) & (damper > 1e12),
+        "the window ends after too many cycles (1e9; with time stepping, a phase of 1e9): end it "
+        "earlier": end > limit,
+        "the step is longer than a tenth of the period although the mass slips: use a step below "
+        "0.2π/ω": long_steps,
+        "there are more blocks than half the samples of the window: use fewer blocks or a shorter "
+        "step": get("blocks", none) > 1,
+    }
+
+
 def derived_parameters(parameters: Mapping[str, float]) -> dict[str, float]:
     """The values that the kernel uses for parameters whose default is NaN, by name.
 

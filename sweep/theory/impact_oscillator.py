@@ -21,6 +21,16 @@ Values = NDArray[np.float64]  # of the broadcast shape
 BISECTIONS = 60  # of an interval of π/2 for the angle at the stop; enough to reach rounding
 
 
+def causes_outside_validity(parameters: Mapping[str, Values]) -> dict[str, NDArray[np.bool_]]:
+    """Where points are outside validity and why, beyond what the table says: by cause, a mask."""
+    stiff = parameters["wall_stiffness"] > 1e12 * parameters["stiffness"]
+    newmark = np.broadcast_to("steps_per_period" in parameters, stiff.shape)
+    return {
+        "wall_stiffness is above 1e12 times stiffness": stiff,
+        "the steps are too long to resolve the contact (above √(m/(k+K))): raise steps_per_period": newmark,
+    }
+
+
 def grazing_energy(stiffness: ArrayLike, gap: ArrayLike) -> Values:
     """Energy [J] at which the motion just reaches the stop, k e²/2."""
     return _float(stiffness) * _float(gap) ** 2 / 2

@@ -1,0 +1,78 @@
+"""Why points are outside validity: which of the causes that a status's sentence lists applies."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.spec import Method, Model, NotAllZero, Parameter, Status, Values
+
+# In a module of sweep.theory named after a model: by sentence, where the cause applies.
+Causes = Mapping[str, NDArray[np.bool_]]
+
+
+def theory_of(model: str) -> ModuleType | None:
+    """The module of closed forms of a model, or None."""
+    name = f"sweep.theory.{model}"
+    if not model.isidentifier() or importlib.util.find_spec(name) is None:
+        return None
+    return importlib.import_module(name)
+
+
+def causes(
+    model: Model, method: Method, status: Status, parameters: Mapping[str, Values]
+) -> dict[str, int]:
+    """How many of some points with a status have which cause; those without a known one are absent.
+
+    `parameters` has one value for each point and parameter. A point counts for its first cause.
+    """
+    n_points = next((values.size for values in parameters.values()), 0)
+    if status is not Status.outside_validity or not n_points:
+        return {}
+    known = _of_tables(model, method, parameters)
+    theory = theory_of(model.name)
+    own: Callable[[Mapping[str, Values]], Causes] | None
+    own = getattr(theory, "causes_outside_validity", None)
+    known |= own(parameters) if own else {}
+    left = np.ones(n_points, bool)
+    found: Counter[str] = Counter()
+    for sentence, applies in known.items():
+        found[sentence] += int(np.count_nonzero(left & applies))
+        left &= ~applies
+    return {sentence: n for sentence, n in found.items() if n}
+
+
+def _of_tables(
+    model: Model, method: Method, parameters: Mapping[str, Values]
+) -> dict[str, NDArray[np.bool_]]:
+    """The causes that the model's table describes: relations that do not hold, and ranges."""
+    known: dict[str, NDArray[np.bool_]] = {}
+    for relation in model.relations:
+        if isinstance(relation, NotAllZero):
+            names = relation.parameters
+            if set(names) <= parameters.keys():
+                all_zero = np.logical_and.reduce([parameters[name] == 0 for name in names])
+                known[f"{relation.reason}: {' or '.join(names)} must be above 0"] = all_zero
+        elif {relation.lesser, relation.greater} <= parameters.keys():
+            words = f"{relation.reason}: {relation.lesser} must be below {relation.greater}"
+            known[words] = parameters[relation.lesser] >= parameters[relation.greater]
+    sets = (each.parameters for each in model.parameter_sets)
+    for parameter in (p for table in (model.parameters, *sets, method.parameters) for p in table):
+        if parameter.name in parameters:
+            outside = _outside(parameters[parameter.name], parameter)
+            known.setdefault(f"{parameter.name} is out of its range", outside)
+    return known
+
+
+def _outside(values: Values, parameter: Parameter) -> NDArray[np.bool_]:
+    low, high = parameter.minimum, parameter.maximum
+    below = values <= low if parameter.open_minimum else values < low
+    above = values >= high if parameter.open_maximum else values > high
+    infinite = np.isinf(values) & parameter.infinite
+    return (below | above) & ~infinite
