@@ -27,7 +27,7 @@ def causes_outside_validity(parameters: Mapping[str, Values]) -> dict[str, NDArr
     newmark = np.broadcast_to("steps_per_period" in parameters, stiff.shape)
     return {
         "wall_stiffness is above 1e12 times stiffness": stiff,
-        "the steps are too long to resolve the contact (above √(m/(k+K))): raise steps_per_period": newmark,
+        "steps too long for the contact (above √(m/(k+K))): raise steps_per_period": newmark,
     }
 
 
