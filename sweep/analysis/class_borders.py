@@ -91,16 +91,19 @@ def hyphenated(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _theory_borders(shown: Slice) -> dict[str, Values]:
-    """Fields that change sign at the borders known from theory, if they do so in the slice.
+def boundaries_of(model: str, parameters: Mapping[str, Values]) -> dict[str, Values]:
+    """Fields that change sign at the borders known from theory, if they do so at these points.
 
     They come from the function `boundaries` of the module of `sweep.theory` named after the model.
     """
-    theory = theory_of(str(shown.dataset.attrs.get("model", "")))
     boundaries: Callable[[Mapping[str, Values]], dict[str, Values]] | None
-    boundaries = getattr(theory, "boundaries", None)
-    lines = boundaries(shown.parameters) if boundaries else {}
+    boundaries = getattr(theory_of(model), "boundaries", None)
+    lines = boundaries(parameters) if boundaries else {}
     return {label: line for label, line in lines.items() if np.any(line > 0) and np.any(line < 0)}
+
+
+def _theory_borders(shown: Slice) -> dict[str, Values]:
+    return boundaries_of(str(shown.dataset.attrs.get("model", "")), shown.parameters)
 
 
 def _borders_label(shown: Slice) -> str:

@@ -26,7 +26,7 @@ Entry = Literal["cpu", "trace"]
 FLAGS = (
     "-std=c++17",
     *("-target", "wasm32-wasi", "-mexec-model=reactor"),
-    "-O2",
+    "-Os",  # as fast as -O2 here, and a page is to be small
     "-ffp-contract=off",  # bits must not depend on where a compiler fuses
     "-fno-math-errno",
     "-fno-trapping-math",

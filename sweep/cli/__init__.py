@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sweep.engine import OpenBackend
 
 COMMANDS = (
-    *("run", "example", "extend", "status", "show", "plot", "export", "trace", "fit"),
+    *("run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "fit"),
     *("verify", "compile", "bench", "models", "source", "doctor"),
 )  # in the order of the help
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h

@@ -37,7 +37,7 @@ def _module(case: Case, entry: Any, *, relaxed: bool) -> Module:
 
 
 def _differing(theirs: Any, ours: Any) -> list[str]:
-    return [name for name in ours if canonical(ours[name]).tobytes() != theirs[name].tobytes()]
+    return [name for name in theirs if canonical(ours[name]).tobytes() != theirs[name].tobytes()]
 
 
 @pytest.mark.parametrize(("name", "relaxed"), [*_modules()])

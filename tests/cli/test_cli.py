@@ -48,7 +48,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_the_commands_of_this_version() -> None:
     assert COMMANDS == [
-        "run", "example", "extend", "status", "show", "plot", "export", "trace", "fit", "verify",
+        "run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "fit",
+        "verify",
         "compile", "bench", "models", "source", "doctor",
     ]  # fmt: skip
 

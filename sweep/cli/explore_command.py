@@ -1,0 +1,61 @@
+"""`sweep explore`: one HTML file with the map of a sweep and its kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sweep.cli.app import app, argument, examples, option, output_option
+from sweep.cli.stopping import Interruptible
+
+
+@app.command(
+    epilog=examples(
+        "sweep explore results/wear_power.zarr",
+        "sweep explore wear_power -o map.html --open",
+        "sweep explore s3://bucket/map.zarr -o map.html --outputs wear_power,regime --size 1000",
+    )
+)
+def explore(
+    source: Annotated[str, argument("STORE|CONFIG", "A store, or a sweep file that is not run.")],
+    path: Annotated[
+        Path | None, output_option("FILE", "Default: NAME.html, beside a store in a folder.")
+    ] = None,
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Open the page in the browser.")
+    ] = False,
+    outputs: Annotated[
+        str | None, option("NAME,...", "Outputs that the page contains. Default: all.")
+    ] = None,
+    size: Annotated[
+        int, typer.Option(min=1, metavar="KB", help="Largest size of the page, in kB.")
+    ] = 250,
+) -> None:
+    """Write a page in which the map of a sweep can be explored.
+
+    The page is one HTML file that needs no server and no network. It shows the stored map, thinned
+    until the page has the given size. The kernel is in the page as WebAssembly: a click computes a
+    point and its motion, and a zoomed part of the map is computed anew, with the bits of `sweep
+    run`. The page of a sweep file computes the whole map.
+    """
+    from sweep.explore import explore as write
+
+    names = [name.strip() for name in (outputs or "").split(",") if name.strip()]
+    path = path or _beside(source)
+    with Interruptible("stopped by {cause}: nothing was written"):
+        print(write(source, path, outputs=names, kilobytes=size))
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(path.resolve().as_uri())
+
+
+def _beside(source: str) -> Path:
+    is_url = "://" in source
+    path = Path(source.rstrip("/").rpartition("/")[2] if is_url else source)
+    beside = (
+        path.with_suffix(".html") if path.suffix in (".zarr", ".toml") else Path(f"{path}.html")
+    )
+    return beside if path.is_dir() and not is_url else Path(beside.name)

@@ -1,0 +1,74 @@
+"""From a store or a sweep file to the file of its explorer."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from sweep import wording
+from sweep.config import load
+from sweep.config.stored import is_store
+from sweep.errors import MachineError, SweepError
+from sweep.explore.contents import Subject, contents
+from sweep.explore.document import document
+from sweep.explore.preview import fitting
+from sweep.plan import model_in
+from sweep.store import Store, open_results
+from sweep.store.reading import settled
+
+DEFAULT_KILOBYTES = 250
+
+
+def explore(
+    source: str | Path,
+    path: str | Path,
+    *,
+    outputs: Sequence[str] = (),
+    kilobytes: int = DEFAULT_KILOBYTES,
+) -> Path:
+    """Write the explorer of a store, or of a sweep file whose points the page computes itself.
+
+    The page contains `outputs` of a store, by default all. They are thinned evenly, and rounded
+    to three digits, until the page has at most `kilobytes`. The same store, named in the same way,
+    gives the same bytes. SweepError if there is nothing to explore, CompileError if a kernel has to
+    be compiled and the extra `compiler` is missing.
+    """
+    subject = _subject(source, outputs)
+    page = contents(subject)
+    room = kilobytes * 1000 - len(document(page).encode())
+    if room < 0:
+        raise SweepError(
+            f"without any map, an explorer of {str(source)!r} has {kilobytes * 1000 - room:,} "
+            f"bytes, more than {kilobytes:,} kB: raise --size"
+        )
+    page |= fitting(subject, room)
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(document(page).encode())
+    except OSError as error:
+        raise MachineError(f"{str(target)!r} cannot be written ({error.strerror})") from error
+    return target
+
+
+def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
+    command = f"sweep trace {shlex.quote(str(source))}"
+    if not is_store(source):
+        request = load(source)
+        if outputs:
+            known = [output.name for output in request.sweep.outputs]
+            _refuse_unknown(outputs, known)
+        return Subject(request.name, command, request.sweep, None, tuple(outputs))
+    dataset = settled(open_results(source))
+    known = [str(name) for name in dataset.data_vars if name != "status"]
+    _refuse_unknown(outputs, known)
+    sweep = Store.open(source).sweep if model_in(dataset.attrs) else None
+    name = Path(str(source).rstrip("/").rpartition("/")[2]).stem
+    return Subject(name, command, sweep, dataset, tuple(outputs or known))
+
+
+def _refuse_unknown(outputs: Sequence[str], known: Sequence[str]) -> None:
+    for name in outputs:
+        if name not in known:
+            raise SweepError(f"this sweep has no output {name!r}: {wording.nearest(name, known)}")

@@ -1,0 +1,142 @@
+// The point that is selected: its figures, its motion over time and its loop.
+"use strict";
+
+const LINES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
+const SIZE_RATIO = 30; // of observables that share a panel
+
+// The rows of a table of figures.
+function figures(table, rows, heads) {
+  table.replaceChildren(element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head))));
+  for (const [name, ...cells] of rows)
+    table.append(element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell) => element("td", {}, cell))));
+}
+
+// Columns of a trace by name, time first; a state that covers several times is kept once.
+function seriesOf(trace, clock, observables) {
+  const { rows, width } = trace;
+  const kept = [];
+  for (let i = 0, before = -Infinity; i < rows.length / width; i++) {
+    if (!(rows[i * width] > before)) continue;
+    before = rows[i * width];
+    kept.push(i);
+  }
+  const column = (k) => Float64Array.from(kept, (i) => rows[i * width + k]);
+  return { time: { ...clock, values: column(0) }, observed: observables.map((each, k) => ({ ...each, values: column(k + 1) })) };
+}
+
+// Least, mean and greatest of an observable, as `sweep trace` prints them.
+function range(values) {
+  let [least, greatest, sum, n] = [Infinity, -Infinity, 0, 0];
+  for (const value of values) {
+    if (value !== value) continue;
+    [least, greatest] = [Math.min(least, value), Math.max(greatest, value)];
+    sum += value;
+    n++;
+  }
+  return n ? [least, sum / n, greatest].map((value) => brief(value + 0)) : ["nan", "nan", "nan"];
+}
+
+// Observables that are drawn together: of one unit and of similar size.
+function panelsOf(observed) {
+  const size = ({ values }) => values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+  const panels = [];
+  for (const each of observed.filter(({ flags }) => !flags.length)) {
+    const panel = panels.find(([first]) => first.unit === each.unit && each.unit !== "1" &&
+      Math.max(size(first), size(each)) <= SIZE_RATIO * Math.min(size(first), size(each)));
+    panel ? panel.push(each) : panels.push([each]);
+  }
+  return panels;
+}
+
+class MotionView {
+  constructor(place, loop) {
+    [this.place, this.loop, this.charts] = [place, loop, []];
+  }
+  clear(text) {
+    for (const chart of this.charts) chart.destroy();
+    this.charts = [];
+    this.place.replaceChildren(element("p", {}, text));
+    this.loop.hidden = true;
+  }
+  show(series, loop) {
+    this.clear("");
+    this.place.replaceChildren();
+    this.last = [series, loop];
+    const style = getComputedStyle(document.documentElement);
+    const [ink, grid] = ["--ink", "--grid"].map((name) => style.getPropertyValue(name).trim());
+    const panels = panelsOf(series.observed);
+    const shade = series.observed.find(({ flags }) => flags.length);
+    panels.forEach((panel, k) => {
+      const lowest = k === panels.length - 1;
+      const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font: "12px system-ui" };
+      const label = withUnit(panel.map(({ name }) => words(name)).join(", "), panel[0].unit);
+      const options = {
+        width: Math.max(this.place.clientWidth, 200),
+        height: lowest ? 150 : 120,
+        title: label,
+        legend: { show: false },
+        cursor: { sync: { key: "motion" }, drag: { x: false, y: false } },
+        scales: { x: { time: false } },
+        axes: [{ ...axis, size: lowest ? 42 : 8, values: lowest ? undefined : () => [], label: lowest ? withUnit(series.time.long_name, series.time.unit) : undefined, labelSize: 18, labelFont: "12px system-ui" }, { ...axis, size: 56 }],
+        series: [{}, ...panel.map((_, i) => ({ stroke: LINES[i % LINES.length], width: 1.4 }))],
+        hooks: shade ? { drawClear: [(chart) => this.shade(chart, series.time.values, shade.values, grid)] } : {},
+      };
+      this.charts.push(new uPlot(options, [series.time.values, ...panel.map(({ values }) => values)], this.place));
+    });
+    if (shade) this.place.append(element("p", { class: "note" }, `Shaded: ${words(shade.flags.slice(1).join(", "))}.`));
+    this.drawLoop(series, loop, ink, grid);
+  }
+  shade(chart, times, flags, colour) {
+    const { ctx, bbox } = chart;
+    ctx.fillStyle = colour;
+    for (let i = 0; i < times.length; i++) {
+      if (!(flags[i] > 0)) continue;
+      let end = i;
+      while (end + 1 < times.length && flags[end + 1] > 0) end++;
+      const [a, b] = [chart.valToPos(times[i], "x", true), chart.valToPos(times[end], "x", true)];
+      ctx.fillRect(a, bbox.top, Math.max(b - a, 1), bbox.height);
+      i = end;
+    }
+  }
+  drawLoop({ observed }, names, ink, grid) {
+    const [along, upwards] = (names ?? []).map((name) => observed.find((each) => each.name === name));
+    this.loop.hidden = !(along && upwards);
+    if (this.loop.hidden) return;
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [this.loop.clientWidth, this.loop.clientHeight];
+    [this.loop.width, this.loop.height] = [width * ratio, height * ratio];
+    const c = this.loop.getContext("2d");
+    c.scale(ratio, ratio);
+    const side = (each) => {
+      let [a, b] = [Infinity, -Infinity];
+      for (const value of each.values) if (value === value) [a, b] = [Math.min(a, value), Math.max(b, value)];
+      if (!(a < b)) [a, b] = Number.isFinite(a) ? [a - 1, a + 1] : [0, 1];
+      return [a - 0.04 * (b - a), b + 0.04 * (b - a)];
+    };
+    const [[x0, x1], [y0, y1]] = [side(along), side(upwards)];
+    const [left, top, right, bottom] = [62, 8, width - 12, height - 42];
+    const px = (value) => left + ((value - x0) / (x1 - x0)) * (right - left);
+    const py = (value) => bottom - ((value - y0) / (y1 - y0)) * (bottom - top);
+    const linear = { place: (v) => v, value: (v) => v };
+    c.font = "12px system-ui, sans-serif";
+    c.fillStyle = ink;
+    c.strokeStyle = grid;
+    c.strokeRect(left, top, right - left, bottom - top);
+    c.textAlign = "center";
+    for (const value of ticks(linear, [x0, x1], 4)) c.fillText(brief(value, 3), px(value), bottom + 16);
+    c.fillText(withUnit(words(along.name), along.unit), (left + right) / 2, height - 8);
+    c.textAlign = "right";
+    for (const value of ticks(linear, [y0, y1], 5)) c.fillText(brief(value, 3), left - 5, py(value) + 4);
+    c.save();
+    c.translate(12, (top + bottom) / 2);
+    c.rotate(-Math.PI / 2);
+    c.textAlign = "center";
+    c.fillText(withUnit(words(upwards.name), upwards.unit), 0, 0);
+    c.restore();
+    c.strokeStyle = LINES[0];
+    c.lineWidth = 1.4;
+    c.beginPath();
+    along.values.forEach((value, i) => c[i ? "lineTo" : "moveTo"](px(value), py(upwards.values[i])));
+    c.stroke();
+  }
+}

@@ -1,0 +1,105 @@
+"""The stored map in the page: thinned evenly and rounded until it fits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.explore.contents import Subject, whole_size
+from sweep.explore.packing import every, packed, packed_values, plain, shuffled
+from sweep.spec import POINT, Status
+
+MAX_VALUES = 2**21  # of all outputs together, read at first
+SHRINK = 0.85  # the longest axis, until the page fits
+LEAST = 2  # values along an axis
+
+
+def fitting(subject: Subject, room: int) -> dict[str, Any]:
+    """The entries of the page with the stored map, in at most `room` bytes of text."""
+    sizes = _first_sizes(subject)
+    if subject.grid is None and not subject.is_sample:
+        return {"preview": None}
+    while True:
+        kept = {name: every(_size(subject, name), most) for name, most in sizes.items()}
+        entries = _entries(subject, kept)
+        if len(repr(entries)) <= room:
+            return entries
+        longest = max(sizes, key=lambda name: sizes[name])
+        if sizes[longest] <= LEAST:
+            return {"preview": None}
+        sizes[longest] = max(int(sizes[longest] * SHRINK), LEAST)
+
+
+def _size(subject: Subject, name: str) -> int:
+    columns = subject.dimensions[name]
+    return len(next(iter(columns.values()))) if columns else subject.grid.sizes[name]  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def _first_sizes(subject: Subject) -> dict[str, int]:
+    """All values of each axis, or as many as can be read."""
+    sizes = {name: _size(subject, name) for name in subject.dimensions}
+    outputs = 1
+    if subject.grid is not None:
+        inner = [subject.grid[n].size for n in subject.outputs if n in subject.grid]
+        outputs = max(sum(inner) // max(math.prod(sizes.values()), 1), 1)
+    while math.prod(sizes.values()) * outputs > MAX_VALUES:
+        longest = max(sizes, key=lambda name: sizes[name])
+        sizes[longest] = int(sizes[longest] * SHRINK)
+    return sizes
+
+
+def _entries(subject: Subject, kept: dict[str, NDArray[np.intp]]) -> dict[str, Any]:
+    grid = subject.grid
+    entries: dict[str, Any] = {
+        "preview": {
+            "kept": [packed_values(indices.astype(np.float64)) for indices in kept.values()],
+            "points": math.prod(len(indices) for indices in kept.values()),
+            "whole": all(len(kept[name]) == whole_size(subject, name) for name in kept),
+        }
+    }
+    if subject.is_sample:
+        columns = subject.dimensions[POINT]
+        entries["sample_columns"] = {
+            name: packed_values(values[kept[POINT]]) for name, values in columns.items()
+        }
+    if grid is None:
+        return entries
+    part = grid.isel(kept).load()
+    dims = tuple(kept)
+    if "status" in part:
+        entries["preview"]["status"] = packed(part["status"].transpose(*dims).values.tobytes())
+    ok = part["status"] == Status.ok if "status" in part else None
+    entries["planes"] = {}
+    for name in (each for each in subject.outputs if each in part):
+        variable = part[name]
+        inner = [dim for dim in variable.dims if dim not in dims]
+        ordered = variable.transpose(*inner, *dims)
+        values = np.ascontiguousarray(ordered.values)
+        if "flag_meanings" in variable.attrs:
+            entries["planes"][name] = {"packed": packed(values.astype(np.uint8).tobytes())}
+            continue
+        real = values.astype(np.float64)
+        if ok is not None:
+            real = np.where(ok.transpose(*dims).values, real, np.nan)
+        finite = real[np.isfinite(real)]
+        limits = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
+        entries["planes"][name] = {
+            "packed": packed(_rounded(real)),
+            "least": plain(float(limits[0])),
+            "greatest": plain(float(limits[1])),
+        }
+    return entries
+
+
+def _rounded(values: NDArray[np.float64]) -> bytes:
+    """The leading 16 bits of float32 (8 of them of the significand), as differences along rows."""
+    with np.errstate(over="ignore"):
+        bits = np.atleast_1d(values).astype(np.float32).view(np.uint32)
+    codes = np.where(np.isnan(np.atleast_1d(values)), 0x7FC0, (bits + 0x8000 >> 16)).astype(
+        np.uint16
+    )
+    codes[..., 1:] = np.diff(codes.astype(np.int64), axis=-1).astype(np.uint16)
+    return shuffled(codes.ravel())

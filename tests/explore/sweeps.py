@@ -1,0 +1,42 @@
+"""A small sweep over three axes, of a kernel that compiles in a second; and readers of its page."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SWEEP: dict[str, Any] = {
+    "format": 1,
+    "model": "impact_oscillator",
+    "outputs": ["frequency", "contact_fraction", "stable"],
+    "parameters": {"mass": 1.0, "gap": 0.7},
+    "axes": {
+        "energy": {"geomspace": [1e-2, 1e2, 40]},
+        "stiffness": {"linspace": [0.5, 3.0, 30]},
+        "wall_stiffness": {"values": [2.0, 7.0, 1e14]},  # the last is outside validity
+    },
+}
+
+
+def contents_of(page: Path) -> dict[str, Any]:
+    """What a page contains, read without its script."""
+    found = re.search(r'id="contents">(.*?)</script>', page.read_text("utf-8"), re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def unpacked(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text), -15)
+
+
+def unshuffled(data: bytes, dtype: str) -> NDArray[Any]:
+    """Numbers stored byte by byte: all first bytes, all second bytes, ..."""
+    size = np.dtype(dtype).itemsize
+    return np.frombuffer(np.frombuffer(data, np.uint8).reshape(size, -1).T.tobytes(), dtype)

@@ -1,0 +1,318 @@
+"""The page in a browser: opened from a file, offline; its numbers are those of the program."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sweep
+from sweep.explore import explore
+from tests.explore.sweeps import SWEEP
+from tests.explore.test_page import HOSTILE
+
+pytest.importorskip("ziglang")
+sync_api = pytest.importorskip("playwright.sync_api")
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+PATIENCE = 60_000  # ms, on a machine that does much else
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM, reason="no chromium: `apt-get install chromium`"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as play:
+        flags = ["--no-sandbox", "--disable-gpu"]
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("browser")
+    sweep.run(SWEEP, store=folder / "impact.zarr")
+    explore(folder / "impact.zarr", folder / "impact.html")
+    return folder
+
+
+class Tab:
+    """A page in the browser, without a network, and what it says on its console."""
+
+    def __init__(self, browser: Any, path: Path, fragment: str = "", **settings: Any) -> None:
+        size = settings.pop("size", (1200, 900))
+        viewport = {"width": size[0], "height": size[1]}
+        self.context = browser.new_context(viewport=viewport, offline=True, **settings)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.errors: list[str] = []
+        self.page.on("console", lambda m: self.errors.append(m.text) if m.type != "log" else None)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on(
+            "request", lambda r: self.errors.append(r.url) if r.url.startswith("http") else None
+        )
+        self.page.goto(f"{path.as_uri()}{fragment}")
+        self.page.wait_for_selector("html[data-ready=yes]")
+
+    def value(self, expression: str) -> Any:
+        return self.page.evaluate(expression)
+
+    def text(self, place: str) -> str:
+        return self.page.inner_text(place)
+
+    def wait_for(self, expression: str) -> None:
+        for _ in range(PATIENCE // 50):
+            if self.value(expression):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(
+            f"{expression} has not become true; {self.text('#state')}; {self.errors}"
+        )
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """A place of the map, from 0 to 1 in each direction."""
+        box = self.page.locator("#map").bounding_box()
+        return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+    def click(self, x: float, y: float) -> None:
+        self.page.mouse.click(*self.at(x, y))
+        self.wait_for("document.querySelectorAll('#figures td').length > 0")
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        self.page.mouse.move(*self.at(*start))
+        self.page.mouse.down()
+        self.page.mouse.move(*self.at(*end))
+        self.page.mouse.up()
+        self.settle()
+
+    def settle(self) -> None:
+        self.page.wait_for_timeout(300)
+        self.wait_for("!explorer.busy")
+
+    def rows(self, table: str) -> dict[str, list[str]]:
+        read = "rows => rows.map(row => [...row.children].map(cell => cell.textContent))"
+        rows = self.page.eval_on_selector_all(f"#{table} tr", read)
+        return {name: cells for name, *cells in rows}
+
+    def downloaded(self, button: str) -> Path:
+        with self.page.expect_download() as waiting:
+            self.page.click(button)
+        return Path(waiting.value.path())
+
+    def computed(self, output: str) -> np.ndarray:
+        """An output of the map that the page has computed, bit by bit."""
+        shape = self.value("[explorer.computed.x.values.length, explorer.computed.y.values.length]")
+        bits = self.value(
+            f"Array.from(new BigUint64Array(explorer.computed.values[{output!r}].buffer), String)"
+        )
+        return np.array(bits, np.uint64).reshape(shape)
+
+
+@pytest.fixture
+def tab(browser: Any, folder: Path) -> Iterator[Tab]:
+    tab = Tab(browser, folder / "impact.html")
+    yield tab
+    assert tab.errors == []
+    tab.context.close()
+
+
+def bits(values: Any) -> np.ndarray:
+    found = np.ascontiguousarray(values, np.float64)
+    return np.where(np.isnan(found), np.uint64(0x7FF8 << 48), found.view(np.uint64))
+
+
+def test_the_map_is_the_first_canvas_and_shows_the_store(tab: Tab) -> None:
+    assert tab.value("document.querySelector('canvas').id") == "map"
+    assert "40 × 30 × 3 points" in tab.text("#state")
+    colours = tab.value(
+        "(() => { const c = document.querySelector('canvas');"
+        "const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);"
+        "return new Set(new Uint32Array(data.buffer)).size })()"
+    )
+    assert colours > 50
+
+
+def test_the_numbers_after_a_click_are_those_of_trace(tab: Tab, folder: Path) -> None:
+    tab.click(0.6, 0.4)
+    line = tab.text("#trace")
+    at = dict(re.findall(r"--at (\w+)=(\S+)", line))
+    assert line.startswith(f"sweep trace {folder / 'impact.zarr'} --at ")
+    ds = sweep.trace(folder / "impact.zarr", {name: float(value) for name, value in at.items()})
+    as_bits = "[...new BigUint64Array(values.buffer)].map(String)"
+    seen = tab.value(f"explorer.motion.observed.map(({{name, values}}) => [name, {as_bits}])")
+    assert {name for name, _ in seen} == {"displacement", "velocity", "wall_force"}
+    for name, values in seen:
+        np.testing.assert_array_equal(np.array(values, np.uint64), bits(ds[name].values))
+    rows = tab.rows("observables")
+    for name in ("displacement", "velocity", "wall force"):
+        values = ds[name.replace(" ", "_")].values
+        assert rows[name][:3] == [
+            f"{v + 0.0:.6g}" for v in (values.min(), values.mean(), values.max())
+        ]
+    point = {
+        **SWEEP,
+        "axes": {},
+        "parameters": {**SWEEP["parameters"], **{n: float(v) for n, v in at.items()}},
+    }
+    ours = sweep.run(point, store=None)
+    assert tab.rows("figures")["frequency"][0] == f"{float(ours.frequency):.12g}"
+
+
+def test_a_zoomed_map_equals_the_run_of_its_sweep_file(tab: Tab, tmp_path: Path) -> None:
+    tab.drag((0.3, 0.3), (0.6, 0.7))
+    assert "recomputed, 256 × 192 points, same bits" in tab.text("#state")
+    path = tmp_path / "window.toml"
+    path.write_text(tab.value("windowFile()"))
+    ds = sweep.run(path, store=None)
+    assert ds.status.dims == ("energy", "stiffness")
+    for name in ("frequency", "contact_fraction"):
+        assert (tab.computed(name) == bits(ds[name].values)).all()
+    np.testing.assert_array_equal(
+        tab.value("[...explorer.computed.status]"), ds.status.values.ravel()
+    )
+    with tab.downloaded("#save-csv").open() as file:
+        rows = list(csv.DictReader(file))
+    found = np.array([float(row["frequency [Hz]"]) for row in rows]).reshape(256, 192)
+    assert (bits(found) == bits(ds.frequency.values)).all()
+
+
+def test_the_plain_module_gives_the_same_bits(browser: Any, folder: Path, tab: Tab) -> None:
+    """As in an engine without relaxed SIMD, or where its multiply-add rounds twice."""
+    tab.drag((0.3, 0.3), (0.6, 0.7))
+    plain = Tab(browser, folder / "impact.html", "#plain=1")
+    plain.drag((0.3, 0.3), (0.6, 0.7))
+    for name in ("frequency", "floquet_trace"):
+        assert (tab.computed(name) == plain.computed(name)).all()
+    assert plain.errors == []
+
+
+def test_a_link_brings_back_what_is_shown(browser: Any, folder: Path, tab: Tab) -> None:
+    tab.page.select_option("#output", "contact_fraction")
+    tab.page.check("#log")
+    tab.page.select_option("#colours", "cividis")
+    tab.drag((0.5, 0.2), (0.8, 0.6))
+    tab.click(0.5, 0.5)
+    again = Tab(browser, folder / "impact.html", f"#{tab.page.url.partition('#')[2]}")
+    again.settle()
+    again.wait_for("document.querySelectorAll('#figures td').length > 0")
+    state = "(({output, window, point, scale}) => [output, window, point, scale])(explorer.state)"
+    assert again.value(state) == tab.value(state)
+    assert again.errors == []
+
+
+def test_keys_alone_reach_everything(tab: Tab) -> None:
+    tab.page.focus("#map")
+    tab.page.keyboard.press("ArrowRight")
+    tab.wait_for("document.querySelectorAll('#figures td').length > 0")
+    before = tab.value("explorer.state.point")
+    tab.page.keyboard.press("Shift+ArrowLeft")
+    tab.page.keyboard.press("ArrowUp")
+    after = tab.value("explorer.state.point")
+    axes = {
+        name: tab.value(f"[...axes.find((each) => each.name === '{name}').values]")
+        for name in after
+    }
+    steps = {name: axes[name].index(after[name]) - axes[name].index(before[name]) for name in after}
+    assert steps == {"energy": -10, "stiffness": 1, "wall_stiffness": 0}
+    tab.page.keyboard.press("+")
+    tab.settle()
+    assert tab.value("explorer.state.window") is not None
+    tab.page.keyboard.press("0")
+    assert tab.value("explorer.state.window") is None
+    controls = "[...document.querySelectorAll('button, select, input, #map')]"
+    assert tab.value(f"{controls}.every((each) => each.tabIndex >= 0)")
+
+
+def test_sliders_axes_outputs_and_limits(tab: Tab) -> None:
+    slider = tab.page.locator("#sliders input")
+    slider.fill("0")
+    assert tab.value("explorer.state.at[2]") == 0
+    slider.fill("2")
+    assert "outside validity" in tab.text("#legend")
+    tab.page.mouse.move(*tab.at(0.5, 0.5))
+    assert "outside validity" in tab.text("#readout")
+    slider.fill("1")
+    tab.page.select_option("#upwards", "2")
+    assert tab.value("[explorer.state.x, explorer.state.y]") == [0, 2]
+    tab.page.select_option("#across", "2")
+    assert tab.value("[explorer.state.x, explorer.state.y]") == [2, 0]
+    tab.page.select_option("#across", "0")
+    tab.page.fill("#least", "0.1")
+    tab.page.press("#least", "Enter")
+    assert tab.text("#bar-least") == "0.1"
+    tab.page.select_option("#output", "maximum")  # not stored: computed in the page
+    tab.settle()
+    assert "computed in the page" in tab.text("#state")
+    tab.page.select_option("#output", "stable")
+    assert "unstable" in tab.text("#legend")
+    picture = tab.downloaded("#save-png")
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_computation_can_be_cancelled(tab: Tab) -> None:
+    """Of a grid so large that it takes a while."""
+    tab.value("(WINDOW[0] = WINDOW[1] = 3000, null)")
+    tab.page.mouse.move(*tab.at(0.3, 0.3))
+    tab.page.mouse.wheel(0, -100)
+    tab.wait_for("explorer.busy")
+    assert tab.page.is_visible("#progress")
+    tab.page.click("#cancel")
+    tab.wait_for("!explorer.busy")
+    assert not tab.page.is_visible("#progress")
+    assert tab.value("explorer.computed === null || explorer.computed.done < explorer.computed.n")
+
+
+@pytest.mark.parametrize("settings", [{"color_scheme": "dark"}, {"reduced_motion": "reduce"}])
+def test_a_phone_shows_all_of_it(browser: Any, folder: Path, settings: dict[str, Any]) -> None:
+    phone = Tab(browser, folder / "impact.html", size=(375, 812), has_touch=True, **settings)
+    assert phone.value("document.documentElement.scrollWidth") <= 375
+    phone.page.touchscreen.tap(*phone.at(0.6, 0.4))
+    phone.wait_for("document.querySelectorAll('#figures td').length > 0")
+    assert phone.value("document.documentElement.scrollWidth") <= 375
+    paper = phone.value("getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 255)") == ("color_scheme" not in settings)
+    duration = phone.value("getComputedStyle(document.querySelector('button')).transitionDuration")
+    assert (duration == "0s") == ("reduced_motion" in settings)
+    assert phone.errors == []
+
+
+def test_hostile_names_appear_as_text(browser: Any, folder: Path, tmp_path: Path) -> None:
+    hostile = tmp_path / "impact.html"
+    text = (folder / "impact.html").read_text("utf-8")
+    as_data = json.dumps(HOSTILE).replace("<", "\\u003c")
+    for key in ("title", "long_name", "meaning", "source", "unit"):
+        text = re.sub(rf'"{key}":"[^"]*"', lambda _, key=key: f'"{key}":{as_data}', text)
+    hostile.write_text(text)
+    tab = Tab(browser, hostile)
+    tab.click(0.5, 0.5)
+    assert HOSTILE in tab.text("#title")
+    assert tab.value("document.querySelectorAll('img').length") == 0
+    assert tab.errors == []
+
+
+def test_a_sweep_that_was_not_run_is_computed_in_the_page(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'format = 1\nmodel = "impact_oscillator"\n[parameters]\nmass = 1.0\ngap = 0.7\n'
+        "stiffness = 1.0\nwall_stiffness = 7.0\n[axes]\nenergy = { linspace = [0.1, 4.0, 50] }\n"
+    )
+    tab = Tab(browser, explore(path, tmp_path / "plan.html"))
+    tab.settle()
+    ds = sweep.run(path, store=None)
+    assert (tab.computed("frequency")[:, 0] == bits(ds.frequency.values)).all()
+    tab.click(0.5, 0.5)
+    assert f"sweep trace {path} --at energy=" in tab.text("#trace")
+    assert tab.errors == []

@@ -1,0 +1,193 @@
+"""The page of an explorer as text: its map, its size, its policy, hostile names in it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.errors import SweepError
+from sweep.explore import explore
+from tests.command import Run
+from tests.explore.sweeps import SWEEP, contents_of, unpacked, unshuffled
+
+pytest.importorskip("ziglang")
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("explore") / "impact.zarr"
+    sweep.run(SWEEP, store=path)
+    return path
+
+
+def page(source: Any, folder: Path, **options: Any) -> Path:
+    return explore(source, folder / "page.html", **options)
+
+
+def test_the_stored_map_is_in_the_page_to_three_digits(store: Path, tmp_path: Path) -> None:
+    contents = contents_of(page(store, tmp_path))
+    ds = xr.open_zarr(store)
+    assert contents["preview"]["whole"]
+    status = np.frombuffer(unpacked(contents["preview"]["status"]), np.uint8).reshape(
+        ds.status.shape
+    )
+    np.testing.assert_array_equal(status, ds.status.values)
+    codes = unshuffled(unpacked(contents["planes"]["frequency"]["packed"]), "<u2")
+    codes = np.cumsum(codes.reshape(ds.status.shape).astype(np.uint32), axis=-1).astype(np.uint16)
+    values = (codes.astype(np.uint32) << 16).view(np.float32)
+    ok = ds.status.values == 0
+    assert 0 < ok.mean() < 1
+    np.testing.assert_allclose(values[ok], ds.frequency.values[ok], rtol=2**-8)
+    assert np.isnan(values[~ok]).all()
+    stable = np.frombuffer(unpacked(contents["planes"]["stable"]["packed"]), np.uint8)
+    np.testing.assert_array_equal(stable.reshape(ok.shape)[ok], ds.stable.values[ok])
+
+
+def test_the_axes_of_the_page_are_those_of_the_store_to_the_bit(
+    store: Path, tmp_path: Path
+) -> None:
+    ds = xr.open_zarr(store)
+    for dimension in contents_of(page(store, tmp_path))["dimensions"]:
+        stored = dimension["columns"][dimension["name"]]
+        if "linspace" in stored:
+            first, last, n = stored["linspace"]
+            values = np.linspace(first, last, n)
+        else:
+            values = unshuffled(unpacked(stored["doubles"]), "<f8")
+        assert values.tobytes() == ds[dimension["name"]].values.tobytes()
+
+
+def test_a_page_that_is_made_again_has_the_same_bytes(store: Path, tmp_path: Path) -> None:
+    first = page(store, tmp_path).read_bytes()
+    assert explore(store, tmp_path / "again.html").read_bytes() == first
+
+
+def test_a_page_is_thinned_until_it_fits(store: Path, tmp_path: Path) -> None:
+    whole = page(store, tmp_path)
+    size = whole.stat().st_size
+    small = explore(store, tmp_path / "small.html", kilobytes=size // 1000 - 3)
+    assert small.stat().st_size <= (size // 1000 - 3) * 1000
+    preview = contents_of(small)["preview"]
+    assert not preview["whole"]
+    assert 8 <= preview["points"] < 3600
+    with pytest.raises(SweepError, match="raise --size"):
+        explore(store, tmp_path / "none.html", kilobytes=20)
+
+
+def test_a_page_loads_nothing_and_runs_its_own_scripts_alone(store: Path, tmp_path: Path) -> None:
+    text = page(store, tmp_path).read_text("utf-8")
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1])  # pyright: ignore[reportOptionalSubscript]
+    rules = {rule.split()[0]: rule.split()[1:] for rule in policy.split("; ")}
+    assert rules["default-src"] == ["'none'"]
+    assert rules["worker-src"] == ["blob:"]
+
+    def hashes(tag: str) -> list[str]:
+        digests = (
+            hashlib.sha256(each.encode()).digest()
+            for each in re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        )
+        return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+
+    assert rules["script-src"] == [*hashes("script"), "'wasm-unsafe-eval'"]
+    assert rules["style-src"] == hashes("style")
+    assert "unsafe-inline" not in policy
+    assert not re.search(r"<(script|link|img)[^>]* (src|href)=", text)
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag: str, _: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+
+
+def test_hostile_names_and_attributes_add_no_element(store: Path, tmp_path: Path) -> None:
+    """As in a store that somebody else has sent: the attributes are not those of the model."""
+    hostile = tmp_path / "a<b>.zarr"
+    shutil.copytree(store, hostile)
+    for file in (hostile / "zarr.json", hostile / "frequency" / "zarr.json"):
+        group = json.loads(file.read_text())
+        for key in ("title", "references", "long_name", "units"):
+            if key in group["attributes"]:
+                group["attributes"][key] = HOSTILE
+        if "recipe" in group["attributes"]:
+            group["attributes"]["model"] = HOSTILE
+        file.write_text(json.dumps(group))
+    tags = [Tags(), Tags()]
+    for each, path in zip(tags, (hostile, store), strict=True):
+        each.feed(page(path, tmp_path).read_text("utf-8"))
+    assert tags[0].seen == tags[1].seen
+
+
+def test_a_sweep_file_becomes_a_page_that_computes(tmp_path: Path) -> None:
+    contents = contents_of(page("wear_power_refined", tmp_path))
+    assert contents["preview"] is None
+    assert contents["planes"] == []
+    assert {"cpu_plain", "cpu_relaxed", "trace_plain"} <= set(contents["kernel"]["modules"])
+
+
+def test_theory_borders_are_those_of_the_closed_form(tmp_path: Path) -> None:
+    """Slip begins at a0 = mu g: the ends of its lines lie there, to the width of a cell."""
+    border = contents_of(page("wear_power", tmp_path, outputs=["wear_power"]))["borders"][0]
+    friction, acceleration = np.geomspace(0.01, 1, 512), np.linspace(0.5, 15, 1024)
+    ends = unshuffled(unpacked(border["lines"]), "<u2").reshape(-1, 2) / 65535
+    mu = np.interp(ends[:, 0] * 511, np.arange(512), friction)
+    a0 = np.interp(ends[:, 1] * 1023, np.arange(1024), acceleration)
+    assert len(ends) > 100
+    np.testing.assert_allclose(mu * 10 / a0, 1, atol=0.02)
+
+
+def test_a_method_that_is_python_is_shown_without_a_kernel(tmp_path: Path) -> None:
+    table = {**SWEEP, "method": "harmonic_balance", "outputs": ["frequency"]}
+    table["axes"] = {
+        "energy": {"geomspace": [1.0, 4.0, 3]},
+        "stiffness": {"linspace": [1.0, 2.0, 3]},
+    }
+    table["parameters"] = {**SWEEP["parameters"], "wall_stiffness": 7.0}
+    sweep.run(table, store=tmp_path / "a.zarr")
+    contents = contents_of(page(tmp_path / "a.zarr", tmp_path))
+    assert contents["kernel"] is None
+    assert "array method" in contents["why"]
+    assert list(contents["planes"]) == ["frequency"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.zarr"], "none.zarr"),
+        (["impact.zarr", "--outputs", "frequencies"], "frequency"),
+        (["impact.zarr", "--size", "10"], "raise --size"),
+    ],
+)
+def test_the_command_refuses_what_is_wrong(
+    store: Path, run: Run, arguments: list[str], message: str
+) -> None:
+    (Path.cwd() / "impact.zarr").symlink_to(store)
+    status, _, error = run("explore", *arguments)
+    assert status == 2
+    assert message in error
+    assert not list(Path.cwd().glob("*.html"))
+
+
+def test_the_command_prints_the_page_that_it_wrote(store: Path, run: Run) -> None:
+    (Path.cwd() / "impact.zarr").symlink_to(store)
+    assert run("explore", "impact.zarr", "--outputs", "frequency") == (0, "impact.html\n", "")
+    contents = contents_of(Path("impact.html"))
+    assert list(contents["planes"]) == ["frequency"]
+    assert contents["command"] == "sweep trace impact.zarr"
