@@ -5,6 +5,7 @@
 >>> ds = sweep.run({"model": ..., "axes": ...}, store=None)  # in memory, writes nothing
 >>> ds = sweep.open_results("results/wear_power.zarr")  # lazy
 >>> ds = sweep.trace("wear_power", {"friction": 0.1, "base_acceleration": 15})  # one point's motion
+>>> ds = sweep.wear("results/wear_power.zarr", law="edf_mz", years=[1, 5, 10])
 >>> errors = sweep.compare("results/step_size.zarr", "exact")  # against another method
 """
 
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sweep.analysis.comparison import compare as compare
+    from sweep.analysis.wear_over_years import wear as wear
     from sweep.api import run as run
     from sweep.config import load as load
     from sweep.errors import SweepError as SweepError
@@ -26,13 +28,14 @@ __version__ = "0.1.0"
 PUBLIC = {
     "run": "sweep.api",
     "compare": "sweep.analysis.comparison",
+    "wear": "sweep.analysis.wear_over_years",
     "load": "sweep.config",
     "open_results": "sweep.store",
     "trace": "sweep.tracing",
     "SweepError": "sweep.errors",
 }
 
-__all__ = ["SweepError", "__version__", "compare", "load", "open_results", "run", "trace"]
+__all__ = ["SweepError", "__version__", "compare", "load", "open_results", "run", "trace", "wear"]
 
 
 def __getattr__(name: str) -> Any:

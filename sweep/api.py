@@ -146,6 +146,11 @@ def with_options(request: Request, **options: Unpack[RunKeywords]) -> Request:
     return replace(request, options=changed)
 
 
+def store_of_wear(store: str | Path) -> str:
+    """The path or URL of the wear that follows from a store: NAME_wear.zarr beside it."""
+    return f"{str(store).rstrip('/').removesuffix('.zarr')}_wear.zarr"
+
+
 def default_store(request: Request) -> Path:
     """The default path of the results."""
     return RESULTS_FOLDER / f"{request.name}.zarr"

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import uuid
-import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import MachineError, SweepError
 from sweep.spec import index_name
+from sweep.store.derived import write_zarr
 from sweep.summary import blocks, coordinates, refuse_no_results
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def export(
     write = formats.get(path.suffix.lower())
     if write is None:
         raise SweepError(f"{str(path)!r} has an unknown suffix: use {' or '.join(formats)}")
-    if write is _write_zarr and os.path.lexists(path):
+    if write is write_zarr and os.path.lexists(path):
         raise SweepError(f"{str(path)!r} exists: remove it, or choose another name")
     if path.is_dir():
         raise SweepError(f"{str(path)!r} is a folder: give the path of a file")
@@ -101,19 +101,11 @@ def _write_csv(dataset: xr.Dataset, path: Path) -> None:
             _write_rows(file, columns)
 
 
-def _write_zarr(dataset: xr.Dataset, path: Path) -> None:
-    """Write a folder of zarr format 3, which plain xarray.open_zarr opens."""
-    encoding: dict[str, dict[str, Any]] = {str(name): {"_FillValue": None} for name in dataset}
-    with warnings.catch_warnings():  # not yet standard, but readers warn without it
-        warnings.filterwarnings("ignore", "Consolidated metadata")
-        dataset.drop_encoding().to_zarr(path, zarr_format=3, consolidated=True, encoding=encoding)
-
-
 Writer = Callable[[Any, Path], None]
 FORMATS: Mapping[str, Writer] = {".nc": _write_netcdf, ".csv": _write_csv}
 TRACE_FORMATS: Mapping[str, Writer] = {
     ".nc": _write_netcdf,
-    ".zarr": _write_zarr,
+    ".zarr": write_zarr,
     ".csv": _write_csv,
 }
 

@@ -296,6 +296,21 @@ class Reduction:
         return 2 + sum(len(axis.columns) for axis in self.axes) if is_wanted else 1
 
 
+@dataclass(frozen=True, kw_only=True)
+class Wear:
+    """What of wear over years is computed from the wear powers of a sweep; SI units."""
+
+    law: str
+    coefficients: Mapping[str, float]  # those given; without `coefficient` if it is uncertain
+    seconds: tuple[float, ...]  # time in service, ascending
+    power: str = "wear_power"  # the output
+    coefficient_at: Mapping[float, float] | None = None  # by level: its quantiles, if uncertain
+    geometry: str | None = None  # None: no depths
+    size: Mapping[str, float] = field(default_factory=dict[str, float])
+    small: bool = False  # by the formulas for shallow scars
+    limit: float | None = None  # m
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sweep:
     """What is computed: everything a result depends on, and nothing else."""
@@ -399,3 +414,4 @@ class Request:
     options: RunOptions
     name: str  # stem of the file; without a file, the name of the model
     refinement: Refinement | None = None
+    wear: Wear | None = None

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from sweep.engine import OpenBackend
 
 COMMANDS = (
-    *("run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "fit"),
-    *("verify", "compile", "bench", "models", "source", "doctor"),
+    *("run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "wear"),
+    *("fit", "verify", "compile", "bench", "models", "source", "doctor"),
 )  # in the order of the help
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
 BROKEN_PIPE = 128 + 13  # the exit status that a shell reports for SIGPIPE

@@ -105,6 +105,20 @@ def print_statuses(
         print(f"{count:,} of {counted(total, 'point')} {status.name}{sentence}")
 
 
+def sentences_of(dataset: xr.Dataset) -> dict[Status, str]:
+    """What each status means for the results, and what to do; {} if the model is unknown."""
+    from sweep.analysis.wear_over_years import NEGATIVE, wear_of
+    from sweep.plan import model_in
+    from sweep.spec import Status
+
+    model = model_in(dataset.attrs)
+    sentences = dict(model.sentences) if model else {}
+    if wear_of(dataset):
+        known = sentences.get(Status.outside_validity)
+        sentences[Status.outside_validity] = f"{known}; or {NEGATIVE}" if known else NEGATIVE
+    return sentences
+
+
 def print_errors(errors: Mapping[str, int], log: str = "") -> None:
     """Print the errors and their numbers of points, and the folder of receipts with the details."""
     print_first([f"{counted(points, 'point')}: {why}" for why, points in errors.items()], "errors")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ from sweep.config.problems import Check, Problem, finished, in_table
 from sweep.config.refinement import refinement_of
 from sweep.config.schema import SlurmTable, TopLevel, checked
 from sweep.config.sweep_file import Document, plain, read
-from sweep.errors import ConfigError, SweepError
+from sweep.config.wear_table import wear_of
+from sweep.errors import ConfigError, Fault, SweepError
 from sweep.options import RunOptions
 from sweep.options import read as read_options
-from sweep.spec import Refinement, Request, Sweep
+from sweep.spec import Refinement, Request, Sweep, Wear
 from sweep.wording import shown
 
-__all__ = ["Request", "checked_options", "load"]
+__all__ = ["Request", "checked_options", "load", "load_wear"]
 
 FORMAT = 1  # of sweep files
 
@@ -36,11 +37,11 @@ def load(
     parameters one value each, so that nothing is refined. Raises ConfigError with every fault.
     """
     document, faults = overridden(read(source), overrides, at)
-    (sweep, options, refinement), problems = finished(_contents(document, is_point=bool(at)))
+    (sweep, options, refinement, wear), problems = finished(_contents(document, is_point=bool(at)))
     faults += map(document.fault, problems)
     if faults or sweep is None:
         raise ConfigError(document.source, faults)
-    return Request(sweep, options, document.name or sweep.model.name, refinement)
+    return Request(sweep, options, document.name or sweep.model.name, refinement, wear)
 
 
 def checked_options(options: Mapping[str, object]) -> dict[str, Any]:
@@ -52,9 +53,22 @@ def checked_options(options: Mapping[str, object]) -> dict[str, Any]:
     return correct
 
 
+def load_wear(table: Mapping[str, object], source: str, place: Callable[[str], str] = str) -> Wear:
+    """What a table with the keys of [wear] asks for; `source` is how messages refer to it.
+
+    `place` gives the location of a key. Raises ConfigError with every fault.
+    """
+    tables = {key: plain(value) for key, value in table.items()}
+    wear, problems = finished(wear_of(tables))
+    if problems or wear is None:
+        faults = [Fault(place(each.key), each.message) for each in problems]
+        raise ConfigError(source, faults)
+    return wear
+
+
 def _contents(
     document: Document, *, is_point: bool
-) -> Check[tuple[Sweep | None, RunOptions, Refinement | None]]:
+) -> Check[tuple[Sweep | None, RunOptions, Refinement | None, Wear | None]]:
     top, wrong = checked(TopLevel, document.tables)
     hinted = {key: message + _hint(document, key) for key, message in wrong.items()}
     yield from in_table("", hinted)
@@ -62,7 +76,8 @@ def _contents(
     options = yield from _options(top.run, in_file=True)
     sweep = yield from sweep_of(document, top)
     refinement = None if is_point else (yield from refinement_of(top, sweep))
-    return sweep, RunOptions(**options), refinement
+    wear = None if top.wear is None else (yield from wear_of(top.wear, sweep))
+    return sweep, RunOptions(**options), refinement, wear
 
 
 def _hint(document: Document, key: str) -> str:

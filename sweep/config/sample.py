@@ -133,13 +133,14 @@ def _margins(
     yield from _check_drawing(document, table, raw)
     margins: dict[str, Margin] = {}
     for name in (name for name in ranges if name in known):
-        margin = yield from readable("sample", name, _margin, ranges[name], known[name])
+        margin = yield from readable("sample", name, read_margin, ranges[name], known[name])
         if margin is not None:
             margins[name] = margin
     return margins
 
 
-def _margin(raw: object, parameter: Parameter) -> Margin:
+def read_margin(raw: object, parameter: Parameter) -> Margin:
+    """The distribution in a table; UnreadableError, whose text says what to do, if it is none."""
     how = HOW.format(name=parameter.name)
     if not is_table(raw):
         raise UnreadableError(f"{shown(raw)} is not a table; {how}")

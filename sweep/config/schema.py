@@ -40,6 +40,7 @@ class TopLevel(Table):
     axes: dict[str, object] = Field({}, description="a table")
     sample: dict[str, object] | None = Field(None, description="a table")
     refine: dict[str, object] | None = Field(None, description="a table")
+    wear: dict[str, object] | None = Field(None, description="a table")
     run: dict[str, object] = Field({}, description="a table")
 
 
@@ -102,6 +103,28 @@ class RefineTable(Table):
     tolerance: float | None = Field(
         None, gt=0, le=1, description="a number above 0 and at most 1: a share of the output range"
     )
+
+
+class WearTable(Table):
+    """[wear]: the law of wear, the scar, and the times; coefficients and sizes are read later."""
+
+    law: str | None = Field(None, description="the name of a law of wear, in quotes")
+    coefficient: object = Field(None, description="a number, or text with a unit")
+    exponent: object = Field(None, description="a number")
+    decay: object = Field(None, description="a number, or text with a unit")
+    slope: object = Field(None, description="a number, or text with a unit")
+    years: list[float] | float | str | None = Field(None, description="a list of numbers")
+    power: str | None = Field(None, description="the name of an output in W, in quotes")
+    quantiles: list[float] | float | str | None = Field(
+        None, description="a list of numbers above 0 and below 1"
+    )
+    geometry: str | None = Field(None, description="the name of a geometry, in quotes")
+    radius: object = Field(None, description="a number, or text with a unit")
+    length: object = Field(None, description="a number, or text with a unit")
+    angle: object = Field(None, description="a number, or text with a unit")
+    hole_radius: object = Field(None, description="a number, or text with a unit")
+    small: bool | None = Field(None, description="true or false")
+    limit: object = Field(None, description="a number, or text with a unit")
 
 
 # Values that sbatch and dask-jobqueue accept.

@@ -1,5 +1,6 @@
 """The results of a sweep, on disk and in memory; the only package that uses zarr."""
 
+from sweep.store.derived import write_derived
 from sweep.store.disk import Store
 from sweep.store.memory import MemoryResults
 from sweep.store.pass_folder import PassFolder
@@ -15,4 +16,5 @@ __all__ = [
     "is_url",
     "open_results",
     "refuse_no_path",
+    "write_derived",
 ]

@@ -31,6 +31,7 @@ NO_INODES = (
     "larger chunks (--chunk-points) in a new store"
 )
 PATH_ERRORS = {errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG}
+ORIGIN = "derived_from"  # an attribute of stores that are computed from the results of others
 KEPT = "Finished chunks are kept: run the same sweep again to continue"
 
 
@@ -190,6 +191,11 @@ def refuse_foreign_folder(path: Path) -> None:
 
 def refuse_foreign_group(attributes: Mapping[str, Any]) -> None:
     """Raise StoreError if a zarr group with these attributes was made by another program."""
+    if ORIGIN in attributes:
+        raise StoreError(
+            "computed from the results of another store, so there is nothing to run or to extend; "
+            "`sweep show`, `sweep plot` and `sweep export` read it"
+        )
     if not {"recipe", "fingerprint", "revision"} <= set(attributes):
         raise StoreError("a zarr, but no store of this program; name another path")
 

@@ -48,9 +48,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_the_commands_of_this_version() -> None:
     assert COMMANDS == [
-        "run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "fit",
-        "verify",
-        "compile", "bench", "models", "source", "doctor",
+        "run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "wear",
+        "fit", "verify", "compile", "bench", "models", "source", "doctor",
     ]  # fmt: skip
 
 

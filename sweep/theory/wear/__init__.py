@@ -28,9 +28,12 @@ from numpy.typing import ArrayLike
 from sweep.theory.wear.geometries import GEOMETRIES, Geometry, geometry_of
 from sweep.theory.wear.laws import LAWS, Law, Values, law_of
 
+YEAR = 31_536_000.0  # s: 365 days
+
 __all__ = [
     "GEOMETRIES",
     "LAWS",
+    "YEAR",
     "Geometry",
     "Law",
     "depth",

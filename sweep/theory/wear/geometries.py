@@ -67,11 +67,15 @@ class Geometry:
         return np.where(valid, np.where(wanted == 0, 0.0, found), np.nan)
 
     def _solved(self, wanted: Values, others: list[Values]) -> Values:
-        """Newton's method for ln V over ln h, whose slope is from 0 to 2.5, within a bracket."""
+        """Newton's method for ln V over ln h, whose slope is from 0 to 2.5, within a bracket.
+
+        A depth that has converged stays, so that it does not depend on others beside it.
+        """
         radius, length = others[:2]
         low = wanted / (2 * radius * length)  # no scar is wider than the tube
         high = 2 * radius
         h = np.clip(scars.shallow_depth(wanted / length, radius), low, high)
+        is_done = np.zeros(h.shape, bool)
         for _ in range(MAX_STEPS):
             volume = self._volume(h, *others)
             low, high = np.where(volume <= wanted, h, low), np.where(volume >= wanted, h, high)
@@ -79,8 +83,10 @@ class Geometry:
             following = h * (wanted / volume) ** (1 / order)
             inside = (following >= low) & (following <= high)
             following = np.where(inside, following, np.sqrt(low) * np.sqrt(high))
-            h, before = following, h
-            if np.all(np.abs(h - before) <= 4e-16 * h):
+            is_last = np.abs(following - h) <= 4e-16 * h
+            h = np.where(is_done, h, following)
+            is_done |= is_last
+            if is_done.all():
                 break
         return h
 

@@ -119,15 +119,21 @@ def _edf_seconds(
 
 
 def _decaying(x: Values, wanted: Values) -> Values:
-    """Newton's method from below: the function is concave, so that it never passes the root."""
+    """Newton's method from below: the function is concave, so that it never passes the root.
+
+    A root that has converged stays, so that it does not depend on others beside it.
+    """
     late = np.where(x > 0, (wanted - (1 - x)) / x, 0.0)  # the root, once e^(−τ) is negligible
     tau = np.maximum(wanted, np.where(np.isfinite(late), late, 0.0))
+    is_done = np.zeros(tau.shape, bool)
     for _ in range(MAX_STEPS):
         rest = wanted - (x * tau - (1 - x) * np.expm1(-tau))
         slope = x + (1 - x) * np.exp(-tau)
         step = np.where(slope > 0, rest / slope, 0.0)
-        tau, before = tau + np.where(np.isfinite(step), step, 0.0), tau
-        if np.all(np.abs(tau - before) <= 4e-16 * tau):
+        step = np.where(np.isfinite(step) & ~is_done, step, 0.0)
+        tau = tau + step
+        is_done |= np.abs(step) <= 4e-16 * tau
+        if is_done.all():
             break
     return tau
 

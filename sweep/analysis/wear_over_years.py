@@ -1,0 +1,297 @@
+"""Worn volume and depth over years, from the wear powers of a sweep.
+
+Volume and depth never decrease with the power, so they carry quantiles, minima and maxima of the
+powers, and shares above or below a limit. They do not carry means.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from sweep.config import load_wear
+from sweep.config.wear_table import CARRIED, SHARES
+from sweep.errors import SweepError
+from sweep.spec import MISSING_FLAG, Status, Wear
+from sweep.store import open_results
+from sweep.summary import refuse_no_results
+from sweep.theory.wear import YEAR, geometry_of, law_of
+from sweep.wording import listed
+
+Values = NDArray[np.float64]
+
+PART = 2**18  # values computed at once: their intermediate arrays take some 50 MB
+LOST = ("mean", "standard_deviation", "histogram", "first_order", "total_order")
+STATES = ("within_law", "below_law", "worn_through")
+NEGATIVE = "the wear power is negative, so that no law of wear applies; check that output"
+MEANINGS = {
+    "": "",
+    "_quantile": "quantile of the ",
+    "_minimum": "minimum of the ",
+    "_maximum": "maximum of the ",
+}
+STATE_MEANING = (
+    "whether the law holds, the power is too low for it, or the tube has less than that volume"
+)
+
+
+def wear(results: xr.Dataset | str | Path, **table: object) -> xr.Dataset:
+    """Worn volume and depth over years, from the wear powers of a sweep.
+
+    `results` is a Dataset or the path of a store. The other arguments are the keys of [wear] in a
+    sweep file: law ("archard", "edf_mz") and its coefficients, years, and for depths geometry
+    ("tube_flat", "tube_flat_inclined", "tube_hole"), radius, length, angle, hole_radius, small and
+    limit; in SI units, or text with a unit. An uncertain coefficient is written as in [sample]:
+    coefficient={"lognormal": [1.2e-13, 0.5]}; its wear is given at `quantiles`. `power` is the
+    output, by default "wear_power". The Dataset is described at `wear_over_time`. Raises
+    ConfigError with every fault.
+    """
+    asked = load_wear(table, "wear")
+    dataset = results if isinstance(results, xr.Dataset) else open_results(results)
+    return wear_over_time(dataset, asked)
+
+
+def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
+    """The wear of every point over the years, with the dimension `time` [s] and its `years`.
+
+    Variables: `wear_volume` [m³], `wear_state` (whether the law holds), with a geometry
+    `wear_depth` [m], with a limit `time_to_limit` [s], and `status`. Of an uncertain coefficient
+    and of reduced results there are `wear_volume_quantile` and so on in their place, and
+    `time_to_limit_of_quantile`: when that quantile of the depth reaches the limit. A share of
+    points beyond a power is also that beyond the volume and the depth at that power, which
+    `wear_volume_threshold` and `wear_depth_threshold` give over time. As lazy as `dataset`.
+
+    SweepError if there is no power in W, or none of its statistics can be carried.
+    """
+    refuse_no_results(dataset)
+    powers = _powers(dataset, wear)
+    shares = _shares(dataset, wear)
+    if not (powers or shares):
+        raise SweepError(_no_power(dataset, wear))
+    for name, power in powers.items():
+        if (unit := power.attrs.get("units")) != "W":
+            raise SweepError(f"{wear.power}{name} is in {unit}, and a wear power has to be in W")
+    variables: dict[str, xr.DataArray] = {}
+    coordinates = _times(wear)
+    status = _status(dataset, powers)
+    for suffix, power in powers.items():
+        variables |= _worn(power.where(status == Status.ok), suffix, wear)
+    for name, share in shares.items():
+        variables |= {f"wear_{kind}_{name}": share for kind in _kinds(wear)}
+        coordinates |= _thresholds(dataset[f"{wear.power}_threshold"], wear)
+    variables["status"] = status
+    if wear.coefficient_at is not None:
+        described = {"long_name": "share of the coefficients that are at most as large"}
+        levels = list(wear.coefficient_at)
+        coordinates["quantile"] = xr.Variable("quantile", levels, {**described, "units": "1"})
+    attributes = {**dataset.attrs, "derived_by": json.dumps({"wear": asdict(wear)}, sort_keys=True)}
+    return xr.Dataset(variables, attrs=attributes).assign_coords(coordinates)
+
+
+def left_out(dataset: xr.Dataset, wear: Wear) -> list[str]:
+    """The statistics of the power that the results have and wear does not carry."""
+    names = (f"{wear.power}_{statistic}" for statistic in LOST)
+    return [name for name in names if name in dataset]
+
+
+def wear_of(dataset: xr.Dataset) -> dict[str, Any] | None:
+    """What a Dataset of wear was computed with, as `Wear` has it; None for any other Dataset."""
+    return json.loads(str(dataset.attrs.get("derived_by", "{}"))).get("wear")
+
+
+def _powers(dataset: xr.Dataset, wear: Wear) -> dict[str, xr.DataArray]:
+    """The powers, by what is appended to names of their wear: "", "_quantile" ..."""
+    if wear.power in dataset:
+        return {"" if wear.coefficient_at is None else "_quantile": dataset[wear.power]}
+    names = {f"_{each}": f"{wear.power}_{each}" for each in CARRIED}
+    found = {suffix: dataset[name] for suffix, name in names.items() if name in dataset}
+    if wear.coefficient_at is not None and (found or left_out(dataset, wear)):
+        raise SweepError(
+            f"{wear.power} is reduced to statistics, and the coefficient is uncertain, too: their "
+            "quantiles do not determine those of the wear. Give one coefficient, or keep the "
+            "points"
+        )
+    return found
+
+
+def _shares(dataset: xr.Dataset, wear: Wear) -> dict[str, xr.DataArray]:
+    names = {name: f"{wear.power}_{name}" for name in SHARES}
+    found = {name: dataset[each] for name, each in names.items() if each in dataset}
+    return {} if wear.coefficient_at is not None else found
+
+
+def _no_power(dataset: xr.Dataset, wear: Wear) -> str:
+    lost = left_out(dataset, wear)
+    if lost:
+        return (
+            f"the wear of {listed(lost)} is unknown, because depths are not proportional to "
+            f"powers: under [reduce], ask for a quantile, the minimum, the maximum or a share "
+            f"above a limit of {wear.power}"
+        )
+    names = [str(name) for name in dataset.data_vars if name != "status"]
+    powers = [name for name in names if dataset[name].attrs.get("units") == "W"]
+    cure = f"name one of {listed(powers)}" if powers else "add it to the outputs"
+    return f"these results have no {wear.power!r}, which is needed for wear: {cure}"
+
+
+def _times(wear: Wear) -> dict[str, xr.Variable]:
+    seconds = np.array(wear.seconds)
+    years = {"long_name": "time in service, in years of 365 days", "units": "year"}
+    return {
+        "time": xr.Variable("time", seconds, {"long_name": "time in service", "units": "s"}),
+        "years": xr.Variable("time", seconds / YEAR, years),
+    }
+
+
+def _status(dataset: xr.Dataset, powers: Mapping[str, xr.DataArray]) -> xr.DataArray:
+    """The status of the points, outside_validity where a power is negative."""
+    status = dataset["status"]
+    negative = xr.zeros_like(status, dtype=bool)
+    for power in powers.values():
+        below = power < 0
+        negative = negative | below.any([name for name in power.dims if name not in status.dims])
+    found = status.where(~(negative & (status == Status.ok)), np.uint8(Status.outside_validity))
+    comment = f"{status.attrs.get('comment', '')}; of wear also outside_validity: {NEGATIVE}"
+    return found.astype(np.uint8).assign_attrs(
+        {**status.attrs, "comment": comment.removeprefix("; ")}
+    )
+
+
+def _worn(power: xr.DataArray, suffix: str, wear: Wear) -> dict[str, xr.DataArray]:
+    """Volume, state, depth and time to the limit of powers, with that appended to their names."""
+    sizes = {} if wear.coefficient_at is None else {"quantile": len(wear.coefficient_at)}
+    over_time = [*sizes, "time"]
+    outputs = {"volume": np.float64, "state": np.uint8}
+    if wear.geometry is not None:
+        outputs["depth"] = np.float64
+    made: Any = xr.apply_ufunc(  # pyright: ignore[reportUnknownMemberType]
+        _over_time, power,
+        kwargs={"wear": wear},
+        output_core_dims=[over_time] * len(outputs),
+        dask="parallelized",
+        output_dtypes=list(outputs.values()),
+        dask_gufunc_kwargs={"output_sizes": {**sizes, "time": len(wear.seconds)}},
+    )  # fmt: skip
+    found = {
+        f"wear_{name}{suffix}": _described(values, name, suffix)
+        for name, values in zip(outputs, made, strict=True)
+    }
+    if wear.limit is not None:
+        name = f"time_to_limit{'_of' if suffix else ''}{suffix}"
+        seconds: Any = xr.apply_ufunc(  # pyright: ignore[reportUnknownMemberType]
+            _to_limit, power,
+            kwargs={"wear": wear},
+            output_core_dims=[list(sizes)],
+            dask="parallelized",
+            output_dtypes=[np.float64],
+            dask_gufunc_kwargs={"output_sizes": sizes},
+        )  # fmt: skip
+        found[name] = _described(seconds, "limit", suffix, wear.limit)
+    return found
+
+
+def _over_time(power: Values, *, wear: Wear) -> tuple[NDArray[Any], ...]:
+    """Volume, state and, with a geometry, depth over quantiles, if there are any, and time."""
+    return _in_parts(_part_over_time, power, wear)
+
+
+def _to_limit(power: Values, *, wear: Wear) -> Values:
+    """The time to the limit, over quantiles if there are any."""
+    (seconds,) = _in_parts(_part_to_limit, power, wear)
+    return seconds
+
+
+def _in_parts(
+    compute: Callable[[Values, Wear], tuple[NDArray[Any], ...]], power: Values, wear: Wear
+) -> tuple[NDArray[Any], ...]:
+    """The arrays for all powers, computed a part at a time, which bounds the memory."""
+    flat = np.asarray(power, np.float64).ravel()
+    size = max(PART // (len(wear.seconds) * len(wear.coefficient_at or (1,))), 1)
+    parts = [compute(flat[i : i + size], wear) for i in range(0, max(flat.size, 1), size)]
+    joined = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return tuple(each.reshape(*power.shape, *each.shape[1:]) for each in joined)
+
+
+def _part_over_time(power: Values, wear: Wear) -> tuple[NDArray[Any], ...]:
+    law, given = law_of(wear.law), dict[str, Any](wear.coefficients)
+    power = power[:, None]
+    if wear.coefficient_at is not None:
+        given["coefficient"] = np.array(list(wear.coefficient_at.values()))[:, None]
+        power = power[:, None]
+    volume = law.volume(power, np.array(wear.seconds), given)
+    within = np.broadcast_to(law.within(power, given), volume.shape)
+    state = np.where(np.isnan(within), MISSING_FLAG, within == 0).astype(np.uint8)
+    if wear.geometry is None:
+        return volume, state
+    depth = geometry_of(wear.geometry, small=wear.small).depth(volume, wear.size)
+    through = np.isnan(depth) & ~np.isnan(volume)
+    return volume, np.where(through, np.uint8(2), state), depth
+
+
+def _part_to_limit(power: Values, wear: Wear) -> tuple[Values]:
+    assert wear.geometry is not None
+    given = dict[str, Any](wear.coefficients)
+    if wear.coefficient_at is not None:
+        given["coefficient"] = np.array(list(wear.coefficient_at.values()))
+        power = power[:, None]
+    geometry = geometry_of(wear.geometry, small=wear.small)
+    volume = geometry.volume(np.float64(wear.limit or 0.0), wear.size)
+    return (law_of(wear.law).seconds(power, volume, given),)
+
+
+def _described(
+    values: xr.DataArray, kind: str, suffix: str, limit: float | None = None
+) -> xr.DataArray:
+    what = MEANINGS[suffix]
+    attributes: dict[str, Any] = {
+        "volume": {"long_name": f"{what}worn volume", "units": "m^3"},
+        "depth": {"long_name": f"{what}depth of the scar", "units": "m"},
+        "limit": {
+            "long_name": f"time until the {what}depth is {limit:g} m; inf where it never is"
+            if limit is not None
+            else "",
+            "units": "s",
+        },
+        "state": {
+            "long_name": STATE_MEANING,
+            "flag_values": list(range(len(STATES))),
+            "flag_meanings": " ".join(STATES),
+        },
+    }[kind]
+    return values.drop_attrs(deep=False).assign_attrs(attributes)
+
+
+def _kinds(wear: Wear) -> list[str]:
+    return ["volume", "depth"] if wear.geometry else ["volume"]
+
+
+def _thresholds(threshold: xr.DataArray, wear: Wear) -> dict[str, xr.Variable]:
+    """Volume and depth at each threshold of power, and the time until that is the limit.
+
+    NaN where the power is too low for the law: points of all lower powers have the same wear.
+    """
+    dimension, powers = threshold.dims[0], threshold.values.astype(np.float64)
+    volume, state, *depth = _over_time(powers, wear=wear)
+    found = dict(zip(("volume", "depth"), (volume, *depth), strict=False))
+    variables = {
+        f"wear_{name}_threshold": xr.Variable(
+            (dimension, "time"),
+            np.where(state == 0, values, np.nan),
+            {"long_name": f"{name} at the threshold of power", "units": unit},
+        )
+        for (name, values), unit in zip(found.items(), ("m^3", "m"), strict=False)
+    }
+    if wear.limit is not None:
+        seconds = np.where(state[:, 0] == 0, _to_limit(powers, wear=wear), np.nan)
+        described = {"long_name": "time until a point at the threshold has the limit's depth"}
+        variables["time_to_limit_of_threshold"] = xr.Variable(
+            (dimension,), seconds, {**described, "units": "s"}
+        )
+    return variables

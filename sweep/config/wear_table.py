@@ -1,0 +1,276 @@
+"""The table [wear]: which law of wear, which scar and which times; also options and arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import numpy as np
+
+from sweep.config.problems import Check, Problem, UnreadableError, in_table, readable
+from sweep.config.quantities import number, refuse_outside
+from sweep.config.sample import read_margin
+from sweep.config.schema import WearTable, checked
+from sweep.sampling.distributions import DISTRIBUTIONS
+from sweep.spec import Parameter, Sweep, Wear
+from sweep.theory.wear import GEOMETRIES, LAWS, YEAR, Geometry, Law
+from sweep.theory.wear.geometries import SMALL
+from sweep.wording import listed, nearest, shown
+
+LEVELS = (0.05, 0.5, 0.95)  # of quantiles, unless others are given
+FINEST_LEVEL = 1e-9  # how close to 0 and 1 a level may be
+MOST_TIMES = 1000
+POWER = "wear_power"
+CARRIED = ("quantile", "minimum", "maximum")  # statistics of powers that wear has, too
+SHARES = ("share_above", "share_below")  # of points beyond a threshold, to which a wear belongs
+LIMIT = Parameter(
+    name="limit", symbol="h", unit="m", minimum=0, open_minimum=True, meaning="depth of the scar"
+)
+
+Spread = dict[float, float]  # of an uncertain coefficient: its quantiles by level
+
+
+def wear_of(raw: Mapping[str, object], sweep: Sweep | None = None) -> Check[Wear | None]:
+    """What the table asks for; None if there are problems. `sweep` is the one that it follows."""
+    table, wrong = checked(WearTable, raw)
+    yield from in_table("wear", wrong)
+    law = yield from _law(table, raw, wrong)
+    coefficients, spread = yield from _coefficients(table, raw, law)
+    seconds = yield from _seconds(table, wrong)
+    geometry = yield from _geometry(table, raw)
+    size = yield from _size(table, raw, geometry)
+    limit = yield from _limit(table, geometry, size)
+    yield from _check_power(table, sweep, is_uncertain=spread is not None)
+    if law is None:
+        return None
+    return Wear(
+        law=law.name,
+        coefficients=coefficients,
+        seconds=seconds,
+        power=table.power or POWER,
+        coefficient_at=spread,
+        geometry=geometry.name if geometry else None,
+        size=size,
+        small=bool(table.small),
+        limit=limit,
+    )
+
+
+def _law(
+    table: WearTable, raw: Mapping[str, object], wrong: Mapping[str, str]
+) -> Check[Law | None]:
+    if table.law is None:
+        if "law" not in wrong:
+            yield Problem("wear", "law", f"missing; choose one of {listed(LAWS)}")
+        return None
+    if table.law not in LAWS:
+        message = f"{shown(table.law)} is not a law of wear; {nearest(table.law, LAWS)}"
+        yield Problem("wear", "law", message)
+        return None
+    law = LAWS[table.law]
+    for name in dict.fromkeys(name for each in LAWS.values() for name in each.coefficients):
+        if name in raw and name not in law.coefficients:
+            message = f"{law.name} has no such coefficient; remove it, or choose another law"
+            yield Problem("wear", name, message)
+    return law
+
+
+def _coefficients(
+    table: WearTable, raw: Mapping[str, object], law: Law | None
+) -> Check[tuple[dict[str, float], Spread | None]]:
+    """The coefficients that are given, and the quantiles of `coefficient` if it is uncertain."""
+    found: dict[str, float] = {}
+    spread: Spread | None = None
+    levels = yield from _levels(table)
+    if law is None:
+        return found, spread
+    for name, parameter in law.coefficients.items():
+        if name not in raw:
+            if parameter.default is None:
+                unit = f'in {parameter.unit}, or as text with a unit such as "1e-13 1/Pa"'
+                message = f"missing ({parameter.meaning}); give it {unit}"
+                yield Problem("wear", name, message)
+            continue
+        value: object = getattr(table, name)
+        if name == "coefficient" and (distribution := _distribution(value)) is not None:
+            reading = readable("wear", name, _quantiles, distribution, parameter, levels)
+            spread = yield from reading
+            continue
+        amount = yield from readable("wear", name, _amount, value, parameter)
+        if amount is not None:
+            found[name] = amount
+    if spread is None and table.quantiles is not None:
+        message = "only for an uncertain coefficient, such as coefficient = { lognormal = [...] }"
+        yield Problem("wear", "quantiles", f"{message}; remove it")
+    return found, spread
+
+
+def _distribution(value: object) -> Mapping[str, object] | None:
+    """The table of a distribution, from a table or from text such as "lognormal 1.2e-13 0.5 1/Pa".
+
+    None for anything else. In text, the unit at the end is that of every argument that has one.
+    """
+    if isinstance(value, dict):
+        return cast("dict[str, object]", value)
+    words = value.split() if isinstance(value, str) else []
+    if not words or not words[0].replace("_", "").isalpha():
+        return None
+    form, *rest = words
+    roles = list(DISTRIBUTIONS[form].arguments.values()) if form in DISTRIBUTIONS else []
+    arguments, unit = rest[: len(roles)], " ".join(rest[len(roles) :])
+    with_units = [
+        argument if role == "plain" or not unit else f"{argument} {unit}"
+        for argument, role in zip(arguments, roles, strict=False)
+    ]
+    return {form: [_plain(text) for text in with_units]}
+
+
+def _plain(text: str) -> object:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _quantiles(raw: Mapping[str, object], parameter: Parameter, levels: Sequence[float]) -> Spread:
+    margin = read_margin(raw, parameter)
+    values = margin.values(np.array(levels), FINEST_LEVEL)
+    refuse_outside(
+        values,
+        parameter,
+        lambda i: f"at the quantile {levels[i]!r} it would be {float(values[i])!r}",
+    )
+    return dict(zip(levels, values.tolist(), strict=True))
+
+
+def _levels(table: WearTable) -> Check[tuple[float, ...]]:
+    if table.quantiles is None:
+        return LEVELS
+    levels = yield from readable("wear", "quantiles", _numbers, table.quantiles)
+    if levels is None:
+        return LEVELS
+    if not all(FINEST_LEVEL <= level <= 1 - FINEST_LEVEL for level in levels):
+        message = f"{shown(list(levels))}: each has to be above 0 and below 1"
+        yield Problem("wear", "quantiles", message)
+        return LEVELS
+    return tuple(sorted(set(levels)))
+
+
+def _seconds(table: WearTable, wrong: Mapping[str, str]) -> Check[tuple[float, ...]]:
+    if table.years is None:
+        if "years" not in wrong:
+            yield Problem("wear", "years", "missing; give the times in service: [1, 2, 5, 10]")
+        return ()
+    years = yield from readable("wear", "years", _numbers, table.years)
+    if years is None:
+        return ()
+    if not all(0 < year < math.inf for year in years):
+        yield Problem("wear", "years", f"{shown(list(years))}: each has to be above 0 and finite")
+    elif list(years) != sorted(set(years)):
+        yield Problem("wear", "years", f"{shown(list(years))}: they have to ascend")
+    elif len(years) > MOST_TIMES:
+        yield Problem("wear", "years", f"{len(years):,} times are more than {MOST_TIMES:,}")
+    return tuple(year * YEAR for year in years)
+
+
+def _numbers(given: list[float] | float | str) -> tuple[float, ...]:
+    """The numbers in a list, or in text that commas divide."""
+    parts = given.split(",") if isinstance(given, str) else given
+    try:
+        numbers = tuple(float(part) for part in (parts if isinstance(parts, list) else [parts]))
+    except ValueError:
+        raise UnreadableError(f"{shown(given)} is not a list of numbers, such as 1,2,5") from None
+    if not numbers:
+        raise UnreadableError("empty; give at least one number")
+    return numbers
+
+
+def _geometry(table: WearTable, raw: Mapping[str, object]) -> Check[Geometry | None]:
+    if table.geometry is None:
+        for name in ("radius", "length", "angle", "hole_radius", "small", "limit"):
+            if name in raw and "geometry" not in raw:
+                message = f"needs a geometry; choose one of {listed(GEOMETRIES)}"
+                yield Problem("wear", name, message)
+        return None
+    if table.geometry not in GEOMETRIES:
+        cure = nearest(table.geometry, GEOMETRIES)
+        message = f"{shown(table.geometry)} is not a geometry of wear; {cure}"
+        yield Problem("wear", "geometry", message)
+        return None
+    if table.small and table.geometry not in SMALL:
+        message = f"{table.geometry} has no formula for shallow scars; remove it"
+        yield Problem("wear", "small", message)
+    return GEOMETRIES[table.geometry]
+
+
+def _size(
+    table: WearTable, raw: Mapping[str, object], geometry: Geometry | None
+) -> Check[dict[str, float]]:
+    size: dict[str, float] = {}
+    if geometry is None:
+        return size
+    for name in ("angle", "hole_radius"):
+        if name in raw and name not in geometry.dimensions:
+            owner = next(each.name for each in GEOMETRIES.values() if name in each.dimensions)
+            yield Problem("wear", name, f"{geometry.name} has none; remove it, or use {owner}")
+    for name, parameter in geometry.dimensions.items():
+        if name not in raw:
+            message = f"missing ({parameter.meaning}); give it in {parameter.unit}"
+            yield Problem("wear", name, message)
+            continue
+        amount = yield from readable("wear", name, _amount, getattr(table, name), parameter)
+        if amount is not None:
+            size[name] = amount
+    radius, hole = size.get("radius"), size.get("hole_radius")
+    if radius is not None and hole is not None and hole < radius:
+        message = f"{hole!r} m is less than the radius of the tube, {radius!r} m, which has to fit"
+        yield Problem("wear", "hole_radius", message)
+    return size
+
+
+def _limit(
+    table: WearTable, geometry: Geometry | None, size: Mapping[str, float]
+) -> Check[float | None]:
+    if table.limit is None or geometry is None:
+        return None
+    limit = yield from readable("wear", "limit", _amount, table.limit, LIMIT)
+    radius = size.get("radius")
+    if limit is not None and radius is not None and limit > 2 * radius:
+        message = f"{limit!r} m is more than the diameter of the tube, {2 * radius!r} m"
+        yield Problem("wear", "limit", message)
+    return limit
+
+
+def _amount(value: object, parameter: Parameter) -> float:
+    amount = number(value, parameter)
+    refuse_outside(np.array([amount]), parameter, lambda _: f"{shown(value)} is out of range")
+    return amount
+
+
+def _check_power(table: WearTable, sweep: Sweep | None, *, is_uncertain: bool) -> Check[None]:
+    """The sweep has to have the power, or statistics of it that wear carries."""
+    power = table.power or POWER
+    units = {output.name: output.unit for output in sweep.outputs} if sweep else {}
+    if not units:
+        return
+    carried = [each for each in (*CARRIED, *SHARES) if f"{power}_{each}" in units]
+    if power in units:
+        if units[power] != "W":
+            message = f"{power} is in {units[power]}, and a wear power has to be in W"
+            yield Problem("wear", "power", message)
+    elif carried and is_uncertain:
+        message = (
+            f"uncertain, and [reduce] keeps statistics of {power}, too: their quantiles do not "
+            "determine those of the wear; give one value"
+        )
+        yield Problem("wear", "coefficient", message)
+    elif not carried:
+        watts = [name for name, unit in units.items() if unit == "W"]
+        cure = f"name one of {listed(watts)}" if watts else "add an output in W"
+        if any(name.startswith(f"{power}_") for name in units):
+            cure = (
+                "depths are not proportional to powers, so they do not follow from means: under "
+                "[reduce], ask for a quantile, the minimum, the maximum or a share above a limit"
+            )
+        yield Problem("wear", "power", f"{power} is not computed; {cure}")

@@ -1,0 +1,89 @@
+"""Stores that hold what was computed from the results of another one.
+
+They are whole Datasets, written at once, which no run continues. Their attribute `derived_from`
+holds the attributes of those results, and `derived_by` what they were computed with.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from sweep.errors import StoreError
+from sweep.store.faults import ORIGIN
+from sweep.store.files import GROUP, Files
+from sweep.store.place import files_of
+
+BY = "derived_by"
+NAMES = "variables"  # an attribute with their order, which zarr does not keep
+
+
+def write_derived(dataset: xr.Dataset, path: str | Path) -> None:
+    """Write what was computed from results to a path or URL, where a derived store is replaced.
+
+    `dataset` has the attributes of the results and `derived_by`. StoreError if something else is
+    there, and if it cannot be written.
+    """
+    files = files_of(path)
+    if files.exists() and not is_derived(files):
+        raise StoreError(
+            f"{str(path)!r} exists and was not computed from other results: remove it, or choose "
+            "another name"
+        )
+    origin = {key: value for key, value in dataset.attrs.items() if key != BY}
+    kept = {
+        ORIGIN: json.dumps(origin, sort_keys=True),
+        BY: dataset.attrs[BY],
+        NAMES: _names(dataset),
+    }
+    with files.creating(), files.publish() as folder:
+        write_zarr(_only(dataset, kept), folder)
+        files.discard()
+
+
+def opened(files: Files) -> xr.Dataset | None:
+    """The Dataset that `write_derived` was given, lazy; None if the store is another one."""
+    if not is_derived(files):
+        return None
+    # The types of xarray.open_zarr are incomplete.
+    dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
+        files.zarr(), consolidated=False, chunks={}
+    )
+    origin = json.loads(str(dataset.attrs[ORIGIN]))
+    ordered = {name: dataset.variables[name] for name in str(dataset.attrs[NAMES]).split()}
+    coordinates = {name: ordered.pop(name) for name in list(ordered) if name in dataset.coords}
+    return xr.Dataset(ordered, coordinates, {**origin, BY: dataset.attrs[BY]})
+
+
+def is_derived(files: Files) -> bool:
+    """Whether there is a store that `write_derived` has made."""
+    try:
+        return ORIGIN in json.loads(files.read(GROUP) or b"{}").get("attributes", {})
+    except ValueError:
+        return False
+
+
+def write_zarr(dataset: xr.Dataset, path: Path) -> None:
+    """Write a folder of zarr format 3, which plain xarray.open_zarr opens."""
+    encoding: dict[str, dict[str, Any]] = {str(name): {"_FillValue": None} for name in dataset}
+    with warnings.catch_warnings():  # not yet standard, but readers warn without it
+        warnings.filterwarnings("ignore", "Consolidated metadata")
+        dataset.drop_encoding().to_zarr(path, zarr_format=3, consolidated=True, encoding=encoding)
+
+
+def _names(dataset: xr.Dataset) -> str:
+    """The names of all variables: coordinates of dimensions first, constants last."""
+    along = [str(name) for name in dataset.dims if name in dataset.coords]
+    others = sorted(
+        set(map(str, dataset.coords)) - set(along), key=lambda name: (-dataset[name].ndim, name)
+    )
+    return " ".join((*along, *others, *map(str, dataset.data_vars)))
+
+
+def _only(dataset: xr.Dataset, attributes: dict[str, Any]) -> xr.Dataset:
+    """The Dataset with these attributes alone."""
+    return xr.Dataset(dataset.data_vars, dataset.coords, attributes)

@@ -1,0 +1,332 @@
+"""Wear over years from Datasets made by hand: every value against the laws, point by point."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.analysis import wear_over_years
+from sweep.errors import ConfigError, SweepError
+from sweep.spec import MISSING_FLAG, Status
+from sweep.store import open_results, write_derived
+from sweep.theory import wear as theory
+from tests.command import Run
+
+YEARS = [1.0, 2.0, 10.0]
+TUBE: dict[str, Any] = {"geometry": "tube_flat", "radius": "11 mm", "length": "30 mm"}
+SIZE = {"radius": 0.011, "length": 0.03}
+ARCHARD: dict[str, Any] = {"law": "archard", "coefficient": "1.2e-13 1/Pa", "years": YEARS}
+ATTRIBUTES = {"model": "none", "title": "by hand", "recipe": "{}"}
+
+
+def results(**variables: Any) -> xr.Dataset:
+    """A Dataset as sweeps have it, over `friction` and other dimensions given by name."""
+    found = {name: xr.Variable(*each) for name, each in variables.items()}
+    size = next(iter(found.values())).sizes["friction"]
+    found.setdefault("status", xr.Variable("friction", np.zeros(size, np.uint8)))
+    return xr.Dataset(found, {"friction": np.arange(size) / 10, "mass": 2.0}, ATTRIBUTES)
+
+
+def watts(values: Any) -> tuple[str, Any, dict[str, str]]:
+    return "friction", np.array(values), {"units": "W"}
+
+
+POWERS = [0.0, 1e-3, 4e-3, 0.02, 0.5, 30.0]
+
+
+@pytest.mark.parametrize("law", [ARCHARD, {"law": "edf_mz", "years": YEARS}])
+def test_every_point_and_time_is_what_the_law_gives(law: dict[str, Any]) -> None:
+    found = sweep.wear(results(wear_power=watts(POWERS)), **law, **TUBE, limit="0.4 mm")
+    given = {"coefficient": 1.2e-13} if law["law"] == "archard" else {}
+    assert found.wear_volume.dims == found.wear_depth.dims == ("friction", "time")
+    assert found.time.values.tolist() == [31_536_000 * year for year in YEARS]
+    assert found.years.values.tolist() == YEARS
+    for i, power in enumerate(POWERS):
+        limit = theory.time_to_depth(law["law"], "tube_flat", power, 4e-4, **given, **SIZE)
+        assert found.time_to_limit.values[i] == limit
+        for j, seconds in enumerate(found.time.values):
+            volume = theory.volume(law["law"], power, seconds, **given)
+            depth = theory.depth("tube_flat", volume, **SIZE)
+            assert found.wear_volume.values[i, j] == volume
+            np.testing.assert_array_equal(found.wear_depth.values[i, j], depth)
+            state = "worn_through" if np.isnan(depth) else "within_law"
+            if law["law"] == "edf_mz" and power == 1e-3:
+                state = "below_law"
+            names = found.wear_state.attrs["flag_meanings"].split()
+            assert names[found.wear_state.values[i, j]] == state, (power, seconds)
+    assert "worn_through" in found.wear_state.attrs["flag_meanings"]
+    assert np.isnan(found.wear_depth.values[-1, -1])  # 30 W for ten years leave no tube
+    assert (found.status == Status.ok).all()
+    units = {name: found[name].attrs.get("units") for name in found.variables}
+    assert units["wear_volume"] == "m^3"
+    assert units["wear_depth"] == "m"
+    assert units["time_to_limit"] == units["time"] == "s"
+
+
+def test_points_without_a_power_have_no_wear() -> None:
+    """A failed point keeps its status; a negative power is outside the validity of every law."""
+    status = ("friction", np.array([0, Status.diverged, 0, Status.pending], np.uint8))
+    powers = watts([0.1, math.nan, -1e-3, math.nan])
+    found = sweep.wear(results(wear_power=powers, status=status), **ARCHARD, **TUBE, limit=1e-4)
+    expected = [Status.ok, Status.diverged, Status.outside_validity, Status.pending]
+    assert found.status.values.tolist() == expected
+    for name in ("wear_volume", "wear_depth", "time_to_limit"):
+        assert np.isfinite(found[name].values[0]).all()
+        assert np.isnan(found[name].values[1:]).all(), name
+    assert (found.wear_state.values[1:] == MISSING_FLAG).all()
+
+
+def test_lazy_results_stay_lazy_and_parts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = results(wear_power=watts(np.geomspace(1e-4, 1, 50)))
+    asked = {**ARCHARD, **TUBE, "limit": 1e-4, "coefficient": "uniform 1e-13 2e-13"}
+    whole = sweep.wear(dataset, **asked)
+    monkeypatch.setattr(wear_over_years, "PART", 20)
+    lazy = sweep.wear(dataset.chunk(friction=7), **asked)
+    assert lazy.wear_depth_quantile.chunks is not None
+    xr.testing.assert_identical(lazy.load(), whole)
+
+
+# --- Uncertain coefficients ---
+
+
+def test_quantiles_of_an_uncertain_coefficient() -> None:
+    """A lognormal coefficient: its quantiles are median · exp(σ z), with z from elsewhere."""
+    text = {**ARCHARD, "coefficient": "lognormal 1.2e-13 0.5 1/Pa", "quantiles": [0.9, 0.1, 0.5]}
+    table = {**text, "coefficient": {"lognormal": ["1.2e-13 1/Pa", 0.5]}}
+    dataset = results(wear_power=watts([0.0, 0.01, 0.5]))
+    found = sweep.wear(dataset, **text, **TUBE, limit="0.1 mm")
+    xr.testing.assert_identical(found, sweep.wear(dataset, **table, **TUBE, limit="0.1 mm"))
+    assert found["quantile"].values.tolist() == [0.1, 0.5, 0.9]
+    assert found.wear_depth_quantile.dims == ("friction", "quantile", "time")
+    assert "wear_depth" not in found
+    for i, level in enumerate([0.1, 0.5, 0.9]):
+        coefficient = 1.2e-13 * math.exp(0.5 * NormalDist().inv_cdf(level))
+        one = sweep.wear(dataset, **{**ARCHARD, "coefficient": coefficient}, **TUBE, limit=1e-4)
+        names = {
+            "wear_volume_quantile": "wear_volume",
+            "wear_depth_quantile": "wear_depth",
+            "time_to_limit_of_quantile": "time_to_limit",
+        }
+        for name, alone in names.items():
+            ours, other = found[name].isel(quantile=i).values, one[alone].values
+            np.testing.assert_allclose(ours, other, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "distribution",
+    ["uniform 1e-13 2e-13 1/Pa", "loguniform 1e-14 1e-13", "triangular 1e-14 2e-14 9e-14 1/Pa",
+     "truncated_normal 1e-13 1e-13 1e-14 3e-13 1/Pa", "weibull 1e-13 2", "normal 1e-13 1e-14"],
+)  # fmt: skip
+def test_every_distribution_of_samples(distribution: str) -> None:
+    found = sweep.wear(
+        results(wear_power=watts([0.5])), law="archard", coefficient=distribution, years=1
+    )
+    volumes = found.wear_volume_quantile.values.ravel()
+    assert 0 < volumes[0] < volumes[1] < volumes[2]
+
+
+# --- Reduced results ---
+
+
+def reduced(number: int = 101) -> tuple[np.ndarray, xr.Dataset]:
+    """Powers of points in three cells, and their statistics as reduced sweeps name them."""
+    random = np.random.default_rng(3)
+    powers = np.abs(random.normal(0.05, 0.05, (3, number))) * [[1.0], [3.0], [0.2]]
+    levels, thresholds = np.array([0.05, 0.5, 0.95]), np.array([0.002, 0.06])
+    ranks = np.ceil(levels * number).astype(int) - 1
+    quantiles = np.sort(powers, axis=1)[:, ranks]
+    above = (powers[:, :, None] > thresholds).mean(axis=1)
+    below = (powers[:, :, None] < thresholds).mean(axis=1)
+    shares = ("friction", "wear_power_threshold")
+    unit, share = {"units": "W"}, {"units": "1"}
+    dataset = results(
+        wear_power_mean=watts(powers.mean(axis=1)),
+        wear_power_standard_deviation=watts(powers.std(axis=1)),
+        wear_power_minimum=watts(powers.min(axis=1)),
+        wear_power_maximum=watts(powers.max(axis=1)),
+        wear_power_quantile=(("friction", "quantile"), quantiles, unit),
+        wear_power_share_above=(shares, above, share),
+        wear_power_share_below=(shares, below, share),
+    ).assign_coords(
+        {"quantile": levels, "wear_power_threshold": ("wear_power_threshold", thresholds, unit)}
+    )
+    return powers, dataset
+
+
+@pytest.mark.parametrize("law", [ARCHARD, {"law": "edf_mz", "years": YEARS}])
+def test_statistics_of_powers_become_those_of_the_wear(law: dict[str, Any]) -> None:
+    """Against the statistics of every point's own wear."""
+    powers, dataset = reduced()
+    found = sweep.wear(dataset, **law, **TUBE, limit="0.05 mm")
+    given = {"coefficient": 1.2e-13} if law["law"] == "archard" else {}
+    seconds = found.time.values
+    volumes = theory.volume(law["law"], powers[..., None], seconds, **given)
+    depths = theory.depth("tube_flat", volumes, **SIZE)
+    wears = {"volume": volumes, "depth": np.where(np.isnan(depths), np.inf, depths)}
+    ranks = np.ceil(found["quantile"].values * powers.shape[1]).astype(int) - 1
+    for kind, values in wears.items():
+        expected = {
+            "minimum": values.min(axis=1),
+            "maximum": values.max(axis=1),
+            "quantile": np.sort(values, axis=1)[:, ranks],
+        }
+        for name, each in expected.items():
+            known = np.where(np.isinf(each), np.nan, each)  # worn through
+            np.testing.assert_array_equal(found[f"wear_{kind}_{name}"], known)
+        limits = found[f"wear_{kind}_threshold"]
+        assert limits.dims == ("wear_power_threshold", "time")
+        for i, j in np.ndindex(limits.shape):
+            if np.isnan(limits.values[i, j]):  # all lower powers have the same wear
+                assert (law["law"], i) == ("edf_mz", 0)
+                continue
+            above = (values[:, :, j] > limits.values[i, j]).mean(axis=1)
+            below = (values[:, :, j] < limits.values[i, j]).mean(axis=1)
+            np.testing.assert_array_equal(found[f"wear_{kind}_share_above"][:, i], above)
+            np.testing.assert_array_equal(found[f"wear_{kind}_share_below"][:, i], below)
+    times = theory.time_to_depth(law["law"], "tube_flat", powers, 5e-5, **given, **SIZE)
+    np.testing.assert_array_equal(found.time_to_limit_of_maximum, times.min(axis=1))
+    np.testing.assert_array_equal(found.time_to_limit_of_minimum, times.max(axis=1))
+    backwards = np.sort(times, axis=1)[:, ::-1]
+    np.testing.assert_array_equal(found.time_to_limit_of_quantile, backwards[:, ranks])
+    assert not any("mean" in str(name) or "deviation" in str(name) for name in found)
+
+
+def test_means_are_refused() -> None:
+    _, dataset = reduced()
+    lost = dataset[["wear_power_mean", "wear_power_standard_deviation", "status"]]
+    with pytest.raises(SweepError, match=r"wear of wear_power_mean, .* is unknown.*\[reduce\]"):
+        sweep.wear(lost, **ARCHARD)
+    with pytest.raises(SweepError, match="coefficient is uncertain, too"):
+        sweep.wear(dataset, **{**ARCHARD, "coefficient": "lognormal 1e-13 0.5 1/Pa"})
+
+
+# --- Faults ---
+
+FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({"law": None}, "law: missing; choose one of archard, edf_mz"),
+    ({"law": "archart"}, "law: 'archart' is not a law of wear; did you mean 'archard'"),
+    ({"law": 3}, "law: 3 is not the name of a law"),
+    ({"coefficient": None}, "coefficient: missing .*give it in 1/Pa"),
+    ({"coefficient": "1.2e-13 kg"}, "coefficient: '1.2e-13 kg' has the wrong dimension"),
+    ({"coefficient": 0}, "coefficient: 0 is out of range; it has to be above 0"),
+    ({"coefficient": -1e-13}, "coefficient: -1e-13 is out of range"),
+    ({"coefficient": "lognormall 1e-13 0.5"}, "coefficient: .*did you mean 'lognormal'"),
+    ({"coefficient": "lognormal 1e-13"}, "coefficient: lognormal takes .*, not 1 entries"),
+    ({"coefficient": "lognormal 1e-13 0.5 kg"}, "coefficient: .*wrong dimension"),
+    ({"coefficient": "normal 1e-13 1e-13"}, "coefficient: at the quantile 0.05 it would be -"),
+    ({"exponent": 1.2}, "exponent: archard has no such coefficient"),
+    ({"years": None}, "years: missing"),
+    ({"years": []}, "years: empty"),
+    ({"years": [1, -2]}, "years: .*each has to be above 0"),
+    ({"years": [2, 1]}, "years: .*they have to ascend"),
+    ({"years": "1,two"}, "years: '1,two' is not a list of numbers"),
+    ({"years": [1, math.inf]}, "years: .*finite"),
+    ({"quantiles": [0.5]}, "quantiles: only for an uncertain coefficient"),
+    ({"coefficient": "uniform 1e-14 1e-13", "quantiles": [0, 1]}, "quantiles: .*above 0 and below"),
+    ({"geometry": "tube_flatt"}, "geometry: .*did you mean 'tube_flat'"),
+    ({"geometry": None}, "radius: needs a geometry"),
+    ({"radius": None}, "radius: missing .*in m"),
+    ({"radius": "11 kg"}, "radius: '11 kg' has the wrong dimension"),
+    ({"length": 0}, "length: 0 is out of range"),
+    ({"angle": 0.1}, "angle: tube_flat has none; remove it, or use tube_flat_inclined"),
+    ({"geometry": "tube_flat_inclined"}, "angle: missing"),
+    ({"geometry": "tube_flat_inclined", "angle": "100 degree"}, "angle: .*below 1.5708 rad"),
+    ({"hole_radius": 1}, "hole_radius: tube_flat has none; remove it, or use tube_hole"),
+    ({"geometry": "tube_hole"}, "hole_radius: missing"),
+    ({"geometry": "tube_hole", "hole_radius": 0.01}, "hole_radius: 0.01 m is less than the radius"),
+    ({"geometry": "tube_hole", "hole_radius": 1, "small": True}, "small: tube_hole has no formula"),
+    ({"small": "yes"}, "small: 'yes' is not true or false"),
+    ({"limit": "23 mm"}, "limit: 0.023 m is more than the diameter of the tube, 0.022 m"),
+    ({"limit": -1e-3}, "limit: -0.001 is out of range"),
+    ({"limits": 1e-3}, "limits: there is no such key; did you mean 'limit'"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), FAULTS)
+def test_faults(changes: dict[str, Any], message: str) -> None:
+    table = {**ARCHARD, **TUBE, **changes}
+    given = {key: value for key, value in table.items() if value is not None}
+    with pytest.raises(ConfigError, match=message):
+        sweep.wear(results(wear_power=watts([1.0])), **given)
+
+
+def test_all_faults_at_once() -> None:
+    with pytest.raises(ConfigError) as caught:
+        sweep.wear(results(wear_power=watts([1.0])), law="x", years=[], radius="1 kg", limit=1)
+    assert len(caught.value.faults) == 4
+
+
+def test_results_that_have_no_wear_power() -> None:
+    with pytest.raises(SweepError, match=r"no 'wear_power'.*name one of heat"):
+        sweep.wear(results(heat=watts([1.0])), **ARCHARD)
+    with pytest.raises(SweepError, match=r"no 'wear_power'.*add it to the outputs"):
+        sweep.wear(results(speed=("friction", [1.0], {"units": "m/s"})), **ARCHARD)
+    with pytest.raises(SweepError, match="is in m/s, and a wear power has to be in W"):
+        sweep.wear(results(speed=("friction", [1.0], {"units": "m/s"})), **ARCHARD, power="speed")
+    found = sweep.wear(results(heat=watts([1.0])), **ARCHARD, power="heat")
+    assert found.wear_volume.values[0, 0] == theory.volume(
+        "archard", 1.0, 31_536_000, coefficient=1.2e-13
+    )
+
+
+# --- The store of wear, and the command ---
+
+
+def test_a_store_of_wear_reads_as_it_was_written_and_is_never_run(run: Run) -> None:
+    dataset = results(wear_power=watts([0.0, 0.5]))
+    found = sweep.wear(dataset, **ARCHARD, **TUBE, limit=1e-4)
+    write_derived(found, "w.zarr")
+    xr.testing.assert_identical(open_results("w.zarr").load(), found)
+    assert list(open_results("w.zarr").data_vars) == list(found.data_vars)
+    write_derived(found.isel(time=[0]), "w.zarr")  # in place of the other
+    assert open_results("w.zarr").sizes["time"] == 1
+    for command in (["status"], ["run", "wear_power", "-o"]):
+        status, _, err = run(*command, "w.zarr")
+        assert status == 2
+        assert "computed from the results of another store" in err
+    status, _, err = run("wear", "w.zarr", "--law", "edf_mz", "--years", "1")
+    assert status == 2
+    assert "no 'wear_power'" in err
+
+
+def test_the_command_writes_a_store_that_other_commands_read(run: Run) -> None:
+    config = {
+        "model": "friction_oscillator", "outputs": ["wear_power"],
+        "parameters": {"mass": 1, "gravity": 10, "angular_frequency": 6.283185307179586,
+                       "window_start": 4, "window_end": 12},
+        "axes": {"friction": {"values": [0.1, 2.0]},
+                 "base_acceleration": {"values": [1.5, 15.0]}},
+    }  # fmt: skip
+    dataset = sweep.run(config, store="results/a.zarr")
+    options = ["--law", "archard", "--coefficient", "1.2e-13 1/Pa", "--years", "1,10"]
+    scar = ["--geometry", "tube_flat", "--radius", "11 mm", "--length", "30 mm"]
+    status, out, err = run("wear", "results/a.zarr", *options, *scar, "--limit", "0.4 mm")
+    assert (status, err) == (0, "")
+    assert "wear_depth" in out
+    assert "next: sweep plot results/a_wear.zarr" in out
+    kept = open_results("results/a_wear.zarr")
+    asked = {"law": "archard", "coefficient": 1.2e-13, "years": [1, 10], "limit": "0.4 mm"}
+    xr.testing.assert_identical(kept.load(), sweep.wear(dataset, **asked, **TUBE).load())
+    status, out, _ = run("show", "results/a_wear.zarr", "--json")
+    shown = {each["name"]: each for each in json.loads(out)["outputs"]}
+    assert shown["time_to_limit"]["infinite"] == 2  # at friction 2 it sticks
+    status, _, err = run("export", "results/a_wear.zarr", "-o", "a.csv")
+    rows = [line for line in Path("a.csv").read_text().splitlines() if line[0] != "#"]
+    assert rows[0].startswith("friction,base_acceleration,time,years,wear_volume,")
+    assert len(rows) == 1 + 8
+    status, out, err = run("wear", "results/a.zarr", "--law", "archert", "--hole-radius", "x")
+    assert (status, out) == (2, "")
+    assert "--law: 'archert' is not a law of wear" in err
+    assert "--years: missing" in err
+    assert "--hole-radius: needs a geometry" in err
+    status, out, err = run("wear", "results/a.zarr", *options, "-o", "results/a.zarr")
+    assert status == 2
+    assert "was not computed from other results" in err
