@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.config import checked_options, load
+from sweep.config.stored import is_store
 from sweep.engine import OpenBackend, Progress, Summary, refuse_in_worker_process
 from sweep.engine import run as run_engine
 from sweep.engine.driver import open_store, provenance, run_in_store
@@ -41,7 +42,8 @@ def run(
 ) -> xr.Dataset:
     """Compute a sweep: an xarray.Dataset with the sweep's dimensions and `status`.
 
-    `source` is a TOML file, the name of a shipped one, or a mapping of the same shape. `overrides`
+    `source` is a TOML file, the name of a shipped one, a mapping of the same shape, or a store,
+    whose sweep is resumed in that store. `overrides`
     are "name=value" texts, as of `--set`. Results are kept in `store`, by default
     results/NAME.zarr: what is finished there is not computed again, and the Dataset is lazy. With
     store=None the Dataset is in memory and nothing is written.
@@ -60,7 +62,7 @@ def run(
     request = with_options(load(source, overrides), **options)
     if store is None:
         return _in_memory(request, report, stop).dataset()
-    path = default_store(request) if store == "auto" else store
+    path = default_store(request, source, overrides) if store == "auto" else store
     kept, _ = compute(request, path, report, stop)
     return kept.dataset()
 
@@ -151,6 +153,10 @@ def store_of_wear(store: str | Path) -> str:
     return f"{str(store).rstrip('/').removesuffix('.zarr')}_wear.zarr"
 
 
-def default_store(request: Request) -> Path:
-    """The default path of the results."""
+def default_store(
+    request: Request, source: Source | None = None, overrides: Sequence[str] = ()
+) -> str | Path:
+    """The default path of the results: of a store's own sweep, that store."""
+    if isinstance(source, str | Path) and not overrides and is_store(source):
+        return source
     return RESULTS_FOLDER / f"{request.name}.zarr"

@@ -3,16 +3,67 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+import re
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 MAX_FAULTS_SHOWN = 20
+ARGUMENTS = {"from": "start", "to": "end"}  # where the argument is not named after the option
+_commands = 0  # that are being run by this process
+_OPTION = re.compile(
+    r"(?P<command>`[^`]*`|\bsweep [a-z]+[^;:,]*|[\[\"']--[^\]\"']*|-D\S+)"
+    r"|(?<![\w-])--(?P<option>[a-z][a-z-]+)"
+    r"(?: (?P<name>[a-z_]+)(?=[=:,;.)]|$)(?:=(?P<value>[^ ,;)]+))?)?"
+)
 
 
 class SweepError(Exception):
-    """An error the user can act on: the message says what is wrong, where, and what to do."""
+    """An error the user can act on: the message says what is wrong, where, and what to do.
+
+    Messages are written with the options of the command line. Outside of a command they name the
+    arguments of Python's functions instead: `at={"mass": ...}` for `--at mass=...`.
+    """
 
     exit_status = 2
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if _commands else in_python(text)
+
+
+class SweepWarning(UserWarning):
+    """Something that is allowed, but probably not meant."""
+
+
+@contextmanager
+def command() -> Generator[None]:
+    """Within, messages name options of the command line."""
+    global _commands
+    _commands += 1
+    try:
+        yield
+    finally:
+        _commands -= 1
+
+
+def in_python(text: str) -> str:
+    """A message with the arguments of Python's functions in place of options.
+
+    Commands in backticks or after the word sweep stay as they are.
+    """
+    spoken = _OPTION.sub(lambda found: found["command"] or _argument(found), text)
+    return spoken.replace("} at={", ", ")  # of several values at once
+
+
+def _argument(found: re.Match[str]) -> str:
+    option, name, value = found["option"], found["name"], found["value"]
+    if option == "at":
+        return f'at={{"{name}": {value}}}' if value else f"at {name}" if name else "at"
+    if option == "set":
+        return f'overrides=["{name}={value}"]' if value else f"overrides {name or ''}".rstrip()
+    argument = ARGUMENTS.get(option, option.replace("-", "_"))
+    return argument + (f" {name}" if name else "")
 
 
 @dataclass(frozen=True)

@@ -233,7 +233,7 @@ def consistent(options: RunOptions) -> RunOptions:
     if options.workers is not None:
         raise SweepError(
             f"{requested} starts one process per GPU and cannot be combined with "
-            f"workers={options.workers}; leave out workers (--workers, or workers under [run])"
+            f"workers={options.workers}; leave out workers, here or under [run]"
         )
     if options.cluster is not None:
         raise SweepError(

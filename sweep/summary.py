@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sweep.errors import StoreError, SweepError
 from sweep.plan import model_in
 from sweep.spec import Status, Values, parameters_of
-from sweep.store.flow import errors, latest_rate
+from sweep.store.flow import Receipt, errors, flow, is_alive, latest_rate
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -67,6 +67,7 @@ class State:
     points_per_second: float | None  # None: unknown
     seconds_left: float | None
     last_written: str | None  # time of the last receipt, ISO 8601
+    running: Sequence[str]  # the processes that hold the store or have recently written to it
     errors: Mapping[str, int]  # failed points by error message
     causes: Mapping[Status, Causes] = field(default_factory=dict[Status, Causes])
 
@@ -173,9 +174,18 @@ def state(store: Store, *, damaged: bool = False) -> State:
         points_per_second=rate,
         seconds_left=left / rate if rate else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
+        running=_running(store, receipts) if left else (),
         errors=errors(store.done_receipts(receipts)) if counts.get(Status.failed) else {},
         causes=causes,
     )
+
+
+def _running(store: Store, receipts: Sequence[Receipt]) -> list[str]:
+    """The processes that hold the store, as far as is known, or have written within a minute."""
+    held = [(str(each["host"]), int(each["pid"])) for each in store.holders() if is_alive(each)]
+    writing = flow(receipts, time.time(), alive=is_alive).writers
+    names = {*held, *((writer.host, writer.pid) for writer in writing)}
+    return [f"process {pid} on {host}" for host, pid in sorted(names)]
 
 
 def _counts(store: Store, *, damaged: bool) -> tuple[Mapping[Status, int], Mapping[Status, Causes]]:

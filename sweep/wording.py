@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import metadata
+
+SYNONYMS = {
+    "logspace": "geomspace",
+    "arange": "linspace",
+    "partition": "queue",
+    "time": "walltime",
+    "mem": "memory",
+    "ntasks": "jobs",
+    "cpus": "cores",
+    "cpus_per_task": "cores",
+}  # names that other programs have for what ours are; NumPy and SLURM
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -33,10 +46,26 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
+def install(extra: str) -> str:
+    """The command that installs what an optional part of this package needs.
+
+    It names the packages themselves, because this package need not be on an index.
+    """
+    marker = re.compile(rf"""(.*?)\s*;\s*extra\s*==\s*['"]{extra}['"]\s*""")
+    try:
+        required = metadata.requires("tribosweep") or []
+    except metadata.PackageNotFoundError:
+        required = []
+    found = [match[1] for each in required if (match := marker.fullmatch(each))]
+    packages = " ".join(f"'{each}'" for each in found) or f"-e '.[{extra}]' (in its source folder)"
+    return f"pip install {packages}"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """`did you mean 'mass'?` if a known name is near, otherwise the list of known names."""
     names = list(known)
-    close = get_close_matches(name, names, n=1)
+    close = [SYNONYMS[name]] if SYNONYMS.get(name) in names else []
+    close = close or get_close_matches(name, names, n=1)
     return f"did you mean {close[0]!r}?" if close else f"choose one of {listed(names)}"
 
 

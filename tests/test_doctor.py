@@ -43,7 +43,7 @@ def test_a_missing_compiler_stops_and_both_cures_are_reported(
         finding = findings()[subject]
         assert finding.stops
         assert "apt install g++" in finding.problem
-        assert "pip install 'tribosweep[compiler]'" in finding.problem
+        assert "pip install 'ziglang" in finding.problem
 
 
 def test_a_compiler_that_cannot_compile_stops(monkeypatch: pytest.MonkeyPatch) -> None:

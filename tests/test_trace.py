@@ -605,7 +605,7 @@ def test_a_remaining_axis_is_named_with_its_values() -> None:
     with pytest.raises(SweepError) as caught:
         sweep.trace("wear_power", {"friction": 0.1})
     assert "base_acceleration has 1,024 values from 0.5 to 15" in str(caught.value)
-    assert "--at base_acceleration=..." in str(caught.value)
+    assert 'at={"base_acceleration": ...}' in str(caught.value)
     assert "friction has" not in str(caught.value)
 
 

@@ -16,6 +16,8 @@ from sweep.analysis.scales import evenly, scale
 from sweep.analysis.slices import Slice, cut, flag_names, quantity, with_unit
 from sweep.errors import SweepError
 from sweep.spec import Status, Values
+from sweep.store import open_results
+from sweep.summary import refuse_no_results
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,7 +51,7 @@ def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
 
 
 def plot_backbone(
-    dataset: xr.Dataset,
+    dataset: xr.Dataset | str | Path,
     path: str | Path,
     *,
     per: str | None = None,
@@ -57,9 +59,11 @@ def plot_backbone(
 ) -> Path:
     """Save the picture of `draw_backbone` (.png, .pdf, .svg ...) and return the file's path.
 
+    `dataset` may also be the path of a store.
     SweepError as for `draw_backbone`, and if the file cannot be written.
     """
-    return save(draw_backbone(dataset, per=per, at=at), path)
+    results = open_results(dataset) if isinstance(dataset, str | Path) else dataset
+    return save(draw_backbone(results, per=per, at=at), path)
 
 
 def draw_backbone(
@@ -151,6 +155,7 @@ def _crossing(curves: Values, energies: Values, level: float) -> Values:
 
 
 def _check(dataset: xr.Dataset) -> None:
+    refuse_no_results(dataset)
     if FREQUENCY not in dataset or ENERGY not in dataset[FREQUENCY].dims:
         raise SweepError(
             "a backbone is the frequency over the energy: this sweep has no output 'frequency' "

@@ -50,6 +50,12 @@ def compare(
     error: NaN, or 255 for a flag, so use `.where(errors.status == 0)` before `.max()`. Results
     stored as float32 also have the error of their rounding.
     """
+    if not isinstance(cast(object, method), str):
+        raise SweepError(
+            f"method={shown(type(method).__name__)} is not the name of a method: results are "
+            "compared with another method of their model, which is run at the same points, such as "
+            'compare(results, "exact")'
+        )
     dataset = open_results(results) if isinstance(results, str | Path) else results
     return errors(dataset, reference(dataset, method, parameters))
 

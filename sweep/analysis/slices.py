@@ -387,4 +387,12 @@ def _nearest(axis: xr.DataArray, at: Mapping[str, float]) -> int:
         return int(places[0])
     if not math.isfinite(wanted):
         raise SweepError(f"{axis.name} cannot be cut at {wording.shown(value)}; give a number")
+    values = axis.values[np.isfinite(axis.values)]
+    low, high = (float(end) for end in (values.min(initial=np.inf), values.max(initial=-np.inf)))
+    slack = 1e-9 * max(abs(low), abs(high))
+    if not low - slack <= wanted <= high + slack:
+        raise SweepError(
+            f"{axis.name} = {wanted:g} is outside the axis, which is from {low:.6g} to {high:.6g}: "
+            "give a value in that range"
+        )
     return int(np.argmin(np.abs(axis.values - wanted)))

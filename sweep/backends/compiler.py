@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sweep.backends.cache import cache_folder, cached, digest, is_trusted
 from sweep.errors import CompileError
+from sweep.wording import install
 
 FLAGS = (
     "-std=c++17",
@@ -30,14 +31,17 @@ FLAGS = (
 
 SUFFIX = ".dll" if os.name == "nt" else ".so"
 
-CURES = (
-    "Install one (Debian: apt install g++), or bring one into this environment with: "
-    "pip install 'tribosweep[compiler]'"
-)
-
 
 class NoCompilerError(CompileError):
     """No compiler is chosen and none is installed; kernels that are in the cache can be run."""
+
+
+def cures() -> str:
+    """How to get a compiler."""
+    return (
+        "Install one (Debian: apt install g++), or bring one into this environment with: "
+        f"{install('compiler')}"
+    )
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def _find(chosen: str, path: str) -> Compiler:
             return _compiler((program,), f"the compiler {program!r}")
     if importlib.util.find_spec("ziglang"):
         return zig()
-    raise NoCompilerError(f"no C++ compiler: none of g++, clang++ or c++ is on PATH. {CURES}")
+    raise NoCompilerError(f"no C++ compiler: none of g++, clang++ or c++ is on PATH. {cures()}")
 
 
 def zig() -> Compiler:
@@ -90,7 +94,7 @@ def _compiler(command: tuple[str, ...], description: str) -> Compiler:
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise CompileError(
-            f"{description} does not run ({error}). Set TRIBOSWEEP_CXX to one that does. {CURES}"
+            f"{description} does not run ({error}). Set TRIBOSWEEP_CXX to one that does. {cures()}"
         ) from error
     return Compiler(command, answer.stdout.splitlines()[0] if answer.stdout else "unknown version")
 

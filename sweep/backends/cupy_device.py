@@ -22,7 +22,13 @@ from sweep.backends.arrays import compute_arrays
 from sweep.backends.base import Computed
 from sweep.backends.device import OutOfMemory, Sizes
 from sweep.backends.gpu import OPTIONS, check_sizes, options_for
-from sweep.backends.visible import INSTALL, NO_CUPY, driver_version, has_cupy, kernel_cache_error
+from sweep.backends.visible import (
+    driver_version,
+    has_cupy,
+    install_cupy,
+    kernel_cache_error,
+    no_cupy,
+)
 from sweep.errors import CompileError, DeviceError, SweepError
 from sweep.source import Kernel, flat_text, kernel_text
 from sweep.spec import Points, Sweep
@@ -60,7 +66,7 @@ def find_gpu(number: int = 0) -> CupyDevice:
         raise
     except Exception as error:  # of CuPy: the GPU is busy or broken, NVRTC is missing or too new
         which = str(device.facts) if device else f"GPU {number}"
-        cure = f"End other programs that use it, or install the CuPy that fits it: {INSTALL}"
+        cure = f"End other programs that use it, or install the CuPy that fits it: {install_cupy()}"
         raise DeviceError(f"{which} cannot be used: {_explained(error, cure)}") from error
     return device
 
@@ -73,17 +79,17 @@ def count_gpus() -> int:
 def _cupy() -> Any:
     """CuPy, if it finds a device."""
     if not has_cupy():
-        raise DeviceError(NO_CUPY)
+        raise DeviceError(no_cupy())
     try:
         cupy: Any = importlib.import_module("cupy")
     except Exception as error:  # a broken installation may raise anything
-        raise DeviceError(f"CuPy does not import: {_explained(error, INSTALL)}") from error
+        raise DeviceError(f"CuPy does not import: {_explained(error, install_cupy())}") from error
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except Exception as error:  # of a type that only CuPy defines
         raise DeviceError(
             f"no GPU answers: {_named(error)}. Install or update the NVIDIA driver, or the CuPy "
-            f"that fits it: {INSTALL}"
+            f"that fits it: {install_cupy()}"
         ) from error
     if not count:
         raise DeviceError("no GPU answers: CuPy finds no device. Check CUDA_VISIBLE_DEVICES")

@@ -20,12 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from sweep.errors import DeviceError, MachineError, SweepError
-
-INSTALL = (
-    "pip install 'tribosweep[cuda12]' installs it for a driver of CUDA 12, 'tribosweep[cuda13]' "
-    "for one of CUDA 13"
-)
-NO_CUPY = f"no GPU can be used: CuPy is not installed. {INSTALL}"
+from sweep.wording import install
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 LISTED = re.compile(
@@ -54,20 +49,33 @@ class Gpu:
         return f"{self.name} ({self.identifier})" if self.name else self.identifier
 
 
+def install_cupy() -> str:
+    """How to install CuPy, for either version of CUDA."""
+    return (
+        f"{install('cuda12')} installs it for a driver of CUDA 12, {install('cuda13')} for one of "
+        "CUDA 13"
+    )
+
+
+def no_cupy() -> str:
+    """That CuPy is missing, and the cure."""
+    return f"no GPU can be used: CuPy is not installed. {install_cupy()}"
+
+
 def find_gpus(count: int | Literal["all"] = "all") -> tuple[Gpu, ...]:
     """The first `count` GPUs that this process may use.
 
     DeviceError if there is none or CuPy is missing; SweepError if there are fewer than `count`.
     """
     if not has_cupy():
-        raise DeviceError(NO_CUPY)
+        raise DeviceError(no_cupy())
     gpus = visible_gpus()
     if not gpus:
         hidden = os.environ.get(VARIABLE)
         reason = "nvidia-smi lists none" if hidden is None else f"{VARIABLE}={hidden!r} names none"
         raise DeviceError(
             f"no GPU answers: {reason}. See `nvidia-smi -L`; install or update the NVIDIA driver, "
-            f"or the CuPy that fits it: {INSTALL}"
+            f"or the CuPy that fits it: {install_cupy()}"
         )
     if count == "all":
         return gpus

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import errno
 import importlib
+import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sweep.cli.app import Invocation, app
 from sweep.cli.streams import discard_output, prepare_streams
 from sweep.dask_settings import unreadable_settings
-from sweep.errors import MachineError, SweepError, memory_error
+from sweep.errors import (
+    ConfigError,
+    MachineError,
+    SweepError,
+    SweepWarning,
+    command,
+    memory_error,
+)
 from sweep.wording import escaped
 
 if TYPE_CHECKING:
@@ -41,6 +50,18 @@ def main(arguments: Sequence[str] | None = None, open_backend: OpenBackend | Non
     """
     prepare_streams()
     os.environ.update(ENVIRONMENT)
+    with command(), warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        warnings.simplefilter("always", SweepWarning)
+        return _main(arguments, open_backend)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
+    named = "warning" if issubclass(category, SweepWarning) else category.__name__
+    print(f"{named}: {escaped(str(message))}", file=sys.stderr)
+
+
+def _main(arguments: Sequence[str] | None, open_backend: OpenBackend | None) -> int:
     try:
         passed = tuple(sys.argv[1:] if arguments is None else arguments)
         status = _run(Invocation(passed, open_backend))
@@ -61,13 +82,20 @@ def _run(invocation: Invocation) -> int:
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):  # typer would return status 1
             raise ended.__context__ from None
-        return ended.code if isinstance(ended.code, int) else 0
+        status = ended.code if isinstance(ended.code, int) else 0
+        message = getattr(ended.__context__, "format_message", None)  # of a wrong command line
+        if status and message is not None:
+            _print_error_json(invocation, status, message())
+        return status
     except SweepError as error:
         print(escaped(str(error)), file=sys.stderr)
+        faults = error.faults if isinstance(error, ConfigError) else ()
+        _print_error_json(invocation, error.exit_status, str(error), map(vars, faults))
         return error.exit_status
     except Exception as error:  # a bug
         if found := memory_error(error):
             print(found, file=sys.stderr)
+            _print_error_json(invocation, found.exit_status, str(found))
             return found.exit_status
         from sweep.backends.visible import kernel_cache_error  # brings NumPy
 
@@ -78,6 +106,15 @@ def _run(invocation: Invocation) -> int:
             return found.exit_status
         return _unexpected(error)
     return 0
+
+
+def _print_error_json(
+    invocation: Invocation, status: int, message: str, faults: Iterable[object] = ()
+) -> None:
+    """With --json, print the error on stdout as well, as one line."""
+    if "--json" in invocation.arguments:
+        entries = {"event": "error", "exit_status": status, "message": message}
+        print(json.dumps({**entries, "faults": list(faults)}))
 
 
 def _unexpected(error: Exception) -> int:

@@ -89,9 +89,13 @@ def print_statuses(
     counts: Mapping[Status, int],
     sentences: Mapping[Status, str],
     causes: Mapping[Status, Mapping[str, int]] | None = None,
+    total: int | None = None,
 ) -> None:
-    """Print the number of points of each status, with its cause, or the sentence of its causes."""
-    total = sum(counts.values())
+    """Print the number of points of each status, with its cause, or the sentence of its causes.
+
+    By default, `total` is their sum.
+    """
+    total = sum(counts.values()) if total is None else total
     for status, count in counts.items():
         known = (causes or {}).get(status, {})
         unknown = count - sum(known.values())

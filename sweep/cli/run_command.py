@@ -54,8 +54,8 @@ def run(
     """Compute a sweep, or resume it.
 
     Results go into a zarr store, chunk by chunk. Finished chunks are not computed again: to resume
-    an interrupted run, run the same command. With --json, progress and summary are JSON lines. With
-    --dry-run, the exit status is 3 if the disk is too small.
+    an interrupted run, run the same command, or give the store as CONFIG. With --json, progress and
+    summary are JSON lines. With --dry-run, the exit status is 3 if the disk is too small.
 
     Workers are threads by default. With --cluster they are Dask processes: on this machine, as
     SLURM jobs, or of a running scheduler ("tcp://HOST:PORT"). With --gpus there is one process for
@@ -114,7 +114,7 @@ def _requested(
     from sweep.store import is_in_memory
 
     request = with_options(load(config, overrides), **options)
-    place = store or str(default_store(request))
+    place = store or str(default_store(request, config, overrides))
     if is_in_memory(place):
         raise SweepError(
             f"{place!r} would be lost when this command ends; give a path with -o (in Python, "

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from sweep.cli.app import Json, StorePath, app, examples
 from sweep.cli.contents import (
     dataset_json,
@@ -13,16 +17,32 @@ from sweep.cli.contents import (
 from sweep.cli.printing import print_json
 
 
-@app.command(epilog=examples("sweep show results/wear_power.zarr"))
-def show(store: StorePath, as_json: Json = False) -> None:
+@app.command(
+    epilog=examples(
+        "sweep show results/wear_power.zarr",
+        "sweep show results/wear_power.zarr --config > wear_power.toml",
+    )
+)
+def show(
+    store: StorePath,
+    config: Annotated[
+        bool, typer.Option("--config", help="Print the store's sweep file and nothing else.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Show the axes, parameters, provenance and outputs of a store.
 
     For each output: least, mean and greatest value, or the shares of a flag, over the points that
     are ok.
     """
+    from sweep.config.stored import tables_of_store, text_of
     from sweep.store import open_results
     from sweep.summary import contents
 
+    if config:
+        tables = tables_of_store(store)
+        print_json(tables) if as_json else print(text_of(tables), end="")
+        return
     dataset = open_results(store)
     found = contents(dataset)
     sentences = sentences_of(dataset)

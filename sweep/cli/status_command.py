@@ -120,6 +120,8 @@ def _print_state(found: State) -> None:
         f"{done:,} of {counted(total, 'point')} done ({share(done / total)}), "
         f"{found.chunks_done:,} of {counted(found.chunks_total, 'chunk')}"
     )
+    if done < total:
+        print(f"running now: {', '.join(found.running)}" if found.running else "no run is live")
     if found.points_per_second:
         left = f", {duration(found.seconds_left or 0)} left at that rate" if done < total else ""
         print(f"{rate(found.points_per_second)} when last written{left}")
@@ -138,7 +140,7 @@ def _after(store: str, sweep: Sweep, found: State, damaged: list[Damage]) -> str
     if not damaged and found.points_done == found.points_total:
         return look_command(store, sweep, found.counts)
     what = "computes these chunks again" if damaged else "resumes"
-    then = f"{next_command('run CONFIG -o', store)} ({what}; CONFIG is the sweep file of the store)"
+    then = f"{next_command('run', store)} ({what})"
     folders = [each.file for each in damaged if each.is_folder]
     named = folders[0] if len(folders) == 1 else "these folders"
     return f"move {named} out of the store; then {then}" if folders else then

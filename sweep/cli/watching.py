@@ -48,10 +48,10 @@ class Look:
     @classmethod
     def of(cls, store: Store, left: int) -> Look:
         """The present state, with `left` pending points."""
-        from sweep.store.flow import flow
+        from sweep.store.flow import flow, is_alive
 
         receipts = store.receipts()
-        now = flow(receipts, time.time(), store.done_receipts(receipts))
+        now = flow(receipts, time.time(), store.done_receipts(receipts), is_alive)
         total, pace = store.sweep.n_points, now.points_per_second
         return cls(total - left, total, left / pace if pace else None, now)
 
@@ -87,6 +87,6 @@ class Look:
         ]
         print_first(lines, "processes")
         if self.flow.counts:
-            print_statuses(self.flow.counts, sentences)
+            print_statuses(self.flow.counts, sentences, total=total)
         print_errors(self.flow.errors)
         sys.stdout.flush()

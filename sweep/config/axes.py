@@ -31,7 +31,17 @@ def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
         parameter,
         lambda i: f"value {i + 1} of {len(values)} would be {float(values[i])!r}",
     )
+    if table.values is not None or table.file is not None:
+        _refuse_repeated(values)
     return Axis(parameter.name, {parameter.name: values}, recipe)
+
+
+def _refuse_repeated(values: Values) -> None:
+    """UnreadableError if a value occurs twice: it could not be selected by its coordinate."""
+    distinct, counts = np.unique(values, return_counts=True)
+    if distinct.size < values.size:
+        value = float(distinct[np.argmax(counts > 1)])
+        raise UnreadableError(f"the value {value!r} occurs twice; give each value once")
 
 
 def declared_size(raw: object) -> int:

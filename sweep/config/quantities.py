@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -11,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from sweep.config.problems import UnreadableError
+from sweep.errors import SweepWarning
 from sweep.spec import Parameter, Values
 from sweep.units import UNIT_PATTERN, UnknownUnitError, parse, registry
 from sweep.wording import shown
 
+FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
 MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time
 _AMOUNT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _QUANTITY = re.compile(rf"({_AMOUNT})\s*({UNIT_PATTERN})?")
@@ -37,6 +40,17 @@ def number(value: object, parameter: Parameter) -> float:
             amount = math.inf
     else:
         raise UnreadableError(f"{shown(value)} is not a number; {_expected(parameter)}")
+    if (
+        parameter.unit == "rad"
+        and not isinstance(value, str)
+        and FULL_TURN < abs(amount) < math.inf
+    ):
+        warnings.warn(
+            f"{parameter.name} = {value:g} is in rad and more than a full turn; write "
+            f'"{value:g} deg" if degrees are meant, or "{value:g} rad"',
+            SweepWarning,
+            stacklevel=2,
+        )
     if not (math.isfinite(amount) or (parameter.infinite and amount == math.inf)):
         raise UnreadableError(f"{shown(value)} is not a finite number; {_expected(parameter)}")
     return amount + 0.0
@@ -102,6 +116,15 @@ def _in_si(text: str, parameter: Parameter) -> float:
 
 
 def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> str:
+    if quantity.dimensionless and quantity.unitless:
+        return (
+            f"{shown(text)} has no unit: drop the quotes for a number in {parameter.unit}, or "
+            f'write "{text} {parameter.unit}"'
+        )
+    amount, _, name = text.partition(" ")
+    if name == "g" and parameter.unit == "m/s^2":
+        cure = f'"{amount} g_n" is {amount} times the standard gravity'
+        return f"{shown(text)} has the wrong dimension: g is gram; {cure}"
     turned = quantity * registry().radian
     if turned.dimensionality != target.dimensionality:
         return f"{shown(text)} has the wrong dimension; {_expected(parameter)}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -40,6 +42,34 @@ def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
         "parameters": {n: v for n, v in sweep.constants.items() if not math.isnan(v)},
         **_varied(sweep.axes, source),
     }
+
+
+def text_of(tables: Mapping[str, object]) -> str:
+    """The tables as the text of a sweep file."""
+    single = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
+    lines = [f"{_key(key)} = {_toml(value)}" for key, value in single.items()]
+    for name, table in tables.items():
+        if isinstance(table, Mapping):
+            entries = cast("Mapping[str, object]", table)
+            lines += ["", f"[{_key(name)}]"]
+            lines += [f"{_key(key)} = {_toml(value)}" for key, value in entries.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: object) -> str:
+    """A value as TOML writes it, tables in one line."""
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, object]", value).items()
+        return "{ " + ", ".join(f"{_key(key)} = {_toml(each)}" for key, each in entries) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml, cast("list[object]", value))) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
 
 
 def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:

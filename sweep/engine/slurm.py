@@ -13,6 +13,7 @@ from distributed import Security
 from sweep.engine.schedulers import security_in_files
 from sweep.errors import MachineError
 from sweep.options import RunOptions
+from sweep.wording import install
 
 # The keys of [run.slurm] and their defaults.
 DEFAULTS: Mapping[str, object] = {
@@ -92,7 +93,7 @@ def _cluster(table: Mapping[str, object], security: Security) -> Any:
         jobqueue: Any = importlib.import_module("dask_jobqueue")
     except ImportError as error:
         raise MachineError(
-            "--cluster slurm needs dask-jobqueue, which is not installed; install the extra: "
-            "pip install 'tribosweep[slurm]', or use a job array: sweep run CONFIG --shard i/N"
+            "--cluster slurm needs dask-jobqueue, which is not installed: "
+            f"{install('slurm')}, or use a job array: sweep run CONFIG --shard i/N"
         ) from error
     return jobqueue.SLURMCluster(**arguments(table), security=security)

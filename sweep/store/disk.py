@@ -354,6 +354,10 @@ class Store:
             finally:
                 self.flush()
 
+    def holders(self) -> list[dict[str, Any]]:
+        """Who held the store or a shard last, each with host, pid and time; they may have ended."""
+        return self._files.holders()
+
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """Add one line to this process's receipts, with time, host and process."""
         self._receipts.append({**receipt, **self._accepted})

@@ -12,8 +12,11 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any
 
+from fsspec.registry import known_implementations
+
 from sweep.dask_settings import unreadable_settings
 from sweep.errors import MachineError, StoreError, SweepError, memory_error
+from sweep.wording import install
 
 CURES = {
     errno.ENOSPC: "the disk is full; free some space",
@@ -126,7 +129,9 @@ def reaching(url: str) -> Generator[None]:
     except SweepError:
         raise
     except ImportError as error:  # fsspec names the package to install
-        raise StoreError(f"{url!r}: {error}") from error
+        raise StoreError(
+            f"{url!r} needs a Python package that is not installed ({error}): {_package(url)}"
+        ) from error
     except ValueError as error:
         raise StoreError(
             f"{url!r}: {error}; the documentation of fsspec lists the URLs that can be used"
@@ -141,6 +146,16 @@ def reaching(url: str) -> Generator[None]:
             f"cannot reach {url!r} ({type(error).__name__}: {error}). Check the address, the "
             f"network and your credentials. {KEPT}"
         ) from error
+
+
+def _package(url: str) -> str:
+    """The command that installs the package for a URL."""
+    protocol = url.partition(":")[0]
+    if protocol in ("s3", "s3a"):
+        return install("s3")
+    known: Mapping[str, Mapping[str, str]] = known_implementations
+    module = known.get(protocol, {}).get("class", "").partition(".")[0]
+    return f"pip install {module}" if module not in ("", "fsspec") else "install it with pip"
 
 
 @contextmanager

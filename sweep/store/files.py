@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store as ZarrStore
@@ -68,6 +68,10 @@ class Files(Protocol):
 
         `clean` is called if no other shard is held. Raises StoreError if the store is held.
         """
+        ...
+
+    def holders(self) -> list[dict[str, Any]]:
+        """Who last held the lock, or that of a shard: host, pid and time."""
         ...
 
     def append(self, key: str, text: str) -> None:

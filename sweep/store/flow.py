@@ -5,8 +5,9 @@ Receipts of all processes, hosts and shards count.
 
 from __future__ import annotations
 
+import socket
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +17,7 @@ from sweep.spec import Status
 MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate
 WINDOW_IN_CHUNKS = 3.0  # or this many times the slowest of the recent chunks, if that is longer
 RECENT_RECEIPTS = 100
+CLOCK_SLACK = 5.0  # s by which a process may seem younger than what it wrote: clocks are adjusted
 
 Receipt = Mapping[str, Any]
 
@@ -40,13 +42,29 @@ class Flow:
     errors: Mapping[str, int]  # failed points by error message
 
 
+def is_alive(receipt: Receipt) -> bool:
+    """Whether the process that wrote a receipt may still run: not if it was here and has ended."""
+    import psutil
+
+    if receipt.get("host") != socket.gethostname() or "pid" not in receipt:
+        return True
+    try:
+        return psutil.Process(int(receipt["pid"])).create_time() <= _time(receipt) + CLOCK_SLACK
+    except (psutil.Error, ValueError):
+        return False
+
+
 def flow(
-    receipts: Sequence[Receipt], now: float, done_receipts: Sequence[Receipt] | None = None
+    receipts: Sequence[Receipt],
+    now: float,
+    done_receipts: Sequence[Receipt] | None = None,
+    alive: Callable[[Receipt], bool] = lambda _: True,
 ) -> Flow:
     """The flow at `now` (s, as time.time() gives it), from receipts sorted by time.
 
-    Points are counted from `done_receipts`, those of chunks that are done; by default from all.
-    A host whose clock is wrong distorts the rate and nothing else.
+    Receipts of processes that are not `alive` count for no rate. Points are counted from
+    `done_receipts`, those of chunks that are done; by default from all. A host
+    whose clock is wrong distorts the rate and nothing else.
     """
     done_receipts = receipts if done_receipts is None else done_receipts
     slowest = max((float(r.get("seconds", 0.0)) for r in receipts[-RECENT_RECEIPTS:]), default=0.0)
@@ -55,11 +73,11 @@ def flow(
     by_writer: dict[tuple[str, int], list[Receipt]] = {}
     for receipt in recent:
         by_writer.setdefault((str(receipt["host"]), int(receipt["pid"])), []).append(receipt)
+    living = [(name, own) for name, own in sorted(by_writer.items()) if alive(own[-1])]
     return Flow(
-        points_per_second=_rate(recent, now),
+        points_per_second=_rate([each for _, own in living for each in own], now),
         writers=[
-            Writer(*name, _rate(own, now), max(now - _time(own[-1]), 0.0))
-            for name, own in sorted(by_writer.items())
+            Writer(*name, _rate(own, now), max(now - _time(own[-1]), 0.0)) for name, own in living
         ],
         counts=_counts(done_receipts),
         errors=errors(done_receipts),
@@ -68,7 +86,7 @@ def flow(
 
 def latest_rate(receipts: Sequence[Receipt], now: float, *, finished: bool) -> float | None:
     """Points per second at `now`, or when the store was last written to if nothing writes now."""
-    current = flow(receipts, now)
+    current = flow(receipts, now, alive=is_alive)
     with_points = [receipt for receipt in receipts if "points" in receipt]
     if with_points and (finished or not current.writers):
         current = flow(receipts, _time(with_points[-1]))

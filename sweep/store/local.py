@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr.storage import LocalStore, WrapperStore
 
@@ -15,7 +15,7 @@ from sweep.store import faults, scratch
 from sweep.store.durable import sync_folder, sync_tree, write
 from sweep.store.encoding import Piece
 from sweep.store.files import GROUP
-from sweep.store.lock import exclusive, shared
+from sweep.store.lock import exclusive, shared, signed
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -113,6 +113,11 @@ class LocalFiles:
         if shard is None:
             return exclusive(self.path, log / "holder.json")
         return shared(self.path, log / "holder.json", log / f"{shard}.lock", clean or self.clean)
+
+    def holders(self) -> list[dict[str, Any]]:
+        log = self.path.with_name(f"{self.path.name}.log")
+        found = (signed(file) for file in sorted(log.glob("*.json")))
+        return [signature for signature in found if signature]
 
     def append(self, key: str, text: str) -> None:
         self.path.mkdir(exist_ok=True)

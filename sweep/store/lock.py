@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -110,13 +111,21 @@ def _sign(holder: Path) -> None:
     scratch.replace(holder)
 
 
-def _who(holder: Path) -> str:
-    """Who holds a lock, and what to do; a holder that has just started may not have signed yet."""
+def signed(holder: Path) -> dict[str, Any]:
+    """Who signed a file: pid, host and time; {} if nobody has."""
     try:
         signature = json.loads(holder.read_text(encoding="utf-8"))
-        pid, host, since = (signature[key] for key in ("pid", "host", "since"))
+        return {**{key: signature[key] for key in ("pid", "host")}, "time": signature["since"]}
     except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _who(holder: Path) -> str:
+    """Who holds a lock, and what to do; a holder that has just started may not have signed yet."""
+    signature = signed(holder)
+    if not signature:
         return "another process; wait until it has finished, or stop it"
+    pid, host, since = (signature[key] for key in ("pid", "host", "time"))
     return (
         f"process {pid} on {host} since {since}; wait until it has finished, stop it "
         f"(`kill {pid}` there), or name another store with -o"

@@ -520,7 +520,7 @@ def test_a_sample_of_one_parameter_is_an_axis():
 
 
 def test_a_sample_cannot_be_cut(sample, surface):
-    with pytest.raises(SweepError, match=r"friction is sampled.*--over friction.*`sweep export`"):
+    with pytest.raises(SweepError, match=r"friction is sampled.*over friction.*`sweep export`"):
         slices.cut(sample, None, {"friction": 0.1})
     with pytest.raises(SweepError, match="did you mean 'friction'"):
         slices.cut(sample, None, {}, ["frction"])

@@ -92,7 +92,7 @@ def test_a_chosen_compiler_that_does_not_run_is_reported_with_the_cures(
     assert f"TRIBOSWEEP_CXX={chosen!r} does not run" in message
     assert why in message
     assert "apt install g++" in message
-    assert "pip install 'tribosweep[compiler]'" in message
+    assert "pip install 'ziglang" in message
     assert caught.value.exit_status == 3
 
 

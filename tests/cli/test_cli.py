@@ -413,7 +413,7 @@ def test_doctor_says_whether_the_machine_can_compute(
     assert (status, told["can_compute"]) == (3, False)
     assert {"python", "tribosweep", "numpy", "zarr", "xarray", "dask"} <= set(told["versions"])
     problems = {each["subject"]: each["problem"] for each in told["findings"] if each["stops"]}
-    assert "pip install 'tribosweep[compiler]'" in problems["compiler"]
+    assert "pip install 'ziglang" in problems["compiler"]
 
 
 def test_status_of_a_finished_store(run: Run, finished: Store) -> None:
@@ -431,7 +431,7 @@ def test_status_of_an_unfinished_store_as_json(run: Run, tmp_path: Path) -> None
     store.write(chunk, results_of(SWEEP, chunk))
     written = {"time": "2026-01-01T00:00:00+00:00", "chunk": [0, 0], "points": 28, "seconds": 2.0}
     store.append_receipt(written)
-    assert "next: sweep run CONFIG -o a.zarr (resumes" in run("status", "a.zarr")[1]
+    assert "next: sweep run a.zarr (resumes" in run("status", "a.zarr")[1]
     told = json.loads(run("status", "a.zarr", "--json")[1])
     assert (told["points_done"], told["points_total"]) == (28, 70)
     assert (told["chunks_done"], told["chunks_total"]) == (1, 3)
@@ -463,7 +463,7 @@ def test_status_lists_damaged_chunks_and_how_to_repair_them(run: Run, tmp_path: 
     (named,) = json.loads(run("status", "a.zarr", "--verify", "--json")[1])["damaged"]
     assert f"  {named['file']}: 28 points, friction[4:8], base_acceleration[0:7]\n" in out
     assert Path(named["file"]) == store.path / "wear_power/c/1/0"
-    assert "next: sweep run CONFIG -o a.zarr (computes these chunks again" in out
+    assert "next: sweep run a.zarr (computes these chunks again" in out
     assert [chunk.index for chunk in store.torn()] == [(1, 0)]
 
 

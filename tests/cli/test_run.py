@@ -175,7 +175,7 @@ def test_without_a_compiler_the_exit_status_is_3_and_there_is_no_store(
     monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
     status, out, err = run("run", SMOKE)
     assert (status, out) == (3, "")
-    assert "pip install 'tribosweep[compiler]'" in err
+    assert "pip install 'ziglang" in err
     assert list(tmp_path.iterdir()) == []
 
 

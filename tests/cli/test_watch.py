@@ -6,8 +6,12 @@ import json
 import os
 import re
 import shutil
+import socket
+import subprocess
 import sys
 import threading
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,7 +22,7 @@ from sweep.config import load
 from sweep.engine import failed_arrays
 from sweep.spec import Status
 from sweep.store import Store
-from sweep.store.flow import flow
+from sweep.store.flow import flow, is_alive
 from tests.cli.test_faults import CONFIG
 from tests.command import Run, environment, json_lines, with_backend
 from tests.engine.slow import Slow
@@ -56,6 +60,45 @@ def test_the_rate_is_that_of_all_processes_that_are_writing() -> None:
 def test_the_rate_of_slow_chunks_covers_a_longer_time() -> None:
     slow = receipt(100, 1) | {"seconds": 50.0}
     assert flow([slow], NOON).points_per_second == pytest.approx(100 / 150)
+
+
+def test_a_process_that_has_ended_is_not_writing() -> None:
+    """Known of processes of this host alone; their number may have been given to another one."""
+    host = socket.gethostname()
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    here = [receipt(1, 1, pid=ended.pid) | {"host": host}]
+    assert flow(here, NOON, alive=is_alive).writers == []
+    assert flow(here, NOON, alive=is_alive).points_per_second is None
+    assert flow(here, NOON).writers != []
+    reused = [receipt(1, 1, pid=os.getpid()) | {"host": host}]  # from before this process began
+    assert flow(reused, NOON, alive=is_alive).writers == []
+    now = datetime.now(UTC).isoformat()
+    living = [receipt(1, 1, pid=os.getpid()) | {"host": host, "time": now}]
+    assert len(flow(living, time.time(), alive=is_alive).writers) == 1
+    assert len(flow([receipt(1, 1)], NOON, alive=is_alive).writers) == 1  # of another host
+
+
+def test_status_says_whether_a_run_is_live(run: Run, tmp_path: Path) -> None:
+    store = api.open_store(load(REQUEST), tmp_path / "map.zarr")
+    assert "no run is live" in run("status", "map.zarr")[1]
+    with store.lock():
+        out = run("status", "map.zarr")[1]
+        assert f"running now: process {os.getpid()} on {socket.gethostname()}" in out
+        assert json.loads(run("status", "map.zarr", "--json")[1])["running"]
+
+
+def test_after_a_kill_nothing_is_writing(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "map.zarr"
+    store = api.open_store(load(REQUEST), path)
+    code = (
+        "import sys; from tests.engine.test_shards import compute_shard; "
+        "from pathlib import Path; compute_shard(Path(sys.argv[1]), 1)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True, env=environment())
+    look = Look.of(store.refreshed(), 1280)
+    assert look.flow.writers == []
+    assert "no run is live" in run("status", str(path))[1]
 
 
 def test_without_writers_there_is_no_rate() -> None:
@@ -109,8 +152,8 @@ def test_it_shows_failures_and_ends_when_all_is_done(
     assert re.fullmatch(
         rf"  process {os.getpid()} on .*: [\d,.]+ points/s, last chunk .* s ago", lines[1]
     )
-    assert lines[2] == "640 of 656 points ok"
-    assert lines[3] == f"16 of 656 points failed: {store.sweep.model.sentences[Status.failed]}"
+    assert lines[2] == "640 of 1,920 points ok"
+    assert lines[3] == f"16 of 1,920 points failed: {store.sweep.model.sentences[Status.failed]}"
     assert lines[4] == "  16 points: ValueError: a fault"
     end = lines.index("1,920 of 1,920 points done (100.0 %), 120 of 120 chunks")
     assert "  16 points: ValueError: a fault" in lines[end:]

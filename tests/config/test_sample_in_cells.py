@@ -83,7 +83,7 @@ def test_axes_and_sample_grow_together(tmp_path: Path) -> None:
 
 
 def test_one_point_of_a_cell_is_traced() -> None:
-    with pytest.raises(SweepError, match=r"--at mass=\.\.\. .* --at friction=\.\.\."):
+    with pytest.raises(SweepError, match=r'at={"mass": ..., .*"friction": ...}'):
         sweep.trace(GRID, samples=5)
     at = {"mass": 2, "angular_frequency": 6, "friction": 0.1, "base_acceleration": 15}
     traced = sweep.trace(GRID, at, samples=5)

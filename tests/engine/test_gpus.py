@@ -211,7 +211,7 @@ def test_gpus_is_an_option_of_files_and_of_the_command_line(run: Run, listing: L
     status, _, message = run("run", "wear_power", "--gpus", "all", "--dry-run")
     assert (status, "nvidia-smi lists none" in message) == (3, True)
     status, _, message = run("run", "wear_power", "--gpus", "all")
-    assert (status, "pip install 'tribosweep[cuda12]'" in message) == (3, True)
+    assert (status, "pip install 'cupy-cuda12x" in message) == (3, True)
     assert not Path("results").exists()
 
 

@@ -284,7 +284,7 @@ def test_without_dask_jobqueue_the_error_names_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
     store = create(tmp_path / "map.zarr", SWEEP, ROW)
-    with pytest.raises(MachineError, match=r"tribosweep\[slurm\].*--shard i/N"):
+    with pytest.raises(MachineError, match=r"dask-jobqueue.*--shard i/N"):
         run_engine(store, RunOptions(cluster="slurm"))
 
 

@@ -333,6 +333,6 @@ def test_without_cupy_nothing_is_measured_and_the_error_says_why(
 ) -> None:
     done = without(MISSING, module, str(tmp_path))
     assert done.returncode == 3
-    assert "CuPy is not installed. pip install 'tribosweep[cuda12]'" in done.stderr
+    assert "CuPy is not installed. pip install 'cupy-cuda12x" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []

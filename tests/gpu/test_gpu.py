@@ -467,8 +467,8 @@ def test_without_cupy_the_error_names_the_extras(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(MachineError) as caught:
         open_backend("gpu")
     assert "CuPy is not installed" in str(caught.value)
-    assert "pip install 'tribosweep[cuda12]'" in str(caught.value)
-    assert "tribosweep[cuda13]" in str(caught.value)
+    assert "pip install 'cupy-cuda12x" in str(caught.value)
+    assert "cupy-cuda13x" in str(caught.value)
 
 
 def test_without_cupy_auto_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -508,11 +508,11 @@ def test_commands_work_with_a_cupy_that_cannot_be_used(cupy_folder: Path, tmp_pa
     assert refused.returncode == 3
     assert "Traceback" not in refused.stderr
     assert any(what in refused.stderr for what in REASONS)
-    assert "tribosweep[cuda12]" in refused.stderr
+    assert "cupy-cuda12x" in refused.stderr
     doctor = fresh_sweep_command("doctor", folder=tmp_path, PYTHONPATH=paths)
     assert doctor.returncode == 0, doctor.stdout
     assert any(what in doctor.stdout for what in ("CuPy finds no device", "not usable"))
-    assert "tribosweep[cuda12]" in doctor.stdout
+    assert "cupy-cuda12x" in doctor.stdout
 
 
 # What CuPy 14.2 does if it may not write into the home folder.

@@ -330,7 +330,7 @@ def test_each_fault_of_the_table_is_reported(refine: Mapping[str, object], said:
     [
         ({"values": [3.0]}, "[axes] friction: it has one value, so there is nothing to halve"),
         ({"values": [0.1, 0.3, 0.2]}, "its values rise and fall; for [refine] they must only rise"),
-        ({"values": [0.1, 0.1]}, "its values rise and fall"),
+        ({"values": [0.1, 0.1]}, "the value 0.1 occurs twice"),
         ({"values": [0.1, 0.1000000000000001]}, "neighbouring values are equal; give fewer levels"),
         ({"linspace": [0.1, 0.9, 3_000_000]}, "3 levels make 23,999,993 values, more than"),
     ],

@@ -1,0 +1,228 @@
+"""Messages that users can follow: hints, warnings, errors in Python's words and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.analysis import plots
+from sweep.analysis.backbone import plot_backbone
+from sweep.config import load
+from sweep.config.stored import tables_of, text_of
+from sweep.errors import ConfigError, StoreError, SweepError, SweepWarning, command, in_python
+from sweep.plan import fingerprint, recipe
+from sweep.shipped import configs_folder
+from sweep.store.place import files_of
+from sweep.wording import install
+from tests.command import Run
+
+SMOKE = configs_folder() / "smoke"
+
+
+def faults(*overrides: str, **changed: object) -> str:
+    whole = tomllib.loads((SMOKE / "wear_power.toml").read_text())
+    with pytest.raises(ConfigError) as caught:
+        load({**whole, **changed}, overrides)
+    return str(caught.value)
+
+
+def axes(table: str) -> dict[str, object]:
+    return {"axes": tomllib.loads(table)}
+
+
+@pytest.mark.parametrize(
+    ("found", "cure"),
+    [
+        (lambda: faults(**axes("friction = { logspace = [-2, 0, 3] }")), "geomspace"),
+        (lambda: faults(run={"slurm": {"partition": "short"}}), "did you mean 'queue'"),
+        (lambda: faults('gravity="3 g"'), '"3 g_n"'),
+        (lambda: faults("gravity='9.81'"), "drop the quotes"),
+        (lambda: faults(**axes("friction = { values = [1, 2, 2, 3] }")), "2.0 occurs twice"),
+    ],
+)
+def test_a_fault_names_its_cure(found: Callable[[], str], cure: str) -> None:
+    assert cure in found()
+
+
+@pytest.mark.parametrize("phase", [90, -7.0])
+def test_an_angle_beyond_a_full_turn_is_suspicious(phase: float) -> None:
+    with pytest.warns(SweepWarning, match=f'"{phase:g} deg"'):
+        load("hanisch_fig3", [f"phase={phase}"])
+    with pytest.warns(SweepWarning, match='"360 deg"'):
+        load("hanisch_fig4", ["phase={ linspace = [0, 360, 5] }"])
+
+
+def test_angles_with_a_unit_and_full_turns_are_not_suspicious() -> None:
+    """Warnings are errors here."""
+    for phase in ('"90 rad"', '"400 deg"', repr(2 * math.pi), repr(-2 * math.pi)):
+        load("hanisch_fig3", [f"phase={phase}"])
+
+
+def test_the_command_line_prints_warnings_in_one_line(run: Run) -> None:
+    assert run("run", "hanisch_fig3", "--set", "phase=90", "--dry-run")[2].startswith(
+        "warning: phase = 90 is in rad"
+    )
+
+
+# A cut of a picture.
+
+
+@pytest.fixture(scope="module")
+def three_masses() -> xr.Dataset:
+    axis = "mass={ values = [0.25, 0.5, 1] }"
+    return sweep.run(SMOKE / "wear_power.toml", [axis], store=None)
+
+
+def test_a_cut_outside_an_axis_is_refused(three_masses: xr.Dataset) -> None:
+    for mass in (99.0, 0.2, -math.inf):
+        with pytest.raises(SweepError, match=r"outside the axis|give a number"):
+            plots.draw(three_masses, at={"mass": mass})
+    for mass in (0.25, 0.3, 1.0, 1.0 + 1e-13):  # rounding, as by units
+        plots.draw(three_masses, at={"mass": mass})
+
+
+def test_a_cut_may_have_a_unit(run: Run) -> None:
+    run(
+        "run",
+        str(SMOKE / "wear_power.toml"),
+        "--set",
+        "mass={ values = [0.25, 0.5, 1] }",
+        "-o",
+        "a",
+    )
+    status, _, err = run("plot", "a", "--at", "mass=500 g", "-o", "a.png")
+    assert (status, err) == (0, "")
+    status, _, err = run("plot", "a", "--at", "friction=99", "-o", "a.png")
+    assert status == 2
+    assert "outside the axis" in err
+
+
+# Python.
+
+
+def test_two_datasets_cannot_be_compared(three_masses: xr.Dataset) -> None:
+    with pytest.raises(SweepError, match=r"name of a method.*compare\(results, \"exact\"\)"):
+        sweep.compare(three_masses, three_masses)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_backbone_is_drawn_from_a_path(tmp_path: Path) -> None:
+    kept = tmp_path / "a.zarr"
+    sweep.run(SMOKE / "backbone.toml", store=kept)
+    assert plot_backbone(kept, tmp_path / "a.png").exists()
+    with pytest.raises(SweepError, match="got int without"):
+        plot_backbone(3, tmp_path / "a.png")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("written", "spoken"),
+    [
+        ("Add --at mass=... --at friction=...", 'Add at={"mass": ..., "friction": ...}'),
+        ("choose one of a, b with --set method=...", 'with overrides=["method=..."]'),
+        ("smaller chunks (--chunk-points), or", "smaller chunks (chunk_points), or"),
+        ("give --samples from 2 to 9", "give samples from 2 to 9"),
+        ("draw over it with --over friction, or", "with over friction, or"),
+        ("`sweep status --verify` names it", "`sweep status --verify` names it"),
+        ("a job array: sweep run CONFIG --shard i/N", "sweep run CONFIG --shard i/N"),
+        ('extra = ["--gpus=1"] under', 'extra = ["--gpus=1"] under'),
+    ],
+)
+def test_python_names_arguments_in_place_of_options(written: str, spoken: str) -> None:
+    assert spoken in in_python(written)
+    assert spoken in str(SweepError(written))
+    with command():
+        assert str(SweepError(written)) == written
+
+
+def test_errors_of_a_trace_name_arguments() -> None:
+    with pytest.raises(SweepError) as caught:
+        sweep.trace("wear_power", {"friction": 1})
+    assert 'at={"base_acceleration": ...}' in str(caught.value)
+    assert "--" not in str(caught.value)
+
+
+# JSON.
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "wear_power", "--set", "mass=-1", "--json"),
+        ("show", "nowhere.zarr", "--json"),
+        ("plot", "nowhere.zarr", "--nonsense", "--json"),
+    ],
+)
+def test_errors_are_json_where_json_is_requested(run: Run, arguments: tuple[str, ...]) -> None:
+    status, out, err = run(*arguments)
+    (line,) = out.splitlines()
+    error = json.loads(line)
+    assert (status, error["event"], error["exit_status"]) == (2, "error", 2)
+    assert error["message"].splitlines()[0] in err
+    assert bool(error["faults"]) == ("mass=-1" in arguments)
+
+
+# A store without its sweep file.
+
+
+def test_a_store_is_resumed_without_its_file(run: Run, tmp_path: Path) -> None:
+    options = ("--set", "mass=2", "-o", "kept/a.zarr", "--chunk-points", "7")
+    assert run("run", str(SMOKE / "wear_power.toml"), *options)[0] == 0
+    files = (tmp_path / "kept/a.zarr/status/c").rglob("*")
+    next(file for file in files if file.is_file()).unlink()
+    out = run("status", "kept/a.zarr")[1]
+    assert "next: sweep run kept/a.zarr (resumes)" in out
+    status, out, _ = run("run", "kept/a.zarr")
+    assert status == 0
+    assert out.startswith("kept/a.zarr: 35 points, 7 of them now")
+    assert not (tmp_path / "results").exists()
+    assert sweep.run(tmp_path / "kept/a.zarr")["mass"] == 2
+
+
+def test_a_changed_sweep_of_a_store_has_a_store_of_its_own(run: Run, tmp_path: Path) -> None:
+    run("run", str(SMOKE / "wear_power.toml"), "-o", "a.zarr")
+    out = run("run", "a.zarr", "--set", "mass=3")[1]
+    assert out.startswith("results/a.zarr: 35 points")
+
+
+@pytest.mark.parametrize(
+    "name", ["wear_power", "wear_power_sample", "wear_power_refined", "forced_impact_map"]
+)
+def test_the_sweep_file_of_a_store_gives_the_same_sweep(name: str, tmp_path: Path) -> None:
+    request = load(SMOKE / f"{name}.toml")
+    written = tmp_path / "again.toml"
+    written.write_text(text_of(tables_of(request.sweep, name)))
+    again = load(written)
+    assert fingerprint(recipe(again.sweep)) == fingerprint(recipe(request.sweep))
+
+
+def test_show_prints_the_sweep_file(run: Run, tmp_path: Path) -> None:
+    run("run", str(SMOKE / "wear_power.toml"), "--set", "mass=2", "-o", "a.zarr")
+    status, out, err = run("show", "a.zarr", "--config")
+    assert (status, err) == (0, "")
+    assert tomllib.loads(out)["parameters"]["mass"] == 2
+    (tmp_path / "again.toml").write_text(out)
+    assert "nothing to do" in run("run", "again.toml", "-o", "a.zarr")[1]
+    assert json.loads(run("show", "a.zarr", "--config", "--json")[1])["parameters"]["mass"] == 2
+
+
+# What to install.
+
+
+def test_a_missing_package_is_named_with_a_command_that_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The package itself is on no index, so its extras cannot be installed by its name."""
+    assert install("slurm").startswith("pip install 'dask-jobqueue")
+    assert "tribosweep[" not in install("s3")
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(StoreError, match=r"not installed.*pip install 's3fs"):
+        files_of("s3://bucket/a.zarr")
+    with pytest.raises(StoreError, match="pip install gcsfs"):
+        files_of("gs://bucket/a.zarr")
