@@ -18,8 +18,8 @@ from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.errors import SweepError
 from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.refine.passes import run_in_memory, run_in_stores
-from sweep.spec import Request
-from sweep.store import MemoryResults, Store, refuse_no_path
+from sweep.spec import Request, Wear
+from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
 from sweep.wording import shown
 
 if TYPE_CHECKING:
@@ -51,9 +51,11 @@ def run(
     `report` is called with the progress a few times a second. Set `stop`, a threading.Event, to end
     early; of a refined sweep the Dataset then has the points of the pass that was interrupted.
 
-    A point that cannot be computed has a `status` that says why. Raises SweepError if the request
-    or the machine is at fault. With `gpus` or cluster="local", worker processes import the calling
-    script, which must therefore call this below `if __name__ == "__main__":`.
+    A point that cannot be computed has a `status` that says why. With [wear] in the file, the
+    Dataset also has the wear over years, which a finished store has in NAME_wear.zarr beside it.
+    Raises SweepError if the request or the machine is at fault. With `gpus` or cluster="local",
+    worker processes import the calling script, which must therefore call this below
+    `if __name__ == "__main__":`.
 
     The run options override those under [run] in the file:
 
@@ -61,10 +63,10 @@ def run(
     _check_callbacks(stop, report=report)
     request = with_options(load(source, overrides), **options)
     if store is None:
-        return _in_memory(request, report, stop).dataset()
+        return _with_wear(_in_memory(request, report, stop).dataset(), request)
     path = default_store(request, source, overrides) if store == "auto" else store
     kept, _ = compute(request, path, report, stop)
-    return kept.dataset()
+    return _with_wear(kept.dataset(), request)
 
 
 run.__doc__ = f"{inspect.cleandoc(run.__doc__ or '')}\n" + "\n".join(
@@ -82,14 +84,39 @@ def compute(
 ) -> tuple[Store, Summary]:
     """Compute what is not done in the store at `path`; the store and a summary of the run.
 
-    If a refined sweep is stopped in a pass, the store is that of the pass. SweepError as in `run`.
+    If a refined sweep is stopped in a pass, the store is that of the pass. With [wear], the wear of
+    finished results is kept in `store_of_wear`. SweepError as in `run`.
     """
     refuse_no_path(path)
     _check_callbacks(stop, report=report, notify=notify)
     if request.refinement is not None:
-        return run_in_stores(request, str(path), report, stop, notify, open_backend)
-    kept = open_store(request, path)
-    return kept, run_in_store(kept, request, report, stop, notify, open_backend)
+        kept, summary = run_in_stores(request, str(path), report, stop, notify, open_backend)
+    else:
+        kept = open_store(request, path)
+        summary = run_in_store(kept, request, report, stop, notify, open_backend)
+    if request.wear is not None and not summary.stopped and kept.is_complete():
+        _keep_wear(kept.dataset(), request.wear, store_of_wear(path), is_new=summary.chunks > 0)
+    return kept, summary
+
+
+def _keep_wear(dataset: xr.Dataset, wear: Wear, place: str, *, is_new: bool) -> None:
+    """Write the wear of finished results, unless it is there and the results are not new."""
+    from sweep.analysis.wear_over_years import wear_over_time
+    from sweep.store.derived import is_current
+
+    worn = wear_over_time(dataset, wear)
+    if is_new or not is_current(worn, place):
+        write_derived(worn, place)
+
+
+def _with_wear(dataset: xr.Dataset, request: Request) -> xr.Dataset:
+    """The results with the variables of their wear, if the request has [wear]."""
+    if request.wear is None:
+        return dataset
+    from sweep.analysis.wear_over_years import wear_over_time
+
+    worn = wear_over_time(dataset, request.wear).drop_vars("status")
+    return dataset.assign(worn.data_vars).assign_coords(worn.coords)
 
 
 def _check_callbacks(stop: object, **callbacks: object) -> None:

@@ -32,6 +32,7 @@ class Ended:
     place: str
     summary: Summary
     shard: tuple[int, int] | None = None
+    wear: str | None = None  # the store of the wear, if the file has [wear]
 
     @property
     def points_total(self) -> int:
@@ -125,6 +126,7 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
             "weighted_by": found.weighted_by,
             "status": counts_json(found.counts, sweep.model.sentences, found.causes),
             "next": follow,
+            **({"wear": ended.wear} if ended.wear else {}),
         }
         print_object("summary", **_figures(ended), **results)
     else:
@@ -137,6 +139,8 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
             print_statuses(found.counts, sweep.model.sentences, found.causes)
         if failed:
             print_errors(errors(kept.done_receipts(kept.receipts())), kept.log)
+        if ended.wear:
+            print(f"wear over years: {ended.wear}")
         print(f"next: {follow}")
     return 1 if failed or not any_ok else 0
 

@@ -87,7 +87,7 @@ def _compute(
     *,
     as_json: bool,
 ) -> Ended:
-    from sweep.api import compute
+    from sweep.api import compute, store_of_wear
     from sweep.backends import open_backend as open_backend_by_name
 
     def print_line(line: str) -> None:
@@ -102,7 +102,9 @@ def _compute(
         opener = open_backend or open_backend_by_name
         kept, summary = compute(request, place, report, stop.event, print_line, opener)
     unfinished = request.refinement is not None and summary.stopped
-    return Ended(kept, kept.location if unfinished else place, summary, request.options.shard)
+    wear = None if request.wear is None else store_of_wear(place)
+    ended_at = kept.location if unfinished else place
+    return Ended(kept, ended_at, summary, request.options.shard, wear)
 
 
 def _requested(

@@ -34,12 +34,7 @@ def write_derived(dataset: xr.Dataset, path: str | Path) -> None:
             f"{str(path)!r} exists and was not computed from other results: remove it, or choose "
             "another name"
         )
-    origin = {key: value for key, value in dataset.attrs.items() if key != BY}
-    kept = {
-        ORIGIN: json.dumps(origin, sort_keys=True),
-        BY: dataset.attrs[BY],
-        NAMES: _names(dataset),
-    }
+    kept = _attributes(dataset)
     with files.creating(), files.publish() as folder:
         write_zarr(_only(dataset, kept), folder)
         files.discard()
@@ -67,12 +62,29 @@ def is_derived(files: Files) -> bool:
         return False
 
 
+def is_current(dataset: xr.Dataset, path: str | Path) -> bool:
+    """Whether a store there was computed from the same results in the same way."""
+    files = files_of(path)
+    if not (files.exists() and is_derived(files)):
+        return False
+    return json.loads(files.read(GROUP) or b"{}").get("attributes") == _attributes(dataset)
+
+
 def write_zarr(dataset: xr.Dataset, path: Path) -> None:
     """Write a folder of zarr format 3, which plain xarray.open_zarr opens."""
     encoding: dict[str, dict[str, Any]] = {str(name): {"_FillValue": None} for name in dataset}
     with warnings.catch_warnings():  # not yet standard, but readers warn without it
         warnings.filterwarnings("ignore", "Consolidated metadata")
         dataset.drop_encoding().to_zarr(path, zarr_format=3, consolidated=True, encoding=encoding)
+
+
+def _attributes(dataset: xr.Dataset) -> dict[str, Any]:
+    origin = {key: value for key, value in dataset.attrs.items() if key != BY}
+    return {
+        ORIGIN: json.dumps(origin, sort_keys=True),
+        BY: dataset.attrs[BY],
+        NAMES: _names(dataset),
+    }
 
 
 def _names(dataset: xr.Dataset) -> str:

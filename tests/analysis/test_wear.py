@@ -330,3 +330,85 @@ def test_the_command_writes_a_store_that_other_commands_read(run: Run) -> None:
     status, out, err = run("wear", "results/a.zarr", *options, "-o", "results/a.zarr")
     assert status == 2
     assert "was not computed from other results" in err
+
+
+# --- [wear] in a sweep file ---
+
+CONFIG = """
+format = 1
+model = "friction_oscillator"
+outputs = ["wear_power"]
+[parameters]
+mass = 1
+gravity = 10
+angular_frequency = 6.283185307179586
+window_start = 4
+window_end = 12
+[axes]
+friction = { values = [0.1, 2.0] }
+base_acceleration = { values = [1.5, 15.0] }
+[wear]
+law = "archard"
+coefficient = "1.2e-13 1/Pa"
+years = [1, 10]
+geometry = "tube_flat"
+radius = "11 mm"
+length = "30 mm"
+limit = "0.4 mm"
+"""
+
+
+def test_wear_in_a_sweep_file_is_that_of_the_command(run: Run) -> None:
+    Path("a.toml").write_text(CONFIG)
+    in_memory = sweep.run("a.toml", store=None)
+    status, out, _ = run("run", "a.toml", "-o", "a.zarr")
+    assert status == 0
+    assert "wear over years: a_wear.zarr" in out
+    options = ["--law", "archard", "--coefficient", "1.2e-13 1/Pa", "--years", "1,10"]
+    scar = ["--geometry", "tube_flat", "--radius", "11 mm", "--length", "30 mm"]
+    status, _, _ = run("wear", "a.zarr", *options, *scar, "--limit", "0.4 mm", "-o", "b.zarr")
+    assert status == 0
+    from_run, by_command = open_results("a_wear.zarr"), open_results("b.zarr")
+    xr.testing.assert_identical(from_run.load(), by_command.load())
+    again = sweep.run("a.toml", store="a.zarr")
+    for name in ("wear_power", "wear_volume", "wear_state", "wear_depth", "time_to_limit"):
+        np.testing.assert_array_equal(in_memory[name], again[name])
+        if name != "wear_power":
+            np.testing.assert_array_equal(again[name], from_run[name])
+
+
+def test_wear_is_written_anew_only_if_something_changed(run: Run) -> None:
+    Path("a.toml").write_text(CONFIG)
+    written = Path("a_wear.zarr/zarr.json")
+
+    def when(*options: str) -> int:
+        assert run("run", "a.toml", "-o", "a.zarr", *options)[0] == 0
+        return written.stat().st_ino
+
+    first = when()
+    assert when() == first
+    second = when("--set", "wear.limit=0.5 mm")
+    assert second != first
+    assert (
+        open_results("a_wear.zarr")
+        .time_to_limit.attrs["long_name"]
+        .startswith("time until the depth is 0.0005 m")
+    )
+
+
+WRONG = [
+    ('law = "archard"', 'law = "archer"', "[wear] law: 'archer' is not a law of wear"),
+    ('years = [1, 10]', "", "[wear] years: missing"),
+    ('radius = "11 mm"', 'radius = "11 W"', "[wear] radius: '11 W' has the wrong dimension"),
+    ('law = "archard"', 'law = "archard"\npower = "regime"', "[wear] power: regime is not"),
+    ('outputs = ["wear_power"]', 'outputs = ["slip_distance"]', "[wear] power: wear_power is not"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "change", "message"), WRONG)
+def test_faults_of_the_table(run: Run, text: str, change: str, message: str) -> None:
+    assert text in CONFIG
+    Path("a.toml").write_text(CONFIG.replace(text, change))
+    status, _, err = run("run", "a.toml")
+    assert status == 2
+    assert message in err
