@@ -75,10 +75,10 @@ async function beginSample(values) {
   const names = Object.keys(sample.columns);
   sample.n = sample.columns[names[0]].length;
   axes = names.map((name) => {
-    const table = page.parameters.find((each) => each.name === name) ?? { unit: "1", meaning: "" };
+    const { unit, meaning } = page.parameters.find((each) => each.name === name) ?? { unit: "1", meaning: "" };
     const sorted = sample.columns[name].filter(Number.isFinite).sort();
-    return new Axis({ ...table, name, columns: {}, values: sorted, continuous: sorted[0] > 0 && sorted.at(-1) / sorted[0] > 50,
-      label: withUnit(words(name), table.unit) });
+    return new Axis({ unit, meaning, name, columns: {}, values: sorted, continuous: sorted[0] > 0 && sorted.at(-1) / sorted[0] > 50,
+      label: withUnit(words(name), unit) });
   });
   state.at = axes.map(() => 0);
   const slice = preview?.slice(0, -1, [0]);
@@ -351,7 +351,8 @@ function drawLegend(output, grids, view) {
 
 const say = (text) => (byId("state").textContent = text);
 function sayState(grids) {
-  const size = (grid) => page.sample ? `${sample.n.toLocaleString("en")} points`
+  const total = page.dimensions.map(({ size }) => size.toLocaleString("en")).join(" × ");
+  const size = (grid) => page.sample ? `${sample.n.toLocaleString("en")} of ${total} points`
     : `${grid.x.values.length.toLocaleString("en")}${isLine() ? "" : ` × ${grid.y.values.length.toLocaleString("en")}`} points`;
   const shown = grids.at(-1);
   byId("all").hidden = !staff || !axes.length || page.sample || preview?.whole || computed?.all && computed.key === viewKey() || sidesProduct() > MOST_AT_ONCE;
@@ -362,8 +363,7 @@ function sayState(grids) {
     const stopped = computed.complete === false ? ", cancelled" : "";
     return say(`${how}, ${size(computed)}, same bits as sweep run${stopped} (${(computed.milliseconds / 1000).toFixed(2)} s)`);
   }
-  const total = page.dimensions.map(({ size }) => size.toLocaleString("en")).join(" × ");
-  if (page.sample) return say(`${size()} of ${total}`);
+  if (page.sample) return say(size());
   const there = preview.slice(state.x, state.y, state.at).there ? "" : ", at the stored values nearest to the sliders";
   say(preview.whole ? `the stored map, ${total} points, to three digits` :
     `a preview of the stored map: ${page.preview.points.toLocaleString("en")} of ${total} points, to three digits${there}`);
