@@ -179,8 +179,8 @@ class Code:
 
     def _turn(self, function: str, angle: Expression) -> str:
         """Sine and cosine come together."""
+        value = self._real(angle)  # its own statements first: names count them
         name = f"{self._prefix}{len(self._known)}_{len(self.lines)}"
-        value = self._real(angle)
         self.lines.append(f"real {name}s, {name}c;")
         self.lines.append(f"functions::sincos({value}, {name}s, {name}c);")
         self._known[Call("sin", (angle,))] = f"{name}s"
