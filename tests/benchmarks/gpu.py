@@ -23,7 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -38,9 +38,8 @@ from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend, options_for
 from sweep.errors import LostDeviceError, SweepError
 from sweep.source import kernel_of, kernel_text
-from sweep.spec import Column
 from tests.benchmarks import sass
-from tests.benchmarks.gpu_works import Work, works
+from tests.benchmarks.gpu_works import Work, random_part, works
 
 RESULTS = Path(__file__).parents[2] / "results" / "benchmarks"
 REPEATS = 5
@@ -137,14 +136,9 @@ def _cubin(text: str, options: tuple[str, ...], device: CupyDevice) -> bytes:
 
 
 def on_one_core(work: Work) -> Figures:
-    """The CPU backend on every 256th point, or the reason why it cannot run."""
-    n = max(work.points.n_points // CPU_SHARE, 64)
-    index = np.arange(n) * (work.points.n_points // n)
-    columns = {
-        name: Column(c.values[index // c.repeat % len(c.values)] if len(c.values) > 1 else c.values)
-        for name, c in work.points.columns.items()
-    }
-    points, backend = replace(work.points, n_points=n, columns=columns), CpuBackend()
+    """The CPU backend on a random 256th of the points, or the reason why it cannot run."""
+    points = random_part(work, max(work.points.n_points // CPU_SHARE, 64), 1).points
+    n, backend = points.n_points, CpuBackend()
     try:
         backend.prepare(work.sweep, points)
     except SweepError as error:

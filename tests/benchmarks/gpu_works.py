@@ -38,6 +38,19 @@ def works() -> Iterator[Work]:
             yield Work(f"{case.name.replace('-', ' ')}, random points", case.sweep, case.points)
 
 
+def random_part(work: Work, count: int, size: int) -> Work:
+    """So many random groups of `size` neighbouring points, or all if there are fewer."""
+    n = work.points.n_points
+    groups = np.random.default_rng(20).permutation(n // size)[:count]
+    index = (np.sort(groups)[:, None] * size + np.arange(size)).ravel()
+    columns = {
+        name: Column(c.values[index // c.repeat % len(c.values)] if len(c.values) > 1 else c.values)
+        for name, c in work.points.columns.items()
+    }
+    points = replace(work.points, n_points=len(index), columns=columns)
+    return replace(work, points=points, steps=work.steps * len(index) / n)
+
+
 def sdnd104(side: int) -> Work:
     """SDND104's wear power over friction and base acceleration."""
     grid = {

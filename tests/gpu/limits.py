@@ -2,10 +2,12 @@
 
 For the kernels that are measured on a GPU, the PTX of some warps runs on the processor. Operations
 on doubles are counted per point or step, for lanes at work and for lanes that wait for others of
-their warp. With the data sheet of an H200 this gives an upper limit of the speed. No figure is
+their warp, and so are all instructions. With the data sheet of an H200 this gives an upper limit of
+the speed: the rate of doubles or that of issuing instructions, whichever is met first. No figure is
 measured on a GPU.
 
-A division or root counts as the operations in its machine code for usual numbers.
+A division or root counts as the operations in its machine code for usual numbers. Instructions are
+those of PTX without moves; of a step, those of the machine code's time loop.
 """
 
 from __future__ import annotations
@@ -16,19 +18,18 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sweep.backends.gpu import GpuBackend
+from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend
 from sweep.source import Kernel, kernel_of
-from sweep.spec import Column
 from tests.benchmarks import sass
-from tests.benchmarks.gpu_works import Work, works
+from tests.benchmarks.gpu_works import Work, random_part, works
 from tests.gpu import nvrtc
-from tests.gpu.kernels import code_digest, ptx_of
+from tests.gpu.kernels import code_digest, compiled, ptx_of
 from tests.gpu.ptx import counting_text, stretches
 from tests.gpu.twin import TwinDevice, TwinProgram
 
@@ -38,6 +39,9 @@ RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "gpu_limits.json
 
 # NVIDIA's data sheet: 34e12 operations on doubles a second, a fused multiply-add being two.
 DEVICE, RATE = "H200", 17e12
+ISSUES = (
+    3.35e13  # instructions a second of all lanes: 132 multiprocessors, 4 x 32 a clock, 1.98 GHz
+)
 CONVERTED = 4  # a conversion from or to a double takes the time of so many (16 a clock, not 64)
 
 # The speeds aimed at on that GPU, in points or steps per second.
@@ -57,16 +61,17 @@ class Limit:
     of: str
     on_doubles: float  # operations of lanes at work
     lanes_at_work: float  # the share of them, the others wait
-    instructions: float  # of PTX, of lanes at work, moves and labels left out
-    most_per_second: float  # at the data sheet's rate
+    instructions: float  # of lanes at work and those that wait
+    most_per_second: float  # at the data sheet's rates
+    met_first: str  # "doubles" or "instructions"
     aim: float | None
     share_of_aim: float | None  # of the limit, that the aim takes
     code: str  # digest of the kernel's text
 
 
 def limit(work: Work) -> Limit:
-    """The limit of a kernel, from some evenly spread warps of neighbouring points."""
-    warps = 2 if work.sweep.method.items or work.steps else 64
+    """The limit of a kernel, from some random warps of neighbouring points."""
+    warps = 2 if work.sweep.method.items or work.steps else 256
     chosen = sampled(work, warps)
     device = TwinDevice(memory=1 << 26, text_of=counted_text)
     backend = GpuBackend(device, budget=1 << 60)
@@ -81,37 +86,42 @@ def limit(work: Work) -> Limit:
         doubles = np.array([on_doubles(stretch) for stretch in of_entry])
         by_threads += float(threads @ doubles)
         by_warps += float(most @ doubles) * WARP
-        instructions += float(threads @ np.array([plain(stretch) for stretch in of_entry]))
+        instructions += float(most @ np.array([plain(stretch) for stretch in of_entry])) * WARP
     n = chosen.steps or float(chosen.points.n_points)
-    most_per_second, aim = RATE / (by_warps / n), AIMS.get(work.name)
+    if chosen.steps:
+        instructions = n * instructions_of_a_step(kernel)
+    bounds = {"doubles": RATE / (by_warps / n), "instructions": ISSUES / (instructions / n)}
+    met_first = min(bounds, key=bounds.__getitem__)
+    most_per_second, aim = bounds[met_first], AIMS.get(work.name)
     return Limit(
         of="steps" if chosen.steps else "points",
         on_doubles=by_threads / n,
         lanes_at_work=by_threads / by_warps,
         instructions=instructions / n,
         most_per_second=most_per_second,
+        met_first=met_first,
         aim=aim,
         share_of_aim=aim / most_per_second if aim else None,
         code=code_digest(kernel),
     )
 
 
-def sampled(work: Work, warps: int) -> Work:
-    """That many warps of the work's threads, evenly spread, or all of them if there are fewer.
+def instructions_of_a_step(kernel: Kernel) -> float:
+    """The fewest in a time loop of the machine code, per step or spring."""
+    code = compiled(kernel, ARCHITECTURE).code
+    loops = sass.time_loops(sass.listings(code)["tribosweep_run"])
+    lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
+    return min(loop.instructions / (loop.counted * lanes) for loop in loops if loop.counted)
 
-    Points with items are taken one by one, since each has warps of its own.
+
+def sampled(work: Work, warps: int) -> Work:
+    """That many warps of the work's threads, or all of them if there are fewer.
+
+    They are random, since evenly spread ones may all lie in the same columns of a grid. Points with
+    items are taken one by one, since each has warps of its own.
     """
     size = 1 if work.sweep.method.items else WARP
-    n = work.points.n_points
-    count = min(warps, n // size)
-    first = np.arange(count) * (n // size) // count * size
-    index = (first[:, None] + np.arange(size)).ravel()
-    columns = {
-        name: Column(c.values[index // c.repeat % len(c.values)] if len(c.values) > 1 else c.values)
-        for name, c in work.points.columns.items()
-    }
-    points = replace(work.points, n_points=len(index), columns=columns)
-    return replace(work, points=points, steps=work.steps * len(index) / n)
+    return random_part(work, warps, size)
 
 
 def counted_text(kernel: Kernel) -> str:
@@ -155,10 +165,10 @@ def _on_doubles(name: str) -> float:
 @functools.cache
 def expanded(base: str) -> float:
     """Operations on doubles of a division or root in machine code, for usual numbers."""
-    made = {"div": "a[0] / a[1]", "rcp": "1.0 / a[0]", "sqrt": "sqrt(a[0])"}[base]
-    text = f'extern "C" __global__ void trial(double* a) {{ a[2] = {made}; }}'
-    compiled = nvrtc.compiled(text, ARCHITECTURE, ("--fmad=false",))
-    code = sass.listings(compiled.code)["trial"]
+    quotient = {"div": "a[0] / a[1]", "rcp": "1.0 / a[0]", "sqrt": "sqrt(a[0])"}[base]
+    text = f'extern "C" __global__ void trial(double* a) {{ a[2] = {quotient}; }}'
+    made = nvrtc.compiled(text, ARCHITECTURE, ("--fmad=false",))
+    code = sass.listings(made.code)["trial"]
     ends = next(i for i, (_, instruction) in enumerate(code) if "EXIT" in instruction)
     return float(sum(bool(sass.ON_DOUBLES.search(each)) for _, each in code[:ends]))
 
@@ -176,10 +186,16 @@ def main() -> int:
         aim = f", aim {each.share_of_aim:.0%} of it" if each.share_of_aim else ""
         print(
             f"{work.name:50} {each.on_doubles:9.1f} on doubles, {each.lanes_at_work:4.0%} of lanes,"
-            f" limit {each.most_per_second:.2e} {each.of}/s{aim}",
+            f" limit {each.most_per_second:.2e} {each.of}/s by {each.met_first}{aim}",
             flush=True,
         )
-    told = {"nvrtc": nvrtc.version(), "device": DEVICE, "rate": RATE, "limits": found}
+    told = {
+        "nvrtc": nvrtc.version(),
+        "device": DEVICE,
+        "rate": RATE,
+        "issues": ISSUES,
+        "limits": found,
+    }
     RECORD.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     return 0
 

@@ -15,12 +15,14 @@ from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend
 from sweep.backends.library import load_library
 from sweep.source import kernel_of
 from tests.benchmarks import sass
+from tests.benchmarks.gpu_works import random_part
 from tests.gpu import nvrtc
 from tests.gpu.kernels import code_digest, compiled
 from tests.gpu.limits import (
     AIMS,
     ARCHITECTURE,
     RECORD,
+    WARP,
     counted_text,
     counted_works,
     expanded,
@@ -98,6 +100,16 @@ def test_the_record_is_of_these_kernels() -> None:
         found = limit(WORKS[name])
         assert found.on_doubles == KEPT["limits"][name]["on_doubles"]
         assert found.most_per_second == KEPT["limits"][name]["most_per_second"]
+
+
+def test_warps_come_from_the_whole_grid() -> None:
+    """Those at a constant stride may all lie in a few columns."""
+    work = WORKS["friction_oscillator exact, wear power of SDND104"]
+    some = random_part(work, 256, WARP)
+    for name in ("friction", "base_acceleration"):
+        whole, part = (np.log(each.points.columns[name].values) for each in (work, some))
+        shares, _ = np.histogram(part, bins=np.quantile(whole, np.linspace(0, 1, 9)))
+        assert shares.min() > 0.06 * shares.sum(), name
 
 
 @pytest.mark.parametrize("name", AIMS)
