@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +23,11 @@ except ImportError:
 else:
     settings.register_profile("same", derandomize=True)
     settings.load_profile("same")
+
+# Kernels of tests are small work, so it is their compilation that takes time. Bits do not depend on
+# it, which tests/backends/test_bits.py shows with the flags that users have.
+if "TRIBOSWEEP_CXX" not in os.environ and (found := shutil.which("g++")):
+    os.environ["TRIBOSWEEP_CXX"] = f"{found} -O1"
 
 GPU_TESTS = "test_on_gpu.py"
 BUCKET = "sweeps"

@@ -53,8 +53,16 @@ class Compiler:
 
     @property
     def flags(self) -> tuple[str, ...]:
+        """An -O or -march of the command itself replaces ours: no bit depends on them."""
+        given = {word[:2] for word in self.command if word.startswith(("-O", "-march="))}
+        flags = tuple(flag for flag in FLAGS if flag[:2] not in given)
         # Kernels do not need zig's C++ library, and building that takes a minute.
-        return (*FLAGS, "-nostdlib++") if "ziglang" in self.command else FLAGS
+        return (*flags, "-nostdlib++") if "ziglang" in self.command else flags
+
+    @property
+    def hurries(self) -> bool:
+        """Whether the command wants kernels soon rather than fast."""
+        return not {"-O0", "-O1"}.isdisjoint(self.command)
 
 
 def find_compiler() -> Compiler:

@@ -102,9 +102,17 @@ class CpuBackend:
         So one backend computes with one text. An edit of a header takes effect in the next backend.
         """
         if kernel not in self._libraries:
-            flags = replace(self._target, pack=self._target.pack or kernel.method.pack).flags
+            pack = self._target.pack or self._usual_pack(kernel)
+            flags = replace(self._target, pack=pack).flags
             self._libraries[kernel] = self._load(kernel, kernel_text(kernel), flags)
         return self._libraries[kernel]
+
+    def _usual_pack(self, kernel: Kernel) -> int | None:
+        """One vector in flight is compiled several times sooner than the fastest number."""
+        with suppress(CompileError):  # which is reported where it is compiled
+            if self._compiler.hurries:
+                return 1
+        return kernel.method.pack
 
     def _load(self, kernel: Kernel, text: str, flags: tuple[str, ...]) -> Library:
         """The kernel compiled here or, without a compiler, the one in the cache."""

@@ -80,7 +80,8 @@ Exit status:
 \b
 Environment:
   TRIBOSWEEP_CACHE_DIR  folder of compiled kernels
-  TRIBOSWEEP_CXX        C++ compiler, instead of g++, clang++ or c++
+  TRIBOSWEEP_CXX        C++ compiler, instead of g++, clang++ or c++; with -O1, for one,
+                        kernels are compiled sooner and run slower
 """
 
 app = typer.Typer(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sweep.backends.compiler import Compiler, find_compiler
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.engine import run
 from sweep.source import kernel_of
@@ -22,6 +23,13 @@ N_FEW = 40  # where each point takes long: more than a kernel's lanes
 BUDGETS = (7, 100)
 
 Bits = Mapping[str, Any]
+
+
+def compiler_of_users() -> Compiler:
+    """The compiler of this machine with the flags that users have."""
+    found = find_compiler()
+    command = (word for word in found.command if not word.startswith("-O"))
+    return replace(found, command=tuple(command))
 
 
 def at(bits: Bits, index: Any) -> dict[str, Any]:

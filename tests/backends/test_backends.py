@@ -105,6 +105,14 @@ def test_a_chosen_compiler_may_have_arguments(
     assert find_compiler() == Compiler((str(chosen), "--special"), "mine 7")
 
 
+def test_its_optimisation_and_processor_replace_the_usual_ones() -> None:
+    """And nothing else does: bits depend on the other flags."""
+    usual = Compiler(("g++",), "1").flags
+    assert {"-O3", "-march=native", "-ffp-contract=off"} < set(usual)
+    own = Compiler(("g++", "-O1", "-march=x86-64-v3", "-ffp-contract=fast"), "1").flags
+    assert own == tuple(flag for flag in usual if flag not in ("-O3", "-march=native"))
+
+
 @on_posix
 def test_the_first_known_compiler_on_path_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -536,7 +544,7 @@ def test_loading_a_kernel_checks_its_layout() -> None:
 
 
 def test_a_library_of_another_layout_is_refused() -> None:
-    kernel = kernel_of(SWEEP)
+    kernel = kernel_of(case_of(impact_oscillator.MODEL, impact_oscillator.EXACT, 2).sweep)
     backend = CpuBackend()
     backend.library(kernel)
     longer = dataclasses.replace(kernel, outputs=(*kernel.outputs, kernel.outputs[0]))

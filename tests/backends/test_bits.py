@@ -15,10 +15,17 @@ import numpy as np
 import pytest
 
 from sweep.backends.arrays import compute_arrays
-from sweep.backends.compiler import find_compiler, zig
+from sweep.backends.compiler import zig
 from sweep.backends.cpu import Target
 from sweep.spec import Output, Points, Status
-from tests.backends.same_bits import N_FEW, at, chunk_faults, output_faults, target_faults
+from tests.backends.same_bits import (
+    N_FEW,
+    at,
+    chunk_faults,
+    compiler_of_users,
+    output_faults,
+    target_faults,
+)
 from tests.points import Case, array_cases, bits_of, case_of, differing, methods, part
 
 N = 600
@@ -73,7 +80,7 @@ def test_the_points_are_of_every_kind(name: str) -> None:
 def test_bits_depend_on_no_target_budget_or_neighbour(
     name: str, compiler: str | None, width: Any, pack: int | None
 ) -> None:
-    chosen = {None: lambda: None, "found": find_compiler, "zig": zig}[compiler]()
+    chosen = {None: lambda: None, "found": compiler_of_users, "zig": zig}[compiler]()
     target = Target(chosen, width, pack) if compiler else None
     assert target_faults(case_named(name), expected(name), target) == []
 

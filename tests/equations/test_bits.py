@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep.backends.compiler import find_compiler, zig
+from sweep.backends.compiler import zig
 from sweep.backends.cpu import Target
 from sweep.backends.gpu import GpuBackend
 from sweep.shipped import shipped_models
 from sweep.source import kernel_of
-from tests.backends.same_bits import chunk_faults, output_faults, target_faults
+from tests.backends.same_bits import chunk_faults, compiler_of_users, output_faults, target_faults
 from tests.gpu.kernels import ARCHITECTURES, ONE, compiled
 from tests.gpu.test_ptx import old_text
 from tests.gpu.twin import TwinDevice
@@ -79,7 +79,7 @@ def test_the_points_are_of_several_kinds(name: str, method: str) -> None:
 def test_bits_depend_on_no_target_budget_or_neighbour(
     name: str, method: str, compiler: str | None, width: Any, pack: int | None
 ) -> None:
-    chosen = {None: lambda: None, "found": find_compiler, "zig": zig}[compiler]()
+    chosen = {None: lambda: None, "found": compiler_of_users, "zig": zig}[compiler]()
     target = Target(chosen, width, pack) if compiler else None
     assert target_faults(case_named(name, method), expected(name, method), target) == []
 
