@@ -115,14 +115,15 @@ class CpuBackend:
         return kernel.method.pack
 
     def _load(self, kernel: Kernel, text: str, flags: tuple[str, ...]) -> Library:
-        """The kernel compiled here or, without a compiler, the one in the cache."""
+        """The kernel compiled here or, without a compiler, one in the cache."""
         try:
             compiler = self._compiler
         except NoCompilerError as error:
-            path = compiled_library(text, flags)
-            if path is not None:
-                with suppress(ForeignLibraryError):
-                    return Library(path, kernel)
+            for made in (flags, replace(self._target, pack=1).flags):
+                path = compiled_library(text, made)
+                if path is not None:
+                    with suppress(ForeignLibraryError):
+                        return Library(path, kernel)
             raise NoCompilerError(
                 f"{error}; or run `sweep compile` on a machine with a compiler, the same processor "
                 "and the same kernel cache"
