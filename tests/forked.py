@@ -170,6 +170,9 @@ def _stream(where: int) -> tuple[IO[str] | None, int]:
 def _server() -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
+    single["JE_ARROW_MALLOC_CONF"] = (
+        "background_thread:false"  # pandas imports pyarrow if it is there
+    )
     code = f"from tests.forked import serve; serve({theirs.fileno()})"
     process = subprocess.Popen(
         [sys.executable, "-c", code],
