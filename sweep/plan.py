@@ -17,9 +17,11 @@ from typing import Any, SupportsFloat, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import SweepError
 from sweep.installed import installed_model
 from sweep.models import models
+from sweep.ranges import first_outside, requirement
 from sweep.spec import (
     LEVEL,
     Axis,
@@ -107,23 +109,83 @@ def refuse_many_chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> None
 
 def points(sweep: Sweep, chunk: Chunk) -> Points:
     """All parameters of the sweep at the points of a chunk, in C order."""
-    columns = {name: Column(np.array([value])) for name, value in sweep.constants.items()}
+    columns = _constant_columns(sweep)
     for dimension, axis in enumerate(sweep.axes):
         repeat = math.prod(chunk.shape[dimension + 1 :])
         for name, values in axis.columns.items():
             part = np.ascontiguousarray(values[chunk.slices[dimension]], dtype=np.float64)
             columns[name] = Column(part, repeat)
+    derived = derived_values(sweep, chunk.slices)
+    if faults := derived_faults(sweep, derived):
+        raise SweepError("; ".join(f"[derived] {name}: {why}" for name, why in faults.items()))
+    columns |= {name: _column(values, chunk.shape) for name, values in derived.items()}
     return Points(
         n_points=chunk.n_points,
         columns={parameter.name: columns[parameter.name] for parameter in sweep.parameters},
-        variants=tuple(v.name for v in sweep.method.variants if _holds(v, columns)),
+        variants=tuple(v.name for v in _variants(sweep) if _holds(v, columns)),
     )
+
+
+def derived_values(
+    sweep: Sweep, slices: Sequence[slice] | None = None
+) -> dict[str, NDArray[np.float64]]:
+    """The derived parameters in a block of the grid, by default all of it.
+
+    Each array has all dimensions of the sweep, with size 1 where its values do not vary. Parameters
+    are left out if they depend on others that this sweep has not.
+    """
+    values: dict[str, NDArray[np.float64]] = {
+        name: np.full((1,) * len(sweep.axes), value) for name, value in sweep.constants.items()
+    }
+    needed = {name for text in sweep.derived.values() for name in inputs(text)}
+    for dimension, axis in enumerate(sweep.axes):
+        part = slices[dimension] if slices else slice(None)
+        shape = [-1 if d == dimension else 1 for d in range(len(sweep.axes))]
+        for name in needed & axis.columns.keys():
+            values[name] = np.asarray(axis.columns[name][part], np.float64).reshape(shape)
+    derived: dict[str, NDArray[np.float64]] = {}
+    for name in in_order(sweep.derived):
+        text = sweep.derived[name]
+        if values.keys() >= set(inputs(text)):
+            found = np.asarray(value_of(text, values) + 0.0)
+            shape = found.shape if found.ndim == len(sweep.axes) else (1,) * len(sweep.axes)
+            values[name] = derived[name] = found.reshape(shape)
+    return derived
+
+
+def derived_dimensions(sweep: Sweep) -> dict[str, tuple[str, ...]]:
+    """The dimensions along which each derived parameter varies.
+
+    Parameters are left out if they depend on others that this sweep has not.
+    """
+    dimensions: dict[str, tuple[str, ...]] = dict.fromkeys(sweep.constants, ())
+    dimensions |= {name: (axis.name,) for axis in sweep.axes for name in axis.columns}
+    derived: dict[str, tuple[str, ...]] = {}
+    for name in in_order(sweep.derived):
+        needed = inputs(sweep.derived[name])
+        if dimensions.keys() >= set(needed):
+            along = {dimension for each in needed for dimension in dimensions[each]}
+            dimensions[name] = derived[name] = tuple(d for d in sweep.dimensions if d in along)
+    return derived
+
+
+def derived_faults(sweep: Sweep, derived: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
+    """What is wrong with the values of derived parameters, by parameter."""
+    faults: dict[str, str] = {}
+    for parameter in sweep.parameters:
+        values = derived.get(parameter.name, np.empty(0)).ravel()
+        if (index := first_outside(values, parameter)) is not None:
+            faults[parameter.name] = (
+                f"{sweep.derived[parameter.name]} is {float(values[index])!r}; it has to be "
+                f"{requirement(parameter)}"
+            )
+    return faults
 
 
 def variant_sets(sweep: Sweep, chunk_shape: Sequence[int]) -> list[tuple[str, ...]]:
     """The distinct sets of variants that hold in the chunks of a sweep."""
-    variants = sweep.method.variants
-    constants = {name: Column(np.array([value])) for name, value in sweep.constants.items()}
+    variants = _variants(sweep)
+    constants = _constant_columns(sweep)
     relevant = {name for variant in variants for name in variant.parameters}
     held = [{tuple(_holds(variant, constants) for variant in variants)}]
     for axis, step in zip(sweep.axes, chunk_shape, strict=True):
@@ -167,6 +229,7 @@ def recipe(sweep: Sweep) -> Recipe:
         "outputs": [output.name for output in sweep.model.outputs if output.name in requested],
         "dtype": sweep.dtype,
         **({"equations": sweep.model.text} if sweep.model.text else {}),
+        **({"derived": dict(sweep.derived)} if sweep.derived else {}),
     }
 
 
@@ -194,14 +257,16 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
     outputs = {output.name: output for output in model.outputs}
     axes = tuple(_axis(axis, axis_columns) for axis in recipe["axes"])
     parameters = parameters_of(model, parameter_set, method)
+    derived: dict[str, str] = recipe.get("derived", {})
     return Sweep(
         model=model,
         method=method,
         parameter_set=parameter_set,
-        constants=_constants(parameters, plain(recipe["constants"]), axes),
+        constants=_constants(parameters, plain(recipe["constants"]), axes, derived),
         axes=axes,
         outputs=tuple(_called("output", name, outputs) for name in recipe["outputs"]),
         dtype=recipe["dtype"],
+        derived=derived,
     )
 
 
@@ -280,6 +345,28 @@ def _block(shape: tuple[int, ...], target: int) -> tuple[int, ...]:
     return tuple(reversed(block))
 
 
+def _constant_columns(sweep: Sweep) -> dict[str, Column]:
+    """The constants as doubles, which defaults of whole numbers need not be."""
+    return {n: Column(np.array([value], np.float64)) for n, value in sweep.constants.items()}
+
+
+def _column(values: NDArray[np.float64], shape: Sequence[int]) -> Column:
+    """A parameter in a chunk of this shape; the array has size 1 where its values do not vary."""
+    varied = [d for d, size in enumerate(values.shape) if size > 1]
+    if not varied:
+        return Column(values.reshape(1))
+    first, last = varied[0], varied[-1] + 1
+    block = np.broadcast_to(
+        values, (*values.shape[:first], *shape[first:last], *values.shape[last:])
+    )
+    return Column(np.ascontiguousarray(block).ravel(), math.prod(shape[last:]))
+
+
+def _variants(sweep: Sweep) -> list[Variant]:
+    """The method's variants, without those that depend on derived parameters."""
+    return [v for v in sweep.method.variants if sweep.derived.keys().isdisjoint(v.parameters)]
+
+
 def _holds(variant: Variant, columns: Mapping[str, Column]) -> bool:
     held = (columns[name].values for name in variant.parameters if name in columns)
     return all(
@@ -300,10 +387,13 @@ def _is_refined(axis_recipe: Mapping[str, Any]) -> bool:
 
 
 def _constants(
-    parameters: Iterable[Parameter], values: Mapping[str, float], axes: Iterable[Axis]
+    parameters: Iterable[Parameter],
+    values: Mapping[str, float],
+    axes: Iterable[Axis],
+    derived: Iterable[str],
 ) -> dict[str, float]:
     """The values with neutral defaults filled in, in the order of the parameters."""
-    on_axes = {name for axis in axes for name in axis.columns}
+    on_axes = {*derived, *(name for axis in axes for name in axis.columns)}
     neutral = {p.name: p.default for p in parameters if p.neutral and p.default is not None}
     constants = neutral | dict(values)
     names = {parameter.name: parameter.name for parameter in parameters}

@@ -322,6 +322,8 @@ class Sweep:
     axes: tuple[Axis, ...]
     outputs: tuple[Output, ...]  # the requested ones; status is always stored
     dtype: Literal["float64", "float32"] = "float64"  # of stored real outputs
+    # Parameters that are neither constants nor on axes: name -> expression of others.
+    derived: Mapping[str, str] = field(default_factory=dict[str, str])
     reduction: Reduction | None = None  # the axes are then those of cells, outputs are statistics
 
     @property

@@ -17,6 +17,7 @@ from sweep.backends.tracer import ItemsTracer, Seen, Span, Tracer
 from sweep.config import load
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
+from sweep.plan import chunk_at, points
 from sweep.source import kernel_of
 from sweep.spec import DTYPES, MISSING, STRETCH, Axis, Model, Observable, Sweep, Values
 from sweep.store import layout
@@ -158,10 +159,10 @@ def as_point(sweep: Sweep) -> Sweep:
         raise SweepError(
             f"a trace shows one point, and the sweep has several: {extents}. Add {cure}"
         )
-    columns = {name: values for axis in sweep.axes for name, values in axis.columns.items()}
-    values = {**sweep.constants, **{name: float(each[:1][0]) for name, each in columns.items()}}
-    constants = {parameter.name: values[parameter.name] for parameter in sweep.parameters}
-    return replace(sweep, constants=constants, axes=())
+    whole = chunk_at((0,) * len(sweep.axes), sweep.shape, sweep.shape)
+    columns = points(sweep, whole).columns
+    constants = {name: float(column.values[0]) for name, column in columns.items()}
+    return replace(sweep, constants=constants, axes=(), derived={})
 
 
 def _extent(name: str, axis: Axis) -> str:

@@ -103,11 +103,15 @@ def reference_sweep(
     found = {name: dataset[name] for name in known if name in dataset.coords and name not in given}
     constants = {name: each.default for name, each in known.items() if each.default is not None}
     constants |= {name: float(value) for name, value in found.items() if not value.ndim} | given
-    axes = _axes(dataset, {name: values for name, values in found.items() if values.ndim})
+    axes = _axes(dataset, {name: values for name, values in found.items() if values.ndim == 1})
+    texts: Mapping[str, str] = json.loads(dataset.attrs["recipe"]).get("derived", {})
+    derived = {name: texts[name] for name, values in found.items() if values.ndim > 1}
     on_axes = {name: values[:] for axis in axes for name, values in axis.columns.items()}
-    _check(sweep, {name: np.array([value]) for name, value in constants.items()} | on_axes)
-    single = {name: constants[name] for name in known if name not in on_axes}
-    return replace(sweep, constants=single, axes=axes)
+    over_several = {name: found[name].values.ravel() for name in derived}
+    single = {name: value for name, value in constants.items() if name not in derived}
+    _check(sweep, {n: np.array([value]) for n, value in single.items()} | on_axes | over_several)
+    single = {name: single[name] for name in known if name in single and name not in on_axes}
+    return replace(sweep, constants=single, axes=axes, derived=derived)
 
 
 def _given(

@@ -28,7 +28,7 @@ from sweep.analysis.scales import (
     scale,
     spans_decades,
 )
-from sweep.analysis.slices import Slice, cut, in_words, quantity, with_unit
+from sweep.analysis.slices import Slice, cut, in_words, quantity, values_of, with_unit
 from sweep.errors import SweepError
 from sweep.spec import Status, Values
 
@@ -338,7 +338,13 @@ def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
         return shown.values[None, :], [""]
     (across,) = (axis for axis in shown.axes if axis.name != along.name)
     lines = shown.values if shown.axes[0].name == across.name else shown.values.T
-    return lines, [f"{in_words(str(across.name))} = {quantity(value)}" for value in across]
+    if across.name not in shown.numbered:
+        return lines, [f"{in_words(str(across.name))} = {quantity(value)}" for value in across]
+    names = [str(name) for name in shown.dataset.coords if name != across.name]
+    names = [name for name in names if shown.dataset[name].dims == across.dims]
+    places = (shown.dataset.isel({across.name: i}) for i in range(across.size))
+    numbers = [f"{in_words(str(across.name))} = {quantity(value)}" for value in across]
+    return lines, [values_of(place, names) for place in places] if names else numbers
 
 
 def _mark_missing(axes: Axes, x: Values, line: Values) -> None:

@@ -173,6 +173,7 @@ def _cut(
     if not (over or computed or several) and is_refined(dataset) and len(axes_of(dataset)) > 1:
         dataset, refined = _as_grid(dataset)
     _refuse_cut_of_sample(dataset, at)
+    at = _by_number(dataset, at)
     inners = {index_name(str(each)) for each in dataset.data_vars}
     _check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
     inner = index_name(name)
@@ -184,6 +185,7 @@ def _cut(
         scattered = set(over) if len(_sampled(dataset, kept[0])) > 1 else set()
         dataset = dataset.swap_dims({kept[0]: over[0]})
         kept, over = [over[0]], ()
+    together = {str(axis): _sampled(dataset, str(axis)) for axis in dataset.sizes}
     numbered = frozenset(map(str, dataset[name].dims)) - {*map(str, dataset.coords), inner}
     dataset = dataset.assign_coords({axis: np.arange(dataset.sizes[axis]) for axis in numbered})
     places = {
@@ -200,7 +202,7 @@ def _cut(
     return Slice(
         dataset=shown.sortby(kept) if kept else shown,
         name=name,
-        cuts={axis: quantity(shown[axis]) for axis in places},
+        cuts={axis: _cut_text(shown, axis, together[axis]) for axis in places},
         numbered=numbered | scattered,
         over=over,
         refined=refined,
@@ -365,13 +367,34 @@ def _over(
 
 
 def _refuse_cut_of_sample(dataset: xr.Dataset, at: Mapping[str, float]) -> None:
+    for name in (name for name in at if name in _sampled(dataset, POINT)):
+        raise SweepError(
+            f"{name} is sampled, so there is no axis to cut: draw over it with --over {name}, "
+            "or write every point as a row of a .csv with `sweep export`"
+        )
+
+
+def _by_number(dataset: xr.Dataset, at: Mapping[str, float]) -> dict[str, float]:
+    """The same cuts, those by one of several parameters along an axis as places along it."""
+    places = dict(at)
     for axis in map(str, dataset.sizes):
-        sampled = _sampled(dataset, axis)
-        for name in (name for name in at if name in sampled):
-            raise SweepError(
-                f"{name} is sampled, so there is no axis to cut: draw over it with --over {name}, "
-                "or write every point as a row of a .csv with `sweep export`"
-            )
+        names = [name for name in _sampled(dataset, axis) if name in at]
+        if len(names) > 1:
+            raise SweepError(f"{' and '.join(names)} are both along {axis}: cut it by one of them")
+        for name in names:
+            places[axis] = _nearest(dataset[name], {name: places.pop(name)})
+    return places
+
+
+def _cut_text(shown: xr.Dataset, axis: str, parameters: Sequence[str]) -> str:
+    """Where an axis is cut; of several parameters, the number of the place and their values."""
+    there = quantity(shown[axis])
+    return f"{there} ({values_of(shown, parameters)})" if parameters else there
+
+
+def values_of(dataset: xr.Dataset, names: Iterable[str]) -> str:
+    """Parameters of one point with their values: "mass = 1 kg, friction = 0.3"."""
+    return ", ".join(f"{name} = {quantity(dataset[name])}" for name in names)
 
 
 def _nearest(axis: xr.DataArray, at: Mapping[str, float]) -> int:

@@ -141,7 +141,7 @@ def dataset_json(
         "model": dataset.attrs["model"],
         "dimensions": {str(name): size for name, size in dataset.sizes.items()},
         "axes": [
-            {"name": name, "dimension": str(values.dims[0]), "size": values.size}
+            {"name": name, "dimension": ", ".join(map(str, values.dims)), "size": values.size}
             | {"least": float(values.min()), "greatest": float(values.max()), **_labels(values)}
             for name, values in along.items()
         ],

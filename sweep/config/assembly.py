@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 import numpy as np
 
-from sweep.config.axes import axis, declared_size
+from sweep.config.derived import check_derived, derived_of
+from sweep.config.grid import axes_of, parameters_on
 from sweep.config.model_file import known_models, read_model
 from sweep.config.problems import Check, Problem, UnreadableError, readable
 from sweep.config.quantities import number, refuse_outside
 from sweep.config.sample import Sample, sample_of
-from sweep.config.schema import AxisTable, TopLevel, checked
+from sweep.config.schema import TopLevel
 from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
 from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
-from sweep.plan import MAX_SWEEP_POINTS
-from sweep.spec import Axis, Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep
+from sweep.spec import Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep
 from sweep.wording import listed, nearest, shown
 
 
@@ -33,9 +32,11 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         yield from _constants(top, known, model)
         yield from _outputs(top, model, None)
         return None
-    varied = (*top.axes, *sample.names)
+    varied = (*parameters_on(top.axes, known), *sample.names, *top.derived)
     parameter_set = yield from _parameter_set(top, model, varied)
-    axes = yield from _axes(document, top, known, model, sample)
+    derived = yield from derived_of(top, known, _unknown(top.derived, known, model))
+    unknown = _unknown(parameters_on(top.axes, known), known, model)
+    axes = yield from axes_of(document, top, known, unknown, sample.axis, model.outputs)
     constants = yield from _constants(top, known, model)
     outputs = yield from _outputs(top, model, parameter_set)
     required = (
@@ -47,7 +48,7 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     yield from _check_relations(model, constants)
     if method is None or parameter_set is None:
         return None
-    return Sweep(
+    sweep = Sweep(
         model=model,
         method=method,
         parameter_set=parameter_set,
@@ -55,7 +56,10 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         axes=axes,
         outputs=outputs,
         dtype=top.dtype,
+        derived=derived,
     )
+    yield from check_derived(sweep.of_points)
+    return sweep
 
 
 def _model(document: Document, top: TopLevel) -> Check[Model | None]:
@@ -134,7 +138,7 @@ def _sample(
     for name in sample.names:
         if name in top.parameters:
             yield Problem("sample", name, "also given under [parameters]; keep one of the two")
-        if name in top.axes:
+        if name in parameters_on(top.axes, known):
             yield Problem("sample", name, "also given under [axes]; keep one of the two")
     return sample
 
@@ -178,52 +182,9 @@ def _parameter_set(
 
 def _table_of(name: str, top: TopLevel) -> str:
     """The table in which a parameter is given."""
-    tables = {"parameters": top.parameters, "axes": top.axes}
+    groups = {f"axes.{axis}": raw for axis, raw in top.axes.items() if is_table(raw)}
+    tables = {"parameters": top.parameters, "axes": top.axes, "derived": top.derived, **groups}
     return next((each for each, entries in tables.items() if name in entries), "sample")
-
-
-def _axes(
-    document: Document,
-    top: TopLevel,
-    known: Mapping[str, Parameter],
-    model: Model,
-    sample: Sample,
-) -> Check[tuple[Axis, ...]]:
-    """The axes in the order of the file, then that of the sample, which is in every cell."""
-    sampled = [sample.axis] if sample.axis else []
-    n_sampled = math.prod(axis.size for axis in sampled)
-    n_points = n_sampled * math.prod(map(declared_size, top.axes.values()))
-    is_too_large = n_points > MAX_SWEEP_POINTS  # known before the values fill the memory
-    axes: list[Axis] = []
-    unknown = _unknown(top.axes, known, model)
-    for name, raw in top.axes.items():
-        if name in unknown:
-            yield Problem("axes", name, unknown[name])
-        elif name in top.parameters:
-            yield Problem("axes", name, "also given under [parameters]; keep one of the two")
-        elif not is_table(raw):
-            form = f"{name} = {{ values = [...] }} or {{ linspace = [first, last, count] }}"
-            yield Problem("axes", name, f"{shown(raw)} is not a table; write {form}")
-        elif not is_too_large:
-            axes += yield from _axis(document, known[name], raw)
-    axes += sampled
-    n_points = n_points if is_too_large else math.prod(axis.size for axis in axes)
-    if n_points > MAX_SWEEP_POINTS:
-        cure = "give shorter axes" + (", or a smaller sample" if sampled else "")
-        message = f"{n_points:,} points are more than {MAX_SWEEP_POINTS:,}; {cure}"
-        yield Problem("axes", "", message)
-    return tuple(axes)
-
-
-def _axis(document: Document, parameter: Parameter, raw: dict[str, object]) -> Check[list[Axis]]:
-    """The axis in a list, which is empty if there are problems."""
-    table, wrong = checked(AxisTable, raw)
-    for key, message in wrong.items():
-        yield Problem("axes", parameter.name, f"{key}: {message}")
-    if wrong:
-        return []
-    made = yield from readable("axes", parameter.name, axis, table, parameter, document.folder)
-    return [] if made is None else [made]
 
 
 def _constants(

@@ -14,6 +14,7 @@ from sweep.config.sweep_file import (
     TOP_LEVEL_KEYS,
     Document,
     Table,
+    has_several,
     is_table,
 )
 from sweep.errors import Fault
@@ -108,7 +109,8 @@ def _value(text: str) -> object:
 def _changed(document: Document, override: Override) -> Document:
     table, key, value, option = override
     tables = document.tables
-    if table in ("parameters", "axes") or (table == "sample" and key not in SAMPLE_KEYS):
+    is_entry = table == "sample" and key in SAMPLE_KEYS
+    if table in ("parameters", "axes", "sample", "derived") and not is_entry:
         tables, table = _with_parameter(tables, override)
     else:
         tables = _with_entry(tables, table, key, value)
@@ -122,17 +124,34 @@ def _with_parameter(tables: Table, override: Override) -> tuple[Table, str]:
     in a sample if the document has one. Its entries in the other tables are removed.
     """
     name = override.key
-    is_axis = is_table(override.value) and not AXIS_FORMS.isdisjoint(override.value)
+    value = override.value
+    is_axis = has_several(value) or (is_table(value) and not AXIS_FORMS.isdisjoint(value))
     by_form = "sample" in tables and not is_axis
     in_sample = override.table == "sample" or (override.table == "parameters" and by_form)
     varied = "sample" if in_sample else "axes"
-    table = varied if is_table(override.value) else "parameters"
-    for other in {"parameters", "axes", "sample"} - {table}:
+    table = varied if is_table(value) else "parameters"
+    if override.table == "derived":
+        table = "derived"
+    for other in {"parameters", "axes", "sample", "derived"} - {table}:
         entries = tables.get(other)
         if is_table(entries) and not (other == "sample" and name in SAMPLE_KEYS):
             kept = {key: value for key, value in entries.items() if key != name}
             tables = {**tables, other: kept}
-    return _with_entry(tables, table, name, override.value), table
+    tables = _without_in_groups(tables, name)
+    return _with_entry(tables, table, name, value), table
+
+
+def _without_in_groups(tables: Table, name: str) -> Table:
+    """The tables without the parameter in [axes.NAME]; a table that has no other goes."""
+    axes = tables.get("axes")
+    if not is_table(axes):
+        return tables
+    kept = {
+        axis: {key: value for key, value in raw.items() if key != name} if has_several(raw) else raw
+        for axis, raw in axes.items()
+    }
+    emptied = {axis for axis, raw in axes.items() if has_several(raw) and not kept[axis]}
+    return {**tables, "axes": {axis: raw for axis, raw in kept.items() if axis not in emptied}}
 
 
 def _with_entry(tables: Table, table: str, key: str, value: object) -> Table:

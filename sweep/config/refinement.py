@@ -10,6 +10,7 @@ import numpy as np
 from sweep.config.problems import Check, Problem, in_table
 from sweep.config.quantities import first_outside, requirement
 from sweep.config.schema import RefineTable, TopLevel, checked
+from sweep.config.sweep_file import has_several
 from sweep.refine.mesh import halved, is_geometric
 from sweep.refine.refiner import MAX_REFINED_POINTS
 from sweep.spec import Axis, Parameter, Refinement, Sweep
@@ -37,7 +38,7 @@ def refinement_of(top: TopLevel, sweep: Sweep | None) -> Check[Refinement | None
     if sweep is not None:
         if "tolerance" not in wrong:
             yield from _check_tolerance(top.refine, names, sweep)
-        if top.sample is None:
+        if top.sample is None and not any(map(has_several, top.axes.values())):
             yield from _check_axes(sweep, table.levels or 0)
     return Refinement(tuple(names), table.levels or 0, table.tolerance)
 
@@ -65,6 +66,10 @@ def _check_grid(top: TopLevel) -> Check[None]:
     if top.sample is not None:
         message = "a [sample] has no cells to halve; replace it by [axes], or remove [refine]"
         yield Problem("refine", "", message)
+    elif groups := [name for name, raw in top.axes.items() if has_several(raw)]:
+        message = "several parameters along one axis cannot be halved; give each an axis of its own"
+        for name in groups:
+            yield Problem(f"axes.{name}", "", f"{message}, or remove [refine]")
     elif not top.axes:
         yield Problem("refine", "", "there is no axis; give the coarse grid under [axes]")
     elif len(top.axes) > MAX_REFINED_AXES:

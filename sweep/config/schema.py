@@ -39,6 +39,7 @@ class TopLevel(Table):
     parameters: dict[str, object] = Field({}, description="a table")
     axes: dict[str, object] = Field({}, description="a table")
     sample: dict[str, object] | None = Field(None, description="a table")
+    derived: dict[str, object] = Field({}, description="a table")
     refine: dict[str, object] | None = Field(None, description="a table")
     wear: dict[str, object] | None = Field(None, description="a table")
     run: dict[str, object] = Field({}, description="a table")

@@ -40,6 +40,7 @@ def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
         "outputs": [output.name for output in sweep.outputs],
         "dtype": sweep.dtype,
         "parameters": {n: v for n, v in sweep.constants.items() if not math.isnan(v)},
+        "derived": dict(sweep.derived),
         **_varied(sweep.axes, source),
     }
 
@@ -77,7 +78,7 @@ def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:
     tables: dict[str, object] = {}
     for axis in axes:
         recipe = cast("dict[str, Any]", _whole(axis.recipe))
-        if isinstance(recipe.get("file"), dict):
+        if _is_from_file(recipe) or any(map(_is_from_file, recipe.values())):
             message = (
                 f"the values of {axis.name} were read from a file; name the sweep file instead"
             )
@@ -90,6 +91,12 @@ def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:
         else:
             tables["axes"] = {**cast("dict[str, Any]", tables.get("axes", {})), axis.name: recipe}
     return tables
+
+
+def _is_from_file(recipe: object) -> bool:
+    """Whether values with this recipe were read from a file, which it knows by its digest."""
+    entries = cast("Mapping[str, object]", recipe if isinstance(recipe, dict) else {})
+    return isinstance(entries.get("file"), dict)
 
 
 def _whole(value: object) -> object:

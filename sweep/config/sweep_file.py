@@ -21,7 +21,7 @@ Table = dict[str, object]
 Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry
 
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
-TABLES = ("parameters", "axes", "sample", "refine", "wear", "run")
+TABLES = ("parameters", "axes", "sample", "derived", "refine", "wear", "run")
 # All other keys of [sample] are parameters.
 SAMPLE_KEYS = ("method", "points", "seed", "scramblings", "file", "columns")
 MAX_FILE_BYTES = 2**26
@@ -56,6 +56,11 @@ class Document:
 def is_table(value: object) -> TypeGuard[Table]:
     """Whether it is a table, whose keys are text (`plain` has seen to that)."""
     return isinstance(value, dict)
+
+
+def has_several(axis: object) -> TypeGuard[Table]:
+    """Whether an entry of [axes] is a table of several parameters along one dimension."""
+    return is_table(axis) and any(map(is_table, axis.values()))
 
 
 def read(source: str | Path | Mapping[str, object]) -> Document:

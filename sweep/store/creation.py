@@ -40,14 +40,14 @@ def build(
         shape, file, part = (each + variable.inner_shape for each in (sweep.shape, chunks, parts))
         _make_array(group, variable, shape, file, part, separator)
     steps = dict(zip(sweep.dimensions, parts, strict=True))
+    coordinates = layout.coordinates(sweep)
     made = {
         variable.name: (_make_coordinate(group, variable, values, steps), values)
-        for variable, values in layout.coordinates(sweep)
+        for variable, values in coordinates
     }
     for axis in sweep.axes:
-        _fill(
-            {name: made.pop(name) for name in axis.columns}, axis.size, _stretch(steps[axis.name])
-        )
+        along = [each.name for each, _ in coordinates if each.dimensions == (axis.name,)]
+        _fill({name: made.pop(name) for name in along}, axis.size, _stretch(steps[axis.name]))
     for array, value in made.values():
         array[...] = cast("Values", value)
     _consolidate(folder)

@@ -71,6 +71,9 @@ def _heads(stored: Sweep, requested: Sweep) -> Iterator[str]:
         "dtype": (stored.dtype, requested.dtype),
         "dimensions": tuple(", ".join(s.dimensions) or "none" for s in (stored, requested)),
     }
+    for name in sorted({*stored.derived, *requested.derived}):
+        texts = (sweep.derived.get(name, "not derived") for sweep in (stored, requested))
+        heads[f"[derived] {name}"] = tuple(texts)
     for name, (there, here) in heads.items():
         if there != here:
             yield _sentence(name, there, here)
@@ -132,6 +135,8 @@ def _value(sweep: Sweep, name: str) -> float | str:
     """The value of a constant parameter, or a phrase for another one."""
     if name in sweep.constants:
         return sweep.constants[name]
+    if name in sweep.derived:
+        return "derived"
     axis = next((axis.name for axis in sweep.axes if name in axis.columns), None)
     return "no parameter" if axis is None else f"along {axis}"
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sweep import __version__
 from sweep.plan import fingerprint, recipe
 from sweep.spec import DTYPES, LEVEL, MISSING, Chunk, LongValues, Output, Parameter, Status, Sweep
+from sweep.store.derived_coordinates import stored_columns
 
 CONVENTIONS = "CF-1.11"
 MISSING_LEVEL = 255
@@ -58,7 +59,8 @@ def results(sweep: Sweep) -> list[Variable]:
 def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]]:
     """Every parameter of the sweep as a coordinate with its values; those on axes come first.
 
-    Refined points have their levels as another coordinate.
+    Refined points have their levels as another coordinate. A derived parameter that varies along
+    several axes is added by `with_derived` where results are read.
     """
     table = {parameter.name: parameter for parameter in sweep.parameters}
     along: list[tuple[Variable, LongValues | NDArray[Any]]] = [
@@ -69,8 +71,12 @@ def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]
     single = [
         (_coordinate(table[name], ()), np.array(value)) for name, value in sweep.constants.items()
     ]
+    derived = [
+        (_coordinate(table[name], dimensions), values)
+        for name, (dimensions, values) in stored_columns(sweep).items()
+    ]
     levels = [(_level(axis.name), axis.levels) for axis in sweep.axes if axis.levels is not None]
-    return [*along, *single, *levels]
+    return [*along, *single, *derived, *levels]
 
 
 def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from sweep.errors import MachineError
 from sweep.plan import chunk_counts, chunk_shape, chunks
 from sweep.spec import Chunk, Status, Sweep
 from sweep.store import layout
+from sweep.store.derived_coordinates import with_derived
 
 
 class MemoryResults:
@@ -81,7 +82,7 @@ class MemoryResults:
             for c, values in layout.coordinates(self.sweep)
         }
         attributes = layout.attributes(self.sweep, self._provenance)
-        return layout.ordered(xr.Dataset(variables, coordinates, attributes))
+        return layout.ordered(with_derived(xr.Dataset(variables, coordinates, attributes)))
 
 
 def _attributes(variable: layout.Variable) -> dict[str, Any]:

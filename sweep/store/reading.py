@@ -26,6 +26,7 @@ from sweep.store.coordinates import (
     refuse_damaged_metadata,
 )
 from sweep.store.derived import BY, opened
+from sweep.store.derived_coordinates import with_derived
 from sweep.store.files import Files
 from sweep.store.group import open_group, recipe_of
 from sweep.store.layout import MISSING_LEVEL, ordered
@@ -52,7 +53,7 @@ def open_results(path: str | Path) -> xr.Dataset:
             zarr,  # pyright: ignore[reportArgumentType]
             engine=CheckedZarr,
         )
-        return ordered(_chunked(dataset))
+        return ordered(with_derived(_chunked(dataset)))
 
 
 def refuse_unreadable(files: Files) -> None:

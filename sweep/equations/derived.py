@@ -1,0 +1,129 @@
+"""Parameters derived from others: their expressions, and values with the same bits everywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from sweep.equations.expressions import Call, Expression, Name, Number, names_in, walk
+from sweep.equations.parsing import ExpressionError, parse
+from sweep.spec import Values
+
+OPERATORS = ("+", "-", "*", "/", "**", "negative", "sqrt", "abs", "min", "max")
+MAX_POWER = 64
+CONSTANTS = {"pi": math.pi}
+
+
+@cache
+def derivation(text: str) -> Expression:
+    """The expression of a derived parameter; ExpressionError if it has more than OPERATORS."""
+    expression = parse(text)
+    for part in walk(expression):
+        if not isinstance(part, Call):
+            continue
+        if part.function not in OPERATORS:
+            known = "+ - * / ** sqrt abs min max"
+            raise ExpressionError(
+                f"column {part.column}: {part.function!r} is not one of {known}, whose bits are "
+                "the same on every machine"
+            )
+        if part.function == "**" and _power(part.arguments[1]) is None:
+            raise ExpressionError(
+                f"column {part.column}: the power is not a whole number from -{MAX_POWER} to "
+                f"{MAX_POWER}; write sqrt(...) for a root"
+            )
+    return expression
+
+
+def inputs(text: str) -> list[str]:
+    """The parameters in a derivation, in the order of appearance."""
+    return [name for name in names_in(derivation(text)) if name not in CONSTANTS]
+
+
+def in_order(derived: Mapping[str, str]) -> list[str]:
+    """The derived parameters, each after those that it is derived from.
+
+    Those in a cycle, and those derived from them, are left out.
+    """
+    left = {name: set(inputs(text)) & set(derived) for name, text in derived.items()}
+    ordered: list[str] = []
+    while ready := sorted(name for name, needed in left.items() if needed <= set(ordered)):
+        ordered += ready
+        left = {name: needed for name, needed in left.items() if name not in ready}
+    return ordered
+
+
+def value_of(text: str, values: Mapping[str, Any]) -> Any:
+    """The value of a derivation: a number or an array, broadcast from its inputs.
+
+    Infinite or NaN where a division by 0 or the like gives that.
+    """
+    with np.errstate(all="ignore"):
+        return _value(derivation(text), {**CONSTANTS, **values})
+
+
+def _value(expression: Expression, values: Mapping[str, Any]) -> Any:
+    match expression:
+        case Number(value):
+            return np.float64(value)
+        case Name(name):
+            return np.asarray(values[name], np.float64)
+        case Call("**", (base, exponent)):
+            return _raised(_value(base, values), _power(exponent) or 0)
+        case Call(function, arguments):
+            parts = [_value(argument, values) for argument in arguments]
+            found = parts[0]
+            if len(parts) == 1:
+                return _ONE[function](found)
+            for part in parts[1:]:
+                found = _TWO[function](found, part)
+            return found
+
+
+def _power(exponent: Expression) -> int | None:
+    """The whole number that an exponent is, within its bounds; else None."""
+    match exponent:
+        case Call("negative", (Number(value),)):
+            value = -value
+        case Number(value):
+            pass
+        case _:
+            return None
+    return int(value) if value.is_integer() and abs(value) <= MAX_POWER else None
+
+
+def _raised(base: Any, power: int) -> Any:
+    """The power by repeated squaring; of a negative power the reciprocal."""
+    if power == 0:
+        return np.ones_like(base)
+    found, square, left = base, base, abs(power) - 1
+    while left:
+        if left % 2:
+            found = found * square
+        left //= 2
+        square = square * square if left else square
+    return 1.0 / found if power < 0 else found
+
+
+def _less(a: Values, b: Values) -> Values:
+    """The lesser one; where they are equal the first, as zeros may have a sign."""
+    return np.where(b < a, b, a)
+
+
+def _greater(a: Values, b: Values) -> Values:
+    return np.where(b > a, b, a)
+
+
+_ONE: Mapping[str, Callable[[Any], Any]] = {"negative": lambda a: -a, "sqrt": np.sqrt, "abs": abs}
+_TWO: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "min": _less,
+    "max": _greater,
+}

@@ -1,0 +1,148 @@
+"""[axes.NAME]: several parameters along one dimension, against runs of each of its points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.analysis import plots, slices
+from sweep.config import load
+from sweep.errors import ConfigError, StoreError, SweepError
+from sweep.export import export
+from sweep.store import Store
+
+CONSTANTS = {"gravity": 10, "window_start": 4, "window_end": 12, "angular_frequency": 6.25}
+CASE: dict[str, object] = {
+    "mass": {"values": [1, "2 kg", 3]},
+    "friction": {"linspace": [0.3, 0.1, 3]},
+}
+AXES: dict[str, object] = {"base_acceleration": {"linspace": [1, 9, 5]}, "case": CASE}
+WHOLE: dict[str, object] = {
+    "model": "friction_oscillator", "outputs": ["wear_power", "regime"],
+    "parameters": CONSTANTS, "axes": AXES,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def results() -> xr.Dataset:
+    return sweep.run(WHOLE, store=None)
+
+
+def test_parameters_vary_together(results: xr.Dataset) -> None:
+    assert dict(results.sizes) == {"base_acceleration": 5, "case": 3}
+    assert results["mass"].dims == results["friction"].dims == ("case",)
+    assert results["mass"].values.tolist() == [1, 2, 3]
+    for i, (mass, friction) in enumerate(zip((1, 2, 3), results["friction"].values, strict=True)):
+        alone = {"parameters": {**CONSTANTS, "mass": mass, "friction": friction}}
+        axes = {"base_acceleration": AXES["base_acceleration"]}
+        line = sweep.run({**WHOLE, **alone, "axes": axes}, store=None)
+        for name in ("wear_power", "regime", "status"):
+            np.testing.assert_array_equal(results[name][:, i], line[name])
+
+
+def test_an_axis_may_have_the_name_of_one_of_its_parameters() -> None:
+    axes = {"mass": {"mass": {"values": [1, 2]}, "friction": {"values": [0.1, 0.2]}}}
+    parameters = {**CONSTANTS, "base_acceleration": 5}
+    found = sweep.run({**WHOLE, "axes": axes, "parameters": parameters}, store=None)
+    assert found.indexes["mass"].tolist() == [1, 2]
+    assert found["friction"].dims == ("mass",)
+
+
+def test_a_store_of_it_resumes_shows_and_grows(results: xr.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    found = sweep.run(WHOLE, store=path, chunk_points=2)
+    xr.testing.assert_identical(found.drop_attrs().load(), results.drop_attrs())
+    again = load(path)
+    assert not Store.create(path, again.sweep, provenance={}).differences(again.sweep)
+    assert not Store.open(path).differences(load(WHOLE).sweep)
+    other = {**CASE, "friction": {"linspace": [0.3, 0.2, 3]}}
+    gist = r"axis case: friction = .*0\.1, 3.* in the store, friction = .*0\.2, 3"
+    with pytest.raises(StoreError, match=gist):
+        sweep.run({**WHOLE, "axes": {**AXES, "case": other}}, store=path)
+    longer = {"mass": {"values": [1, 2, 3, 5]}, "friction": {"values": [0.3, 0.2, 0.1, 0.7]}}
+    grown = Store.extend(path, load({**WHOLE, "axes": {**AXES, "case": longer}}).sweep)
+    assert grown.sweep.shape == (5, 4)
+    export(found, tmp_path / "a.csv")
+    rows = [line for line in (tmp_path / "a.csv").read_text().splitlines() if line[0] != "#"]
+    assert rows[0].startswith("base_acceleration,friction,mass,wear_power")
+    assert rows[2].startswith("1.0,0.2,2.0,")
+
+
+def test_options_change_it(tmp_path: Path) -> None:
+    fixed = load(WHOLE, ["mass=4"]).sweep
+    assert fixed.constants["mass"] == 4
+    assert [set(axis.columns) for axis in fixed.axes] == [{"base_acceleration"}, {"friction"}]
+    assert load(WHOLE, ["mass=4", "friction=0.1"]).sweep.dimensions == ("base_acceleration",)
+    pair = "case={ mass = { values = [7] }, friction = { values = [0.5] } }"
+    assert load(WHOLE, [f"axes.{pair}"]).sweep.shape == (5, 1)
+    at = {"mass": 2, "friction": 0.1, "base_acceleration": 3}
+    traced = sweep.trace(WHOLE, at, samples=5)
+    assert {name: float(traced[name]) for name in at} == at
+    with pytest.raises(SweepError, match=r"--at base_acceleration=\.\.\. --at friction=\.\.\."):
+        sweep.trace(WHOLE, {"mass": 2}, samples=5)
+
+
+def test_values_may_come_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("m,mu\n1,0.3\n2,0.2\n")
+    file = str(tmp_path / "cases.csv")
+    case = {"mass": {"file": file, "column": "m"}, "friction": {"file": file, "column": "mu"}}
+    sweep.run({**WHOLE, "axes": {**AXES, "case": case}}, store=tmp_path / "a.zarr")
+    with pytest.raises(ConfigError, match="the values of case were read from a file"):
+        load(tmp_path / "a.zarr")
+
+
+def test_it_is_drawn_as_lines_and_cut_by_its_parameters(results: xr.Dataset) -> None:
+    labels = [str(line.get_label()) for line in plots.draw(results).axes[0].get_lines()]
+    pairs = ((1, 0.3), (2, 0.2), (3, 0.1))
+    assert labels == [f"friction = {mu}, mass = {mass} kg" for mass, mu in pairs]
+    shown = slices.cut(results, None, {"mass": 2.9})
+    assert shown.cuts == {"case": "2 (friction = 0.1, mass = 3 kg)"}
+    np.testing.assert_array_equal(shown.values, results["wear_power"][:, 2])
+    assert slices.cut(results, None, {"case": 0}).cuts == {
+        "case": "0 (friction = 0.3, mass = 1 kg)"
+    }
+    with pytest.raises(SweepError, match="friction and mass are both along case: cut it by one"):
+        slices.cut(results, None, {"mass": 1, "friction": 0.3})
+
+
+BROKEN: list[tuple[Mapping[str, object], str]] = [
+    ({"case": {"mass": {"values": [1]}, "friction": {"values": [0.1, 0.2]}}},
+     "[axes.case]: its parameters have different numbers of values: mass 1, friction 2; give as"),
+    ({"case": {}}, "[axes.case]: empty; give the parameters along it: mass = { values"),
+    ({"case": {"mas": {"values": [1]}}}, "[axes.case] mas: friction_oscillator has no such parame"),
+    ({"case": {"mass": 3, "friction": {"values": [1]}}},
+     "[axes.case] mass: 3 is not a table; write mass = { values = [...] }"),
+    ({"case": {"mass": {"values": []}}}, "[axes.case] mass: values is empty; give at least one"),
+    ({"case": {"mass": {"value": [1]}}}, "[axes.case] mass: value: there is no such key; did you"),
+    ({"case": {"mass": {"values": [-1]}}}, "[axes.case] mass: value 1: -1 is out of range"),
+    ({"case": {"gravity": {"values": [9]}}}, "[axes.case] gravity: also given under [parameters]"),
+    ({"case": {"mass": {"values": [1]}}, "mass": {"values": [2]}},
+     "[axes] mass: given along several axes; keep one of them"),
+    ({"gravity": {"mass": {"values": [1]}, "friction": {"values": [1]}}},
+     "[axes.gravity]: gravity is a parameter that is not in this table; choose another name"),
+    ({"point": {"mass": {"values": [1]}}}, "[axes.point]: 'point' has a meaning of its own in"),
+    ({"status": {"mass": {"values": [1]}}}, "[axes.status]: 'status' is the status of a point"),
+    ({"wear_power": {"mass": {"values": [1]}}}, "[axes.wear_power]: results have names like this"),
+    ({"two words": {"mass": {"values": [1]}}}, "'two words' is not a name; write a letter of a"),
+    ({"a": {"mass": {"linspace": [1, 2, 10**8]}}, "b": {"friction": {"linspace": [0, 1, 10**8]}}},
+     "[axes]: 10,000,000,000,000,000 points are more than"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("axes", "gist"), BROKEN)
+def test_a_fault_is_told_with_its_cure(axes: Mapping[str, object], gist: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load({**WHOLE, "axes": axes, "parameters": {**CONSTANTS, "base_acceleration": 1}})
+    assert any(str(fault).startswith(gist) or gist in str(fault) for fault in caught.value.faults)
+
+
+def test_it_cannot_be_refined() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load({**WHOLE, "refine": {"output": "regime", "levels": 2}})
+    (fault,) = caught.value.faults
+    assert str(fault).startswith("[axes.case]: several parameters along one axis cannot be halved")

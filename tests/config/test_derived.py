@@ -1,0 +1,251 @@
+"""[derived]: parameters from others, against runs that are given the values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sweep
+from sweep.analysis.comparison import reference_sweep
+from sweep.config import load
+from sweep.equations.derived import in_order, inputs, value_of
+from sweep.errors import ConfigError, StoreError, SweepError
+from sweep.export import export
+from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
+from sweep.spec import Axis
+from sweep.store import Store
+
+CONSTANTS = {"gravity": 10, "window_start": 4}
+AXES = {"mass": {"values": [1, 2, 3]}, "friction": {"linspace": [0.1, 0.5, 4]}}
+DERIVED = {
+    "base_acceleration": "gravity*friction*(1 + mass)",  # along both axes
+    "angular_frequency": "5*mass**2",  # along one
+    "window_end": "3*window_start",  # constant
+    "phase": "angular_frequency/100",  # from a derived one
+}
+WHOLE: dict[str, object] = {
+    "model": "friction_oscillator", "outputs": ["wear_power", "regime"],
+    "parameters": CONSTANTS, "axes": AXES, "derived": DERIVED,
+}  # fmt: skip
+
+
+# Values.
+
+NUMBERS = st.floats(0.125, 8, allow_nan=False)
+EXPRESSIONS = st.recursive(
+    st.sampled_from(["a", "b", "0.3", "7", "1e-3"]),
+    lambda parts: st.one_of(
+        st.tuples(parts, st.sampled_from("+-*/"), parts).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
+        st.tuples(st.sampled_from(["min", "max"]), parts, parts, parts).map(
+            lambda t: f"{t[0]}({t[1]}, {t[2]}, {t[3]})"
+        ),
+        parts.map(lambda part: f"abs({part})"),
+        parts.map(lambda part: f"sqrt(abs({part}))"),
+        parts.map(lambda part: f"-{part}"),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=EXPRESSIONS, a=NUMBERS, b=NUMBERS)
+def test_values_are_those_of_python(text: str, a: float, b: float) -> None:
+    """Of which each operation is one of IEEE 754."""
+    names = {"a": a, "b": b, "min": min, "max": max, "abs": abs, "sqrt": math.sqrt}
+    try:
+        right = eval(text, {"__builtins__": {}}, names)  # of texts made above
+    except ZeroDivisionError:
+        return
+    found = value_of(text, {"a": np.array([a, 1.0]), "b": b})
+    assert float(np.broadcast_to(found, 2)[0]) == right
+
+
+@pytest.mark.parametrize("power", [-64, -7, -1, 0, 1, 2, 3, 5, 10, 64])
+def test_powers(power: int) -> None:
+    x = np.array([1.1, -0.7, 2.0])
+    np.testing.assert_allclose(value_of(f"x**{power}", {"x": x}), x**power, rtol=1e-14)
+    assert float(value_of(f"x**{power}", {"x": 2.0})) == 2.0**power
+
+
+def test_the_order_follows_from_what_is_needed() -> None:
+    assert in_order({"a": "b + x", "b": "c*2", "c": "x"}) == ["c", "b", "a"]
+    assert in_order({"a": "b", "b": "a", "c": "a", "d": "x"}) == ["d"]
+    assert inputs("pi*a + min(b, a)") == ["a", "b"]
+
+
+# Runs.
+
+
+@pytest.fixture(scope="module")
+def results() -> xr.Dataset:
+    return sweep.run(WHOLE, store=None)
+
+
+def test_results_are_those_of_the_values(results: xr.Dataset) -> None:
+    assert results["base_acceleration"].dims == ("mass", "friction")
+    assert results["angular_frequency"].dims == results["phase"].dims == ("mass",)
+    assert float(results["window_end"]) == 12
+    for i, mass in enumerate((1.0, 2.0, 3.0)):
+        for j, friction in enumerate(results["friction"].values.tolist()):
+            frequency = 5 * (mass * mass)
+            values = {
+                "mass": mass, "friction": friction, "angular_frequency": frequency,
+                "window_end": 12, "phase": frequency / 100,
+                "base_acceleration": 10.0 * friction * (1 + mass),
+            }  # fmt: skip
+            here = results.isel(mass=i, friction=j)
+            assert {name: float(here[name]) for name in values} == values
+            alone = {**WHOLE, "parameters": {**CONSTANTS, **values}, "axes": {}, "derived": {}}
+            one = sweep.run(alone, store=None)
+            for name in ("wear_power", "regime", "status"):
+                np.testing.assert_array_equal(here[name], one[name], strict=True)
+
+
+@pytest.mark.parametrize("chunk_points", [1, 3, 4, 5, 12])
+def test_columns_of_any_chunks_have_the_values(results: xr.Dataset, chunk_points: int) -> None:
+    plan = load(WHOLE).sweep
+    for chunk in chunks(plan.shape, chunk_shape(plan, chunk_points)):
+        found = points(plan, chunk)
+        for name in DERIVED:
+            column = found.columns[name]
+            i = np.arange(chunk.n_points) // column.repeat % len(column.values)
+            right = results[name].broadcast_like(results["status"])
+            right = right.transpose("mass", "friction").values[chunk.slices].ravel()
+            np.testing.assert_array_equal(column.values[i], right)
+
+
+def test_a_store_resumes_and_grows_with_them(results: xr.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    found = sweep.run(WHOLE, store=path, chunk_points=4)
+    xr.testing.assert_identical(found.drop_attrs().load(), results.drop_attrs())
+    assert {"angular_frequency", "phase", "window_end"} <= set(xr.open_zarr(path).coords)
+    assert not Store.open(path).differences(load(path).sweep)
+    other = {**DERIVED, "angular_frequency": "6*mass**2"}
+    gist = r"\[derived\] angular_frequency: 5\*mass\*\*2 in the store, 6\*mass\*\*2 in this sweep"
+    with pytest.raises(StoreError, match=gist):
+        sweep.run({**WHOLE, "derived": other}, store=path)
+    longer = {**WHOLE, "axes": {**AXES, "mass": {"values": [1, 2, 3, 7]}}}
+    assert Store.extend(path, load(longer).sweep).sweep.shape == (4, 4)
+    xr.testing.assert_identical(
+        sweep.run(longer, store=path).drop_attrs().load(),
+        sweep.run(longer, store=None).drop_attrs(),
+    )
+    export(results, tmp_path / "a.csv")
+    rows = [line for line in (tmp_path / "a.csv").read_text().splitlines() if line[0] != "#"]
+    assert rows[0].startswith("mass,friction,angular_frequency,base_acceleration,phase,wear_power")
+    assert len(rows) == 13
+
+
+def test_equal_expressions_are_one_sweep() -> None:
+    spaced = {**DERIVED, "angular_frequency": " 5 * (mass ** 2)"}
+    assert load({**WHOLE, "derived": spaced}).sweep.derived == load(WHOLE).sweep.derived
+
+
+def test_points_of_a_sample_in_cells_have_them() -> None:
+    drawn = {"method": "random", "points": 5, "seed": 1, "friction": {"uniform": [0.1, 0.4]}}
+    found = sweep.run({**WHOLE, "axes": {"mass": AXES["mass"]}, "sample": drawn}, store=None)
+    right = 10 * found["friction"] * (1 + found["mass"])
+    np.testing.assert_array_equal(found["base_acceleration"], right.transpose("mass", "point"))
+
+
+def test_values_given_replace_them() -> None:
+    fixed = load(WHOLE, ["angular_frequency=3", "derived.window_end=2.5*window_start"]).sweep
+    assert fixed.constants["angular_frequency"] == 3
+    assert fixed.derived["window_end"] == "2.5*window_start"
+    varied = load(WHOLE, ["angular_frequency={ values = [1, 2] }"]).sweep
+    assert varied.dimensions == ("mass", "friction", "angular_frequency")
+    traced = sweep.trace(WHOLE, {"mass": 2, "friction": 0.2}, samples=5)
+    assert float(traced["base_acceleration"]) == 10 * 0.2 * 3
+    assert float(traced["phase"]) == 20 / 100
+
+
+def test_refined_points_have_them(tmp_path: Path) -> None:
+    derived = {**DERIVED, "base_acceleration": "2*mass"}
+    refined = {**WHOLE, "derived": derived, "refine": {"output": "regime", "levels": 2}}
+    found = sweep.run(refined, store=tmp_path / "a.zarr")
+    assert found.sizes["point"] > 12
+    assert found["regime"].values.max() > found["regime"].values.min()
+    np.testing.assert_array_equal(found["base_acceleration"], 2 * found["mass"])
+
+
+def test_other_methods_compute_at_the_same_values(results: xr.Dataset) -> None:
+    """Also those that have whole numbers by default: a kernel reads the bits of doubles."""
+    controls = {"step": 1e-3, "tangential_stiffness": 1e5}
+    found = reference_sweep(results, "euler", controls)
+    whole = chunk_at((0, 0), found.shape, found.shape)
+    asked = {**WHOLE, "method": "euler", "parameters": {**CONSTANTS, **controls}}
+    columns, right = (points(each, whole).columns for each in (found, load(asked).sweep))
+    assert columns["blocks"].values.tolist() == [1]
+    for name in right:
+        np.testing.assert_array_equal(columns[name].values, right[name].values, strict=True)
+
+
+def test_variants_that_depend_on_them_are_not_used() -> None:
+    """A kernel without a spring would be wrong, and whether one is there depends on the point."""
+    plan = load(WHOLE, ["derived.stiffness=mass - mass"]).sweep
+    (chunk,) = chunks(plan.shape, plan.shape)
+    assert points(plan, chunk).variants == ("no_damping", "no_shaking")
+    assert variant_sets(plan, plan.shape) == [("no_damping", "no_shaking")]
+
+
+BROKEN: list[tuple[Mapping[str, object], str]] = [
+    ({"stifness": "5*mass"}, "stifness: friction_oscillator has no such parameter; did you mean"),
+    ({"stiffness": "5*mas"}, "stiffness: '5*mas' has mas, which is not a parameter; did you mean"),
+    ({"stiffness": 5}, "stiffness: 5 is not an expression in quotes; write stiffness = "),
+    ({"stiffness": "5"}, "stiffness: '5' has no parameter; move it to [parameters]"),
+    ({"stiffness": "5mass"}, "stiffness: column 1: '5mass': to multiply, write 5*mass"),
+    ({"stiffness": "5*mass^2"}, "stiffness: column 7: '^': write ** for a power"),
+    ({"stiffness": "sin(mass)"}, "column 1: 'sin' is not one of + - * / ** sqrt abs min max"),
+    ({"stiffness": "mass**0.5"}, "column 1: the power is not a whole number from -64 to 64"),
+    ({"stiffness": "mass**friction"}, "column 1: the power is not a whole number from -64 to 64"),
+    ({"stiffness": "mass > 1"}, "column 1: '>' is not one of + - * /"),
+    ({"stiffness": ""}, "stiffness: empty; write an expression"),
+    ({"stiffness": "damping", "damping": "stiffness"},
+     "stiffness: derived from itself through damping; break the circle"),
+    ({"stiffness": "stiffness + mass"}, "stiffness: derived from itself through stiffness"),
+    ({"gravity": "10*mass"}, "gravity: also given under [parameters]; keep one of the two"),
+    ({"friction": "mass"}, "friction: also given under [axes]; keep one of the two"),
+    ({"stiffness": "1 - mass"}, "stiffness: 1 - mass is -1.0; it has to be at least 0 N/m"),
+    ({"stiffness": "1/(mass - 2)"}, "stiffness: 1/(mass - 2) is -1.0; it has to be at least 0"),
+    ({"stiffness": "mass/(friction - friction)"}, "is inf; it has to be at least 0 N/m"),
+    ({"stiffness": "sqrt(1.5 - mass)"}, "is nan; it has to be at least 0 N/m"),
+    ({"stiffness": "start_cycle*mass"}, "start_cycle is not a parameter of this sweep; derive sti"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("derived", "gist"), BROKEN)
+def test_a_fault_is_told_with_its_cure(derived: Mapping[str, object], gist: str) -> None:
+    given = {**CONSTANTS, "base_acceleration": 1, "angular_frequency": 6, "window_end": 12}
+    with pytest.raises(ConfigError) as caught:
+        load({**WHOLE, "parameters": given, "derived": derived})
+    faults = [str(fault) for fault in caught.value.faults]
+    assert any(fault.startswith("[derived]") and gist in fault for fault in faults), faults
+
+
+def test_a_parameter_that_the_kernel_derives_is_no_input() -> None:
+    given = {
+        **CONSTANTS,
+        "base_acceleration": 1,
+        "angular_frequency": 6,
+        "window_end": 12,
+        "step": 1e-3,
+    }
+    asked = {**WHOLE, "method": "euler", "parameters": {**given, "tangential_stiffness": 1e5}}
+    with pytest.raises(ConfigError, match="tangential_damping is found while a point is computed"):
+        load({**asked, "derived": {"stiffness": "tangential_damping*mass"}})
+
+
+def test_a_value_out_of_range_that_was_not_checked_ends_the_run() -> None:
+    plan = load(WHOLE).sweep
+    masses = Axis("mass", {"mass": np.array([1.0, math.inf])}, {"values": [1, math.inf]})
+    (chunk,) = chunks((2, 4), (2, 4))
+    with pytest.raises(SweepError, match=r"\[derived\] .* is inf; it has to be"):
+        points(replace(plan, axes=(masses, plan.axes[1])), chunk)
