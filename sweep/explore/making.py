@@ -29,8 +29,8 @@ def explore(
 ) -> Path:
     """Write the explorer of a store, or of a sweep file whose points the page computes itself.
 
-    The page contains `outputs` of a store, by default all. They are thinned evenly, and rounded
-    to three digits, until the page has at most `kilobytes`. The same store, named in the same way,
+    The page contains `outputs` of a store, by default all. They are rounded to 0.2 % and
+    thinned evenly until the page has at most `kilobytes`. The same store, named in the same way,
     gives the same bytes. SweepError if there is nothing to explore, CompileError if a kernel has to
     be compiled and the extra `compiler` is missing.
     """

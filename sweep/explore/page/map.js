@@ -160,11 +160,8 @@ class MapView {
       const [a, b] = [axis.place(axis.values[low]), axis.place(axis.values[high])];
       return a + (index - low) * (b - a);
     };
-    for (let k = 0; k + 3 < lines.length; k += 4) {
-      const [x0, y0, x1, y1] = lines.slice(k, k + 4);
-      c.moveTo(this.toX(place(view.x, x0)), this.toY(place(view.y, y0)));
-      c.lineTo(this.toX(place(view.x, x1)), this.toY(place(view.y, y1)));
-    }
+    for (const line of lines)
+      line.forEach(([x, y], k) => c[k ? "lineTo" : "moveTo"](this.toX(place(view.x, x)), this.toY(place(view.y, y))));
     c.strokeStyle = "#e00000";
     c.lineWidth = 1.6;
     c.setLineDash(dash);

@@ -49,10 +49,31 @@ async function begin() {
   document.documentElement.dataset.ready = "yes";
 }
 
-// Ends of short lines in indices of the first two axes.
+// Long lines over the first two axes, as [x, y] in indices, from short ones in any order.
 function borderLines(bytes) {
   const ends = new Uint16Array(unshuffled(bytes, 2));
-  return Array.from(ends, (end, k) => (end / 65535) * (axes[k % 2].values.length - 1));
+  const place = (k) => [0, 1].map((d) => (ends[k + d] / 65535) * (axes[d].values.length - 1));
+  const meeting = new Map(); // the ends at each place
+  const name = (k) => ends[k] * 65536 + ends[k + 1];
+  for (let k = 0; k + 1 < ends.length; k += 2) meeting.set(name(k), [...(meeting.get(name(k)) ?? []), k]);
+  const used = new Set();
+  const follow = (k) => {
+    const line = [];
+    while (k !== undefined && !used.has(k >> 2)) {
+      used.add(k >> 2);
+      line.push(place(k ^ 2));
+      k = meeting.get(name(k ^ 2)).find((other) => !used.has(other >> 2));
+    }
+    return line;
+  };
+  const lines = [];
+  for (let k = 0; k + 3 < ends.length; k += 4) {
+    if (used.has(k >> 2)) continue;
+    const onwards = follow(k);
+    const before = meeting.get(name(k)).find((other) => !used.has(other >> 2));
+    lines.push([...(before === undefined ? [] : follow(before).reverse()), place(k), ...onwards]);
+  }
+  return lines;
 }
 
 async function hire() {
@@ -166,10 +187,11 @@ async function compute({ all = false } = {}) {
     const done = await staff.grid(grid.x.values.length, grid.y.values.length, columns, (rectangle, answer) => {
       grid.put(rectangle, answer, outputs);
       byId("progress").value = grid.done / grid.n;
-      if (performance.now() - drawn < 100) return;
-      drawn = performance.now();
+      if (performance.now() < drawn) return;
+      const start = performance.now();
       computed = grid;
       draw();
+      drawn = performance.now() + Math.max(100, 5 * (performance.now() - start)); // mostly for the workers
     });
     if (task !== grid) return;
     if (grid.done) computed = grid;
@@ -306,7 +328,7 @@ function theory() {
   const shown = state.borders && state.x + state.y === 1 ? page.borders.filter(({ at }) => at.every((i, k) => i === state.at[k + 2])) : [];
   const labels = [...new Set(page.borders.map(({ label }) => label))];
   return shown.map((border) => ({ ...border, dash: BORDER_DASHES[labels.indexOf(border.label) % 3],
-    lines: state.x === 0 ? border.lines : border.lines.map((_, k) => border.lines[k ^ 1]) }));
+    lines: state.x === 0 ? border.lines : border.lines.map((line) => line.map(([x, y]) => [y, x])) }));
 }
 
 function drawBar(scale, output) {
@@ -355,7 +377,7 @@ function sayState(grids) {
   const size = (grid) => page.sample ? `${sample.n.toLocaleString("en")} of ${total} points`
     : `${grid.x.values.length.toLocaleString("en")}${isLine() ? "" : ` × ${grid.y.values.length.toLocaleString("en")}`} points`;
   const shown = grids.at(-1);
-  byId("all").hidden = !staff || !axes.length || page.sample || preview?.whole || computed?.all && computed.key === viewKey() || sidesProduct() > MOST_AT_ONCE;
+  byId("all").hidden = !staff || !axes.length || page.sample || computed?.all && computed.key === viewKey() || sidesProduct() > MOST_AT_ONCE;
   if (task) return say(`Computing ${size(task)} …`);
   if (!shown) return say(staff ? "" : page.why);
   if (computed?.key === viewKey()) {
@@ -365,8 +387,8 @@ function sayState(grids) {
   }
   if (page.sample) return say(size());
   const there = preview.slice(state.x, state.y, state.at).there ? "" : ", at the stored values nearest to the sliders";
-  say(preview.whole ? `the stored map, ${total} points, to three digits` :
-    `a preview of the stored map: ${page.preview.points.toLocaleString("en")} of ${total} points, to three digits${there}`);
+  say(preview.whole ? `the stored map, ${total} points, rounded to 0.2 %` :
+    `a preview of the stored map: ${page.preview.points.toLocaleString("en")} of ${total} points, rounded to 0.2 %${there}`);
 }
 const sidesProduct = () => side(state.x, 0, state.window?.x, true).values.length * side(state.y, 0, state.window?.y, true).values.length;
 
