@@ -54,12 +54,15 @@ def plot(
     with their cells outlined. All values of an output that has several at each point are drawn as
     dots over one axis: a bifurcation map. With --against, another method of the model (such as
     exact) computes the same points; the relative errors are drawn, and their median and worst
-    printed. Where the other method's value is 0, errors are relative to its largest value.
+    printed. Where the other method's value is 0, errors are relative to its largest value. Of a
+    store of `sweep wear`, the depth is drawn over the years, and time_to_limit as a map in years.
     """
     from sweep.analysis.comparison import compare_slice
     from sweep.analysis.plots import draw_slice
     from sweep.analysis.saving import refuse_end, save
     from sweep.analysis.slices import cut
+    from sweep.analysis.wear_over_years import wear_of
+    from sweep.analysis.wear_pictures import default_output, draw_wear
     from sweep.store import open_results
 
     path = path or _picture_beside(store, output, against)
@@ -68,7 +71,16 @@ def plot(
         refuse_end(path)
         dataset = open_results(store)
         units = {str(name): dataset[name].attrs.get("units", "1") for name in dataset.coords}
-        shown = cut(dataset, output, in_si(cuts, units), over or (), computed=against is not None)
+        places = in_si(cuts, units)
+        if wear_of(dataset) is not None and not (over or against):
+            name = output or default_output(dataset)
+            written = save(draw_wear(dataset, name, places), path)
+            if as_json:
+                print_json({"output": name, "file": str(written)})
+            else:
+                print(written)
+            return
+        shown = cut(dataset, output, places, over or (), computed=against is not None)
         if against is not None:
             shown = compare_slice(shown, against)
         _print_plot(shown, save(draw_slice(shown), path), as_json=as_json)

@@ -1,0 +1,263 @@
+"""Pictures of wear: volume or depth over years, with bands of quantiles, and years to a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.analysis.plots import draw_slice
+from sweep.analysis.refined import holds_refined_points
+from sweep.analysis.scales import evenly
+from sweep.analysis.slices import cut, in_words, quantity
+from sweep.analysis.wear_over_years import STATES, wear_of
+from sweep.errors import SweepError
+from sweep.spec import MISSING_FLAG, POINT
+from sweep.theory.wear import YEAR
+from sweep.wording import nearest
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Values = NDArray[np.float64]
+
+MAX_LINES, MAX_BANDS = 7, 3  # values of an axis that are drawn in one picture
+CURVE_POINTS = 200
+SCALES = {  # by unit, from the finest: what the axis shows, and how many of them make one
+    "m": (("µm", 1e6), ("mm", 1e3)),
+    "m^3": (("mm³", 1e9), ("cm³", 1e6)),
+}
+READABLE = 1e3  # largest number on an axis
+THROUGH = STATES.index("worn_through")
+SAMPLE_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+LEVELS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # years that may have contours
+LONGEST = 100  # years; a map shows longer times like this
+MAX_CONTOURS = 6
+DRAWN = (
+    *("wear_depth_quantile", "wear_depth", "wear_volume_quantile", "wear_volume"),
+    *("wear_depth_maximum", "wear_volume_maximum", "wear_depth_minimum", "wear_volume_minimum"),
+)  # by default, the first that there is
+
+
+def draw_wear(
+    dataset: xr.Dataset, output: str | None = None, at: Mapping[str, float] | None = None
+) -> Figure:
+    """Draw the wear of a sweep as a matplotlib Figure.
+
+    Volume or depth, by default the depth, is drawn over the years, with one line for each value of
+    the longest axis that `at` does not cut (some of them, evenly spread); other axes are cut at
+    the value nearest to that in `at`, or at their middle. Of quantiles, the line is that nearest
+    to the median, with a band between each pair around it; of a sample, its quantiles are drawn.
+    Between the years, curves are interpolated as powers of time. A cross marks where a tube is worn
+    through; a limit is dashed. The time to a limit is drawn as a map in years, in which some years
+    have contours. SweepError for unknown names, and if there is nothing to draw.
+    """
+    name = output or default_output(dataset)
+    names = [str(each) for each in dataset.data_vars if each != "status"]
+    if name not in names:
+        raise SweepError(f"this wear has no output {name!r}: {nearest(name, names)}")
+    at = dict(at or {})
+    if "time" in dataset[name].dims and dataset[name].dtype.kind == "f":
+        return _over_years(dataset, name, at)
+    if name.startswith("time_to_limit"):
+        return _years_to_limit(dataset, name, at)
+    return draw_slice(cut(dataset, name, at))
+
+
+def default_output(dataset: xr.Dataset) -> str:
+    """The output of wear that is drawn by default; SweepError without any."""
+    for name in DRAWN:
+        if name in dataset:
+            return name
+    raise SweepError("nothing to draw: of shares alone there is no picture over the years")
+
+
+def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    axes_of_sweep = [str(each) for each in dataset["status"].dims]
+    if unknown := [each for each in at if each not in axes_of_sweep]:
+        cure = nearest(unknown[0], axes_of_sweep)
+        raise SweepError(f"this sweep has no axis {unknown[0]!r}: {cure}")
+    free = [each for each in axes_of_sweep if each not in at]
+    is_sampled = POINT in free and not holds_refined_points(dataset)
+    along = max(
+        free, key=lambda each: (is_sampled and each == POINT, dataset.sizes[each]), default=None
+    )
+    cuts = {each: _place(dataset, each, at) for each in axes_of_sweep if each != along}
+    part = dataset.isel(cuts)[[name, _state(name)]].load()
+    if is_sampled:
+        part, along = _quantiles_of_sample(part, name), None
+    levels = part["quantile"].values if "quantile" in part.dims else None
+    most = MAX_LINES if levels is None else MAX_BANDS
+    places = [0] if along is None else evenly(part.sizes[along], most).tolist()
+    figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    lines = [part if along is None else part.isel({along: place}) for place in places]
+    unit, factor = _scale([line[name] for line in lines])
+    asked = wear_of(dataset) or {}
+    most_worn = 2 * asked["size"]["radius"] * factor if "depth" in name else np.inf
+    for i, line in enumerate(lines):
+        style = {"color": f"C{i}", "label": "" if along is None else _label(line, along)}
+        _draw(axes, line[name] * factor, line[_state(name)], levels, style, most_worn)
+    if asked.get("limit") is not None and "depth" in name:
+        words = f"limit {asked['limit'] * factor:g} {unit}"
+        axes.axhline(asked["limit"] * factor, color="0.3", ls="--", linewidth=1.0, label=words)
+    meaning = str(dataset[name].attrs["long_name"]).removeprefix("quantile of the ")
+    axes.set(xlabel="time in service [years]", ylabel=f"{meaning} [{unit}]")
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    where = ", ".join(_label(part, each) for each in cuts)
+    title = f"{dataset.attrs.get('model', 'sweep')}: {meaning}"
+    axes.set_title(f"{title} at {where}" if where else title, loc="left", fontsize="medium")
+    handles = axes.get_legend_handles_labels()[0]
+    if levels is not None:
+        handles += [
+            Patch(color="0.3", alpha=1 - (1 - _alpha(levels)) ** i, linewidth=0, label=words)
+            for i, words in enumerate(_bands(levels).values(), start=1)
+        ]
+    if handles:
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=3, fontsize="small", frameon=False
+        )
+    return figure
+
+
+def _state(name: str) -> str:
+    """The output that says whether the law holds and the tube is worn through."""
+    return name.replace("depth", "state").replace("volume", "state")
+
+
+def _quantiles_of_sample(part: xr.Dataset, name: str) -> xr.Dataset:
+    """Quantiles over the points that have a value, without interpolation; NaN: worn through."""
+    values, state = (part[each].transpose(POINT, ..., "time") for each in (name, _state(name)))
+    known = state.values[:, 0] != MISSING_FLAG
+    wear = np.where(state.values[known] == THROUGH, np.inf, values.values[known])
+    if wear.ndim != 2 or not len(wear):
+        raise SweepError("nothing to draw: no point has a wear, or each has several")
+    found = np.quantile(wear, SAMPLE_LEVELS, axis=0, method="inverted_cdf")
+    through = np.where(np.isinf(found), np.uint8(THROUGH), np.uint8(0))
+    dims = ("quantile", "time")
+    attributes = values.attrs
+    variables = {
+        name: (dims, np.where(np.isinf(found), np.nan, found), attributes),
+        _state(name): (dims, through),
+    }
+    kept = part.drop_dims(POINT).assign(variables)
+    return kept.assign_coords(quantile=list(SAMPLE_LEVELS))
+
+
+def _bands(levels: Values) -> dict[tuple[int, int], str]:
+    """The pairs of quantiles around the one nearest to the median, and their names."""
+    middle = int(np.argmin(np.abs(levels - 0.5)))
+    pairs = zip(range(middle), range(len(levels) - 1, middle, -1), strict=False)
+    return {(a, b): f"quantiles {levels[a]:.4g} to {levels[b]:.4g}" for a, b in pairs}
+
+
+def _alpha(levels: Values) -> float:
+    return 0.5 / (1 + len(_bands(levels)))
+
+
+def _draw(
+    axes: Axes,
+    values: xr.DataArray,
+    state: xr.DataArray,
+    levels: Values | None,
+    style: dict[str, Any],
+    most: float,
+) -> None:
+    """A line over the years; of quantiles that nearest to the median, and bands around it.
+
+    Bands end at the wear `most` once their upper quantile is worn through.
+    """
+    years = values["years"].values
+    if levels is None:
+        wear, codes = values.values, state.values
+    else:
+        middle = int(np.argmin(np.abs(levels - 0.5)))
+        table = values.transpose("quantile", "time").values
+        wear, codes = table[middle], state.isel(quantile=middle).values
+        for low, high in _bands(levels):
+            x, lower = _curve(years, table[low])
+            until, upper = _curve(years, table[high])
+            upper = np.interp(x, until, upper, right=most)
+            colour, alpha = style["color"], _alpha(levels)
+            axes.fill_between(x, lower, upper, color=colour, alpha=alpha, linewidth=0)
+    known = np.isfinite(wear)
+    axes.plot(*_curve(years, wear), linewidth=1.5, **style)
+    axes.plot(years[known], wear[known], ".", color=style["color"])
+    if known.any() and (codes == THROUGH).any():
+        last = int(np.flatnonzero(known)[-1])
+        axes.plot(years[last], wear[last], "x", color=style["color"], markersize=9)
+
+
+def _curve(years: Values, wear: Values) -> tuple[Values, Values]:
+    """The wear at many times from 0 to the last with a value, as powers of time between them."""
+    known = np.isfinite(wear)
+    years, wear = years[known], wear[known]
+    if not years.size:
+        return np.zeros(1), np.zeros(1)
+    x: Values = np.linspace(0.0, float(years[-1]), CURVE_POINTS)
+    if np.any(wear <= 0) or years.size == 1:
+        return x, np.interp(x, np.append(0.0, years), np.append(0.0, wear))
+    from scipy.interpolate import PchipInterpolator
+
+    slope = float(np.log(wear[1] / wear[0]) / np.log(years[1] / years[0]))
+    early: Values = wear[0] * (x[1:] / years[0]) ** slope
+    curve: Any = PchipInterpolator(np.log(years), np.log(wear))
+    late: Values = np.exp(curve(np.log(np.maximum(x[1:], years[0]))))
+    return x, np.append(0.0, np.where(x[1:] < years[0], early, late))
+
+
+def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
+    """A map or lines of the years, with contours of round numbers in a map."""
+    from matplotlib.colors import LogNorm
+
+    limit = float((wear_of(dataset) or {})["limit"])
+    variable, words = dataset[name], ""
+    if "quantile" in variable.dims:
+        variable = variable.sel(quantile=at.pop("quantile", 0.5), method="nearest")
+        words = f", quantile {float(variable['quantile']):g}"
+    years = variable / YEAR
+    clipped = years.where(np.isinf(years), years.clip(max=LONGEST)).assign_attrs(
+        long_name=f"years to a depth of {limit * 1e3:g} mm{words} (up to {LONGEST})", units="1"
+    )
+    shown = cut(dataset[["status"]].assign(years_to_limit=clipped), "years_to_limit", at)
+    figure = draw_slice(shown)
+    axes, values = figure.axes[0], shown.values
+    finite = values[np.isfinite(values) & (values > 0)]
+    if not finite.size or len(shown.axes) != 2 or shown.over or not axes.collections:
+        return figure
+    axes.collections[0].set_norm(LogNorm(min(finite.min(), LONGEST / 10), finite.max()))
+    levels = [each for each in LEVELS if finite.min() < each < finite.max()][-MAX_CONTOURS:]
+    if levels:
+        x, y = (axis.values.astype(np.float64) for axis in shown.axes)
+        known = np.where(np.isfinite(values), values, np.nan)
+        lines = axes.contour(x, y, known.T, levels=levels, colors="white", linewidths=0.8)
+        axes.clabel(lines, fmt=lambda each: f"{each:g}", fontsize="small")  # pyright: ignore[reportUnknownLambdaType]
+    return figure
+
+
+def _place(dataset: xr.Dataset, axis: str, at: Mapping[str, float]) -> int:
+    if axis not in at or axis not in dataset.coords:
+        return dataset.sizes[axis] // 2
+    return int(np.argmin(np.abs(dataset[axis].values - at[axis])))
+
+
+def _scale(lines: list[xr.DataArray]) -> tuple[str, float]:
+    """The finest unit in which the largest number drawn is readable, and its factor."""
+    drawn = np.concatenate([line.values.ravel() for line in lines])
+    largest = float(np.nanmax(drawn, initial=0.0))
+    units = SCALES[str(lines[0].attrs["units"])]
+    return next((each for each in units if largest * each[1] <= READABLE), units[-1])
+
+
+def _label(dataset: xr.Dataset, axis: str) -> str:
+    if axis not in dataset.coords:
+        return f"{in_words(axis)} at its middle"
+    return f"{in_words(axis)} = {quantity(dataset[axis])}"

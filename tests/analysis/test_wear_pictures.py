@@ -1,0 +1,108 @@
+"""Pictures of wear: their contents, read from the matplotlib figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.analysis.wear_pictures import SAMPLE_LEVELS, draw_wear
+from sweep.errors import SweepError
+
+YEARS = [1.0, 2.0, 5.0, 10.0]
+SCAR: dict[str, Any] = {
+    "law": "archard", "years": YEARS, "geometry": "tube_flat", "radius": 0.011, "length": 0.03,
+    "limit": "0.4 mm",
+}  # fmt: skip
+
+
+def results(shape: tuple[int, ...], dims: tuple[str, ...], powers: Any = None) -> xr.Dataset:
+    powers = np.linspace(0.001, 0.02, int(np.prod(shape))) if powers is None else powers
+    variables = {
+        "wear_power": (dims, np.reshape(powers, shape), {"units": "W"}),
+        "status": (dims, np.zeros(shape, np.uint8)),
+    }
+    along = {name: np.arange(n) / 10 for name, n in zip(dims, shape, strict=True)}
+    coordinates = {name: values for name, values in along.items() if name != "point"}
+    attributes = {"model": "by_hand", "title": "by hand", "recipe": "{}"}
+    return xr.Dataset(variables, coordinates, attributes)
+
+
+def labels(figure: Any) -> list[str]:
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def test_depth_over_years_for_values_of_the_longest_axis() -> None:
+    worn = sweep.wear(results((3, 20), ("friction", "speed")), **SCAR, coefficient=1e-15)
+    figure = draw_wear(worn, at={"friction": 0.17})
+    (axes,) = figure.axes
+    assert axes.get_ylabel() == "depth of the scar [µm]"
+    assert axes.get_xlabel() == "time in service [years]"
+    assert axes.get_title(loc="left") == "by_hand: depth of the scar at friction = 0.2"
+    assert sum(label.startswith("speed = ") for label in labels(figure)) == 7
+    assert labels(figure)[-1] == "limit 400 µm"
+    depths = worn.wear_depth.isel(friction=2, speed=0).values * 1e6
+    curve, dots = axes.lines[0], axes.lines[1]
+    np.testing.assert_array_equal(dots.get_ydata(), depths)
+    assert curve.get_xydata()[0].tolist() == [0, 0]
+    at_years = np.interp(YEARS, *np.transpose(curve.get_xydata()))
+    np.testing.assert_allclose(at_years, depths, rtol=1e-3)
+
+
+def test_quantiles_are_bands_and_a_worn_tube_has_a_cross() -> None:
+    spread = {"coefficient": "lognormal 1e-13 0.5 1/Pa", "quantiles": [0.05, 0.25, 0.5, 0.75, 0.95]}
+    worn = sweep.wear(results((2,), ("friction",), [0.01, 0.5]), **SCAR, **spread)
+    figure = draw_wear(worn)
+    (axes,) = figure.axes
+    assert len(axes.collections) == 4  # two bands for each of two values
+    assert labels(figure)[-2:] == ["quantiles 0.05 to 0.95", "quantiles 0.25 to 0.75"]
+    assert [line.get_marker() for line in axes.lines].count("x") == 1
+    top = max(path.vertices[:, 1].max() for band in axes.collections for path in band.get_paths())
+    assert top == pytest.approx(22)  # mm: the whole tube, once the upper quantile is through
+
+
+def test_a_sample_is_drawn_by_its_quantiles() -> None:
+    powers = np.random.default_rng(1).uniform(0.001, 0.03, 400)
+    worn = sweep.wear(results((400,), ("point",), powers), **SCAR, coefficient=1e-14)
+    (axes,) = draw_wear(worn).axes
+    depths = np.sort(worn.wear_depth.values, axis=0)
+    expected = depths[int(np.ceil(0.5 * 400)) - 1] * 1e6  # µm
+    assert SAMPLE_LEVELS[2] == 0.5
+    np.testing.assert_allclose(axes.lines[1].get_ydata(), expected, rtol=1e-14)
+    assert len(axes.collections) == 2
+
+
+def test_years_to_a_limit_are_a_map_with_contours() -> None:
+    powers = np.linspace(0, 0.02, 400)  # the first is never worn
+    worn = sweep.wear(results((20, 20), ("friction", "speed"), powers), **SCAR, coefficient=1e-14)
+    figure = draw_wear(worn, "time_to_limit")
+    axes, bar = figure.axes
+    assert bar.get_ylabel() == "years to a depth of 0.4 mm (up to 100)"
+    mesh = axes.collections[0]
+    years = worn.time_to_limit.values.T / 31_536_000
+    shown = mesh.get_array().reshape(years.shape)
+    finite = np.isfinite(years)
+    np.testing.assert_allclose(shown[finite], np.minimum(years[finite], 100), rtol=1e-14)
+    assert "years_to_limit = inf: 1 point" in "".join(labels(figure))
+    contoured = {text.get_text() for text in axes.texts}
+    assert {"10", "20", "50"} <= contoured
+
+
+def test_the_quantile_of_a_map_is_chosen() -> None:
+    spread = {"coefficient": "lognormal 1e-14 0.5 1/Pa"}
+    worn = sweep.wear(results((20, 20), ("friction", "speed")), **SCAR, **spread)
+    bar = draw_wear(worn, "time_to_limit_of_quantile", {"quantile": 0.9}).axes[1]
+    assert "quantile 0.95" in bar.get_ylabel()
+
+
+def test_what_cannot_be_drawn() -> None:
+    worn = sweep.wear(results((3, 4), ("friction", "speed")), **SCAR, coefficient=1e-14)
+    with pytest.raises(SweepError, match=r"no output 'wear_depht'.*did you mean 'wear_depth'"):
+        draw_wear(worn, "wear_depht")
+    with pytest.raises(SweepError, match=r"no axis 'frictoin'.*did you mean 'friction'"):
+        draw_wear(worn, at={"frictoin": 1})
+    assert draw_wear(worn, "wear_volume").axes[0].get_ylabel() == "worn volume [mm³]"
+    assert draw_wear(worn, "wear_state", {"time": 31_536_000.0}).axes
