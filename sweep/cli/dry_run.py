@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from sweep.cli.contents import counts_json
 from sweep.cli.printing import counted, duration, print_json, print_table, rate, share
@@ -23,7 +26,7 @@ def print_forecast(
     *,
     as_json: bool,
 ) -> None:
-    """Print what a run needs; MachineError after that if the disk is too small."""
+    """Print what a run needs; end with the status of MachineError if the disk is too small."""
     jobs = _jobs(options) if options.cluster == SLURM else {}
     if as_json:
         causes = {Status.outside_validity: found.probed.causes} if found.probed.causes else {}
@@ -38,11 +41,15 @@ def print_forecast(
             count = f"{counted(jobs['jobs'], 'job')} with {counted(jobs['cores'], 'core')} each"
             print(f"\n{count} {verb} submitted with this script:\n\n{jobs['job_script'].rstrip()}")
     if found.bytes_free is not None and not found.fits:
-        raise MachineError(
+        too_small = MachineError(
             f"the disk of {store!r} has {_bytes(found.bytes_free)} free and this run may need "
             f"{_bytes(found.bytes_on_disk)}: choose a store on another disk with -o, fewer "
             'outputs, or dtype = "float32"'
         )
+        if not as_json:
+            raise too_small
+        print(too_small, file=sys.stderr)  # stdout has its document already
+        raise typer.Exit(too_small.exit_status)
 
 
 def _print_probed(probed: Probed, sentences: Mapping[Status, str]) -> None:
