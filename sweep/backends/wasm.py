@@ -7,6 +7,7 @@ where `tribosweep_fma(a, b, c)` rounds twice.
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from sweep.backends.cache import cached, digest
-from sweep.backends.compiler import zig
+from sweep.backends.compiler import NoCompilerError, zig
 from sweep.errors import CompileError
 from sweep.models import models
 from sweep.shipped import modules_folder
@@ -85,6 +86,11 @@ def module_bytes(module: Module) -> bytes:
 
 def build(module: Module, path: Path) -> None:
     """Compile the module into a file; CompileError as of `module_bytes`."""
+    if not importlib.util.find_spec("ziglang"):
+        raise NoCompilerError(
+            "this kernel has to be compiled for browsers by zig, which is not installed: "
+            "pip install 'tribosweep[compiler]'"
+        )
     compiler = zig()
     source = path.with_suffix(".cpp")
     source.write_text(module.text, encoding="utf-8")

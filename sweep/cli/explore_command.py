@@ -45,7 +45,7 @@ def explore(
     names = [name.strip() for name in (outputs or "").split(",") if name.strip()]
     path = path or _beside(source)
     with Interruptible("stopped by {cause}: nothing was written"):
-        print(write(source, path, outputs=names, kilobytes=size))
+        print(write(source, path, outputs=names, size=size))
     if open_page:
         import webbrowser
 

@@ -17,7 +17,7 @@ from sweep.plan import model_in
 from sweep.store import Store, open_results
 from sweep.store.reading import settled
 
-DEFAULT_KILOBYTES = 250
+DEFAULT_SIZE = 250
 
 
 def explore(
@@ -25,22 +25,22 @@ def explore(
     path: str | Path,
     *,
     outputs: Sequence[str] = (),
-    kilobytes: int = DEFAULT_KILOBYTES,
+    size: int = DEFAULT_SIZE,
 ) -> Path:
     """Write the explorer of a store, or of a sweep file whose points the page computes itself.
 
-    The page contains `outputs` of a store, by default all. They are rounded to 0.2 % and
-    thinned evenly until the page has at most `kilobytes`. The same store, named in the same way,
+    The page contains `outputs` of a store, by default all. They are rounded to 0.4 % and
+    thinned evenly until the page has at most `size` kB. The same store, named in the same way,
     gives the same bytes. SweepError if there is nothing to explore, CompileError if a kernel has to
     be compiled and the extra `compiler` is missing.
     """
     subject = _subject(source, outputs)
     page = contents(subject)
-    room = kilobytes * 1000 - len(document(page).encode())
+    room = size * 1000 - len(document(page).encode())
     if room < 0:
         raise SweepError(
-            f"without any map, an explorer of {str(source)!r} has {kilobytes * 1000 - room:,} "
-            f"bytes, more than {kilobytes:,} kB: raise --size"
+            f"without any map, an explorer of {str(source)!r} has {size * 1000 - room:,} "
+            f"bytes, more than {size:,} kB: raise --size"
         )
     page |= fitting(subject, room)
     target = Path(path)

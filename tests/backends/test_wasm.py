@@ -14,6 +14,7 @@ pytest.importorskip("wasmtime")
 
 from sweep.backends.tracer import Tracer
 from sweep.backends.wasm import Module, build, module_bytes, shipped_modules, whole_kernel
+from sweep.errors import CompileError
 from sweep.source import kernel_of
 from sweep.spec import Status
 from tests.backends.wasm_host import Host, canonical, computed, traced
@@ -107,6 +108,16 @@ def test_a_module_compiled_again_has_the_same_bytes(tmp_path: Path) -> None:
     module = _module(case, "cpu", relaxed=True)
     build(module, tmp_path / "again.wasm")
     assert (tmp_path / "again.wasm").read_bytes() == module_bytes(module)
+
+
+def test_without_zig_the_message_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    case = case_of(*KERNELS["impact_oscillator-exact"], 1)
+    with pytest.raises(CompileError, match=r"pip install 'tribosweep\[compiler\]'"):
+        module_bytes(_module(case, "cpu", relaxed=False))
 
 
 def test_a_release_has_the_modules_of_every_kernel() -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import sweep
 from sweep.explore import explore
+from tests.command import CHECKOUT
 from tests.explore.sweeps import SWEEP
 from tests.explore.test_page import HOSTILE
 
@@ -264,7 +265,7 @@ def test_sliders_axes_outputs_and_limits(tab: Tab) -> None:
 
 def test_a_computation_can_be_cancelled(tab: Tab) -> None:
     """Of a grid so large that it takes a while."""
-    tab.value("(WINDOW[0] = WINDOW[1] = 3000, null)")
+    tab.value("(WINDOW[0] = WINDOW[1] = 2000, null)")
     tab.page.mouse.move(*tab.at(0.3, 0.3))
     tab.page.mouse.wheel(0, -100)
     tab.wait_for("explorer.busy")
@@ -287,6 +288,72 @@ def test_a_phone_shows_all_of_it(browser: Any, folder: Path, settings: dict[str,
     duration = phone.value("getComputedStyle(document.querySelector('button')).transitionDuration")
     assert (duration == "0s") == ("reduced_motion" in settings)
     assert phone.errors == []
+
+
+def test_relaxed_instructions_are_used_only_where_they_fuse(browser: Any) -> None:
+    blank = browser.new_page()
+    kernel = (CHECKOUT / "sweep" / "explore" / "page" / "kernel.js").read_text()
+    twice = "{ tribosweep_fma: (a, b, c) => a * b + c }"
+    once = "{ tribosweep_fma: (a) => (a - 1) ** 2 }"  # of the arguments that are tried
+    assert blank.evaluate(f"{kernel}; [fuses({twice}), fuses({once})]") == [False, True]
+
+
+def test_the_points_of_a_sample_are_dots_that_can_be_computed(browser: Any, tmp_path: Path) -> None:
+    table = {key: SWEEP[key] for key in ("format", "model", "outputs")}
+    table["parameters"] = {**SWEEP["parameters"], "wall_stiffness": 7.0}
+    table["sample"] = {
+        "method": "sobol", "points": 64, "energy": {"loguniform": [0.01, 100.0]},
+        "stiffness": {"uniform": [0.5, 3.0]},
+    }  # fmt: skip
+    ds = sweep.run(table, store=tmp_path / "sample.zarr")
+    tab = Tab(browser, explore(tmp_path / "sample.zarr", tmp_path / "sample.html"))
+    tab.click(0.5, 0.5)
+    energy = float(tab.rows("point")["energy"][0])
+    (place,) = np.flatnonzero(ds.energy.values == energy)
+    assert tab.rows("figures")["frequency"][0] == f"{float(ds.frequency[place]):.12g}"
+    assert "64 of 64 points" in tab.text("#state")
+    assert tab.errors == []
+
+
+def test_a_method_without_a_kernel_says_so_and_shows_what_is_stored(
+    browser: Any, tmp_path: Path
+) -> None:
+    table = {**SWEEP, "method": "harmonic_balance", "outputs": ["frequency"]}
+    table["parameters"] = {**SWEEP["parameters"], "wall_stiffness": 7.0}
+    table["axes"] = {
+        "energy": {"linspace": [1.0, 4.0, 4]},
+        "stiffness": {"linspace": [1.0, 2.0, 3]},
+    }
+    ds = sweep.run(table, store=tmp_path / "balance.zarr")
+    tab = Tab(browser, explore(tmp_path / "balance.zarr", tmp_path / "balance.html"))
+    tab.click(0.9, 0.1)
+    assert "array method" in tab.text("#sentence")
+    assert "--at energy=4.0" in tab.text("#trace")
+    shown = float(tab.rows("figures")["frequency"][0].removeprefix("≈ "))
+    assert shown == pytest.approx(float(ds.frequency[-1, -1]), rel=6e-3)
+    assert tab.errors == []
+
+
+@pytest.mark.broad
+def test_a_model_from_a_file_is_compiled_into_its_page(browser: Any, tmp_path: Path) -> None:
+    """Zoomed, with an output of several values, and its TOML brings its model along."""
+    path = tmp_path / "belt.toml"
+    path.write_text(
+        'format = 1\nmodel = "belt"\n[parameters]\nmass = 1.0\nstiffness = 1.0\n'
+        "kinetic_force = 0.7\nwindow_end = 50.0\n[axes]\n"
+        "belt_speed = { linspace = [0.1, 0.9, 8] }\nstatic_force = { linspace = [0.8, 2.0, 6] }\n"
+    )
+    sweep.run(path, store=tmp_path / "belt.zarr")
+    tab = Tab(browser, explore(tmp_path / "belt.zarr", tmp_path / "belt.html"))
+    tab.value("(WINDOW[0] = 12, WINDOW[1] = 9, null)")
+    tab.drag((0.3, 0.3), (0.6, 0.7))
+    window = tmp_path / "window.toml"
+    window.write_text(tab.value("windowFile()"))
+    ds = sweep.run(window, store=None)
+    assert ds.amplitude.shape == (12, 9)
+    assert (tab.computed("amplitude") == bits(ds.amplitude.values)).all()
+    tab.click(0.5, 0.5)
+    assert tab.errors == []
 
 
 def test_hostile_names_appear_as_text(browser: Any, folder: Path, tmp_path: Path) -> None:

@@ -387,8 +387,8 @@ function sayState(grids) {
   }
   if (page.sample) return say(size());
   const there = preview.slice(state.x, state.y, state.at).there ? "" : ", at the stored values nearest to the sliders";
-  say(preview.whole ? `the stored map, ${total} points, rounded to 0.2 %` :
-    `a preview of the stored map: ${page.preview.points.toLocaleString("en")} of ${total} points, rounded to 0.2 %${there}`);
+  say(preview.whole ? `the stored map, ${total} points, rounded to 0.4 %` :
+    `a preview of the stored map: ${page.preview.points.toLocaleString("en")} of ${total} points, rounded to 0.4 %${there}`);
 }
 const sidesProduct = () => side(state.x, 0, state.window?.x, true).values.length * side(state.y, 0, state.window?.y, true).values.length;
 
