@@ -6,6 +6,9 @@
 >>> ds = sweep.open_results("results/wear_power.zarr")  # lazy
 >>> ds = sweep.trace("wear_power", {"friction": 0.1, "base_acceleration": 15})  # one point's motion
 >>> ds = sweep.wear("results/wear_power.zarr", law="edf_mz", years=[1, 5, 10])
+>>> sweep.plot(ds, "wear_power", "map.png")  # or the path of a store in place of ds
+>>> sweep.export("results/wear_power.zarr", "wear_power.csv")  # or .nc, .parquet
+>>> curve = sweep.fit("results/hanisch_fig3.zarr", "xi", at={"delta": 1e-4})  # a master curve
 >>> errors = sweep.compare("results/step_size.zarr", "exact")  # against another method
 """
 
@@ -16,10 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sweep.analysis.comparison import compare as compare
+    from sweep.analysis.fitting import fit as fit
+    from sweep.analysis.plots import plot as plot
     from sweep.analysis.wear_over_years import wear as wear
     from sweep.api import run as run
     from sweep.config import load as load
     from sweep.errors import SweepError as SweepError
+    from sweep.exporting import export as export
     from sweep.store import open_results as open_results
     from sweep.tracing import trace as trace
 
@@ -27,6 +33,9 @@ __version__ = "0.1.0"
 
 PUBLIC = {
     "run": "sweep.api",
+    "plot": "sweep.analysis.plots",
+    "fit": "sweep.analysis.fitting",
+    "export": "sweep.exporting",
     "compare": "sweep.analysis.comparison",
     "wear": "sweep.analysis.wear_over_years",
     "load": "sweep.config",
@@ -35,7 +44,19 @@ PUBLIC = {
     "SweepError": "sweep.errors",
 }
 
-__all__ = ["SweepError", "__version__", "compare", "load", "open_results", "run", "trace", "wear"]
+__all__ = [
+    "SweepError",
+    "__version__",
+    "compare",
+    "export",
+    "fit",
+    "load",
+    "open_results",
+    "plot",
+    "run",
+    "trace",
+    "wear",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -17,6 +18,8 @@ from sweep.engine import run as run_engine
 from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.errors import SweepError
 from sweep.options import OPTIONS, RunKeywords, consistent
+from sweep.progress import shown as shown_progress
+from sweep.progress import somebody_looks
 from sweep.refine.passes import run_in_memory, run_in_stores
 from sweep.spec import Request, Wear
 from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
@@ -37,6 +40,7 @@ def run(
     *,
     store: str | Path | Literal["auto"] | None = "auto",
     report: Report | None = None,
+    progress: bool | None = None,
     stop: Event | None = None,
     **options: Unpack[RunKeywords],
 ) -> xr.Dataset:
@@ -48,8 +52,10 @@ def run(
     results/NAME.zarr: what is finished there is not computed again, and the Dataset is lazy. With
     store=None the Dataset is in memory and nothing is written.
 
-    `report` is called with the progress a few times a second. Set `stop`, a threading.Event, to end
-    early; of a refined sweep the Dataset then has the points of the pass that was interrupted.
+    With `progress` a bar is shown on a terminal or in a notebook, and lines elsewhere; None means
+    where somebody looks, without a `report`. `report` is called with the progress a few times a
+    second. Set `stop`, a threading.Event, to end early; of a refined sweep the Dataset then has the
+    points of the pass that was interrupted.
 
     A point that cannot be computed has a `status` that says why. With [wear] in the file, the
     Dataset also has the wear over years, which a finished store has in NAME_wear.zarr beside it.
@@ -62,16 +68,33 @@ def run(
     """
     _check_callbacks(stop, report=report)
     request = with_options(load(source, overrides), **options)
-    if store is None:
-        return _with_wear(_in_memory(request, report, stop).dataset(), request)
-    path = default_store(request, source, overrides) if store == "auto" else store
-    kept, _ = compute(request, path, report, stop)
-    return _with_wear(kept.dataset(), request)
+    with _reporting(report, progress=progress) as told:
+        if store is None:
+            return _with_wear(_in_memory(request, told, stop).dataset(), request)
+        path = default_store(request, source, overrides) if store == "auto" else store
+        kept, _ = compute(request, path, told, stop)
+        return _with_wear(kept.dataset(), request)
 
 
 run.__doc__ = f"{inspect.cleandoc(run.__doc__ or '')}\n" + "\n".join(
     f"{name}: {option.meaning}" for name, option in OPTIONS.items()
 )
+
+
+@contextmanager
+def _reporting(report: Report | None, *, progress: bool | None) -> Generator[Report | None]:
+    """Within, the progress is shown, if it is to be, and reported."""
+    if not (progress or (progress is None and report is None and somebody_looks())):
+        yield report
+        return
+    with shown_progress() as show:
+
+        def both(found: Progress) -> None:
+            show(found)
+            if report is not None:
+                report(found)
+
+        yield both
 
 
 def compute(

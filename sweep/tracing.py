@@ -120,14 +120,14 @@ def save(dataset: xr.Dataset, path: str | Path) -> Path:
         from sweep.analysis.traces import plot_trace
 
         return plot_trace(dataset, path)
-    from sweep.export import TRACE_FORMATS, export
+    from sweep.exporting import TRACE_FORMATS, export
 
     return export(dataset, path, TRACE_FORMATS)
 
 
 def refuse_end(path: Path) -> None:
     """SweepError if the suffix is not one of .nc, .zarr, .csv, .png, .pdf, .svg."""
-    from sweep.export import TRACE_FORMATS
+    from sweep.exporting import TRACE_FORMATS
 
     known = (*TRACE_FORMATS, *PICTURES)
     if path.suffix.lower() not in known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import reprlib
 import unicodedata
@@ -72,3 +73,30 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def key_text(key: str) -> str:
     """A key as messages show it: quoted unless it is a plain word."""
     return key if key.replace("-", "_").isidentifier() else shown(key)
+
+
+def duration(seconds: float) -> str:
+    """A duration such as 0.63 s, 3 min 20 s, 2 h 5 min."""
+    if not math.isfinite(seconds):
+        return "unknown"
+    if seconds < 60:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def share(part: float) -> str:
+    """A share in per cent; 100 % means all, and 0 % means none, without rounding."""
+    percent = 100 * part
+    if 0 < percent < 0.1:
+        return "below 0.1 %"
+    if 99.9 < percent < 100:
+        return "above 99.9 %"
+    return f"{percent:.1f} %"
+
+
+def rate(points_per_second: float) -> str:
+    """A rate with three significant digits: 834,000 points/s."""
+    return f"{float(f'{points_per_second:.3g}'):,.{0 if points_per_second >= 100 else 2}f} points/s"

@@ -19,7 +19,7 @@ from sweep import api
 from sweep.config import load
 from sweep.engine import Progress, failed_arrays
 from sweep.errors import ConfigError, StoreError, SweepError
-from sweep.export import export
+from sweep.exporting import export
 from sweep.plan import chunks
 from sweep.spec import Status
 from sweep.store import Store

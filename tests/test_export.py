@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import sweep
 import sweep.summary
 from sweep.errors import MachineError, SweepError
-from sweep.export import export
+from sweep.exporting import export
 from sweep.spec import Status
 from sweep.store import Store
 from tests.command import Run
@@ -67,7 +68,7 @@ def test_no_point_that_a_run_writes_meanwhile_is_ok_without_its_values(
         store.write(chunk, results_of(SWEEP, chunk))
     whole = store.dataset().load()
     read = whole.assign(wear_power=early["wear_power"]).chunk(friction=4)
-    monkeypatch.setattr("sweep.store.open_results", lambda _: read)
+    monkeypatch.setattr("sweep.exporting.open_results", lambda _: read)
     assert run("export", "a.zarr", "-o", name)[0] == 0
     status = whole["status"].values.copy()
     status[4:][status[4:] == Status.ok] = Status.pending
@@ -106,7 +107,8 @@ def test_csv_has_every_point_in_order_with_the_same_bits(
 
 
 def test_csv_says_in_comments_what_its_numbers_are(store: Store, tmp_path: Path) -> None:
-    lines = export(store.dataset(), tmp_path / "a.csv").read_text("utf-8").splitlines()
+    path = export(store.dataset(), tmp_path / "a.csv", comments=True)
+    lines = path.read_text("utf-8").splitlines()
     comments = [line for line in lines if line.startswith("#")]
     assert lines[: len(comments)] == comments
     for wanted in (
@@ -120,6 +122,50 @@ def test_csv_says_in_comments_what_its_numbers_are(store: Store, tmp_path: Path)
     assert any("2 slip_slip" in line for line in comments)
     sentence = SWEEP.model.sentences[Status.diverged]
     assert any(f"diverged: {sentence}" in line for line in comments)
+
+
+def test_pandas_reads_csv_without_options_and_comments_are_beside_it(
+    store: Store, tmp_path: Path
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    dataset = store.dataset()
+    read = pandas.read_csv(export(dataset, tmp_path / "a.csv"))
+    np.testing.assert_array_equal(
+        read["wear_power"].to_numpy().astype(dataset["wear_power"].dtype),
+        dataset["wear_power"].values.ravel(),
+    )
+    assert set(read["status_name"]) == {"ok", "diverged"}
+    beside = (tmp_path / "a.csv.txt").read_text("utf-8")
+    whole = export(dataset, tmp_path / "a.csv", comments=True).read_text("utf-8")
+    assert whole.startswith(beside)
+    assert not (tmp_path / "a.csv.txt").exists()  # it would be of another export
+
+
+def test_a_fit_finds_constants_beside_a_csv_file(tmp_path: Path) -> None:
+    dataset = sweep.run("hanisch_fig3", ["delta=1e-4"], store=None)
+    csv_file = export(dataset, tmp_path / "a.csv")
+    from_csv, from_dataset = sweep.fit(csv_file), sweep.fit(dataset)
+    assert from_csv.constants["delta"] == from_dataset.constants["delta"] == (1e-4, 1e-4)
+
+
+def test_parquet_holds_the_same_columns(store: Store, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="optional: the extra parquet")
+    dataset = store.dataset()
+    store_path = tmp_path / "a.zarr"
+    table = parquet.read_table(sweep.export(store_path, tmp_path / "a.parquet"))
+    assert table.num_rows == SWEEP.n_points
+    assert table["wear_power"].type.to_pandas_dtype() == dataset["wear_power"].dtype
+    np.testing.assert_array_equal(table["wear_power"], dataset["wear_power"].values.ravel())
+    assert "[W] mean of N|v|" in table.schema.metadata[b"tribosweep"].decode()
+
+
+def test_without_pyarrow_parquet_says_what_to_install(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(SweepError, match=r"pip install .*(pyarrow|parquet)"):
+        export(store.dataset(), tmp_path / "a.parquet")
+    assert list(tmp_path.glob("*.parquet")) == []
 
 
 def test_a_single_point_is_one_row(tmp_path: Path) -> None:
@@ -145,11 +191,11 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"a.zarr", "file", "folder.csv"}
 
 
-@pytest.mark.parametrize("kind", ["output", "without status", "path"])
+@pytest.mark.parametrize("kind", ["output", "without status", "number"])
 def test_what_has_no_results_is_refused(kind: str, store: Store, tmp_path: Path) -> None:
     dataset = store.dataset()
     without = dataset.drop_vars("status")
-    kinds = {"output": dataset["status"], "without status": without, "path": "a.zarr"}
+    kinds = {"output": dataset["status"], "without status": without, "number": 3}
     given: Any = kinds[kind]
     for refuses in (lambda what: export(what, tmp_path / "x.csv"), sweep.summary.contents):
         with pytest.raises(SweepError, match="pass the Dataset that"):

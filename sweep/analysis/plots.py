@@ -31,6 +31,7 @@ from sweep.analysis.scales import (
 from sweep.analysis.slices import Slice, cut, in_words, quantity, values_of, with_unit
 from sweep.errors import SweepError
 from sweep.spec import Status, Values
+from sweep.store import open_results
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,7 +48,7 @@ ZERO: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
 
 
 def plot(
-    dataset: xr.Dataset,
+    dataset: xr.Dataset | str | Path,
     output: str | None = None,
     path: str | Path = "sweep.png",
     *,
@@ -56,10 +57,11 @@ def plot(
 ) -> Path:
     """Save the picture that `draw` makes (.png, .pdf, .svg ...) and return the file's path.
 
-    Missing folders are created; an existing file is replaced. SweepError as for `draw`, and if the
-    file cannot be written.
+    `dataset` may also be the path of a store. Missing folders are created; an existing file is
+    replaced. SweepError as for `draw`, and if the file cannot be written.
     """
-    return save(draw(dataset, output, at=at, over=over), path)
+    results = open_results(dataset) if isinstance(dataset, str | Path) else dataset
+    return save(draw(results, output, at=at, over=over), path)
 
 
 def draw(

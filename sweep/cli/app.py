@@ -87,7 +87,6 @@ Environment:
 app = typer.Typer(
     epilog=EXITS,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},

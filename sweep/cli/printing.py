@@ -8,7 +8,10 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from sweep.wording import duration as duration
 from sweep.wording import escaped
+from sweep.wording import rate as rate
+from sweep.wording import share as share
 
 MAX_LINES = 8  # of processes or errors
 UNWRAPPED_WIDTH = 10_000  # characters, for output that is not a terminal
@@ -61,33 +64,6 @@ def finite(value: Any) -> Any:
     return value
 
 
-def duration(seconds: float) -> str:
-    """A duration such as 0.63 s, 3 min 20 s, 2 h 5 min."""
-    if not math.isfinite(seconds):
-        return "unknown"
-    if seconds < 60:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60:,} h {minutes % 60} min"
-
-
 def counted(number: int, one: str) -> str:
     """A number with its noun: 1 point, 2,000 points."""
     return f"{number:,} {one}{'' if number == 1 else 's'}"
-
-
-def share(part: float) -> str:
-    """A share in per cent; 100 % means all, and 0 % means none, without rounding."""
-    percent = 100 * part
-    if 0 < percent < 0.1:
-        return "below 0.1 %"
-    if 99.9 < percent < 100:
-        return "above 99.9 %"
-    return f"{percent:.1f} %"
-
-
-def rate(points_per_second: float) -> str:
-    """A rate with three significant digits: 834,000 points/s."""
-    return f"{float(f'{points_per_second:.3g}'):,.{0 if points_per_second >= 100 else 2}f} points/s"

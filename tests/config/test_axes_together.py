@@ -13,7 +13,7 @@ import sweep
 from sweep.analysis import plots, slices
 from sweep.config import load
 from sweep.errors import ConfigError, StoreError, SweepError
-from sweep.export import export
+from sweep.exporting import export
 from sweep.store import Store
 
 CONSTANTS = {"gravity": 10, "window_start": 4, "window_end": 12, "angular_frequency": 6.25}

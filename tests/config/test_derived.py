@@ -18,7 +18,7 @@ from sweep.analysis.comparison import reference_sweep
 from sweep.config import load
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import ConfigError, StoreError, SweepError
-from sweep.export import export
+from sweep.exporting import export
 from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
 from sweep.spec import Axis
 from sweep.store import Store

@@ -14,7 +14,7 @@ import sweep
 from sweep.analysis import plots
 from sweep.config import load
 from sweep.errors import SweepError
-from sweep.export import export
+from sweep.exporting import export
 from sweep.store import Store
 from sweep.summary import contents
 from tests.equations.examples import model

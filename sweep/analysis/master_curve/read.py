@@ -285,7 +285,8 @@ class _Table(Mapping[str, Values]):
 def _read_table(path: Path) -> _Table:
     """The columns of a CSV file, which commas, semicolons or tabs separate.
 
-    Constants in its comments, as `sweep export` writes them, are columns too. A column `status` may
+    Constants in its comments, or in those of NAME.csv.txt beside it, are columns too, as
+    `sweep export` writes them. A column `status` may
     hold names. Columns NAME_name, which `sweep export` writes beside flags, are left out.
     """
     if not path.exists():
@@ -308,7 +309,9 @@ def _read_table(path: Path) -> _Table:
     lines, rows = zip(*file.rows, strict=True)
     cells = zip(file.header, zip(*rows, strict=True), strict=True)
     columns = {name: column for name, column in cells if not name.endswith("_name")}
-    for match in filter(None, map(CONSTANT.match, file.comments)):
+    beside = path.with_name(f"{path.name}.txt")
+    described = beside.read_text("utf-8").splitlines() if beside.is_file() else []
+    for match in filter(None, map(CONSTANT.match, (*file.comments, *described))):
         if _number(match[2]) is not None:
             columns.setdefault(match[1], (match[2],) * len(rows))
     return _Table(len(rows), columns, str(path), lines)

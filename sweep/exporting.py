@@ -1,7 +1,8 @@
-"""Export of results: netCDF, CSV with one row per point, and zarr for traces."""
+"""Export of results: netCDF, CSV and Parquet with a row per point, and zarr for traces."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -16,8 +17,11 @@ from numpy.typing import NDArray
 
 from sweep.errors import MachineError, SweepError
 from sweep.spec import index_name
+from sweep.store import open_results
 from sweep.store.derived import write_zarr
+from sweep.store.reading import settled
 from sweep.summary import blocks, coordinates, refuse_no_results
+from sweep.wording import install
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,14 +30,21 @@ ROWS_AT_ONCE = 2**14  # formatted together; each value takes some hundred bytes 
 
 
 def export(
-    dataset: xr.Dataset, path: str | Path, formats: Mapping[str, Writer] | None = None
+    results: xr.Dataset | str | Path,
+    path: str | Path,
+    formats: Mapping[str, Writer] | None = None,
+    *,
+    comments: bool = False,
 ) -> Path:
-    """Write the results to a file in the format of its suffix, and return its path.
+    """Write results, a Dataset or the path of a store, to a file in the format of its suffix.
 
-    An existing file is replaced once the new one is complete. `formats` maps suffixes to writers:
-    FORMATS (the default) or TRACE_FORMATS. Raises SweepError for an unknown suffix, a path that
-    cannot be written or a Dataset without results, and MachineError if the disk is full.
+    Returns the file's path. An existing file is replaced once the new one is complete. `formats`
+    maps suffixes to writers: FORMATS (the default) or TRACE_FORMATS. The units, constants and
+    provenance of a CSV file are in the file NAME.csv.txt beside it or, with `comments`, in lines
+    with # at its head. Raises SweepError for an unknown suffix, a path that cannot be written or a
+    Dataset without results, and MachineError if the disk is full.
     """
+    dataset = settled(open_results(results)) if isinstance(results, str | Path) else results
     refuse_no_results(dataset)
     path = Path(path)
     formats = FORMATS if formats is None else formats
@@ -44,9 +55,27 @@ def export(
         raise SweepError(f"{str(path)!r} exists: remove it, or choose another name")
     if path.is_dir():
         raise SweepError(f"{str(path)!r} is a folder: give the path of a file")
+    beside = path.with_name(f"{path.name}.txt")
     with _whole(path) as scratch:
         write(dataset, scratch)
+        if write is write_csv and comments:
+            _prepend(scratch, dataset)
+            beside.unlink(missing_ok=True)
+        elif write is write_csv:
+            beside.write_text(_comment_lines(dataset), encoding="utf-8", newline="\n")
     return path
+
+
+def _prepend(path: Path, dataset: xr.Dataset) -> None:
+    """Put the comments at the head of a file."""
+    whole = path.with_name(f"{path.name}.whole")
+    try:
+        with path.open("rb") as rows, whole.open("wb") as file:
+            file.write(_comment_lines(dataset).encode())
+            shutil.copyfileobj(rows, file)
+        whole.replace(path)
+    finally:
+        whole.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -84,15 +113,13 @@ def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:
     bare.to_netcdf(path, engine="h5netcdf", encoding=encoding)
 
 
-def _write_csv(dataset: xr.Dataset, path: Path) -> None:
-    """Write comments with units and provenance, a header, and one row per point in C order.
+def write_csv(dataset: xr.Dataset, path: Path) -> None:
+    """Write a header, and one row per point in C order.
 
     A flag and the status have two columns each: the stored code and its name. An output with
     several values at each point has a column for each: NAME_0, NAME_1, ...
     """
     with path.open("w", encoding="utf-8", newline="") as file:
-        for line in _comments(_one_value_each(dataset)):
-            file.write(f"# {line}\n")
         for i, block in enumerate(blocks(dataset)):
             block.load()
             columns = _columns(_one_value_each(block))
@@ -101,12 +128,38 @@ def _write_csv(dataset: xr.Dataset, path: Path) -> None:
             _write_rows(file, columns)
 
 
+def write_parquet(dataset: xr.Dataset, path: Path) -> None:
+    """Write the columns of the CSV file as Parquet, with the comments in the schema's metadata."""
+    try:
+        library: Any = importlib.import_module("pyarrow")
+        parquet: Any = importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise SweepError(
+            f"Parquet needs pyarrow, which is missing: {install('parquet')}"
+        ) from error
+    notes = {"tribosweep": _comment_lines(dataset)}
+    writer: Any = None
+    try:
+        for block in blocks(dataset):
+            block.load()
+            table = library.table(_columns(_one_value_each(block))).replace_schema_metadata(notes)
+            writer = writer or parquet.ParquetWriter(path, table.schema)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
 Writer = Callable[[Any, Path], None]
-FORMATS: Mapping[str, Writer] = {".nc": _write_netcdf, ".csv": _write_csv}
+FORMATS: Mapping[str, Writer] = {
+    ".nc": _write_netcdf,
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+}
 TRACE_FORMATS: Mapping[str, Writer] = {
     ".nc": _write_netcdf,
     ".zarr": write_zarr,
-    ".csv": _write_csv,
+    ".csv": write_csv,
 }
 
 
@@ -128,6 +181,10 @@ def _one_value_each(dataset: xr.Dataset) -> xr.Dataset:
 def _unused(name: str, dataset: xr.Dataset) -> str:
     """The name, with underscores added until no other variable has it."""
     return _unused(f"{name}_", dataset) if name in dataset.variables else name
+
+
+def _comment_lines(dataset: xr.Dataset) -> str:
+    return "".join(f"# {line}\n" for line in _comments(_one_value_each(dataset)))
 
 
 def _comments(dataset: xr.Dataset) -> Iterator[str]:

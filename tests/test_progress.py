@@ -1,0 +1,61 @@
+"""The progress that `sweep.run` shows: where somebody looks, or on request."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+import sweep
+from sweep.shipped import configs_folder
+from tests.command import CHECKOUT, sweep_command
+
+SMOKE = configs_folder() / "smoke" / "wear_power.toml"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_nothing_is_shown_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    sweep.run(SMOKE, store=None)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_lines_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    sweep.run(SMOKE, store=None, progress=True)
+    assert "of 35 points" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("requested", [None, True, False])
+def test_a_terminal_has_a_bar_and_says_that_kernels_are_compiled(
+    requested: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    reported: list[object] = []
+    report = reported.append if requested else None
+    sweep.run(SMOKE, store=None, progress=requested, report=report)
+    text = terminal.getvalue()
+    assert ("compiling" in text) == ("computing" in text) == (requested is not False)
+    assert bool(reported) == (requested is True)
+
+
+def test_a_report_of_ones_own_replaces_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    sweep.run(SMOKE, store=None, report=lambda _: None)
+    assert terminal.getvalue() == ""
+
+
+def test_a_notebook_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sweep.progress import somebody_looks
+
+    assert not somebody_looks()
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    assert somebody_looks()
+
+
+def test_the_shell_completes_commands() -> None:
+    words = {"COMP_WORDS": "sweep sho", "COMP_CWORD": "1", "_SWEEP_COMPLETE": "complete_bash"}
+    assert sweep_command(folder=CHECKOUT, **words).stdout.split() == ["show"]
