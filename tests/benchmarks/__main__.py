@@ -19,6 +19,7 @@ NAMES = (
     "exact_speed",
     "schemes_speed",
     "systems_speed",
+    "work_precision",
     "contact_speed",
     "time_stepping_speed",
     "impact_speed",

@@ -125,11 +125,20 @@ def _ours(
     model: str, method: str, output: str, varied: dict[str, Any], **fixed: float
 ) -> tuple[Callable[[], Any], int]:
     """A function that computes the points, and the doubles in a vector of this machine."""
+    compute = computing(model, method, (output,), varied, **fixed)
+    width = 8 if "avx512f" in Path("/proc/cpuinfo").read_text(encoding="utf-8") else 4
+    return (lambda: compute()[output]), width
+
+
+def computing(
+    model: str, method: str, outputs: tuple[str, ...], varied: dict[str, Any], **fixed: float
+) -> Callable[[], Any]:
+    """A function that computes the points of a shipped model file."""
     table = read_model(model, Path())
     chosen = next(each for each in table.methods if each.name == method)
-    outputs = tuple(each for each in table.outputs if each.name == output)
+    wanted = tuple(each for each in table.outputs if each.name in outputs)
     sweep = Sweep(model=table, method=chosen, parameter_set=table.parameter_sets[0],
-                  constants={}, axes=(), outputs=outputs)  # fmt: skip
+                  constants={}, axes=(), outputs=wanted)  # fmt: skip
     parameters = parameters_of(table, table.parameter_sets[0], chosen)
     columns = {
         p.name: Column(np.atleast_1d(np.asarray(varied.get(p.name, fixed.get(p.name, p.default)),
@@ -139,5 +148,4 @@ def _ours(
     points = Points(n_points=max(len(c.values) for c in columns.values()), columns=columns)
     backend = CpuBackend()
     backend.prepare(sweep, points)
-    width = 8 if "avx512f" in Path("/proc/cpuinfo").read_text(encoding="utf-8") else 4
-    return (lambda: backend.compute(sweep, points).arrays[output]), width
+    return lambda: backend.compute(sweep, points).arrays
