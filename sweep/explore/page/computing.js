@@ -12,6 +12,7 @@ class Staff {
     this.workers = [];
     this.points = 64; // of the next rectangle
     this.current = null;
+    this.single = this.hire();
   }
   hire() {
     const worker = new Worker(this.url);

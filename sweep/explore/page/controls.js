@@ -108,7 +108,7 @@ function listen() {
     if (!drag.touch) byId("map").setPointerCapture(event.pointerId);
   });
   on("map", "pointerup", released);
-  on("map", "pointercancel", () => ((drag = null), draw()));
+  on("map", "pointercancel", () => ((drag = null), map.mark(selectionPlace(), null)));
   on("map", "wheel", (event) => {
     const place = map.view && map.places(event.offsetX, event.offsetY);
     if (!place?.inside || !canZoom()) return;
@@ -142,7 +142,7 @@ function hover(event) {
   const [x, y] = [event.offsetX, event.offsetY];
   if (drag && !drag.touch) {
     [drag.x1, drag.y1] = [x, y];
-    return draw();
+    return map.mark(selectionPlace(), drag);
   }
   const place = map.places(x, y);
   if (!place.inside || page.sample) return (byId("readout").textContent = "\u00a0");
@@ -170,7 +170,7 @@ function released(event) {
   drag = null;
   const [a, b] = [map.places(x0, y0), map.places(x1, y1)];
   if (Math.hypot(x1 - x0, y1 - y0) < 6) return select(pointAt(b));
-  if (touch || !canZoom()) return draw();
+  if (touch || !canZoom()) return map.mark(selectionPlace(), null);
   zoomTo([Math.min(a.x, b.x), Math.max(a.x, b.x)], [Math.min(a.y, b.y), Math.max(a.y, b.y)]);
 }
 

@@ -8,6 +8,7 @@ class MapView {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
     this.image = document.createElement("canvas");
+    this.drawn = document.createElement("canvas"); // the map without the selected point
   }
   resize() {
     const ratio = window.devicePixelRatio || 1;
@@ -45,9 +46,24 @@ class MapView {
     else if (view.y.isValue) this.drawLines(view);
     else for (const grid of view.grids) this.drawGrid(grid, view);
     for (const border of view.theory) this.drawTheory(border, view);
-    this.drawSelection(view);
     c.restore();
     this.drawFrame(view);
+    [this.drawn.width, this.drawn.height] = [this.canvas.width, this.canvas.height];
+    this.drawn.getContext("2d").drawImage(this.canvas, 0, 0);
+    this.mark(view.selection, null);
+  }
+  // Marks the selected point, and the rectangle that is being drawn, on the map as it is.
+  mark(selection, drag) {
+    if (!this.view) return;
+    const c = this.context;
+    const { left, top, right, bottom } = this.frame;
+    c.drawImage(this.drawn, 0, 0, this.width, this.height);
+    c.save();
+    c.beginPath();
+    c.rect(left, top, right - left, bottom - top);
+    c.clip();
+    this.drawSelection({ selection, drag });
+    c.restore();
   }
   toX(place) {
     const { left, right } = this.frame;

@@ -296,7 +296,7 @@ function draw() {
   if (log && scale.least <= 0) scale.least = found.positive;
   const paint = painter(scale, output);
   const view = { x: axes[state.x], output, inner: state.inner, grids, paint, theory: [], flag: state.borders ? flagNow()?.name : null,
-    window: { x: span(state.x, state.window?.x) }, selection: selectionPlace(), drag, inners: innerCount(output) };
+    window: { x: span(state.x, state.window?.x) }, selection: selectionPlace(), inners: innerCount(output) };
   if (isLine()) {
     const place = (value) => (log ? Math.log(value) : value);
     let [a, b] = [place(scale.least), place(scale.greatest)];
@@ -443,8 +443,9 @@ const alongAxes = (point) => Object.fromEntries(page.parameters.filter(({ name, 
 
 async function select(point) {
   state.point = point;
+  const asked = staff?.point(parametersAt(point), page.samples);
   writeFragment();
-  draw();
+  map.mark(selectionPlace(), null);
   const named = alongAxes(point);
   byId("trace").textContent = traceLine(page.command, named);
   byId("copy-trace").disabled = false;
@@ -452,7 +453,7 @@ async function select(point) {
   figures(byId("point"), Object.entries(named).map(([name, value]) => [words(name), exact(value), unitText(unit(name))]), ["at", "value", "unit"]);
   if (!staff) return showStored(point);
   try {
-    const answer = await staff.point(parametersAt(point), page.samples);
+    const answer = await asked;
     if (state.point === point) showPoint(answer);
   } catch (error) {
     if (state.point === point && error.message !== "cancelled") byId("sentence").textContent = `This point cannot be computed: ${error.message}`;
