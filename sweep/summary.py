@@ -260,7 +260,9 @@ class _Tally:
 
 
 def _occurrences(codes: NDArray[Any], weights: Values | None = None) -> dict[int, Any]:
-    """How often each code occurs; with weights, the sum of those of its points."""
+    """How often each code occurs; with weights, the sum of those of its points, (n_points,)."""
+    if weights is not None and codes.ndim > 1:  # several values at each point
+        weights = np.repeat(weights, codes[0].size)
     counts = np.bincount(codes.ravel(), weights)
     return {int(code): counts[code].item() for code in np.flatnonzero(counts)}
 

@@ -224,8 +224,14 @@ def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Fig
         variable = variable.sel(quantile=at.pop("quantile", 0.5), method="nearest")
         words = f", quantile {float(variable['quantile']):g}"
     years = variable / YEAR
-    clipped = years.where(np.isinf(years), years.clip(max=LONGEST)).assign_attrs(
-        long_name=f"years to a depth of {limit * 1e3:g} mm{words} (up to {LONGEST})", units="1"
+    # Between refined points values are interpolated, so they have to be finite.
+    stays = np.isinf(years) & (not holds_refined_points(dataset))
+    clipped = (
+        years.clip(max=LONGEST)
+        .where(~stays, years)
+        .assign_attrs(
+            long_name=f"years to a depth of {limit * 1e3:g} mm{words} (up to {LONGEST})", units="1"
+        )
     )
     shown = cut(dataset[["status"]].assign(years_to_limit=clipped), "years_to_limit", at)
     figure = draw_slice(shown)

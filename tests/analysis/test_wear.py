@@ -377,6 +377,21 @@ def test_wear_in_a_sweep_file_is_that_of_the_command(run: Run) -> None:
             np.testing.assert_array_equal(again[name], from_run[name])
 
 
+def test_wear_of_refined_results(run: Run) -> None:
+    """Summaries weigh points by the area of their cells; the map is that of the grid."""
+    table = CONFIG.replace("values = [0.1, 2.0]", "linspace = [0.1, 2.0, 5]").replace(
+        "values = [1.5, 15.0]", "linspace = [1.5, 15.0, 5]"
+    )
+    refined = '[refine]\noutput = "wear_power"\nlevels = 1\ntolerance = 0.2\n'
+    Path("r.toml").write_text(table + refined)
+    assert run("run", "r.toml", "-o", "r.zarr")[0] == 0
+    status, out, _ = run("show", "r_wear.zarr", "--json")
+    found = json.loads(out)
+    assert (status, found["weighted_by"]) == (0, "cell area")
+    assert len({each["name"] for each in found["outputs"]} & {"wear_depth", "wear_state"}) == 2
+    assert run("plot", "r_wear.zarr", "time_to_limit")[0] == 0
+
+
 def test_wear_is_written_anew_only_if_something_changed(run: Run) -> None:
     Path("a.toml").write_text(CONFIG)
     written = Path("a_wear.zarr/zarr.json")

@@ -16,6 +16,7 @@ from sweep.theory.wear.laws import Values
 
 SERIES_UP_TO = 0.5  # of u; its terms decrease by a factor of four
 N_TERMS = 28
+NEGLIGIBLE = 1e-18  # of a term relative to the first
 MAX_SINE_SQUARE = 0.3  # of the series of two segments' difference
 N_SINE_TERMS = 32
 
@@ -75,26 +76,36 @@ def _short_lune(c: Values, radius: Values, hole_radius: Values) -> Values:
 
 def _segment(u: Values) -> Values:
     """a(u) for u from 0 to 2."""
+    series = 2 * np.sqrt(2.0) * u * np.sqrt(u) * _series(u, lambda n: 1 / (n + 1.5))
+    if np.all(u < SERIES_UP_TO):
+        return series
     phi = np.arccos(np.clip(1 - u, -1.0, 1.0))
     closed = phi - np.sin(phi) * np.cos(phi)
-    series = 2 * np.sqrt(2.0) * u * np.sqrt(u) * _series(u, lambda n: 1 / (n + 1.5))
     return np.where(u < SERIES_UP_TO, series, closed)
 
 
 def _segment_integral(u: Values) -> Values:
     """The integral of a from 0 to u: sin φ − φ cos φ − sin³φ/3."""
-    phi = np.arccos(np.clip(1 - u, -1.0, 1.0))
-    closed = np.sin(phi) - phi * np.cos(phi) - np.sin(phi) ** 3 / 3
     factors = _series(u, lambda n: 1 / ((n + 1.5) * (n + 2.5)))
     series = 2 * np.sqrt(2.0) * u**2 * np.sqrt(u) * factors
+    if np.all(u < SERIES_UP_TO):
+        return series
+    phi = np.arccos(np.clip(1 - u, -1.0, 1.0))
+    closed = np.sin(phi) - phi * np.cos(phi) - np.sin(phi) ** 3 / 3
     return np.where(u < SERIES_UP_TO, series, closed)
 
 
 def _series(u: Values, factor: Callable[[int], float]) -> Values:
-    """Σ factor(n) c_n u^n, where √(1 − u/2) = Σ c_n u^n."""
+    """Σ factor(n) c_n u^n, where √(1 − u/2) = Σ c_n u^n.
+
+    It ends before the terms that would not change a bit of the sum at any of the values.
+    """
     u = np.minimum(u, SERIES_UP_TO)
+    largest = float(np.nanmax(u, initial=0.0))
     total, c, power = np.zeros_like(u), 1.0, np.ones_like(u)
     for n in range(N_TERMS):
+        if abs(c) * largest**n < NEGLIGIBLE:
+            break
         total = total + factor(n) * c * power
         power, c = power * u, c * (n - 0.5) / (2 * (n + 1))
     return total
