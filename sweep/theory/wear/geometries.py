@@ -21,6 +21,7 @@ from sweep.wording import nearest
 Functions = tuple[Callable[..., Values], Callable[..., Values]]  # volume and slope, see Geometry
 
 MAX_STEPS = 100  # of Newton's method, which takes up to 10
+LAST_STEP = 1e-10  # relative; the next one would be about its square
 
 RADIUS = Parameter(
     name="radius", symbol="R", unit="m", minimum=0, open_minimum=True,
@@ -83,7 +84,7 @@ class Geometry:
             following = h * (wanted / volume) ** (1 / order)
             inside = (following >= low) & (following <= high)
             following = np.where(inside, following, np.sqrt(low) * np.sqrt(high))
-            is_last = np.abs(following - h) <= 4e-16 * h
+            is_last = np.abs(following - h) <= LAST_STEP * h
             h = np.where(is_done, h, following)
             is_done |= is_last
             if is_done.all():

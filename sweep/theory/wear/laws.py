@@ -15,6 +15,7 @@ from sweep.wording import nearest
 Values = NDArray[np.float64]  # of the broadcast shape
 
 MAX_STEPS = 100  # of Newton's method, which takes up to 40 where a volume is hardly ever reached
+LAST_STEP = 1e-10  # relative; the next one would be about its square
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _decaying(x: Values, wanted: Values) -> Values:
         step = np.where(slope > 0, rest / slope, 0.0)
         step = np.where(np.isfinite(step) & ~is_done, step, 0.0)
         tau = tau + step
-        is_done |= np.abs(step) <= 4e-16 * tau
+        is_done |= np.abs(step) <= LAST_STEP * tau
         if is_done.all():
             break
     return tau
