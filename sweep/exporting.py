@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError, SweepError
-from sweep.spec import index_name
 from sweep.store import open_results
 from sweep.store.derived import write_zarr
 from sweep.store.reading import settled
-from sweep.summary import blocks, coordinates, refuse_no_results
+from sweep.summary import blocks, coordinates, labels, refuse_no_results
 from sweep.wording import install
 
 if TYPE_CHECKING:
@@ -164,18 +163,27 @@ TRACE_FORMATS: Mapping[str, Writer] = {
 
 
 def _one_value_each(dataset: xr.Dataset) -> xr.Dataset:
-    """The Dataset with a variable NAME_i in place of value i of an output with several values."""
+    """The Dataset with a variable NAME_i in place of value i of an output with several values.
+
+    Of statistics i is the label: wear_power_quantile_0.95, regime_share_slip.
+    """
     import xarray as xr
 
     variables: dict[str, xr.DataArray] = {}
+    own = dataset["status"].dims if "status" in dataset else dataset.dims
     for name, variable in dataset.data_vars.items():
-        index = index_name(str(name))
-        if index in variable.dims:
-            parts = {f"{name}_{i}": variable.isel({index: i}) for i in range(variable.sizes[index])}
-            variables |= {_unused(part, dataset): values for part, values in parts.items()}
-        else:
-            variables[str(name)] = variable
-    return xr.Dataset(variables, dataset.coords, dataset.attrs)
+        parts = {str(name): variable}
+        for inner in (dimension for dimension in variable.dims if dimension not in own):
+            names = variable[inner].values.tolist()
+            parts = {
+                f"{part}_{label}": values.isel({inner: i})
+                for part, values in parts.items()
+                for i, label in enumerate(names)
+            }
+        if variable.ndim > len(own):
+            parts = {_unused(part, dataset): values for part, values in parts.items()}
+        variables |= parts
+    return xr.Dataset(variables, dataset.coords, dataset.attrs).drop_vars(labels(dataset))
 
 
 def _unused(name: str, dataset: xr.Dataset) -> str:

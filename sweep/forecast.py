@@ -28,7 +28,7 @@ from sweep.engine.driver import open_store
 from sweep.engine.ledger import of_shard
 from sweep.engine.worker import Deadline, RunState
 from sweep.options import SLURM, RunOptions
-from sweep.plan import chunk_at, chunk_counts, chunk_shape, chunks, points, variant_sets
+from sweep.plan import chunk_at, chunk_counts, chunks, points, variant_sets, work_shape
 from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
 from sweep.spec import (
@@ -42,7 +42,7 @@ from sweep.spec import (
     array_types,
     is_array,
 )
-from sweep.store import anything_at, is_url, layout
+from sweep.store import anything_at, in_stretches, is_url, layout, stretches
 
 PROBE_SECONDS = 1.0
 MAX_PROBE_SECONDS = 10.0  # until the first few points are done
@@ -124,14 +124,16 @@ def forecast_of(
     is_made = anything_at(path)
     if is_made:
         store = open_store(request, path)
-        sweep, shape = store.sweep, store.chunk_shape
+        results = in_stretches(store)
+        sweep, shape = store.sweep, results.chunk_shape
         again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
-        pending = [*{chunk.index: chunk for chunk in (*store.pending(), *again)}.values()]
+        again = [chunk for cell in again for chunk in stretches(cell, sweep.grid, shape)]
+        pending = [*{chunk.index: chunk for chunk in (*results.pending(), *again)}.values()]
     else:
-        shape = chunk_shape(sweep, options.chunk_points)
-        pending = list(chunks(sweep.shape, shape))
+        shape = work_shape(sweep, options.chunk_points)
+        pending = list(chunks(sweep.grid, shape))
     if options.shard is not None:
-        pending = of_shard(pending, chunk_counts(sweep.shape, shape), *options.shard)
+        pending = of_shard(pending, chunk_counts(sweep.grid, shape), *options.shard)
     return forecast(sweep, pending, shape, options, path, open_backend, is_made=is_made)
 
 
@@ -167,15 +169,19 @@ def forecast(
     left = sum(chunk.n_points for chunk in pending)
     rate, probed = None, Probed()
     if pending:
-        head = replace(sweep, axes=tuple(map(_head, sweep.axes)))
+        head = replace(sweep.of_points, axes=tuple(map(_head, sweep.of_points.axes)))
         threads, alike = -(-workers // n_gpus), min(n_gpus, workers)
         if backend.name == "cpu":  # more threads than processors would not be faster
             threads = min(threads, usable_processors())
             alike = min(workers, processors) / threads
         rate = probe(head, backend, threads, probed)
         rate = None if rate is None else rate * alike
-    whole = chunk_at((0,) * len(chunk_shape), sweep.shape, chunk_shape).n_points
-    axes = sum(VALUE_BYTES * axis.size * len(axis.columns) for axis in sweep.axes)
+    whole = chunk_at((0,) * len(chunk_shape), sweep.grid, chunk_shape).n_points
+    cells = -(-left // (sweep.reduction.size if sweep.reduction else 1))
+    columns = [values for axis in sweep.axes for values in axis.columns.values()]
+    for axis in sweep.reduction.axes if sweep.reduction else ():
+        columns += [values for values in axis.columns.values() if is_array(values)]
+    axes = VALUE_BYTES * sum(map(len, columns))
     results = layout.results(sweep)
     per_point = sum(variable.point_bytes for variable in results)
     files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.parameters) + 8)
@@ -184,7 +190,7 @@ def forecast(
         points_pending=left,
         chunks_pending=len(pending),
         chunk_points=whole,
-        bytes_on_disk=left * per_point + files * FILE_BLOCK + (0 if is_made else axes),
+        bytes_on_disk=cells * per_point + files * FILE_BLOCK + (0 if is_made else axes),
         bytes_free=_free(path),
         bytes_of_memory=_bytes_held(sweep) + workers * whole * _bytes_at_work(sweep),
         workers=workers,
@@ -215,6 +221,7 @@ def probe(
     The points are counted in `probed`.
     """
     probed = Probed() if probed is None else probed
+    sweep = sweep.of_points
     backend.prepare(sweep, _batch(sweep, 0.0, 1))
     with ThreadPoolExecutor(workers) as executor:
         starts = [worker / workers for worker in range(workers)]
@@ -285,13 +292,14 @@ def _batch(sweep: Sweep, start: float, size: int) -> Points:
 
 def _bytes_held(sweep: Sweep) -> int:
     """Bytes of the axis values; of values drawn or read in stretches, of one stretch."""
-    columns = (values for axis in sweep.axes for values in axis.columns.values())
+    columns = (values for axis in sweep.of_points.axes for values in axis.columns.values())
     sizes = (len(each) if is_array(each) else min(len(each), STRETCH) for each in columns)
     return VALUE_BYTES * sum(sizes)
 
 
 def _bytes_at_work(sweep: Sweep) -> int:
     """Bytes of a point in a worker: its outputs as computed and as stored, and one compressed."""
+    sweep = sweep.of_points
     computed = sum(np.dtype(dtype).itemsize for dtype in array_types(sweep.outputs).values())
     stored = [variable.point_bytes for variable in layout.results(sweep)]
     converted = 0 if sweep.dtype == "float64" else sum(stored)

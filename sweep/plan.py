@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, SupportsFloat, TypeVar, cast
 
@@ -22,6 +23,7 @@ from sweep.errors import SweepError
 from sweep.installed import installed_model
 from sweep.models import models
 from sweep.ranges import first_outside, requirement
+from sweep.sampling.drawing import columns_of
 from sweep.spec import (
     LEVEL,
     Axis,
@@ -29,12 +31,16 @@ from sweep.spec import (
     Column,
     LongValues,
     Model,
+    Output,
     Parameter,
     Points,
     Sweep,
+    Values,
     Variant,
     parameters_of,
 )
+from sweep.statistics.outputs import statistic_outputs
+from sweep.statistics.reduction import Reduction
 
 Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
 Named = TypeVar("Named")
@@ -55,15 +61,32 @@ def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...
     smallest such block with at least that many points. Raises SweepError if `chunk_points`
     is below 1 or makes more than 10**5 chunks.
     """
+    return work_shape(sweep, chunk_points)[: len(sweep.shape)]
+
+
+def work_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...]:
+    """The shape of the blocks of the sweep's grid that are computed at once.
+
+    They are its chunks. With a reduction, points of a cell are the last dimension; a block is some
+    cells with all of their points, or a stretch of the points of one cell.
+    """
+    block = _work_block(sweep, chunk_points)
+    if sweep.reduction is None or block[-1] == sweep.reduction.size:
+        return block
+    unit = sweep.reduction.unit
+    return (*block[:-1], min(-(-block[-1] // unit) * unit, sweep.reduction.size))
+
+
+def _work_block(sweep: Sweep, chunk_points: int | None) -> tuple[int, ...]:
     if chunk_points is not None:
-        return _requested_block(sweep.shape, chunk_points)
+        return _requested_block(sweep.grid, chunk_points)
     target = 1 << max(0, (sweep.n_points // CHUNKS_OF_A_RUN).bit_length() - 1)  # a power of two
     # A block of at least n points can have up to 2 n, hence half the largest chunk.
-    values = max((output.values for output in sweep.outputs), default=0) or 1
+    values = max((output.values for output in sweep.of_points.outputs), default=0) or 1
     target = min(max(target, sweep.method.least_chunk), MAX_CHUNK_POINTS // 2 // values)
-    while math.prod(chunk_counts(sweep.shape, _block(sweep.shape, target))) > MAX_CHUNKS:
+    while math.prod(chunk_counts(sweep.grid, _block(sweep.grid, target))) > MAX_CHUNKS:
         target *= 2
-    return _block(sweep.shape, target)
+    return _block(sweep.grid, target)
 
 
 def chunk_counts(shape: Sequence[int], chunk_shape: Sequence[int]) -> tuple[int, ...]:
@@ -108,7 +131,13 @@ def refuse_many_chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> None
 
 
 def points(sweep: Sweep, chunk: Chunk) -> Points:
-    """All parameters of the sweep at the points of a chunk, in C order."""
+    """All parameters of the sweep at the points of a chunk of its grid, in C order."""
+    if (reduction := sweep.reduction) is not None:  # the same for the points of a cell as one axis
+        first, count = chunk.start[-1], chunk.shape[-1]
+        cell = Axis("points", _columns_of_cell(reduction.axes, first, count), {})
+        flat = replace(sweep.of_points, axes=(*sweep.axes, cell))
+        found = points(flat, replace(chunk, start=(*chunk.start[:-1], 0)))
+        return replace(found, cells=math.prod(chunk.shape[:-1]), first=first)
     columns = _constant_columns(sweep)
     for dimension, axis in enumerate(sweep.axes):
         repeat = math.prod(chunk.shape[dimension + 1 :])
@@ -182,8 +211,30 @@ def derived_faults(sweep: Sweep, derived: Mapping[str, NDArray[np.float64]]) -> 
     return faults
 
 
+def _columns_of_cell(axes: Sequence[Axis], first: int, count: int) -> dict[str, Values]:
+    """The parameters along axes at `count` points of their grid, in C order."""
+    columns: dict[str, Values] = {}
+    for dimension, axis in enumerate(axes):
+        repeat = math.prod(other.size for other in axes[dimension + 1 :])
+        low, high = first // repeat, -(-(first + count) // repeat)
+        for name, values in axis.columns.items():
+            if high - low <= axis.size and high <= axis.size:  # a stretch of the axis
+                part = np.asarray(values[low:high], np.float64)
+            else:
+                part = np.asarray(values[:], np.float64)[np.arange(low, high) % axis.size]
+            if repeat > 1:
+                part = np.repeat(part, repeat)[first - low * repeat :][:count]
+            columns[name] = part
+    return columns
+
+
 def variant_sets(sweep: Sweep, chunk_shape: Sequence[int]) -> list[tuple[str, ...]]:
     """The distinct sets of variants that hold in the chunks of a sweep."""
+    if sweep.reduction is not None:
+        steps = [axis.size for axis in sweep.reduction.axes]
+        if len(steps) == 1:
+            steps = [work_shape(sweep)[-1]]
+        return variant_sets(sweep.of_points, (*chunk_shape, *steps))
     variants = _variants(sweep)
     constants = _constant_columns(sweep)
     relevant = {name for variant in variants for name in variant.parameters}
@@ -214,11 +265,8 @@ def recipe(sweep: Sweep) -> Recipe:
     """
     neutral = {p.name: p.default for p in sweep.parameters if p.neutral}
     constants = {n: v for n, v in sorted(sweep.constants.items()) if neutral.get(n) != v}
-    requested = {output.name for output in sweep.outputs}
-    axes = [
-        {"name": axis.name, "parameters": sorted(axis.columns), "recipe": canonical(axis.recipe)}
-        for axis in sweep.axes
-    ]
+    requested = {output.name for output in sweep.of_points.outputs}
+    axes = _axis_recipes(sweep.axes)
     return {
         "format": RECIPE_FORMAT,
         "model": sweep.model.name,
@@ -230,6 +278,22 @@ def recipe(sweep: Sweep) -> Recipe:
         "dtype": sweep.dtype,
         **({"equations": sweep.model.text} if sweep.model.text else {}),
         **({"derived": dict(sweep.derived)} if sweep.derived else {}),
+        **({"reduce": _reduction_recipe(sweep.reduction)} if sweep.reduction else {}),
+    }
+
+
+def _axis_recipes(axes: Iterable[Axis]) -> list[Recipe]:
+    return [
+        {"name": axis.name, "parameters": sorted(axis.columns), "recipe": canonical(axis.recipe)}
+        for axis in axes
+    ]
+
+
+def _reduction_recipe(reduction: Reduction) -> Recipe:
+    return {
+        "axes": _axis_recipes(reduction.axes),
+        "statistics": canonical(reduction.statistics),
+        "exact_quantiles": reduction.exact_quantiles,
     }
 
 
@@ -254,20 +318,59 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
     method = _called("method", recipe["method"], {m.name: m for m in model.methods})
     sets = {s.name: s for s in model.parameter_sets}
     parameter_set = _called("parameter set", recipe["parameter_set"], sets)
-    outputs = {output.name: output for output in model.outputs}
     axes = tuple(_axis(axis, axis_columns) for axis in recipe["axes"])
+    reduction = reduction_of(recipe, model, axis_columns)
     parameters = parameters_of(model, parameter_set, method)
     derived: dict[str, str] = recipe.get("derived", {})
+    on_axes = (*axes, *(reduction.axes if reduction else ()))
     return Sweep(
         model=model,
         method=method,
         parameter_set=parameter_set,
-        constants=_constants(parameters, plain(recipe["constants"]), axes, derived),
+        constants=_constants(parameters, plain(recipe["constants"]), on_axes, derived),
         axes=axes,
-        outputs=tuple(_called("output", name, outputs) for name in recipe["outputs"]),
+        outputs=outputs_of(recipe, model),
         dtype=recipe["dtype"],
         derived=derived,
+        reduction=reduction,
     )
+
+
+def reduction_of(
+    recipe: Mapping[str, Any], model: Model, axis_columns: Mapping[str, LongValues]
+) -> Reduction | None:
+    """The reduction of a recipe, with the columns of its axes."""
+    if "reduce" not in recipe:
+        return None
+    reduce = recipe["reduce"]
+    tables = [model, *model.parameter_sets, *model.methods]
+    whole = [each.name for table in tables for each in table.parameters if each.whole]
+    axes: list[Axis] = []
+    for axis in reduce["axes"]:
+        own = axis_columns
+        if not own.keys() >= set(axis["parameters"]):
+            own = columns_of(plain(axis["recipe"]), whole)
+        axes.append(_axis(axis, own))
+    return Reduction(
+        axes=tuple(axes),
+        outputs=_outputs(recipe, model),
+        statistics={name: tuple(texts) for name, texts in reduce["statistics"].items()},
+        exact_quantiles=reduce["exact_quantiles"],
+    )
+
+
+def outputs_of(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
+    """The outputs of a recipe's sweep: those of the model, or statistics of them."""
+    if "reduce" not in recipe:
+        return _outputs(recipe, model)
+    names = [name for axis in recipe["reduce"]["axes"] for name in axis["parameters"]]
+    reduction = reduction_of(recipe, model, dict.fromkeys(names, np.empty(0)))
+    return statistic_outputs(reduction) if reduction else ()
+
+
+def _outputs(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
+    outputs = {output.name: output for output in model.outputs}
+    return tuple(_called("output", name, outputs) for name in recipe["outputs"])
 
 
 def model_of(recipe: Mapping[str, Any]) -> Model:
@@ -290,6 +393,12 @@ def model_in(attributes: Mapping[str, Any]) -> Model | None:
         return model_of({"model": str(attributes.get("model")), **recipe, **equations})
     except SweepError:
         return None
+
+
+def outputs_in(attributes: Mapping[str, Any]) -> tuple[Output, ...]:
+    """The outputs of a Dataset with these attributes; none if this version has not the model."""
+    model = model_in(attributes)
+    return outputs_of(json.loads(attributes["recipe"]), model) if model else ()
 
 
 def along_axes(recipe: Mapping[str, Any]) -> list[str]:

@@ -77,7 +77,7 @@ def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:
         model=sweep.model,
         method=sweep.method,
         parameter_set=sweep.parameter_set,
-        outputs=sweep.outputs,
+        outputs=sweep.of_points.outputs,
         variants=variants,
     )
 

@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.options import RunOptions
+
+if TYPE_CHECKING:
+    from sweep.statistics.reduction import Reduction
 
 Values = NDArray[np.float64]  # (n_values,)
 STRETCH = 2**20  # values along an axis that are in memory at once
@@ -149,14 +152,12 @@ class Output:
     @property
     def inner_shape(self) -> tuple[int, ...]:
         """The shape of its values at one point."""
-        values = (self.values,) if self.values else ()
-        return values + tuple(len(each.values) for each in self.labels)
+        return (self.values,) * bool(self.values) + tuple(len(e.values) for e in self.labels)
 
     @property
     def inner_dimensions(self) -> tuple[str, ...]:
         """The names of the dimensions of its values at one point, if they have any."""
-        values = (index_name(self.name),) if self.values else ()
-        return values + tuple(each.name for each in self.labels)
+        return (index_name(self.name),) * bool(self.values) + tuple(e.name for e in self.labels)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,32 +271,6 @@ class Axis:
         return "refine" in self.recipe
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Reduction:
-    """What is kept of the points of each cell: statistics, in place of the points."""
-
-    axes: tuple[Axis, ...]  # along which points are reduced, in the order of the sweep
-    outputs: tuple[Output, ...]  # of each point
-    statistics: Mapping[str, tuple[str, ...]]  # by output, as `statistics.outputs` writes them
-    exact_quantiles: bool = False
-
-    @property
-    def size(self) -> int:
-        """The number of points of a cell."""
-        return math.prod(axis.size for axis in self.axes)
-
-    @property
-    def scramblings(self) -> int:
-        """Of the sample: a cell's point i belongs to scrambling i modulo this number."""
-        return int(cast("Any", self.axes[-1].recipe.get("scramblings", 1)))
-
-    @property
-    def row(self) -> int:
-        """The points of a row: for Sobol' indices A, B and one for each parameter; else 1."""
-        is_wanted = any("sobol_indices" in each for each in self.statistics.values())
-        return 2 + sum(len(axis.columns) for axis in self.axes) if is_wanted else 1
-
-
 @dataclass(frozen=True, kw_only=True)
 class Wear:
     """What of wear over years is computed from the wear powers of a sweep; SI units."""
@@ -339,12 +314,18 @@ class Sweep:
         return tuple(axis.size for axis in self.axes)
 
     @property
+    def grid(self) -> tuple[int, ...]:
+        """The shape of what is computed: with a reduction, the points of a cell come last."""
+        return self.shape if self.reduction is None else (*self.shape, self.reduction.size)
+
+    @property
     def dimensions(self) -> tuple[str, ...]:
         return tuple(axis.name for axis in self.axes)
 
     @property
     def n_points(self) -> int:
-        return math.prod(self.shape)
+        """The number of computed points."""
+        return math.prod(self.grid)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

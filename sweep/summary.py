@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from sweep.errors import StoreError, SweepError
 from sweep.plan import model_in
 from sweep.spec import Status, Values, parameters_of
+from sweep.statistics.counts import STATUSES
+from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.flow import Receipt, errors, flow, is_alive, latest_rate
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ def contents(dataset: xr.Dataset) -> Contents:
     first = 0
     for block in blocks(dataset):
         status = block["status"].values
-        counts.update({Status(code): n for code, n in _occurrences(status).items()})
+        counts.update(_by_status(block))
         causes.update(causes_of(block))
         ok = status == Status.ok
         weights = None if areas is None else areas[first : first + status.size][ok]
@@ -116,7 +118,8 @@ def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]
 
     def counted(block: xr.Dataset) -> Mapping[str, int]:
         outside = block["status"] == Status.outside_validity
-        if model is None or method is None or not outside.any():
+        reduced = POINTS_BY_STATUS in block  # whose parameters are not known
+        if model is None or method is None or reduced or not outside.any():
             return {}
         known = {p.name for s in model.parameter_sets for p in parameters_of(model, s, method)}
         at = {
@@ -130,6 +133,18 @@ def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]
         return causes(model, method, Status.outside_validity, at)
 
     return counted
+
+
+def _by_status(block: xr.Dataset) -> dict[Status, int]:
+    """The number of points by status; of a cell, those that were reduced to it."""
+    status = block["status"].values
+    codes = _occurrences(status)
+    if POINTS_BY_STATUS not in block:
+        return {Status(code): n for code, n in codes.items()}
+    numbers = block[POINTS_BY_STATUS].values[status != Status.pending].reshape(-1, len(STATUSES))
+    pairs = zip(STATUSES, numbers.sum(axis=0).tolist(), strict=True)
+    cells = {Status.pending: codes[Status.pending]} if Status.pending in codes else {}
+    return {status: n for status, n in pairs if n} | cells
 
 
 def _weighting(dataset: xr.Dataset) -> tuple[str | None, Values | None]:
@@ -159,7 +174,10 @@ def state(store: Store, *, damaged: bool = False) -> State:
     Raises StoreError if the status cannot be read. With `damaged`, points are then not counted by
     status instead.
     """
-    pending = store.pending()
+    from sweep.store import in_stretches
+
+    results = in_stretches(store)
+    pending = results.pending()
     left = sum(chunk.n_points for chunk in pending)
     total = store.sweep.n_points
     receipts = store.receipts()
@@ -168,8 +186,8 @@ def state(store: Store, *, damaged: bool = False) -> State:
     return State(
         points_done=total - left,
         points_total=total,
-        chunks_done=store.n_chunks - len(pending),
-        chunks_total=store.n_chunks,
+        chunks_done=results.n_chunks - len(pending),
+        chunks_total=results.n_chunks,
         counts=counts,
         points_per_second=rate,
         seconds_left=left / rate if rate else None,
@@ -190,7 +208,8 @@ def _running(store: Store, receipts: Sequence[Receipt]) -> list[str]:
 
 def _counts(store: Store, *, damaged: bool) -> tuple[Mapping[Status, int], Mapping[Status, Causes]]:
     try:
-        found = contents(store.dataset()[["status"]])
+        dataset = store.dataset()
+        found = contents(dataset[[n for n in dataset if n in ("status", POINTS_BY_STATUS)]])
     except StoreError:
         if not damaged:
             raise
@@ -202,7 +221,20 @@ def coordinates(dataset: xr.Dataset) -> tuple[dict[str, xr.DataArray], dict[str,
     """The parameters along an axis and the constant ones, by name."""
     found = {str(name): dataset[name] for name in dataset.coords}
     along = {name: values for name, values in found.items() if values.ndim}
-    return along, {name: value for name, value in found.items() if not value.ndim}
+    return (
+        {name: values for name, values in along.items() if name not in labels(dataset)},
+        {name: value for name, value in found.items() if not value.ndim},
+    )
+
+
+def labels(dataset: xr.Dataset) -> dict[str, xr.DataArray]:
+    """The coordinates of dimensions that only some outputs have: those of statistics."""
+    shared = set(dataset["status"].dims) if "status" in dataset else set(dataset.dims)
+    return {
+        str(name): dataset[name]
+        for name in dataset.coords
+        if dataset[name].ndim and not shared & set(dataset[name].dims)
+    }
 
 
 def blocks(dataset: xr.Dataset) -> Iterator[xr.Dataset]:

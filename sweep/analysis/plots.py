@@ -29,6 +29,7 @@ from sweep.analysis.scales import (
     spans_decades,
 )
 from sweep.analysis.slices import Slice, cut, in_words, quantity, values_of, with_unit
+from sweep.analysis.statistics import draw_band, draw_bars
 from sweep.errors import SweepError
 from sweep.spec import Status, Values
 from sweep.store import open_results
@@ -81,7 +82,10 @@ def draw(
     dashed. Points without a value are hatched; points at infinity on an axis are left out; the
     legend counts both. A sample is drawn as dots over the two parameters in `over`, by default the
     first two; over a single parameter, it is drawn as an axis. Of an output with several values at
-    each point, all are drawn as dots over one axis (a bifurcation map). Refined points are drawn
+    each point, all are drawn as dots over one axis (a bifurcation map). A mean over one axis has
+    the band between its lowest and highest quantile; a statistic with several values, such as
+    quantiles, is drawn as lines over one axis, at one of them (in `at`) over two, and as bars for
+    a single cell. Refined points are drawn
     as a grid (`analysis.refined.on_grid`), with their cells outlined. SweepError for a Dataset that
     is not that of a sweep, for unknown names, and if there is nothing to draw.
     """
@@ -106,9 +110,11 @@ def draw_slice(shown: Slice) -> Figure:
         raise SweepError(f"nothing to draw: there is a single point{value}")
     if shown.has_several_values:
         _draw_several_values(axes, shown)
+    elif len(shape) == 1 and shown.axes[0].name in shown.labels:
+        _draw_bars(axes, shown)
     elif shown.over:
         _draw_sample(figure, axes, shown)
-    elif len(shape) == 2 and min(shape) > MAX_LINES:
+    elif len(shape) == 2 and min(shape) > MAX_LINES and not shown.labels & set(shown.output.dims):
         _draw_map(figure, axes, shown)
     else:
         _draw_lines(axes, shown)
@@ -270,7 +276,7 @@ def _colour_bar(figure: Figure, axes: Axes, mesh: ScalarMappable, shown: Slice) 
 
 def _draw_lines(axes: Axes, shown: Slice) -> None:
     """Draw one line over the longest axis, or one for each value of a short second axis."""
-    along = max(shown.axes, key=lambda axis: axis.size)
+    along = max(shown.axes, key=lambda axis: (axis.name not in shown.labels, axis.size))
     x = along.values.astype(np.float64)
     refined = along.name in geometric_axes(shown.dataset)
     axes.set(xscale="log" if refined else scale(x), xlabel=_label(along))
@@ -294,9 +300,18 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
         _mark_missing(axes, x, values[0])
         if not np.isfinite(values).any():
             axes.set(xlim=edges(x)[[0, -1]])
+        draw_band(axes, x, shown.dataset, shown.name)
         mark_theory_borders(axes, x, shown)
         if not shown.names:
             mark_classes(axes, x, shown)
+
+
+def _draw_bars(axes: Axes, shown: Slice) -> None:
+    """Draw one bar for each label of a statistic of a single cell."""
+    (along,) = shown.axes
+    draw_bars(axes, shown.dataset, shown.name, str(along.name))
+    is_histogram = shown.name.endswith("_histogram")
+    axes.set(xlabel="" if is_histogram else _label(along), ylabel=_label(shown.output))
 
 
 def _draw_several_values(axes: Axes, shown: Slice) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sweep import wording
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
+from sweep.analysis.statistics import label_names, labels_of, with_codes
 from sweep.errors import SweepError
 from sweep.spec import LEVEL, POINT, Status, Values, index_name
 from sweep.summary import blocks
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_GRID_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
 MAX_COUNTED = 2**26  # points of which the statuses are counted where only some are drawn
+MAX_LABELS = 8  # of a dimension that is drawn as lines
 MAX_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # values left on each axis, by the number of axes shown
 
 
@@ -45,6 +47,7 @@ class Slice:
     infinite: Mapping[str, int] = field(default_factory=dict[str, int])  # points left out, by axis
     thinned: bool = False  # whether only some of the points over the axes shown are drawn
     counts: Mapping[Status, int] | None = None  # of all points over the axes, if they are counted
+    labels: frozenset[str] = frozenset()  # axes that only the output has, such as `quantile`
     instead_of: tuple[str, ...] = ()  # outputs that have no finite value, so that this one is shown
 
     @property
@@ -112,7 +115,7 @@ class Slice:
         return {
             str(values.name): values.broadcast_like(like).transpose(*like.dims).values.astype(float)
             for values in coordinates
-            if values.dtype.kind in "iuf"
+            if values.dtype.kind in "iuf" and set(values.dims) <= set(like.dims)
         }
 
     def title(self, subject: str) -> str:
@@ -148,6 +151,7 @@ def cut(
     are infinite wherever they have a value are passed over (`instead_of`).
     """
     _refuse_kinds(dataset, output, at, over)
+    dataset = with_codes(dataset)
     names = _output_names(dataset, output)
     first = shown = _cut(dataset, names[0], at, over, computed=computed)
     for i, name in enumerate(names[1:], start=1):
@@ -174,11 +178,14 @@ def _cut(
         dataset, refined = _as_grid(dataset)
     _refuse_cut_of_sample(dataset, at)
     at = _by_number(dataset, at)
-    inners = {index_name(str(each)) for each in dataset.data_vars}
+    inners = {index_name(str(each)) for each in dataset.data_vars} - {*dataset.coords}
     _check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
     inner = index_name(name)
     axes = {str(axis): size for axis, size in dataset[name].sizes.items() if axis != inner}
-    kept = _kept_axes(axes, at, 1 if several else 2, dataset)
+    labels = [label for label in labels_of(dataset, name) if label in axes]
+    cells = {axis: size for axis, size in axes.items() if axis not in labels}
+    kept = _kept_axes(cells, at, 1 if several else 2, dataset)
+    kept += _kept_labels({label: axes[label] for label in labels}, at, len(kept))
     over = _over(dataset, kept, over, 1 if several else 2)
     scattered: set[str] = set()
     if len(over) == 1:
@@ -205,6 +212,7 @@ def _cut(
         cuts={axis: _cut_text(shown, axis, together[axis]) for axis in places},
         numbered=numbered | scattered,
         over=over,
+        labels=frozenset(labels),
         refined=refined,
         infinite=infinite,
         thinned=thinned,
@@ -298,7 +306,9 @@ def with_unit(text: str, variable: xr.DataArray) -> str:
 
 
 def quantity(variable: xr.DataArray) -> str:
-    """A single value with its unit."""
+    """A single value with its unit, or its name."""
+    if names := label_names(variable):
+        return names[int(variable)]
     return f"{float(variable):.6g} {unit(variable)}".rstrip()
 
 
@@ -339,6 +349,14 @@ def _kept_axes(
         return [POINT]
     longest = sorted(free, key=lambda axis: sizes[axis], reverse=True)[:most]
     return [axis for axis in free if axis in longest and sizes[axis] > 1]
+
+
+def _kept_labels(sizes: Mapping[str, int], at: Mapping[str, float], n_kept: int) -> list[str]:
+    """The longest labelled dimension that is drawn: as bars, or as lines over a single axis."""
+    free = [label for label, size in sizes.items() if label not in at and size > 1]
+    most = {0: math.inf, 1: MAX_LABELS}.get(n_kept, 0)
+    fitting = [label for label in free if sizes[label] <= most]
+    return sorted(fitting, key=lambda label: sizes[label])[-1:]
 
 
 def _sampled(dataset: xr.Dataset, axis: str) -> list[str]:

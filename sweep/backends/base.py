@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
-from sweep.spec import Points, Sweep
+from sweep.spec import Points, Status, Sweep
 
 Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
 
@@ -20,10 +21,33 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Computed:
-    """The outputs of a batch of points, missing values filled in, and the time spent in kernels."""
+    """The outputs of a batch of points, missing values filled in, and the time spent in kernels.
+
+    Of a sweep with a reduction, what is kept of the points.
+    """
 
     arrays: Arrays
     kernel_seconds: float
+
+    @property
+    def counts(self) -> Mapping[Status, int]:
+        """The number of points by status."""
+        status = self.arrays["status"]
+        if not status.any():  # the usual case, and counting is slow
+            return {Status.ok: status.size}
+        counts = np.bincount(status)
+        return {Status(i): int(counts[i]) for i in np.flatnonzero(counts)}
+
+    @property
+    def extremes(self) -> Mapping[str, list[Any]]:
+        """Minimum and maximum of each output over the points that are ok."""
+        ok = self.arrays["status"] == Status.ok
+        chosen = slice(None) if ok.all() else ok  # usually all are ok, and a mask copies
+        return {
+            name: [values[chosen].min().item(), values[chosen].max().item()]
+            for name, values in self.arrays.items()
+            if name != "status" and ok.any()
+        }
 
 
 class Backend(Protocol):

@@ -33,6 +33,7 @@ from sweep.backends.library import (
     request_struct,
     run_in_slices,
 )
+from sweep.backends.reduced import reduced
 from sweep.errors import CompileError
 from sweep.source import Kernel, kernel_of, kernel_text
 from sweep.spec import Output, Points, Sweep, planes
@@ -89,6 +90,9 @@ class CpuBackend:
         self.library(kernel_of(sweep, points.variants))
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+        return reduced(sweep, points, self._compute(sweep.of_points, points, stop))
+
+    def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
         if sweep.method.kind == "array":
             return compute_arrays(np, sweep, points, stop)
         library = self.library(kernel_of(sweep, points.variants))

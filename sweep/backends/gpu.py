@@ -11,6 +11,7 @@ from sweep.backends.base import Computed, Stopped
 from sweep.backends.batches import Pace, Work
 from sweep.backends.device import Device, Sizes, request_type
 from sweep.backends.library import check_layout
+from sweep.backends.reduced import reduced
 from sweep.errors import LostDeviceError, SweepError
 from sweep.source import Kernel, kernel_of
 from sweep.spec import Points, Sweep, planes
@@ -45,8 +46,10 @@ class GpuBackend:
         """As Backend.compute(); LostDeviceError if this process can no longer use the device."""
         try:
             if sweep.method.kind == "array":
-                return self._device.compute_arrays(sweep, points, stop)
-            return self._compute(sweep, points, stop)
+                computed = self._device.compute_arrays(sweep.of_points, points, stop)
+            else:
+                computed = self._compute(sweep.of_points, points, stop)
+            return reduced(sweep, points, computed)
         except (Stopped, SweepError, MemoryError):
             raise
         except Exception as error:  # an exception type of the device's library

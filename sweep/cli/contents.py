@@ -23,12 +23,13 @@ WEIGHTING = {
     "points": "means and shares count all points the same, although refinement clusters them "
     "where outputs change; the finished sweep has those of the map",
 }
+MAX_LABELS = 6
 PROVENANCE = ("references", "source", "method", "revision", "kernel_digest", "fingerprint")
 
 
 def print_dataset(dataset: xr.Dataset) -> None:
     """Print the model, axes, parameters and provenance of results."""
-    from sweep.summary import coordinates
+    from sweep.summary import coordinates, labels
 
     attributes = dataset.attrs
     print(escaped(f"{attributes['model']}: {attributes['title']}\n"))
@@ -37,6 +38,12 @@ def print_dataset(dataset: xr.Dataset) -> None:
         print_table(
             (_axis_row(name, values) for name, values in along.items()),
             ("axis", "values", "least", "greatest", "unit", "meaning"),
+        )
+        print()
+    if found := labels(dataset):
+        print_table(
+            ((name, _listed(values), *_described(values)) for name, values in found.items()),
+            ("label", "values", "unit", "meaning"),
         )
         print()
     print_table(
@@ -134,7 +141,7 @@ def dataset_json(
     dataset: xr.Dataset, found: Contents, sentences: Mapping[Status, str]
 ) -> dict[str, Any]:
     """What `print_dataset`, `print_outputs` and `print_statuses` print."""
-    from sweep.summary import coordinates
+    from sweep.summary import coordinates, labels
 
     along, single = coordinates(dataset)
     return {
@@ -148,6 +155,10 @@ def dataset_json(
         "parameters": [
             {"name": name, "value": float(value), **_labels(value)}
             for name, value in single.items()
+        ],
+        "labels": [
+            {"name": name, "values": values.values.tolist(), **_labels(values)}
+            for name, values in labels(dataset).items()
         ],
         "outputs": outputs_json(dataset, found),
         "weighted_by": found.weighted_by,
@@ -227,6 +238,12 @@ def _derived_values(dataset: xr.Dataset) -> Mapping[str, float]:
         return derived(single) if derived else {}
     except KeyError:  # a parameter that they depend on is along an axis
         return {}
+
+
+def _listed(values: xr.DataArray) -> str:
+    """The first labels of a dimension."""
+    texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in values.values]
+    return ", ".join(texts[:MAX_LABELS]) + (", ..." if len(texts) > MAX_LABELS else "")
 
 
 def _axis_row(name: str, values: xr.DataArray) -> tuple[str, ...]:

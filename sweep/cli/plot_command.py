@@ -52,15 +52,18 @@ def plot(
     The two longest axes are drawn; the others are cut at their middle, or at the value given by
     --at. A sample is drawn as dots over two of its parameters. Refined points are drawn as a map
     with their cells outlined. All values of an output that has several at each point are drawn as
-    dots over one axis: a bifurcation map. With --against, another method of the model (such as
-    exact) computes the same points; the relative errors are drawn, and their median and worst
-    printed. Where the other method's value is 0, errors are relative to its largest value. Of a
+    dots over one axis: a bifurcation map. Of statistics, a mean over one axis has the band between
+    its lowest and highest quantile; those with several values are drawn as lines, or at one of
+    them (--at quantile=0.95, --at regime_class=stick). With --against, another method of the model
+    (such as exact) computes the same points; the relative errors are drawn, and their median and
+    worst printed. Where the other method's value is 0, errors are relative to its largest value. Of a
     store of `sweep wear`, the depth is drawn over the years, and time_to_limit as a map in years.
     """
     from sweep.analysis.comparison import compare_slice
     from sweep.analysis.plots import draw_slice
     from sweep.analysis.saving import refuse_end, save
     from sweep.analysis.slices import cut
+    from sweep.analysis.statistics import codes_of
     from sweep.analysis.wear_over_years import wear_of
     from sweep.analysis.wear_pictures import default_output, draw_wear
     from sweep.store import open_results
@@ -70,8 +73,10 @@ def plot(
     with Interruptible():
         refuse_end(path)
         dataset = open_results(store)
+        codes = codes_of(dataset, cuts)
+        cuts = {name: text for name, text in cuts.items() if name not in codes}
         units = {str(name): dataset[name].attrs.get("units", "1") for name in dataset.coords}
-        places = in_si(cuts, units)
+        places = codes | in_si(cuts, units)
         if wear_of(dataset) is not None and not (over or against):
             name = output or default_output(dataset)
             written = save(draw_wear(dataset, name, places), path)

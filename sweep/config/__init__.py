@@ -9,6 +9,7 @@ from typing import Any
 from sweep.config.assembly import sweep_of
 from sweep.config.overrides import overridden
 from sweep.config.problems import Check, Problem, finished, in_table
+from sweep.config.reduction import reduced
 from sweep.config.refinement import refinement_of
 from sweep.config.schema import SlurmTable, TopLevel, checked
 from sweep.config.sweep_file import Document, plain, read
@@ -75,7 +76,10 @@ def _contents(
     yield from _check_format(document, top)
     options = yield from _options(top.run, in_file=True)
     sweep = yield from sweep_of(document, top)
-    refinement = None if is_point else (yield from refinement_of(top, sweep))
+    refinement = None
+    if not is_point:
+        sweep = yield from reduced(top, sweep)
+        refinement = yield from refinement_of(top, sweep)
     wear = None if top.wear is None else (yield from wear_of(top.wear, sweep))
     return sweep, RunOptions(**options), refinement, wear
 

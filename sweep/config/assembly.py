@@ -12,6 +12,7 @@ from sweep.config.grid import axes_of, parameters_on
 from sweep.config.model_file import known_models, read_model
 from sweep.config.problems import Check, Problem, UnreadableError, readable
 from sweep.config.quantities import number, refuse_outside
+from sweep.config.reduction import wants_indices
 from sweep.config.sample import Sample, sample_of
 from sweep.config.schema import TopLevel
 from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
@@ -133,7 +134,11 @@ def _sample(
     if top.sample is None:
         return Sample((), None)
     sample = yield from sample_of(
-        document, top.sample, known, lambda names: _unknown(names, known, model, SAMPLE_KEYS)
+        document,
+        top.sample,
+        known,
+        lambda names: _unknown(names, known, model, SAMPLE_KEYS),
+        for_indices=wants_indices(top.reduce),
     )
     for name in sample.names:
         if name in top.parameters:

@@ -13,7 +13,7 @@ from sweep.config.schema import RefineTable, TopLevel, checked
 from sweep.config.sweep_file import has_several
 from sweep.refine.mesh import halved, is_geometric
 from sweep.refine.refiner import MAX_REFINED_POINTS
-from sweep.spec import Axis, Parameter, Refinement, Sweep
+from sweep.spec import POINT, Axis, Parameter, Refinement, Sweep
 from sweep.wording import listed, nearest, shown
 
 MAX_REFINED_AXES = 4  # a cell with more axes has too many neighbours
@@ -34,11 +34,11 @@ def refinement_of(top: TopLevel, sweep: Sweep | None) -> Check[Refinement | None
         yield Problem("refine", "levels", "missing; give how often a cell may be halved")
     names = [table.output] if isinstance(table.output, str) else list(table.output or ())
     yield from _check_outputs(top.refine, names, sweep)
-    yield from _check_grid(top)
+    yield from _check_grid(top, sweep)
     if sweep is not None:
         if "tolerance" not in wrong:
             yield from _check_tolerance(top.refine, names, sweep)
-        if top.sample is None and not any(map(has_several, top.axes.values())):
+        if POINT not in sweep.dimensions and not any(map(has_several, top.axes.values())):
             yield from _check_axes(sweep, table.levels or 0)
     return Refinement(tuple(names), table.levels or 0, table.tolerance)
 
@@ -57,19 +57,21 @@ def _check_outputs(raw: Mapping[str, object], names: list[str], sweep: Sweep | N
             yield Problem("refine", "output", f"{name!r} is not computed; add it to outputs")
         elif sweep and name not in known:
             yield Problem("refine", "output", f"{shown(name)} is unknown; {nearest(name, known)}")
-        elif sweep and name in {output.name for output in sweep.outputs if output.values}:
+        elif sweep and name in {output.name for output in sweep.outputs if output.inner_shape}:
             message = f"{name!r} has several values at each point; name an output that has one"
             yield Problem("refine", "output", message)
 
 
-def _check_grid(top: TopLevel) -> Check[None]:
-    if top.sample is not None:
+def _check_grid(top: TopLevel, sweep: Sweep | None) -> Check[None]:
+    if top.sample is not None and (top.reduce is None or not top.axes):
         message = "a [sample] has no cells to halve; replace it by [axes], or remove [refine]"
         yield Problem("refine", "", message)
     elif groups := [name for name, raw in top.axes.items() if has_several(raw)]:
         message = "several parameters along one axis cannot be halved; give each an axis of its own"
         for name in groups:
             yield Problem(f"axes.{name}", "", f"{message}, or remove [refine]")
+    elif sweep is not None and sweep.reduction is not None and not sweep.axes:
+        yield Problem("refine", "", "[reduce] leaves no axis; reduce over fewer axes")
     elif not top.axes:
         yield Problem("refine", "", "there is no axis; give the coarse grid under [axes]")
     elif len(top.axes) > MAX_REFINED_AXES:
@@ -98,8 +100,9 @@ def _check_axes(sweep: Sweep, levels: int) -> Check[None]:
                 yield Problem("axes", name, fault)
                 fine = False
     positions = math.prod(((axis.size - 1) << levels) + 1 for axis in sweep.axes)
-    if sweep.n_points > MAX_REFINED_POINTS:
-        message = f"a coarse grid of {sweep.n_points:,} points is more than {MAX_REFINED_POINTS:,}"
+    n_cells = math.prod(sweep.shape)
+    if n_cells > MAX_REFINED_POINTS:
+        message = f"a coarse grid of {n_cells:,} points is more than {MAX_REFINED_POINTS:,}"
         yield Problem("refine", "", f"{message}; give shorter axes and more levels")
     elif fine and positions >= MAX_POSITIONS:
         message = f"the finest grid would have {float(positions):.3g} points; give fewer levels"

@@ -40,6 +40,7 @@ class TopLevel(Table):
     axes: dict[str, object] = Field({}, description="a table")
     sample: dict[str, object] | None = Field(None, description="a table")
     derived: dict[str, object] = Field({}, description="a table")
+    reduce: dict[str, object] | None = Field(None, description="a table")
     refine: dict[str, object] | None = Field(None, description="a table")
     wear: dict[str, object] | None = Field(None, description="a table")
     run: dict[str, object] = Field({}, description="a table")
@@ -126,6 +127,13 @@ class WearTable(Table):
     hole_radius: object = Field(None, description="a number, or text with a unit")
     small: bool | None = Field(None, description="true or false")
     limit: object = Field(None, description="a number, or text with a unit")
+
+
+class ReduceTable(Table):
+    """[reduce] without its outputs: along which axes points are reduced, and how exactly."""
+
+    over: list[str] | None = Field(None, description='a list of axes such as ["point"]')
+    exact_quantiles: bool = Field(False, description="true or false")
 
 
 # Values that sbatch and dask-jobqueue accept.

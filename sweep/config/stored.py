@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from sweep.errors import ConfigError, Fault
 from sweep.spec import POINT, Axis, Sweep
+from sweep.statistics.reduction import Reduction
 
 
 def is_store(source: str | Path) -> bool:
@@ -37,11 +38,12 @@ def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
         "format": 1,
         "model": tomllib.loads(model.text) if model.text else model.name,
         "method": sweep.method.name,
-        "outputs": [output.name for output in sweep.outputs],
+        "outputs": [output.name for output in sweep.of_points.outputs],
         "dtype": sweep.dtype,
         "parameters": {n: v for n, v in sweep.constants.items() if not math.isnan(v)},
         "derived": dict(sweep.derived),
-        **_varied(sweep.axes, source),
+        **_varied(sweep.of_points.axes, source),
+        **_reduce(sweep.reduction),
     }
 
 
@@ -71,6 +73,15 @@ def _toml(value: object) -> str:
 
 def _key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
+
+
+def _reduce(reduction: Reduction | None) -> dict[str, object]:
+    """[reduce], with the axes that are reduced."""
+    if reduction is None:
+        return {}
+    over = {"over": [axis.name for axis in reduction.axes]}
+    exact = {"exact_quantiles": True} if reduction.exact_quantiles else {}
+    return {"reduce": {**over, **exact, **{n: [*t] for n, t in reduction.statistics.items()}}}
 
 
 def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:

@@ -21,7 +21,7 @@ Table = dict[str, object]
 Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry
 
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
-TABLES = ("parameters", "axes", "sample", "derived", "refine", "wear", "run")
+TABLES = ("parameters", "axes", "sample", "derived", "reduce", "refine", "wear", "run")
 # All other keys of [sample] are parameters.
 SAMPLE_KEYS = ("method", "points", "seed", "scramblings", "file", "columns")
 MAX_FILE_BYTES = 2**26

@@ -13,7 +13,7 @@ from sweep.engine.crews import Crew, Notify, OpenBackend, needs_backend_here
 from sweep.engine.ledger import Summary
 from sweep.engine.loop import Report, own_chunks, run
 from sweep.errors import MachineError, StoreError
-from sweep.plan import chunk_at, chunk_shape, points, variant_sets
+from sweep.plan import chunk_at, chunk_shape, points, variant_sets, work_shape
 from sweep.source import kernel_digest
 from sweep.spec import Points, Request, Status
 from sweep.store import Store, anything_at, is_in_memory
@@ -113,6 +113,6 @@ def _check_machine(request: Request) -> None:
         find_gpus(request.options.gpus)
     if not needs_backend_here(request.options):
         return
-    shape = chunk_shape(sweep, request.options.chunk_points)
-    first = chunk_at((0,) * len(shape), sweep.shape, shape)
+    shape = work_shape(sweep, request.options.chunk_points)
+    first = chunk_at((0,) * len(shape), sweep.grid, shape)
     open_backend_by_name(request.options.backend).prepare(sweep, points(sweep, first))

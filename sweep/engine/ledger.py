@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import MachineError
 from sweep.spec import DTYPES, MISSING, Chunk, Status, Sweep, Task, planes
+from sweep.statistics.partial import Kept
 
 TASKS_PER_WORKER = 2  # one running, one waiting
 TASK_SECONDS = 0.5  # target: short enough to stop soon, long enough to make handing over cheap
@@ -40,6 +41,11 @@ class Results(Protocol):
 
     @property
     def sweep(self) -> Sweep: ...
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """The shape of what is computed."""
+        ...
 
     @property
     def chunk_shape(self) -> tuple[int, ...]: ...
@@ -139,6 +145,15 @@ class Ledger:
         self.most_workers = self.workers
         self.waiting = deque(self.pending)
         self.pending_points = sum(chunk.n_points for chunk in self.pending)
+
+    def add(self, chunks: Iterable[Chunk]) -> None:
+        """Count more chunks as pending, which must be computed once more."""
+        more = list(chunks)
+        self.pending += more
+        self.waiting.extend(more)
+        points = sum(chunk.n_points for chunk in more)
+        self.pending_points += points
+        self.points_total += points
 
     def start(self) -> None:
         """Start the clock: kernels are compiled, and workers are there."""
@@ -278,7 +293,13 @@ class Ledger:
 
 
 def failed_arrays(sweep: Sweep, chunk: Chunk) -> dict[str, NDArray[Any]]:
-    """Arrays for a chunk that could not be computed: missing values, status `failed`."""
+    """Arrays for a chunk that could not be computed: missing values, status `failed`.
+
+    With a reduction, what is kept of such points.
+    """
+    if sweep.reduction is not None:
+        cells = math.prod(chunk.shape[:-1])
+        return dict(Kept(sweep.reduction).failed(cells, chunk.start[-1], chunk.shape[-1]))
     arrays: dict[str, NDArray[Any]] = {
         output.name: np.full(chunk.n_points, MISSING[output.kind], DTYPES[output.kind])
         for output in planes(sweep.outputs)

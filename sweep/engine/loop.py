@@ -26,6 +26,7 @@ from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_
 from sweep.options import RunOptions, consistent
 from sweep.plan import chunk_counts, chunks
 from sweep.spec import Chunk, Task
+from sweep.store import InStretches, in_stretches
 
 REPORT_SECONDS = 0.25
 SILENT_SECONDS = 300.0  # without a finished chunk, before the user is notified
@@ -53,9 +54,11 @@ def run(
     """
     options = consistent(options or RunOptions())
     refuse_in_worker_process(options)
+    results = in_stretches(results)
+    _incomplete(results, options.shard)
     total = results.sweep.n_points
     if options.shard is not None:
-        every = chunks(results.sweep.shape, results.chunk_shape)
+        every = chunks(results.grid, results.chunk_shape)
         total = sum(chunk.n_points for chunk in own_chunks(results, every, options.shard))
     pending = own_chunks(results, results.pending(), options.shard)
     ledger = Ledger(results.sweep, pending, total, workers=1, fail_fast=options.fail_fast)
@@ -69,7 +72,11 @@ def run(
         try:
             ledger.see(crew.workers())
             ledger.start()
-            _Loop(crew, results, ledger, stop or Event(), options.time_limit).run(report)
+            loop = _Loop(crew, results, ledger, stop or Event(), options.time_limit)
+            loop.run(report)
+            while not ledger.stopped and (left := _incomplete(results, options.shard)):
+                ledger.add(left)
+                loop.run(report)
             ledger.end()
         except BaseException:  # Ctrl-C, too: no worker continues on its own
             crew.halt()
@@ -78,13 +85,21 @@ def run(
         return ledger.summary(crew.description)
 
 
+def _incomplete(results: Results, shard: tuple[int, int] | None) -> list[Chunk]:
+    """Complete the cells that have all pieces; the chunks of others, whose pieces were damaged."""
+    if not isinstance(results, InStretches):
+        return []
+    results.complete()
+    return own_chunks(results, results.pending(), shard)
+
+
 def own_chunks(
     results: Results, some: Iterable[Chunk], shard: tuple[int, int] | None
 ) -> list[Chunk]:
     """Those of some chunks of the results that belong to a shard; without a shard, all."""
     if shard is None:
         return list(some)
-    counts = chunk_counts(results.sweep.shape, results.chunk_shape)
+    counts = chunk_counts(results.grid, results.chunk_shape)
     return of_shard(some, counts, *shard)
 
 

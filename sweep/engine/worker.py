@@ -16,16 +16,13 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sweep import __version__
 from sweep.backends import Backend, Stopped
 from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
 from sweep.plan import points
-from sweep.spec import Chunk, Status, Task
-from sweep.store import Store
+from sweep.spec import Chunk, Task
+from sweep.store import Store, in_stretches
 
 
 class RunState:
@@ -114,11 +111,11 @@ class Worker:
         sweep = self.results.sweep
         computed = self.backend.compute(sweep, points(sweep, chunk), deadline)
         self.results.write(chunk, computed.arrays)
-        counts = _by_status(computed.arrays["status"])
+        counts = computed.counts
         seconds = time.perf_counter() - start
         receipt = Receipt(chunk, counts, computed.kernel_seconds, seconds)
         device = self.backend.description + (f" ({self.gpu})" if self.gpu else "")
-        self.results.append_receipt(_line(receipt, computed.arrays, device))
+        self.results.append_receipt(_line(receipt, computed.extremes, device))
         return receipt
 
 
@@ -194,33 +191,19 @@ def _close() -> None:
 
 def _open(job: Job, store: str) -> Worker:
     try:
-        results = Store.open(store, durable=job.durable)
+        kept = Store.open(store, durable=job.durable)
         if job.accept_revision:
-            results.accept_kernel()
+            kept.accept_kernel()
         else:
-            results.refuse_other_kernel()
-        return Worker(results, job.open_backend(job.backend), state_of(job.run), job.gpu)
+            kept.refuse_other_kernel()
+        return Worker(in_stretches(kept), job.open_backend(job.backend), state_of(job.run), job.gpu)
     except SweepError as error:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise type(error)(f"a worker ({where}) cannot start: {error}") from None
 
 
-def _by_status(status: NDArray[Any]) -> dict[Status, int]:
-    if not status.any():  # the usual case, and counting is slow
-        return {Status.ok: status.size}
-    counts = np.bincount(status)
-    return {Status(i): int(counts[i]) for i in np.flatnonzero(counts)}
-
-
-def _line(receipt: Receipt, arrays: Mapping[str, NDArray[Any]], device: str) -> dict[str, object]:
+def _line(receipt: Receipt, extremes: Mapping[str, list[Any]], device: str) -> dict[str, object]:
     """A receipt as stored: counts by status, minimum and maximum of each output."""
-    ok = arrays["status"] == Status.ok
-    chosen = slice(None) if ok.all() else ok  # usually all are ok, and a mask copies
-    extremes = {
-        name: [values[chosen].min().item(), values[chosen].max().item()]
-        for name, values in arrays.items()
-        if name != "status" and ok.any()
-    }
     return {
         **receipt.line(),
         "extremes": extremes,

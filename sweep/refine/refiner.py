@@ -53,8 +53,8 @@ class Refiner:
         SweepError if that would make more points than memory holds.
         """
         arrays = {str(name): results[name].values.ravel() for name in results.data_vars}
-        for output in (each for each in self._coarse.outputs if each.values):
-            planes = arrays.pop(output.name).reshape(-1, output.values).T
+        for output in (each for each in self._coarse.outputs if each.inner_shape):
+            planes = arrays.pop(output.name).reshape(-1, len(output.planes)).T
             arrays |= dict(zip(output.planes, planes, strict=True))
         if self.number == 0:
             self._lattice = self._values(results)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from sweep.spec import Labels, Output, Reduction
+from sweep.spec import Labels, Output
 from sweep.statistics.counts import STATUSES
+from sweep.statistics.reduction import Reduction
 
 PLAIN = ("mean", "standard_deviation", "minimum", "maximum", "sobol_indices")
 WITH_NUMBER = ("quantile", "share above", "share below", "histogram")
@@ -95,13 +96,14 @@ def _outputs(each: Wanted, reduction: Reduction) -> Iterator[Output]:
     if each.levels:
         levels = Labels(QUANTILE, each.levels, "share of the points that are at most as large")
         yield _real(of, "quantile", "quantile", (levels,))
-    limits = Labels(f"{of.name}_threshold", each.thresholds, f"threshold of {of.name}", of.unit)
+    meaning = f"threshold of {_in_words(of)}"
+    limits = Labels(f"{of.name}_threshold", each.thresholds, meaning, of.unit)
     for name, is_wanted in (("above", each.above), ("below", each.below)):
         if is_wanted:
-            yield _share(of, f"share_{name}", f"share of the points {name} a threshold", limits)
+            yield _share(of, f"share_{name}", f"share of points {name} a threshold", limits)
     if each.bins:
         bins = Labels(f"{of.name}_bin", tuple(map(float, range(each.bins))), "number of the bin")
-        counts = f"number of points in each bin of {of.long_name}"
+        counts = f"number of points in each bin of {_in_words(of)}"
         yield replace(
             _share(of, "histogram", counts, bins), kind="number", long_name=counts, optional=False
         )
@@ -109,7 +111,7 @@ def _outputs(each: Wanted, reduction: Reduction) -> Iterator[Output]:
         yield _real(of, "histogram_width", "width of every bin", optional=True)
     if OF_FLAGS in plain:
         classes = Labels(f"{of.name}_class", of.flags, of.long_name)
-        yield _share(of, "share", "share of the points in each class", classes)
+        yield _share(of, "share", "share of points in each class", classes)
     if "sobol_indices" in plain:
         yield from _indices(of, reduction)
 
@@ -137,12 +139,16 @@ def _real(
     return replace(
         of,
         name=f"{of.name}_{suffix}",
-        long_name=f"{meaning} of {of.long_name}",
+        long_name=f"{meaning} of {_in_words(of)}",
         kind="real",
         flags=(),
         labels=labels,
         optional=optional or of.optional,
     )
+
+
+def _in_words(of: Output) -> str:
+    return of.name.replace("_", " ")
 
 
 def _share(of: Output, suffix: str, meaning: str, labels: Labels) -> Output:

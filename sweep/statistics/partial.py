@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.spec import DTYPES, MISSING, Output, Reduction, Status, planes
+from sweep.spec import DTYPES, MISSING, Output, Status, planes
 from sweep.statistics.bins import EqualBins
 from sweep.statistics.counts import Classes, Extremes, Shares, Statuses, share, status_of
 from sweep.statistics.indices import Indices
@@ -23,6 +23,7 @@ from sweep.statistics.outputs import (
     wanted,
 )
 from sweep.statistics.quantiles import LeadingBits
+from sweep.statistics.reduction import Reduction
 
 Partial = Mapping[str, NDArray[Any]]  # by "output/kind/part"
 Arrays = Mapping[str, NDArray[Any]]
@@ -88,9 +89,9 @@ class Kept:
 
     def statistics(self, partial: Partial) -> dict[str, NDArray[Any]]:
         """The planes of the statistics and the status of each cell, from all of its points."""
-        counts = partial["status/points/status"]
-        status = status_of(counts)
-        found: dict[str, list[NDArray[Any]]] = {POINTS_BY_STATUS: [*counts.T]}
+        status = status_of(partial["status/points/status"])
+        computed = partial["status/computed/status"]
+        found: dict[str, list[NDArray[Any]]] = {POINTS_BY_STATUS: [*computed.T]}
         for each, plane in self._planes():
             for suffix, values in self._read(each, plane.name, partial, len(status)):
                 columns = [values] if values.ndim == 1 else [*values.T]
@@ -101,7 +102,8 @@ class Kept:
                 arrays[name] = _of_ok(output, values, status)
         return arrays
 
-    def counts(self, partial: Partial) -> NDArray[np.int64]:
+    @staticmethod
+    def counts(partial: Partial) -> NDArray[np.int64]:
         """The number of computed points by status, in the order of `counts.STATUSES`."""
         return partial["status/computed/status"].sum(axis=0)
 
@@ -128,11 +130,15 @@ class Kept:
             "shares": Shares(each.thresholds),
             "moments": Moments(scramblings) if plain & {"mean", "standard_deviation"} else None,
             "extremes": Extremes() if plain & {"minimum", "maximum"} else None,
-            "bits": LeadingBits() if each.levels else None,
+            "bits": self._bits if each.levels else None,
             "bins": EqualBins(each.bins) if each.bins else None,
             "indices": self._indices if "sobol_indices" in plain else None,
         }
         return {name: kind for name, kind in kinds.items() if kind is not None}
+
+    @property
+    def _bits(self) -> LeadingBits:
+        return LeadingBits(0) if self.reduction.exact_quantiles else LeadingBits()
 
     @property
     def _indices(self) -> Indices:
@@ -156,7 +162,7 @@ class Kept:
             yield name, np.where(number[:, 0] > 0, partial[f"{plane}/extremes/{name}"], np.nan)
         if each.levels:
             bits = _state(partial, f"{plane}/bits")
-            yield "quantile", LeadingBits().read(bits, each.levels, cells)
+            yield "quantile", self._bits.read(bits, each.levels, cells)
         if each.above:
             yield "share_above", share(partial[f"{plane}/shares/above"], number)
         if each.below:

@@ -2,19 +2,23 @@
 
 from sweep.store.derived import write_derived
 from sweep.store.disk import Store
+from sweep.store.in_stretches import InStretches, in_stretches, stretches
 from sweep.store.memory import MemoryResults
 from sweep.store.pass_folder import PassFolder
 from sweep.store.place import anything_at, is_in_memory, is_url, refuse_no_path
 from sweep.store.reading import open_results
 
 __all__ = [
+    "InStretches",
     "MemoryResults",
     "PassFolder",
     "Store",
     "anything_at",
+    "in_stretches",
     "is_in_memory",
     "is_url",
     "open_results",
     "refuse_no_path",
+    "stretches",
     "write_derived",
 ]

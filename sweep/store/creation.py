@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import zarr
 
 from sweep.plan import chunk_counts
 from sweep.spec import STRETCH, Sweep, Values
+from sweep.statistics.reduction import Reduction
 from sweep.store import layout, listing
 from sweep.store.encoding import codecs
 
 MAX_PART_POINTS = 2**20  # of a file; a part is what is read at once
 MIN_PART_POINTS = 2**16
+REDUCED = "reduced"  # the group with the values of axes along which points are reduced
 MAX_COORDINATE_PARTS = 2**10  # of a file: each part takes zarr a third of a millisecond
 
 
@@ -50,6 +53,8 @@ def build(
         _fill({name: made.pop(name) for name in along}, axis.size, _stretch(steps[axis.name]))
     for array, value in made.values():
         array[...] = cast("Values", value)
+    if sweep.reduction is not None:
+        _keep_reduced(group, sweep.reduction)
     _consolidate(folder)
 
 
@@ -82,12 +87,25 @@ def _make_coordinate(
     """
     if not variable.dimensions:
         return _make_array(group, variable, (), (), ())
-    (step,) = (steps[name] for name in variable.dimensions)
     size = len(values)
+    (step,) = (steps.get(name, size) for name in variable.dimensions)
     file = min(size, _stretch(step))
     if variable.name in variable.dimensions or file <= step or file > MAX_COORDINATE_PARTS * step:
         return _make_array(group, variable, (size,), (file,), (file,))
     return _make_array(group, variable, (size,), (-(-file // step) * step,), (step,))
+
+
+def _keep_reduced(group: zarr.Group, reduction: Reduction) -> None:
+    """Keep the values of reduced axes in a group of their own; long samples are drawn again."""
+    inner = group.create_group(REDUCED)
+    for axis in reduction.axes:
+        if axis.size > STRETCH and "method" in axis.recipe:
+            continue
+        for name, values in axis.columns.items():
+            variable = layout.Variable(name, (axis.name,), np.dtype(np.float64), np.nan, {})
+            file = (min(axis.size, STRETCH),)
+            array = _make_array(inner, variable, (axis.size,), file, file)
+            array[...] = cast("Values", values)
 
 
 def _stretch(step: int) -> int:
@@ -115,9 +133,9 @@ def _make_array(
         shape=shape,
         chunks=parts,
         shards=None if parts == chunks else chunks,
-        dtype=variable.dtype,
+        dtype=str if variable.dtype.kind == "T" else variable.dtype,
         chunk_key_encoding={"name": "default", "separator": separator},
-        compressors=codecs(variable.dtype),
+        compressors="auto" if variable.dtype.kind == "T" else codecs(variable.dtype),
         fill_value=variable.missing,
         dimension_names=variable.dimensions,
         attributes=dict(variable.attributes),

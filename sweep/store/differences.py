@@ -67,7 +67,10 @@ def _heads(stored: Sweep, requested: Sweep) -> Iterator[str]:
     heads = {
         "method": (stored.method.name, requested.method.name),
         "parameter set": (stored.parameter_set.name, requested.parameter_set.name),
-        "outputs": tuple(", ".join(sorted(o.name for o in s.outputs)) for s in (stored, requested)),
+        "outputs": tuple(
+            ", ".join(sorted(o.name for o in s.of_points.outputs)) for s in (stored, requested)
+        ),
+        "statistics": (_statistics(stored), _statistics(requested)),
         "dtype": (stored.dtype, requested.dtype),
         "dimensions": tuple(", ".join(s.dimensions) or "none" for s in (stored, requested)),
     }
@@ -79,6 +82,15 @@ def _heads(stored: Sweep, requested: Sweep) -> Iterator[str]:
             yield _sentence(name, there, here)
 
 
+def _statistics(sweep: Sweep) -> str:
+    """The statistics of a sweep in words."""
+    if sweep.reduction is None:
+        return "none"
+    found = [f"over {', '.join(axis.name for axis in sweep.reduction.axes)}"]
+    found += [f"{name}: {', '.join(t)}" for name, t in sorted(sweep.reduction.statistics.items())]
+    return "; ".join(found + ["exact quantiles"] * sweep.reduction.exact_quantiles)
+
+
 def _parameters(stored: Sweep, requested: Sweep) -> Iterator[str]:
     units = {p.name: p.unit for s in (stored, requested) for p in s.parameters}
     for name, unit in units.items():
@@ -88,10 +100,16 @@ def _parameters(stored: Sweep, requested: Sweep) -> Iterator[str]:
 
 
 def _axes(stored: Sweep, requested: Sweep) -> Iterator[str]:
-    others = {axis.name: axis for axis in requested.axes}
-    for axis in stored.axes:
-        if (other := others.get(axis.name)) is not None:
-            yield from _axis(axis, other)
+    for there, here in zip(_groups(stored), _groups(requested), strict=True):
+        others = {axis.name: axis for axis in here}
+        for axis in there:
+            if (other := others.get(axis.name)) is not None:
+                yield from _axis(axis, other)
+
+
+def _groups(sweep: Sweep) -> tuple[tuple[Axis, ...], tuple[Axis, ...]]:
+    """The axes of the cells, and those that are reduced: both may have one called `point`."""
+    return sweep.axes, sweep.reduction.axes if sweep.reduction else ()
 
 
 def _axis(there: Axis, here: Axis) -> Iterator[str]:
@@ -137,7 +155,7 @@ def _value(sweep: Sweep, name: str) -> float | str:
         return sweep.constants[name]
     if name in sweep.derived:
         return "derived"
-    axis = next((axis.name for axis in sweep.axes if name in axis.columns), None)
+    axis = next((axis.name for axis in sweep.of_points.axes if name in axis.columns), None)
     return "no parameter" if axis is None else f"along {axis}"
 
 

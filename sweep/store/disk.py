@@ -23,6 +23,8 @@ from sweep.errors import StoreError
 from sweep.plan import chunk_counts, chunk_shape
 from sweep.source import kernel_digest
 from sweep.spec import STRETCH, Chunk, Status, Sweep
+from sweep.statistics.counts import STATUSES
+from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import damage, encoding, extension, faults, layout
 from sweep.store.chunk_files import ChunkFiles
 from sweep.store.coordinates import damaged_metadata
@@ -30,6 +32,7 @@ from sweep.store.creation import build
 from sweep.store.differences import differences
 from sweep.store.files import Files
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
+from sweep.store.in_stretches import InFiles, remove_pieces_of_done
 from sweep.store.made_by import other_kernel, other_revision
 from sweep.store.place import files_of, local
 from sweep.store.reading import intact, open_results, refuse_unreadable
@@ -59,6 +62,8 @@ class Store:
         separator = extension.separator_of(metadata)
         counts = chunk_counts(sweep.shape, self.chunk_shape)
         self.n_chunks = math.prod(counts)
+        self.stretch = integer(group.attrs.get(layout.STRETCH, 1))
+        self.pieces = InFiles(files)
         self._chunks = ChunkFiles(files, self._arrays, separator, counts, self.chunk_shape)
 
     @classmethod
@@ -80,7 +85,8 @@ class Store:
         """
         files = files_of(path, durable=durable)
         if not files.exists():
-            _make(files, sweep, chunk_shape(sweep, chunk_points), provenance)
+            own = layout.with_stretch(provenance, sweep, chunk_points)
+            _make(files, sweep, chunk_shape(sweep, chunk_points), own)
         store = cls._open(files)
         if found := store.differences(sweep, accept_revision=accept_revision):
             revised = other_revision(store.revision, sweep)
@@ -211,6 +217,11 @@ class Store:
 
     # Its chunks.
 
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """The shape of what is stored."""
+        return self.sweep.shape
+
     def pending(self) -> list[Chunk]:
         """The chunks that are not done, in C order, from one listing of names.
 
@@ -262,8 +273,10 @@ class Store:
     def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
         """The number of points of the chunks by status; reads some 2000 chunks a second.
 
-        Raises StoreError if a status is damaged.
+        Of cells, the points that were reduced count. Raises StoreError if a status is damaged.
         """
+        if self.sweep.reduction is not None:
+            return self._reduced_counts(chunks)
         total = np.zeros(256, np.int64)
         with faults.opening(self._files):
             for chunk in chunks:
@@ -271,6 +284,15 @@ class Store:
                     status = np.asarray(self._arrays["status"][chunk.slices])
                 total += np.bincount(status.ravel(), minlength=256)
         return {Status(int(code)): int(total[code]) for code in np.flatnonzero(total)}
+
+    def _reduced_counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
+        total = np.zeros(len(STATUSES), np.int64)
+        with faults.opening(self._files):
+            for chunk in chunks:
+                with intact(POINTS_BY_STATUS):
+                    part = np.asarray(self._arrays[POINTS_BY_STATUS][chunk.slices])
+                total += part.reshape(-1, total.size).sum(axis=0)
+        return {status: int(n) for status, n in zip(STATUSES, total, strict=True) if n}
 
     # Damage.
 
@@ -334,6 +356,8 @@ class Store:
         """
         with self._files.writing():
             self._files.clean()
+        if self.sweep.reduction is not None:
+            remove_pieces_of_done(self, self.done())
 
     # Locks and receipts.
 
@@ -377,7 +401,8 @@ class Store:
         """
         rows: list[list[int]] = self._chunks.indices(self._chunks.done()).tolist()
         done = {tuple(row) for row in rows}
-        return [r for r in receipts if "chunk" in r and tuple(r["chunk"]) in done]
+        ndim = len(self.chunk_shape)  # the chunks of stretches have one index more
+        return [r for r in receipts if "chunk" in r and tuple(r["chunk"][:ndim]) in done]
 
     def _refuse_extended(self) -> NoReturn:
         raise StoreError(

@@ -11,6 +11,7 @@ import zarr
 from sweep.plan import along_axes, fingerprint, from_recipe
 from sweep.spec import STRETCH, LongValues, Sweep
 from sweep.store.coordinates import Stored
+from sweep.store.creation import REDUCED
 from sweep.store.faults import refuse_foreign_group
 
 if TYPE_CHECKING:
@@ -43,9 +44,8 @@ def file_shape(array: zarr.Array[Any]) -> tuple[int, ...]:
 def sweep_of(group: zarr.Group) -> Sweep:
     """The sweep that the store was made for."""
     made_from = recipe_of(group)
-    return from_recipe(
-        made_from, {name: _coordinate(group, name) for name in along_axes(made_from)}
-    )
+    columns = {name: _coordinate(group, name) for name in along_axes(made_from)}
+    return from_recipe(made_from, {**columns, **_reduced(group, made_from)})
 
 
 def recipe_of(group: zarr.Group) -> Mapping[str, Any]:
@@ -54,6 +54,17 @@ def recipe_of(group: zarr.Group) -> Mapping[str, Any]:
     if fingerprint(made_from) != group.attrs["fingerprint"]:
         raise ValueError("its recipe does not match its fingerprint")
     return made_from
+
+
+def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongValues]:
+    """The values along reduced axes: kept ones, or those of a long sample, which are drawn."""
+    columns: dict[str, LongValues] = {}
+    for axis in recipe.get("reduce", {}).get("axes", ()):
+        for name in axis["parameters"]:
+            place = f"{REDUCED}/{name}"
+            if place in group:
+                columns[name] = Stored(array_of(group, place), name)[:]
+    return columns
 
 
 def _coordinate(group: zarr.Group, name: str) -> LongValues:

@@ -19,12 +19,24 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep import __version__
-from sweep.plan import fingerprint, recipe
-from sweep.spec import DTYPES, LEVEL, MISSING, Chunk, LongValues, Output, Parameter, Status, Sweep
+from sweep.plan import fingerprint, outputs_in, recipe, work_shape
+from sweep.spec import (
+    DTYPES,
+    LEVEL,
+    MISSING,
+    Chunk,
+    Labels,
+    LongValues,
+    Output,
+    Parameter,
+    Status,
+    Sweep,
+)
 from sweep.store.derived_coordinates import stored_columns
 
 CONVENTIONS = "CF-1.11"
 MISSING_LEVEL = 255
+STRETCH = "stretch"  # attribute of a store whose points are reduced
 
 
 @dataclass(frozen=True)
@@ -34,14 +46,10 @@ class Variable:
     name: str
     dimensions: tuple[str, ...]
     dtype: np.dtype[Any]
-    missing: float | int
+    missing: float | int | str
     attributes: Mapping[str, Any]
     planes: tuple[str, ...] = ()  # the arrays with its values, if each point has several
-
-    @property
-    def inner_shape(self) -> tuple[int, ...]:
-        """The shape of its values at one point."""
-        return (len(self.planes),) if self.planes else ()
+    inner_shape: tuple[int, ...] = ()  # of its values at one point
 
     @property
     def point_bytes(self) -> int:
@@ -50,17 +58,20 @@ class Variable:
 
 
 def results(sweep: Sweep) -> list[Variable]:
-    """The requested outputs in the order of the model's table, then the status."""
-    requested = {output.name for output in sweep.outputs}
-    outputs = [output for output in sweep.model.outputs if output.name in requested]
+    """The requested outputs in the order of the model's table, or statistics; then the status."""
+    order = [output.name for output in sweep.of_points.model.outputs]
+    outputs = sweep.outputs
+    if sweep.reduction is None:
+        outputs = sorted(outputs, key=lambda output: order.index(output.name))
     return [*(_output(output, sweep) for output in outputs), _status(sweep)]
 
 
 def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]]:
     """Every parameter of the sweep as a coordinate with its values; those on axes come first.
 
-    Refined points have their levels as another coordinate. A derived parameter that varies along
-    several axes is added by `with_derived` where results are read.
+    Refined points have their levels as another coordinate, and statistics their labels. A derived
+    parameter that varies along several axes is added by `with_derived` where results are read.
+    Parameters that were reduced have none.
     """
     table = {parameter.name: parameter for parameter in sweep.parameters}
     along: list[tuple[Variable, LongValues | NDArray[Any]]] = [
@@ -76,7 +87,8 @@ def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]
         for name, (dimensions, values) in stored_columns(sweep).items()
     ]
     levels = [(_level(axis.name), axis.levels) for axis in sweep.axes if axis.levels is not None]
-    return [*along, *single, *derived, *levels]
+    labels = {each.name: each for output in sweep.outputs for each in output.labels}
+    return [*along, *single, *derived, *levels, *map(_labels, labels.values())]
 
 
 def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]:
@@ -100,6 +112,15 @@ def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]
     return json.loads(json.dumps({**provenance, **own}))
 
 
+def with_stretch(
+    provenance: Mapping[str, object], sweep: Sweep, chunk_points: int | None
+) -> Mapping[str, object]:
+    """The provenance, with the number of points of a cell that are computed at once, if reduced."""
+    if sweep.reduction is None:
+        return provenance
+    return {**provenance, STRETCH: work_shape(sweep, chunk_points)[-1]}
+
+
 def parts(
     variables: Sequence[Variable], arrays: Mapping[str, NDArray[Any]], chunk: Chunk
 ) -> dict[str, NDArray[Any]]:
@@ -117,8 +138,12 @@ def ordered(dataset: xr.Dataset) -> xr.Dataset:
     made_from = json.loads(dataset.attrs["recipe"])
     along = [name for axis in made_from["axes"] for name in axis["parameters"]]
     single = sorted({str(name) for name in dataset.coords} - set(along))
+    names = made_from["outputs"]
+    if "reduce" in made_from:
+        names = [output.name for output in outputs_in(dataset.attrs)]
+        names = names or sorted({str(name) for name in dataset.data_vars} - {"status"})
     return xr.Dataset(
-        {name: dataset.variables[name] for name in (*made_from["outputs"], "status")},
+        {name: dataset.variables[name] for name in (*names, "status")},
         {name: dataset.variables[name] for name in (*along, *single)},
         dataset.attrs,
     )
@@ -140,10 +165,12 @@ def _output(output: Output, sweep: Sweep) -> Variable:
         meaning = _flags(dict(enumerate(output.flags)))
     attributes = {"long_name": output.long_name, **meaning}
     found = _result(output.name, dtype, MISSING[output.kind], attributes, sweep)
-    if not output.values:
+    if not output.inner_shape:
         return found
     dimensions = found.dimensions + output.inner_dimensions
-    return replace(found, dimensions=dimensions, planes=output.planes)
+    return replace(
+        found, dimensions=dimensions, planes=output.planes, inner_shape=output.inner_shape
+    )
 
 
 def _status(sweep: Sweep) -> Variable:
@@ -164,6 +191,16 @@ def _result(
     others = [c.name for c, _ in coordinates(sweep) if c.dimensions != (c.name,)]
     named = {"coordinates": " ".join(others)} if others else {}
     return Variable(name, sweep.dimensions, np.dtype(dtype), missing, {**attributes, **named})
+
+
+def _labels(labels: Labels) -> tuple[Variable, NDArray[Any]]:
+    attributes = {"long_name": labels.meaning}
+    if isinstance(labels.values[0], str):
+        names = np.array(labels.values, np.dtypes.StringDType())
+        return Variable(labels.name, (labels.name,), names.dtype, "", attributes), names
+    values = np.array(labels.values)
+    attributes["units"] = labels.unit
+    return Variable(labels.name, (labels.name,), values.dtype, np.nan, attributes), values
 
 
 def _level(dimension: str) -> Variable:

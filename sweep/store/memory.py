@@ -13,10 +13,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.plan import chunk_counts, chunk_shape, chunks
+from sweep.plan import chunk_counts, chunk_shape, chunks, work_shape
 from sweep.spec import Chunk, Status, Sweep
 from sweep.store import layout
 from sweep.store.derived_coordinates import with_derived
+from sweep.store.in_stretches import InMemory
 
 
 class MemoryResults:
@@ -43,6 +44,13 @@ class MemoryResults:
             for v in self._variables
         }
         self._done: set[tuple[int, ...]] = set()
+        self.stretch = work_shape(sweep, chunk_points)[-1] if sweep.reduction else 1
+        self.pieces = InMemory()
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """The shape of what is stored."""
+        return self.sweep.shape
 
     def pending(self) -> list[Chunk]:
         """The chunks not yet written, in C order."""
@@ -100,7 +108,7 @@ def _in_memory(sweep: Sweep) -> Sweep:
 def _refuse_what_does_not_fit(sweep: Sweep, variables: list[layout.Variable]) -> None:
     values = sum(8 * axis.size * len(axis.columns) for axis in sweep.axes)
     per_point = sum(variable.point_bytes for variable in variables)
-    needed = values + sweep.n_points * per_point
+    needed = values + math.prod(sweep.shape) * per_point
     free = psutil.virtual_memory().available
     if needed > free:
         raise MachineError(

@@ -16,7 +16,7 @@ from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing  # of which xarray's guide to backends uses what is used here
 
 from sweep.errors import StoreError, memory_error
-from sweep.plan import model_in
+from sweep.plan import outputs_in
 from sweep.spec import LEVEL, MISSING, STRETCH, Status
 from sweep.store import extension, faults
 from sweep.store.coordinates import (
@@ -104,7 +104,8 @@ def _checked(dataset: xr.Dataset) -> xr.Dataset:
     for name in map(str, dataset.variables):
         variable = dataset[name].variable
         if name in dataset.data_vars and name != "status":
-            lazy[name] = _Results(name, variable, None if name in optional else status.read)
+            read = None if name in optional else status.read
+            lazy[name] = _Results(name, variable, read, len(status.shape))
         elif name in dataset.coords and name not in dataset.xindexes:  # indexes are in memory
             lazy[name] = _Coordinate(name, variable, may_be_nan=name in derived)
     return dataset.assign({name: array.variable() for name, array in lazy.items()})
@@ -155,16 +156,19 @@ class _Checked(BackendArray, ABC):
 class _Results(_Checked):
     """An output, or the status itself."""
 
-    def __init__(self, name: str, variable: xr.Variable, status: Read | None = None) -> None:
+    def __init__(
+        self, name: str, variable: xr.Variable, status: Read | None = None, status_ndim: int = 0
+    ) -> None:
         super().__init__(name, variable)
         self._missing = _missing(variable)
         self._status = status
+        self._status_ndim = status_ndim
 
     def read(self, key: Any) -> NDArray[Any]:
         values = self._intact(key)
         if self._status is None or not (absent := _absent(values, self._missing)).any():
             return values
-        ok = self._status(key) == Status.ok
+        ok = self._ok(key, absent.ndim)
         if not (absent & ok).any():
             return values
         values = self._intact(key)  # its chunk may have been written in the meantime
@@ -176,6 +180,12 @@ class _Results(_Checked):
                 "`sweep status --verify` names them"
             )
         return values
+
+    def _ok(self, key: Any, ndim: int) -> NDArray[np.bool_]:
+        """Whether the points are ok, along all dimensions of the output."""
+        assert self._status is not None
+        ok = self._status(key[: self._status_ndim]) == Status.ok
+        return ok.reshape(ok.shape + (1,) * (ndim - ok.ndim))
 
     def _intact(self, key: Any) -> NDArray[Any]:
         with intact(self.name):
@@ -213,6 +223,7 @@ def settled(dataset: xr.Dataset) -> xr.Dataset:
     for output in (output for name, output in outputs.items() if name not in optional):
         missing = _missing(output.variable)
         absent = output.isnull() if np.isnan(missing) else output == missing
+        absent = absent.any([name for name in output.dims if name not in status.dims])
         lost = lost | (absent & (status == Status.ok))
     filled = {
         name: output.where(~lost, output.dtype.type(_missing(output.variable)))
@@ -234,8 +245,7 @@ def _absent(values: NDArray[Any], missing: float) -> NDArray[np.bool_]:
 
 def _optional(dataset: xr.Dataset) -> set[str]:
     """The outputs that a point which is ok may lack, or have fewer values of."""
-    model = model_in(dataset.attrs)
-    return {output.name for output in model.outputs if output.optional} if model else set()
+    return {output.name for output in outputs_in(dataset.attrs) if output.optional}
 
 
 def _derived(dataset: xr.Dataset) -> set[str]:

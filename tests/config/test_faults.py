@@ -65,7 +65,7 @@ BROKEN_FILES = [
      "stiffness: there is no such key; choose one of format, model, method, outputs, dtype; "
      "parameters go under [parameters]"),
     (MODEL, "[pictures]\nsobol = 10\n[run]",
-     "[pictures]: there is no such table; choose one of parameters, axes, sample, derived"),
+     "[pictures]: there is no such table; choose one of parameters, axes, sample, derived, reduce"),
     (MODEL, '[run.slum]\nqueue = "x"\n[run]',
      "[run] slum: there is no such option; did you mean 'slurm'?"),
     (MODEL, '[run.slurm]\nquue = "x"\n[run]',

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import qmc, sobol_indices, uniform
 
-from sweep.spec import Axis, Output, Reduction, Status
+from sweep.spec import Axis, Output, Status
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import statistic_outputs
 from sweep.statistics.partial import Kept, from_bytes, to_bytes
 from sweep.statistics.quantiles import rank
+from sweep.statistics.reduction import Reduction
 from tests.oracles import statistics as oracle
 
 POWER = Output(name="power", unit="W", long_name="power")
@@ -47,7 +48,9 @@ def kept_for(
     size: int, texts: Mapping[str, tuple[str, ...]] = TEXTS, scramblings: int = 1, k: int = 1
 ) -> Kept:
     columns = {f"x{i}": np.zeros(size) for i in range(k)}
-    recipe = {} if scramblings == 1 else {"scramblings": scramblings}
+    recipe: dict[str, object] = {} if scramblings == 1 else {"scramblings": scramblings}
+    if "sobol_indices" in texts.get("power", ()):
+        recipe["sobol_indices"] = True
     axes = (Axis("point", columns, recipe),)
     outputs = tuple(each for each in (POWER, IMPACTS, REGIME, LAST) if each.name in texts)
     return Kept(Reduction(axes=axes, outputs=outputs, statistics=texts))

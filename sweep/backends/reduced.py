@@ -1,0 +1,49 @@
+"""Points reduced where they are computed: what is kept of them takes their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.backends.base import Computed
+from sweep.spec import Points, Status, Sweep
+from sweep.statistics.counts import STATUSES
+from sweep.statistics.partial import Kept
+
+
+@dataclass(frozen=True)
+class Reduced(Computed):
+    """What is kept of a batch of points, and the time spent in kernels."""
+
+    @property
+    def counts(self) -> Mapping[Status, int]:
+        """The number of points by status."""
+        numbers = Kept.counts(self.arrays).tolist()
+        return {status: n for status, n in zip(STATUSES, numbers, strict=True) if n}
+
+    @property
+    def extremes(self) -> Mapping[str, list[Any]]:
+        """None: what is kept need not have them."""
+        return {}
+
+
+def reduced(
+    sweep: Sweep,
+    points: Points,
+    computed: Computed,
+    xp: Any = np,
+    to_host: Callable[[Any], NDArray[Any]] = np.asarray,
+) -> Computed:
+    """What the sweep keeps of computed points, whose arrays may be those of a library `xp`.
+
+    Without a reduction, that is the points themselves.
+    """
+    if sweep.reduction is None:
+        return computed
+    kept = Kept(sweep.reduction)
+    arrays = kept.of(computed.arrays, points.cells, points.first, xp, to_host)
+    return Reduced(arrays, computed.kernel_seconds)

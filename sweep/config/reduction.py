@@ -1,0 +1,235 @@
+"""The table [reduce]: along which axes points are reduced, and which statistics are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from sweep.config.problems import Check, Problem, UnreadableError, in_table, readable
+from sweep.config.quantities import number
+from sweep.config.schema import ReduceTable, TopLevel, checked
+from sweep.spec import POINT, Axis, Output, Parameter, Sweep
+from sweep.statistics.outputs import OF_FLAGS, PLAIN, WITH_NUMBER, statistic_outputs
+from sweep.statistics.reduction import FOR_INDICES, Reduction
+from sweep.wording import listed, nearest, shown
+
+INDICES = "sobol_indices"
+MAX_BINS = 4096  # of a histogram: each is an array of the results
+MAX_EXACT_POINTS = 2**24  # of a cell, whose values are all kept until it is complete
+STATISTICS = (*PLAIN, OF_FLAGS, *WITH_NUMBER)
+EXAMPLES = {
+    "quantile": '"quantile 0.95"',
+    "share above": '"share above 2"',
+    "share below": '"share below 2"',
+    "histogram": '"histogram 64"',
+}
+
+
+def reduced(top: TopLevel, sweep: Sweep | None) -> Check[Sweep | None]:
+    """The sweep with the reduction that [reduce] asks for; unchanged without that table.
+
+    Without a sweep, whose problems come first, only the table itself is checked.
+    """
+    if top.reduce is None:
+        return sweep
+    keys = ReduceTable.model_fields
+    table, wrong = checked(ReduceTable, {k: v for k, v in top.reduce.items() if k in keys})
+    yield from in_table("reduce", wrong)
+    entries = {name: value for name, value in top.reduce.items() if name not in keys}
+    if not entries:
+        example = 'such as wear_power = ["mean", "quantile 0.95"]'
+        yield Problem("reduce", "", f"no statistics; name outputs and their statistics, {example}")
+    if sweep is None:
+        return None
+    over = yield from _over(top, table, sweep, is_readable="over" not in wrong)
+    reduced_axes = tuple(axis for axis in sweep.axes if axis.name in over)
+    statistics: dict[str, tuple[str, ...]] = {}
+    for name, value in entries.items():
+        output = yield from _output(name, sweep)
+        if output is not None:
+            statistics[name] = yield from _statistics(output, value)
+    yield from _check_computed(top, sweep, entries)
+    wanted = [text for texts in statistics.values() for text in texts]
+    if INDICES in wanted:
+        yield from _check_indices(reduced_axes, statistics)
+    if table.exact_quantiles:
+        yield from _check_exact(reduced_axes, wanted)
+    if not statistics or not reduced_axes:
+        return sweep
+    reduction = Reduction(
+        axes=reduced_axes,
+        outputs=tuple(output for output in sweep.outputs if output.name in statistics),
+        statistics={
+            output.name: statistics[output.name]
+            for output in sweep.outputs
+            if output.name in statistics
+        },
+        exact_quantiles=table.exact_quantiles,
+    )
+    yield from _check_scramblings(reduction)
+    kept = tuple(axis for axis in sweep.axes if axis.name not in over)
+    return replace(sweep, axes=kept, outputs=statistic_outputs(reduction), reduction=reduction)
+
+
+def wants_indices(table: Mapping[str, object] | None) -> bool:
+    """Whether a table [reduce], right or wrong, asks for Sobol' indices of an output."""
+    values = (table or {}).values()
+    return any(
+        INDICES in cast("list[object] | str", value)
+        for value in values
+        if isinstance(value, (list, str))
+    )
+
+
+def _over(
+    top: TopLevel, table: ReduceTable, sweep: Sweep, *, is_readable: bool
+) -> Check[Sequence[str]]:
+    """The names of the axes to reduce, by default that of the sample."""
+    names = [axis.name for axis in sweep.axes]
+    if table.over is None:
+        if top.sample is None and is_readable:
+            cure = f"name the axes whose points are reduced: one or more of {listed(names)}"
+            yield Problem("reduce", "over", f"missing, and there is no [sample]; {cure}")
+        return [POINT] if top.sample is not None else []
+    if not table.over:
+        yield Problem("reduce", "over", f"empty; name one or more of {listed(names)}")
+    for name in dict.fromkeys(table.over):
+        if (count := table.over.count(name)) > 1:
+            yield Problem("reduce", "over", f"{shown(name)} is listed {count} times")
+        if name == POINT and POINT not in names:
+            yield Problem("reduce", "over", "'point' is the axis of a [sample], and there is none")
+        elif name in sweep.constants:
+            yield Problem(
+                "reduce", "over", f"{name!r} has one value; give it several, or remove it"
+            )
+        elif name not in names:
+            yield Problem("reduce", "over", f"{shown(name)} is no axis; {nearest(name, names)}")
+    return table.over
+
+
+def _output(name: str, sweep: Sweep) -> Check[Output | None]:
+    """The output of that name, if it is computed."""
+    computed = {output.name: output for output in sweep.outputs}
+    if name in computed:
+        return computed[name]
+    if name == "status":
+        message = "points are always counted by status, as points_by_status; remove it here"
+    elif name in {output.name for output in sweep.model.outputs}:
+        message = "not computed; add it to outputs"
+    else:
+        choices = (*computed, *ReduceTable.model_fields)
+        message = f"no such output or key; {nearest(name, choices)}"
+    yield Problem("reduce", name, message)
+    return None
+
+
+def _statistics(output: Output, value: object) -> Check[tuple[str, ...]]:
+    """The statistics of an output as `statistics.outputs` reads them."""
+    texts = cast("list[object]", value if isinstance(value, list) else [value])
+    if not all(isinstance(text, str) for text in texts):
+        example = f'{output.name} = ["{OF_FLAGS if output.kind == "flag" else "mean"}"]'
+        yield Problem("reduce", output.name, f"{shown(texts)} is not a list of names; {example}")
+        return ()
+    if not texts:
+        known = [OF_FLAGS] if output.kind == "flag" else [s for s in STATISTICS if s != OF_FLAGS]
+        yield Problem("reduce", output.name, f"empty; name one or more of {listed(known)}")
+    found: list[str] = []
+    for text in map(str, texts):
+        statistic = yield from readable("reduce", output.name, _statistic, text, output)
+        if statistic is None:
+            continue
+        if statistic in found:
+            yield Problem("reduce", output.name, f"{shown(text)} is listed more than once")
+        elif statistic.startswith("histogram") and any(s.startswith("histogram") for s in found):
+            yield Problem("reduce", output.name, "two histograms; keep one")
+        else:
+            found.append(statistic)
+    return tuple(sorted(found))
+
+
+def _statistic(text: str, output: Output) -> str:
+    """One statistic, with its number in SI units."""
+    words = " ".join(text.split())
+    name = next((s for s in WITH_NUMBER if words == s or words.startswith(f"{s} ")), "")
+    if not name and words not in STATISTICS:
+        first = words.split(" ")[0]
+        if first in PLAIN:
+            raise UnreadableError(f"{shown(text)}: {first} takes no number; remove it")
+        raise UnreadableError(f"{shown(text)} is not a statistic; {nearest(words, STATISTICS)}")
+    if output.kind == "flag" and words != OF_FLAGS:
+        raise UnreadableError(f"{shown(text)}: a flag has only {OF_FLAGS!r}, of its classes")
+    if not name:
+        if words == OF_FLAGS and output.kind != "flag":
+            cure = 'write "share above 2" or "share below 2"'
+            raise UnreadableError(f"{shown(text)} is for flags; {cure}")
+        return words
+    amount = words.removeprefix(name).strip()
+    if not amount:
+        raise UnreadableError(f"{shown(text)} lacks its number; write {EXAMPLES[name]}")
+    if name.startswith("share"):
+        return f"{name} {_number(text, amount, output.unit)!r}"
+    value = _number(text, amount, "1")
+    if name == "quantile":
+        if not 0 < value <= 1:
+            raise UnreadableError(f"{shown(text)}: give a number above 0 and at most 1")
+        return f"{name} {value!r}"
+    if not (value.is_integer() and 2 <= value <= MAX_BINS):
+        raise UnreadableError(f"{shown(text)}: give a whole number of bins from 2 to {MAX_BINS:,}")
+    return f"{name} {int(value)}"
+
+
+def _number(text: str, amount: str, unit: str) -> float:
+    try:
+        return number(_plain(amount), Parameter(name="", symbol="", unit=unit, meaning=""))
+    except UnreadableError as error:
+        raise UnreadableError(f"{shown(text)}: {error}") from None
+
+
+def _plain(amount: str) -> object:
+    """The number that a text is, or the text, which may have a unit."""
+    try:
+        return amount if "_" in amount else float(amount)
+    except ValueError:
+        return amount
+
+
+def _check_computed(top: TopLevel, sweep: Sweep, entries: Mapping[str, object]) -> Check[None]:
+    for output in sweep.outputs if top.outputs is not None else ():
+        if output.name not in entries:
+            cure = "name its statistics here, or remove it from outputs"
+            yield Problem("reduce", output.name, f"listed in outputs, without a statistic; {cure}")
+
+
+def _check_indices(axes: Sequence[Axis], statistics: Mapping[str, Sequence[str]]) -> Check[None]:
+    names = [name for name, texts in statistics.items() if INDICES in texts]
+    for fault in _faults_of_indices(axes):
+        for name in names:
+            yield Problem("reduce", name, f"{INDICES} {fault}")
+
+
+def _faults_of_indices(axes: Sequence[Axis]) -> Iterator[str]:
+    if [axis.name for axis in axes] != [POINT]:
+        yield 'need over = ["point"], a [sample] alone'
+    elif FOR_INDICES not in axes[0].recipe:
+        yield "need a [sample] whose parameters are drawn, not read from a file"
+
+
+def _check_exact(axes: Sequence[Axis], wanted: Sequence[str]) -> Check[None]:
+    size = 1
+    for axis in axes:
+        size *= axis.size
+    if not any(text.startswith("quantile") for text in wanted):
+        yield Problem("reduce", "exact_quantiles", "there is no quantile; remove it")
+    elif size > MAX_EXACT_POINTS:
+        limit = f"at most {MAX_EXACT_POINTS:,} points of a cell"
+        cure = "without it, quantiles are within 0.4 %"
+        message = f"possible for {limit}, and there are {size:,}; {cure}"
+        yield Problem("reduce", "exact_quantiles", message)
+
+
+def _check_scramblings(reduction: Reduction) -> Check[None]:
+    count = reduction.scramblings
+    if count > 1 and reduction.axes[-1].size % count:
+        message = f"{count} scramblings need a multiple of {count} points, to be reduced"
+        yield Problem("sample", "points", message)

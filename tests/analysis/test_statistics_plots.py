@@ -1,0 +1,86 @@
+"""Pictures of statistics: what is drawn, read from the figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.collections import QuadMesh
+
+import sweep
+from sweep.analysis.plots import draw
+from sweep.analysis.statistics import codes_of
+from sweep.errors import SweepError
+from tests.test_reduced_sweeps import ishigami, reduced
+
+
+@pytest.fixture(scope="module")
+def one_axis() -> xr.Dataset:
+    return sweep.run(reduced(axes={"base_acceleration": {"linspace": [0.5, 15.0, 12]}}), store=None)
+
+
+@pytest.fixture(scope="module")
+def two_axes() -> xr.Dataset:
+    axes = {
+        "base_acceleration": {"linspace": [0.5, 15.0, 12]},
+        "vertical_acceleration": {"linspace": [0.0, 5.0, 10]},
+    }
+    return sweep.run(reduced(axes=axes), store=None)
+
+
+def axes_of(*arguments: Any, **more: Any) -> Any:
+    return draw(*arguments, **more).axes[0]
+
+
+def test_a_mean_has_a_band_between_quantiles(one_axis: xr.Dataset) -> None:
+    axes = axes_of(one_axis)
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), one_axis.wear_power_mean)
+    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert heights.max() == one_axis.wear_power_quantile.sel(quantile=0.95).max()
+    assert axes.collections[0].get_label() == "5 % to 95 % of the points"
+    assert axes.lines[0].get_label() == "mean"
+
+
+def test_statistics_with_several_values_are_lines(one_axis: xr.Dataset) -> None:
+    axes = axes_of(one_axis, "regime_share")
+    labels = [line.get_label() for line in axes.lines]
+    assert labels == [f"regime class = {each}" for each in ("stick", "stick_slip", "slip_slip")]
+    slip = one_axis.regime_share.sel(regime_class="slip_slip")
+    np.testing.assert_array_equal(axes.lines[2].get_ydata(), slip)
+
+
+def test_a_map_is_of_one_of_several_values(two_axes: xr.Dataset) -> None:
+    at = {"quantile": 0.95}
+    axes = axes_of(two_axes, "wear_power_quantile", at=at)
+    (mesh,) = (each for each in axes.collections if isinstance(each, QuadMesh))
+    drawn = np.asarray(mesh.get_array())
+    np.testing.assert_array_equal(drawn, two_axes.wear_power_quantile.sel(at).T)
+    assert "at quantile = 0.95" in axes.get_title(loc="left")
+    at = codes_of(two_axes, {"regime_class": "slip_slip", "base_acceleration": "3"})
+    axes = axes_of(two_axes, "regime_share", at=at)
+    assert "at regime_class = slip_slip" in axes.get_title(loc="left")
+    with pytest.raises(SweepError, match="regime_class has no 'slip'"):
+        codes_of(two_axes, {"regime_class": "slip"})
+
+
+def test_a_single_cell_is_drawn_as_bars(one_axis: xr.Dataset) -> None:
+    at = {"base_acceleration": 3.0}
+    cell = one_axis.sel(at, method="nearest")
+    axes = axes_of(one_axis, "regime_share", at=at)
+    assert [bar.get_height() for bar in axes.patches] == cell.regime_share.values.tolist()
+    axes = axes_of(one_axis, "wear_power_histogram", at=at)
+    assert [bar.get_height() for bar in axes.patches] == cell.wear_power_histogram.values.tolist()
+    start, width = float(cell.wear_power_histogram_start), float(cell.wear_power_histogram_width)
+    assert [bar.get_x() for bar in axes.patches] == [start + width * i for i in range(8)]
+
+
+def test_sobol_indices_are_bars_of_both_orders() -> None:
+    found = ishigami(256, 8, 1, "sobol_indices")
+    axes = axes_of(found, "f_total_order")
+    heights = [bar.get_height() for bar in axes.patches]
+    expected = [*found.f_first_order.values, *found.f_total_order.values]
+    assert heights == pytest.approx(expected)
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["x1", "x2", "x3"]
+    assert len(axes.containers) == 4  # bars and their errors, of each order

@@ -1,0 +1,140 @@
+"""The table [reduce]: what it makes, and each of its faults with what would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sweep.config import load
+from sweep.errors import ConfigError
+
+GOOD: Mapping[str, Any] = {
+    "model": "friction_oscillator",
+    "parameters": {
+        "mass": 1.0,
+        "gravity": 10.0,
+        "angular_frequency": 6.25,
+        "window_start": 4.0,
+        "window_end": 12.0,
+    },
+    "axes": {"base_acceleration": {"values": [15.0, 1.5, 3.0]}},
+    "sample": {"method": "sobol", "points": 64, "seed": 1, "friction": {"uniform": [0.1, 0.2]}},
+    "reduce": {"wear_power": ["mean"], "regime": ["share"]},
+}
+NO_SAMPLE = {
+    "sample": None,
+    "axes": {"base_acceleration": {"values": [1.0, 2.0]}, "friction": {"values": [0.1, 0.2]}},
+}
+
+
+def document(**tables: Any) -> dict[str, Any]:
+    """The good document with other tables; None removes one."""
+    return {key: value for key, value in {**GOOD, **tables}.items() if value is not None}
+
+
+def faults(**tables: Any) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load(document(**tables))
+    return [f"{fault.place}: {fault.message}" for fault in caught.value.faults]
+
+
+def of_power(*statistics: object) -> dict[str, Any]:
+    return {"reduce": {"wear_power": list(statistics)}}
+
+
+# fmt: off
+BROKEN: list[tuple[dict[str, Any], str]] = [
+    ({"reduce": "mean"}, "[reduce]: 'mean' is not a table"),
+    ({"reduce": {}}, "[reduce]: no statistics; name outputs and their statistics, such as"),
+    ({"reduce": {"over": "point", "wear_power": ["mean"]}}, "over: 'point' is not a list of axes"),
+    ({"reduce": {"over": [], "wear_power": ["mean"]}}, "over: empty; name one or more of base_"),
+    ({"reduce": {"over": ["pint"], "wear_power": ["mean"]}}, "'pint' is no axis; did you mean 'po"),
+    ({"reduce": {"over": ["mass"], "wear_power": ["mean"]}}, "'mass' has one value; give it sev"),
+    ({"reduce": {"over": ["point", "point"], "wear_power": ["mean"]}}, "'point' is listed 2 times"),
+    ({**NO_SAMPLE, "reduce": {"wear_power": ["mean"]}}, "over: missing, and there is no [sample]"),
+    ({**NO_SAMPLE, "reduce": {"over": ["point"], "wear_power": ["mean"]}},
+     "over: 'point' is the axis of a [sample], and there is none"),
+    ({"reduce": {"wear_pwer": ["mean"]}}, "wear_pwer: no such output or key; did you mean 'wear_"),
+    ({"reduce": {"status": ["share"]}}, "status: points are always counted by status, as points_b"),
+    ({"outputs": ["wear_power"]}, "regime: not computed; add it to outputs"),
+    ({"outputs": ["wear_power", "regime", "slip_phases"]},
+     "slip_phases: listed in outputs, without a statistic; name its statistics here, or remove"),
+    ({"reduce": {"wear_power": 3}}, "wear_power: [3] is not a list of names"),
+    ({"reduce": {"wear_power": [3]}}, "wear_power: [3] is not a list of names"),
+    ({"reduce": {"wear_power": []}}, "wear_power: empty; name one or more of mean, standard_dev"),
+    (of_power("maen"), "'maen' is not a statistic; did you mean 'mean'?"),
+    (of_power("mean 3"), "'mean 3': mean takes no number; remove it"),
+    (of_power("mean", "mean"), "'mean' is listed more than once"),
+    (of_power("quantile .5", "quantile 0.50"), "'quantile 0.50' is listed more than once"),
+    (of_power("quantile"), "'quantile' lacks its number; write \"quantile 0.95\""),
+    (of_power("quantile half"), "'quantile half': 'half' is not a number"),
+    (of_power("quantile 0"), "'quantile 0': give a number above 0 and at most 1"),
+    (of_power("quantile 95"), "'quantile 95': give a number above 0 and at most 1"),
+    (of_power("quantile nan"), "'quantile nan': nan is not a finite number"),
+    (of_power("share"), "'share' is for flags; write \"share above 2\""),
+    (of_power("share above"), "'share above' lacks its number"),
+    (of_power("share above 2 m"), "'share above 2 m': '2 m' has the wrong dimension"),
+    (of_power("share over 2"), "'share over 2' is not a statistic; did you mean 'share"),
+    (of_power("histogram 1"), "'histogram 1': give a whole number of bins from 2 to 4,096"),
+    (of_power("histogram 2.5"), "'histogram 2.5': give a whole number of bins"),
+    (of_power("histogram 8", "histogram 9"), "two histograms; keep one"),
+    ({"reduce": {"regime": ["mean"]}}, "'mean': a flag has only 'share', of its classes"),
+    ({"reduce": {"wear_power": ["mean"], "exact_quantiles": 1}}, "1 is not true or false"),
+    ({"reduce": {"wear_power": ["mean"], "exact_quantiles": True}}, "there is no quantile; remove"),
+    ({"sample": {**GOOD["sample"], "points": 2**25},
+      "reduce": {"wear_power": ["quantile 0.5"], "exact_quantiles": True}},
+     "possible for at most 16,777,216 points of a cell, and there are 33,554,432"),
+    ({**NO_SAMPLE, "reduce": {"over": ["friction"], "wear_power": ["sobol_indices"]}},
+     'sobol_indices need over = ["point"]'),
+    ({"sample": {"file": "POINTS"}, "reduce": {"wear_power": ["sobol_indices"]}},
+     "sobol_indices need a [sample] whose parameters are drawn, not read from a file"),
+    ({"reduce": {"over": ["point", "base_acceleration"], "wear_power": ["mean"]},
+      "refine": {"output": "wear_power_mean", "levels": 2, "tolerance": 0.1}},
+     "[refine]: [reduce] leaves no axis; reduce over fewer axes"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("tables", "said"), BROKEN)
+def test_broken_reduction(tables: dict[str, Any], said: str, tmp_path: Path) -> None:
+    if "file" in (tables.get("sample") or {}):
+        (tmp_path / "points.csv").write_text("friction\n0.1\n")
+        tables = {**tables, "sample": {"file": str(tmp_path / "points.csv")}}
+    found = faults(**tables)
+    assert len(found) == 1, found
+    assert said in found[0]
+    assert "[reduce]" in found[0] or "[refine]" in found[0]
+
+
+def test_all_faults_come_at_once() -> None:
+    reduce = {"over": ["pint"], "wear_power": ["maen", "quantile 2"], "regime": ["mean"], "x": []}
+    found = faults(reduce=reduce, parameters={**GOOD["parameters"], "mass": -1.0})
+    assert len(found) == 6
+    assert all(
+        any(word in fault for fault in found)
+        for word in ("pint", "maen", "quantile 2", "'mean'", "x: no such", "mass")
+    )
+
+
+def test_thresholds_have_units_and_statistics_no_order() -> None:
+    one = load(document(**of_power("share above 2 kW", "quantile 0.5", "mean"))).sweep
+    other = load(document(**of_power("mean", "quantile  5e-1", "share above 2000"))).sweep
+    assert one.reduction is not None
+    assert other.reduction is not None
+    assert one.reduction.statistics == other.reduction.statistics
+    assert [output.name for output in one.outputs] == [
+        "wear_power_mean",
+        "wear_power_mean_error",
+        "wear_power_quantile",
+        "wear_power_share_above",
+        "points_by_status",
+    ]
+    assert one.outputs[3].labels[0].values == (2000.0,)
+
+
+def test_one_point_is_not_reduced() -> None:
+    at = ["friction=0.15", "base_acceleration=2"]
+    assert load(document(), at=at).sweep.reduction is None

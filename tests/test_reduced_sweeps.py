@@ -1,0 +1,340 @@
+"""Sweeps with [reduce]: statistics of the stored points, the same bits however they are run."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sweep
+from sweep import api, plan
+from sweep.backends import Computed
+from sweep.backends.cpu import CpuBackend
+from sweep.backends.gpu import GpuBackend
+from sweep.config import load
+from sweep.engine import run
+from sweep.errors import StoreError
+from sweep.spec import Points, Status, Sweep
+from sweep.statistics.partial import to_bytes
+from sweep.store import MemoryResults, Store, in_stretches
+from sweep.summary import state
+from tests.backends.wrapped import WrappedBackend
+from tests.command import environment
+from tests.forked import CHECKOUT, run_python
+from tests.gpu.twin import TwinDevice
+from tests.oracles import statistics as oracle
+from tests.store.test_store import tree
+
+OUTPUTS = ["wear_power", "slip_phases", "regime"]
+SWEEP: Mapping[str, Any] = {
+    "model": "friction_oscillator",
+    "outputs": OUTPUTS,
+    "parameters": {
+        "mass": 1.0,
+        "gravity": 10.0,
+        "angular_frequency": 6.25,
+        "window_start": 4.0,
+        "window_end": 12.0,
+    },
+    "axes": {
+        "base_acceleration": {"linspace": [0.5, 15.0, 5]},
+        "vertical_acceleration": {"values": [0.0, 2.0, 11.0]},
+    },
+    "sample": {"method": "sobol", "points": 200, "seed": 1, "friction": {"uniform": [0.05, 0.4]}},
+}
+STATISTICS = {
+    "wear_power": [
+        "mean",
+        "standard_deviation",
+        "minimum",
+        "maximum",
+        "quantile 0.05",
+        "quantile 0.95",
+        "share above 2 W",
+        "histogram 8",
+    ],
+    "slip_phases": ["mean", "maximum"],
+    "regime": ["share"],
+}
+
+# Kills its own process when it is about to write the n-th stretch.
+RUNNER = """
+import json, os, signal, sys, sweep
+from sweep.store.in_stretches import InStretches
+write, left = InStretches.write, int(sys.argv[3])
+def counted(self, *arguments):
+    global left
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(self, *arguments)
+InStretches.write = counted
+sweep.run(json.loads(sys.argv[2]), store=sys.argv[1])
+"""
+
+
+def reduced(over: list[str] | None = None, **tables: Any) -> dict[str, Any]:
+    table = {**({"over": over} if over else {}), **STATISTICS}
+    return {**SWEEP, "reduce": table, **tables}
+
+
+@pytest.fixture(scope="module")
+def points() -> xr.Dataset:
+    """Every point; those with too much vertical shaking are outside validity."""
+    return sweep.run(SWEEP, store=None)
+
+
+@pytest.fixture(scope="module")
+def cells() -> xr.Dataset:
+    return sweep.run(reduced(), store=None)
+
+
+@pytest.mark.parametrize(
+    "over",
+    [["point"], ["base_acceleration"], ["vertical_acceleration", "point"], list(SWEEP["axes"])],
+)
+def test_statistics_are_those_of_the_stored_points(points: xr.Dataset, over: list[str]) -> None:
+    found = sweep.run(reduced(over), store=None, chunk_points=77)
+    kept = [name for name in points.status.dims if name not in over]
+    assert list(found.status.dims) == kept
+    ok = points.status == Status.ok
+    power = points.wear_power
+    count = ok.sum(over)
+    np.testing.assert_array_equal(found.status == Status.ok, count > 0)
+    np.testing.assert_allclose(found.wear_power_mean, power.mean(over), rtol=1e-13, atol=0)
+    np.testing.assert_array_equal(found.wear_power_minimum, power.min(over))
+    np.testing.assert_array_equal(found.wear_power_maximum, power.max(over))
+    above = (power > 2).sum(over) / count.where(count > 0)
+    np.testing.assert_array_equal(found.wear_power_share_above.sel(wear_power_threshold=2), above)
+    deviation = power.std(over, ddof=1)
+    np.testing.assert_allclose(found.wear_power_standard_deviation, deviation, rtol=1e-9, atol=0)
+    phases = points.slip_phases.where(ok).max(over)
+    np.testing.assert_array_equal(found.slip_phases_maximum, phases)
+    names = points.regime.attrs["flag_meanings"].split()
+    for code, name in enumerate(names):
+        share = ((points.regime == code) & ok).sum(over) / count.where(count > 0)
+        np.testing.assert_array_equal(found.regime_share.sel(regime_class=name), share)
+    for status in (Status.ok, Status.outside_validity):
+        by_status = found.points_by_status.sel(status_class=status.name)
+        np.testing.assert_array_equal(by_status, (points.status == status).sum(over))
+    rows = power.stack(cell=[*kept], sample=over) if kept else power.stack(sample=over)
+    flat = np.atleast_2d(rows.transpose(..., "sample").values)
+    quantiles = np.atleast_2d(found.wear_power_quantile.stack(cell=kept).T) if kept else None
+    quantiles = found.wear_power_quantile.values[None] if quantiles is None else quantiles
+    for row, own in zip(flat, quantiles, strict=True):
+        values = row[~np.isnan(row)].tolist()
+        exact = [oracle.quantile(values, q) if values else np.nan for q in ("0.05", "0.95")]
+        np.testing.assert_allclose(own, exact, rtol=2**-8)
+
+
+@settings(max_examples=8, deadline=None)
+@given(chunk_points=st.integers(30, 4000), workers=st.integers(1, 3))
+def test_chunks_and_workers_change_no_bit(
+    cells: xr.Dataset, chunk_points: int, workers: int
+) -> None:
+    found = sweep.run(reduced(), store=None, chunk_points=chunk_points, workers=workers)
+    xr.testing.assert_identical(found, cells)
+
+
+def test_a_device_changes_no_bit(cells: xr.Dataset) -> None:
+    results = MemoryResults(load(reduced()).sweep, chunk_points=700)
+    run(results, open_backend=lambda _: GpuBackend(TwinDevice(memory=1 << 14)))
+    xr.testing.assert_equal(results.dataset(), cells)
+
+
+def test_exact_quantiles(points: xr.Dataset) -> None:
+    document = reduced()
+    document["reduce"] = {**document["reduce"], "exact_quantiles": True}
+    found = sweep.run(document, store=None, chunk_points=64)
+    for i, level in enumerate(("0.05", "0.95")):
+        values = points.wear_power.isel(base_acceleration=3, vertical_acceleration=1)
+        exact = oracle.quantile(values.values.tolist(), level)
+        own = found.wear_power_quantile.isel(base_acceleration=3, vertical_acceleration=1)
+        assert float(own[i]) == exact
+
+
+def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
+    """Every stretch that was written is kept: 150 in all, of 20 points."""
+    document = reduced(run={"workers": 2, "chunk_points": 20})
+    whole = tmp_path / "whole.zarr"
+    sweep.run(document, store=whole)
+    path = tmp_path / "killed.zarr"
+    written = 0
+    for count in (2, 9, 40):
+        command = ["-c", RUNNER, str(path), json.dumps(document), str(count)]
+        done = run_python(command, cwd=CHECKOUT, env=environment())
+        assert done.returncode == -signal.SIGKILL
+        now = state(Store.open(path)).chunks_done
+        assert now >= written + count - 2  # another worker may be killed while it writes
+        written = now
+    assert Store.open(path).pieces.names()
+    sweep.run(document, store=path)
+    assert not Store.open(path).pieces.names()
+    assert tree(path) == tree(whole)
+
+
+def test_cells_that_a_kill_left_complete_are_completed(tmp_path: Path) -> None:
+    """Two processes may each find the other's piece missing; no stretch is computed again."""
+    document = reduced(run={"chunk_points": 50})
+    kept = Store.create(tmp_path / "a.zarr", load(document).sweep, chunk_points=50, provenance={})
+    results = in_stretches(kept)
+    backend = CpuBackend()
+    for chunk in results.pending():
+        piece = backend.compute(kept.sweep, plan.points(kept.sweep, chunk)).arrays
+        cell, number = chunk.index[:-1], chunk.index[-1]
+        name = f"c.{cell[0]}.{cell[1]}/0.{number}"
+        kept.pieces.put(name, to_bytes(piece))
+    summary = run(kept)
+    assert summary.points == 0
+    xr.testing.assert_equal(kept.dataset().load(), sweep.run(document, store=None))
+    assert not kept.pieces.names()
+
+
+def test_a_damaged_piece_is_computed_again(tmp_path: Path) -> None:
+    document = reduced(run={"chunk_points": 50, "workers": 1})
+    path = tmp_path / "a.zarr"
+    stop = Event()
+
+    def stop_soon(progress: Any) -> None:
+        if progress.chunks_done >= 2:
+            stop.set()
+
+    class Slow(WrappedBackend):
+        def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+            stop.wait(0.2) if stop else None
+            return self.real.compute(sweep, points, stop)
+
+    api.compute(load(document), path, stop_soon, stop, open_backend=lambda _: Slow(CpuBackend()))
+    kept = Store.open(path)
+    for name in kept.pieces.names():
+        content = kept.pieces.read(name)
+        assert content is not None
+        kept.pieces.put(name, content[:-200] + bytes(200))
+    found = sweep.run(document, store=path)
+    xr.testing.assert_equal(found.load(), sweep.run(document, store=None))
+
+
+def test_failed_points_are_counted_and_retried(tmp_path: Path) -> None:
+    class Failing(WrappedBackend):
+        def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+            if points.first == 100 and float(points.columns["base_acceleration"].values[0]) == 15.0:
+                raise RuntimeError("a bug")
+            return self.real.compute(sweep, points, stop)
+
+    document = reduced(run={"chunk_points": 50, "workers": 1})
+    path = tmp_path / "a.zarr"
+    request = load(document)
+    kept, _ = api.compute(request, path, open_backend=lambda _: Failing(CpuBackend()))
+    dataset = kept.dataset().load()
+    failed = dataset.points_by_status.sel(status_class="failed")
+    assert failed.values.tolist() == [[0] * 3] * 4 + [[50] * 3]
+    assert dataset.status.values.tolist() == [[0, 0, 3]] * 5
+    counts = state(kept).counts
+    assert counts[Status.failed] == 150
+    again = sweep.run(document, store=path, retry_failed=True)
+    xr.testing.assert_equal(again.load(), sweep.run(document, store=None))
+
+
+def test_another_reduction_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    sweep.run(reduced(), store=path)
+    for other in (SWEEP, reduced(["point", "base_acceleration"])):
+        with pytest.raises(StoreError, match=r"(statistics|dimensions): "):
+            sweep.run(other, store=path)
+
+
+def test_a_store_is_its_own_sweep_file(tmp_path: Path) -> None:
+    one, other = tmp_path / "a.zarr", tmp_path / "b.zarr"
+    sweep.run(reduced(), store=one)
+    sweep.run(one, store=other)
+    assert tree(one) == tree(other)
+
+
+def test_axes_of_a_reduced_store_grow(tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    sweep.run(reduced(), store=path)
+    longer = {**SWEEP["axes"], "vertical_acceleration": {"values": [0.0, 2.0, 11.0, 3.0]}}
+    Store.extend(path, load(reduced(axes=longer)).sweep)
+    found = sweep.run(reduced(axes=longer), store=path)
+    xr.testing.assert_equal(found.load(), sweep.run(reduced(axes=longer), store=None))
+
+
+def test_a_statistic_is_refined(tmp_path: Path) -> None:
+    axes = {"base_acceleration": {"linspace": [0.5, 15.0, 5]}}
+    refine = {"output": "wear_power_mean", "levels": 2, "tolerance": 0.05}
+    document = reduced(axes=axes, refine=refine)
+    found = sweep.run(document, store=tmp_path / "a.zarr", chunk_points=150)
+    fine = sweep.run(reduced(axes={"base_acceleration": {"linspace": [0.5, 15.0, 17]}}), store=None)
+    there = fine.sel(base_acceleration=found.base_acceleration)
+    np.testing.assert_array_equal(found.wear_power_mean, there.wear_power_mean)
+    np.testing.assert_array_equal(found.regime_share, there.regime_share)
+    assert 5 < found.sizes["point"] < 17
+
+
+def test_a_cell_without_good_points_says_why(cells: xr.Dataset) -> None:
+    """A cell without a point that is ok has a status that says why, and no statistics."""
+    none = cells.isel(vertical_acceleration=2)
+    assert (none.status == Status.outside_validity).all()
+    assert none.wear_power_mean.isnull().all()
+    assert (none.wear_power_histogram == -1).all()
+    assert (none.points_by_status.sel(status_class="outside_validity") == 200).all()
+
+
+ISHIGAMI = {
+    "format": 1,
+    "name": "ishigami",
+    "title": "Ishigami's function",
+    "time_unit": "1",
+    "parameters": {name: {"unit": "1", "meaning": "input"} for name in ("x1", "x2", "x3")},
+    "states": {"s": {"unit": "1", "initial": "0", "meaning": "nothing"}},
+    "derivatives": {"s": "0"},
+    "outputs": {
+        "f": {"final": "sin(x1) + 7*sin(x2)**2 + 0.1*x3**4*sin(x1)", "unit": "1", "meaning": "f"}
+    },
+}
+
+
+def ishigami(points: int, scramblings: int, seed: int, *statistics: str) -> xr.Dataset:
+    uniform = {"uniform": [-np.pi, np.pi]}
+    sample = {"method": "sobol", "points": points, "seed": seed, "scramblings": scramblings}
+    return sweep.run(
+        {
+            "model": ISHIGAMI,
+            "method": "rk4",
+            "parameters": {"window_end": 1, "step": 1},
+            "sample": {**sample, **dict.fromkeys(("x1", "x2", "x3"), uniform)},
+            "reduce": {"f": list(statistics)},
+        },
+        store=None,
+    )
+
+
+def test_sobol_indices_of_ishigami() -> None:
+    found = ishigami(2**16, 1, 1, "sobol_indices", "mean")
+    first, total = oracle.ishigami_indices()
+    assert found.f_first_order.parameter.values.tolist() == ["x1", "x2", "x3"]
+    np.testing.assert_allclose(found.f_first_order, first, rtol=0, atol=0.01)
+    np.testing.assert_allclose(found.f_total_order, total, rtol=0, atol=0.01)
+    assert found.points_by_status.sum() == 5 * 2**16
+    plain = ishigami(2**16, 1, 1, "mean")
+    assert abs(float(plain.f_mean) - 3.5) < 1e-3  # the same mean a = 7 of a sin(x2)^2 gives: a/2
+    assert abs(float(found.f_mean) - 3.5) < 1e-3
+
+
+def test_stated_intervals_cover() -> None:
+    """Of intervals that state 95 %, by Student's t over 15 degrees, at least 90 % have the mean."""
+    quantile = 2.131  # of Student's t, 97.5 %, 15 degrees of freedom
+    hits = 0
+    for seed in range(200):
+        found = ishigami(256, 16, seed, "mean")
+        hits += abs(float(found.f_mean) - 3.5) <= quantile * float(found.f_mean_error)
+    assert hits >= 180
