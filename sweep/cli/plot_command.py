@@ -56,8 +56,9 @@ def plot(
     its lowest and highest quantile; those with several values are drawn as lines, or at one of
     them (--at quantile=0.95, --at regime_class=stick). With --against, another method of the model
     (such as exact) computes the same points; the relative errors are drawn, and their median and
-    worst printed. Where the other method's value is 0, errors are relative to its largest value. Of a
-    store of `sweep wear`, the depth is drawn over the years, and time_to_limit as a map in years.
+    worst printed. Where the other method's value is 0, errors are relative to its largest value. Of
+    a store of `sweep wear`, the depth is drawn over the years, and time_to_limit as a map in
+    years.
     """
     from sweep.analysis.comparison import compare_slice
     from sweep.analysis.plots import draw_slice
