@@ -23,7 +23,6 @@ from sweep.errors import SweepError
 from sweep.installed import installed_model
 from sweep.models import models
 from sweep.ranges import first_outside, requirement
-from sweep.sampling.drawing import columns_of
 from sweep.spec import (
     LEVEL,
     Axis,
@@ -343,16 +342,8 @@ def reduction_of(
     if "reduce" not in recipe:
         return None
     reduce = recipe["reduce"]
-    tables = [model, *model.parameter_sets, *model.methods]
-    whole = [each.name for table in tables for each in table.parameters if each.whole]
-    axes: list[Axis] = []
-    for axis in reduce["axes"]:
-        own = axis_columns
-        if not own.keys() >= set(axis["parameters"]):
-            own = columns_of(plain(axis["recipe"]), whole)
-        axes.append(_axis(axis, own))
     return Reduction(
-        axes=tuple(axes),
+        axes=tuple(_axis(axis, axis_columns) for axis in reduce["axes"]),
         outputs=_outputs(recipe, model),
         statistics={name: tuple(texts) for name, texts in reduce["statistics"].items()},
         exact_quantiles=reduce["exact_quantiles"],

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import zarr
 
-from sweep.plan import along_axes, fingerprint, from_recipe
+from sweep.plan import along_axes, fingerprint, from_recipe, model_of, plain
+from sweep.sampling.drawing import columns_of
 from sweep.spec import STRETCH, LongValues, Sweep
 from sweep.store.coordinates import Stored
 from sweep.store.creation import REDUCED
@@ -60,10 +61,15 @@ def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongV
     """The values along reduced axes: kept ones, or those of a long sample, which are drawn."""
     columns: dict[str, LongValues] = {}
     for axis in recipe.get("reduce", {}).get("axes", ()):
-        for name in axis["parameters"]:
-            place = f"{REDUCED}/{name}"
-            if place in group:
+        places = {name: f"{REDUCED}/{name}" for name in axis["parameters"]}
+        if all(place in group for place in places.values()):
+            for name, place in places.items():
                 columns[name] = Stored(array_of(group, place), name)[:]
+        else:
+            model = model_of(recipe)
+            tables = [model, *model.parameter_sets, *model.methods]
+            whole = [each.name for table in tables for each in table.parameters if each.whole]
+            columns |= columns_of(plain(axis["recipe"]), whole)
     return columns
 
 
