@@ -101,7 +101,7 @@ def _series(u: Values, factor: Callable[[int], float]) -> Values:
     It ends before the terms that would not change a bit of the sum at any of the values.
     """
     u = np.minimum(u, SERIES_UP_TO)
-    largest = float(np.nanmax(u, initial=0.0))
+    largest = float(np.max(np.where(np.isnan(u), 0.0, u), initial=0.0))
     total, c, power = np.zeros_like(u), 1.0, np.ones_like(u)
     for n in range(N_TERMS):
         if abs(c) * largest**n < NEGLIGIBLE:
