@@ -31,7 +31,7 @@ def derivation(text: str) -> Expression:
                 f"column {part.column}: {part.function!r} is not one of {known}, whose bits are "
                 "the same on every machine"
             )
-        if part.function == "**" and _power(part.arguments[1]) is None:
+        if part.function == "**" and whole_power(part.arguments[1]) is None:
             raise ExpressionError(
                 f"column {part.column}: the power is not a whole number from -{MAX_POWER} to "
                 f"{MAX_POWER}; write sqrt(...) for a root"
@@ -73,7 +73,7 @@ def _value(expression: Expression, values: Mapping[str, Any]) -> Any:
         case Name(name):
             return np.asarray(values[name], np.float64)
         case Call("**", (base, exponent)):
-            return _raised(_value(base, values), _power(exponent) or 0)
+            return _raised(_value(base, values), whole_power(exponent) or 0)
         case Call(function, arguments):
             parts = [_value(argument, values) for argument in arguments]
             found = parts[0]
@@ -84,7 +84,7 @@ def _value(expression: Expression, values: Mapping[str, Any]) -> Any:
             return found
 
 
-def _power(exponent: Expression) -> int | None:
+def whole_power(exponent: Expression) -> int | None:
     """The whole number that an exponent is, within its bounds; else None."""
     match exponent:
         case Call("negative", (Number(value),)):

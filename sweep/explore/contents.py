@@ -17,6 +17,8 @@ from sweep.analysis.refined import axes_of, is_refined, on_grid
 from sweep.analysis.slices import flag_names, is_flag
 from sweep.backends.wasm import module_bytes as bytes_of_module
 from sweep.backends.wasm import modules_of, whole_kernel
+from sweep.equations.derived import CONSTANTS, derivation, in_order, whole_power
+from sweep.equations.expressions import Call, Expression, Name, Number
 from sweep.explore.packing import every, packed, packed_values, plain
 from sweep.explore.theory_borders import segments
 from sweep.plan import model_in
@@ -66,11 +68,14 @@ class Subject:
                 axis.name: {name: _thinned(axis, v) for name, v in axis.columns.items()}
                 for axis in self.sweep.axes
             }
+        derived = list(self.sweep.derived) if self.sweep else []
         return {
             dim: {
                 str(name): self.grid[name].values.astype(np.float64)
                 for name in self.grid.coords
-                if self.grid[name].dims == (dim,) and self.grid[name].dtype.kind in "iuf"
+                if self.grid[name].dims == (dim,)
+                and self.grid[name].dtype.kind in "iuf"
+                and name not in derived
             }
             for dim in _dims(self.grid)
         }
@@ -105,6 +110,7 @@ def contents(subject: Subject) -> dict[str, Any]:
         "command": subject.command,
         "toml": _toml(sweep) if sweep else None,
         "parameters": _parameters(subject),
+        "derived": _derived(sweep) if sweep else {},
         "dimensions": [_dimension(subject, name) for name in subject.dimensions],
         "sample": subject.is_sample,
         "outputs": _outputs(subject),
@@ -300,12 +306,31 @@ def _notes(subject: Subject) -> list[str]:
     return notes
 
 
+def _derived(sweep: Sweep) -> dict[str, Any]:
+    """The expressions of derived parameters as lists: an operation, then its arguments."""
+    return {name: _tree(derivation(sweep.derived[name])) for name in in_order(sweep.derived)}
+
+
+def _tree(expression: Expression) -> Any:
+    match expression:
+        case Number(value):
+            return value
+        case Name(name):
+            return CONSTANTS.get(name, name)
+        case Call("**", (base, exponent)):
+            return ["**", _tree(base), whole_power(exponent)]
+        case Call(function, arguments):
+            return [function, *map(_tree, arguments)]
+
+
 def _toml(sweep: Sweep) -> dict[str, str]:
     """The parts of a sweep file before and after its parameters and axes."""
     outputs = json.dumps([output.name for output in sweep.outputs])
     head = ["format = 1", f"method = {json.dumps(sweep.method.name)}", f"outputs = {outputs}"]
+    rows = [f"{name} = {json.dumps(text)}" for name, text in sweep.derived.items()]
+    derived = "\n".join(["[derived]", *rows]) if rows else ""
     if not sweep.model.text:
         head.insert(1, f"model = {json.dumps(sweep.model.name)}")
-        return {"head": "\n".join(head), "tail": ""}
+        return {"head": "\n".join(head), "derived": derived, "tail": ""}
     lines = re.sub(r"^(\[+)", r"\1model.", sweep.model.text, flags=re.MULTILINE)
-    return {"head": "\n".join(head), "tail": f"[model]\n{lines}"}
+    return {"head": "\n".join(head), "derived": derived, "tail": f"[model]\n{lines}"}

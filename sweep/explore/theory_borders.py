@@ -26,10 +26,11 @@ def segments(
 
     Each has a label, the indices of the other axes (`at`), and `lines`: packed whole numbers x0,
     y0, x1, y1 of one short line after another, where 0 is the index of an axis' first value and
-    LAST that of its last. None if the other axes have too many values.
+    LAST that of its last. None if the other axes have too many values,
+    or parameters are derived.
     """
     names = list(dimensions)
-    if len(names) < 2 or any(list(dimensions[name]) != [name] for name in names):
+    if sweep.derived or len(names) < 2 or any(list(dimensions[name]) != [name] for name in names):
         return []
     others = [range(len(dimensions[name][name])) for name in names[2:]]
     if np.prod([len(each) for each in others], initial=1) > MAX_SLICES:

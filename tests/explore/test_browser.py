@@ -370,11 +370,15 @@ def test_hostile_names_appear_as_text(browser: Any, folder: Path, tmp_path: Path
     assert tab.errors == []
 
 
-def test_a_sweep_that_was_not_run_is_computed_in_the_page(browser: Any, tmp_path: Path) -> None:
+def test_a_sweep_that_was_not_run_is_computed_with_its_derived_parameters(
+    browser: Any, tmp_path: Path
+) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(
         'format = 1\nmodel = "impact_oscillator"\n[parameters]\nmass = 1.0\ngap = 0.7\n'
-        "stiffness = 1.0\nwall_stiffness = 7.0\n[axes]\nenergy = { linspace = [0.1, 4.0, 50] }\n"
+        "stiffness = 1.3\n[derived]\n"
+        'wall_stiffness = "2*stiffness**3/max(mass, 0.3) + sqrt(abs(-energy))/3"\n'
+        "[axes]\nenergy = { linspace = [0.1, 4.0, 50] }\n"
     )
     tab = Tab(browser, explore(path, tmp_path / "plan.html"))
     tab.settle()

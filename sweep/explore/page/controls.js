@@ -234,7 +234,7 @@ function windowFile() {
   });
   const order = [state.x, state.y];
   recipes.sort((a, b) => order.indexOf(a[0]) - order.indexOf(b[0]));
-  return sweepFile(page.toml, constants, recipes.map(([, dimension, name, recipe]) => [dimension === name ? name : `${dimension}.${name}`, recipe]));
+  return sweepFile(page.toml, constants, recipes.map(([, dimension, name, recipe]) => [dimension === name ? name : `${dimension === "point" ? "sample_point" : dimension}.${name}`, recipe]));
 }
 
 function savePicture() {

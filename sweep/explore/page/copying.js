@@ -17,13 +17,14 @@ function axisRecipe(axis, values) {
 }
 
 // A sweep file of constants (by name) and axes ([name, recipe] in order).
-function sweepFile({ head, tail }, constants, axes) {
+function sweepFile({ head, derived, tail }, constants, axes) {
   const lines = Object.entries(constants).filter(([, value]) => value === value);
   return [
     head,
     "\n[parameters]",
     ...lines.map(([name, value]) => `${name} = ${exact(value)}`),
     ...(axes.length ? ["\n[axes]", ...axes.map(([name, recipe]) => `${name} = ${recipe}`)] : []),
+    ...(derived ? ["", derived] : []),
     ...(tail ? ["", tail] : []),
   ].join("\n") + "\n";
 }

@@ -99,6 +99,33 @@ class Axis {
   }
 }
 
+// A parameter derived from others, operation by operation as sweep/equations/derived.py has them.
+function derive(tree, value) {
+  if (typeof tree === "number") return tree;
+  if (typeof tree === "string") return value(tree);
+  const [name, ...parts] = tree;
+  const [first, ...others] = name === "**" ? [derive(parts[0], value)] : parts.map((part) => derive(part, value));
+  if (name === "**") return raised(first, parts[1]);
+  if (name === "negative") return -first;
+  if (name === "sqrt") return Math.sqrt(first);
+  if (name === "abs") return Math.abs(first);
+  const both = {
+    "+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b,
+    min: (a, b) => (b < a ? b : a), max: (a, b) => (b > a ? b : a),
+  }[name];
+  return others.reduce(both, first);
+}
+function raised(base, power) {
+  if (power === 0) return 1;
+  let [found, square] = [base, base];
+  for (let left = Math.abs(power) - 1; left; ) {
+    if (left % 2) found *= square;
+    left = Math.floor(left / 2);
+    if (left) square *= square;
+  }
+  return power < 0 ? 1 / found : found;
+}
+
 // The index of the value that is nearest to a place on the axis.
 function nearest(axis, values, place) {
   let [low, high] = [0, values.length - 1];

@@ -156,6 +156,7 @@ function columnsOf(grid) {
   const along = (name) => axes.findIndex((axis) => name in axis.columns);
   const sides = page.parameters.map(({ name, value }) => {
     const d = along(name);
+    if (name in page.derived) return {};
     if (d < 0) return { constant: number(value) };
     const axis = axes[d];
     const of = (s) => (s.indices ? Float64Array.from(s.indices, (i) => axis.columns[name][i]) : s.values);
@@ -163,9 +164,25 @@ function columnsOf(grid) {
     if (d === state.y) return { y: of(grid.y) };
     return { constant: axis.columns[name][state.at[d]] };
   });
-  return (i0, i1, j0, j1) => sides.map((s) =>
+  return (i0, i1, j0, j1) => withDerived(sides.map((s) =>
     s.x ? { values: s.x.slice(i0, i1), repeat: j1 - j0 } :
-    s.y ? { values: s.y.slice(j0, j1), repeat: 1 } : { values: [s.constant], repeat: 1 });
+    s.y ? { values: s.y.slice(j0, j1), repeat: 1 } : { values: [s.constant], repeat: 1 }), (i1 - i0) * (j1 - j0));
+}
+
+// The columns of n points with those of derived parameters filled in.
+function withDerived(columns, n) {
+  const derived = Object.entries(page.derived);
+  if (!derived.length) return columns;
+  const places = Object.fromEntries(page.parameters.map(({ name }, k) => [name, k]));
+  for (const [name] of derived) columns[places[name]] = { values: new Float64Array(n), repeat: 1 };
+  for (let i = 0; i < n; i++) {
+    const value = (name) => {
+      const { values, repeat } = columns[places[name]];
+      return values[Math.floor(i / repeat) % values.length];
+    };
+    for (const [name, tree] of derived) columns[places[name]].values[i] = derive(tree, value) + 0;
+  }
+  return columns;
 }
 
 async function compute({ all = false } = {}) {
@@ -207,8 +224,8 @@ async function compute({ all = false } = {}) {
 }
 
 function sampleColumns() {
-  return (i0, i1) => page.parameters.map(({ name, value }) =>
-    name in sample.columns ? { values: sample.columns[name].slice(i0, i1), repeat: 1 } : { values: [number(value)], repeat: 1 });
+  return (i0, i1) => withDerived(page.parameters.map(({ name, value }) =>
+    name in sample.columns ? { values: sample.columns[name].slice(i0, i1), repeat: 1 } : { values: [number(value)], repeat: 1 }), i1 - i0);
 }
 
 // Several planes of an output are one output of the page.
@@ -438,7 +455,8 @@ function step(dx, dy) {
   select(pointAt({ x: moved(state.x, grid.x.values, place.x, dx), y: moved(state.y, grid.y.values, place.y ?? 0, dy) }));
 }
 
-const parametersAt = (point) => Float64Array.from(page.parameters, ({ name, value }) => number(point[name] ?? value));
+const parametersAt = (point) => Float64Array.from(
+  withDerived(page.parameters.map(({ name, value }) => ({ values: [number(point[name] ?? value)], repeat: 1 })), 1), ({ values }) => values[0]);
 const alongAxes = (point) => Object.fromEntries(page.parameters.filter(({ name, value }) => value === null && name in point).map(({ name }) => [name, point[name]]));
 
 async function select(point) {
