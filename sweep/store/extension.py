@@ -126,8 +126,19 @@ def _axis(stored: Axis, longer: Axis) -> Iterator[str]:
             "sweep"
         )
         return
+    if longer.size > stored.size and "latin_hypercube" in map(_drawn_by, (stored, longer)):
+        yield (
+            "a Latin hypercube cannot grow, because each of its points depends on their number; "
+            'samples with method = "sobol" or "random" can'
+        )
+        return
     for difference in unlike_values(stored, longer):
         yield f"{difference}; new values can only follow the last stored one"
+
+
+def _drawn_by(axis: Axis) -> object:
+    """How the points of a sample are drawn; None for other axes."""
+    return axis.recipe.get("method")
 
 
 @dataclass(frozen=True, eq=False)

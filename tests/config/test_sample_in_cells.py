@@ -12,7 +12,7 @@ import xarray as xr
 
 import sweep
 from sweep.config import load
-from sweep.errors import ConfigError, SweepError
+from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.store import Store
 from tests.config.test_sample import PARAMETERS, SOBOL, document
 
@@ -80,6 +80,17 @@ def test_axes_and_sample_grow_together(tmp_path: Path) -> None:
     sweep.run(longer, store=path)
     right = sweep.run(longer, store=None)
     xr.testing.assert_identical(store.dataset().drop_attrs().load(), right.drop_attrs())
+
+
+def test_a_latin_hypercube_cannot_grow(tmp_path: Path) -> None:
+    drawn = {**SOBOL, "method": "latin_hypercube"}
+    Store.create(tmp_path / "a.zarr", load({**GRID, "sample": drawn}).sweep, provenance={})
+    more = load({**GRID, "sample": {**drawn, "points": 65}}).sweep
+    with pytest.raises(StoreError, match="a Latin hypercube cannot grow, because"):
+        Store.extend(tmp_path / "a.zarr", more, accept_revision=True)
+    longer = load({**GRID, "sample": drawn, "axes": AXES | {"mass": {"values": [1, 2.5, 4]}}})
+    grown = Store.extend(tmp_path / "a.zarr", longer.sweep, accept_revision=True)
+    assert grown.sweep.shape == (3, 3, 64)
 
 
 def test_one_point_of_a_cell_is_traced() -> None:
