@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep import wording
+from sweep.analysis.labels import quantity, with_unit
 from sweep.analysis.saving import save
 from sweep.analysis.scales import evenly, scale
-from sweep.analysis.slices import Slice, cut, flag_names, quantity, with_unit
+from sweep.analysis.slices import Slice, cut, flag_names
 from sweep.errors import SweepError
 from sweep.spec import Status, Values
 from sweep.store import open_results

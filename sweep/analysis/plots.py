@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from sweep.analysis.class_borders import (
     mark_theory_borders,
     name_classes,
 )
+from sweep.analysis.labels import axis_label, in_words, quantity, values_of
 from sweep.analysis.refined import geometric_axes
 from sweep.analysis.saving import save
 from sweep.analysis.scales import (
@@ -28,7 +28,7 @@ from sweep.analysis.scales import (
     scale,
     spans_decades,
 )
-from sweep.analysis.slices import Slice, cut, in_words, quantity, values_of, with_unit
+from sweep.analysis.slices import Slice, cut
 from sweep.analysis.statistics import draw_band, draw_bars
 from sweep.errors import SweepError
 from sweep.spec import Status, Values
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
-LABEL_WIDTH = 60  # characters that fit along the shortest axis
 MAX_LINES = 8  # longest axis that is drawn as one line per value rather than as a map
 CELL_COLOUR = (1.0, 1.0, 1.0, 0.5)
 NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
@@ -151,18 +150,11 @@ def _draw_legend(figure: Figure, axes: Axes, shown: Slice) -> None:
         )
 
 
-def _label(variable: xr.DataArray) -> str:
-    """The meaning of a variable up to the first ; or : with its unit, wrapped to fit an axis."""
-    meaning = str(variable.attrs.get("long_name", variable.name))
-    name = meaning.partition(";")[0].partition(":")[0]
-    return textwrap.fill(with_unit(name, variable), LABEL_WIDTH)
-
-
 def _draw_map(figure: Figure, axes: Axes, shown: Slice) -> None:
     """Draw the output in colour, over the first axis to the right and the second upwards."""
     x, y = (axis.values.astype(np.float64) for axis in shown.axes)
     for axis, name, values in zip(shown.axes, "xy", (x, y), strict=True):
-        axes.set(**{f"{name}scale": scale(values), f"{name}label": _label(axis)})
+        axes.set(**{f"{name}scale": scale(values), f"{name}label": axis_label(axis)})
     axes.patch.set(**NO_VALUE)
     sides, heights = edges(x), edges(y)
     values = _visible(shown)
@@ -194,7 +186,7 @@ def _draw_sample(figure: Figure, axes: Axes, shown: Slice) -> None:
     """Draw a coloured dot for each point over two parameters, a cross where it has no value."""
     x, y = (shown.dataset[name] for name in shown.over)
     for axis, name in ((x, "x"), (y, "y")):
-        axes.set(**{f"{name}scale": _sample_scale(shown, axis), f"{name}label": _label(axis)})
+        axes.set(**{f"{name}scale": _sample_scale(shown, axis), f"{name}label": axis_label(axis)})
     values = _visible(shown)
     there = np.isfinite(values)
     dots = axes.scatter(
@@ -268,7 +260,7 @@ def _norm(values: Values) -> Normalize:
 
 
 def _colour_bar(figure: Figure, axes: Axes, mesh: ScalarMappable, shown: Slice) -> None:
-    bar = figure.colorbar(mesh, ax=axes, label=_label(shown.output))
+    bar = figure.colorbar(mesh, ax=axes, label=axis_label(shown.output))
     if names := shown.names:
         bar.set_ticks(list(names), labels=[hyphenated(name) for name in names.values()])
         bar.ax.tick_params(length=0)
@@ -279,8 +271,8 @@ def _draw_lines(axes: Axes, shown: Slice) -> None:
     along = max(shown.axes, key=lambda axis: (axis.name not in shown.labels, axis.size))
     x = along.values.astype(np.float64)
     refined = along.name in geometric_axes(shown.dataset)
-    axes.set(xscale="log" if refined else scale(x), xlabel=_label(along))
-    axes.set_ylabel(_label(shown.output))
+    axes.set(xscale="log" if refined else scale(x), xlabel=axis_label(along))
+    axes.set_ylabel(axis_label(shown.output))
     values, labels = _lines(shown, along)
     style = _line_style(shown, along)
     for line, label in zip(values, labels, strict=True):
@@ -311,7 +303,7 @@ def _draw_bars(axes: Axes, shown: Slice) -> None:
     (along,) = shown.axes
     draw_bars(axes, shown.dataset, shown.name, str(along.name))
     is_histogram = shown.name.endswith("_histogram")
-    axes.set(xlabel="" if is_histogram else _label(along), ylabel=_label(shown.output))
+    axes.set(xlabel="" if is_histogram else axis_label(along), ylabel=axis_label(shown.output))
 
 
 def _draw_several_values(axes: Axes, shown: Slice) -> None:
@@ -319,8 +311,8 @@ def _draw_several_values(axes: Axes, shown: Slice) -> None:
     (along,) = shown.axes
     x = along.values.astype(np.float64)
     refined = along.name in geometric_axes(shown.dataset)
-    axes.set(xscale="log" if refined else scale(x), xlabel=_label(along))
-    axes.set_ylabel(_label(shown.output))
+    axes.set(xscale="log" if refined else scale(x), xlabel=axis_label(along))
+    axes.set_ylabel(axis_label(shown.output))
     places = np.broadcast_to(x[:, None], shown.values.shape)
     size = min(2 * _dot(shown.values.size) ** 0.5, 6.0)
     axes.plot(

@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sweep import wording
+from sweep.analysis.cells import (
+    by_number,
+    cut_text,
+    nearest,
+    parameters_along,
+    refuse_cut_of_sample,
+)
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
-from sweep.analysis.statistics import label_names, labels_of, with_codes
+from sweep.analysis.statistics import labels_of, with_codes
 from sweep.errors import SweepError
-from sweep.spec import LEVEL, POINT, Status, Values, index_name
+from sweep.spec import POINT, Status, Values, index_name
 from sweep.summary import blocks
 
 if TYPE_CHECKING:
@@ -162,6 +169,11 @@ def cut(
     return first if _is_infinite(shown) else shown
 
 
+def output_name(dataset: xr.Dataset, output: str | None) -> str:
+    """The name of an output, by default of the first real one; SweepError if it is unknown."""
+    return _output_names(dataset, output)[0]
+
+
 def _is_infinite(shown: Slice) -> bool:
     """Whether the output has values and none is finite."""
     values = shown.values
@@ -176,8 +188,8 @@ def _cut(
     several = index_name(name) in dataset[name].dims
     if not (over or computed or several) and is_refined(dataset) and len(axes_of(dataset)) > 1:
         dataset, refined = _as_grid(dataset)
-    _refuse_cut_of_sample(dataset, at)
-    at = _by_number(dataset, at)
+    refuse_cut_of_sample(dataset, at)
+    at = by_number(dataset, at)
     inners = {index_name(str(each)) for each in dataset.data_vars} - {*dataset.coords}
     _check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
     inner = index_name(name)
@@ -189,14 +201,14 @@ def _cut(
     over = _over(dataset, kept, over, 1 if several else 2)
     scattered: set[str] = set()
     if len(over) == 1:
-        scattered = set(over) if len(_sampled(dataset, kept[0])) > 1 else set()
+        scattered = set(over) if len(parameters_along(dataset, kept[0])) > 1 else set()
         dataset = dataset.swap_dims({kept[0]: over[0]})
         kept, over = [over[0]], ()
-    together = {str(axis): _sampled(dataset, str(axis)) for axis in dataset.sizes}
+    together = {str(axis): parameters_along(dataset, str(axis)) for axis in dataset.sizes}
     numbered = frozenset(map(str, dataset[name].dims)) - {*map(str, dataset.coords), inner}
     dataset = dataset.assign_coords({axis: np.arange(dataset.sizes[axis]) for axis in numbered})
     places = {
-        str(axis): _nearest(dataset[str(axis)], at)
+        str(axis): nearest(dataset[str(axis)], at)
         for axis in dataset[name].dims
         if axis not in (*kept, inner)
     }
@@ -209,7 +221,7 @@ def _cut(
     return Slice(
         dataset=shown.sortby(kept) if kept else shown,
         name=name,
-        cuts={axis: _cut_text(shown, axis, together[axis]) for axis in places},
+        cuts={axis: cut_text(shown, axis, together[axis]) for axis in places},
         numbered=numbered | scattered,
         over=over,
         labels=frozenset(labels),
@@ -293,30 +305,6 @@ def flag_names(flag: xr.DataArray) -> dict[int, str]:
     return dict(zip(codes, str(flag.attrs["flag_meanings"]).split(), strict=True))
 
 
-def unit(variable: xr.DataArray) -> str:
-    """The unit as printed, "" if dimensionless: "m/s^2" becomes "m/s²"."""
-    text = str(variable.attrs.get("units", "1"))
-    return "" if text == "1" else text.replace("^2", "²").replace("^3", "³")
-
-
-def with_unit(text: str, variable: xr.DataArray) -> str:
-    """A label with the variable's unit, in which no line breaks: "mass [kg]"."""
-    symbol = unit(variable).replace(" ", "\N{NO-BREAK SPACE}")
-    return f"{text} [{symbol}]".lstrip() if symbol else text
-
-
-def quantity(variable: xr.DataArray) -> str:
-    """A single value with its unit, or its name."""
-    if names := label_names(variable):
-        return names[int(variable)]
-    return f"{float(variable):.6g} {unit(variable)}".rstrip()
-
-
-def in_words(name: str) -> str:
-    """A name with spaces in place of underscores."""
-    return name.replace("_", " ")
-
-
 def _output_names(dataset: xr.Dataset, output: str | None) -> list[str]:
     """The output, or those that may be shown by default, the first choice first."""
     names = [str(name) for name in dataset.data_vars if name != "status"]
@@ -345,7 +333,7 @@ def _kept_axes(
     A sample is shown by itself: beside axes, at the cell where these are cut.
     """
     free = [axis for axis in sizes if axis not in at]
-    if sizes.get(POINT, 1) > 1 and POINT in free and _sampled(dataset, POINT):
+    if sizes.get(POINT, 1) > 1 and POINT in free and parameters_along(dataset, POINT):
         return [POINT]
     longest = sorted(free, key=lambda axis: sizes[axis], reverse=True)[:most]
     return [axis for axis in free if axis in longest and sizes[axis] > 1]
@@ -359,16 +347,10 @@ def _kept_labels(sizes: Mapping[str, int], at: Mapping[str, float], n_kept: int)
     return sorted(fitting, key=lambda label: sizes[label])[-1:]
 
 
-def _sampled(dataset: xr.Dataset, axis: str) -> list[str]:
-    """The parameters of a sample along an axis; none if the axis has values of its own."""
-    own = [str(name) for name in dataset.coords if dataset[name].dims == (axis,)]
-    return [] if axis in own else [name for name in own if name != LEVEL]
-
-
 def _over(
     dataset: xr.Dataset, kept: Sequence[str], asked: Sequence[str], most: int
 ) -> tuple[str, ...]:
-    sampled = _sampled(dataset, kept[0]) if len(kept) == 1 else []
+    sampled = parameters_along(dataset, kept[0]) if len(kept) == 1 else []
     if asked and not sampled:
         raise SweepError(
             "--over draws a sample over its parameters, and this sweep has no sample: leave it out"
@@ -382,58 +364,3 @@ def _over(
     if len(set(asked)) != len(asked) or len(asked) > 2:
         raise SweepError(f"a sample is drawn over one or two parameters, not {', '.join(asked)}")
     return tuple(asked or sampled[:most])
-
-
-def _refuse_cut_of_sample(dataset: xr.Dataset, at: Mapping[str, float]) -> None:
-    for name in (name for name in at if name in _sampled(dataset, POINT)):
-        raise SweepError(
-            f"{name} is sampled, so there is no axis to cut: draw over it with --over {name}, "
-            "or write every point as a row of a .csv with `sweep export`"
-        )
-
-
-def _by_number(dataset: xr.Dataset, at: Mapping[str, float]) -> dict[str, float]:
-    """The same cuts, those by one of several parameters along an axis as places along it."""
-    places = dict(at)
-    for axis in map(str, dataset.sizes):
-        names = [name for name in _sampled(dataset, axis) if name in at]
-        if len(names) > 1:
-            raise SweepError(f"{' and '.join(names)} are both along {axis}: cut it by one of them")
-        for name in names:
-            places[axis] = _nearest(dataset[name], {name: places.pop(name)})
-    return places
-
-
-def _cut_text(shown: xr.Dataset, axis: str, parameters: Sequence[str]) -> str:
-    """Where an axis is cut; of several parameters, the number of the place and their values."""
-    there = quantity(shown[axis])
-    return f"{there} ({values_of(shown, parameters)})" if parameters else there
-
-
-def values_of(dataset: xr.Dataset, names: Iterable[str]) -> str:
-    """Parameters of one point with their values: "mass = 1 kg, friction = 0.3"."""
-    return ", ".join(f"{name} = {quantity(dataset[name])}" for name in names)
-
-
-def _nearest(axis: xr.DataArray, at: Mapping[str, float]) -> int:
-    if axis.name not in at:
-        return axis.size // 2
-    value = at[str(axis.name)]
-    try:
-        (wanted,) = np.asarray(value, np.float64).reshape(1).tolist()
-    except (TypeError, ValueError):
-        wanted = math.nan
-    places = np.flatnonzero(axis.values == wanted)
-    if places.size:
-        return int(places[0])
-    if not math.isfinite(wanted):
-        raise SweepError(f"{axis.name} cannot be cut at {wording.shown(value)}; give a number")
-    values = axis.values[np.isfinite(axis.values)]
-    low, high = (float(end) for end in (values.min(initial=np.inf), values.max(initial=-np.inf)))
-    slack = 1e-9 * max(abs(low), abs(high))
-    if not low - slack <= wanted <= high + slack:
-        raise SweepError(
-            f"{axis.name} = {wanted:g} is outside the axis, which is from {low:.6g} to {high:.6g}: "
-            "give a value in that range"
-        )
-    return int(np.argmin(np.abs(axis.values - wanted)))

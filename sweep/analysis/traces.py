@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.analysis.labels import in_words, quantity, unit, with_unit
 from sweep.analysis.saving import save
-from sweep.analysis.slices import flag_names, in_words, is_flag, quantity, unit, with_unit
+from sweep.analysis.slices import flag_names, is_flag
 from sweep.errors import SweepError
 from sweep.plan import model_in
 from sweep.spec import Status, Values

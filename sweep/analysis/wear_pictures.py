@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.analysis.labels import in_words, quantity
 from sweep.analysis.plots import draw_slice
 from sweep.analysis.refined import holds_refined_points
 from sweep.analysis.scales import evenly
-from sweep.analysis.slices import cut, in_words, quantity
+from sweep.analysis.slices import cut
 from sweep.analysis.wear_over_years import STATES, wear_of
 from sweep.errors import SweepError
 from sweep.spec import MISSING_FLAG, POINT

@@ -1,0 +1,233 @@
+"""Pictures of a sample: histograms of an output, and scatter matrices of it and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from sweep.analysis.cells import (
+    by_number,
+    cut_text,
+    nearest,
+    parameters_along,
+    refuse_cut_of_sample,
+)
+from sweep.analysis.labels import axis_label, unit, with_unit
+from sweep.analysis.scales import BESIDE_ZERO, evenly, spans_decades
+from sweep.analysis.slices import Slice, output_name
+from sweep.errors import SweepError
+from sweep.spec import POINT, Values, index_name
+from sweep.wording import nearest as nearest_name
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Shape = Literal["histogram", "scatter_matrix"]
+
+MAX_BINS = 60
+MAX_HISTOGRAM_POINTS = 2**22  # of a longer sample, so many evenly spread points are drawn
+MAX_SCATTER_POINTS = 5_000
+MAX_PARAMETERS = 6  # of a scatter matrix, beside the output
+GREY = "0.6"
+
+
+def draw_as(
+    shape: Shape,
+    dataset: xr.Dataset,
+    output: str | None,
+    at: Mapping[str, float],
+    over: Sequence[str],
+) -> Figure:
+    """Draw a sample in one of these shapes; SweepError if a histogram is to be over parameters."""
+    if shape == "scatter_matrix":
+        return draw_scatter_matrix(dataset, output, at=at, over=over)
+    if over:
+        raise SweepError(f"a histogram is not drawn over {', '.join(over)}: leave out --over")
+    return draw_histogram(dataset, output, at=at)
+
+
+def draw_histogram(
+    dataset: xr.Dataset, output: str | None = None, *, at: Mapping[str, float] | None = None
+) -> Figure:
+    """Draw how an output is distributed over the points of a sample.
+
+    `output` and `at` are as in `plots.draw`: beside axes, the sample is that of one cell. Bars show
+    the share of the points that have a value; a flag has a bar for each class. The mean is marked.
+    The bins are logarithmic where positive values span decades. SweepError without a sample.
+    """
+    from matplotlib.figure import Figure
+
+    shown = sample_of_cell(dataset, output, at or {}, MAX_HISTOGRAM_POINTS)
+    figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    _draw_bars(axes, shown.values, shown.names, filled=True)
+    axes.set(xlabel=axis_label(shown.output), ylabel="share of points")
+    finite = shown.values[np.isfinite(shown.values)]
+    if finite.size and not shown.names:
+        mean = float(finite.mean())
+        text = f"mean {mean:.4g} {unit(shown.output)}".rstrip()
+        axes.axvline(mean, color="0.2", linestyle="--", label=text)
+        axes.legend(frameon=False, fontsize="small")
+    axes.set_title(f"{shown.title(shown.name)} ({_counted(shown)})", loc="left", fontsize="medium")
+    return figure
+
+
+def draw_scatter_matrix(
+    dataset: xr.Dataset,
+    output: str | None = None,
+    *,
+    at: Mapping[str, float] | None = None,
+    over: Sequence[str] = (),
+) -> Figure:
+    """Draw an output and the parameters of a sample against each other, and a histogram of each.
+
+    `over` names the parameters, by default the first 6. Points without a value are grey crosses in
+    the panels of the parameters. SweepError without a sample, and for unknown parameters.
+    """
+    from matplotlib.figure import Figure
+
+    shown = sample_of_cell(dataset, output, at or {}, MAX_SCATTER_POINTS)
+    names = _parameters(shown, over)
+    columns = {name: shown.dataset[name].values.astype(np.float64) for name in names}
+    columns[shown.name] = shown.values
+    number = len(columns)
+    side = min(2.0 * number + 1.0, 14.0)
+    figure = Figure(figsize=(side, side), dpi=150, layout="constrained")
+    panels: Any = figure.subplots(number, number, squeeze=False)
+    for i, (below, y) in enumerate(columns.items()):
+        for j, (across, x) in enumerate(columns.items()):
+            axes: Axes = panels[i, j]
+            if j > i:
+                axes.set_visible(False)
+                continue
+            _draw_panel(axes, x, y, shown, is_diagonal=i == j, is_parameter=below != shown.name)
+            axes.tick_params(labelsize="x-small", labelbottom=i == number - 1, labelleft=j == 0)
+            if i == number - 1:
+                axes.set_xlabel(with_unit(across, shown.dataset[across]), fontsize="small")
+            if j == 0:
+                axes.set_ylabel(with_unit(below, shown.dataset[below]), fontsize="small")
+    figure.suptitle(f"{shown.title(shown.name)} ({_counted(shown)})", fontsize="medium")
+    return figure
+
+
+def sample_of_cell(
+    dataset: xr.Dataset, output: str | None, at: Mapping[str, float], most: int
+) -> Slice:
+    """The points of a sample, beside axes in the cell nearest to `at`; at most so many of them."""
+    name = output_name(dataset, output)
+    if not parameters_along(dataset, POINT) or POINT not in dataset[name].dims:
+        raise SweepError(
+            "a histogram or a scatter matrix shows a sample, and this sweep has none; `sweep plot` "
+            "draws its axes"
+        )
+    if index_name(name) in dataset[name].dims:
+        raise SweepError(f"{name} has several values at each point; name an output that has one")
+    refuse_cut_of_sample(dataset, at)
+    places = by_number(dataset, at)
+    cut = [str(axis) for axis in dataset[name].dims if axis != POINT]
+    for each in places:
+        if each not in cut:
+            raise SweepError(f"this sweep has no axis {each!r}: {nearest_name(each, cut)}")
+    together = {axis: parameters_along(dataset, axis) for axis in cut}
+    numbers = {axis: np.arange(dataset.sizes[axis]) for axis in cut if together[axis]}
+    dataset = dataset.assign_coords(numbers)
+    where: dict[str, Any] = {axis: nearest(dataset[axis], places) for axis in cut}
+    where[POINT] = evenly(dataset.sizes[POINT], most)
+    shown = dataset.isel(where).load()
+    return Slice(
+        dataset=shown,
+        name=name,
+        cuts={axis: cut_text(shown, axis, together[axis]) for axis in cut},
+        numbered=frozenset({POINT}),
+        thinned=shown.sizes[POINT] < dataset.sizes[POINT],
+    )
+
+
+def _parameters(shown: Slice, over: Sequence[str]) -> list[str]:
+    known = parameters_along(shown.dataset, POINT)
+    for name in over:
+        if name not in known:
+            cure = nearest_name(name, known)
+            raise SweepError(f"this sweep has no sampled parameter {name!r}: {cure}")
+    names = list(dict.fromkeys(over)) or known[:MAX_PARAMETERS]
+    if len(names) > MAX_PARAMETERS:
+        raise SweepError(
+            f"{len(names)} parameters are too many for one picture; name at most {MAX_PARAMETERS}"
+        )
+    return names
+
+
+def _counted(shown: Slice) -> str:
+    """The number of points drawn, and of those without a value by status."""
+    missing = [f"{count:,} {status.name}" for status, count in shown.missing.items()]
+    drawn = "points drawn" if shown.thinned else "points"
+    return ", ".join([f"{shown.output.size:,} {drawn}", *missing])
+
+
+def _draw_panel(
+    axes: Axes, x: Values, y: Values, shown: Slice, *, is_diagonal: bool, is_parameter: bool
+) -> None:
+    if is_diagonal:
+        _draw_bars(axes, x, {} if is_parameter else shown.names, filled=False)
+        axes.set_yticks([])
+        return
+    there = np.isfinite(shown.values)
+    axes.scatter(x[there], y[there], s=_dot(x.size), linewidths=0, rasterized=True)
+    if is_parameter and not there.all():
+        axes.scatter(x[~there], y[~there], s=9.0, c=GREY, marker="x", linewidths=0.7)
+    for values, axis in ((x, "x"), (y, "y")):
+        if _needs_logarithm(values[np.isfinite(values)]):
+            axes.set(**{f"{axis}scale": "log"})
+
+
+def _draw_bars(axes: Axes, values: Values, names: Mapping[int, str], *, filled: bool) -> None:
+    """Draw the shares of the values by bin or class."""
+    finite = values[np.isfinite(values)]
+    weights = np.full(finite.size, 1 / max(finite.size, 1))
+    colour = "C0" if filled else GREY
+    if names:
+        shares = [float(weights[finite == code].sum()) for code in names]
+        axes.bar(list(names), shares, width=0.8, color=colour)
+        axes.set_xticks(list(names), labels=list(names.values()))
+        return
+    ends = bins(finite)
+    if np.any(np.diff(ends) > 0):
+        axes.hist(finite, bins=ends.tolist(), weights=weights.tolist(), color=colour)
+    if _needs_logarithm(finite):
+        axes.set_xscale("log")
+
+
+def bins(values: Values) -> Values:
+    """The ends of bins of equal width over finite values: about 2 n^(1/3), at most MAX_BINS.
+
+    Equal in the logarithm if the values span decades.
+    """
+    if not values.size:
+        return np.array([0.0, 1.0])
+    count = min(max(int(2 * values.size ** (1 / 3)), 5), MAX_BINS)
+    least, greatest = float(values.min()), float(values.max())
+    if _needs_logarithm(values):
+        ends = np.geomspace(least, greatest, count + 1)
+    elif least == greatest:
+        width = abs(least) * 1e-3 or 1.0
+        ends = np.array([least - width, greatest + width])
+    else:
+        ends = np.linspace(least, greatest, count + 1)
+    return np.array([ends[0], *(b for a, b in pairwise(ends.tolist()) if b > a)])
+
+
+def _needs_logarithm(values: Values) -> bool:
+    """Whether all values are positive and span decades without the smallest ones, BESIDE_ZERO."""
+    if not values.size or values.min() <= 0:
+        return False
+    return spans_decades(values[values >= np.quantile(values, BESIDE_ZERO)])
+
+
+def _dot(number: int) -> float:
+    """The size of one of a number of dots in a panel, in points²."""
+    return float(np.clip(4e3 / max(number, 1), 1.0, 20.0))

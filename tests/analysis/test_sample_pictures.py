@@ -1,0 +1,132 @@
+"""Histograms and scatter matrices of samples, read from the figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sweep.analysis import sample_pictures
+from sweep.errors import SweepError
+from sweep.spec import Status
+from tests.command import Run
+
+N = 400
+random = np.random.default_rng(3)
+FRICTION, FREQUENCY = random.uniform(0.1, 0.5, N), 10.0 ** random.uniform(-3, 3, N)
+
+
+@pytest.fixture(scope="module")
+def grid() -> xr.Dataset:
+    """A sample in two cells, in each of which 40 points have no value."""
+    power = np.stack([FRICTION, 10 * FRICTION])
+    status = np.zeros((2, N), np.uint8)
+    status[:, :40] = Status.diverged
+    regime = (power > 0.3).astype(np.uint8)
+    flag = {"flag_values": [0, 1], "flag_meanings": "stick slip"}
+    return xr.Dataset(
+        {
+            "power": (("mass", "point"), np.where(status == 0, power, np.nan), {"units": "W"}),
+            "regime": (("mass", "point"), np.where(status == 0, regime, 255).astype("u1"), flag),
+            "status": (("mass", "point"), status),
+        },
+        {
+            "mass": ("mass", [1.0, 2.0], {"units": "kg"}),
+            "friction": ("point", FRICTION),
+            "frequency": ("point", FREQUENCY, {"units": "Hz"}),
+            "gravity": 10.0,
+        },
+        {"model": "m"},
+    )
+
+
+def test_bars_of_a_histogram_are_the_shares_of_points(grid: xr.Dataset) -> None:
+    figure = sample_pictures.draw_histogram(grid, at={"mass": 1.2})
+    (axes,) = figure.axes
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width(), bar.get_height()) for bar in axes.patches]
+    values = FRICTION[40:]
+    assert sum(height for *_, height in bars) == pytest.approx(1)
+    for left, right, height in bars[:-1]:
+        assert height == pytest.approx(np.mean((values >= left) & (values < right)))
+    assert axes.get_lines()[0].get_xdata()[0] == pytest.approx(values.mean())
+    title = axes.get_title(loc="left")
+    assert title == "m: power at mass = 1 kg (400 points, 40 diverged)"
+    other = sample_pictures.draw_histogram(grid, at={"mass": 1.9}).axes[0]
+    assert other.get_lines()[0].get_xdata()[0] == pytest.approx(10 * values.mean())
+
+
+def test_a_flag_has_a_bar_for_each_class(grid: xr.Dataset) -> None:
+    (axes,) = sample_pictures.draw_histogram(grid, "regime", at={"mass": 1}).axes
+    share = np.mean(FRICTION[40:] > 0.3)
+    assert [bar.get_height() for bar in axes.patches] == pytest.approx([1 - share, share])
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["stick", "slip"]
+
+
+def test_a_scatter_matrix_has_a_panel_for_each_pair(grid: xr.Dataset) -> None:
+    figure = sample_pictures.draw_scatter_matrix(grid, at={"mass": 1})
+    panels = np.reshape(np.array(figure.axes, object), (3, 3))
+    assert [[axes.get_visible() for axes in row] for row in panels] == [
+        [True, False, False], [True, True, False], [True, True, True],
+    ]  # fmt: skip
+    columns = [FRICTION, FREQUENCY, FRICTION]
+    for i, j in ((1, 0), (2, 0), (2, 1)):
+        dots = panels[i, j].collections[0].get_offsets()
+        np.testing.assert_array_equal(dots, np.stack([columns[j], columns[i]], axis=1)[40:])
+    crosses = panels[1, 0].collections[1].get_offsets()
+    np.testing.assert_array_equal(crosses, np.stack([FRICTION, FREQUENCY], axis=1)[:40])
+    assert len(panels[2, 0].collections) == 1
+    assert (panels[1, 0].get_xscale(), panels[1, 0].get_yscale()) == ("linear", "log")
+    assert panels[1, 0].get_ylabel() == "frequency [Hz]"
+    chosen = sample_pictures.draw_scatter_matrix(grid, over=["frequency"])
+    assert len(chosen.axes) == 4
+
+
+def test_long_samples_are_thinned_and_say_so(
+    grid: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample_pictures, "MAX_SCATTER_POINTS", 100)
+    figure = sample_pictures.draw_scatter_matrix(grid)
+    assert "(100 points drawn, " in figure.get_suptitle()
+
+
+@pytest.mark.parametrize(
+    "values", [[1.0], [2.0, 2.0, 2.0], [0.0], [], [1e-320, 1e-319], [1.0, np.nextafter(1.0, 2)]]
+)
+def test_any_values_have_bins(values: list[float]) -> None:
+    ends = sample_pictures.bins(np.array(values))
+    assert (np.diff(ends) > 0).all()
+    assert np.histogram(values, ends)[0].sum() == len(values)
+
+
+def test_what_cannot_be_drawn_is_refused(grid: xr.Dataset) -> None:
+    with pytest.raises(SweepError, match="shows a sample, and this sweep has none"):
+        sample_pictures.draw_histogram(grid.isel(point=0))
+    with pytest.raises(SweepError, match="no sampled parameter 'mass': choose one of friction"):
+        sample_pictures.draw_scatter_matrix(grid, over=["mass"])
+    with pytest.raises(SweepError, match="no axis 'gravity'"):
+        sample_pictures.draw_histogram(grid, at={"gravity": 1})
+    with pytest.raises(SweepError, match="friction is sampled"):
+        sample_pictures.draw_histogram(grid, at={"friction": 1})
+    with pytest.raises(SweepError, match="a histogram is not drawn over friction"):
+        sample_pictures.draw_as("histogram", grid, None, {}, ["friction"])
+    with pytest.raises(SweepError, match="this sweep has no output 'powr'"):
+        sample_pictures.draw_histogram(grid, "powr")
+
+
+def test_the_command_draws_a_sample(tmp_path: Path, run: Run) -> None:
+    asked = (
+        'format = 1\nmodel = "friction_oscillator"\noutputs = ["wear_power"]\n[parameters]\n'
+        "mass = 1\ngravity = 10\nangular_frequency = 6.25\nwindow_start = 4\nwindow_end = 12\n"
+        '[sample]\nmethod = "sobol"\npoints = 64\nfriction = { normal = [0.3, 0.02] }\n'
+        "base_acceleration = { uniform = [1, 9] }\n"
+    )
+    (tmp_path / "a.toml").write_text(asked)
+    assert run("run", "a.toml")[0] == 0
+    for shape in ("histogram", "scatter_matrix"):
+        assert run("plot", "results/a.zarr", "--as", shape)[:2] == (0, f"results/a_{shape}.png\n")
+        assert (tmp_path / f"results/a_{shape}.png").stat().st_size > 1000
+    status, _, message = run("plot", "results/a.zarr", "--as", "histogram", "--against", "euler")
+    assert status == 2
+    assert "leave out --against" in message
