@@ -289,6 +289,34 @@ def test_a_cell_without_good_points_says_why(cells: xr.Dataset) -> None:
     assert (none.points_by_status.sel(status_class="outside_validity") == 200).all()
 
 
+def test_a_long_sample_is_drawn_again_where_its_store_is_opened(tmp_path: Path) -> None:
+    """It is not stored: the disk is that of the cells."""
+    request = load(sampled_long(2**20 + 4096))
+    kept = api.open_store(request, tmp_path / "a.zarr")
+    api.open_store(load(sampled_long(256)), tmp_path / "b.zarr")
+    again = Store.open(kept.location).sweep
+    assert again.reduction is not None
+    assert request.sweep.reduction is not None
+    (there,), (here,) = again.reduction.axes, request.sweep.reduction.axes
+    part = slice(2**20 - 5, 2**20 + 5)
+    for name, values in here.columns.items():
+        np.testing.assert_array_equal(there.columns[name][part], values[part])
+    sizes = [sum(map(len, tree(tmp_path / name).values())) for name in ("a.zarr", "b.zarr")]
+    assert sizes[0] <= sizes[1]
+    assert len(in_stretches(kept).pending()) > 1
+
+
+def sampled_long(points: int) -> dict[str, Any]:
+    sample = {**SWEEP["sample"], "points": points}
+    return {
+        **SWEEP,
+        "axes": {},
+        "parameters": {**SWEEP["parameters"], "base_acceleration": 3.0},
+        "sample": sample,
+        "reduce": STATISTICS,
+    }
+
+
 ISHIGAMI = {
     "format": 1,
     "name": "ishigami",
