@@ -125,7 +125,7 @@ def compute(
 def _keep_wear(dataset: xr.Dataset, wear: Wear, place: str, *, is_new: bool) -> None:
     """Write the wear of finished results, unless it is there and the results are not new."""
     from sweep.analysis.wear_over_years import wear_over_time
-    from sweep.store.derived import is_current
+    from sweep.store.derived_stores import is_current
 
     worn = wear_over_time(dataset, wear)
     if is_new or not is_current(worn, place):

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from sweep.errors import MachineError, SweepError
 from sweep.store import open_results
-from sweep.store.derived import write_zarr
+from sweep.store.derived_stores import write_zarr
 from sweep.store.reading import settled
-from sweep.summary import blocks, coordinates, labels, refuse_no_results
+from sweep.summary import blocks, coordinates, labels, refuse_no_results, row_dimensions
 from sweep.wording import install
 
 if TYPE_CHECKING:
@@ -170,17 +170,18 @@ def _one_value_each(dataset: xr.Dataset) -> xr.Dataset:
     import xarray as xr
 
     variables: dict[str, xr.DataArray] = {}
-    own = dataset["status"].dims if "status" in dataset else dataset.dims
+    rows = row_dimensions(dataset)
     for name, variable in dataset.data_vars.items():
         parts = {str(name): variable}
-        for inner in (dimension for dimension in variable.dims if dimension not in own):
+        several = [dimension for dimension in variable.dims if dimension not in rows]
+        for inner in several:
             names = variable[inner].values.tolist()
             parts = {
                 f"{part}_{label}": values.isel({inner: i})
                 for part, values in parts.items()
                 for i, label in enumerate(names)
             }
-        if variable.ndim > len(own):
+        if several:
             parts = {_unused(part, dataset): values for part, values in parts.items()}
         variables |= parts
     return xr.Dataset(variables, dataset.coords, dataset.attrs).drop_vars(labels(dataset))

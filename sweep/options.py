@@ -211,7 +211,7 @@ def read(
             flag = f"--{name.replace('_', '-')}"
             cure = ""
             if name in OPTIONS:
-                cure = f"; give {flag} instead"
+                cure = f"; give {flag} to the run instead"
             elif len(wrong) < MAX_FAULTS_SHOWN:
                 cure = f"; {nearest(name, known)}"
             wrong[name] = f"there is no such option{cure}"

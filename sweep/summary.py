@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -227,13 +227,20 @@ def coordinates(dataset: xr.Dataset) -> tuple[dict[str, xr.DataArray], dict[str,
     )
 
 
+def row_dimensions(dataset: xr.Dataset) -> set[Hashable]:
+    """The dimensions along which a table has rows: those of the points, and the time of wear."""
+    if "status" not in dataset:
+        return set(dataset.dims)
+    return {*dataset["status"].dims, *({"time"} & set(dataset.dims))}
+
+
 def labels(dataset: xr.Dataset) -> dict[str, xr.DataArray]:
     """The coordinates of dimensions that only some outputs have: those of statistics."""
-    shared = set(dataset["status"].dims) if "status" in dataset else set(dataset.dims)
+    rows = row_dimensions(dataset)
     return {
         str(name): dataset[name]
         for name in dataset.coords
-        if dataset[name].ndim and not shared & set(dataset[name].dims)
+        if dataset[name].ndim and not rows & set(dataset[name].dims)
     }
 
 

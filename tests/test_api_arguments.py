@@ -132,7 +132,7 @@ def test_a_comparison_takes_quantities_with_units(results: xr.Dataset) -> None:
         ({"parameters": {"step": [1e-5]}}, r"step: \[1e-05\] is not a number"),
         ({"parameters": [1]}, "Give values by name, as a dict"),
         ({"parameters": {3: 1}}, "takes no 3"),
-        ({"method": 3}, "there is no method 3"),
+        ({"method": 3}, "3 is not the name of a method"),
         ({"results": 3}, "these are not results of a sweep"),
     ],
 )

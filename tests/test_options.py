@@ -47,7 +47,9 @@ def test_an_option_means_the_same_in_python_and_in_a_file(name: str) -> None:
     if OPTIONS[name].in_file:
         assert getattr(load({**BASE, "run": {name: written}}).options, name) == meant
     else:
-        with pytest.raises(ConfigError, match=rf"\[run\] {name}: .*; give --"):
+        with pytest.raises(
+            ConfigError, match=rf"\[run\] {name}: .*; give {name} to the run instead"
+        ):
             load({**BASE, "run": {name: written}})
 
 

@@ -218,7 +218,7 @@ NOON = 1_700_000_000.0  # s since 1970
 
 def receipt(seconds_ago: float, pid: int, points: int, seconds: float = 2.0) -> dict[str, object]:
     written = datetime.fromtimestamp(NOON - seconds_ago, UTC).isoformat()
-    return {"time": written, "pid": pid, "points": points, "seconds": seconds}
+    return {"time": written, "host": "there", "pid": pid, "points": points, "seconds": seconds}
 
 
 def test_status_and_watch_report_the_same_rate(

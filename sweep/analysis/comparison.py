@@ -52,7 +52,7 @@ def compare(
     """
     if not isinstance(cast(object, method), str):
         raise SweepError(
-            f"method={shown(type(method).__name__)} is not the name of a method: results are "
+            f"{shown(method)} is not the name of a method: results are "
             "compared with another method of their model, which is run at the same points, such as "
             'compare(results, "exact")'
         )

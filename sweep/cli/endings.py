@@ -16,7 +16,7 @@ from sweep.cli.contents import (
     print_statuses,
 )
 from sweep.cli.printing import counted, duration, rate
-from sweep.cli.progress import print_object
+from sweep.cli.progress_display import print_object
 from sweep.cli.stopping import StopRequest
 
 if TYPE_CHECKING:

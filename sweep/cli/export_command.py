@@ -18,10 +18,10 @@ def export(
         bool, typer.Option("--comments", help="Units and provenance in a CSV file, behind #.")
     ] = False,
 ) -> None:
-    """Write the results as netCDF, or as CSV or Parquet with one row per point.
+    """Write the results as netCDF, CSV or Parquet.
 
-    The file includes the status of each point; netCDF and Parquet also units and provenance, which
-    for CSV are in FILE.txt unless --comments puts them at its head.
+    A table has one row per point, with its status. Units and provenance are in the file; for CSV
+    they are in FILE.txt unless --comments puts them at the file's head.
     """
     from sweep.exporting import export as write
 

@@ -11,7 +11,7 @@ import typer
 
 from sweep.cli.app import ConfigPath, Invocation, Json, Overrides, app, examples, filled
 from sweep.cli.endings import Ended, print_ending
-from sweep.cli.progress import display
+from sweep.cli.progress_display import display
 from sweep.cli.run_options import takes_run_options
 from sweep.cli.stopping import StopRequest
 from sweep.errors import SweepError

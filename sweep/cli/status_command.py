@@ -19,7 +19,7 @@ from sweep.cli.contents import (
     print_statuses,
 )
 from sweep.cli.printing import counted, duration, print_json, rate, share
-from sweep.cli.progress import print_object
+from sweep.cli.progress_display import print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sweep.cli.contents import counts_json, print_errors, print_statuses
 from sweep.cli.printing import duration, print_first, rate, share
-from sweep.cli.progress import print_object
+from sweep.cli.progress_display import print_object
 
 if TYPE_CHECKING:
     from sweep.spec import Status

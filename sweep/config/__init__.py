@@ -9,7 +9,7 @@ from typing import Any
 from sweep.config.assembly import sweep_of
 from sweep.config.overrides import overridden
 from sweep.config.problems import Check, Problem, finished, in_table
-from sweep.config.reduction import reduced
+from sweep.config.reduce_table import reduced
 from sweep.config.refinement import refinement_of
 from sweep.config.schema import SlurmTable, TopLevel, checked
 from sweep.config.sweep_file import Document, plain, read

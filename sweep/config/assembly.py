@@ -7,12 +7,12 @@ from typing import cast
 
 import numpy as np
 
-from sweep.config.derived import check_derived, derived_of
+from sweep.config.derived_table import check_derived, derived_of
 from sweep.config.grid import axes_of, parameters_on
 from sweep.config.model_file import known_models, read_model
 from sweep.config.problems import Check, Problem, UnreadableError, readable
 from sweep.config.quantities import number, refuse_outside
-from sweep.config.reduction import wants_indices
+from sweep.config.reduce_table import wants_indices
 from sweep.config.sample import Sample, sample_of
 from sweep.config.schema import TopLevel
 from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table

@@ -88,7 +88,7 @@ def _in_si(text: str, parameter: Parameter) -> float:
 
 
 def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> str:
-    if quantity.dimensionless and quantity.unitless:
+    if quantity.dimensionless and quantity.unitless and parameter.unit != "rad":
         return (
             f"{shown(text)} has no unit: drop the quotes for a number in {parameter.unit}, or "
             f'write "{text} {parameter.unit}"'

@@ -10,8 +10,8 @@ from sweep import wording
 from sweep.config import load
 from sweep.config.stored import is_store
 from sweep.errors import MachineError, SweepError
-from sweep.explore.contents import Subject, contents
-from sweep.explore.document import document
+from sweep.explore.html_file import document
+from sweep.explore.page_contents import Subject, contents
 from sweep.explore.preview import fitting
 from sweep.plan import model_in
 from sweep.store import Store, open_results

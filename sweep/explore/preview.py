@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.explore.contents import Subject, whole_size
 from sweep.explore.packing import every, packed, packed_values, plain, shuffled
+from sweep.explore.page_contents import Subject, whole_size
 from sweep.spec import POINT, Status
 
 MAX_VALUES = 2**21  # of all outputs together, read at first

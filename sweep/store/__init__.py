@@ -1,6 +1,6 @@
 """The results of a sweep, on disk and in memory; the only package that uses zarr."""
 
-from sweep.store.derived import write_derived
+from sweep.store.derived_stores import write_derived
 from sweep.store.disk import Store
 from sweep.store.in_stretches import InStretches, in_stretches, stretches
 from sweep.store.memory import MemoryResults

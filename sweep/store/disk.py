@@ -163,10 +163,10 @@ class Store:
         """
         if found := self._other_code(sweep or self.sweep):
             raise StoreError(
-                f"{self.location!r} was made by other code: {found}. Use --accept-revision (in "
-                "Python accept_revision = true under [run]) to continue anyway: the receipts then "
-                "say which chunks the new code computed. Or name another store with -o, or "
-                "continue with the version that made this one"
+                f"{self.location!r} was made by other code: {found}. Use --accept-revision (or "
+                "accept_revision = true under [run]) to continue anyway: the receipts then say "
+                "which chunks the new code computed. Or name another store with -o, or continue "
+                "with the version that made this one"
             )
 
     def accept_kernel(self, sweep: Sweep | None = None) -> None:

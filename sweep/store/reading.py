@@ -25,8 +25,8 @@ from sweep.store.coordinates import (
     read_dimensions,
     refuse_damaged_metadata,
 )
-from sweep.store.derived import BY, opened
 from sweep.store.derived_coordinates import with_derived
+from sweep.store.derived_stores import BY, opened
 from sweep.store.files import Files
 from sweep.store.group import open_group, recipe_of
 from sweep.store.layout import MISSING_LEVEL, ordered

@@ -189,7 +189,7 @@ def test_no_distance_from_a_closed_form_of_zero(tmp_path: Path) -> None:
     [
         (lambda points: fit(points, "mu"), "unknown variable 'mu'; choose one of xi, beta"),
         (lambda _: Choices(method=3), "unknown method 3; choose one of least_squares"),
-        (lambda points: points.at({"delta": "small"}), "--at delta takes a number, not 'small'"),
+        (lambda points: points.at({"delta": "small"}), "at delta takes a number, not 'small'"),
         (lambda _: from_dataset("a.zarr"), "'sweep' is a sweep of no model"),
     ],
 )

@@ -156,7 +156,7 @@ def test_without_any_compiler_both_cures_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_compiler(monkeypatch)
-    cures = r"no C\+\+ compiler.*apt install g\+\+.*pip install 'tribosweep\[compiler\]'"
+    cures = r"no C\+\+ compiler.*apt install g\+\+.*pip install 'ziglang"
     with pytest.raises(CompileError, match=cures):
         open_backend("cpu").prepare(SWEEP, NO_POINTS)
 

@@ -132,7 +132,7 @@ def test_a_folder_in_the_place_of_a_chunks_file_is_damage_that_has_to_be_moved(
     status, out, _ = run("status", "map.zarr", "--verify")
     assert status == 1
     assert f"  {place}: 4 points, friction[4:5], base_acceleration[0:4]; there is a folder" in out
-    assert f"next: move {place} out of the store; then sweep run CONFIG -o map.zarr " in out
+    assert f"next: move {place} out of the store; then sweep run map.zarr " in out
     for _ in range(2):
         status, _, err = run("run", "map.toml", "-o", "map.zarr")
         assert status == 2

@@ -35,7 +35,7 @@ SMOKE = configs_folder() / "smoke" / "wear_power.toml"
 REFINED = configs_folder() / "smoke" / "wear_power_refined.toml"
 HEADER = "models/friction_oscillator/scaled.h"
 NO_KERNEL = "tokens:" + 64 * "0"
-CURE = "--accept-revision"
+CURE = "accept_revision = true"
 
 
 @pytest.fixture
