@@ -84,7 +84,9 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
     for suffix, power in powers.items():
         variables |= _worn(power.where(status == Status.ok), suffix, wear)
     for name, share in shares.items():
-        variables |= {f"wear_{kind}_{name}": share for kind in _kinds(wear)}
+        for kind in _kinds(wear):
+            meaning = f"share of points with a {kind} {name[6:]} wear_{kind}_threshold"
+            variables[f"wear_{kind}_{name}"] = share.assign_attrs(long_name=meaning)
         coordinates |= _thresholds(dataset[f"{wear.power}_threshold"], wear)
     variables["status"] = status
     if wear.coefficient_at is not None:

@@ -199,6 +199,55 @@ def test_statistics_of_powers_become_those_of_the_wear(law: dict[str, Any]) -> N
     assert not any("mean" in str(name) or "deviation" in str(name) for name in found)
 
 
+SAMPLE = """
+format = 1
+model = "friction_oscillator"
+outputs = ["wear_power"]
+[parameters]
+mass = 1
+gravity = 10
+angular_frequency = 6.283185307179586
+window_start = 4
+window_end = 12
+[axes]
+base_acceleration = { values = [1.0, 3.0, 15.0] }
+[sample]
+method = "sobol"
+points = 256
+seed = 1
+friction = { lognormal = [0.1, 0.3] }
+"""
+REDUCED = """
+[reduce]
+exact_quantiles = true
+wear_power = ["mean", "minimum", "maximum", "quantile 0.05", "quantile 0.5", "share above 0.1 W"]
+"""
+
+
+def test_a_sweep_that_is_reduced_has_the_wear_of_its_points(run: Run) -> None:
+    table = CONFIG[CONFIG.index("[wear]") :]
+    Path("points.toml").write_text(SAMPLE + table)
+    Path("reduced.toml").write_text(SAMPLE + REDUCED + table)
+    points = sweep.run("points.toml", store=None)
+    status, _, _ = run("run", "reduced.toml", "-o", "r.zarr")
+    assert status == 0
+    found = open_results("r_wear.zarr").load()
+    depths = points.wear_depth.transpose("base_acceleration", "point", "time").values
+    depths = np.where(points.wear_state.transpose(*found.wear_depth_minimum.dims[:1], "point",
+                      "time").values == 2, np.inf, depths)  # fmt: skip
+    ranks = np.ceil(found["quantile"].values * 256).astype(int) - 1
+    for name, expected in {
+        "minimum": depths.min(axis=1),
+        "maximum": depths.max(axis=1),
+        "quantile": np.sort(depths, axis=1)[:, ranks],
+    }.items():
+        known = np.where(np.isinf(expected), np.nan, expected)
+        np.testing.assert_array_equal(found[f"wear_depth_{name}"], known)
+    limits = found.wear_depth_threshold.values[0]
+    above = (depths > limits).mean(axis=1)[:, 0]
+    np.testing.assert_array_equal(found.wear_depth_share_above.values[:, 0], above)
+
+
 def test_means_are_refused() -> None:
     _, dataset = reduced()
     lost = dataset[["wear_power_mean", "wear_power_standard_deviation", "status"]]
