@@ -25,7 +25,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint bench modules no-cupy clean
+.PHONY: help demo test test-all check lint docs bench modules no-cupy clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -45,12 +45,17 @@ test: lint $(VENV)/cupy.apart ## lint, types, import layers and the tests
 test-all: test ## the same, then the broad tests: every compiler, many random cases, whole galleries
 	$(PYTEST) --dist worksteal -m broad
 
-lint: $(VENV)/dev.installed ## ruff, clang-format, import layers and types
+lint: $(VENV)/dev.installed ## ruff, clang-format, spelling, import layers and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	find kernels -name '*.h' -exec $(BIN)/clang-format --dry-run --Werror {} +
+	$(BIN)/codespell
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+docs: $(VENV)/docs.installed ## the documentation site, in docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+	@echo "The site: $(CURDIR)/docs/_build/html/index.html"
 
 bench: $(CUPY) $(VENV)/dev.installed ## the speeds of this machine: a table, and JSON in results/ (BACKEND=gpu: of its GPU)
 	$(BIN)/python -m tests.benchmarks$(if $(ON_GPU),.gpu)
@@ -69,13 +74,14 @@ $(VENV)/cupy.apart: $(VENV)/dev.installed
 	@touch $@
 
 clean: ## remove the environment, caches and build products; results stay
-	rm -rf $(VENV) build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build dist docs/_build docs/generated .pytest_cache .hypothesis .ruff_cache .import_linter_cache
 	find sweep tests -name __pycache__ -prune -exec rm -rf {} +
 
-# One stamp for what a user needs, one for what a developer needs, one for CuPy: each is installed
-# once, and again when pyproject.toml changes.
+# One stamp for what a user needs, one for what a developer needs, one for the site, one for CuPy:
+# each is installed once, and again when pyproject.toml changes.
 $(VENV)/demo.installed: EXTRAS := $(if $(COMPILER),,[compiler])
 $(VENV)/dev.installed: EXTRAS := $(if $(COMPILER),[dev],[dev,compiler])
+$(VENV)/docs.installed: EXTRAS := $(if $(COMPILER),[docs],[docs,compiler])
 $(VENV)/cuda%.installed: EXTRAS = [$*]
 
 $(VENV)/%.installed: pyproject.toml

@@ -14,15 +14,21 @@ from pathlib import Path
 import pytest
 
 import sweep
+from tests.docs import site
 
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = ("sweep", "kernels", "configs")
 BESIDE = ("pyproject.toml", "README.md", "LICENSE")
 
 
+def own_environment() -> dict[str, str]:
+    """The environment without what leads to this checkout."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
+
+
 def call(*command: str | Path, cwd: Path) -> str:
     """What a command prints; where it fails, its output is the message."""
-    own = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    own = own_environment()
     done = subprocess.run(command, cwd=cwd, env=own, text=True, capture_output=True, timeout=300)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -103,3 +109,15 @@ def test_the_wheel_computes_away_from_the_checkout(python: Path, tmp_path: Path)
     assert json.loads(said)["points_done"] == 6
     command = python.parent / ("sweep.exe" if os.name == "nt" else "sweep")
     assert "wear_power" in call(command, "example", cwd=tmp_path)
+
+
+@pytest.mark.broad
+def test_the_site_is_built_with_an_installed_wheel(python: Path, tmp_path: Path) -> None:
+    """From a folder that has the documents, but no code to import."""
+    unwanted = shutil.ignore_patterns("_build", "generated", "__pycache__", "*.zarr*")
+    for folder in ("docs", "results"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=unwanted)
+    for path in ROOT.glob("*.md"):
+        shutil.copy(path, tmp_path)
+    site.build(python, tmp_path / "docs", tmp_path / "html", own_environment())
+    assert not site.broken_links(tmp_path / "html")

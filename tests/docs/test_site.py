@@ -1,0 +1,55 @@
+"""The documentation site: it can be built, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs import site
+
+PAGES = sorted(
+    [
+        *site.ROOT.glob("*.md"),
+        *(site.ROOT / "results").rglob("*.md"),
+        *(
+            e
+            for e in (site.ROOT / "docs").rglob("*.md")
+            if not {"_build", "generated"} & {*e.parts}
+        ),
+    ]
+)
+
+
+def links(text: str) -> list[str]:
+    """The relative paths that a Markdown text links to, without those in code."""
+    prose = re.sub(r"^( {4}|\t).*$|```.*?^```|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"\]\(([^)\s]+)\)", prose)
+    return [each.partition("#")[0] for each in found if ":" not in each and each[0] != "#"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(site.ROOT).as_posix())
+def test_a_page_links_to_files_that_exist(page: Path) -> None:
+    missing = [each for each in links(page.read_text(encoding="utf-8")) if not _exists(page, each)]
+    assert not missing
+
+
+def _exists(page: Path, link: str) -> bool:
+    generated = site.ROOT / "docs" / "generated"
+    target = (page.parent / link).resolve()
+    return target.exists() or target.is_relative_to(generated)
+
+
+@pytest.mark.broad
+def test_the_site_is_built_without_warnings_and_no_link_is_broken(tmp_path: Path) -> None:
+    site.build(sys.executable, site.ROOT / "docs", tmp_path / "html", site.environment())
+    assert not site.broken_links(tmp_path / "html")
+    assert (tmp_path / "html" / "index.html").is_file()
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<a href="b.html#here"><a href="b.html#there"><img src="c">')
+    (tmp_path / "b.html").write_text('<p id="here"><a href="https://example.org">')
+    assert site.broken_links(tmp_path) == ["a.html: b.html#there", "a.html: c"]
