@@ -145,10 +145,34 @@ def test_chunks_and_workers_change_no_bit(
     xr.testing.assert_identical(found, cells)
 
 
-def test_a_device_changes_no_bit(cells: xr.Dataset) -> None:
-    results = MemoryResults(load(reduced()).sweep, chunk_points=700)
-    run(results, open_backend=lambda _: GpuBackend(TwinDevice(memory=1 << 14)))
+@pytest.mark.parametrize("bound", [None, 40_000])
+def test_a_device_changes_no_bit(cells: xr.Dataset, bound: int | None) -> None:
+    """Points are reduced there or, where it has too little memory, on the host."""
+    twin = TwinDevice(memory=1 << 14, bound=bound)
+    results = MemoryResults(load(reduced()).sweep, chunk_points=1400)
+    run(results, open_backend=lambda _: GpuBackend(twin))
     xr.testing.assert_equal(results.dataset(), cells)
+    assert bool(twin.refused) == (bound is not None)
+    assert twin.used == 0
+
+
+def test_no_point_leaves_a_device() -> None:
+    """What is sent is as much for 16 times the points, but for bins of quantiles."""
+
+    def sent(points: int, **statistics: list[str]) -> int:
+        twin = TwinDevice()
+        document = {**sampled_long(points), "outputs": [*statistics], "reduce": statistics}
+        whole = load(document, ["base_acceleration=15"]).sweep  # powers of a few octaves
+        chunk = plan.chunk_at((0,), whole.grid, whole.grid)
+        GpuBackend(twin, budget=1000).compute(whole, plan.points(whole, chunk))
+        return twin.sent
+
+    without = [text for text in STATISTICS["wear_power"] if not text.startswith("quantile")]
+    few, many = (sent(2**n, wear_power=without, regime=["share"]) for n in (8, 12))
+    assert few == many < 2**11
+    few, many = (sent(2**n, wear_power=["quantile 0.5"]) for n in (12, 16))
+    bins_of_an_octave = 2**7
+    assert many - few < 24 * bins_of_an_octave
 
 
 def test_exact_quantiles(points: xr.Dataset) -> None:

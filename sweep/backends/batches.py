@@ -1,14 +1,15 @@
 """Points computed on a device: in batches that fit its memory, in short launches.
 
 The points of a batch, or the groups of its items, advance in launches until all are finished; a
-budget limits the work of a launch. Neither batches nor budgets change a bit of the result.
+budget limits the work of a launch. Neither batches nor budgets change a bit of the result. Results
+are copied into arrays of the host, or stay on the device.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from threading import Event
 from typing import Any
@@ -69,7 +70,7 @@ class Pace:
 
 @dataclass
 class Work:
-    """One call of the backend: fills `arrays` batch by batch."""
+    """One call of the backend: fills `arrays`, or else memory of the device, batch by batch."""
 
     queue: Queue
     program: Program
@@ -78,10 +79,11 @@ class Work:
     arrays: Mapping[str, NDArray[Any]]
     pace: Pace
     stop: Event | None = None
+    resident: Mapping[str, Memory] | None = None  # of the device, in place of `arrays`
     seconds: float = 0.0  # spent in launches
 
     def run(self, memory: int) -> int:
-        """Fill the arrays, with at most `memory` bytes per batch where that holds a point.
+        """Compute all points, with at most `memory` bytes per batch where that holds a point.
 
         Where the device has less memory, batches are halved until they fit. Returns the bytes that
         fitted; DeviceError if a single point does not fit.
@@ -117,7 +119,7 @@ class Work:
         The groups of items are those in progress; 0 if the kernel has no items.
         """
         sizes = self.program.sizes
-        stored = sum(self._item_sizes().values())
+        stored = sum(item_sizes(self.outputs).values())
         stored += 8 * len(self.program.kernel.parameters)  # if each point has its own value
         kept = sizes.state_bytes + 1
         if not sizes.fields:
@@ -129,11 +131,16 @@ class Work:
         return _within(points, MAX_THREADS), _within(groups, MAX_THREADS // threads)
 
     def _batch(self, first: int, count: int, groups_at_once: int) -> None:
-        """Compute `count` points from `first` on and copy them into the arrays."""
-        queue, sizes = self.queue, self._item_sizes()
+        """Compute `count` points from `first` on and store them."""
+        queue, sizes = self.queue, item_sizes(self.outputs)
+        stored: dict[str, Memory] = {}
         try:
-            stored = {name: queue.empty(count * size) for name, size in sizes.items()}
-            request, kept = self._request(first, count, stored)
+            if self.resident is None:
+                stored = {name: queue.empty(count * size) for name, size in sizes.items()}
+                places = {name: memory.address for name, memory in stored.items()}
+            else:
+                places = {n: m.address + first * sizes[n] for n, m in self.resident.items()}
+            request, kept = self._request(first, count, places)
             if self.program.sizes.fields:
                 kept += self._items(request, groups_at_once)
             else:
@@ -143,19 +150,14 @@ class Work:
         finally:
             queue.wait()  # memory that copies and launches use must live until here
 
-    def _item_sizes(self) -> dict[str, int]:
-        """Bytes per point in each of the arrays."""
-        types = array_types(self.outputs)
-        return {name: np.dtype(dtype).itemsize for name, dtype in types.items()}
-
     def _request(
-        self, first: int, count: int, stored: Mapping[str, Memory]
+        self, first: int, count: int, places: Mapping[str, int]
     ) -> tuple[Any, list[Memory]]:
-        """The argument of the kernel, and the memory that it refers to."""
+        """The kernel's argument for results at these addresses, and the memory it refers to."""
         names = [parameter.name for parameter in self.program.kernel.parameters]
         request = request_type(len(names), len(self.outputs))()
         request.first, request.points = first, count
-        request.status = stored["status"].address
+        request.status = places["status"]
         kept: list[Memory] = []
         for i, name in enumerate(names):
             column = self.points.columns[name]
@@ -164,7 +166,7 @@ class Work:
             address = kept[-1].address - values.itemsize * start  # where value 0 would be
             request.columns[i] = ColumnStruct(address, column.repeat, len(column.values))
         for i, output in enumerate(self.outputs):
-            request.outputs[i] = stored[output.name].address
+            request.outputs[i] = places[output.name]
         return request, kept
 
     def _items(self, request: Any, groups_at_once: int) -> list[Memory]:
@@ -209,6 +211,12 @@ class Work:
         seconds = self.queue.launch(self.program, entry, argument, threads)
         self.seconds += seconds
         return seconds
+
+
+def item_sizes(outputs: Iterable[Output]) -> dict[str, int]:
+    """Bytes per point of each output and of the status."""
+    types = array_types(outputs)
+    return {name: np.dtype(dtype).itemsize for name, dtype in types.items()}
 
 
 def _within(value: int, maximum: int) -> int:

@@ -188,6 +188,13 @@ class CupyDevice:
     def threads(self) -> int:
         return self.facts.threads
 
+    @property
+    def library(self) -> Any:
+        return self._cupy
+
+    def to_host(self, array: Any) -> NDArray[Any]:
+        return self._cupy.asnumpy(array)
+
     def load(self, kernel: Kernel) -> CupyProgram:
         if kernel in self._programs:
             return self._programs[kernel]
@@ -358,6 +365,9 @@ class CupyQueue:
 
     def wait(self) -> None:
         self.stream.synchronize()
+
+    def array(self, memory: Any, length: int, dtype: Any) -> Any:
+        return self.cupy.ndarray((length,), dtype, memory.pointer)
 
     def _out_of_memory(self, error: Exception) -> OutOfMemory:
         """Free unused memory of the pool: the driver needs memory too, for threads' stacks."""

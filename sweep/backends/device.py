@@ -73,6 +73,10 @@ class Queue(Protocol):
 
     def wait(self) -> None: ...
 
+    def array(self, memory: Memory, length: int, dtype: Any) -> Any:
+        """The start of `memory` as an array of the device's library, after the work so far."""
+        ...
+
 
 class Device(Protocol):
     """Where kernels are compiled, loaded and run."""
@@ -88,6 +92,15 @@ class Device(Protocol):
     @property
     def threads(self) -> int:
         """The largest number of threads that run at once."""
+        ...
+
+    @property
+    def library(self) -> Any:
+        """The array library of the device: functions of NumPy's names."""
+        ...
+
+    def to_host(self, array: Any) -> NDArray[Any]:
+        """A copy of an array of the library as one of NumPy; one of NumPy as it is."""
         ...
 
     def load(self, kernel: Kernel) -> Program: ...

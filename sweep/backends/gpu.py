@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from threading import Event
 
 from sweep.arrays import array_method
 from sweep.backends.arrays import empty_arrays
 from sweep.backends.base import Computed, Stopped
-from sweep.backends.batches import Pace, Work
-from sweep.backends.device import Device, Sizes, request_type
+from sweep.backends.batches import Pace, Work, item_sizes
+from sweep.backends.device import Device, OutOfMemory, Sizes, request_type
 from sweep.backends.library import check_layout
 from sweep.backends.reduced import reduced
-from sweep.errors import LostDeviceError, SweepError
+from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.source import Kernel, kernel_of
-from sweep.spec import Points, Sweep, planes
+from sweep.spec import Points, Sweep, array_types, planes
 
 OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
 ITEMS_OF_A_THREAD = 4  # the items of a thread share the recurrence of the motion
@@ -31,6 +32,7 @@ class GpuBackend:
         self._budget = budget
         self.memory = device.memory  # bytes that a batch may take; less once the device had less
         self._paces: dict[Kernel, Pace] = {}
+        self._has_room = True  # on the device, for what the reduction of points takes
 
     @property
     def description(self) -> str:
@@ -47,9 +49,8 @@ class GpuBackend:
         try:
             if sweep.method.kind == "array":
                 computed = self._device.compute_arrays(sweep.of_points, points, stop)
-            else:
-                computed = self._compute(sweep.of_points, points, stop)
-            return reduced(sweep, points, computed)
+                return reduced(sweep, points, computed)
+            return self._compute(sweep, points, stop)
         except (Stopped, SweepError, MemoryError):
             raise
         except Exception as error:  # an exception type of the device's library
@@ -62,13 +63,33 @@ class GpuBackend:
             ) from error
 
     def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
-        program = self._device.load(kernel_of(sweep, points.variants))
+        outputs = planes(sweep.of_points.outputs)
+        program = self._device.load(kernel_of(sweep.of_points, points.variants))
         pace = self._paces.setdefault(program.kernel, Pace(self._device.threads, self._budget))
-        with self._device.queue() as chosen:
-            arrays = empty_arrays(sweep, points.n_points, self._device.host_array)
-            work = Work(chosen, program, points, planes(sweep.outputs), arrays, pace, stop)
-            self.memory = min(self.memory, work.run(self.memory))
-        return Computed(arrays, work.seconds)
+        with self._device.queue() as queue:
+            work = Work(queue, program, points, outputs, {}, pace, stop)
+            if sweep.reduction is not None and self._has_room:
+                try:
+                    return self._reduced(sweep, work)
+                except (OutOfMemory, MemoryError, DeviceError):  # MemoryError: of its library
+                    self._has_room = False  # from now on, points are reduced on the host
+            arrays = empty_arrays(sweep.of_points, points.n_points, self._device.host_array)
+            computed = self._run(replace(work, arrays=arrays))
+        return reduced(sweep, points, computed)
+
+    def _reduced(self, sweep: Sweep, work: Work) -> Computed:
+        """What is kept of the points, which stay on the device."""
+        n_points, types = work.points.n_points, array_types(work.outputs)
+        sizes = item_sizes(work.outputs).items()
+        resident = {name: work.queue.empty(n_points * size) for name, size in sizes}
+        seconds = self._run(replace(work, resident=resident)).kernel_seconds
+        arrays = {n: work.queue.array(m, n_points, types[n]) for n, m in resident.items()}
+        library, to_host = self._device.library, self._device.to_host
+        return reduced(sweep, work.points, Computed(arrays, seconds), library, to_host)
+
+    def _run(self, work: Work) -> Computed:
+        self.memory = min(self.memory, work.run(self.memory))
+        return Computed(work.arrays, work.seconds)
 
 
 def options_for(kernel: Kernel, text: str) -> tuple[str, ...]:

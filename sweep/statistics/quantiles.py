@@ -37,7 +37,7 @@ class LeadingBits:
         """Of points: (cells, points)."""
         bins = _ordered(values, self.shift)
         cells = xp.arange(values.shape[0])[:, None]
-        least, most = int(bins.min()), int(bins.max())
+        least, most = bins.min().item(), bins.max().item()
         span = most - least + 1
         size = span * values.shape[0]
         if size > max(MIN_TABLE, BINS_PER_VALUE * values.size):

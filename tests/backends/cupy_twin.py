@@ -2,7 +2,8 @@
 
 It compiles the GPU's text as tests/gpu/twin.py does, so that its results are real. Copies and
 launches on a stream are done only when the stream is synchronized, as late as CUDA allows: the
-memory that they use must live until then. Names and arguments are those of CuPy 14.
+memory that they use must live until then. Names and arguments are those of CuPy 14. Arrays and
+their functions are those of device_arrays.py.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.library import load_library
+from tests.backends.device_arrays import DeviceArray, Library
 from tests.gpu.twin import launchable
 
 MULTIPROCESSORS = 3
@@ -122,6 +124,16 @@ class MemoryPointer:
         return self._bytes
 
 
+class Array:
+    """An array in memory of the device, after the work of the current stream."""
+
+    def __new__(cls, shape: tuple[int], dtype: Any, memptr: MemoryPointer) -> DeviceArray:
+        if stream := getattr(_CURRENT, "stream", None):
+            stream.synchronize()
+        values = memptr._own(shape[0] * np.dtype(dtype).itemsize)
+        return DeviceArray(values.view(dtype)[: shape[0]])
+
+
 class Function:
     """An entry of a module."""
 
@@ -133,7 +145,7 @@ class Function:
 
     def __call__(self, grid: tuple[int], block: tuple[int], args: tuple[Any]) -> None:
         (argument,) = args
-        address = argument if type(argument) is int else argument.ctypes.data
+        address = argument if type(argument) is int else argument._values.ctypes.data
         assert 0 < block[0] <= 1024
         self._gpu.launches += 1
         if self._gpu.fails_from <= self._gpu.launches:
@@ -184,6 +196,7 @@ class Gpu:
         self.is_lost = False
         self.is_full = False  # no memory for the stacks of a launch until the pool is freed
         self.pinned = 0
+        self.sent = 0  # bytes of arrays copied to the host
         self.unsupported: set[int] = set()  # attributes
 
     def check(self) -> None:
@@ -195,15 +208,14 @@ class Gpu:
         parts: dict[str, Any] = {
             "__version__": "14.2.0",
             "RawModule": type("RawModule", (RawModule,), {"gpu": self}),
-            "asarray": np.array,
-            "asnumpy": np.array,
-            "zeros": np.zeros,
+            "asnumpy": self._asnumpy,
+            "__getattr__": Library().__getattr__,
             "get_default_memory_pool": lambda: SimpleNamespace(
                 free_all_blocks=self._free_all_blocks,
                 set_limit=self._set_limit,
                 used_bytes=lambda: self.used,
             ),
-            "ndarray": type("ndarray", (), {}),  # which xarray looks for
+            "ndarray": Array,  # which xarray looks for, too
             "cuda": self._cuda(),
         }
         beside = {"empty_pinned": self._pinned}
@@ -212,6 +224,11 @@ class Gpu:
     def _pinned(self, shape: int, dtype: Any) -> NDArray[Any]:
         self.pinned += 1
         return np.full(shape * np.dtype(dtype).itemsize, 0x5A, np.uint8).view(dtype)
+
+    def _asnumpy(self, a: Any) -> NDArray[Any]:
+        values = a.get() if isinstance(a, DeviceArray) else np.array(a)
+        self.sent += values.nbytes
+        return values
 
     def _free_all_blocks(self) -> None:
         self.is_full = False

@@ -20,9 +20,11 @@ from sweep.backends import open_backend
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
+from sweep.config import load
 from sweep.doctor import examine
 from sweep.engine import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError, MachineError
+from sweep.plan import chunk_at, points
 from sweep.store import Store
 from tests.backends import cupy_twin
 from tests.backends.cupy_twin import MULTIPROCESSORS, THREADS_OF_ONE, CUDARuntimeError, Gpu, install
@@ -123,6 +125,26 @@ def test_auto_uses_the_gpu_and_receipts_name_it(tmp_path: Path) -> None:
         assert values.values.tobytes() == found[name].values.tobytes()
     devices = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
     assert devices == {"twin of a GPU, CUDA 13.0, CuPy 14.2.0"}
+
+
+def test_points_are_reduced_on_the_device(gpu: Gpu) -> None:
+    """In batches, and with as much sent to the host however many points there are."""
+    sent: list[int] = []
+    for size in (256, 4096):
+        drawn = {"method": "sobol", "points": size, "seed": 1, "friction": {"uniform": [0.1, 0.5]}}
+        kept = {"wear_power": ["mean", "maximum", "histogram 8"]}
+        tables = {"outputs": [*kept], "axes": {}, "sample": drawn, "reduce": kept}
+        whole = load({**SHORT, **tables}, ["base_acceleration=12"]).sweep
+        chunk = chunk_at((0,), whole.grid, whole.grid)
+        expected = CpuBackend().compute(whole, points(whole, chunk)).arrays
+        backend = GpuBackend(find_gpu(), BUDGET)
+        backend.memory = 1 << 17
+        before = gpu.sent
+        found = backend.compute(whole, points(whole, chunk)).arrays
+        sent.append(gpu.sent - before)
+        assert differing(dict(expected), dict(found)) == []
+    assert sent[0] == sent[1] < 1000
+    assert gpu.pinned == 0
 
 
 @pytest.mark.usefixtures("gpu")

@@ -26,6 +26,7 @@ from sweep.backends.gpu import check_sizes, options_for
 from sweep.backends.library import load_library
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Points, Sweep
+from tests.backends.device_arrays import DeviceArray, Library
 
 # The built-in functions of NVRTC that kernels may use. A GPU would choose other functions of CUDA
 # on doubles over those of elementary.h, so calls of them must not compile.
@@ -147,6 +148,15 @@ class TwinDevice:
         self.launches: list[tuple[str, int]] = []
         self.refused = 0
         self.open = 0
+        self.sent = 0  # bytes that have left it
+        self.library = Library()
+
+    def to_host(self, array: Any) -> NDArray[Any]:
+        if not isinstance(array, DeviceArray):
+            return array
+        values = array.get()
+        self.sent += values.nbytes
+        return values
 
     def load(self, kernel: Kernel) -> TwinProgram:
         return _program(kernel, self.text_of(kernel))
@@ -192,9 +202,14 @@ class TwinDevice:
     def download(self, memory: Memory, into: NDArray[Any]) -> None:
         assert isinstance(memory, TwinMemory)
         into.view(np.uint8)[:] = memory.bytes[: into.nbytes]
+        self.sent += into.nbytes
 
     def wait(self) -> None:
         pass
+
+    def array(self, memory: Memory, length: int, dtype: Any) -> DeviceArray:
+        assert isinstance(memory, TwinMemory)
+        return DeviceArray(memory.bytes.view(dtype)[:length])
 
 
 @functools.cache

@@ -20,6 +20,8 @@ from sweep.statistics.outputs import statistic_outputs
 from sweep.statistics.partial import Kept, from_bytes, to_bytes
 from sweep.statistics.quantiles import rank
 from sweep.statistics.reduction import Reduction
+from tests.backends.device_arrays import DeviceArray, Library
+from tests.gpu.twin import TwinDevice
 from tests.oracles import statistics as oracle
 
 POWER = Output(name="power", unit="W", long_name="power")
@@ -118,6 +120,16 @@ def test_stretches_change_no_bit(
     arrays["power"] *= 2.0 ** -(seed % 2 * 60)
     whole = divided(kept, arrays, [], [0])
     assert same(divided(kept, arrays, [c for c in cuts if c < size], order), whole)
+
+
+@pytest.mark.parametrize("ok_share", [0.0, 0.9, 1.0])
+def test_a_devices_array_library_changes_no_bit(ok_share: float) -> None:
+    """What CuPy lacks or rejects raises."""
+    kept = kept_for(300)
+    arrays = {n: a.ravel() for n, a in random_arrays(3, 300, 1, ok_share).items()}
+    there = {name: DeviceArray(array) for name, array in arrays.items()}
+    to_host = TwinDevice().to_host
+    assert same(kept.of(there, 3, 5, Library(), to_host), kept.of(arrays, 3, 5))
 
 
 def test_long_stretches_change_no_bit() -> None:
