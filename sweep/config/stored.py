@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from sweep.errors import ConfigError, Fault
 from sweep.spec import POINT, Axis, Sweep
-from sweep.statistics.reduction import Reduction
+from sweep.statistics.reduction import FOR_INDICES, Reduction
 
 
 def is_store(source: str | Path) -> bool:
@@ -98,6 +98,7 @@ def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:
             coarse = {each.pop("name"): each for each in recipe["axes"]}
             tables |= {"axes": coarse, "refine": recipe["refine"]}
         elif axis.name == POINT:
+            recipe.pop(FOR_INDICES, None)  # follows from [reduce]
             tables["sample"] = recipe
         else:
             tables["axes"] = {**cast("dict[str, Any]", tables.get("axes", {})), axis.name: recipe}

@@ -11,10 +11,13 @@ from sweep.config import load
 from sweep.config.stored import is_store
 from sweep.errors import MachineError, SweepError
 from sweep.explore.html_file import document
-from sweep.explore.page_contents import Subject, contents
+from sweep.explore.page_contents import contents
 from sweep.explore.preview import fitting
+from sweep.explore.subject import Subject
 from sweep.plan import model_in
+from sweep.spec import Sweep
 from sweep.store import Store, open_results
+from sweep.store.derived_stores import BY
 from sweep.store.reading import settled
 
 DEFAULT_SIZE = 250
@@ -53,19 +56,28 @@ def explore(
 
 
 def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
-    command = f"sweep trace {shlex.quote(str(source))}"
     if not is_store(source):
         request = load(source)
-        if outputs:
-            known = [output.name for output in request.sweep.outputs]
-            _refuse_unknown(outputs, known)
-        return Subject(request.name, command, request.sweep, None, tuple(outputs))
+        sweep = request.sweep.of_points
+        _refuse_unknown(outputs, [output.name for output in sweep.outputs])
+        command, reduction = _command(source, sweep), request.sweep.reduction
+        return Subject(request.name, command, sweep, None, tuple(outputs), reduction)
     dataset = settled(open_results(source))
     known = [str(name) for name in dataset.data_vars if name != "status"]
     _refuse_unknown(outputs, known)
-    sweep = Store.open(source).sweep if model_in(dataset.attrs) else None
     name = Path(str(source).rstrip("/").rpartition("/")[2]).stem
-    return Subject(name, command, sweep, dataset, tuple(outputs or known))
+    shown = tuple(outputs or known)
+    if BY in dataset.attrs:
+        return Subject(name, "", None, dataset, shown)
+    stored = Store.open(source).sweep if model_in(dataset.attrs) else None
+    sweep, reduction = (stored.of_points, stored.reduction) if stored else (None, None)
+    return Subject(name, _command(source, sweep), sweep, dataset, shown, reduction)
+
+
+def _command(source: str | Path, sweep: Sweep | None) -> str:
+    """`sweep trace` of the source; empty if its method cannot be traced."""
+    is_traced = sweep is None or sweep.method.traced
+    return f"sweep trace {shlex.quote(str(source))}" if is_traced else ""
 
 
 def _refuse_unknown(outputs: Sequence[str], known: Sequence[str]) -> None:

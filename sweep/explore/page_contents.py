@@ -5,93 +5,27 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from sweep import __version__
-from sweep.analysis.refined import axes_of, is_refined, on_grid
+from sweep.analysis.refined import is_refined
 from sweep.analysis.slices import flag_names, is_flag
 from sweep.backends.wasm import module_bytes as bytes_of_module
 from sweep.backends.wasm import modules_of, whole_kernel
 from sweep.equations.derived import CONSTANTS, derivation, in_order, whole_power
 from sweep.equations.expressions import Call, Expression, Name, Number
-from sweep.explore.packing import every, packed, packed_values, plain
+from sweep.explore.packing import packed, packed_values, plain
+from sweep.explore.subject import Columns, Subject, whole_size
 from sweep.explore.theory_borders import segments
 from sweep.plan import model_in
 from sweep.source import kernel_of
-from sweep.spec import POINT, Axis, LongValues, Model, Output, Status, Sweep, is_array, planes
+from sweep.spec import POINT, Model, Output, Status, Sweep, planes
 from sweep.summary import coordinates
 
-MAX_AXIS_VALUES = 4096  # of an axis in the page
-MAX_SAMPLE = 2**14  # points of a sample that is not run
 NO_KERNEL = "These points cannot be computed in the page, so only the stored map is shown: "
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """What is explored: a store, or a sweep that has not been run."""
-
-    name: str
-    command: str  # `sweep trace` of it, without the point
-    sweep: Sweep | None  # None: this version does not know the model
-    stored: xr.Dataset | None  # None: not run
-    outputs: tuple[str, ...]
-    grid: xr.Dataset | None = field(init=False)  # the stored points; refined ones as a grid
-
-    def __post_init__(self) -> None:
-        grid = self.stored
-        if grid is not None and is_refined(grid) and len(axes_of(grid)) > 0:
-            grid = on_grid(grid.load())
-        if grid is not None:
-            inner = {str(d) for name in grid.data_vars for d in grid[name].dims} - set(_dims(grid))
-            along = [d for d in map(str, grid.dims) if d in grid.coords and d not in inner]
-            grid = grid.sortby([d for d in along if grid[d].dtype.kind in "iuf"])
-            grid = grid.isel({d: every(grid.sizes[d], MAX_AXIS_VALUES) for d in along})
-        object.__setattr__(self, "grid", grid)
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether its points form no grid."""
-        dims = self.dimensions
-        return list(dims) == [POINT] and POINT not in dims[POINT]
-
-    @property
-    def dimensions(self) -> dict[str, dict[str, NDArray[np.float64]]]:
-        """The values of every parameter along each dimension."""
-        if self.grid is None:
-            assert self.sweep is not None
-            return {
-                axis.name: {name: _thinned(axis, v) for name, v in axis.columns.items()}
-                for axis in self.sweep.axes
-            }
-        derived = list(self.sweep.derived) if self.sweep else []
-        return {
-            dim: {
-                str(name): self.grid[name].values.astype(np.float64)
-                for name in self.grid.coords
-                if self.grid[name].dims == (dim,)
-                and self.grid[name].dtype.kind in "iuf"
-                and name not in derived
-            }
-            for dim in _dims(self.grid)
-        }
-
-
-def _thinned(axis: Axis, values: LongValues) -> NDArray[np.float64]:
-    """The values along an axis that is not run; MAX_AXIS_VALUES of a long one, or the first."""
-    if is_array(values) and axis.name != POINT:
-        return np.asarray(values[:], np.float64)[every(len(values), MAX_AXIS_VALUES)]
-    return np.asarray(values[: MAX_SAMPLE if axis.name == POINT else MAX_AXIS_VALUES], np.float64)
-
-
-def _dims(dataset: xr.Dataset) -> list[str]:
-    """The dimensions of the points."""
-    first = "status" if "status" in dataset else next(iter(dataset.data_vars))
-    return [str(dim) for dim in dataset[first].dims]
 
 
 def contents(subject: Subject) -> dict[str, Any]:
@@ -111,7 +45,8 @@ def contents(subject: Subject) -> dict[str, Any]:
         "toml": _toml(sweep) if sweep else None,
         "parameters": _parameters(subject),
         "derived": _derived(sweep) if sweep else {},
-        "dimensions": [_dimension(subject, name) for name in subject.dimensions],
+        "dimensions": [*map(partial(_dimension, subject), subject.dimensions.items())],
+        "behind": [*map(partial(_behind, subject), subject.behind.items())],
         "sample": subject.is_sample,
         "outputs": _outputs(subject),
         "kernel": kernel,
@@ -138,7 +73,7 @@ def _single(subject: Subject) -> dict[str, float]:
         return dict(subject.sweep.constants)
     assert subject.grid is not None
     single = coordinates(subject.grid)[1]
-    return {name: float(value) for name, value in single.items()}
+    return {n: float(value) for n, value in single.items() if value.dtype.kind in "iuf"}
 
 
 def _parameters(subject: Subject) -> list[dict[str, Any]]:
@@ -146,9 +81,7 @@ def _parameters(subject: Subject) -> list[dict[str, Any]]:
     single = _single(subject)
     table = subject.sweep.parameters if subject.sweep else ()
     if not table:
-        return [
-            {"name": n, "unit": "1", "meaning": "", "value": plain(v)} for n, v in single.items()
-        ]
+        return _parameters_of_another(subject)
     return [
         {
             "name": p.name,
@@ -162,8 +95,33 @@ def _parameters(subject: Subject) -> list[dict[str, Any]]:
     ]
 
 
-def _dimension(subject: Subject, name: str) -> dict[str, Any]:
-    columns = subject.dimensions[name]
+def _parameters_of_another(subject: Subject) -> list[dict[str, Any]]:
+    """The same where only the store knows them."""
+    assert subject.grid is not None
+    along, single = coordinates(subject.grid)
+    return [
+        {
+            "name": name,
+            "unit": str(values.attrs.get("units", "1")),
+            "meaning": str(values.attrs.get("long_name", "")),
+            "value": None if name in along else plain(float(values)),
+        }
+        for name, values in {**along, **single}.items()
+        if values.dtype.kind in "iuf" and values.ndim < 2
+    ]
+
+
+def _behind(subject: Subject, dimension: tuple[str, Columns]) -> dict[str, Any]:
+    """A dimension that was reduced, of points of which none is stored."""
+    assert subject.reduction
+    name, _ = dimension
+    (size,) = (axis.size for axis in subject.reduction.axes if axis.name == name)
+    found = _dimension(subject, dimension)
+    return {**found, "size": size // subject.reduction.row if name == POINT else size}
+
+
+def _dimension(subject: Subject, dimension: tuple[str, Columns]) -> dict[str, Any]:
+    name, columns = dimension
     size = len(next(iter(columns.values()))) if columns else subject.grid.sizes[name]  # pyright: ignore[reportOptionalMemberAccess]
     table = {p.name: p for p in subject.sweep.parameters} if subject.sweep else {}
     parameter = table.get(name)
@@ -175,23 +133,13 @@ def _dimension(subject: Subject, name: str) -> dict[str, Any]:
         "name": name,
         "unit": labels[1],
         "meaning": labels[2],
-        "size": whole_size(subject, name),
+        "size": whole_size(subject, name) or size,
         "continuous": list(columns) == [name] and not (parameter and parameter.whole),
         "kept": size,
         "columns": {}
         if subject.is_sample
         else {each: packed_values(values) for each, values in columns.items()},
     }
-
-
-def whole_size(subject: Subject, name: str) -> int:
-    """The number of values along a dimension before long ones are thinned."""
-    if subject.stored is not None and name in subject.stored.sizes:
-        return subject.stored.sizes[name]
-    axes = subject.sweep.axes if subject.sweep else ()
-    sizes = {axis.name: axis.size for axis in axes}
-    columns = subject.dimensions[name]
-    return sizes.get(name) or len(next(iter(columns.values())))
 
 
 def _outputs(subject: Subject) -> list[dict[str, Any]]:
@@ -212,17 +160,13 @@ def _outputs(subject: Subject) -> list[dict[str, Any]]:
                 "flags": flags,
                 "stored": True,
                 "inner": [
-                    {"name": str(dim), "values": _labels(variable, str(dim))}
+                    {"name": str(dim), **_labels(variable, str(dim))}
                     for dim in variable.dims
                     if str(dim) not in subject.dimensions
                 ],
             }
     computed: tuple[Output, ...] = ()
-    if (
-        subject.sweep is not None
-        and subject.sweep.method.kind == "kernel"
-        and not _is_reduced(subject)
-    ):
+    if subject.sweep is not None and subject.sweep.method.kind == "kernel":
         computed = whole_kernel(kernel_of(subject.sweep)).outputs
     order = [o.name for o in computed]
     first = subject.outputs or (
@@ -234,7 +178,13 @@ def _outputs(subject: Subject) -> list[dict[str, Any]]:
             _described(output)
             | {"kind": output.kind, "stored": False}
             | {
-                "inner": [{"name": f"{output.name}_index", "values": list(range(output.values))}]
+                "inner": [
+                    {
+                        "name": f"{output.name}_index",
+                        "values": list(range(output.values)),
+                        "unit": "1",
+                    }
+                ]
                 if output.values
                 else []
             },
@@ -242,9 +192,14 @@ def _outputs(subject: Subject) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _labels(variable: xr.DataArray, dim: str) -> list[str | float]:
-    values = variable[dim].values if dim in variable.coords else np.arange(variable.sizes[dim])
-    return [plain(v) if values.dtype.kind in "iuf" else str(v) for v in values.tolist()]
+def _labels(variable: xr.DataArray, dim: str) -> dict[str, Any]:
+    """The values along a dimension that only some outputs have, and their unit."""
+    if dim not in variable.coords:
+        return {"values": list(range(variable.sizes[dim])), "unit": "1"}
+    along = variable[dim]
+    is_number = along.dtype.kind in "iuf"
+    values = [plain(each) if is_number else str(each) for each in along.values.tolist()]
+    return {"values": values, "unit": str(along.attrs.get("units", "1"))}
 
 
 def _described(quantity: Any) -> dict[str, Any]:
@@ -256,23 +211,15 @@ def _described(quantity: Any) -> dict[str, Any]:
     }
 
 
-def _is_reduced(subject: Subject) -> bool:
-    """Whether the store has statistics, so that no point of it is one of the model."""
-    if subject.grid is None or subject.sweep is None:
-        return False
-    outputs = {output.name for output in subject.sweep.model.outputs}
-    return not outputs.intersection(map(str, subject.grid.data_vars))
-
-
 def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
     """The modules and what they are called with; or why there is none."""
     sweep = subject.sweep
-    if sweep is None:
+    if sweep is None and subject.command:
         return None, f"{NO_KERNEL}this version of the program does not have their model."
+    if sweep is None:
+        return None, f"{NO_KERNEL}they follow from the results of another store."
     if sweep.method.kind != "kernel":
         return None, f"{NO_KERNEL}{sweep.method.name!r} is an array method, which runs in Python."
-    if _is_reduced(subject):
-        return None, f"{NO_KERNEL}they are statistics of many points."
     kernel = whole_kernel(kernel_of(sweep))
     modules = {
         f"{each.entry}_{'relaxed' if each.relaxed else 'plain'}": packed(bytes_of_module(each))
@@ -297,6 +244,12 @@ def _notes(subject: Subject) -> list[str]:
         notes.append(
             f"A refined sweep of {subject.stored.sizes[POINT]:,} points, shown as a grid; between "
             "them the map is interpolated."
+        )
+    if subject.reduction is not None and subject.stored is not None:
+        number = subject.reduction.size // subject.reduction.row
+        notes.append(
+            f"The stored values are statistics of {number:,} points in each cell. The page "
+            "computes single points of a cell, which the sliders choose, but no statistics."
         )
     if subject.is_sample:
         notes.append(

@@ -57,7 +57,9 @@ def _entries(subject: Subject, kept: dict[str, NDArray[np.intp]]) -> dict[str, A
         "preview": {
             "kept": [packed_values(indices.astype(np.float64)) for indices in kept.values()],
             "points": math.prod(len(indices) for indices in kept.values()),
-            "whole": all(len(kept[name]) == whole_size(subject, name) for name in kept),
+            "whole": all(
+                len(kept[name]) == (whole_size(subject, name) or len(kept[name])) for name in kept
+            ),
         }
     }
     if subject.is_sample:
@@ -87,7 +89,7 @@ def _entries(subject: Subject, kept: dict[str, NDArray[np.intp]]) -> dict[str, A
         finite = real[np.isfinite(real)]
         limits = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
         entries["planes"][name] = {
-            "packed": packed(_rounded(real)),
+            "packed": packed(_rounded(real if dims else real[..., None])),
             "least": plain(float(limits[0])),
             "greatest": plain(float(limits[1])),
         }
@@ -97,9 +99,7 @@ def _entries(subject: Subject, kept: dict[str, NDArray[np.intp]]) -> dict[str, A
 def _rounded(values: NDArray[np.float64]) -> bytes:
     """The leading 16 bits of float32 (8 of them of the significand), as differences along rows."""
     with np.errstate(over="ignore"):
-        bits = np.atleast_1d(values).astype(np.float32).view(np.uint32)
-    codes = np.where(np.isnan(np.atleast_1d(values)), 0x7FC0, (bits + 0x8000 >> 16)).astype(
-        np.uint16
-    )
+        bits = values.astype(np.float32).view(np.uint32)
+    codes = np.where(np.isnan(values), 0x7FC0, (bits + 0x8000 >> 16)).astype(np.uint16)
     codes[..., 1:] = np.diff(codes.astype(np.int64), axis=-1).astype(np.uint16)
     return shuffled(codes.ravel())

@@ -25,6 +25,20 @@ SWEEP: dict[str, Any] = {
 }
 
 
+# Statistics of a sample in each cell of a grid; kernel and outputs are those of SWEEP.
+REDUCED: dict[str, Any] = {
+    "format": 1,
+    "model": "impact_oscillator",
+    "parameters": {"mass": 1.0, "gap": 0.7},
+    "axes": {"energy": {"geomspace": [1.0, 100.0, 12]}, "stiffness": {"linspace": [0.5, 3.0, 5]}},
+    "sample": {"method": "sobol", "points": 32, "wall_stiffness": {"uniform": [2.0, 9.0]}},
+    "reduce": {
+        "frequency": ["mean", "quantile 0.1", "quantile 0.9", "histogram 16", "sobol_indices"],
+        "stable": ["share"],
+    },
+}
+
+
 def contents_of(page: Path) -> dict[str, Any]:
     """What a page contains, read without its script."""
     found = re.search(r'id="contents">(.*?)</script>', page.read_text("utf-8"), re.DOTALL)
@@ -40,3 +54,11 @@ def unshuffled(data: bytes, dtype: str) -> NDArray[Any]:
     """Numbers stored byte by byte: all first bytes, all second bytes, ..."""
     size = np.dtype(dtype).itemsize
     return np.frombuffer(np.frombuffer(data, np.uint8).reshape(size, -1).T.tobytes(), dtype)
+
+
+def stored(contents: dict[str, Any], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """A stored output of a page that is no flag, dimensions of the output alone first."""
+    codes = unshuffled(unpacked(contents["planes"][name]["packed"]), "<u2").astype(np.uint32)
+    rows = codes.reshape(-1, shape[-1] if shape else 1)
+    leading = np.cumsum(rows, axis=-1).astype(np.uint16).astype(np.uint32) << 16
+    return leading.view(np.float32).astype(np.float64).reshape(-1, *shape)

@@ -16,7 +16,7 @@ import pytest
 import sweep
 from sweep.explore import explore
 from tests.command import CHECKOUT
-from tests.explore.sweeps import SWEEP
+from tests.explore.sweeps import REDUCED, SWEEP
 from tests.explore.test_page import HOSTILE
 
 pytest.importorskip("ziglang")
@@ -88,9 +88,9 @@ class Tab:
         box = self.page.locator("#map").bounding_box()
         return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
-    def click(self, x: float, y: float) -> None:
+    def click(self, x: float, y: float, table: str = "figures") -> None:
         self.page.mouse.click(*self.at(x, y))
-        self.wait_for("document.querySelectorAll('#figures td').length > 0")
+        self.wait_for(f"document.querySelectorAll('#{table} td').length > 0")
 
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         self.page.mouse.move(*self.at(*start))
@@ -326,11 +326,42 @@ def test_a_method_without_a_kernel_says_so_and_shows_what_is_stored(
     }
     ds = sweep.run(table, store=tmp_path / "balance.zarr")
     tab = Tab(browser, explore(tmp_path / "balance.zarr", tmp_path / "balance.html"))
-    tab.click(0.9, 0.1)
+    tab.click(0.9, 0.1, "stored")
     assert "array method" in tab.text("#sentence")
-    assert "--at energy=4.0" in tab.text("#trace")
-    shown = float(tab.rows("figures")["frequency"][0].removeprefix("≈ "))
+    assert not tab.page.is_visible("#trace")  # it cannot be traced
+    assert tab.rows("point")["energy"][0] == "4.0"
+    shown = float(tab.rows("stored")["frequency"][0].removeprefix("≈\u00a0"))
     assert shown == pytest.approx(float(ds.frequency[-1, -1]), rel=6e-3)
+    assert tab.errors == []
+
+
+def test_statistics_are_a_map_and_points_behind_them_are_computed(
+    browser: Any, tmp_path: Path
+) -> None:
+    ds = sweep.run(REDUCED, store=tmp_path / "reduced.zarr").load()
+    tab = Tab(browser, explore(tmp_path / "reduced.zarr", tmp_path / "reduced.html"))
+    assert "the stored map, 12 × 5 points" in tab.text("#state")
+    tab.page.select_option("#output", "frequency_quantile")
+    tab.page.locator("#sliders label", has_text="value").locator("input").fill("1")
+    tab.page.mouse.move(*tab.at(0.95, 0.1))
+    greatest = float(ds.frequency_quantile[-1, -1, 1])
+    shown = re.search(r"frequency quantile ≈\u00a0(\S+) Hz", tab.text("#readout"))
+    assert shown
+    assert float(shown[1]) == pytest.approx(greatest, rel=6e-3)
+    tab.page.locator("#sliders label", has_text="computed at point").locator("input").fill("7")
+    tab.click(0.95, 0.1)
+    at = dict(re.findall(r"--at (\w+)=(\S+)", tab.text("#trace")))
+    trace = sweep.trace(tmp_path / "reduced.zarr", {name: float(v) for name, v in at.items()})
+    rows = tab.rows("observables")["displacement"]
+    assert rows[0] == f"{float(trace.displacement.min()):.6g}"
+    share = tab.rows("stored")["stable share (stable)"][0].removeprefix("≈\u00a0")
+    assert float(share) == pytest.approx(float(ds.stable_share[-1, -1, 1]), rel=6e-3)
+    tab.page.select_option("#output", "frequency")
+    tab.settle()
+    (tmp_path / "points.toml").write_text(tab.value("windowFile()"))
+    points = sweep.run(tmp_path / "points.toml", store=None)
+    assert float(points.wall_stiffness) == float(at["wall_stiffness"])
+    assert (tab.computed("frequency") == bits(points.frequency.values)).all()
     assert tab.errors == []
 
 

@@ -20,7 +20,7 @@ import sweep
 from sweep.errors import SweepError
 from sweep.explore import explore
 from tests.command import Run
-from tests.explore.sweeps import SWEEP, contents_of, unpacked, unshuffled
+from tests.explore.sweeps import REDUCED, SWEEP, contents_of, stored, unpacked, unshuffled
 
 pytest.importorskip("ziglang")
 
@@ -46,9 +46,7 @@ def test_the_stored_map_is_in_the_page_rounded(store: Path, tmp_path: Path) -> N
         ds.status.shape
     )
     np.testing.assert_array_equal(status, ds.status.values)
-    codes = unshuffled(unpacked(contents["planes"]["frequency"]["packed"]), "<u2")
-    codes = np.cumsum(codes.reshape(ds.status.shape).astype(np.uint32), axis=-1).astype(np.uint16)
-    values = (codes.astype(np.uint32) << 16).view(np.float32)
+    (values,) = stored(contents, "frequency", ds.status.shape)
     ok = ds.status.values == 0
     assert 0 < ok.mean() < 1
     np.testing.assert_allclose(values[ok], ds.frequency.values[ok], rtol=2**-8)
@@ -185,14 +183,58 @@ def test_a_refined_sweep_is_a_grid_with_its_computed_values(tmp_path: Path) -> N
     ds = sweep.run(table, store=tmp_path / "refined.zarr").load()
     contents = contents_of(page(tmp_path / "refined.zarr", tmp_path))
     assert [each["size"] for each in contents["dimensions"]] == [17, 9]
-    codes = unshuffled(unpacked(contents["planes"]["frequency"]["packed"]), "<u2").reshape(17, 9)
-    values = np.cumsum(codes.astype(np.uint32), axis=-1).astype(np.uint16).astype(np.uint32) << 16
+    (values,) = stored(contents, "frequency", (17, 9))
     i = np.round((ds.energy.values - 0.1) / 0.6).astype(int)
     j = np.round((ds.stiffness.values - 0.5) / 0.25).astype(int)
-    shown = values.view(np.float32)[i, j]
+    shown = values[i, j]
     assert 15 < ds.frequency.size < 17 * 9
     np.testing.assert_allclose(shown, ds.frequency.values, rtol=2**-8)
     assert f"{ds.frequency.size} points" in contents["notes"][0]
+
+
+@pytest.mark.parametrize("axes", [REDUCED["axes"], {}])
+def test_statistics_are_in_the_page_and_the_points_behind_them(tmp_path: Path, axes: Any) -> None:
+    table = {**REDUCED, "axes": axes}
+    if not axes:
+        table["parameters"] = {**REDUCED["parameters"], "energy": 3.0, "stiffness": 1.0}
+    ds = sweep.run(table, store=tmp_path / "reduced.zarr").load()
+    contents = contents_of(page(tmp_path / "reduced.zarr", tmp_path))
+    for name, inner in (("mean", []), ("quantile", ["quantile"]), ("histogram", ["frequency_bin"])):
+        expected = ds[f"frequency_{name}"].transpose(*inner, ...).values
+        shown = stored(contents, f"frequency_{name}", ds.status.shape)
+        np.testing.assert_allclose(shown.reshape(expected.shape), expected, rtol=2**-8)
+    assert contents["kernel"]["modules"]
+    assert "statistics of 32 points" in contents["notes"][0]
+    # The points of the same sample without a reduction.
+    points = {k: v for k, v in table.items() if k not in ("reduce", "axes")}
+    points["parameters"] = {**table["parameters"], "energy": 3.0, "stiffness": 1.0}
+    expected = sweep.run({**points, "outputs": ["frequency"]}, store=None).wall_stiffness.values
+    (behind,) = contents["behind"]
+    found = unshuffled(unpacked(behind["columns"]["wall_stiffness"]["doubles"]), "<f8")
+    assert found.tobytes() == expected.tobytes()
+
+
+def test_wear_over_years_is_shown_without_a_kernel(tmp_path: Path) -> None:
+    table = {**SWEEP, "model": "friction_oscillator", "outputs": ["wear_power"]}
+    table["parameters"] = {"mass": 1.0, "gravity": 10.0, "angular_frequency": 6.28,
+                           "window_start": 4.0, "window_end": 12.0}  # fmt: skip
+    table["axes"] = {
+        "friction": {"linspace": [0.1, 0.3, 3]},
+        "base_acceleration": {"values": [9, 12]},
+    }
+    results = sweep.run(table, store=None)
+    wear = sweep.wear(results, law="archard", coefficient=1e-13, years=[1, 2, 5])
+    from sweep.store.derived_stores import write_derived
+
+    write_derived(wear, tmp_path / "wear.zarr")
+    contents = contents_of(page(tmp_path / "wear.zarr", tmp_path))
+    assert contents["kernel"] is None
+    assert "results of another store" in contents["why"]
+    assert contents["command"] == ""
+    (volume,) = (each for each in contents["outputs"] if each["name"] == "wear_volume")
+    assert [each["unit"] for each in volume["inner"]] == ["s"]
+    expected = wear.wear_volume.transpose("time", ...).values
+    np.testing.assert_allclose(stored(contents, "wear_volume", (3, 2)), expected, rtol=2**-8)
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ class Preview {
   }
   // The part over dimensions x and y, at the kept indices that are nearest to those of the others.
   slice(x, y, at) {
-    const places = at.map((index, d) => nearest({ place: (v) => v }, this.preview.kept[d], index));
+    const places = this.preview.kept.map((kept, d) => nearest({ place: (v) => v }, kept, at[d]));
     const strides = this.sizes.map((_, d) => this.sizes.slice(d + 1).reduce((a, b) => a * b, 1));
     const size = this.sizes.reduce((a, b) => a * b, 1);
     const base = places.reduce((sum, place, d) => sum + (d === x || d === y ? 0 : place * strides[d]), 0);

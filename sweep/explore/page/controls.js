@@ -11,10 +11,13 @@ function fill() {
   byId("notes").replaceChildren(...[...page.notes, page.why].filter(Boolean).map((note) => element("li", {}, note)));
   const stored = (output) => (output.stored || !page.planes || !Object.keys(planes).length ? "" : " (computed in the page)");
   options(byId("output"), page.outputs.map((output) => [output.name, `${withUnit(words(output.name), output.unit)}${stored(output)}`]));
-  for (const id of ["across", "upwards"]) options(byId(id), axes.map((axis, d) => [d, axis.label]));
-  for (const id of ["across", "upwards"]) byId(id).parentElement.hidden = axes.length < 2;
+  for (const id of ["across", "upwards"]) options(byId(id), drawn.map((axis, d) => [d, axis.label]));
+  for (const id of ["across", "upwards"]) byId(id).parentElement.hidden = drawn.length < 2;
   options(byId("colours"), Object.keys(MAPS).map((name) => [name, name]));
   byId("borders-label").hidden = !flagNow() && !page.borders.length;
+  byId("map-room").hidden = !drawn.length;
+  byId("trace").hidden = byId("copy-trace").hidden = !page.command;
+  byId("sentence").textContent = `Click the map to ${staff ? "compute" : "see the stored values of"} a point.`;
   byId("copy-toml").disabled = !page.toml || page.sample;
   figures(byId("parameters"), page.parameters.filter(({ value, neutral }) => value !== null && !neutral).map(({ name, value, unit, meaning, derived }) =>
     [words(name), value === "nan" && derived ? derived : exact(number(value)), unitText(unit), meaning]), ["parameter", "value", "unit", "meaning"]);
@@ -25,32 +28,32 @@ function sliders() {
   const output = outputNow();
   const shown = [];
   if (!page.sample) axes.forEach((axis, d) => {
-    if (d !== state.x && d !== state.y && axis.values.length > 1) shown.push([axis.label, axis.values, state.at[d], (k) => (state.at[d] = k)]);
+    if (d === state.x || d === state.y || axis.values.length < 2 || (axis.behind && !staff)) return;
+    const text = (k) => Object.entries(axis.columns).map(([name, values]) => (name === axis.name ? "" : `${words(name)} `) + brief(values[k])).join(", ") || brief(axis.values[k]);
+    shown.push([axis.behind ? `computed at ${axis.label}` : axis.label, axis.values.length, text, state.at[d], (k) => (state.at[d] = k)]);
   });
-  if (output?.inner.length && !(isLine() && !page.sample)) {
-    const [{ name, values }] = output.inner.length === 1 ? output.inner : [{ name: "value", values: Array.from({ length: innerCount(output) }, (_, k) => k) }];
-    shown.push([words(name), values, state.inner, (k) => (state.inner = k)]);
-  }
+  const n = output ? innerCount(output) : 1;
+  if (n > 1 && (!isLine() || page.sample) && drawn.length)
+    shown.push(["value", n, (k) => innerLabel(output, k), state.inner, (k) => (state.inner = k)]);
   const room = byId("sliders");
-  if (room.dataset.shown === JSON.stringify(shown.map(([label]) => label)) && room.children.length) {
-    [...room.children].forEach((row, k) => showSlider(row, shown[k]));
-    return;
+  const kind = JSON.stringify(shown.map(([label, length]) => [label, length]));
+  if (room.dataset.shown !== kind || !room.children.length) {
+    room.dataset.shown = kind;
+    room.replaceChildren(...shown.map(([label, length], row) => {
+      const input = element("input", { type: "range", min: 0, max: length - 1 });
+      input.addEventListener("input", () => {
+        room.shown[row][4](Number(input.value));
+        refresh(120);
+      });
+      input.addEventListener("change", () => state.point && select(pointAt(selectionPlace() ?? {})));
+      return element("label", {}, label, input, element("output"));
+    }));
   }
-  room.dataset.shown = JSON.stringify(shown.map(([label]) => label));
-  room.replaceChildren(...shown.map((each) => {
-    const input = element("input", { type: "range", min: 0, max: each[1].length - 1 });
-    const row = element("label", {}, each[0], input, element("output"));
-    showSlider(row, each);
-    input.addEventListener("input", () => {
-      each[3](Number(input.value));
-      refresh(120);
-    });
-    return row;
-  }));
-}
-function showSlider(row, [, values, k]) {
-  row.children[0].value = k;
-  row.children[1].textContent = typeof values[k] === "number" ? brief(values[k]) : String(values[k]);
+  room.shown = shown;
+  shown.forEach(([, , text, k], row) => {
+    room.children[row].children[0].value = k;
+    room.children[row].children[1].textContent = text(k);
+  });
 }
 
 function showControls() {
@@ -116,14 +119,14 @@ function listen() {
     zoom(event.deltaY < 0 ? 0.7 : 1 / 0.7, place);
   });
   byId("map").addEventListener("wheel", () => {}, { passive: true });
-  window.addEventListener("resize", () => (draw(), motion.last && !byId("motion").hidden && motion.charts.length && motion.show(...motion.last)));
+  window.addEventListener("resize", () => (draw(), motion.redraw()));
   window.addEventListener("hashchange", () => {
     if (location.hash === written) return;
     readFragment();
     refresh();
     if (state.point) select(state.point);
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (draw(), motion.charts.length && motion.show(...motion.last)));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (draw(), motion.redraw()));
 }
 
 function key(event) {
@@ -132,7 +135,7 @@ function key(event) {
     ArrowLeft: () => step(-by, 0), ArrowRight: () => step(by, 0), ArrowUp: () => step(0, by), ArrowDown: () => step(0, -by),
     "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: whole, Escape: cancel,
   };
-  if (!axes.length || event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions)) return;
+  if (!drawn.length || event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions)) return;
   event.preventDefault();
   actions[event.key]();
 }
@@ -176,7 +179,7 @@ function released(event) {
 
 // ---- zoom ---------------------------------------------------------------------------------------
 
-const canZoom = () => axes.length > 0;
+const canZoom = () => drawn.length > 0;
 
 function zoom(factor, around = null) {
   if (!map.view || !canZoom()) return;
@@ -276,7 +279,7 @@ let written = "";
 function writeFragment() {
   const parts = new URLSearchParams();
   if (state.output !== page.outputs[0]?.name) parts.set("output", state.output);
-  if (!page.sample && axes.length && (state.x !== 0 || state.y !== (axes.length > 1 ? 1 : -1)) || page.sample) {
+  if (!page.sample && drawn.length && (state.x !== 0 || state.y !== (drawn.length > 1 ? 1 : -1)) || page.sample) {
     parts.set("across", axes[state.x]?.name ?? "");
     if (state.y >= 0) parts.set("upwards", axes[state.y].name);
   }
@@ -306,8 +309,8 @@ function readFragment() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const read = (name) => (parts.has(name) && Number.isFinite(Number(parts.get(name))) ? Number(parts.get(name)) : null);
   if (page.outputs.some(({ name }) => name === parts.get("output"))) state.output = parts.get("output");
-  const [x, y] = ["across", "upwards"].map((side) => axes.findIndex(({ name }) => name === parts.get(side)));
-  if (x >= 0 && x !== y) [state.x, state.y] = [x, y >= 0 ? y : axes.length > 1 ? (x === 0 ? 1 : 0) : -1];
+  const [x, y] = ["across", "upwards"].map((side) => drawn.findIndex(({ name }) => name === parts.get(side)));
+  if (x >= 0 && x !== y) [state.x, state.y] = [x, y >= 0 ? y : drawn.length > 1 ? (x === 0 ? 1 : 0) : -1];
   if (parts.get("colours") in MAPS) state.scale.map = parts.get("colours");
   state.scale.reversed = parts.get("reversed") === "1";
   state.scale.log = parts.get("log") === "1";

@@ -277,9 +277,11 @@ class MapView {
 function ticks(axis, [first, last], n) {
   const [low, high] = [axis.value(first), axis.value(last)];
   if (axis.log && high / low > 8) {
+    const spread = Math.log10(high / low) * 3 > n ? [1] : [1, 2, 5];
+    const every = Math.max(1, Math.round(Math.log10(high / low) / n));
     const values = [];
     for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++)
-      for (const digit of high / low > 300 ? [1] : [1, 2, 5]) values.push(Number(`${digit}e${power}`));
+      for (const digit of power % every ? [] : spread) values.push(Number(`${digit}e${power}`));
     return values.filter((value) => value >= low && value <= high);
   }
   const rough = (high - low) / Math.max(n, 2);

@@ -5,8 +5,9 @@ const LINES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
 const SIZE_RATIO = 30; // of observables that share a panel
 
 // The rows of a table of figures.
-function figures(table, rows, heads) {
-  table.replaceChildren(element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head))));
+function figures(table, rows, heads = []) {
+  table.replaceChildren();
+  if (heads.length) table.append(element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head))));
   for (const [name, ...cells] of rows)
     table.append(element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell) => element("td", {}, cell))));
 }
@@ -61,42 +62,71 @@ function panelsOf(observed) {
 }
 
 class MotionView {
-  constructor(place, loop) {
-    [this.place, this.loop, this.charts] = [place, loop, []];
+  constructor(place, loop, spreads) {
+    Object.assign(this, { place, loop, spreads, charts: [], last: null, lastSpreads: [] });
   }
   clear(text) {
     for (const chart of this.charts) chart.destroy();
     this.charts = [];
+    this.last = null;
     this.place.replaceChildren(element("p", {}, text));
     this.loop.hidden = true;
+  }
+  // The same again, in another width or other colours.
+  redraw() {
+    if (this.last) this.show(...this.last);
+    this.spread(this.lastSpreads);
+  }
+  theme() {
+    const style = getComputedStyle(document.documentElement);
+    return ["--ink", "--grid"].map((name) => style.getPropertyValue(name).trim());
+  }
+  // A chart below its title, which names each line beside its colour.
+  chart(place, lines, unit, data, options) {
+    const [ink, grid] = this.theme();
+    const names = lines.flatMap((name, i) => {
+      const swatch = element("span", { class: "swatch" });
+      swatch.style.background = LINES[i % LINES.length];
+      return lines.length > 1 ? [swatch, `${name} `] : [name];
+    });
+    place.append(element("p", { class: "chart-title" }, ...names, unitText(unit) ? ` [${unitText(unit)}]` : ""));
+    const { path = null, label = "", isLowest = true, height, ...others } = options;
+    const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font: "12px system-ui", labelFont: "12px system-ui" };
+    const along = isLowest ? { size: 30, labelSize: 18, label } : { size: 8, values: () => [] };
+    return new uPlot({
+      width: Math.max(place.clientWidth, 200),
+      height: height + (isLowest ? 22 : 0) + (label ? 18 : 0),
+      legend: { show: false },
+      scales: { x: { time: false } },
+      axes: [{ ...axis, ...along }, { ...axis, size: 56 }],
+      series: [{}, ...lines.map((_, i) => ({ stroke: LINES[i % LINES.length], width: 1.4, ...(path && { paths: path, fill: grid, points: { show: false } }) }))],
+      ...others,
+    }, data, place);
   }
   show(series, loop) {
     this.clear("");
     this.place.replaceChildren();
     this.last = [series, loop];
-    const style = getComputedStyle(document.documentElement);
-    const [ink, grid] = ["--ink", "--grid"].map((name) => style.getPropertyValue(name).trim());
+    const [ink, grid] = this.theme();
     const panels = panelsOf(series.observed);
-    const shade = series.observed.find(({ flags }) => flags.length);
+    const shade = series.observed.find(({ flags, values }) => flags.length && values.some((flag) => flag > 0));
     panels.forEach((panel, k) => {
-      const lowest = k === panels.length - 1;
-      const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font: "12px system-ui" };
-      const label = withUnit(panel.map(({ name }) => words(name)).join(", "), panel[0].unit);
-      const options = {
-        width: Math.max(this.place.clientWidth, 200),
-        height: lowest ? 150 : 120,
-        title: label,
-        legend: { show: false },
-        cursor: { sync: { key: "motion" }, drag: { x: false, y: false } },
-        scales: { x: { time: false } },
-        axes: [{ ...axis, size: lowest ? 42 : 8, values: lowest ? undefined : () => [], label: lowest ? withUnit(series.time.long_name, series.time.unit) : undefined, labelSize: 18, labelFont: "12px system-ui" }, { ...axis, size: 56 }],
-        series: [{}, ...panel.map((_, i) => ({ stroke: LINES[i % LINES.length], width: 1.4 }))],
-        hooks: shade ? { drawClear: [(chart) => this.shade(chart, series.time.values, shade.values, grid)] } : {},
-      };
-      this.charts.push(new uPlot(options, [series.time.values, ...panel.map(({ values }) => values)], this.place));
+      const isLowest = k === panels.length - 1;
+      const label = isLowest ? withUnit(series.time.long_name, series.time.unit) : "";
+      const cursor = { sync: { key: "motion" }, drag: { x: false, y: false } };
+      const hooks = shade ? { drawClear: [(chart) => this.shade(chart, series.time.values, shade.values, grid)] } : {};
+      this.charts.push(this.chart(this.place, panel.map(({ name }) => words(name)), panel[0].unit,
+        [series.time.values, ...panel.map(({ values }) => values)], { height: 100, label, isLowest, cursor, hooks }));
     });
     if (shade) this.place.append(element("p", { class: "note" }, `Shaded: ${words(shade.flags.slice(1).join(", "))}.`));
     this.drawLoop(series, loop, ink, grid);
+  }
+  // Outputs of many values, such as histograms.
+  spread(spreads) {
+    this.lastSpreads = spreads;
+    this.spreads.replaceChildren();
+    for (const { name, unit, at, values, isHistogram } of spreads)
+      this.chart(this.spreads, [name], unit, [at, values], { height: 120, ...(isHistogram && { path: uPlot.paths.stepped({ align: 1 }) }) });
   }
   shade(chart, times, flags, colour) {
     const { ctx, bbox } = chart;

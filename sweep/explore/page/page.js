@@ -4,27 +4,31 @@
 const page = JSON.parse(byId("contents").textContent);
 const WINDOW = [256, 192]; // points of a part of the map that is computed anew
 const MOST_AT_ONCE = 1 << 20; // points that "Compute all points" computes
+const MOST_ROWS = 12; // of an output with several values in a table
 const state = {
   x: 0, y: 1, at: [], output: null, inner: 0, window: null, point: null,
   scale: { map: "viridis", reversed: false, log: false, least: null, greatest: null }, borders: true,
 };
-let axes = [], preview = null, planes = {}, staff = null, sample = null;
+let axes = [], drawn = []; // all axes, and those that the map can have as sides
+let preview = null, planes = {}, staff = null, sample = null;
 let computed = null; // the Grid of the last computation, with the view it belongs to
 let task = null; // the view that is being computed
 const map = new MapView(byId("map"));
-const motion = new MotionView(byId("motion"), byId("loop"));
+const motion = new MotionView(byId("motion"), byId("loop"), byId("spread"));
 
 async function begin() {
   const values = async (stored) => stored.linspace
     ? new Axis({ values: [0, 1], continuous: false }).spaced(...stored.linspace)
     : doubles(stored.doubles);
-  axes = await Promise.all(page.dimensions.map(async (dimension) => {
+  const dimensions = [...page.dimensions, ...page.behind.map((each) => ({ ...each, continuous: false, behind: true }))];
+  axes = await Promise.all(dimensions.map(async (dimension) => {
     const columns = {};
     for (const [name, stored] of Object.entries(dimension.columns)) columns[name] = await values(stored);
     const own = columns[dimension.name] ?? Float64Array.from({ length: dimension.kept }, (_, i) => i);
     return new Axis({ ...dimension, columns, values: own, label: withUnit(words(dimension.name), dimension.unit) });
   }));
-  state.at = axes.map((axis) => axis.values.length >> 1);
+  drawn = axes.filter(({ behind }) => !behind);
+  state.at = axes.map(({ values, behind }) => (behind ? 0 : values.length >> 1));
   if (page.preview) {
     const kept = await Promise.all(page.preview.kept.map(values));
     const row = kept.at(-1)?.length ?? 1;
@@ -38,14 +42,14 @@ async function begin() {
   for (const border of page.borders) border.lines = borderLines(await inflated(border.lines));
   if (page.sample) await beginSample(values);
   if (page.kernel) await hire();
-  if (!axes.length) state.x = state.y = -1;
-  else if (axes.length === 1) state.y = -1;
+  if (!drawn.length) state.x = state.y = -1;
+  else if (drawn.length === 1) state.y = -1;
   state.output = page.outputs[0]?.name ?? null;
   fill();
   readFragment();
   refresh();
   if (state.point) select(state.point);
-  else if (!axes.length) select({});
+  else if (!drawn.length) select(pointAt({}));
   document.documentElement.dataset.ready = "yes";
 }
 
@@ -101,6 +105,7 @@ async function beginSample(values) {
     return new Axis({ unit, meaning, name, columns: {}, values: sorted, continuous: sorted[0] > 0 && sorted.at(-1) / sorted[0] > 50,
       label: withUnit(words(name), unit) });
   });
+  drawn = axes;
   state.at = axes.map(() => 0);
   const slice = preview?.slice(0, -1, [0]);
   const has = (name) => name in planes;
@@ -114,6 +119,7 @@ const outputNow = () => page.outputs.find(({ name }) => name === state.output);
 const flagNow = () => (outputNow()?.kind === "flag" ? outputNow() : page.outputs.find(({ kind }) => kind === "flag"));
 const innerCount = (output) => output.inner.reduce((n, { values }) => n * values.length, 1);
 const isLine = () => state.y < 0;
+const canCompute = (output) => Boolean(staff) && page.kernel.outputs.some(({ name }) => name === planeName(output, 0));
 
 // The name of the kernel's array: of one value of an output that has several.
 const planeName = (output, inner) => (output.inner.length && !output.stored ? `${output.name} ${inner}` :
@@ -251,13 +257,14 @@ function gridsNow() {
     const slice = preview.slice(state.x, state.y, state.at);
     if (slice.has(state.output)) grids.push(slice);
   }
-  if (computed?.key === viewKey()) grids.push(reader(computed));
+  const own = computed?.key === viewKey() ? reader(computed) : null;
+  if (own?.has(state.output)) grids.push(own);
   return grids;
 }
 
 // Whether the stored map does not show what is asked for.
 function wants() {
-  if (!staff || !outputNow()) return false;
+  if (!outputNow() || !canCompute(outputNow())) return false;
   if (computed?.key === viewKey()) return false;
   if (page.sample) return !(state.output in planes) && !computed;
   if (!preview || !(state.output in planes)) return true;
@@ -302,7 +309,7 @@ function limits(output, grids) {
 
 function draw() {
   const output = outputNow();
-  if (!output || !axes.length) return sayState([]);
+  if (!output || !drawn.length) return sayState([]);
   map.resize();
   const grids = gridsNow();
   const found = limits(output, grids.length > 1 && computed?.complete && state.window ? grids.slice(-1) : grids);
@@ -374,7 +381,7 @@ function drawLegend(output, grids, view) {
   const filled = (colour) => (c) => ((c.fillStyle = colour), c.fillRect(0, 0, 18, 12));
   const rows = output.kind === "flag" ? output.flags.map((name, code) => swatch(filled(css(classPixel(code))), words(name))) : [];
   const flag = flagNow();
-  if (state.borders && flag && !isLine() && !page.sample) rows.push(swatch((c) => (filled("#202020")(c), (c.fillStyle = "#fff"), c.fillRect(0, 5, 18, 2)), `borders of ${words(flag.name)}, computed`));
+  if (state.borders && flag && grids.some((grid) => grid.has(flag.name)) && !isLine() && !page.sample) rows.push(swatch((c) => (filled("#202020")(c), (c.fillStyle = "#fff"), c.fillRect(0, 5, 18, 2)), `borders of ${words(flag.name)}, computed`));
   for (const { label, dash } of view.theory) rows.push(swatch((c) => ((c.strokeStyle = "#e00000"), c.setLineDash(dash), c.moveTo(0, 6), c.lineTo(18, 6), c.stroke()), `theory: ${label}`));
   const seen = new Set();
   for (const grid of grids) {
@@ -394,10 +401,10 @@ function sayState(grids) {
   const size = (grid) => page.sample ? `${sample.n.toLocaleString("en")} of ${total} points`
     : `${grid.x.values.length.toLocaleString("en")}${isLine() ? "" : ` × ${grid.y.values.length.toLocaleString("en")}`} points`;
   const shown = grids.at(-1);
-  byId("all").hidden = !staff || !axes.length || page.sample || computed?.all && computed.key === viewKey() || sidesProduct() > MOST_AT_ONCE;
+  byId("all").hidden = !canCompute(outputNow()) || !drawn.length || page.sample || computed?.all && computed.key === viewKey() || sidesProduct() > MOST_AT_ONCE;
   if (task) return say(`Computing ${size(task)} …`);
   if (!shown) return say(staff ? "" : page.why);
-  if (computed?.key === viewKey()) {
+  if (computed?.key === viewKey() && shown.exact) {
     const how = computed.all || !state.window ? "computed in the page" : "recomputed";
     const stopped = computed.complete === false ? ", cancelled" : "";
     return say(`${how}, ${size(computed)}, same bits as sweep run${stopped} (${(computed.milliseconds / 1000).toFixed(2)} s)`);
@@ -412,10 +419,11 @@ const sidesProduct = () => side(state.x, 0, state.window?.x, true).values.length
 // ---- points -------------------------------------------------------------------------------------
 
 // The grid on which a selected point lies: what has been computed, otherwise the stored values.
-const snapGrid = () => (computed?.key === viewKey() && !page.sample ? computed : { x: { values: axes[state.x].values, indices: null }, y: { values: state.y < 0 ? Float64Array.of(0) : axes[state.y].values } });
+const snapGrid = () => (computed?.key === viewKey() && !page.sample ? computed : { x: wholeSide(state.x), y: wholeSide(state.y) });
+const wholeSide = (d) => ({ values: d < 0 ? Float64Array.of(0) : axes[d].values, indices: null });
 
 function selectionPlace() {
-  if (!state.point) return null;
+  if (!state.point || !drawn.length) return null;
   const [x, y] = [state.point[axes[state.x].name], isLine() ? 0 : state.point[axes[state.y].name]];
   if (x === undefined || y === undefined) return null;
   return { x: axes[state.x].place(x), y: isLine() ? null : axes[state.y].place(y) };
@@ -465,11 +473,12 @@ async function select(point) {
   writeFragment();
   map.mark(selectionPlace(), null);
   const named = alongAxes(point);
-  byId("trace").textContent = traceLine(page.command, named);
-  byId("copy-trace").disabled = false;
+  byId("trace").textContent = page.command && traceLine(page.command, named);
+  byId("copy-trace").disabled = !page.command;
   const unit = (name) => page.parameters.find((each) => each.name === name)?.unit ?? "1";
   figures(byId("point"), Object.entries(named).map(([name, value]) => [words(name), exact(value), unitText(unit(name))]), ["at", "value", "unit"]);
-  if (!staff) return showStored(point);
+  showStored();
+  if (!staff) return (byId("sentence").textContent = page.why);
   try {
     const answer = await asked;
     if (state.point === point) showPoint(answer);
@@ -478,28 +487,52 @@ async function select(point) {
   }
 }
 
+// What the store has of the point and the page cannot compute.
 function showStored() {
   const place = selectionPlace();
-  const grid = gridsNow()[0];
-  byId("sentence").textContent = page.why;
-  if (!place || !grid || page.sample) return;
-  const [i, j] = [nearest(axes[state.x], grid.x.values, place.x), isLine() ? 0 : nearest(axes[state.y], grid.y.values, place.y)];
-  const rows = page.outputs.filter(({ name }) => name in planes).map((output) => [words(output.name), shownValue(output, grid.at(output.name, i, j, output.name === state.output ? state.inner : 0), false), unitText(output.unit)]);
-  figures(byId("figures"), rows, ["stored output", "value", "unit"]);
+  const grid = preview && !page.sample && preview.slice(state.x, state.y, state.at);
+  const outputs = page.outputs.filter((output) => output.name in planes && !canCompute(output));
+  motion.spread([]);
+  figures(byId("stored"), []);
+  if (!grid || !outputs.length || (drawn.length && !place)) return;
+  const i = drawn.length ? nearest(axes[state.x], grid.x.values, place.x) : 0;
+  const j = isLine() ? 0 : nearest(axes[state.y], grid.y.values, place.y);
+  const values = (output) => Array.from({ length: innerCount(output) }, (_, k) => grid.at(output.name, i, j, k));
+  const rows = outputs.flatMap((output) => values(output).slice(0, MOST_ROWS + 1).map((value, k, all) =>
+    [all.length > MOST_ROWS ? null : words(output.name) + (output.inner.length ? ` (${innerLabel(output, k)})` : ""), shownValue(output, value, false), unitText(output.unit)]));
+  figures(byId("stored"), rows.filter(([name]) => name !== null), ["stored, rounded", "value", "unit"]);
+  motion.spread(outputs.filter((output) => innerCount(output) > MOST_ROWS).map((output) => {
+    const [start, width] = ["start", "width"].map((name) => planes[`${output.name}_${name}`] && grid.at(`${output.name}_${name}`, i, j));
+    const isHistogram = width > 0;
+    const [name, n] = [words(output.name), innerCount(output)];
+    const at = Array.from({ length: n + isHistogram }, (_, k) => (isHistogram ? start + k * width : k));
+    return { name, unit: output.unit, isHistogram, at, values: isHistogram ? [...values(output), values(output).at(-1)] : values(output) };
+  }));
+}
+
+// Which of the values of an output that has several: "quantile 0.05", "stick slip".
+function innerLabel(output, k) {
+  const parts = [];
+  for (const { name, unit, values } of [...output.inner].reverse()) {
+    const value = values[k % values.length];
+    k = Math.floor(k / values.length);
+    parts.unshift(typeof value === "number" ? `${words(name)} ${brief(value)} ${unitText(unit)}`.trim() : words(value));
+  }
+  return parts.join(", ");
 }
 
 function shownValue(output, value, isExact = true) {
   if (value !== value) return "–";
   if (output.flags.length) return words(output.flags[value] ?? String(value));
-  return `${isExact ? "" : "≈ "}${brief(value, isExact ? 12 : 3)}`;
+  return `${isExact || value === 0 ? "" : "≈\u00a0"}${brief(value, isExact ? 12 : 3)}`;
 }
 
 function showPoint(answer) {
   const [name, sentence] = page.sentences[answer.status] ?? [`status ${answer.status}`, ""];
-  byId("sentence").textContent = answer.status ? `${words(name)}: ${sentence}` : `Computed in ${brief(answer.milliseconds, 3)} ms.${page.why ? ` ${page.why}` : ""}`;
+  byId("sentence").textContent = answer.status ? `${words(name)}: ${sentence}` : `${page.behind.length ? "One point of this cell, computed" : "Computed"} in ${brief(answer.milliseconds, 3)} ms.${page.why ? ` ${page.why}` : ""}`;
   const places = Object.fromEntries(page.kernel.outputs.map((output, k) => [output.name, k]));
   const value = (output) => answer.status ? NaN : answer.outputs[places[planeName(output, 0)] ?? -1] ?? NaN;
-  figures(byId("figures"), page.outputs.filter(({ name, inner }) => name in places || inner.length).map((output) => [words(output.name), shownValue(output, value(output)), unitText(output.unit)]), ["output", "value", "unit"]);
+  figures(byId("figures"), page.outputs.filter(canCompute).map((output) => [words(output.name), shownValue(output, value(output)), unitText(output.unit)]), ["output", "value", "unit"]);
   byId("observables").replaceChildren();
   if (!answer.trace) return motion.clear("");
   if (answer.trace.refused) return motion.clear(answer.trace.refused);

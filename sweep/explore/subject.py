@@ -1,0 +1,111 @@
+"""What a page is about: a store or a sweep that has not been run, and the values along its axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from sweep.analysis.refined import axes_of, is_refined, on_grid
+from sweep.explore.packing import every
+from sweep.spec import POINT, Axis, LongValues, Sweep, is_array
+from sweep.statistics.reduction import Reduction
+
+MAX_AXIS_VALUES = 4096  # of an axis in the page
+MAX_SAMPLE = 2**14  # points of a sample that is not run
+MAX_BEHIND = 64  # points of a sample behind each cell of statistics
+Columns = dict[str, NDArray[np.float64]]  # by parameter
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What is explored: a store, or a sweep that has not been run."""
+
+    name: str
+    command: str  # `sweep trace` of it, without the point; empty if that is not possible
+    sweep: Sweep | None  # of points; None: this version cannot compute them
+    stored: xr.Dataset | None  # None: not run
+    outputs: tuple[str, ...]
+    reduction: Reduction | None = None  # what is stored are statistics of points
+    grid: xr.Dataset | None = field(init=False)  # the stored points; refined ones as a grid
+
+    def __post_init__(self) -> None:
+        grid = self.stored
+        if grid is not None and is_refined(grid) and len(axes_of(grid)) > 0:
+            grid = on_grid(grid.load())
+        if grid is not None:
+            inner = {str(d) for name in grid.data_vars for d in grid[name].dims} - set(_dims(grid))
+            along = [d for d in map(str, grid.dims) if d in grid.coords and d not in inner]
+            grid = grid.sortby([d for d in along if grid[d].dtype.kind in "iuf"])
+            grid = grid.isel({d: every(grid.sizes[d], MAX_AXIS_VALUES) for d in along})
+        object.__setattr__(self, "grid", grid)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether its points form no grid."""
+        dims = self.dimensions
+        return list(dims) == [POINT] and POINT not in dims[POINT]
+
+    @property
+    def dimensions(self) -> dict[str, Columns]:
+        """The values of every parameter along each dimension of the map."""
+        if self.grid is None:
+            assert self.sweep is not None
+            behind = self.behind
+            axes = [axis for axis in self.sweep.axes if axis.name not in behind]
+            return {axis.name: _columns(axis) for axis in axes}
+        derived = list(self.sweep.derived) if self.sweep else []
+        return {
+            dim: {
+                str(name): self.grid[name].values.astype(np.float64)
+                for name in self.grid.coords
+                if self.grid[name].dims == (dim,)
+                and self.grid[name].dtype.kind in "iuf"
+                and name not in derived
+            }
+            for dim in _dims(self.grid)
+        }
+
+    @property
+    def behind(self) -> dict[str, Columns]:
+        """The same along dimensions that were reduced: of a long sample, the first points."""
+        if self.reduction is None:
+            return {}
+        step = self.reduction.row  # for Sobol' indices only these count for other statistics
+        return {
+            axis.name: {n: _first(v, MAX_BEHIND, step) for n, v in axis.columns.items()}
+            if axis.name == POINT
+            else _columns(axis)
+            for axis in self.reduction.axes
+        }
+
+
+def whole_size(subject: Subject, name: str) -> int | None:
+    """The number of values along a dimension before long ones are thinned, if known."""
+    if subject.stored is not None and name in subject.stored.sizes:
+        return subject.stored.sizes[name]
+    axes = subject.sweep.axes if subject.sweep else ()
+    return {axis.name: axis.size for axis in axes}.get(name)
+
+
+def _columns(axis: Axis) -> Columns:
+    return {name: _thinned(axis, values) for name, values in axis.columns.items()}
+
+
+def _thinned(axis: Axis, values: LongValues) -> NDArray[np.float64]:
+    """The values along an axis that is not run; MAX_AXIS_VALUES of a long one, or the first."""
+    if is_array(values) and axis.name != POINT:
+        return np.asarray(values[:], np.float64)[every(len(values), MAX_AXIS_VALUES)]
+    return _first(values, MAX_SAMPLE if axis.name == POINT else MAX_AXIS_VALUES)
+
+
+def _first(values: LongValues, most: int, step: int = 1) -> NDArray[np.float64]:
+    return np.asarray(values[: most * step], np.float64)[::step]
+
+
+def _dims(dataset: xr.Dataset) -> list[str]:
+    """The dimensions of the points."""
+    first = "status" if "status" in dataset else next(iter(dataset.data_vars))
+    return [str(dim) for dim in dataset[first].dims]
