@@ -25,7 +25,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint docs bench modules no-cupy clean
+.PHONY: help demo test test-all check lint docs explorer bench modules wheel no-cupy clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -57,11 +57,18 @@ docs: $(VENV)/docs.installed ## the documentation site, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 	@echo "The site: $(CURDIR)/docs/_build/html/index.html"
 
+# Its size leaves room for the whole map.
+explorer: demo $(VENV)/dev.installed ## docs/wear_power.html from the demo's results
+	$(BIN)/sweep explore results/wear_power.zarr -o docs/wear_power.html --size 300
+
 bench: $(CUPY) $(VENV)/dev.installed ## the speeds of this machine: a table, and JSON in results/ (BACKEND=gpu: of its GPU)
 	$(BIN)/python -m tests.benchmarks$(if $(ON_GPU),.gpu)
 
-modules: $(VENV)/dev.installed ## the WebAssembly modules that a wheel contains: before `python -m build`
+modules: $(VENV)/dev.installed ## the WebAssembly modules that a wheel contains
 	$(BIN)/python -m sweep.backends.wasm
+
+wheel: modules ## a wheel for a release, in dist/
+	$(BIN)/python -m build --wheel
 
 no-cupy:
 	@echo "There is a CuPy for CUDA 12 and one for 13, but none for what nvidia-smi or CUDA= tells: '$(CUDA)'." \

@@ -20,6 +20,8 @@ SCRIPTS = (
     "motion.js",
     "copying.js",
     "page.js",
+    "drawing.js",
+    "point.js",
     "controls.js",
 )
 WORKER = ("kernel.js", "worker.js")

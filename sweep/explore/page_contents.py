@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from sweep.explore.packing import packed, packed_values, plain
 from sweep.explore.subject import Columns, Subject, whole_size
 from sweep.explore.theory_borders import segments
 from sweep.plan import model_in
-from sweep.source import kernel_of
+from sweep.source import kernel_digest, kernel_of
 from sweep.spec import POINT, Model, Output, Status, Sweep, planes
 from sweep.summary import coordinates
 
@@ -227,6 +228,7 @@ def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
     }
     why = "" if sweep.method.traced else f"Method {sweep.method.name!r} cannot show a motion."
     return {
+        "digest": kernel_digest(replace(sweep, outputs=kernel.outputs)),
         "modules": modules,
         "items": sweep.method.items,
         "outputs": [{"name": o.name, "kind": o.kind} for o in planes(kernel.outputs)],

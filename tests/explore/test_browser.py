@@ -25,6 +25,8 @@ sync_api = pytest.importorskip("playwright.sync_api")
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
+INFORMATION = Path("/proc/cpuinfo")
+CPU = INFORMATION.read_text() if INFORMATION.is_file() else ""
 PATIENCE = 60_000  # ms, on a machine that does much else
 
 pytestmark = [
@@ -290,12 +292,50 @@ def test_a_phone_shows_all_of_it(browser: Any, folder: Path, settings: dict[str,
     assert phone.errors == []
 
 
-def test_relaxed_instructions_are_used_only_where_they_fuse(browser: Any) -> None:
+PRODUCT = {
+    "fuses": "(f64x2.extract_lane 0 (f64x2.relaxed_madd (f64x2.splat (local.get 0))"
+    " (f64x2.splat (local.get 1)) (f64x2.splat (local.get 2))))",
+    "rounds twice": "(f64.add (f64.mul (local.get 0) (local.get 1)) (local.get 2))",
+    "is exact": "(f64.mul (f64.sub (local.get 0) (f64.const 1))"
+    " (f64.sub (local.get 1) (f64.const 1)))",  # of the arguments that are tried
+}
+
+
+@pytest.mark.parametrize(
+    ("relaxed", "used"),
+    [
+        ("is exact", "relaxed"),
+        ("rounds twice", "plain"),
+        ("unknown", "plain"),
+        pytest.param("fuses", "relaxed", marks=pytest.mark.skipif(
+            " fma" not in CPU, reason="this processor has no fma")),
+    ],
+)  # fmt: skip
+def test_relaxed_instructions_are_used_only_where_they_fuse(
+    browser: Any, relaxed: str, used: str
+) -> None:
+    """As in engines whose multiply-add rounds twice, and in those that do not know it."""
+    wat2wasm = pytest.importorskip("wasmtime").wat2wasm
+    parameters = "(param f64 f64 f64) (result f64)"
+
+    def module(name: str, product: str) -> list[int]:
+        own = f'(global (export "{name}") i32 (i32.const 0))'
+        product = f'(func (export "tribosweep_fma") {parameters} {product})'
+        return [*wat2wasm(f"(module {own} {product})")]
+
+    modules = {
+        "plain": module("plain", "(f64.const 0)"),
+        "relaxed": module("relaxed", PRODUCT[relaxed]) if relaxed in PRODUCT else [0, 97, 115, 109],
+    }
     blank = browser.new_page()
     kernel = (CHECKOUT / "sweep" / "explore" / "page" / "kernel.js").read_text()
-    twice = "{ tribosweep_fma: (a, b, c) => a * b + c }"
-    once = "{ tribosweep_fma: (a) => (a - 1) ** 2 }"  # of the arguments that are tried
-    assert blank.evaluate(f"{kernel}; [fuses({twice}), fuses({once})]") == [False, True]
+    found = blank.evaluate(
+        f"async (modules) => {{ const of = (name) => new Uint8Array(modules[name]);\n{kernel}\n"
+        "return Object.keys(instantiate({ plain: of('plain'), relaxed: of('relaxed') })) }",
+        modules,
+    )
+    blank.close()
+    assert used in found
 
 
 def test_the_points_of_a_sample_are_dots_that_can_be_computed(browser: Any, tmp_path: Path) -> None:
@@ -312,6 +352,16 @@ def test_the_points_of_a_sample_are_dots_that_can_be_computed(browser: Any, tmp_
     (place,) = np.flatnonzero(ds.energy.values == energy)
     assert tab.rows("figures")["frequency"][0] == f"{float(ds.frequency[place]):.12g}"
     assert "64 of 64 points" in tab.text("#state")
+    tab.page.mouse.move(*tab.at(0.5, 0.5))
+    assert f"energy {energy:.6g} J" in tab.text("#readout")
+    with tab.downloaded("#save-csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["stiffness [N/m]"]) for row in rows] == ds.stiffness.values.tolist()
+    stored = [float(row["frequency [Hz]"]) for row in rows]
+    np.testing.assert_allclose(stored, ds.frequency.values, rtol=6e-3)
+    assert max(len(row["frequency [Hz]"]) for row in rows) <= len(
+        "0.0123"
+    )  # not more than is known
     assert tab.errors == []
 
 

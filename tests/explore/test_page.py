@@ -19,7 +19,7 @@ import xarray as xr
 import sweep
 from sweep.errors import SweepError
 from sweep.explore import explore
-from tests.command import Run
+from tests.command import CHECKOUT, Run
 from tests.explore.sweeps import REDUCED, SWEEP, contents_of, stored, unpacked, unshuffled
 
 pytest.importorskip("ziglang")
@@ -235,6 +235,31 @@ def test_wear_over_years_is_shown_without_a_kernel(tmp_path: Path) -> None:
     assert [each["unit"] for each in volume["inner"]] == ["s"]
     expected = wear.wear_volume.transpose("time", ...).values
     np.testing.assert_allclose(stored(contents, "wear_volume", (3, 2)), expected, rtol=2**-8)
+
+
+def _inflated(value: Any, key: str = "") -> Any:
+    """The same contents whatever the deflate of the machine; modules by name alone."""
+    if isinstance(value, dict):
+        return {k: sorted(v) if k == "modules" else _inflated(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_inflated(each) for each in value]
+    is_packed = isinstance(value, str) and key in ("packed", "doubles", "lines", "status")
+    return unpacked(value) if is_packed else value
+
+
+def test_the_page_in_docs_is_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `make explorer` writes it; a module's text is compared by the digest of its tokens."""
+    monkeypatch.chdir(tmp_path)
+    sweep.run("wear_power", store="results/wear_power.zarr")
+    ours = explore("results/wear_power.zarr", "ours.html", size=300)
+    there = CHECKOUT / "docs" / "wear_power.html"
+    assert there.stat().st_size < 300_000
+    for of in (lambda path: _inflated(contents_of(path)), _without_contents):
+        assert of(there) == of(ours), "run `make explorer` and commit docs/wear_power.html"
+
+
+def _without_contents(path: Path) -> str:
+    return re.sub(r'(id="contents">).*?</script>', r"\1", path.read_text("utf-8"))
 
 
 @pytest.mark.parametrize(

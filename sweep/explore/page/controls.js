@@ -148,21 +148,25 @@ function hover(event) {
     return map.mark(selectionPlace(), drag);
   }
   const place = map.places(x, y);
-  if (!place.inside || page.sample) return (byId("readout").textContent = "\u00a0");
+  byId("readout").textContent = (place.inside && readout(place)) || "\u00a0";
+}
+
+// The values at a place of the map, or of the point of a sample nearest to it.
+function readout(place) {
   const output = outputNow();
   for (const grid of gridsNow().reverse()) {
-    const i = nearest(axes[state.x], grid.x.values, place.x);
-    const j = isLine() ? 0 : nearest(axes[state.y], grid.y.values, place.y);
+    const i = page.sample ? nearestDot(place) : nearest(axes[state.x], grid.x.values, place.x);
+    const j = isLine() || page.sample ? 0 : nearest(axes[state.y], grid.y.values, place.y);
     const status = grid.statusAt(i, j);
     if (status === 255) continue;
     const value = grid.at(output.name, i, j, state.inner);
-    const at = [[state.x, grid.x.values[i]], ...(isLine() ? [] : [[state.y, grid.y.values[j]]])].map(([d, v]) => `${words(axes[d].name)} ${brief(v)} ${unitText(axes[d].unit)}`.trim());
+    const values = page.sample ? axes.map(({ name }) => sample.columns[name][i]) : [grid.x.values[i], grid.y.values[j]];
+    const at = (page.sample ? axes : sides()).map((axis, k) => `${words(axis.name)} ${brief(values[k])} ${unitText(axis.unit)}`.trim());
     const [name, sentence] = page.sentences[status] ?? ["", ""];
     const what = status ? `${words(name)}: ${sentence}` : `${words(output.name)} ${shownValue(output, value, grid.exact)} ${unitText(output.unit)}`;
     const flag = flagNow();
     const regime = !status && flag && flag !== output && grid.has(flag.name) ? `, ${shownValue(flag, grid.at(flag.name, i, j))}` : "";
-    byId("readout").textContent = `${at.join(", ")}: ${what}${regime}`;
-    return;
+    return `${at.join(", ")}: ${what}${regime}`;
   }
 }
 
@@ -267,10 +271,19 @@ function savePicture() {
 
 function saveTable() {
   const grid = gridsNow().at(-1);
-  if (!grid || page.sample) return say("There is no map to save.");
+  if (!grid) return say("There is no map to save.");
   const outputs = page.outputs.filter(({ name, inner }) => !inner.length && grid.has(name));
-  const text = table(grid, axes[state.x], isLine() ? null : axes[state.y], outputs, page.sentences);
+  const text = table(page.sample ? axes : sides(), page.sample ? samplePoints() : gridPoints(grid), outputs, grid, page.sentences);
   save(new Blob([text], { type: "text/csv" }), `${page.name}.csv`);
+  say(grid.exact ? "Saved, with all digits." : "Saved; stored outputs are rounded to three digits.");
+}
+const sides = () => [state.x, state.y].filter((d) => d >= 0).map((d) => axes[d]);
+function* gridPoints({ x, y }) {
+  for (const [i, along] of x.values.entries())
+    for (const [j, upwards] of y.values.entries()) yield [isLine() ? [along] : [along, upwards], i, j];
+}
+function* samplePoints() {
+  for (let i = 0; i < sample.n; i++) yield [axes.map(({ name }) => sample.columns[name][i]), i, 0];
 }
 
 // ---- the link -----------------------------------------------------------------------------------

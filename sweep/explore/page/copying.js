@@ -29,21 +29,22 @@ function sweepFile({ head, derived, tail }, constants, axes) {
   ].join("\n") + "\n";
 }
 
-// A table of a grid's points: the axes, its outputs, the name of the status.
-function table(grid, x, y, outputs, sentences) {
+// A table of points: the values of named columns at each, its outputs, the name of its status.
+// Stored outputs are rounded, and written so.
+function table(columns, points, outputs, grid, sentences) {
   const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const heads = [x, ...(y ? [y] : []), ...outputs].map(({ name, unit }) => quoted(withUnit(name, unit ?? "1")));
+  const heads = [...columns, ...outputs].map(({ name, unit }) => quoted(withUnit(name, unit ?? "1")));
   const lines = [[...heads, "status"].join(",")];
-  for (let i = 0; i < grid.x.values.length; i++)
-    for (let j = 0; j < grid.y.values.length; j++) {
-      if (grid.statusAt(i, j) === 255) continue;
-      const values = outputs.map(({ name, flags }) => {
-        const value = grid.at(name, i, j);
-        return value !== value ? "" : flags?.length ? quoted(flags[value] ?? String(value)) : exact(value);
-      });
-      const place = [exact(grid.x.values[i]), ...(y ? [exact(grid.y.values[j])] : [])];
-      lines.push([...place, ...values, sentences[grid.statusAt(i, j)]?.[0] ?? ""].join(","));
-    }
+  for (const [values, i, j] of points) {
+    const status = grid.statusAt(i, j);
+    if (status === 255) continue;
+    const shown = outputs.map(({ name, flags }) => {
+      const value = grid.at(name, i, j);
+      if (value !== value) return "";
+      return flags?.length ? quoted(flags[value] ?? String(value)) : grid.exact ? exact(value) : brief(value, 3);
+    });
+    lines.push([...values.map(exact), ...shown, sentences[status]?.[0] ?? ""].join(","));
+  }
   return lines.join("\n") + "\n";
 }
 
