@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -23,8 +24,9 @@ from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.engine import run
 from sweep.errors import StoreError
+from sweep.sampling.drawing import columns_of
 from sweep.spec import Points, Status, Sweep
-from sweep.statistics.partial import to_bytes
+from sweep.statistics.partial import Kept, to_bytes
 from sweep.store import MemoryResults, Store, in_stretches
 from sweep.summary import state
 from tests.backends.wrapped import WrappedBackend
@@ -326,7 +328,7 @@ def test_a_long_sample_is_drawn_again_where_its_store_is_opened(tmp_path: Path) 
     for name, values in here.columns.items():
         np.testing.assert_array_equal(there.columns[name][part], values[part])
     sizes = [sum(map(len, tree(tmp_path / name).values())) for name in ("a.zarr", "b.zarr")]
-    assert sizes[0] <= sizes[1]
+    assert abs(sizes[0] - sizes[1]) < 16  # numbers of points have more digits or fewer
     assert len(in_stretches(kept).pending()) > 1
 
 
@@ -356,18 +358,19 @@ ISHIGAMI = {
 
 
 def ishigami(points: int, scramblings: int, seed: int, *statistics: str) -> xr.Dataset:
+    return sweep.run(of_ishigami(points, scramblings, seed, *statistics), store=None)
+
+
+def of_ishigami(points: int, scramblings: int, seed: int, *statistics: str) -> dict[str, Any]:
     uniform = {"uniform": [-np.pi, np.pi]}
     sample = {"method": "sobol", "points": points, "seed": seed, "scramblings": scramblings}
-    return sweep.run(
-        {
-            "model": ISHIGAMI,
-            "method": "rk4",
-            "parameters": {"window_end": 1, "step": 1},
-            "sample": {**sample, **dict.fromkeys(("x1", "x2", "x3"), uniform)},
-            "reduce": {"f": list(statistics)},
-        },
-        store=None,
-    )
+    return {
+        "model": ISHIGAMI,
+        "method": "rk4",
+        "parameters": {"window_end": 1, "step": 1},
+        "sample": {**sample, **dict.fromkeys(("x1", "x2", "x3"), uniform)},
+        "reduce": {"f": list(statistics)},
+    }
 
 
 def test_sobol_indices_of_ishigami() -> None:
@@ -385,8 +388,14 @@ def test_sobol_indices_of_ishigami() -> None:
 def test_stated_intervals_cover() -> None:
     """Of intervals that state 95 %, by Student's t over 15 degrees, at least 90 % have the mean."""
     quantile = 2.131  # of Student's t, 97.5 %, 15 degrees of freedom
-    hits = 0
+    whole = load(of_ishigami(256, 16, 0, "mean")).sweep
+    backend, hits = CpuBackend(), 0
     for seed in range(200):
-        found = ishigami(256, 16, seed, "mean")
-        hits += abs(float(found.f_mean) - 3.5) <= quantile * float(found.f_mean_error)
+        (axis,) = whole.reduction.axes
+        recipe = {**axis.recipe, "seed": seed}
+        axes = (replace(axis, recipe=recipe, columns=columns_of(recipe)),)
+        drawn = replace(whole, reduction=replace(whole.reduction, axes=axes))
+        points = plan.points(drawn, plan.chunk_at((0,), drawn.grid, drawn.grid))
+        found = Kept(drawn.reduction).statistics(backend.compute(drawn, points).arrays)
+        hits += abs(found["f_mean"][0] - 3.5) <= quantile * found["f_mean_error"][0]
     assert hits >= 180

@@ -76,6 +76,10 @@ class Statuses(Summed):
 
     def of(self, xp: Any, status: Array) -> State:
         """Of points: (cells, points)."""
+        if not bool(status.any()):  # the usual case, and counting is slow
+            counts = xp.zeros((status.shape[0], len(STATUSES)), np.int64)
+            counts[:, 0] = status.shape[1]
+            return {"status": counts}
         return {"status": _occurrences(xp, status, status == status, list(map(int, STATUSES)))}
 
 

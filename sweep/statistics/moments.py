@@ -15,7 +15,7 @@ from sweep.statistics import tree
 Array = Any  # of NumPy or of a device's array library
 State = Mapping[str, NDArray[Any]]
 
-BLOCK = 2**14  # numbers that are joined at once: they fit into a processor's cache
+BLOCK = 2**16  # numbers that are joined at once: they fit into caches, and calls are few
 
 
 @dataclass(frozen=True)

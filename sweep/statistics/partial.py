@@ -58,15 +58,14 @@ class Kept:
         status = arrays["status"].reshape(cells, -1)
         ok = status == int(Status.ok)
         row = self.reduction.row
-        kept = {
-            "status/computed/status": Statuses().of(xp, status)["status"],
-            "status/points/status": Statuses().of(xp, status[:, ::row])["status"],
-        }
+        computed = Statuses().of(xp, status)["status"]
+        of_points = computed if row == 1 else Statuses().of(xp, status[:, ::row])["status"]
+        kept = {"status/computed/status": computed, "status/points/status": of_points}
         for each, plane in self._planes():
             values = arrays[plane.name].reshape(cells, -1)
             there = ok
             if plane.kind != "flag":
-                values = values.astype(np.float64)
+                values = values.astype(np.float64, copy=False)
                 if plane.optional:
                     there = ok & ~xp.isnan(values)
             for name, kind in self._kinds(each).items():

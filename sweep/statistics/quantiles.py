@@ -117,7 +117,10 @@ def middle(bins: NDArray[np.int64], shift: int = SHIFT) -> NDArray[np.float64]:
 def _ordered(values: Array, shift: int) -> Array:
     """Whole numbers in the order of the values, without the last bits."""
     bits = (values + 0.0).view(np.int64)
-    return (bits ^ ((bits >> 63) & MAGNITUDE)) >> shift
+    if bool((values < 0).any()):
+        bits ^= (bits >> 63) & MAGNITUDE
+    bits >>= shift
+    return bits
 
 
 def _doubles(ordered: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -85,12 +85,18 @@ def moments(older: Fields, newer: Fields, _level: int) -> Fields:
 
 def full_moments(older: Fields, newer: Fields, level: int) -> Fields:
     """`moments` of (sum, deviations) where all 2^level values exist: the same bits, sooner."""
+    joined = older + newer
+    if level == 0:  # deviations are 0
+        apart = newer[0] - older[0]
+        apart *= apart
+        apart *= 0.5
+        joined[1] = apart
+        return joined
     each = 0.5**level
     apart = newer[0] * each
     apart -= older[0] * each
     apart *= apart
     apart *= 0.5 / each
-    joined = older + newer
     joined[1] += apart
     return joined
 

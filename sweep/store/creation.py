@@ -96,10 +96,10 @@ def _make_coordinate(
 
 
 def _keep_reduced(group: zarr.Group, reduction: Reduction) -> None:
-    """Keep the values of reduced axes in a group of their own; long samples are drawn again."""
+    """Keep the values of reduced axes in a group of their own; samples are drawn again."""
     inner = group.create_group(REDUCED)
     for axis in reduction.axes:
-        if axis.size > STRETCH and "method" in axis.recipe:
+        if "method" in axis.recipe:
             continue
         for name, values in axis.columns.items():
             variable = layout.Variable(name, (axis.name,), np.dtype(np.float64), np.nan, {})

@@ -58,7 +58,7 @@ def recipe_of(group: zarr.Group) -> Mapping[str, Any]:
 
 
 def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongValues]:
-    """The values along reduced axes: kept ones, or those of a long sample, which are drawn."""
+    """The values along reduced axes: kept ones, or those of a sample, which are drawn."""
     columns: dict[str, LongValues] = {}
     for axis in recipe.get("reduce", {}).get("axes", ()):
         places = {name: f"{REDUCED}/{name}" for name in axis["parameters"]}

@@ -28,6 +28,7 @@ NAMES = (
     "writing",
     "memory",
     "billion",
+    "reduced_speed",
     "no_event_missed",
     "refinement",
     "demo",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -49,10 +50,11 @@ def measure(quick: bool) -> list[Figure]:
     sides = QUICK_SIDES if quick else SIDES
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as name:
         folder = Path(name)
-        found, peak, processes = _watched("run", *map(str, sides), str(folder / "billion.zarr"))
+        arguments = (*map(str, sides), str(folder / "billion.zarr"))
+        found, peak, processes = watched(__spec__.name, "run", *arguments)
         size = sum(f.stat().st_size for f in (folder / "billion.zarr").rglob("*") if f.is_file())
         scan = _scan_seconds(Store.open(folder / "billion.zarr"))
-        _, imports, _ = _watched("imports", *map(str, (folder / "modules").iterdir()))
+        imports = memory_of_imports(folder)
     n = sides[0] * sides[1]
     chunks = found["chunks"]
     return [
@@ -72,7 +74,12 @@ def measure(quick: bool) -> list[Figure]:
 
 def run(rows: str, columns: str, store: str) -> None:
     """Run the sweep in this process and print its figures as JSON."""
-    request = with_options(_request((int(rows), int(columns))), cluster="local", workers=WORKERS)
+    run_request(_request((int(rows), int(columns))), store)
+
+
+def run_request(request: Request, store: str) -> None:
+    """Run a request by worker processes and print its figures; modules are noted beside."""
+    request = with_options(request, cluster="local", workers=WORKERS)
     open_store(request, Path(store).with_name("compiled.zarr"))  # nothing is compiled any more
     modules = Path(store).with_name("modules")
     modules.mkdir()
@@ -80,7 +87,7 @@ def run(rows: str, columns: str, store: str) -> None:
     made = open_store(request, store)
     creation = time.perf_counter() - began
     summary = run_in_store(made, request, open_backend=Opening(str(modules)))
-    assert summary.points == int(rows) * int(columns)
+    assert summary.points == math.prod(made.sweep.grid)
     told = {"creation": creation, "wall": summary.wall_seconds, "chunks": summary.chunks}
     print(json.dumps({**told, "share": summary.engine_share}))
 
@@ -96,6 +103,11 @@ class Opening:
         names = sorted(name for name in sys.modules if name != "__main__")
         Path(self.folder, f"{os.getpid()}.json").write_text(json.dumps(names), encoding="utf-8")
         return backend
+
+
+def memory_of_imports(folder: Path) -> float:
+    """MB of processes that import what those of a run in this folder have imported."""
+    return watched(__spec__.name, "imports", *map(str, (folder / "modules").iterdir()))[1]
 
 
 def imports(*noted: str) -> None:
@@ -124,9 +136,9 @@ def _request(sides: tuple[int, int], *more: str) -> Request:
     return with_options(load("wear_power", (*overrides, *more)), backend="cpu")
 
 
-def _watched(*arguments: str) -> tuple[dict, float, int]:
-    """The output of a process of this module, its peak memory in MB and number of processes."""
-    command = [sys.executable, "-m", "tests.benchmarks.billion", *arguments]
+def watched(module: str, *arguments: str) -> tuple[dict, float, int]:
+    """The output of a process of a module, its peak memory in MB and number of processes."""
+    command = [sys.executable, "-m", module, *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with _sampled(process.pid) as peak:
         text, errors = process.communicate()

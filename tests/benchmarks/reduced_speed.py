@@ -1,0 +1,129 @@
+"""Points reduced to statistics: time beside the bare kernel, and memory of 10⁹ points.
+
+Each cell has 2²⁰ random frictions of SDND104's mass, whose wear power is reduced to 7 statistics:
+mean, standard deviation, minimum, maximum, two quantiles and a share. The bare kernel computes the
+same points and drops them. Times are medians of the processor time of one thread, measured in turn,
+for one cell in the stretches of a run.
+
+The long run reduces 10⁹ points, 1000 cells of 10⁶, by two worker processes. Its memory is measured
+as that of `billion`, and also with a tenth of the cells: it must not grow with them. The time of
+10¹⁰ points is extrapolated.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from sweep.api import with_options
+from sweep.backends.cpu import CpuBackend
+from sweep.config import Request, load
+from sweep.plan import points
+from sweep.spec import Points, Sweep
+from sweep.statistics.partial import Kept
+from sweep.store import MemoryResults, in_stretches
+from tests.benchmarks.billion import memory_of_imports, run_request, watched
+from tests.benchmarks.record import Figure
+from tests.benchmarks.timed import cpu_seconds
+
+STATISTICS = ["mean", "standard_deviation", "minimum", "maximum"]
+STATISTICS += ["quantile 0.05", "quantile 0.95", "share above 2 W"]
+CELL, QUICK_CELL = 2**20, 2**16
+MOST_TIME = 1.1  # times the bare kernel
+CELLS, QUICK_CELLS = 1000, 20
+MOST_MEMORY = 500  # MB, beyond what imports take
+MOST_DISK = 10_000  # bytes a cell, of 10⁶ points
+
+
+def measure(quick: bool) -> list[Figure]:
+    return [*_times(quick), *_long_run(quick)]
+
+
+def run(cells: str, cell_points: str, store: str) -> None:
+    """Run a sweep over so many base accelerations in this process; print its figures as JSON."""
+    axis = {"linspace": [0.5, 15.0, int(cells)]}
+    run_request(_request(axis, int(cell_points)), store)
+
+
+def _request(accelerations: dict[str, Any], cell_points: int) -> Request:
+    """A sweep over an axis of base accelerations, with so many frictions at each."""
+    drawn = {"method": "sobol", "points": cell_points, "seed": 1}
+    document: dict[str, Any] = {
+        "model": "friction_oscillator",
+        "outputs": ["wear_power"],
+        "parameters": {
+            "mass": 1.0,
+            "gravity": 10.0,
+            "angular_frequency": "1 turn/s",
+            "window_start": 4.0,
+            "window_end": 12.0,
+        },
+        "axes": {"base_acceleration": accelerations},
+        "sample": {**drawn, "friction": {"lognormal": [0.1, 0.5]}},
+        "reduce": {"wear_power": STATISTICS},
+    }
+    return with_options(load(document), backend="cpu")
+
+
+def _times(quick: bool) -> Iterator[Figure]:
+    size, repeats = (QUICK_CELL, 3) if quick else (CELL, 9)
+    bound = None if quick else MOST_TIME  # of large cells
+    for acceleration in (3.0, 15.0):
+        sweep = _request({"values": [acceleration]}, size).sweep
+        seconds, note = _seconds(sweep, repeats)
+        name = f"a0 = {acceleration:g} m/s²"
+        yield Figure(f"{name}: bare kernel", size / seconds["bare"], "points/s")
+        ratio = seconds["reduced"] / seconds["bare"]
+        yield Figure(f"{name}: reduced to bare", ratio, "times", at_most=bound, note=note)
+        share = seconds["drawing"] / seconds["bare"]
+        yield Figure(f"{name}: drawing the sample to bare", share, "times")
+
+
+def _seconds(sweep: Sweep, repeats: int) -> tuple[dict[str, float], str]:
+    """The time of a cell's points, and how they are cut."""
+    chunks = in_stretches(MemoryResults(sweep)).pending()
+    stretches = [points(sweep, chunk) for chunk in chunks]
+    backend = CpuBackend()
+    backend.prepare(sweep, stretches[0])
+    work = {
+        "bare": lambda: [backend.compute(sweep.of_points, each) for each in stretches],
+        "reduced": lambda: _cell(backend, sweep, stretches),
+        "drawing": lambda: [points(sweep, chunk) for chunk in chunks],
+    }
+    return cpu_seconds(work, repeats), f"stretches of {chunks[0].n_points:,} points"
+
+
+def _cell(backend: CpuBackend, sweep: Sweep, stretches: Sequence[Points]) -> object:
+    """The statistics of a cell."""
+    assert sweep.reduction is not None
+    kept = Kept(sweep.reduction)
+    whole, *others = (backend.compute(sweep, each).arrays for each in stretches)
+    for other in others:
+        whole = kept.merged(whole, other)
+    return kept.statistics(whole)
+
+
+def _long_run(quick: bool) -> Iterator[Figure]:
+    cells, size = (QUICK_CELLS, QUICK_CELL) if quick else (CELLS, 10**6)
+    for n in (cells // 10, cells):
+        with tempfile.TemporaryDirectory(prefix="tribosweep-") as name:
+            folder = Path(name)
+            arguments = (str(n), str(size), str(folder / "reduced.zarr"))
+            found, peak, processes = watched(__spec__.name, *arguments)
+            files = [f for f in (folder / "reduced.zarr").rglob("*") if f.is_file()]
+            disk = sum(file.stat().st_size for file in files) / n
+            imports = memory_of_imports(folder)
+        points_, title = n * size, f"{n:,} cells"
+        note = f"{found['chunks']} chunks, {processes} processes"
+        yield Figure(f"{title}: speed", points_ / found["wall"], "points/s", note=note)
+        yield Figure(f"{title}: memory beyond imports", peak - imports, "MB", at_most=MOST_MEMORY)
+        bound = None if quick else MOST_DISK
+        yield Figure(f"{title}: disk", disk, "bytes a cell", at_most=bound)
+    yield Figure("10¹⁰ points, extrapolated", 1e10 / points_ * found["wall"], "s")
+
+
+if __name__ == "__main__":
+    run(*sys.argv[1:])
