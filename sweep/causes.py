@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.spec import Method, Model, NotAllZero, Parameter, Status, Values
+from sweep.spec import Method, Model, NotAllZero, Parameter, Status, Values, parameter_tables
 
 # In a module of sweep.theory named after a model: by sentence, where the cause applies.
 Causes = Mapping[str, NDArray[np.bool_]]
@@ -62,8 +62,7 @@ def _of_tables(
         elif {relation.lesser, relation.greater} <= parameters.keys():
             words = f"{relation.reason}: {relation.lesser} must be below {relation.greater}"
             known[words] = parameters[relation.lesser] >= parameters[relation.greater]
-    sets = (each.parameters for each in model.parameter_sets)
-    for parameter in (p for table in (model.parameters, *sets, method.parameters) for p in table):
+    for parameter in (p for table in parameter_tables(model, [method]) for p in table.parameters):
         if parameter.name in parameters:
             outside = _outside(parameters[parameter.name], parameter)
             known.setdefault(f"{parameter.name} is out of its range", outside)

@@ -184,7 +184,7 @@ def forecast(
     axes = VALUE_BYTES * sum(map(len, columns))
     results = layout.results(sweep)
     per_point = sum(variable.point_bytes for variable in results)
-    files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.parameters) + 8)
+    files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.inputs) + 8)
     return Forecast(
         points_total=sweep.n_points,
         points_pending=left,

@@ -36,6 +36,7 @@ from sweep.spec import (
     Sweep,
     Values,
     Variant,
+    inputs_of,
     parameters_of,
 )
 from sweep.statistics.outputs import statistic_outputs
@@ -200,7 +201,7 @@ def derived_dimensions(sweep: Sweep) -> dict[str, tuple[str, ...]]:
 def derived_faults(sweep: Sweep, derived: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
     """What is wrong with the values of derived parameters, by parameter."""
     faults: dict[str, str] = {}
-    for parameter in sweep.parameters:
+    for parameter in sweep.inputs:
         values = derived.get(parameter.name, np.empty(0)).ravel()
         if (index := first_outside(values, parameter)) is not None:
             faults[parameter.name] = (
@@ -320,13 +321,14 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
     axes = tuple(_axis(axis, axis_columns) for axis in recipe["axes"])
     reduction = reduction_of(recipe, model, axis_columns)
     parameters = parameters_of(model, parameter_set, method)
+    known = inputs_of(model, parameter_set, method)
     derived: dict[str, str] = recipe.get("derived", {})
     on_axes = (*axes, *(reduction.axes if reduction else ()))
     return Sweep(
         model=model,
         method=method,
         parameter_set=parameter_set,
-        constants=_constants(parameters, plain(recipe["constants"]), on_axes, derived),
+        constants=_constants(parameters, known, plain(recipe["constants"]), on_axes, derived),
         axes=axes,
         outputs=outputs_of(recipe, model),
         dtype=recipe["dtype"],
@@ -488,24 +490,26 @@ def _is_refined(axis_recipe: Mapping[str, Any]) -> bool:
 
 def _constants(
     parameters: Iterable[Parameter],
+    known: Iterable[Parameter],
     values: Mapping[str, float],
     axes: Iterable[Axis],
     derived: Iterable[str],
 ) -> dict[str, float]:
-    """The values with neutral defaults filled in, in the order of the parameters."""
+    """The values with neutral defaults filled in, in the order of those known."""
     on_axes = {*derived, *(name for axis in axes for name in axis.columns)}
     neutral = {p.name: p.default for p in parameters if p.neutral and p.default is not None}
     constants = neutral | dict(values)
-    names = {parameter.name: parameter.name for parameter in parameters}
+    names = {parameter.name: parameter.name for parameter in known}
     for name in (*values, *on_axes):
         _called("parameter", name, names)
-    missing = [name for name in names if name not in constants and name not in on_axes]
+    given = {*constants, *on_axes}
+    missing = [parameter.name for parameter in parameters if parameter.name not in given]
     if missing:
         raise SweepError(
             f"the recipe lacks {', '.join(missing)}, which this version needs; use the version "
             "that wrote it"
         )
-    return {name: constants[name] for name in names if name not in on_axes}
+    return {name: constants[name] for name in names if name in given - on_axes}
 
 
 def _called(kind: str, name: str, choices: Mapping[str, Named], cure: str = "") -> Named:

@@ -118,6 +118,20 @@ class ParameterSet:
     scaled: bool = False  # dimensionless: observables are divided by their scales
 
 
+@dataclass(frozen=True, kw_only=True)
+class Substitute:
+    """Parameters that may be given in place of others of a model, which are derived from them."""
+
+    parameters: tuple[Parameter, ...]
+    derived: Mapping[str, str]  # the others: name -> expression, as in [derived]
+    parameter_sets: tuple[str, ...] = ()  # the sets to which it belongs; empty: all
+
+    @property
+    def names(self) -> set[str]:
+        """The parameters that are given."""
+        return {parameter.name for parameter in self.parameters}
+
+
 @dataclass(frozen=True)
 class Labels:
     """A dimension of some outputs beside those of the sweep, and its coordinate."""
@@ -233,6 +247,7 @@ class Model:
     outputs: tuple[Output, ...]
     methods: tuple[Method, ...]  # the first is the default
     sentences: Mapping[Status, str]  # what each status means for this model, and what to do
+    substitutes: tuple[Substitute, ...] = ()
     relations: tuple[Relation | NotAllZero, ...] = ()  # checked in advance if they are constants
     observables: tuple[Observable, ...] = ()  # of a trace, without time
     clock: Observable = TIME  # the time axis of a trace
@@ -250,6 +265,24 @@ def parameters_of(
 ) -> tuple[Parameter, ...]:
     """All parameters of such a sweep, in the order of the kernel's columns."""
     return (*model.parameters, *parameter_set.parameters, *method.parameters)
+
+
+def inputs_of(model: Model, parameter_set: ParameterSet, method: Method) -> tuple[Parameter, ...]:
+    """All parameters that such a sweep may give: the kernel's, then those of substitutes."""
+    substitutes = (
+        each
+        for each in model.substitutes
+        if not each.parameter_sets or parameter_set.name in each.parameter_sets
+    )
+    others = {p.name: p for each in substitutes for p in each.parameters}
+    return (*parameters_of(model, parameter_set, method), *others.values())
+
+
+def parameter_tables(
+    model: Model, methods: Iterable[Method]
+) -> tuple[Model | ParameterSet | Substitute | Method, ...]:
+    """Everything with parameters of a model, of any set."""
+    return (model, *model.parameter_sets, *methods, *model.substitutes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,6 +364,17 @@ class Sweep:
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters of the sweep, in the order of the kernel's struct."""
         return parameters_of(self.model, self.parameter_set, self.method)
+
+    @property
+    def own_derived(self) -> dict[str, str]:
+        """What its sweep file has under [derived]: not what follows from substitutes."""
+        tables = [each.derived for each in self.model.substitutes]
+        return {n: t for n, t in self.derived.items() if all(e.get(n) != t for e in tables)}
+
+    @property
+    def inputs(self) -> tuple[Parameter, ...]:
+        """All parameters that it may give: the kernel's, then those of substitutes."""
+        return inputs_of(self.model, self.parameter_set, self.method)
 
 
 @dataclass(frozen=True)

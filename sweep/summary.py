@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError, SweepError
 from sweep.plan import model_in
-from sweep.spec import Status, Values, parameters_of
+from sweep.spec import Status, Values, inputs_of
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.flow import Receipt, errors, flow, is_alive, latest_rate
@@ -121,7 +121,7 @@ def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]
         reduced = POINTS_BY_STATUS in block  # whose parameters are not known
         if model is None or method is None or reduced or not outside.any():
             return {}
-        known = {p.name for s in model.parameter_sets for p in parameters_of(model, s, method)}
+        known = {p.name for s in model.parameter_sets for p in inputs_of(model, s, method)}
         at = {
             name: block[name]
             .broadcast_like(outside)

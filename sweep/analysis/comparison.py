@@ -98,7 +98,7 @@ def reference_sweep(
     SweepError as for `compare`.
     """
     sweep = _without_values(dataset, method)
-    known = {parameter.name: parameter for parameter in sweep.parameters}
+    known = {parameter.name: parameter for parameter in sweep.inputs}
     given = _given(method, parameters or {}, known)
     found = {name: dataset[name] for name in known if name in dataset.coords and name not in given}
     constants = {name: each.default for name, each in known.items() if each.default is not None}

@@ -17,7 +17,7 @@ from sweep.analysis.saving import save
 from sweep.analysis.slices import flag_names, is_flag
 from sweep.errors import SweepError
 from sweep.plan import model_in
-from sweep.spec import Status, Values
+from sweep.spec import Status, Values, parameter_tables
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -277,10 +277,8 @@ def _draw_loop(
 def _title(dataset: xr.Dataset) -> str:
     """Model, method, the point (parameters that differ from neutral values), and its status."""
     model = model_in(dataset.attrs)
-    sets = model.parameter_sets if model else ()
-    methods = model.methods if model else ()
-    tables = [model.parameters if model else (), *(each.parameters for each in (*sets, *methods))]
-    neutral = {p.name: p.default for table in tables for p in table if p.neutral}
+    tables = parameter_tables(model, model.methods) if model else ()
+    neutral = {p.name: p.default for table in tables for p in table.parameters if p.neutral}
     point = {str(name): dataset[name] for name in dataset.coords if name not in dataset.dims}
     values = [
         f"{in_words(name)} {quantity(value)}"

@@ -12,7 +12,7 @@ import typer
 
 from sweep.cli.app import Json, app, chosen, examples
 from sweep.cli.printing import counted, print_json, print_table
-from sweep.wording import escaped
+from sweep.wording import escaped, listed
 
 if TYPE_CHECKING:
     from sweep.spec import Model, Parameter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 KEYS = (
     *("name", "title", "source", "parameters", "parameter_sets", "methods", "outputs"),
-    "observables",
+    *("substitutes", "observables"),
 )  # of a model's fields, in JSON
 
 
@@ -127,6 +127,9 @@ def _print_model(model: Model) -> None:
     _print_parameters("parameters", model.parameters)
     for each in model.parameter_sets:
         _print_parameters(f"parameter set {each.name} (exactly one set is given)", each.parameters)
+    for each in model.substitutes:
+        sets = f" (set {' or '.join(each.parameter_sets)})" if each.parameter_sets else ""
+        _print_parameters(f"in place of {listed(list(each.derived))}{sets}", each.parameters)
     for method in model.methods:
         print(f"method {method.name} ({method.kind}): {method.summary}\n")
         if method.parameters:

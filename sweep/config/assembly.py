@@ -15,9 +15,19 @@ from sweep.config.quantities import number, refuse_outside
 from sweep.config.reduce_table import wants_indices
 from sweep.config.sample import Sample, sample_of
 from sweep.config.schema import TopLevel
+from sweep.config.substitutes import given_twice, in_place_of, own_of, used, without_replaced
 from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
 from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
-from sweep.spec import Method, Model, NotAllZero, Output, Parameter, ParameterSet, Sweep
+from sweep.spec import (
+    Method,
+    Model,
+    NotAllZero,
+    Output,
+    Parameter,
+    ParameterSet,
+    Sweep,
+    parameter_tables,
+)
 from sweep.wording import listed, nearest, shown
 
 
@@ -27,6 +37,7 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     if model is None:
         return None
     method = yield from _method(top, model)
+    top = without_replaced(document, top, model)
     known = _known_parameters(model, method)
     sample = yield from _sample(document, top, known, model)
     if not sample.is_complete:  # a parameter that seems to be missing may be in its file
@@ -34,8 +45,13 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         yield from _outputs(top, model, None)
         return None
     varied = (*parameters_on(top.axes, known), *sample.names, *top.derived)
-    parameter_set = yield from _parameter_set(top, model, varied)
+    given = tuple(dict.fromkeys((*top.parameters, *varied)))
+    parameter_set = yield from _parameter_set(model, top, given)
+    substitutes = used(model, given, parameter_set)
+    for name, message in given_twice(substitutes, given).items():
+        yield Problem(_table_of(name, top), name, message)
     derived = yield from derived_of(top, known, _unknown(top.derived, known, model))
+    replaced = {n: text for each in substitutes for n, text in each.derived.items()}
     unknown = _unknown(parameters_on(top.axes, known), known, model)
     axes = yield from axes_of(document, top, known, unknown, sample.axis, model.outputs)
     constants = yield from _constants(top, known, model)
@@ -44,10 +60,12 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         *model.parameters,
         *(parameter_set.parameters if parameter_set else ()),
         *(method.parameters if method else ()),
+        *{p.name: p for each in substitutes for p in each.parameters}.values(),
     )
-    constants = yield from _completed(top, varied, required, constants)
+    constants = yield from _completed(model, (*given, *replaced), required, constants)
     yield from _check_relations(model, constants)
-    if method is None or parameter_set is None:
+    known_values = {*constants, *varied}
+    if method is None or parameter_set is None or any(e.names - known_values for e in substitutes):
         return None
     sweep = Sweep(
         model=model,
@@ -57,7 +75,7 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         axes=axes,
         outputs=outputs,
         dtype=top.dtype,
-        derived=derived,
+        derived={**derived, **replaced},
     )
     yield from check_derived(sweep.of_points)
     return sweep
@@ -120,12 +138,8 @@ def _outputs(
 
 def _known_parameters(model: Model, method: Method | None) -> dict[str, Parameter]:
     """Every parameter that may occur, in any set; if the method is unknown, those of all."""
-    parameters = list(model.parameters)
-    for parameter_set in model.parameter_sets:
-        parameters += parameter_set.parameters
-    for each in model.methods if method is None else (method,):
-        parameters += each.parameters
-    return {parameter.name: parameter for parameter in parameters}
+    tables = parameter_tables(model, model.methods if method is None else (method,))
+    return {parameter.name: parameter for table in tables for parameter in table.parameters}
 
 
 def _sample(
@@ -149,15 +163,24 @@ def _sample(
 
 
 def _parameter_set(
-    top: TopLevel, model: Model, varied: Sequence[str]
+    model: Model, top: TopLevel, given_names: Sequence[str]
 ) -> Check[ParameterSet | None]:
-    """The one set that has all the given parameters of sets; if several do, the complete one."""
+    """The one set that has all the given parameters of sets; if several do, the complete one.
+
+    Substitutes belong to their sets, of which they complete parameters.
+    """
     sets = {each.name: [p.name for p in each.parameters] for each in model.parameter_sets}
-    in_sets = {name for names in sets.values() for name in names}
-    given = [n for n in dict.fromkeys((*top.parameters, *varied)) if n in in_sets]
-    foreign = {name: [n for n in given if n not in names] for name, names in sets.items()}
+    whole = {name: [*names, *own_of(model, name)] for name, names in sets.items()}
+    in_sets = {name for names in whole.values() for name in names}
+    given = [n for n in given_names if n in in_sets]
+    foreign = {name: [n for n in given if n not in names] for name, names in whole.items()}
+    replaced = {name for each in used(model, given) for name in each.derived}
     missing = {
-        each.name: [p.name for p in each.parameters if p.default is None and p.name not in given]
+        each.name: [
+            p.name
+            for p in each.parameters
+            if p.default is None and p.name not in {*given, *replaced}
+        ]
         for each in model.parameter_sets
     }
     lacking = {name: f"{name} lacks {listed(names)}" for name, names in missing.items()}
@@ -175,7 +198,7 @@ def _parameter_set(
         (name,) = intended
         rest = f", and {lacking[name]}" if missing[name] else ""
         for each in foreign[name]:
-            owners = " or ".join(owner for owner, names in sets.items() if each in names)
+            owners = " or ".join(owner for owner, names in whole.items() if each in names)
             message = f"belongs to set {owners}, the other parameters to {name}; remove it{rest}"
             yield Problem(_table_of(each, top), each, message)
         return None
@@ -218,8 +241,8 @@ def _constant(value: object, parameter: Parameter) -> float:
 
 
 def _completed(
-    top: TopLevel,
-    varied: Sequence[str],
+    model: Model,
+    given: Sequence[str],
     required: Sequence[Parameter],
     constants: Mapping[str, float],
 ) -> Check[dict[str, float]]:
@@ -229,13 +252,13 @@ def _completed(
         name = parameter.name
         if name in constants:
             completed[name] = constants[name]
-        elif name in top.parameters or name in varied:
+        elif name in given:
             continue
         elif parameter.default is not None:
             completed[name] = float(parameter.default)
         else:
             unit = "a plain number" if parameter.unit == "1" else f"in {parameter.unit}"
-            cure = f"give it here or under [axes], {unit}"
+            cure = f"give it here or under [axes], {unit}{in_place_of(model, name)}"
             yield Problem("parameters", name, f"missing ({parameter.meaning}); {cure}")
     return completed
 

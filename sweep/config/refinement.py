@@ -92,7 +92,7 @@ def _check_tolerance(raw: Mapping[str, object], names: list[str], sweep: Sweep) 
 
 
 def _check_axes(sweep: Sweep, levels: int) -> Check[None]:
-    table = {parameter.name: parameter for parameter in sweep.parameters}
+    table = {parameter.name: parameter for parameter in sweep.inputs}
     fine = True
     for axis in sweep.axes[:MAX_REFINED_AXES]:
         for name in axis.columns.keys() & table.keys():

@@ -41,7 +41,7 @@ def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
         "outputs": [output.name for output in sweep.of_points.outputs],
         "dtype": sweep.dtype,
         "parameters": {n: v for n, v in sweep.constants.items() if not math.isnan(v)},
-        "derived": dict(sweep.derived),
+        "derived": sweep.own_derived,
         **_varied(sweep.of_points.axes, source),
         **_reduce(sweep.reduction),
     }

@@ -9,11 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from sweep.equations.expressions import Call, Expression, Name, Number, names_in, walk
+from sweep.equations.expressions import (
+    FUNCTIONS,
+    Call,
+    Expression,
+    Name,
+    Number,
+    Signature,
+    names_in,
+    walk,
+)
 from sweep.equations.parsing import ExpressionError, parse
 from sweep.spec import Values
 
 OPERATORS = ("+", "-", "*", "/", "**", "negative", "sqrt", "abs", "min", "max")
+CONVERSIONS = {"mdr_indentation": Signature(4, 4)}  # closed forms of sweep.theory
 MAX_POWER = 64
 CONSTANTS = {"pi": math.pi}
 
@@ -21,11 +31,11 @@ CONSTANTS = {"pi": math.pi}
 @cache
 def derivation(text: str) -> Expression:
     """The expression of a derived parameter; ExpressionError if it has more than OPERATORS."""
-    expression = parse(text)
+    expression = parse(text, {**FUNCTIONS, **CONVERSIONS})
     for part in walk(expression):
         if not isinstance(part, Call):
             continue
-        if part.function not in OPERATORS:
+        if part.function not in (*OPERATORS, *CONVERSIONS):
             known = "+ - * / ** sqrt abs min max"
             raise ExpressionError(
                 f"column {part.column}: {part.function!r} is not one of {known}, whose bits are "
@@ -76,12 +86,21 @@ def _value(expression: Expression, values: Mapping[str, Any]) -> Any:
             return _raised(_value(base, values), whole_power(exponent) or 0)
         case Call(function, arguments):
             parts = [_value(argument, values) for argument in arguments]
+            if function in CONVERSIONS:
+                return _converted(function, parts)
             found = parts[0]
             if len(parts) == 1:
                 return _ONE[function](found)
             for part in parts[1:]:
                 found = _TWO[function](found, part)
             return found
+
+
+def _converted(function: str, arguments: list[Any]) -> Any:
+    """The value of a closed form, with the same bits on every machine."""
+    from sweep.theory import mdr_contact
+
+    return {"mdr_indentation": mdr_contact.indentation}[function](*arguments)
 
 
 def whole_power(exponent: Expression) -> int | None:

@@ -140,7 +140,7 @@ def text_of(expression: Expression) -> str:
             return str(int(value)) if value.is_integer() and value < 1e16 else repr(value)
         case Name(name):
             return name
-        case Call(function, arguments) if function in FUNCTIONS:
+        case Call(function, arguments) if function not in OPERATORS:
             return f"{function}({', '.join(map(text_of, arguments))})"
         case Call("negative", (argument,)):
             return f"-{_operand(argument, NEGATIVE)}"

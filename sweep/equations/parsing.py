@@ -6,8 +6,9 @@ import ast
 import keyword
 import math
 import re
+from collections.abc import Mapping
 
-from sweep.equations.expressions import FUNCTIONS, Call, Expression, Name, Number
+from sweep.equations.expressions import FUNCTIONS, Call, Expression, Name, Number, Signature
 from sweep.wording import nearest, shown
 
 MAX_LENGTH = 2000  # characters of an expression
@@ -79,7 +80,7 @@ class ExpressionError(ValueError):
     """A text that is not an expression; its own text says what is wrong, where, and the cure."""
 
 
-def parse(text: str) -> Expression:
+def parse(text: str, functions: Mapping[str, Signature] = FUNCTIONS) -> Expression:
     """The expression that a text stands for; ExpressionError if it is none.
 
     Nothing is evaluated. Time and memory are bounded, whatever the text. Whether its names are
@@ -100,7 +101,7 @@ def parse(text: str) -> Expression:
         raise ExpressionError("nested too deeply; use [definitions]") from None
     if sum(isinstance(node, ast.expr) for node in ast.walk(tree)) > MAX_PARTS:
         raise ExpressionError(f"more than {MAX_PARTS:,} parts; use [definitions]")
-    return _expression(tree, text, 1)
+    return _expression(tree, text, functions, 1)
 
 
 def _error(text: str, column: int, message: str) -> ExpressionError:
@@ -168,23 +169,26 @@ def _check_neighbours(text: str, column: int, before: str, word: str) -> None:
         raise _error(text, column, message)
 
 
-def _expression(node: ast.expr, text: str, depth: int) -> Expression:
+def _expression(
+    node: ast.expr, text: str, functions: Mapping[str, Signature], depth: int
+) -> Expression:
     column = node.col_offset  # the parenthesis in front makes it count from 1
     if depth > MAX_DEPTH:
         raise _error(text, column, f"nested more than {MAX_DEPTH} deep; use [definitions]")
 
     def call(function: str, *parts: ast.expr) -> Call:
-        return Call(function, tuple(_expression(p, text, depth + 1) for p in parts), column)
+        read = (_expression(part, text, functions, depth + 1) for part in parts)
+        return Call(function, tuple(read), column)
 
     match node:
         case ast.Constant(value=int() | float() as value):
             return Number(_finite(value, text, column), column)
         case ast.Name(id=name):
-            if name in FUNCTIONS:
+            if name in functions:
                 raise _error(text, column, f"{name!r} is a function; write {name}(...)")
             return Name(name, column)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _expression(operand, text, depth + 1)
+            return _expression(operand, text, functions, depth + 1)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return call("negative", operand)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -201,7 +205,7 @@ def _expression(node: ast.expr, text: str, depth: int) -> Expression:
             ]
             return pairs[0] if len(pairs) == 1 else Call("and", tuple(pairs), column)
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            _check_call(name, len(arguments), text, column)
+            _check_call(name, len(arguments), functions, text, column)
             return call(name, *arguments)
         case ast.Tuple(elts=elements):
             column = elements[0].end_col_offset or column if elements else column
@@ -221,11 +225,13 @@ def _finite(value: float, text: str, column: int) -> float:
     return number
 
 
-def _check_call(name: str, count: int, text: str, column: int) -> None:
-    if name not in FUNCTIONS:
-        cure = f"to multiply, write {name[:20]}*(...); {nearest(name[:64], FUNCTIONS)}"
+def _check_call(
+    name: str, count: int, functions: Mapping[str, Signature], text: str, column: int
+) -> None:
+    if name not in functions:
+        cure = f"to multiply, write {name[:20]}*(...); {nearest(name[:64], functions)}"
         raise _error(text, column, f"{shown(name)} is not a function; {cure}")
-    least, most = FUNCTIONS[name].least, FUNCTIONS[name].most
+    least, most = functions[name].least, functions[name].most
     if count < least or (most is not None and count > most):
         wanted = f"{least} or more arguments" if most is None else f"{least} argument"
         wanted += "s" if most is not None and least > 1 else ""

@@ -25,6 +25,7 @@ from sweep.plan import model_in
 from sweep.source import kernel_digest, kernel_of
 from sweep.spec import POINT, Model, Output, Status, Sweep, planes
 from sweep.summary import coordinates
+from sweep.wording import listed
 
 NO_KERNEL = "These points cannot be computed in the page, so only the stored map is shown: "
 
@@ -43,7 +44,7 @@ def contents(subject: Subject) -> dict[str, Any]:
         "version": __version__,
         "fingerprint": str(attributes.get("fingerprint", "")),
         "command": subject.command,
-        "toml": _toml(sweep) if sweep else None,
+        "toml": _toml(sweep) if sweep and not _replaced(sweep) else None,
         "parameters": _parameters(subject),
         "derived": _derived(sweep) if sweep else {},
         "dimensions": [*map(partial(_dimension, subject), subject.dimensions.items())],
@@ -124,7 +125,7 @@ def _behind(subject: Subject, dimension: tuple[str, Columns]) -> dict[str, Any]:
 def _dimension(subject: Subject, dimension: tuple[str, Columns]) -> dict[str, Any]:
     name, columns = dimension
     size = len(next(iter(columns.values()))) if columns else subject.grid.sizes[name]  # pyright: ignore[reportOptionalMemberAccess]
-    table = {p.name: p for p in subject.sweep.parameters} if subject.sweep else {}
+    table = {p.name: p for p in subject.sweep.inputs} if subject.sweep else {}
     parameter = table.get(name)
     labels = (name, parameter.unit, parameter.meaning) if parameter else (name, "1", "")
     if parameter is None and subject.grid is not None and name in subject.grid.coords:
@@ -221,6 +222,8 @@ def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
         return None, f"{NO_KERNEL}they follow from the results of another store."
     if sweep.method.kind != "kernel":
         return None, f"{NO_KERNEL}{sweep.method.name!r} is an array method, which runs in Python."
+    if replaced := _replaced(sweep):
+        return None, f"{NO_KERNEL}{listed(replaced)} follows from what is given in its place."
     kernel = whole_kernel(kernel_of(sweep))
     modules = {
         f"{each.entry}_{'relaxed' if each.relaxed else 'plain'}": packed(bytes_of_module(each))
@@ -233,6 +236,11 @@ def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
         "items": sweep.method.items,
         "outputs": [{"name": o.name, "kind": o.kind} for o in planes(kernel.outputs)],
     }, why
+
+
+def _replaced(sweep: Sweep) -> list[str]:
+    """The parameters in place of which others are given, which the page does not convert."""
+    return sorted(sweep.derived.keys() - sweep.own_derived.keys())
 
 
 def _sentences(model: Model | None) -> dict[str, list[str]]:

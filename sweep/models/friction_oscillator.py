@@ -33,6 +33,7 @@ from sweep.spec import (
     ParameterSet,
     Relation,
     Status,
+    Substitute,
     Variant,
 )
 
@@ -55,6 +56,14 @@ COMMON = (
               neutral=True, meaning="amplitude of the vertical shaking; must stay below gravity"),
     Parameter(name="phase", symbol="phi", unit="rad", minimum=-1e9, maximum=1e9, default=0.0,
               neutral=True, meaning="phase of the normal load relative to the base motion"),
+)  # fmt: skip
+
+NORMAL_FORCE = Substitute(
+    parameters=(
+        Parameter(name="normal_force", symbol="N", unit="N", minimum=0, open_minimum=True,
+                  meaning="mean force that presses the mass onto the plane"),
+    ),
+    derived={"gravity": "normal_force/mass"},
 )  # fmt: skip
 
 WINDOW = ParameterSet(name="seconds", parameters=(
@@ -202,6 +211,7 @@ MODEL = Model(
     methods=(EXACT, *SCHEMES, MOREAU),
     observables=OBSERVABLES,
     loop=("displacement", "friction_force"),
+    substitutes=(NORMAL_FORCE,),
     relations=(
         Relation(lesser="window_start", greater="window_end", reason="the window is empty"),
         Relation(lesser="start_cycle", greater="end_cycle", reason="the window is empty"),

@@ -8,6 +8,8 @@ half-space and moved in both directions (Hanisch, Richter, Li 2020):
     E* = E/(1 − ν²),  G* = 4G/(2 − ν),  G = E/(2(1 + ν)),   κ = E*/G* = (2 − ν)/(2(1 − ν))
     g(x) = κ_n A |x|ⁿ,   κ_n = (√π/2) n Γ(n/2)/Γ((n + 1)/2)   (κ_1 = π/2, κ_2 = 2),   g(a0) = d0
 
+Of two elastic bodies, 1/E* and 1/G* are the sums of (1 − ν²)/E and (2 − ν)(1 + ν)/(2E).
+
 The contact is a row of independent springs. The spring at x has the stiffnesses E*dx and G*dx and
 is in contact while u_z > g(x). Its tangential elongation u follows u_x as long as
 |u| ≤ μκ(u_z − g(x)), stays at that bound during slip, and is 0 out of contact. All outputs
@@ -60,6 +62,7 @@ from sweep.spec import (
     Parameter,
     ParameterSet,
     Status,
+    Substitute,
 )
 
 COMMON = (
@@ -116,6 +119,45 @@ PROFILE = ParameterSet(name="profile", parameters=(
     EXPONENT,
     *MOTION,
 ))  # fmt: skip
+
+NORMAL_FORCE = Parameter(
+    name="normal_force", symbol="F_n", unit="N", minimum=0, open_minimum=True,
+    meaning="normal force at the mean indentation",
+)  # fmt: skip
+MODULUS = "youngs_modulus/((1 - poisson_ratio)*(1 + poisson_ratio))"
+
+
+def _indentation(parameter_set: str, profile: str) -> Substitute:
+    derived = {"indentation": f"mdr_indentation(normal_force, {MODULUS}, {profile})"}
+    return Substitute(parameters=(NORMAL_FORCE,), derived=derived, parameter_sets=(parameter_set,))
+
+
+def _elasticity_of(body: int) -> tuple[Parameter, ...]:
+    modulus, ratio = BODY
+    return (
+        replace(modulus, name=f"{modulus.name}_{body}", symbol=f"E{body}", infinite=True,
+                meaning=f"Young's modulus of body {body}; inf if it is rigid"),
+        replace(ratio, name=f"{ratio.name}_{body}", symbol=f"nu{body}",
+                meaning=f"Poisson's ratio of body {body}"),
+    )  # fmt: skip
+
+
+# With 1/E* and 1/G*, 1/G = 2(1 + nu)/E also adds, and nu is the mean of nu1, nu2 weighted by it.
+SHEAR_1, SHEAR_2 = (f"(1 + poisson_ratio_{i})/youngs_modulus_{i}" for i in (1, 2))
+TWO_BODIES = Substitute(
+    parameters=(*_elasticity_of(1), *_elasticity_of(2)),
+    derived={
+        "poisson_ratio": f"(poisson_ratio_1*({SHEAR_1}) + poisson_ratio_2*({SHEAR_2}))"
+        f"/({SHEAR_1} + {SHEAR_2})",
+        "youngs_modulus": f"(1 + poisson_ratio)/({SHEAR_1} + {SHEAR_2})",
+    },
+    parameter_sets=("sphere", "profile"),
+)
+SUBSTITUTES = (
+    _indentation("sphere", "1/(2*radius), 2"),
+    _indentation("profile", "profile_coefficient, profile_exponent"),
+    TWO_BODIES,
+)
 
 OUTPUTS = (
     Output(name="normalized_energy", unit="1",
@@ -195,6 +237,7 @@ MODEL = Model(
         "all were relaxed: this adds a constant to the tangential force and shifts the loop, but "
         "changes no output",
     },
+    substitutes=SUBSTITUTES,
     relations=(
         NotAllZero(parameters=("normal_amplitude", "tangential_amplitude"), reason="nothing moves"),
     ),

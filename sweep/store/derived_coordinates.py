@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.plan import derived_dimensions, derived_values, model_in
-from sweep.spec import STRETCH, LongValues, Sweep, Values
+from sweep.spec import STRETCH, LongValues, Sweep, Values, parameter_tables
 
 
 def stored_columns(sweep: Sweep) -> dict[str, tuple[tuple[str, ...], LongValues | Values]]:
@@ -82,9 +82,8 @@ def _value(text: str, names: Iterable[str], *values: NDArray[np.float64]) -> NDA
 def _attributes(name: str, attributes: Mapping[str, Any]) -> dict[str, str]:
     """Meaning and unit of a parameter, from the table of the model."""
     model = model_in(attributes)
-    sources = (model, *model.parameter_sets, *model.methods) if model else ()
-    for source in sources:
-        for each in source.parameters:
+    for table in parameter_tables(model, model.methods) if model else ():
+        for each in table.parameters:
             if each.name == name:
                 return {"long_name": each.meaning, "units": each.unit}
     return {}

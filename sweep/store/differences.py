@@ -92,7 +92,7 @@ def _statistics(sweep: Sweep) -> str:
 
 
 def _parameters(stored: Sweep, requested: Sweep) -> Iterator[str]:
-    units = {p.name: p.unit for s in (stored, requested) for p in s.parameters}
+    units = {p.name: p.unit for s in (stored, requested) for p in s.inputs}
     for name, unit in units.items():
         there, here = _value(stored, name), _value(requested, name)
         if canonical(there) != canonical(here):  # a derived value is NaN in both

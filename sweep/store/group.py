@@ -10,7 +10,7 @@ import zarr
 
 from sweep.plan import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.sampling.drawing import columns_of
-from sweep.spec import STRETCH, LongValues, Sweep
+from sweep.spec import STRETCH, LongValues, Sweep, parameter_tables
 from sweep.store.coordinates import Stored
 from sweep.store.creation import REDUCED
 from sweep.store.faults import refuse_foreign_group
@@ -67,7 +67,7 @@ def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongV
                 columns[name] = Stored(array_of(group, place), name)[:]
         else:
             model = model_of(recipe)
-            tables = [model, *model.parameter_sets, *model.methods]
+            tables = parameter_tables(model, model.methods)
             whole = [each.name for table in tables for each in table.parameters if each.whole]
             columns |= columns_of(plain(axis["recipe"]), whole)
     return columns

@@ -73,7 +73,7 @@ def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]
     parameter that varies along several axes is added by `with_derived` where results are read.
     Parameters that were reduced have none.
     """
-    table = {parameter.name: parameter for parameter in sweep.parameters}
+    table = {parameter.name: parameter for parameter in sweep.inputs}
     along: list[tuple[Variable, LongValues | NDArray[Any]]] = [
         (_coordinate(table[name], (axis.name,)), values)
         for axis in sweep.axes

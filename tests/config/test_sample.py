@@ -164,7 +164,8 @@ def test_columns_of_a_csv_can_be_chosen(tmp_path: Path) -> None:
     assert faults(asked) == [
         f"[sample] file: the column 'name' of {asked['file']!r} is not a parameter; choose one of "
         + ", ".join(p.name for p in drawn(SOBOL).parameters if "cycle" not in p.name)
-        + ", start_cycle, end_cycle; to use only some of the columns, name them: columns = [...]"
+        + ", start_cycle, end_cycle, normal_force; to use only some of the columns, name them: "
+        "columns = [...]"
     ]
     chosen = {**asked, "columns": ["base_acceleration", "friction"]}
     assert set(columns(chosen)) == set(RANGES)

@@ -8,6 +8,7 @@ import html
 import json
 import re
 import shutil
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import xarray as xr
 import sweep
 from sweep.errors import SweepError
 from sweep.explore import explore
+from sweep.shipped import configs_folder
 from tests.command import CHECKOUT, Run
 from tests.explore.sweeps import REDUCED, SWEEP, contents_of, stored, unpacked, unshuffled
 
@@ -149,6 +151,17 @@ def test_theory_borders_are_those_of_the_closed_form(tmp_path: Path) -> None:
     a0 = np.interp(ends[:, 1] * 1023, np.arange(1024), acceleration)
     assert len(ends) > 100
     np.testing.assert_allclose(mu * 10 / a0, 1, atol=0.02)
+
+
+def test_parameters_in_place_of_others_leave_the_stored_map(tmp_path: Path) -> None:
+    table = tomllib.loads((configs_folder() / "smoke" / "wear_power.toml").read_text("utf-8"))
+    del table["parameters"]["gravity"]
+    table["parameters"]["normal_force"] = 8
+    sweep.run(table, store=tmp_path / "a.zarr")
+    contents = contents_of(page(tmp_path / "a.zarr", tmp_path))
+    assert (contents["kernel"], contents["toml"]) == (None, None)
+    assert "gravity follows from what is given in its place" in contents["why"]
+    assert "wear_power" in contents["planes"]
 
 
 def test_a_method_that_is_python_is_shown_without_a_kernel(tmp_path: Path) -> None:

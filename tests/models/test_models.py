@@ -24,7 +24,7 @@ from sweep.models import models
 from sweep.models.friction_oscillator import EXACT, MODEL, STEP
 from sweep.shipped import configs_folder, kernels_folder, shipped_configs
 from sweep.source import flat_text
-from sweep.spec import METHOD_KINDS, Method, Model, Parameter, Status
+from sweep.spec import METHOD_KINDS, Method, Model, Parameter, Status, parameter_tables
 from tests.points import case_of, compute, fixed_points, methods
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,10 +127,8 @@ def test_oracles_import_nothing_of_what_they_judge(model: Model) -> None:
 
 
 def parameters_of(model: Model) -> list[Parameter]:
-    """The parameters of the model, of all its sets and of all its methods."""
-    sets = [p for each in model.parameter_sets for p in each.parameters]
-    controls = [p for method in model.methods for p in method.parameters]
-    return [*model.parameters, *sets, *controls]
+    """The parameters of the model, of all its sets, methods and substitutes."""
+    return [p for table in parameter_tables(model, model.methods) for p in table.parameters]
 
 
 @every_model

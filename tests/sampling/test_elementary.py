@@ -53,6 +53,17 @@ def test_log_of_rest() -> None:
     assert largest_error(elementary.log_of_rest, lambda value: mpmath.log(1 - value), x) < 2
 
 
+def test_power() -> None:
+    x, y = 10.0 ** random.uniform(-150, 150, 400), random.uniform(-2, 2, 400)
+    with mpmath.workdps(60):
+        right = [
+            mpmath.mpf(a) ** mpmath.mpf(b) for a, b in zip(x.tolist(), y.tolist(), strict=True)
+        ]
+        found = elementary.power(x, y).tolist()
+        errors = [abs(mpmath.mpf(a) / b - 1) for a, b in zip(found, right, strict=True)]
+    assert all(error < (2 + 2 * abs(b)) * 2**-53 for error, b in zip(errors, y, strict=True))
+
+
 def test_normal_quantiles() -> None:
     """The error of the quantile is that of its probability over the density there."""
     p = np.concatenate([UNIT, SMALL, 10.0 ** random.uniform(-300, -20, 50), 1 - SMALL, ENDS])
@@ -81,10 +92,9 @@ ARGUMENTS: dict[str, tuple[float, ...]] = {
 def digests() -> dict[str, str]:
     """The bits of each distribution's values at the same numbers."""
     unit = np.random.Generator(np.random.PCG64(5)).random(20_000)
-    return {
-        form: hashlib.sha256(Margin(form, own).values(unit, 2.0**-53).tobytes()).hexdigest()
-        for form, own in ARGUMENTS.items()
-    }
+    values = {form: Margin(form, own).values(unit, 2.0**-53) for form, own in ARGUMENTS.items()}
+    values["power"] = elementary.power(1 + unit, unit)
+    return {name: hashlib.sha256(each.tobytes()).hexdigest() for name, each in values.items()}
 
 
 def vector_extensions() -> list[str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sweep.sampling.elementary import power
+
 Values = NDArray[np.float64]  # of the broadcast shape
 
-# Γ(x + ½)/(√x Γ(x)) in powers of 1/x; the error is 1e-15 at x = 50.
+ROOT_PI = 1.7724538509055161
+# √w Γ(z)/Γ(z + ½) in powers of 1/w², w = z − ¼; the error is below 1e-16 from w = 11.75 on.
 _GAMMA_RATIO = (
-    1, -1 / 8, 1 / 128, 5 / 1024, -21 / 32768, -399 / 262144, 869 / 4194304, 39325 / 33554432,
+    1.0, -0.015625, 0.0025634765625, -0.0012798309326171875, 0.0013435110449790955,
+    -0.0024328966392204165, 0.0067542375336415716,
 )  # fmt: skip
 
 
@@ -43,9 +45,18 @@ def profile_factor(profile_exponent: ArrayLike) -> Values:
 
     This is the Abel transform |x|∫₀ˣ f'(r)/√(x² − r²) dr (Hanisch et al. 2020, eq. 2): π/2 for a
     cone, 2 for a sphere, 1 in the limit n = 0, NaN for n < 0, where the integral diverges. Relative
-    error below 2e-14.
+    error below 1e-14, with the same bits on every machine.
     """
-    return _profile_factor(values(profile_exponent))
+    n = values(profile_exponent)
+    with np.errstate(all="ignore"):
+        z, w = n / 2, n / 2 + 11.75
+        series = np.zeros_like(z)
+        for coefficient in reversed(_GAMMA_RATIO):
+            series = series / (w * w) + coefficient
+        factor = ROOT_PI * (series / np.sqrt(w) * (z + 11.5))
+        for i in range(11):  # Γ(z + 1)/Γ(z) = z
+            factor = factor * ((z + (i + 0.5)) / (z + (i + 1.0)))
+    return np.where(n >= 0, np.where(np.isposinf(n), np.inf, factor), np.nan)
 
 
 def contact_radius(
@@ -69,6 +80,24 @@ def normal_force(
     finite = np.where(np.isposinf(n), 1.0, n)
     share = np.where(np.isposinf(n), 1.0, finite / (finite + 1))  # 1 for a flat punch
     return 2 * values(contact_modulus) * pressed * share
+
+
+def indentation(
+    normal_force: ArrayLike,
+    contact_modulus: ArrayLike,
+    profile_coefficient: ArrayLike,
+    profile_exponent: ArrayLike,
+) -> Values:
+    """Indentation d [m] under a normal force, the inverse of `normal_force`.
+
+    d = (F (n+1)/(2 n E*))^(n/(n+1)) (κ_n A)^(1/(n+1)); for a sphere (A = 1/2R, n = 2)
+    (3F/(4E*√R))^(2/3) (Hertz). 0.5 < n <= 1000. Relative error below 1e-14, with the same bits on
+    every machine.
+    """
+    given = (normal_force, contact_modulus, profile_coefficient, profile_exponent)
+    force, modulus, coefficient, n = np.broadcast_arrays(*map(values, given))
+    area = force * (n + 1) / (2 * n * modulus)
+    return power(area, n / (n + 1)) * power(profile_factor(n) * coefficient, 1 / (n + 1))
 
 
 def amplitude_numbers(
@@ -119,19 +148,3 @@ def wear_volume(
     times that, because all energy is lost by slip under μ times the pressure.
     """
     return values(archard_coefficient) * values(dissipated_energy) / values(friction)
-
-
-def _profile_factor_of(n: float) -> float:
-    if n > 100:  # Γ(x + ½)/Γ(x) = √x (1 − 1/8x + 1/128x² + …)
-        series = 0.0
-        for term in reversed(_GAMMA_RATIO):
-            series = series * 2 / n + term
-        return math.sqrt(math.pi / 2 * n) / series
-    if n >= 0:
-        return math.sqrt(math.pi) * math.gamma(n / 2 + 1) / math.gamma((n + 1) / 2)
-    return math.nan
-
-
-def _profile_factor(n: Values) -> Values:
-    factors = [_profile_factor_of(float(exponent)) for exponent in n.ravel()]
-    return np.array(factors, dtype=np.float64).reshape(n.shape)

@@ -1,0 +1,63 @@
+"""Parameters given in place of others, such as a normal force in place of an indentation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sweep.config.schema import TopLevel
+from sweep.config.sweep_file import Document
+from sweep.spec import Model, ParameterSet, Substitute
+from sweep.wording import listed
+
+
+def without_replaced(document: Document, top: TopLevel, model: Model) -> TopLevel:
+    """The tables without the parameters that `--set` or `--at` replaces by others."""
+    by_option = {key for _, key in document.places}
+    dropped: set[str] = set()
+    for each in model.substitutes:
+        if bool(each.names & by_option) != bool(each.derived.keys() & by_option):
+            dropped |= each.derived.keys() if each.names & by_option else each.names
+    tables = {"parameters": top.parameters, "axes": top.axes, "derived": top.derived}
+    kept = {
+        table: {name: value for name, value in entries.items() if name not in dropped}
+        for table, entries in tables.items()
+    }
+    return top.model_copy(update=kept)
+
+
+def used(
+    model: Model, given: Sequence[str], parameter_set: ParameterSet | None = None
+) -> list[Substitute]:
+    """The substitutes of which a parameter is given; by default those of any parameter set."""
+    return [
+        each
+        for each in model.substitutes
+        if each.names & set(given)
+        and (
+            parameter_set is None
+            or not each.parameter_sets
+            or parameter_set.name in each.parameter_sets
+        )
+    ]
+
+
+def own_of(model: Model, parameter_set: str) -> set[str]:
+    """The parameters of substitutes that belong to this set and not to all."""
+    own = (each.names for each in model.substitutes if parameter_set in each.parameter_sets)
+    return set[str]().union(*own)
+
+
+def given_twice(substitutes: list[Substitute], given: Sequence[str]) -> dict[str, str]:
+    """A message for each parameter that is given and also follows from others."""
+    return {
+        name: f"follows from {listed([n for n in given if n in each.names])}; keep one of the two"
+        for each in substitutes
+        for name in given
+        if name in each.derived
+    }
+
+
+def in_place_of(model: Model, name: str) -> str:
+    """What to give in place of a missing parameter, as the end of a message."""
+    names = [p.name for each in model.substitutes if name in each.derived for p in each.parameters]
+    return f", or {listed(list(dict.fromkeys(names)))} in its place" if names else ""
