@@ -107,6 +107,7 @@ class Parameter:
     default: float | None = None  # None: required
     derived: str = ""  # how the kernel derives it if it is not given; the default is then NaN
     neutral: bool = False  # the default has no effect, so it is not part of the fingerprint
+    definition: str = ""  # by other symbols, such as "mu kappa Delta_z/Delta_x"
 
 
 @dataclass(frozen=True, kw_only=True)

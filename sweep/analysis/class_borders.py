@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.scales import edges, roomiest_cell
+from sweep.analysis.room import Region, place_for, region_in
+from sweep.analysis.scales import edges
 from sweep.analysis.slices import Slice, flag_names
 from sweep.causes import theory_of
 from sweep.spec import Values
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 THEORY_STYLES = ("--", "-.", ":")
-HALF_NAME = 0.1  # half the width of a class name, as a share of the map's width
+SHADES = ("#e8eef7", "#fdf0dc", "#e7f3e4", "#f6e6ee", "#eeeeee")  # of classes behind a line
+LETTER_WIDTH, LETTER_HEIGHT = 0.72, 1.3  # of bold letters, over the size of the font
 
 
 def draw_class_borders(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
@@ -39,18 +42,46 @@ def draw_theory_borders(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
         axes.plot([], [], color="red", linewidth=1.2, linestyle=style, label=f"theory: {label}")
 
 
-def name_classes(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
-    """Write the name of each class of the flag where that class has the most room."""
+def name_classes(axes: Axes, sides: Values, heights: Values, shown: Slice) -> None:
+    """Write the name of each class of the flag where that class has the most room.
+
+    `sides` and `heights` are the borders between cells. A name that fits only upright is upright;
+    one that does not fit is a number, which the legend explains. Limits and scales must be set.
+    """
     names = {} if shown.flag is None else flag_names(shown.flag)
-    for code, name in names.items():
-        place = roomiest_cell(shown.classes == code)
+    shares = axes.transData + axes.transAxes.inverted()
+    across = np.column_stack([sides, np.full(sides.size, heights[0])])
+    up = np.column_stack([np.full(heights.size, sides[0]), heights])
+    columns, rows = shares.transform(across)[:, 0], shares.transform(up)[:, 1]
+    for number, (code, name) in enumerate(names.items(), start=1):
+        region = region_in(shown.classes == code, columns, rows)
+        if region.any() and not _write(axes, region, hyphenated(name), (0, 90)):
+            _write(axes, region, str(number), (0,))
+            axes.plot([], [], " ", label=f"{number}: {hyphenated(name)}")
+
+
+def _write(axes: Axes, region: Region, text: str, rotations: tuple[int, ...]) -> bool:
+    """Write a text within a region, turned in the first way that fits; whether one does."""
+    for rotation in rotations:
+        place = place_for(region, *_size(axes, text, rotation))
         if place is not None:
-            share = place[0] / x.size  # near a side, the name is aligned with that side
-            side = "left" if share < HALF_NAME else "right" if share > 1 - HALF_NAME else "center"
             axes.text(
-                x[place[0]], y[place[1]], hyphenated(name), color="white", weight="bold",
-                ha=side, va="center", **_outline(2.5, "black"),
+                *place, text, transform=axes.transAxes, color="white", weight="bold",
+                ha="center", va="center", rotation=rotation, **_outline(2.5, "black"),
             )  # fmt: skip
+            return True
+    return False
+
+
+def _size(axes: Axes, text: str, rotation: int) -> tuple[float, float]:
+    """About the width and height of a text in shares of the axes."""
+    from matplotlib import rcParams
+
+    letter = float(rcParams["font.size"]) * axes.figure.dpi / 72  # type: ignore[union-attr]
+    width, height = LETTER_WIDTH * letter * len(text), LETTER_HEIGHT * letter
+    if rotation:
+        width, height = height, width
+    return width / axes.bbox.width, height / axes.bbox.height
 
 
 def mark_theory_borders(axes: Axes, x: Values, shown: Slice) -> None:
@@ -66,23 +97,19 @@ def mark_theory_borders(axes: Axes, x: Values, shown: Slice) -> None:
 
 
 def mark_classes(axes: Axes, x: Values, shown: Slice) -> None:
-    """Draw borders between the classes of the flag, and name each class in its longest interval."""
+    """Shade the intervals of the classes of the flag behind a line; the legend names them."""
     if shown.flag is None:
         return
     upright = axes.get_xaxis_transform()
-    classes = np.nan_to_num(shown.classes, nan=-1)
-    changes = np.flatnonzero(np.diff(classes)) + 1
-    axes.vlines(
-        edges(x)[changes], 0, 1, color="0.5", linewidth=2.5, transform=upright, zorder=1,
-        label=_borders_label(shown) if changes.size else "",
-    )  # fmt: skip
-    intervals = np.split(np.arange(x.size), changes)
-    for code, name in flag_names(shown.flag).items():
-        longest = max((i for i in intervals if classes[i[0]] == code), key=len, default=None)
-        if longest is not None:
-            axes.text(
-                float(x[longest[len(longest) // 2]]), 0.98, hyphenated(name), transform=upright,
-                rotation="vertical", ha="center", va="top", **_outline(3.0, "white"),
+    classes = shown.classes
+    cells = np.repeat(edges(x), 2)[1:-1]
+    names = flag_names(shown.flag)
+    for (code, name), colour in zip(names.items(), cycle(SHADES), strict=False):
+        inside = classes == code
+        if inside.any():
+            axes.fill_between(
+                cells, 0, 1, where=np.repeat(inside, 2).tolist(), transform=upright, zorder=0,
+                color=colour, linewidth=0, label=f"{shown.flag.name}: {hyphenated(name)}",
             )  # fmt: skip
 
 

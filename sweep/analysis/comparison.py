@@ -60,7 +60,9 @@ def compare(
     return errors(dataset, reference(dataset, method, parameters))
 
 
-def compare_slice(shown: Slice, method: str) -> Slice:
+def compare_slice(
+    shown: Slice, method: str, parameters: Mapping[str, float | str] | None = None
+) -> Slice:
     """The slice of the error of what a slice shows, with the flags of the reference.
 
     SweepError as for `compare`, and for a status.
@@ -68,7 +70,7 @@ def compare_slice(shown: Slice, method: str) -> Slice:
     if shown.name == "status":
         raise SweepError("a status has no error: name another output")
     refuse_several_values(shown.output)
-    right = reference(shown.dataset, method)
+    right = reference(shown.dataset, method, parameters)
     found = errors(shown.dataset, right)[[error_name(shown.name), "status"]]
     if not is_flag(shown.output):
         flags = {str(name): right[name] for name in right.data_vars if is_flag(right[name])}
@@ -76,7 +78,8 @@ def compare_slice(shown: Slice, method: str) -> Slice:
         found = found.assign(
             {n: flag.broadcast_like(like).transpose(*like.dims) for n, flag in flags.items()}
         )
-    return replace(shown, dataset=found, name=error_name(shown.name))
+    name = error_name(shown.name)
+    return replace(shown, dataset=found, name=name, view=shown.view.renamed(shown.name, name))
 
 
 def reference(

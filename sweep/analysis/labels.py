@@ -1,29 +1,127 @@
-"""Labels in pictures: quantities, units and names."""
+"""Labels in pictures: symbols, quantities, units and names."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from sweep.analysis.scales import spans_decades
 from sweep.analysis.statistics import label_names
+from sweep.plan import model_in
+from sweep.spec import Model, Parameter, Values
 
 if TYPE_CHECKING:
     import xarray as xr
 
 LABEL_WIDTH = 60  # characters that fit along the shortest axis
+TITLE_WIDTH = 100  # characters that fit above a picture
+SYMBOL = "symbol"  # attribute of a parameter: its symbol as text, or its definition
+GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε", "eps": "ε",
+    "zeta": "ζ", "eta": "η", "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν",
+    "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "psi": "ψ", "omega": "ω",
+    "Omega": "Ω",
+}  # fmt: skip
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+PREFIXES = ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9)
+PREFIXED = re.compile(r"(m|s|g|N|J|W|Pa|Hz)(?=$|[ /])")  # the first unit of a product
+READABLE = 1e-2, 1e4  # the largest number of a label or an axis lies between these
 
 
 def axis_label(variable: xr.DataArray) -> str:
-    """The meaning of a variable up to the first ; or : with its unit, wrapped to fit an axis."""
+    """A parameter's name and symbol, or a meaning up to the first ; or :, and the unit.
+
+    It is wrapped to fit an axis: "friction μ", "β = μκΔz/Δx", "mean of N|v| over the window [W]".
+    """
+    symbol = str(variable.attrs.get(SYMBOL, ""))
     meaning = str(variable.attrs.get("long_name", variable.name))
-    name = meaning.partition(";")[0].partition(":")[0]
-    return textwrap.fill(with_unit(name, variable), LABEL_WIDTH)
+    text = meaning.partition(";")[0].partition(":")[0]
+    if symbol:
+        name = in_words(str(variable.name))
+        text = symbol if symbol_text(name) == symbol.partition(" ")[0] else f"{name} {symbol}"
+    return textwrap.fill(with_unit(text, variable), LABEL_WIDTH)
+
+
+def with_symbols(dataset: xr.Dataset) -> xr.Dataset:
+    """The Dataset with the symbols of its model's parameters as attributes."""
+    model = model_in(dataset.attrs)
+    for parameter in () if model is None else _parameters(model):
+        text = symbol_text(parameter.symbol)
+        if parameter.definition:
+            text += f" = {formula_text(parameter.definition)}"
+        if parameter.name in dataset.coords and text != parameter.name:
+            described = dataset[parameter.name].assign_attrs({SYMBOL: text})
+            dataset = dataset.assign_coords({parameter.name: described})
+    return dataset
+
+
+def _parameters(model: Model) -> list[Parameter]:
+    tables = (model.parameters, *(t.parameters for t in (*model.parameter_sets, *model.methods)))
+    return [parameter for table in tables for parameter in table]
+
+
+def symbol_text(symbol: str) -> str:
+    """A symbol of a model's table as pictures write it: "mu" is "μ", "a0" "a₀", "Delta_z" "Δz"."""
+    head, _, index = symbol.partition("_")
+    letter = head.rstrip("0123456789")
+    text = GREEK.get(letter, letter) + head[len(letter) :].translate(SUBSCRIPTS)
+    if index.isdigit():
+        return text + index.translate(SUBSCRIPTS)
+    return text + index if text == "Δ" or not index else rf"${text}_\mathrm{{{index}}}$"
+
+
+def formula_text(formula: str) -> str:
+    """A product or quotient of symbols as pictures write it: "mu Delta_z/Delta_x" is "μΔz/Δx"."""
+    return re.sub(r"\w+", lambda found: symbol_text(found[0]), formula).replace(" ", "")
+
+
+def readable(values: Values, unit: str) -> tuple[str, float]:
+    """A unit in which values are easy to read, and by what values in `unit` are multiplied.
+
+    A prefix is chosen if the largest value is far from 1, unless the values span decades.
+    """
+    finite = np.abs(values[np.isfinite(values)])
+    largest = float(finite.max(initial=0.0))
+    base, weight = ("g" + unit[2:], 1e3) if unit.startswith("kg") else (unit, 1.0)
+    low, high = READABLE
+    if not PREFIXED.match(base) or not largest or low <= largest < high:
+        return unit, 1.0
+    if spans_decades(finite[finite > 0]) or (base[0] in "sg" and largest >= high):
+        return unit, 1.0
+    fitting = (p for p in PREFIXES if p[1] <= largest * weight * (1 + 1e-9))
+    prefix, size = next(fitting, PREFIXES[-1])
+    return f"{prefix}{base}", weight / size
+
+
+def point_text(dataset: xr.Dataset, without: Iterable[str] = ()) -> str:
+    """The parameters that have one value, unless it is without effect: "mass 1 kg, ..."."""
+    model = model_in(dataset.attrs)
+    tables = [] if model is None else _parameters(model)
+    neutral = {each.name: each.default for each in tables if each.neutral}
+    fixed = (
+        variable
+        for name, variable in dataset.coords.items()
+        if not variable.ndim and variable.dtype.kind in "iuf" and name not in {*without}
+    )
+    texts = (
+        f"{in_words(str(each.name))} {quantity(each)}"
+        for each in fixed
+        if not np.isnan(float(each)) and neutral.get(str(each.name)) != float(each)
+    )
+    return ", ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in texts)
 
 
 def unit(variable: xr.DataArray) -> str:
     """The unit as printed, "" if dimensionless: "m/s^2" becomes "m/s²"."""
-    text = str(variable.attrs.get("units", "1"))
+    return unit_text(str(variable.attrs.get("units", "1")))
+
+
+def unit_text(text: str) -> str:
+    """A unit as printed, "" for "1"."""
     return "" if text == "1" else text.replace("^2", "²").replace("^3", "³")
 
 
@@ -34,10 +132,12 @@ def with_unit(text: str, variable: xr.DataArray) -> str:
 
 
 def quantity(variable: xr.DataArray) -> str:
-    """A single value with its unit, or its name."""
+    """A single value in a readable unit, or its name."""
     if names := label_names(variable):
         return names[int(variable)]
-    return f"{float(variable):.6g} {unit(variable)}".rstrip()
+    value = float(variable)
+    shown, factor = readable(np.array([value]), str(variable.attrs.get("units", "1")))
+    return f"{value * factor:.6g} {unit_text(shown)}".rstrip()
 
 
 def values_of(dataset: xr.Dataset, names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""How values lie on an axis: its scale, the cells around the values, and room for names."""
+"""How values lie on an axis: its scale, and the cells around the values."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from sweep.spec import Values
 
 LOG_DECADES = 3.0  # a positive output that spans more decades is drawn on a logarithmic scale
 MAX_UNEVENNESS_RATIO = 0.6  # unevenness of steps on a logarithmic scale over that on a linear one
+ROUNDING = 1e-6  # share of the values that is not drawn over the whole height of a picture
+CONSTANT = 0.1  # height of a picture of a constant, as a share of its value
+OUTLIERS, FAR = 0.01, 0.5  # share of a sample at each end, and how far beyond the rest it may be
 CUT_OFF = 0.01  # share of the positive values that may lie below a logarithmic scale
 BESIDE_ZERO = 0.05  # share of the positive values that may be arbitrarily small, beside zeros
-FINEST_GRID = 40  # cells per side of the grid on which room for a name is searched
 
 
 def scale(values: Values) -> str:
@@ -22,9 +24,9 @@ def scale(values: Values) -> str:
     return "log" if even else "linear"
 
 
-def edges(values: Values) -> Values:
+def edges(values: Values, kind: str | None = None) -> Values:
     """Borders of the cells around values, shape (n + 1,), halfway on the scale of their axis."""
-    if scale(values) == "log":
+    if (kind or scale(values)) == "log":
         return np.exp(_halfway(np.log(values)))
     return _halfway(values)
 
@@ -37,6 +39,28 @@ def evenly(count: int, most: int) -> NDArray[np.intp]:
 def spans_decades(values: Values) -> bool:
     """Whether values need a logarithmic scale: all positive, over more than LOG_DECADES decades."""
     return bool(values.size and values.min() > 0 and values.max() > 10**LOG_DECADES * values.min())
+
+
+def without_rounding(values: Values) -> tuple[float, float]:
+    """Limits of a linear scale: the ends, or wider if values differ by little more than rounding."""
+    low, high = float(values.min()), float(values.max())
+    size = max(abs(low), abs(high))
+    if high - low > ROUNDING * size:
+        return low, high
+    return (low + high - size * CONSTANT) / 2, (low + high + size * CONSTANT) / 2
+
+
+def without_outliers(values: Values) -> tuple[float, float]:
+    """Limits of a linear scale for a sample: without the few values far beyond all others."""
+    low, high = without_rounding(values)
+    least, greatest = (float(end) for end in np.quantile(values, [OUTLIERS, 1 - OUTLIERS]))
+    width = greatest - least
+    if width <= ROUNDING * max(abs(low), abs(high)):
+        return low, high
+    return (
+        least if least - low > FAR * width else low,
+        greatest if high - greatest > FAR * width else high,
+    )
 
 
 def leaves_zeros_apart(values: Values) -> bool:
@@ -62,26 +86,6 @@ def decades(values: Values) -> tuple[float, float]:
     low = np.floor(np.log10(np.quantile(positive, CUT_OFF)))
     high = np.ceil(np.log10(positive.max()))
     return float(10.0**low), float(10.0 ** max(high, low + 1))
-
-
-def roomiest_cell(region: NDArray[np.bool_]) -> tuple[int, int] | None:
-    """The cell of a region that is farthest from everything outside it.
-
-    Distances are shares of each side; those along x count half, since names are wider than high.
-    The grid is thinned to FINEST_GRID cells per side; None if no cell of the region is on it.
-    """
-    strides = [-(-n // FINEST_GRID) for n in region.shape]
-    coarse = np.pad(region[:: strides[0], :: strides[1]], 1)
-    inside, outside = np.argwhere(coarse), np.argwhere(~coarse)
-    if not inside.size:
-        return None
-    size = np.array([2.0, 1.0]) * coarse.shape
-    apart = (inside[:, None, :] - outside[None, :, :]) / size
-    room = np.min(np.sum(apart**2, axis=-1), axis=1)
-    roomiest = inside[room > 0.999 * room.max()]  # a long band has many such cells
-    off = (roomiest - roomiest.mean(axis=0)) / size
-    best = roomiest[np.argmin(np.sum(off**2, axis=1))] - 1
-    return int(best[0]) * strides[0], int(best[1]) * strides[1]
 
 
 def _positive(values: Values) -> Values:

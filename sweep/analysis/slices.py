@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,11 @@ from sweep.analysis.cells import (
     parameters_along,
     refuse_cut_of_sample,
 )
+from sweep.analysis.kept_axes import check_names, drawn_over, kept_axes, kept_labels
+from sweep.analysis.labels import TITLE_WIDTH, point_text, quantity, readable, with_symbols
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
 from sweep.analysis.statistics import labels_of, with_codes
+from sweep.analysis.view import View, factor
 from sweep.errors import SweepError
 from sweep.spec import POINT, Status, Values, index_name
 from sweep.summary import blocks
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
 
 MAX_GRID_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
 MAX_COUNTED = 2**26  # points of which the statuses are counted where only some are drawn
-MAX_LABELS = 8  # of a dimension that is drawn as lines
 MAX_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # values left on each axis, by the number of axes shown
 
 
@@ -55,16 +58,41 @@ class Slice:
     thinned: bool = False  # whether only some of the points over the axes shown are drawn
     counts: Mapping[Status, int] | None = None  # of all points over the axes, if they are counted
     labels: frozenset[str] = frozenset()  # axes that only the output has, such as `quantile`
+    view: View = field(default_factory=View)
+    shared: Values | None = None  # values of all panels of a picture, if they share one scale
     instead_of: tuple[str, ...] = ()  # outputs that have no finite value, so that this one is shown
 
     @property
     def output(self) -> xr.DataArray:
-        return self.dataset[self.name]
+        """The output, in the unit in which it is shown."""
+        return self.variable(self.name)
 
     @property
     def axes(self) -> tuple[xr.DataArray, ...]:
-        dims = (str(name) for name in self.output.dims)
-        return tuple(self.dataset[name] for name in dims if name != index_name(self.name))
+        """The axes shown, in the units in which they are shown."""
+        dims = (str(name) for name in self.dataset[self.name].dims)
+        return tuple(self.variable(name) for name in dims if name != index_name(self.name))
+
+    def variable(self, name: str) -> xr.DataArray:
+        """A variable in the unit in which it is shown: as chosen, or a readable one."""
+        unit, share = self.scales(name)
+        if share == 1:
+            return self.dataset[name].assign_attrs({"units": unit})
+        values = self.dataset[name] * share
+        if name in values.coords:  # arithmetic leaves a dimension's own coordinate as it was
+            values = values.assign_coords({name: values.values})
+        return values.assign_attrs({**self.dataset[name].attrs, "units": unit})
+
+    def scales(self, name: str) -> tuple[str, float]:
+        """The unit in which a variable is shown, and by what its SI values are multiplied."""
+        variable = self.dataset[name]
+        unit = str(variable.attrs.get("units", "1"))
+        chosen = self.view.unit.get(name)
+        if chosen is not None:
+            return chosen, factor(unit, chosen, name)
+        if variable.dtype.kind != "f" or is_flag(variable):
+            return unit, 1.0
+        return readable(variable.values, unit)
 
     @property
     def has_several_values(self) -> bool:
@@ -73,11 +101,16 @@ class Slice:
 
     @property
     def values(self) -> Values:
-        """The output, NaN where a point has no value; for the status, indices into `names`."""
+        """The output as shown, NaN without a value; for the status, indices into `names`."""
         if self.name != "status":
-            return self._where_ok(self.name)
+            return self._where_ok(self.name) * self.scales(self.name)[1]
         _, places = np.unique(self.output.values, return_inverse=True)
         return places.reshape(self.output.shape).astype(np.float64)
+
+    @property
+    def scaled(self) -> Values:
+        """The values that set the scale of the picture: its own, or those of all panels."""
+        return self.values if self.shared is None else self.shared
 
     @property
     def names(self) -> dict[int, str]:
@@ -125,11 +158,19 @@ class Slice:
             if values.dtype.kind in "iuf" and set(values.dims) <= set(like.dims)
         }
 
-    def title(self, subject: str) -> str:
-        """The title of a picture: the model, the subject, and where other axes are cut."""
+    def title(self, subject: str, without: Collection[str] = ()) -> str:
+        """The title of a picture: the model, the subject, the cuts, and the fixed parameters.
+
+        Those named in `without` are left out, as they differ between panels.
+        """
+        if self.view.title is not None:
+            return self.view.title
         title = f"{self.dataset.attrs.get('model', 'sweep')}: {subject}"
-        cuts = ", ".join(f"{axis} = {value}" for axis, value in self.cuts.items())
-        return f"{title} at {cuts}" if cuts else title
+        places = {axis: value for axis, value in self.cuts.items() if axis not in without}
+        cuts = ", ".join(f"{axis} = {value}" for axis, value in places.items())
+        head = f"{title} at {cuts}" if cuts else title
+        fixed = point_text(self.dataset, without={*self.cuts, *without})
+        return "\n".join([head, *textwrap.wrap(fixed, TITLE_WIDTH)])
 
     def _where_ok(self, name: str) -> Values:
         values = self.dataset[name].values.astype(np.float64)
@@ -145,10 +186,12 @@ def cut(
     over: Sequence[str] = (),
     *,
     computed: bool = False,
+    view: View | None = None,
 ) -> Slice:
     """The slice that shows `output`, by default the first real one.
 
-    The two longest axes that `at` does not name are kept; the others are cut at the value nearest
+    The axes that `view` chooses are kept, and if these are fewer than two the longest others that
+    `at` does not name; the remaining ones are cut at the value nearest
     to that in `at`, or at their middle. Long axes are thinned evenly (MAX_VALUES). A sample is
     shown over one or two of its parameters, `over`, by default the first two; a single one becomes
     an axis. Refined points over several axes become a grid (`on_grid`), except with `over` or if
@@ -158,15 +201,19 @@ def cut(
     are infinite wherever they have a value are passed over (`instead_of`).
     """
     _refuse_kinds(dataset, output, at, over)
-    dataset = with_codes(dataset)
+    dataset = with_symbols(with_codes(dataset))
     names = _output_names(dataset, output)
-    first = shown = _cut(dataset, names[0], at, over, computed=computed)
+    view = view or View()
+    first = shown = _cut(dataset, names[0], at, over, view, computed=computed)
     for i, name in enumerate(names[1:], start=1):
         if not _is_infinite(shown):
             break
-        shown = _cut(dataset, name, at, over, computed=computed)
+        shown = _cut(dataset, name, at, over, view, computed=computed)
         shown = replace(shown, instead_of=tuple(names[:i]))
-    return first if _is_infinite(shown) else shown
+    shown = first if _is_infinite(shown) else shown
+    drawn = [*(shown.over or (str(axis.name) for axis in shown.axes)), shown.name]
+    view.check(drawn)
+    return shown
 
 
 def output_name(dataset: xr.Dataset, output: str | None) -> str:
@@ -181,7 +228,13 @@ def _is_infinite(shown: Slice) -> bool:
 
 
 def _cut(
-    dataset: xr.Dataset, name: str, at: Mapping[str, float], over: Sequence[str], *, computed: bool
+    dataset: xr.Dataset,
+    name: str,
+    at: Mapping[str, float],
+    over: Sequence[str],
+    view: View,
+    *,
+    computed: bool,
 ) -> Slice:
     """The slice that shows the output of this name."""
     refined = None
@@ -191,14 +244,14 @@ def _cut(
     refuse_cut_of_sample(dataset, at)
     at = by_number(dataset, at)
     inners = {index_name(str(each)) for each in dataset.data_vars} - {*dataset.coords}
-    _check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
+    check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
     inner = index_name(name)
     axes = {str(axis): size for axis, size in dataset[name].sizes.items() if axis != inner}
     labels = [label for label in labels_of(dataset, name) if label in axes]
     cells = {axis: size for axis, size in axes.items() if axis not in labels}
-    kept = _kept_axes(cells, at, 1 if several else 2, dataset)
-    kept += _kept_labels({label: axes[label] for label in labels}, at, len(kept))
-    over = _over(dataset, kept, over, 1 if several else 2)
+    kept = kept_axes(cells, at, 1 if several else 2, dataset, view)
+    kept += kept_labels({label: axes[label] for label in labels}, at, len(kept))
+    over = drawn_over(dataset, kept, over, 1 if several else 2)
     scattered: set[str] = set()
     if len(over) == 1:
         scattered = set(over) if len(parameters_along(dataset, kept[0])) > 1 else set()
@@ -218,8 +271,11 @@ def _cut(
     shown = dataset.isel(steps).load()
     thinned = any(shown.sizes[axis] < dataset.sizes[axis] for axis in kept)
     shown, infinite = _without_infinite(shown, over or kept)
+    if view.axes:
+        shown = shown.transpose(*kept, ...)
     return Slice(
         dataset=shown.sortby(kept) if kept else shown,
+        view=view,
         name=name,
         cuts={axis: cut_text(shown, axis, together[axis]) for axis in places},
         numbered=numbered | scattered,
@@ -309,58 +365,9 @@ def _output_names(dataset: xr.Dataset, output: str | None) -> list[str]:
     """The output, or those that may be shown by default, the first choice first."""
     names = [str(name) for name in dataset.data_vars if name != "status"]
     if output is not None:
-        _check_names("output", [output], [*names, "status"])
+        check_names("output", [output], [*names, "status"])
         return [output]
     real = [name for name in names if dataset[name].dtype.kind == "f"]
     if not names:
         raise SweepError("nothing to draw: the sweep has no output but its status")
     return real or names[:1]
-
-
-def _check_names(kind: str, given: Iterable[str], known: Iterable[object]) -> None:
-    choices = [str(name) for name in known]
-    for name in given:
-        if name not in choices:
-            cure = wording.nearest(name, choices)
-            raise SweepError(f"this sweep has no {kind} {name!r}: {cure}")
-
-
-def _kept_axes(
-    sizes: Mapping[str, int], at: Mapping[str, float], most: int, dataset: xr.Dataset
-) -> list[str]:
-    """The longest axes, at most this many, that `at` does not cut, in the order of the sweep.
-
-    A sample is shown by itself: beside axes, at the cell where these are cut.
-    """
-    free = [axis for axis in sizes if axis not in at]
-    if sizes.get(POINT, 1) > 1 and POINT in free and parameters_along(dataset, POINT):
-        return [POINT]
-    longest = sorted(free, key=lambda axis: sizes[axis], reverse=True)[:most]
-    return [axis for axis in free if axis in longest and sizes[axis] > 1]
-
-
-def _kept_labels(sizes: Mapping[str, int], at: Mapping[str, float], n_kept: int) -> list[str]:
-    """The longest labelled dimension that is drawn: as bars, or as lines over a single axis."""
-    free = [label for label, size in sizes.items() if label not in at and size > 1]
-    most = {0: math.inf, 1: MAX_LABELS}.get(n_kept, 0)
-    fitting = [label for label in free if sizes[label] <= most]
-    return sorted(fitting, key=lambda label: sizes[label])[-1:]
-
-
-def _over(
-    dataset: xr.Dataset, kept: Sequence[str], asked: Sequence[str], most: int
-) -> tuple[str, ...]:
-    sampled = parameters_along(dataset, kept[0]) if len(kept) == 1 else []
-    if asked and not sampled:
-        raise SweepError(
-            "--over draws a sample over its parameters, and this sweep has no sample: leave it out"
-        )
-    _check_names("sampled parameter", asked, sampled)
-    if most == 1 and len(asked) > 1:
-        raise SweepError(
-            "an output with several values at each point is drawn over one parameter, not "
-            f"{', '.join(asked)}"
-        )
-    if len(set(asked)) != len(asked) or len(asked) > 2:
-        raise SweepError(f"a sample is drawn over one or two parameters, not {', '.join(asked)}")
-    return tuple(asked or sampled[:most])

@@ -59,13 +59,13 @@ def label_names(variable: xr.DataArray) -> list[str]:
     return list(variable.attrs.get(LABEL_NAMES, ()))
 
 
-def draw_band(axes: Axes, x: Values, dataset: xr.Dataset, name: str) -> None:
-    """Draw the band between the lowest and the highest quantile behind a mean."""
+def draw_band(axes: Axes, x: Values, dataset: xr.Dataset, name: str, share: float = 1.0) -> None:
+    """Draw the band between the lowest and the highest quantile, times `share`, behind a mean."""
     quantile = f"{name.removesuffix('_mean')}_quantile"
     if not name.endswith("_mean") or quantile not in dataset or dataset["quantile"].size < 2:
         return
     levels = dataset["quantile"].values
-    low, high = (dataset[quantile].isel(quantile=i).values for i in (0, -1))
+    low, high = (share * dataset[quantile].isel(quantile=i).values for i in (0, -1))
     label = f"{100 * levels[0]:g} % to {100 * levels[-1]:g} % of the points"
     axes.fill_between(x, low, high, alpha=0.25, linewidth=0, label=label)
     axes.lines[0].set_label("mean")

@@ -105,15 +105,15 @@ def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
     raise SweepError(f"there is no {kind} {name!r}; {nearest(name, choices)}")
 
 
-def named(texts: Iterable[str] | None) -> dict[str, str]:
-    """The texts of `--at NAME=VALUE` by name."""
+def named(texts: Iterable[str] | None, option_name: str = "--at") -> dict[str, str]:
+    """The texts of `--at NAME=VALUE`, or of another option of that form, by name."""
     values: dict[str, str] = {}
     for text in texts or ():
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value):
-            raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--at")
+            raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint=option_name)
         if name in values:
-            raise typer.BadParameter(f"{name} is given twice", param_hint="--at")
+            raise typer.BadParameter(f"{name} is given twice", param_hint=option_name)
         values[name] = value
     return values
 

@@ -71,7 +71,7 @@ COMMON = (
 )  # fmt: skip
 
 DELTA = Parameter(
-    name="delta", symbol="delta", unit="1", minimum=0, open_minimum=True,
+    name="delta", symbol="delta", unit="1", minimum=0, open_minimum=True, definition="Delta_z/d0",
     meaning="normal amplitude over mean indentation; above 1, contact is lost in part of the cycle",
 )  # fmt: skip
 EXPONENT = Parameter(
@@ -81,6 +81,7 @@ EXPONENT = Parameter(
 
 DIMENSIONLESS = ParameterSet(name="dimensionless", scaled=True, parameters=(
     Parameter(name="beta", symbol="beta", unit="1", minimum=0, infinite=True,
+              definition="mu kappa Delta_z/Delta_x",
               meaning="friction coefficient times kappa times normal over tangential amplitude"),
     DELTA,
     replace(EXPONENT, default=2.0),

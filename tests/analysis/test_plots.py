@@ -118,7 +118,7 @@ def test_labels_end_before_the_explanation(surface):
     told = "length of a time step; at most a tenth of the period: " + 20 * "and so on, "
     axis = surface["friction"].assign_attrs(long_name=told, units="N s/m")
     figure = plots.draw(surface.assign_coords(friction=axis))
-    assert figure.axes[0].get_xlabel() == "length of a time step [N\N{NO-BREAK SPACE}s/m]"
+    assert figure.axes[0].get_xlabel() == "length of a time step μ [N\N{NO-BREAK SPACE}s/m]"
     longest = surface["friction"].assign_attrs(long_name=20 * "and so on, ")
     assert all(within(plots.draw(surface.assign_coords(friction=longest))).values())
 
@@ -133,8 +133,8 @@ def test_missing_folders_are_created(surface, tmp_path, suffix):
 def test_a_map_has_labels_units_and_scales(surface):
     figure = plots.draw(surface)
     axes, bar = figure.axes
-    assert axes.get_xlabel() == "Coulomb friction coefficient"
-    assert axes.get_ylabel() == "amplitude of the plane's acceleration [m/s²]"
+    assert axes.get_xlabel() == "Coulomb friction coefficient μ"
+    assert axes.get_ylabel() == "amplitude of the plane's acceleration a₀ [m/s²]"
     assert bar.get_ylabel() == "mean of N|v| over the window [W]"
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
     assert axes.get_title(loc="left") == "friction_oscillator: wear_power"
@@ -486,8 +486,8 @@ def test_a_sample_is_drawn_as_dots_over_two_parameters(sample):
     places = np.array([sample["base_acceleration"], sample["friction"]]).T
     assert np.array_equal(dots.get_offsets(), places)
     assert np.array_equal(dots.get_array(), sample["wear_power"])
-    assert axes.get_ylabel() == "Coulomb friction coefficient"
-    assert axes.get_xlabel() == "amplitude of the plane's acceleration [m/s²]"
+    assert axes.get_ylabel() == "Coulomb friction coefficient μ"
+    assert axes.get_xlabel() == "amplitude of the plane's acceleration a₀ [m/s²]"
 
 
 def test_points_of_a_sample_without_a_value_are_crosses():

@@ -1,0 +1,108 @@
+"""The colours of an output: its scale and limits, zeros apart, and the bar beside the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sweep.analysis.class_borders import hyphenated
+from sweep.analysis.labels import axis_label
+from sweep.analysis.scales import (
+    decades,
+    leaves_zeros_apart,
+    spans_decades,
+    without_outliers,
+    without_rounding,
+)
+from sweep.analysis.slices import Slice
+from sweep.analysis.ticks import plain_ticks
+from sweep.spec import Values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.figure import Figure
+
+ZERO: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
+
+
+def colours(shown: Slice) -> dict[str, Any]:
+    """The colour map and the norm of the output, as arguments of matplotlib."""
+    import matplotlib
+    from matplotlib.colors import BoundaryNorm, LogNorm, Normalize
+
+    limits = shown.view.limits_of(shown.name, str(shown.output.attrs.get("units", "1")))
+    if limits is not None and not shown.names:
+        kind = LogNorm if _is_logarithmic(shown) else Normalize
+        return {"cmap": "viridis", "norm": kind(*limits)}
+    if has_zeros_apart(shown):
+        palette = matplotlib.colormaps["viridis"].with_extremes(under=ZERO["facecolor"])
+        return {"cmap": palette, "norm": LogNorm(*decades(shown.scaled))}
+    if not shown.names:
+        return {"cmap": "viridis", "norm": _norm(shown.values)}
+    codes = sorted(shown.names)
+    between = [codes[0] - 0.5, *(code + 0.5 for code in codes)]
+    palette = matplotlib.colormaps["viridis"].resampled(len(codes))
+    return {"cmap": palette, "norm": BoundaryNorm(between, len(codes))}
+
+
+def _norm(shown: Slice) -> Normalize:
+    from matplotlib.colors import LogNorm, Normalize
+
+    finite = shown.scaled[np.isfinite(shown.scaled)]
+    if _is_logarithmic(shown):
+        finite = finite[finite > 0]
+        return LogNorm(finite.min(), finite.max()) if finite.size else LogNorm(0.1, 1.0)
+    if not finite.size:
+        return Normalize(0.0, 1.0)
+    return Normalize(*(without_outliers(finite) if shown.over else without_rounding(finite)))
+
+
+def _is_logarithmic(shown: Slice) -> bool:
+    return shown.name in shown.view.log or spans_decades(shown.scaled[np.isfinite(shown.scaled)])
+
+
+def visible(shown: Slice) -> Values:
+    """The values as coloured: small ones at the end of the scale, zeros below it.
+
+    Outside a logarithmic scale they would be masked, and hatched like missing values.
+    """
+    values = shown.values
+    if not has_zeros_apart(shown):
+        return values
+    low, _ = decades(shown.scaled)
+    return np.where(values == 0, 0.1 * low, np.maximum(values, low))
+
+
+def draw_colour_bar(
+    figure: Figure, axes: Axes | Sequence[Axes], mesh: ScalarMappable, shown: Slice
+) -> None:
+    """Draw the bar that says which value a colour stands for, beside one or several panels."""
+    values = shown.scaled[np.isfinite(shown.scaled)]
+    low, high = mesh.get_clim()
+    beyond = (low is not None and np.any(values < low), high is not None and np.any(values > high))
+    is_cut = not (shown.names or has_zeros_apart(shown))
+    extend = {(1, 0): "min", (0, 1): "max", (1, 1): "both"}.get((int(beyond[0]), int(beyond[1])))
+    bar = figure.colorbar(
+        mesh, ax=axes, label=axis_label(shown.output), extend=(is_cut and extend) or "neither"
+    )  # type: ignore[arg-type]
+    if names := shown.names:
+        bar.set_ticks(list(names), labels=[hyphenated(name) for name in names.values()])
+        bar.ax.tick_params(length=0)
+    else:
+        plain_ticks(bar.ax.yaxis)
+
+
+def has_zeros_apart(shown: Slice) -> bool:
+    """Whether positive values are drawn on a logarithmic scale and zeros apart from them."""
+    if shown.names or shown.has_several_values:
+        return False
+    return is_error(shown) or leaves_zeros_apart(shown.scaled)
+
+
+def is_error(shown: Slice) -> bool:
+    """Whether a slice shows relative errors."""
+    return "against" in shown.dataset.attrs and not shown.names

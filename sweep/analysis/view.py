@@ -1,0 +1,141 @@
+"""How a picture is drawn where that is chosen: axes, scales, limits, units and title."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
+from typing import Any, TypedDict
+
+from sweep.errors import SweepError
+from sweep.units import UnknownUnitError, parse, registry
+from sweep.wording import nearest, shown
+
+Limits = tuple[float | str, float | str]
+
+
+class ViewKeywords(TypedDict, total=False):
+    """The fields of a View, as keywords."""
+
+    x: str | None
+    y: str | None
+    lines: str | None
+    facet: str | None
+    log: Sequence[str]
+    limits: Mapping[str, Limits]
+    unit: Mapping[str, str]
+    title: str | None
+
+
+@dataclass(frozen=True)
+class View:
+    """What is chosen of a picture; all names are those of axes or of the output.
+
+    `x` is drawn to the right; `y` upwards, on a map; or a line is drawn for each value of `lines`.
+    There is a panel for each value of `facet`. Limits are numbers in the unit that is shown, or
+    texts with a unit.
+    """
+
+    x: str | None = None
+    y: str | None = None
+    lines: str | None = None
+    facet: str | None = None
+    log: Sequence[str] = ()
+    limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
+    unit: Mapping[str, str] = field(default_factory=dict[str, str])
+    title: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("limits", "unit"):
+            if not isinstance(getattr(self, name), Mapping):
+                text = shown(getattr(self, name))
+                raise SweepError(f"{name}={text} is not a mapping. Give values by name, as a dict")
+        if isinstance(self.log, str):
+            raise SweepError(f"log={self.log!r} is not a list of names")
+        if self.y is not None and self.lines is not None:
+            raise SweepError("--y draws a map and --lines draws lines: leave out one of the two")
+        options = {"x": self.x, "y": self.y, "lines": self.lines, "facet": self.facet}
+        chosen: dict[str, str] = {}
+        for option, name in options.items():
+            if name is None:
+                continue
+            if name in chosen:
+                raise SweepError(
+                    f"{name} is chosen twice, by --{chosen[name]} and --{option}: choose another "
+                    "axis for one of them"
+                )
+            chosen[name] = option
+
+    @property
+    def axes(self) -> list[str]:
+        """The chosen axes, the one drawn to the right first."""
+        return [name for name in (self.x, self.y or self.lines) if name is not None]
+
+    def check(self, drawn: Iterable[str]) -> None:
+        """SweepError if a name is neither that of an axis that is drawn nor that of the output."""
+        names = list(drawn)
+        for option in ("log", "limits", "unit"):
+            for name in getattr(self, option):
+                if name not in names:
+                    cure = nearest(name, names)
+                    raise SweepError(f"--{option} names {name}, which is not drawn; {cure}")
+
+    def renamed(self, output: str, other: str) -> View:
+        """The same with another name for the output."""
+
+        def rename(name: str) -> str:
+            return other if name == output else name
+
+        return replace(
+            self,
+            log=[rename(name) for name in self.log],
+            limits={rename(name): pair for name, pair in self.limits.items()},
+            unit={rename(name): unit for name, unit in self.unit.items()},
+        )
+
+    def limits_of(self, name: str, unit: str) -> tuple[float, float] | None:
+        """The limits of an axis or output that is shown in `unit`, if they are chosen."""
+        if name not in self.limits:
+            return None
+        pair: Any = self.limits[name]
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise SweepError(f"--limits of {name} are {shown(pair)}: give a lower and an upper one")
+        low, high = (_in_unit(name, end, unit) for end in pair)
+        if not low < high:
+            raise SweepError(f"--limits of {name}: {low:g} is not below {high:g}; exchange them")
+        return low, high
+
+
+def view_of(keywords: ViewKeywords) -> View:
+    """The View with these fields; SweepError for unknown ones."""
+    known = [each.name for each in fields(View)]
+    for name in keywords:
+        if name not in known:
+            raise SweepError(f"plot takes no {name}=...; {nearest(name, known)}")
+    return View(**keywords)
+
+
+def factor(unit: str, shown_in: str, name: str) -> float:
+    """How many of one unit another one is; SweepError if they measure different things."""
+    try:
+        source, target = (parse("" if text == "1" else text) for text in (unit, shown_in))
+        return float(registry().Quantity(Decimal(1), source).to(target).magnitude)
+    except UnknownUnitError as error:
+        raise SweepError(f"--unit of {name}: {error}") from None
+    except Exception as error:  # pint's errors have several bases
+        own = "has no unit" if unit == "1" else f"is in {unit}"
+        raise SweepError(
+            f"--unit of {name}: it {own}, and cannot be shown in {shown_in!r}"
+        ) from error
+
+
+def _in_unit(name: str, end: object, unit: str) -> float:
+    """A limit as a number in a unit: texts may have a unit of their own."""
+    number, _, own = str(end).strip().partition(" ") if isinstance(end, str) else (end, "", "")
+    try:
+        value = float(number)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise SweepError(
+            f"--limits of {name}: {end!r} is not a number, or a number and a unit such as '2 mm'"
+        ) from None
+    return value * factor(own.strip(), unit, name) if own else value
