@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep import wording
-from sweep.analysis.labels import quantity, with_unit
+from sweep.analysis.labels import axis_label, quantity, with_unit
 from sweep.analysis.saving import save
 from sweep.analysis.scales import evenly, scale
 from sweep.analysis.slices import Slice, cut, flag_names
@@ -103,10 +103,11 @@ def draw_backbone(
 
 
 def _draw_curves(axes: Axes, shown: Slice, per: str | None) -> None:
-    curves, energies = shown.dataset, shown.dataset[ENERGY].values
-    frequencies = curves[FREQUENCY].copy(data=shown.values)
-    axes.set(xscale=scale(energies), xlabel=with_unit(ENERGY, curves[ENERGY]))
-    axes.set_ylabel(with_unit(FREQUENCY, curves[FREQUENCY]))
+    curves, along = shown.dataset, shown.variable(ENERGY)
+    energies: Values = along.values
+    frequencies = shown.output.copy(data=shown.values)
+    axes.set(xscale=scale(energies), xlabel=axis_label(along))
+    axes.set_ylabel(with_unit(FREQUENCY, frequencies))
     if per is None or per not in frequencies.dims:
         _draw_curve(axes, energies, frequencies.values, _unstable(curves), {})
         return

@@ -7,6 +7,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sweep.analysis.room import Region, place_for, region_in
 from sweep.analysis.scales import edges
@@ -53,11 +54,28 @@ def name_classes(axes: Axes, sides: Values, heights: Values, shown: Slice) -> No
     across = np.column_stack([sides, np.full(sides.size, heights[0])])
     up = np.column_stack([np.full(heights.size, sides[0]), heights])
     columns, rows = shares.transform(across)[:, 0], shares.transform(up)[:, 1]
+    crossed = _crossed_by_theory(shown)
     for number, (code, name) in enumerate(names.items(), start=1):
         region = region_in(shown.classes == code, columns, rows)
-        if region.any() and not _write(axes, region, hyphenated(name), (0, 90)):
-            _write(axes, region, str(number), (0,))
-            axes.plot([], [], " ", label=f"{number}: {hyphenated(name)}")
+        free = region & ~region_in(crossed, columns, rows)
+        if not region.any() or any(
+            _write(axes, each, hyphenated(name), (0, 90)) for each in (free, region)
+        ):
+            continue
+        _write(axes, region, str(number), (0,))
+        axes.plot([], [], " ", label=f"{number}: {hyphenated(name)}")
+
+
+def _crossed_by_theory(shown: Slice) -> NDArray[np.bool_]:
+    """Whether a border known from theory passes between a cell of a map and a neighbour."""
+    crossed = np.zeros(shown.classes.shape, dtype=bool)
+    for line in _theory_borders(shown).values():
+        for axis in (0, 1):
+            change = np.diff(line >= 0, axis=axis)
+            ahead, behind = ([(0, 0), (0, 0)] for _ in range(2))
+            ahead[axis], behind[axis] = (0, 1), (1, 0)
+            crossed |= np.pad(change, ahead) | np.pad(change, behind)
+    return crossed
 
 
 def _write(axes: Axes, region: Region, text: str, rotations: tuple[int, ...]) -> bool:

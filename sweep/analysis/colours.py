@@ -32,17 +32,13 @@ ZERO: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
 def colours(shown: Slice) -> dict[str, Any]:
     """The colour map and the norm of the output, as arguments of matplotlib."""
     import matplotlib
-    from matplotlib.colors import BoundaryNorm, LogNorm, Normalize
+    from matplotlib.colors import BoundaryNorm, LogNorm
 
-    limits = shown.view.limits_of(shown.name, str(shown.output.attrs.get("units", "1")))
-    if limits is not None and not shown.names:
-        kind = LogNorm if _is_logarithmic(shown) else Normalize
-        return {"cmap": "viridis", "norm": kind(*limits)}
     if has_zeros_apart(shown):
         palette = matplotlib.colormaps["viridis"].with_extremes(under=ZERO["facecolor"])
-        return {"cmap": palette, "norm": LogNorm(*decades(shown.scaled))}
+        return {"cmap": palette, "norm": LogNorm(*_ends_beside_zeros(shown))}
     if not shown.names:
-        return {"cmap": "viridis", "norm": _norm(shown.values)}
+        return {"cmap": "viridis", "norm": _norm(shown)}
     codes = sorted(shown.names)
     between = [codes[0] - 0.5, *(code + 0.5 for code in codes)]
     palette = matplotlib.colormaps["viridis"].resampled(len(codes))
@@ -53,16 +49,16 @@ def _norm(shown: Slice) -> Normalize:
     from matplotlib.colors import LogNorm, Normalize
 
     finite = shown.scaled[np.isfinite(shown.scaled)]
-    if _is_logarithmic(shown):
-        finite = finite[finite > 0]
-        return LogNorm(finite.min(), finite.max()) if finite.size else LogNorm(0.1, 1.0)
-    if not finite.size:
-        return Normalize(0.0, 1.0)
+    limits = shown.limits(shown.name)
+    if spans_decades(finite):
+        return LogNorm(*(limits or (finite.min(), finite.max())))
+    if limits is not None or not finite.size:
+        return Normalize(*(limits or (0.0, 1.0)))
     return Normalize(*(without_outliers(finite) if shown.over else without_rounding(finite)))
 
 
-def _is_logarithmic(shown: Slice) -> bool:
-    return shown.name in shown.view.log or spans_decades(shown.scaled[np.isfinite(shown.scaled)])
+def _ends_beside_zeros(shown: Slice) -> tuple[float, float]:
+    return shown.limits(shown.name) or decades(shown.scaled)
 
 
 def visible(shown: Slice) -> Values:
@@ -73,7 +69,7 @@ def visible(shown: Slice) -> Values:
     values = shown.values
     if not has_zeros_apart(shown):
         return values
-    low, _ = decades(shown.scaled)
+    low, _ = _ends_beside_zeros(shown)
     return np.where(values == 0, 0.1 * low, np.maximum(values, low))
 
 
@@ -83,9 +79,9 @@ def draw_colour_bar(
     """Draw the bar that says which value a colour stands for, beside one or several panels."""
     values = shown.scaled[np.isfinite(shown.scaled)]
     low, high = mesh.get_clim()
-    beyond = (low is not None and np.any(values < low), high is not None and np.any(values > high))
+    beyond = int(np.any(values < low)), int(np.any(values > high))
     is_cut = not (shown.names or has_zeros_apart(shown))
-    extend = {(1, 0): "min", (0, 1): "max", (1, 1): "both"}.get((int(beyond[0]), int(beyond[1])))
+    extend = {(1, 0): "min", (0, 1): "max", (1, 1): "both"}.get(beyond)
     bar = figure.colorbar(
         mesh, ax=axes, label=axis_label(shown.output), extend=(is_cut and extend) or "neither"
     )  # type: ignore[arg-type]
@@ -100,6 +96,8 @@ def has_zeros_apart(shown: Slice) -> bool:
     """Whether positive values are drawn on a logarithmic scale and zeros apart from them."""
     if shown.names or shown.has_several_values:
         return False
+    if shown.name in shown.view.log:
+        return True
     return is_error(shown) or leaves_zeros_apart(shown.scaled)
 
 

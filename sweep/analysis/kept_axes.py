@@ -51,6 +51,7 @@ def kept_labels(sizes: Mapping[str, int], at: Mapping[str, float], n_kept: int) 
 def drawn_over(
     dataset: xr.Dataset, kept: Sequence[str], asked: Sequence[str], most: int
 ) -> tuple[str, ...]:
+    """The parameters over which a sample is drawn: those asked for, or the first `most`."""
     sampled = parameters_along(dataset, kept[0]) if len(kept) == 1 else []
     if asked and not sampled:
         raise SweepError(
@@ -68,6 +69,7 @@ def drawn_over(
 
 
 def check_names(kind: str, given: Iterable[str], known: Iterable[object]) -> None:
+    """Raise SweepError if one of these names is not among those known."""
     choices = [str(name) for name in known]
     for name in given:
         if name not in choices:

@@ -39,7 +39,7 @@ def axis_label(variable: xr.DataArray) -> str:
     """
     symbol = str(variable.attrs.get(SYMBOL, ""))
     meaning = str(variable.attrs.get("long_name", variable.name))
-    text = meaning.partition(";")[0].partition(":")[0]
+    text = in_symbols(meaning.partition(";")[0].partition(":")[0])
     if symbol:
         name = in_words(str(variable.name))
         text = symbol if symbol_text(name) == symbol.partition(" ")[0] else f"{name} {symbol}"
@@ -49,13 +49,13 @@ def axis_label(variable: xr.DataArray) -> str:
 def with_symbols(dataset: xr.Dataset) -> xr.Dataset:
     """The Dataset with the symbols of its model's parameters as attributes."""
     model = model_in(dataset.attrs)
+    dataset = dataset.copy(deep=False)
     for parameter in () if model is None else _parameters(model):
         text = symbol_text(parameter.symbol)
         if parameter.definition:
             text += f" = {formula_text(parameter.definition)}"
         if parameter.name in dataset.coords and text != parameter.name:
-            described = dataset[parameter.name].assign_attrs({SYMBOL: text})
-            dataset = dataset.assign_coords({parameter.name: described})
+            dataset[parameter.name].attrs[SYMBOL] = text
     return dataset
 
 
@@ -79,6 +79,15 @@ def formula_text(formula: str) -> str:
     return re.sub(r"\w+", lambda found: symbol_text(found[0]), formula).replace(" ", "")
 
 
+def in_symbols(prose: str) -> str:
+    """A text with the names of symbols replaced: "G* a0 delta/n Delta_x^2" is "G* a₀ δ/n Δx²"."""
+    names = "|".join(GREEK)
+    symbols = re.sub(
+        rf"\b(?:(?:{names})(?:_\w)?|[a-z]0)\b", lambda found: symbol_text(found[0]), prose
+    )
+    return unit_text(symbols)
+
+
 def readable(values: Values, unit: str) -> tuple[str, float]:
     """A unit in which values are easy to read, and by what values in `unit` are multiplied.
 
@@ -98,19 +107,22 @@ def readable(values: Values, unit: str) -> tuple[str, float]:
 
 
 def point_text(dataset: xr.Dataset, without: Iterable[str] = ()) -> str:
-    """The parameters that have one value, unless it is without effect: "mass 1 kg, ..."."""
+    """The parameters that have one value, in the model's order: "mass 1 kg, gravity 10 m/s², ...".
+
+    Those without effect, and controls of the method that have their default, are left out.
+    """
     model = model_in(dataset.attrs)
     tables = [] if model is None else _parameters(model)
-    neutral = {each.name: each.default for each in tables if each.neutral}
-    fixed = (
-        variable
-        for name, variable in dataset.coords.items()
-        if not variable.ndim and variable.dtype.kind in "iuf" and name not in {*without}
-    )
+    controls = [] if model is None else [p.name for m in model.methods for p in m.parameters]
+    usual = {p.name: p.default for p in tables if p.neutral or p.name in controls}
+    names = [str(name) for name in dataset.coords if name not in {*without}]
+    known = {parameter.name: place for place, parameter in enumerate(tables)}
+    fixed = (dataset[name] for name in sorted(names, key=lambda name: known.get(name, len(known))))
     texts = (
         f"{in_words(str(each.name))} {quantity(each)}"
         for each in fixed
-        if not np.isnan(float(each)) and neutral.get(str(each.name)) != float(each)
+        if not each.ndim and each.dtype.kind in "iuf"
+        if not np.isnan(float(each)) and usual.get(str(each.name)) != float(each)
     )
     return ", ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in texts)
 

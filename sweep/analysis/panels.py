@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 8  # longest axis that is drawn as one line per value rather than as a map
 MAX_DOTS = 5_000  # of a sample; more would run together
+SAMPLE_AREA = 6e4  # points² that the dots of a sample cover
 CELL_COLOUR = (1.0, 1.0, 1.0, 0.5)
 NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
 
@@ -81,7 +82,7 @@ def _set_axis(axes: Axes, side: str, shown: Slice, variable: xr.DataArray, kind:
     """Set label, scale and chosen limits of an axis; the scale, logarithmic if that is chosen."""
     name = str(variable.name)
     if name in shown.view.log:
-        if not np.any(variable.values > 0) or (name != shown.name and variable.values.min() <= 0):
+        if not np.any(variable.values > 0) or np.any(variable.values < 0):
             raise SweepError(f"--log names {name}, which is not positive: leave it out")
         kind = "log"
     axes.set(**{f"{side}scale": kind, f"{side}label": axis_label(variable)})
@@ -90,7 +91,7 @@ def _set_axis(axes: Axes, side: str, shown: Slice, variable: xr.DataArray, kind:
 
 def _limit(axes: Axes, side: str, shown: Slice, variable: xr.DataArray) -> None:
     """Apply the limits that are chosen for an axis."""
-    limits = shown.view.limits_of(str(variable.name), str(variable.attrs.get("units", "1")))
+    limits = shown.limits(str(variable.name))
     if limits is not None:
         axes.set(**{f"{side}lim": limits})
 
@@ -141,11 +142,11 @@ def _draw_sample(axes: Axes, shown: Slice) -> ScalarMappable:
     there, missing = (np.flatnonzero(known) for known in (np.isfinite(values), np.isnan(values)))
     some = there[evenly(there.size, MAX_DOTS)] if there.size else there
     dots = axes.scatter(
-        x.values[some], y.values[some], s=_dot(some.size), c=values[some], linewidths=0,
-        rasterized=True, **colours(shown),
+        x.values[some], y.values[some], s=_dot(some.size, SAMPLE_AREA), c=values[some],
+        linewidths=0, rasterized=True, **colours(shown),
     )  # fmt: skip
     if some.size < there.size:
-        axes.plot([], [], ".", label=f"{some.size:,} of {there.size:,} points drawn")
+        axes.plot([], [], " ", label=f"{some.size:,} of {there.size:,} points drawn")
     if missing.size:
         some = missing[evenly(missing.size, MAX_DOTS)]
         axes.scatter(x.values[some], y.values[some], s=20.0, c="0.6", marker="x")
@@ -154,9 +155,9 @@ def _draw_sample(axes: Axes, shown: Slice) -> ScalarMappable:
     return dots
 
 
-def _dot(number: int) -> float:
-    """The size of one of a number of dots, in points²; all dots cover half the page."""
-    return float(np.clip(2e4 / max(number, 1), 1.0, 30.0))
+def _dot(number: int, covered: float = 2e4) -> float:
+    """The size of one of a number of dots, in points²; all dots cover this much."""
+    return float(np.clip(covered / max(number, 1), 1.0, 30.0))
 
 
 def _sample_scale(shown: Slice, parameter: xr.DataArray) -> str:

@@ -49,9 +49,10 @@ def plot(
 
     Otherwise as `draw`; SweepError as for `draw`, and if the file cannot be written.
     """
-    chosen = view_of(view)
-    drawn = panels(source, output, at or {}, over, chosen, against=against, parameters=parameters)
-    return save(draw_panels(drawn), path)
+    shown = slices_of(
+        source, output, at or {}, over, view_of(view), against=against, parameters=parameters
+    )
+    return save(draw_panels(shown), path)
 
 
 def draw(
@@ -76,14 +77,14 @@ def draw(
     the band between its lowest and highest quantile; a statistic with several values, such as
     quantiles, is drawn as lines over one axis, at one of them (in `at`) over two, and as bars for
     a single cell. Refined points are drawn as a grid (`analysis.refined.on_grid`), with their cells
-    outlined. `view` chooses axes,
-    scales, limits, units, panels and the title. SweepError for a Dataset that
-    is not that of a sweep, for unknown names, and if there is nothing to draw.
+    outlined. Units have prefixes that make them easy to read. `view` chooses axes, scales, limits,
+    units, panels and the title. SweepError for a Dataset that is not that of a sweep, for unknown
+    names, and if there is nothing to draw.
     """
-    return draw_panels(panels(dataset, output, at or {}, over, view or View()))
+    return draw_panels(slices_of(dataset, output, at or {}, over, view or View()))
 
 
-def panels(
+def slices_of(
     source: xr.Dataset | str | Path | Sequence[xr.Dataset | str | Path],
     output: str | None,
     at: Mapping[str, float],

@@ -73,7 +73,9 @@ def draw_histogram(
         text = f"mean {mean:.4g} {unit(shown.output)}".rstrip()
         axes.axvline(mean, color="0.2", linestyle="--", label=text)
         axes.legend(frameon=False, fontsize="small")
-    axes.set_title(f"{shown.title(shown.name)} ({_counted(shown)})", loc="left", fontsize="medium")
+    axes.set_title(
+        shown.title(shown.name, note=f" ({_counted(shown)})"), loc="left", fontsize="medium"
+    )
     return figure
 
 
@@ -111,7 +113,7 @@ def draw_scatter_matrix(
                 axes.set_xlabel(with_unit(across, shown.dataset[across]), fontsize="small")
             if j == 0:
                 axes.set_ylabel(with_unit(below, shown.dataset[below]), fontsize="small")
-    figure.suptitle(f"{shown.title(shown.name)} ({_counted(shown)})", fontsize="medium")
+    figure.suptitle(shown.title(shown.name, note=f" ({_counted(shown)})"), fontsize="medium")
     return figure
 
 

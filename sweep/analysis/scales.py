@@ -42,7 +42,7 @@ def spans_decades(values: Values) -> bool:
 
 
 def without_rounding(values: Values) -> tuple[float, float]:
-    """Limits of a linear scale: the ends, or wider if values differ by little more than rounding."""
+    """Limits of a linear scale: the ends, or wider if values differ by no more than ROUNDING."""
     low, high = float(values.min()), float(values.max())
     size = max(abs(low), abs(high))
     if high - low > ROUNDING * size:

@@ -20,7 +20,7 @@ from sweep.analysis.cells import (
     refuse_cut_of_sample,
 )
 from sweep.analysis.kept_axes import check_names, drawn_over, kept_axes, kept_labels
-from sweep.analysis.labels import TITLE_WIDTH, point_text, quantity, readable, with_symbols
+from sweep.analysis.labels import TITLE_WIDTH, point_text, readable, with_symbols
 from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
 from sweep.analysis.statistics import labels_of, with_codes
 from sweep.analysis.view import View, factor
@@ -107,6 +107,10 @@ class Slice:
         _, places = np.unique(self.output.values, return_inverse=True)
         return places.reshape(self.output.shape).astype(np.float64)
 
+    def limits(self, name: str) -> tuple[float, float] | None:
+        """The limits that are chosen for a variable, in the unit in which it is shown."""
+        return self.view.limits_of(name, self.scales(name)[0])
+
     @property
     def scaled(self) -> Values:
         """The values that set the scale of the picture: its own, or those of all panels."""
@@ -158,8 +162,8 @@ class Slice:
             if values.dtype.kind in "iuf" and set(values.dims) <= set(like.dims)
         }
 
-    def title(self, subject: str, without: Collection[str] = ()) -> str:
-        """The title of a picture: the model, the subject, the cuts, and the fixed parameters.
+    def title(self, subject: str, without: Collection[str] = (), note: str = "") -> str:
+        """The title of a picture: the model, the subject, cuts, a note, and fixed parameters.
 
         Those named in `without` are left out, as they differ between panels.
         """
@@ -168,7 +172,7 @@ class Slice:
         title = f"{self.dataset.attrs.get('model', 'sweep')}: {subject}"
         places = {axis: value for axis, value in self.cuts.items() if axis not in without}
         cuts = ", ".join(f"{axis} = {value}" for axis, value in places.items())
-        head = f"{title} at {cuts}" if cuts else title
+        head = f"{title} at {cuts}{note}" if cuts else f"{title}{note}"
         fixed = point_text(self.dataset, without={*self.cuts, *without})
         return "\n".join([head, *textwrap.wrap(fixed, TITLE_WIDTH)])
 
@@ -249,7 +253,9 @@ def _cut(
     axes = {str(axis): size for axis, size in dataset[name].sizes.items() if axis != inner}
     labels = [label for label in labels_of(dataset, name) if label in axes]
     cells = {axis: size for axis, size in axes.items() if axis not in labels}
-    kept = kept_axes(cells, at, 1 if several else 2, dataset, view)
+    sampled = parameters_along(dataset, POINT)
+    over = over or [each for each in view.axes if each in sampled]
+    kept = kept_axes(cells, at, 1 if several else 2, dataset, View() if over else view)
     kept += kept_labels({label: axes[label] for label in labels}, at, len(kept))
     over = drawn_over(dataset, kept, over, 1 if several else 2)
     scattered: set[str] = set()
@@ -271,7 +277,7 @@ def _cut(
     shown = dataset.isel(steps).load()
     thinned = any(shown.sizes[axis] < dataset.sizes[axis] for axis in kept)
     shown, infinite = _without_infinite(shown, over or kept)
-    if view.axes:
+    if view.axes and not over and not scattered:
         shown = shown.transpose(*kept, ...)
     return Slice(
         dataset=shown.sortby(kept) if kept else shown,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -28,19 +27,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    Source = xr.Dataset | str | Path
+
 MAX_PANELS = 9
 MAX_LINES = 10  # of stores in one panel; more would share colours
 PANEL = 4.0, 3.2  # width and height in inches
 
-Source = Any  # a Dataset, or the path of a store
-
 
 def labelled(source: Source | Sequence[Source]) -> dict[str, xr.Dataset]:
     """The Datasets of a source by what tells them apart: method, model, file, or a parameter."""
-    sources = list(source) if isinstance(source, list | tuple) else [source]
+    sources: list[Any] = (
+        list(cast(Sequence[Any], source)) if isinstance(source, list | tuple) else [source]
+    )
     if not sources:
         raise SweepError("nothing to draw: the list of results is empty")
-    datasets = [open_results(each) if isinstance(each, str | Path) else each for each in sources]
+    datasets: list[Any] = [
+        open_results(each) if isinstance(each, str | Path) else each for each in sources
+    ]
     if len(datasets) == 1:
         return {"": datasets[0]}
     candidates = [
@@ -60,14 +63,14 @@ def _stem(source: Source, number: int) -> str:
 
 def panels_of(
     dataset: xr.Dataset, at: Mapping[str, float], view: View
-) -> dict[str, dict[str, float]]:
+) -> dict[str, Mapping[str, float]]:
     """The cuts of each panel by its label: one for each value of the axis `facet`, evenly spread.
 
     SweepError if the Dataset has no such axis, or cuts it.
     """
     axis = view.facet
     if axis is None:
-        return {"": dict(at)}
+        return {"": at}
     free = [str(name) for name in dataset.dims if name in dataset.coords and name not in at]
     check_names("axis that is not cut", [axis], free)
     values = with_symbols(with_codes(dataset))[axis].load()
@@ -169,13 +172,10 @@ def _alike(slices: Mapping[str, Slice]) -> dict[str, Slice]:
 
 def _different(slices: Mapping[str, Slice]) -> set[str]:
     """The parameters that have different values in the slices, or that some lack."""
-    texts = [
-        {
-            str(name): json.dumps(float(value))
-            for name, value in each.dataset.coords.items()
-            if not value.ndim and value.dtype.kind in "iuf"
-        }
-        for each in slices.values()
-    ]
+    texts: list[dict[str, str]] = []
+    for each in slices.values():
+        fixed = (each.dataset[name] for name in map(str, each.dataset.coords))
+        numbers = (value for value in fixed if not value.ndim and value.dtype.kind in "iuf")
+        texts.append({str(value.name): repr(float(value)) for value in numbers})
     names = {name for each in texts for name in each}
     return {name for name in names if len({each.get(name) for each in texts}) > 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from sweep.errors import SweepError
 from sweep.units import UnknownUnitError, parse, registry
@@ -98,9 +98,11 @@ class View:
         if name not in self.limits:
             return None
         pair: Any = self.limits[name]
-        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-            raise SweepError(f"--limits of {name} are {shown(pair)}: give a lower and an upper one")
-        low, high = (_in_unit(name, end, unit) for end in pair)
+        if not isinstance(pair, list | tuple) or len(cast(Sequence[Any], pair)) != 2:
+            raise SweepError(
+                f"--limits of {name} are {shown(cast(object, pair))}: give a lower and an upper one"
+            )
+        low, high = (_in_unit(name, end, unit) for end in cast(Sequence[Any], pair))
         if not low < high:
             raise SweepError(f"--limits of {name}: {low:g} is not below {high:g}; exchange them")
         return low, high

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sweep.cli.app import Json, StorePath, app, examples, in_si, named, option, output_option
+from sweep.cli.app import Json, app, examples, in_si, named, option, output_option
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import Interruptible
 from sweep.errors import SweepError
 from sweep.wording import listed
 
 if TYPE_CHECKING:
-    from sweep.analysis.relative_errors import Spread
     from sweep.analysis.slices import Slice
+    from sweep.analysis.view import View
 
 
 @app.command(
@@ -25,13 +27,19 @@ if TYPE_CHECKING:
         "sweep plot results/wear_power.zarr wear_power -o cut.png --at friction=0.1",
         "sweep plot results/wear_power_sample.zarr wear_power --as histogram",
         "sweep plot results/step_size.zarr --against exact",
+        "sweep plot results/wear_power.zarr --lines friction --log wear_power",
+        "sweep plot results/euler.zarr results/moreau.zarr wear_power --unit wear_power=mW",
     )
 )
 def plot(
-    store: StorePath,
-    output: Annotated[
-        str | None, typer.Argument(metavar="OUTPUT", help="Default: the first.")
-    ] = None,
+    results: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="STORE... [OUTPUT]",
+            help="Stores, as paths or URLs: several are drawn in one picture. Default output: the "
+            "first.",
+        ),
+    ],
     path: Annotated[Path | None, output_option("FILE", "Default: a .png beside the store.")] = None,
     at: Annotated[
         list[str] | None,
@@ -51,6 +59,29 @@ def plot(
     against: Annotated[
         str | None, option("METHOD", "Draw the error against this method, run for it.")
     ] = None,
+    controls: Annotated[
+        list[str] | None,
+        option("NAME=VALUE", "With --against: a parameter of that method (a step).", "--set"),
+    ] = None,
+    x: Annotated[str | None, option("AXIS", "The axis drawn to the right.", "--x")] = None,
+    y: Annotated[str | None, option("AXIS", "The axis drawn upwards, on a map.", "--y")] = None,
+    lines: Annotated[
+        str | None, option("AXIS", "Draw a line for each value of this axis (at most 8).")
+    ] = None,
+    facet: Annotated[
+        str | None, option("AXIS", "Draw a panel for each value of this axis (at most 9).")
+    ] = None,
+    log: Annotated[
+        list[str] | None, option("NAME", "Draw an axis or the output on a logarithmic scale.")
+    ] = None,
+    limits: Annotated[
+        list[str] | None,
+        option("NAME=LOW:HIGH", "Limits of an axis or the output, in the unit that is shown."),
+    ] = None,
+    unit: Annotated[
+        list[str] | None, option("NAME=UNIT", "The unit of an axis or the output: friction=%.")
+    ] = None,
+    title: Annotated[str | None, option("TEXT", "The title of the picture.")] = None,
     as_json: Json = False,
 ) -> None:
     """Draw one output as lines or a map, or its error.
@@ -68,45 +99,96 @@ def plot(
     a store of `sweep wear`, the depth is drawn over the years, and time_to_limit as a map in
     years.
     """
-    from sweep.analysis.comparison import compare_slice
-    from sweep.analysis.plots import draw_slice
+    from sweep.analysis.plots import draw_panels, slices_of
     from sweep.analysis.sample_pictures import draw_as
     from sweep.analysis.saving import refuse_end, save
-    from sweep.analysis.slices import cut, output_name
+    from sweep.analysis.slices import output_name
     from sweep.analysis.statistics import codes_of
+    from sweep.analysis.view import View
     from sweep.analysis.wear_over_years import wear_of
     from sweep.analysis.wear_pictures import default_output, draw_wear
     from sweep.store import open_results
 
-    path = path or _picture_beside(store, output, f"against_{against}" if against else shape)
+    stores, output = _stores_and_output(results)
+    path = path or _picture_beside(stores, output, f"against_{against}" if against else shape)
     cuts = named(at)
+    view = View(
+        x=x,
+        y=y,
+        lines=lines,
+        facet=facet,
+        log=log or (),
+        limits={name: _range(name, text) for name, text in named(limits, "--limits").items()},
+        unit=named(unit, "--unit"),
+        title=title,
+    )
     if shape is not None and against is not None:
         raise SweepError("--as draws the points of a sample, not errors: leave out --against")
     with Interruptible():
         refuse_end(path)
-        dataset = open_results(store)
+        dataset = open_results(stores[0])
         codes = codes_of(dataset, cuts)
         cuts = {name: text for name, text in cuts.items() if name not in codes}
         units = {str(name): dataset[name].attrs.get("units", "1") for name in dataset.coords}
         places = codes | in_si(cuts, units)
+        is_worn = wear_of(dataset) is not None and not (over or against)
+        if shape is not None or is_worn:
+            _refuse_view("--as" if shape else "a picture of wear", view, stores)
         if shape is not None:
             drawn = draw_as(shape, dataset, output, places, over or ())
             _print_file(output_name(dataset, output), save(drawn, path), as_json=as_json)
             return
-        if wear_of(dataset) is not None and not (over or against):
+        if is_worn:
             name = output or default_output(dataset)
             _print_file(name, save(draw_wear(dataset, name, places), path), as_json=as_json)
             return
-        shown = cut(dataset, output, places, over or (), computed=against is not None)
-        if against is not None:
-            shown = compare_slice(shown, against)
-        _print_plot(shown, save(draw_slice(shown), path), as_json=as_json)
+        shown = slices_of(
+            stores, output, places, over or (), view,
+            against=against, parameters=_numbers(named(controls, "--set")),
+        )  # fmt: skip
+        _print_plots(shown, save(draw_panels(shown), path), as_json=as_json)
 
 
-def _picture_beside(store: str, output: str | None, kind: str | None) -> Path:
-    beside = Path(store.rpartition("/")[2] if "://" in store else store)
-    parts = [beside.stem, output, kind]
-    return beside.with_name("_".join(part for part in parts if part) + ".png")
+def _stores_and_output(results: list[str]) -> tuple[list[str], str | None]:
+    """The stores, and the output, which is the last name unless a store of that name exists."""
+    last = results[-1]
+    is_store = "://" in last or last.rstrip("/").endswith(".zarr") or Path(last).exists()
+    return (results, None) if is_store or len(results) == 1 else (results[:-1], last)
+
+
+def _refuse_view(kind: str, view: View, stores: list[str]) -> None:
+    """SweepError if a picture that is not drawn over axes is to look as chosen."""
+    from sweep.analysis.view import View
+
+    if len(stores) > 1:
+        raise SweepError(f"{kind} draws one store: leave out the others")
+    if view != View(log=()):
+        raise SweepError(
+            f"{kind} takes none of --x, --y, --lines, --facet, --log, --limits, --unit, --title"
+        )
+
+
+def _numbers(values: Mapping[str, str]) -> dict[str, float | str]:
+    """The values, as numbers where they are plain ones."""
+    found: dict[str, float | str] = dict(values)
+    for name, text in values.items():
+        with suppress(ValueError):
+            found[name] = float(text)
+    return found
+
+
+def _range(name: str, text: str) -> tuple[str, str]:
+    """The limits in a text LOW:HIGH."""
+    low, colon, high = text.partition(":")
+    if not (low and colon and high):
+        raise SweepError(f"--limits {name}: {text!r} is not LOW:HIGH, such as 0.1:0.5")
+    return low, high
+
+
+def _picture_beside(stores: list[str], output: str | None, kind: str | None) -> Path:
+    paths = [Path(each.rpartition("/")[2] if "://" in each else each) for each in stores]
+    parts = [*(each.stem for each in paths), output, kind]
+    return paths[0].with_name("_".join(part for part in parts if part) + ".png")
 
 
 def _print_file(output: str, written: Path, *, as_json: bool) -> None:
@@ -116,15 +198,32 @@ def _print_file(output: str, written: Path, *, as_json: bool) -> None:
         print(written)
 
 
-def _print_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
-    """Print the picture's path; for errors first median, worst, and the points without one."""
+def _print_plots(shown: Mapping[str, Slice], written: Path, *, as_json: bool) -> None:
+    """Print the picture's path, after median and worst of errors; of several slices, of each."""
+    found = {label: _described(each) for label, each in shown.items()}
+    first = next(iter(found.values()))
+    if as_json:
+        several = {"panels": found}
+        results = first if len(found) == 1 else {"output": first["output"], **several}
+        print_json({**results, "file": str(written)})
+        return
+    for label, each in shown.items():
+        if each.instead_of:
+            reason = f"{listed(each.instead_of)}: infinite wherever there is a value; drawn instead"
+            print(f"{reason}: {each.name}", file=sys.stderr)
+        if "against" in each.dataset.attrs:
+            print(f"{label}: " if label else "", end="")
+            _print_spread(each)
+    print(written)
+
+
+def _described(shown: Slice) -> dict[str, Any]:
+    """What is drawn, as JSON."""
     from sweep.analysis.relative_errors import spread
 
-    results: dict[str, Any] = {"output": shown.name, "file": str(written)}
+    results: dict[str, Any] = {"output": shown.name}
     if shown.instead_of:
         results["infinite_outputs"] = list(shown.instead_of)
-        reason = f"{listed(shown.instead_of)}: infinite wherever there is a value; drawn instead"
-        print(f"{reason}: {shown.name}", file=sys.stderr)
     attributes = shown.dataset.attrs
     if "against" in attributes:
         found = spread(shown.dataset, shown.name)
@@ -132,17 +231,14 @@ def _print_plot(shown: Slice, written: Path, *, as_json: bool) -> None:
         results["where"] = {name: float(value) for name, value in found.where.items()}
         results["no_value"] = {status.name: count for status, count in shown.missing.items()}
         results["infinite"] = dict(shown.infinite)
-        if not as_json:
-            _print_spread(shown, found)
-    if as_json:
-        print_json(results)
-    else:
-        print(written)
+    return results
 
 
-def _print_spread(shown: Slice, found: Spread) -> None:
+def _print_spread(shown: Slice) -> None:
     from sweep.analysis.labels import quantity
+    from sweep.analysis.relative_errors import spread
 
+    found = spread(shown.dataset, shown.name)
     where = (f"{name} = {quantity(value)}" for name, value in found.where.items())
     place = f" at {', '.join(where)}" if found.where else ""
     print(f"{shown.output.attrs['long_name']}: median {found.median:.3g}, ", end="")

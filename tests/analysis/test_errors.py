@@ -17,7 +17,7 @@ import sweep
 from sweep.analysis import plots, saving
 from sweep.analysis.comparison import compare_slice, reference_sweep
 from sweep.analysis.relative_errors import error, errors, spread
-from sweep.analysis.scales import decades, roomiest_cell
+from sweep.analysis.scales import decades
 from sweep.analysis.slices import cut
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError
@@ -271,12 +271,6 @@ def test_error_map_of_every_scheme_smoke(smoke: Callable[[str], xr.Dataset], met
     assert f"no error: {np.count_nonzero(values == 0)} points" in legend
     diverged = np.count_nonzero(made["status"].values == Status.diverged)
     assert (f"no value: {diverged} diverged" in legend) == (diverged > 0) == (method != "moreau")
-
-
-def test_the_name_of_a_long_band_is_in_its_middle() -> None:
-    band = np.zeros((30, 12), dtype=bool)
-    band[2:29, 5:8] = True
-    assert roomiest_cell(band) == (15, 6)
 
 
 def test_errors_as_lines_are_on_a_logarithmic_scale(moreau: xr.Dataset) -> None:

@@ -51,7 +51,8 @@ def test_bars_of_a_histogram_are_the_shares_of_points(grid: xr.Dataset) -> None:
     for left, right, height in bars[:-1]:
         assert height == pytest.approx(np.mean((values >= left) & (values < right)))
     assert axes.get_lines()[0].get_xdata()[0] == pytest.approx(values.mean())
-    title = axes.get_title(loc="left")
+    title, _, fixed = axes.get_title(loc="left").partition("\n")
+    assert fixed == "gravity\N{NO-BREAK SPACE}10"
     assert title == "m: power at mass = 1 kg (400 points, 40 diverged)"
     other = sample_pictures.draw_histogram(grid, at={"mass": 1.9}).axes[0]
     assert other.get_lines()[0].get_xdata()[0] == pytest.approx(10 * values.mean())

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import sweep
-from sweep.analysis import plots
-from sweep.analysis.view import View, symbol_text
+from sweep.analysis import panels, plots
+from sweep.analysis.labels import readable, symbol_text
+from sweep.analysis.room import SAMPLES, place_for, region_in
+from sweep.analysis.scales import without_rounding
+from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.shipped import configs_folder
 from tests.analysis.test_plots import (
@@ -45,7 +48,7 @@ def test_lines_over_a_chosen_axis_for_values_of_another(surface):
     figure = plots.draw(surface, view=view)
     (axes,) = figure.axes
     lines = [line for line in axes.lines if len(line.get_xdata()) == BASE_ACCELERATION.size]
-    assert len(lines) == plots.MAX_LINES
+    assert len(lines) == panels.MAX_LINES
     np.testing.assert_array_equal(lines[0].get_xdata(), BASE_ACCELERATION)
     np.testing.assert_array_equal(lines[0].get_ydata(), surface["wear_power"][0])
     np.testing.assert_array_equal(lines[-1].get_ydata(), surface["wear_power"][-1])
@@ -55,7 +58,7 @@ def test_lines_over_a_chosen_axis_for_values_of_another(surface):
 
 def test_units_scale_values_labels_and_borders(surface):
     units = {"friction": "%", "wear_power": "mW", "base_acceleration": "g_n"}
-    figure, before = plots.draw(surface, view=View(units=units)), plots.draw(surface)
+    figure, before = plots.draw(surface, view=View(unit=units)), plots.draw(surface)
     axes, bar = figure.axes
     assert axes.get_xlabel().endswith("μ [%]")
     assert axes.get_ylabel().endswith("[g_n]")
@@ -96,8 +99,8 @@ def test_limits_and_title(surface):
         ({"x": "mass"}, "choose one of friction, base_acceleration"),
         ({"log": ("regime",)}, "choose one of friction, base_acceleration, wear_power"),
         ({"limits": {"frction": (0, 1)}}, "did you mean 'friction'"),
-        ({"units": {"friction": "kg"}}, "cannot be shown in 'kg'"),
-        ({"units": {"wear_power": "Watt"}}, "unknown unit 'Watt'"),
+        ({"unit": {"friction": "kg"}}, "cannot be shown in 'kg'"),
+        ({"unit": {"wear_power": "Watt"}}, "unknown unit 'Watt'"),
         ({"y": "friction", "lines": "friction"}, "one of the two"),
         ({"x": "friction", "y": "friction"}, "chosen twice"),
     ],
@@ -108,8 +111,9 @@ def test_what_cannot_be_drawn_is_refused_with_a_cure(surface, view, cure):
 
 
 def test_symbols_of_tables():
-    written = ("mu", "a0", "Delta_z", "K_T", "omega", "phi", "R")
-    assert [symbol_text(each) for each in written] == ["μ", "a₀", "Δz", "KT", "ω", "φ", "R"]
+    written = ("mu", "a0", "Delta_z", "K_T", "t_0", "omega", "phi", "R")
+    expected = ["μ", "a₀", "Δz", r"$K_\mathrm{T}$", "t₀", "ω", "φ", "R"]
+    assert [symbol_text(each) for each in written] == expected
 
 
 def test_the_command_line_chooses_the_same(run: Run):
@@ -134,3 +138,128 @@ def test_an_error_may_be_against_a_method_whose_controls_the_store_lacks(run: Ru
     expected = float(sweep.compare("a.zarr", "moreau", {"step": 1e-3})["wear_power_error"].max())
     assert f"worst {expected:.3g}" in out
     assert run("plot", "a.zarr", *controls)[0] == 2
+
+
+def test_a_name_is_written_where_its_region_has_most_room():
+    region = np.zeros((SAMPLES, SAMPLES), bool)
+    region[10:50, 20:30] = True  # a wide band, and a narrow one beside it
+    region[100:103, :] = True
+    x, y = place_for(region, 0.2, 0.05)
+    assert (x * SAMPLES, y * SAMPLES) == pytest.approx((30, 25), abs=1.5)
+    assert place_for(region, 0.4, 0.05) is None
+    x, y = place_for(region, 0.02, 0.5)
+    assert (x * SAMPLES, y * SAMPLES) == pytest.approx((101.5, 60), abs=1.5)
+
+
+def test_regions_of_cells_beyond_the_picture_have_no_room():
+    sides, heights = np.array([-1.0, 0.25, 0.5, 2.0]), np.array([0.0, 0.5, 1.0])
+    region = region_in(np.array([[False, False], [True, False], [False, True]]), sides, heights)
+    expected = np.zeros((SAMPLES, SAMPLES), bool)
+    expected[SAMPLES // 4 : SAMPLES // 2, : SAMPLES // 2] = True
+    expected[SAMPLES // 2 :, SAMPLES // 2 :] = True
+    np.testing.assert_array_equal(region, expected)
+    assert not region_in(np.ones((1, 1), bool), np.array([1.5, 2.0]), np.array([0.0, 1.0])).any()
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "shown"),
+    [
+        ([5e-7, 2e-6], "m", ("µm", 1e6)),
+        ([0.5, 20.0], "m", ("m", 1.0)),
+        ([2.1e11], "Pa", ("GPa", 1e-9)),
+        ([1e-3, 2e-3], "kg", ("g", 1e3)),
+        ([1e-5, 3e-5], "N s/m", ("µN s/m", 1e6)),
+        ([1e-5, 3e-5], "m^3", ("m^3", 1.0)),
+        ([1e-5, 3e-5], "1", ("1", 1.0)),
+        ([1e6], "s", ("s", 1.0)),
+        ([1e-9, 1e-3], "J", ("J", 1.0)),  # over decades, ticks are powers of ten
+        ([0.0, np.nan], "J", ("J", 1.0)),
+        ([-3e-3, 1e-4, np.inf], "W", ("mW", 1e3)),
+    ],
+)
+def test_units_are_readable(values, unit, shown):
+    found, factor = readable(np.array(values), unit)
+    assert (found, factor) == (shown[0], pytest.approx(shown[1], rel=1e-15))
+
+
+def test_a_line_in_small_units_is_drawn_in_readable_ones(contact):
+    axes = plots.draw(contact, "dissipated_energy", at={"friction": 0.5}).axes[0]
+    assert axes.get_xlabel() == "tangential amplitude Δx [µm]"
+    assert axes.get_ylabel() == "energy dissipated per cycle [µJ]"
+    (line,) = axes.get_lines()
+    found = contact["dissipated_energy"].sel(friction=0.5)
+    np.testing.assert_allclose(line.get_xdata(), 1e6 * contact["tangential_amplitude"], rtol=1e-15)
+    np.testing.assert_allclose(line.get_ydata(), 1e6 * found, rtol=1e-15)
+    fixed = axes.get_title(loc="left").replace("\N{NO-BREAK SPACE}", " ").partition("\n")[2]
+    assert "youngs modulus 210 GPa" in fixed.replace("\n", " ")
+    assert "indentation 1 µm" in fixed.replace("\n", " ")
+
+
+@pytest.fixture(scope="module")
+def contact():
+    document = {
+        "model": "mdr_contact",
+        "parameters": {
+            "youngs_modulus": "210 GPa", "poisson_ratio": 0.3, "radius": "10 mm", "phase": 1,
+            "indentation": "1 um", "normal_amplitude": "0.5 um",
+        },
+        "axes": {
+            "tangential_amplitude": {"linspace": ["0.1 um", "1 um", 12]},
+            "friction": {"values": [0.2, 0.5]},
+        },
+    }  # fmt: skip
+    return sweep.run(document, store=None)
+
+
+def test_definitions_stand_in_labels():
+    parameters = {"phase": 1.5, "delta": 0.01}
+    axes = {"beta": {"geomspace": [20, 90, 12]}}
+    document = {"model": "mdr_contact", "parameters": parameters, "axes": axes}
+    figure = plots.draw(sweep.run(document, store=None))
+    axes = figure.axes[0]
+    assert axes.get_xlabel() == "β = μκΔz/Δx"
+    assert "(16/3) G* a₀ δ/n Δx²" in axes.get_ylabel().replace("\n", " ")
+    figure.draw_without_rendering()
+    ticks = [label.get_text() for label in axes.get_xticklabels(which="both") if label.get_text()]
+    assert "60" in ticks
+    assert not [text for text in ticks if "10^" in text]  # 6×10¹ before
+
+
+def test_rounding_is_drawn_as_a_constant():
+    """A modulus of 1 + 1e-8 at some energies, whose error is that of rounding."""
+    dataset = sweep.run(configs_folder() / "sdnd122.toml", store=None)
+    axes = plots.draw(dataset, "floquet_modulus").axes[0]
+    low, high = axes.get_ylim()
+    assert low == pytest.approx(0.95, abs=1e-6)
+    assert high == pytest.approx(1.05, abs=1e-6)
+    assert without_rounding(np.array([1.0, 1.001])) == (1.0, 1.001)
+
+
+def test_outliers_do_not_set_the_scale_of_a_sample(sample):
+    figure = plots.draw(sample)
+    dots = figure.axes[0].collections[0]
+    low, high = dots.get_clim()
+    usual = sample["wear_power"].values[5:]
+    assert (low, high) == pytest.approx((usual.min(), usual.max()), rel=0.02)
+    assert figure.axes[1].get_ylabel() == "mean of N|v| over the window [W]"
+    assert dots.get_sizes()[0] >= 10  # about 4 points wide; 1 before
+    assert f"{panels.MAX_DOTS:,} of 20,000 points drawn" in legend_of(figure)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    document = {
+        "model": "friction_oscillator",
+        "parameters": {
+            "mass": 1, "gravity": 10, "angular_frequency": "1 turn/s", "window_start": 4,
+            "window_end": 12,
+        },
+        "sample": {
+            "method": "random", "points": 20_000, "seed": 1,
+            "friction": {"uniform": [0.1, 0.2]}, "base_acceleration": {"uniform": [10, 15]},
+        },
+    }  # fmt: skip
+    dataset = sweep.run(document, store=None)
+    power = dataset["wear_power"].values.copy()
+    power[:5] = 1e3
+    return dataset.assign(wear_power=dataset["wear_power"].copy(data=power))
