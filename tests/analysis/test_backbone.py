@@ -108,7 +108,7 @@ def test_curves_are_drawn_per_parameter(backbones: xr.Dataset, tmp_path: Path) -
     np.testing.assert_array_equal(frequency, backbones["frequency"].isel(wall_stiffness=-1, gap=1))
     head = axes.get_title(loc="left").partition("\n")[0]
     assert head == "impact_oscillator: backbone at gap = 0.01 m"
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("energy [J]", "frequency [Hz]")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("energy E [J]", "frequency [Hz]")
     assert len(draw_backbone(backbones, per="gap").axes[0].get_lines()) == 3
     assert plot_backbone(backbones, tmp_path / "backbone.svg").stat().st_size > 10_000
 
