@@ -220,7 +220,7 @@ def test_without_cupy_the_extras_are_named(
 ) -> None:
     listing(TWO)
     monkeypatch.setattr(visible.importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(DeviceError, match=r"CuPy is not installed\. pip install 'tribosweep\[cuda"):
+    with pytest.raises(DeviceError, match=r"CuPy is not installed\. pip install 'cupy-cuda12x"):
         find_gpus()
 
 

@@ -274,7 +274,7 @@ def test_what_slurm_refuses_ends_the_run_with_its_reason(
     else:
         monkeypatch.setenv("PATH", str(tmp_path))
     store = create(tmp_path / "map.zarr", SWEEP, ROW)
-    with pytest.raises(MachineError, match=rf"cannot submit jobs to SLURM: .*{why}.*--shard i/N"):
+    with pytest.raises(MachineError, match=rf"cannot submit jobs to SLURM: .*{why}.*shard i/N"):
         run_engine(store, RunOptions(cluster="slurm", slurm=TABLE))
     assert len(store.pending()) == 12
 
@@ -284,7 +284,7 @@ def test_without_dask_jobqueue_the_error_names_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
     store = create(tmp_path / "map.zarr", SWEEP, ROW)
-    with pytest.raises(MachineError, match=r"dask-jobqueue.*--shard i/N"):
+    with pytest.raises(MachineError, match=r"dask-jobqueue.*shard i/N"):
         run_engine(store, RunOptions(cluster="slurm"))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import zarr
 
-from sweep.errors import StoreError
+from sweep.errors import StoreError, in_python
 from sweep.models.friction_oscillator import EXACT, MODEL
 from sweep.spec import Axis, Sweep
 from sweep.store import Store, open_results
@@ -152,7 +152,7 @@ def test_another_sweep_is_refused_with_the_difference_named(
 ) -> None:
     (found,) = [d for d in store.differences(other) if re.search(sentence, d)]
     whole = tree(store.path)
-    with pytest.raises(StoreError, match=re.escape(found)):
+    with pytest.raises(StoreError, match=re.escape(in_python(found))):
         create(store.path, other)
     assert tree(store.path) == whole
 

@@ -15,6 +15,7 @@ from tests.command import CHECKOUT
 FOLDERS = [CHECKOUT / "sweep" / "verify" / name for name in documents()]
 SHIPPED = [path for folder in FOLDERS for path in folder.glob("*.csv")]
 SETTINGS = ("tables.csv", "columns.csv", "checks.csv")  # the files that are not published figures
+BY_ROWS = ("sdnd101", "sdnd106", "zzzz405a")  # whose rows are named, not numbered
 
 TABLES = """name,title,rows
 powers,Powers,methods
@@ -120,6 +121,6 @@ def test_comments_are_skipped_and_constants_read_by_name(tmp_path: Path) -> None
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_shipped_file_is_well_formed(path: Path) -> None:
     assert csv_rows(path)
-    if path.name not in SETTINGS:
+    if path.name not in SETTINGS and path.parent.name not in BY_ROWS:
         key: Callable[[str], object] = str
         assert all(figures(path, key).values())
