@@ -617,8 +617,8 @@ def test_faults_of_the_point_are_all_told_with_their_place() -> None:
     told = str(caught.value)
     assert "3 faults" in told
     assert "at frction: friction_oscillator has no such parameter; did you mean 'friction'" in told
-    assert "--at mass: '2 m' has the wrong dimension" in told
-    assert "--at friction: -1 is out of range" in told
+    assert "at mass: '2 m' has the wrong dimension" in told
+    assert "at friction: -1 is out of range" in told
 
 
 def test_a_method_that_cannot_be_traced_is_refused() -> None:

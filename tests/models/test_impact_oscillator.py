@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from sweep.config import load
 from sweep.errors import ConfigError
-from sweep.models.impact_oscillator import MODEL
 from sweep.spec import MISSING_FLAG, Status
 from sweep.theory import impact_oscillator as theory
 from sweep.tracing import trace
@@ -354,5 +353,5 @@ def test_the_command_traces_outside_validity(run: Run, tmp_path: Path) -> None:
     point = ["--at", "energy=0.1", "--set", "wall_stiffness=1e14"]
     status, out, _ = run("trace", "sdnd122", *point, "-o", "trace.png")
     assert status == 1
-    assert f"outside_validity: wall_stiffness is above 1e12 times stiffness\n" in out
+    assert "outside_validity: wall_stiffness is above 1e12 times stiffness\n" in out
     assert (tmp_path / "trace.png").exists()
