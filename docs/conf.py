@@ -5,8 +5,10 @@ The package may be a checkout or an installed wheel: whichever `import sweep` fi
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -18,18 +20,17 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
 
 project = "tribosweep"
 author = "The tribosweep authors"
 copyright = author  # noqa: A001
 release = version = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = ["_build"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxcontrib.typer"]
+exclude_patterns = ["_build", "generators"]
 html_extra_path = ["wear_power.html"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath", "deflist"]
-# Files of the repository that are not pages; they are checked by a test.
-suppress_warnings = ["myst.header"]
 default_role = "literal"  # one backtick in docstrings
 autodoc_typehints = "signature"
 maximum_signature_line_length = 88
@@ -42,7 +43,11 @@ html_theme_options = {"navigation_with_keys": False, "show_prev_next": True}
 
 
 def setup(app: Sphinx) -> None:
-    """Set equations in MathML, which browsers show without a script from elsewhere."""
+    """Write the generated pages; set equations in MathML, which needs no script from elsewhere."""
+    from generators.pages import write_pages
+
+    write_pages(HERE / "generated", HERE.parent / "results" / "verification")
+    app.connect("autodoc-process-docstring", _plain_docstring)
     app.add_html_math_renderer("mathml", (_inline_equation, None), (_block_equation, None))
 
 
@@ -54,3 +59,17 @@ def _inline_equation(page: HTML5Translator, node: nodes.math) -> None:
 def _block_equation(page: HTML5Translator, node: nodes.math_block) -> None:
     page.body.append(f"<div class='math'>{tex2mathml(node.astext(), as_block=True)}</div>")
     raise nodes.SkipNode
+
+
+def _plain_docstring(_app: Sphinx, _what: str, _name: str, *rest: object) -> None:
+    """Escape what would be markup; show indented lines as they are. Changes the list of lines."""
+    lines = cast("list[str]", rest[-1])
+    shown: list[str] = []
+    literal = False
+    for line in lines:
+        indented = line.startswith("    ")
+        if indented and not literal:
+            shown += ["::", ""]
+        literal = indented or (literal and not line.strip())
+        shown.append(line if indented else re.sub(r"([|*])", r"\\\1", line))
+    lines[:] = shown

@@ -1,0 +1,199 @@
+"""Pages of models, from their tables and from their files."""
+
+from __future__ import annotations
+
+import importlib
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from generators.equations import tex_of, tex_of_line, tex_of_symbol
+from generators.tables import code, equations, plain, table
+from sweep.config.model_file import read_model, read_system_file
+from sweep.equations.expressions import Expression, Name
+from sweep.equations.system import Event, Rule, System
+from sweep.models import models
+from sweep.ranges import requirement
+from sweep.shipped import shipped_models
+from sweep.spec import Model, Parameter
+
+
+def model_pages() -> dict[str, str]:
+    """The Markdown of each shipped model's page by name, those of tables first."""
+    pages = {name: _page(model, _prose(name)) for name, model in models().items()}
+    for name in sorted(shipped_models()):
+        system = read_system_file(name, Path())
+        pages[name] = _page(read_model(name, Path()), "\n".join(_equations(system)))
+    return pages
+
+
+def index_page() -> str:
+    """A table of the models, and their pages."""
+    shipped = models()
+    described = {**shipped, **{n: read_model(n, Path()) for n in sorted(shipped_models())}}
+    rows = [
+        (f"[`{n}`]({n}.md)", plain(m.title), ", ".join(code(e.name) for e in m.methods))
+        for n, m in described.items()
+    ]
+    pages = "\n".join(described)
+    return f"""# Models
+
+These pages are written from the tables and files of the models when the site is built.
+`sweep models NAME` prints the same tables, and `sweep models NAME --json` has them for programs.
+
+{table(("model", "what it is", "methods"), rows)}
+
+```{{toctree}}
+:hidden:
+
+{pages}
+```
+"""
+
+
+def _prose(name: str) -> str:
+    """The docstring of a model's module without its title; indented lines are equations."""
+    text = importlib.import_module(f"sweep.models.{name}").__doc__ or ""
+    paragraphs = textwrap.dedent(text).strip().split("\n\n")[1:]
+    return "\n\n".join(
+        equations("&" + tex_of_line(line) for line in each.splitlines())
+        if each.startswith("    ")
+        else plain(each)
+        for each in paragraphs
+    )
+
+
+def _page(model: Model, prose: str) -> str:
+    parts = [
+        f"# `{model.name}`\n\n{plain(model.title).capitalize()}. Source: {plain(model.source)}.",
+        prose,
+        "## Parameters\n\n" + parameter_table(model.parameters),
+    ]
+    for each in model.parameter_sets:
+        only = len(model.parameter_sets) == 1
+        title = "and" if only else f"parameter set `{each.name}`"
+        parts.append(f"{title.capitalize()}:\n\n{parameter_table(each.parameters)}")
+    if len(model.parameter_sets) > 1:
+        parts.append("A sweep has the parameters of exactly one set.")
+    parts.append("## Methods\n\nThe first is the default.")
+    for method in model.methods:
+        words = f"### `{method.name}`\n\n{plain(method.summary).capitalize()}."
+        parts.append(
+            words + (f"\n\n{parameter_table(method.parameters)}" if method.parameters else "")
+        )
+    outputs = [
+        (code(o.name), o.unit, plain(o.long_name), _values(o.flags), ", ".join(o.parameter_sets))
+        for o in model.outputs
+    ]
+    header = ("output", "unit", "meaning", "values", "only with")
+    parts.append(f"## Outputs\n\n{table(header, outputs)}")
+    if model.observables:
+        traced = [
+            (code(o.name), o.unit, plain(o.long_name), _values(o.flags)) for o in model.observables
+        ]
+        parts.append(
+            "## Motion of one point\n\nWhat `sweep trace` records over "
+            f"{model.clock.long_name} ({model.clock.unit}):\n\n"
+            + table(("quantity", "unit", "meaning", "values"), traced)
+        )
+    statuses = [(str(int(s)), code(s.name), plain(text)) for s, text in model.sentences.items()]
+    parts.append(f"## Status of a point\n\n{table(('value', 'name', 'meaning'), statuses)}")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _values(flags: tuple[str, ...]) -> str:
+    return ", ".join(f"{i}: {flag}" for i, flag in enumerate(flags))
+
+
+def parameter_table(parameters: tuple[Parameter, ...]) -> str:
+    """Names, units, ranges, defaults and meanings."""
+    if not parameters:
+        return "None."
+    rows = [
+        (code(p.name), f"${tex_of_symbol(p.symbol)}$", p.unit, requirement(p), _default(p),
+         plain(p.meaning))
+        for p in parameters
+    ]  # fmt: skip
+    return table(("parameter", "symbol", "unit", "range", "default", "meaning"), rows)
+
+
+def _default(parameter: Parameter) -> str:
+    if parameter.derived:
+        return code(parameter.derived)
+    return "required" if parameter.default is None else f"{parameter.default:g}"
+
+
+def _equations(system: System) -> Iterator[str]:
+    symbols = {each.name: tex_of_symbol(each.symbol) for each in system.parameters}
+
+    def tex(expression: Expression) -> str:
+        return tex_of(expression, symbols)
+
+    def name(of: str) -> str:
+        return tex(Name(of))
+
+    yield "## Equations\n"
+    for mode in system.modes:
+        if mode.name:
+            start = ", in which the motion starts" if mode.name == system.start_mode else ""
+            yield f"Mode `{mode.name}`{start}:\n"
+        yield equations(
+            rf"\frac{{d{name(state)}}}{{dt}} &= {tex(rate)}"
+            for state, rate in mode.derivatives.items()
+        )
+    if system.definitions:
+        yield "with\n"
+        yield equations(f"{name(d.name)} &= {tex(d.value)}" for d in system.definitions)
+    yield "States, from $t = 0$ on:\n"
+    states = [
+        (code(s.name), s.unit, f"${tex(s.initial)}$", plain(s.meaning)) for s in system.states
+    ]
+    yield table(("state", "unit", "initial value", "meaning"), states)
+    if system.events:
+        yield "Events, where an expression crosses zero:\n"
+        yield table(
+            ("event", "in", "expression", "direction", "what happens"),
+            [
+                (code(e.name), ", ".join(map(code, e.modes)) or "all modes", f"${tex(e.when)}$",
+                 e.direction, _consequences(e, symbols))
+                for e in system.events
+            ],
+        )  # fmt: skip
+    if system.period is not None:
+        yield f"The period, in which cycles are counted, is ${tex(system.period)}$.\n"
+    yield "Outputs are taken in the window:\n"
+    rows = [(code(r.name), _rule(r, symbols)) for r in system.outputs]
+    yield table(("output", "definition"), rows)
+
+
+def _consequences(event: Event, symbols: dict[str, str]) -> str:
+    words: list[str] = []
+    if event.condition is not None:
+        words.append(f"if ${tex_of(event.condition, symbols)}$")
+    for state, value in event.sets.items():
+        words.append(f"${tex_of(Name(state), symbols)}$ becomes ${tex_of(value, symbols)}$")
+    if event.then is not None:
+        words.append(f"mode `{event.then}` follows")
+    if event.stop_after is not None:
+        words.append(f"occurrence {event.stop_after} ends the motion")
+    return "; ".join(words) or "it is counted, or values are taken"
+
+
+KINDS = {
+    "share": "share of the time with", "final": "final value of",
+    "event_mean": "mean of", "event_maximum": "maximum of", "event_sum": "sum of",
+    "values": "values of", "rms": "root mean square of",
+}  # fmt: skip
+
+
+def _rule(rule: Rule, symbols: dict[str, str]) -> str:
+    what = "" if rule.expression is None else f" ${tex_of(rule.expression, symbols)}$"
+    if rule.kind == "count":
+        return f"number of events `{rule.event}`"
+    words = KINDS.get(rule.kind, f"{rule.kind} of") + what
+    if rule.event:
+        words += f" at events `{rule.event}`"
+    if rule.every:
+        where = "each period" if rule.every == "period" else f"each event `{rule.every}`"
+        words += f" at {where}, the last {rule.keep}"
+    return words

@@ -1,0 +1,78 @@
+"""Pages of the command line and of the Python functions."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+
+import sweep
+from generators.tables import code, plain, table
+from sweep import theory
+from sweep.cli import COMMANDS
+from sweep.cli.app import EXITS
+from sweep.errors import SweepError
+
+
+def command_page() -> str:
+    """Every command with its arguments and options, as its --help has them."""
+    parts = [
+        "# Commands\n\nEach command prints this text with `--help`. Commands that report have "
+        '`--json`, in which null means no value and infinite numbers are "Infinity". How commands '
+        "end: [exit statuses](exit_statuses.md)."
+    ]
+    for name in COMMANDS:
+        directive = _directive(
+            "typer",
+            f"sweep.cli.app.app:{name}",
+            f":prog: sweep {name}",
+            ":width: 88",
+            ":preferred: text",  # with others it looks for a browser to download
+            ":markup-mode: rich",  # it fails with None, which the app has
+        )
+        parts.append(f"## `sweep {name}`\n\n{directive}")
+    return "\n\n".join(parts) + "\n"
+
+
+def exit_status_page() -> str:
+    """The exit statuses and environment variables of `sweep --help`."""
+    statuses, _, variables = EXITS.partition("Environment:")
+    return "\n\n".join(
+        [
+            "# Exit statuses and environment variables",
+            "## Exit statuses",
+            table(("status", "meaning"), _entries(statuses)),
+            "In Python, whatever a user can act on is a `sweep.SweepError`, which has the status "
+            f"of the command as `exit_status` ({SweepError.exit_status} or 3).",
+            "## Environment variables",
+            table(("variable", "meaning"), _entries(variables)),
+        ]
+    )
+
+
+def _entries(text: str) -> list[tuple[str, str]]:
+    """Rows of lines such as `  0    done`, which may go on in the next line."""
+    found = re.findall(r"^  (\S+) {2,}(.*(?:\n {8,}\S.*)*)", text, re.MULTILINE)
+    return [(code(name), plain(re.sub(r"\s+", " ", meaning))) for name, meaning in found]
+
+
+def python_page() -> str:
+    """The functions of `sweep`, and the closed forms of `sweep.theory`."""
+    parts = [
+        "# Python\n\n`import sweep` imports nothing else until a function is used.",
+        "## Functions",
+    ]
+    parts += [
+        _directive("autoexception" if name == "SweepError" else "autofunction", f"sweep.{name}")
+        for name in sweep.__all__
+        if name != "__version__"
+    ]
+    parts.append("## Closed forms\n\nNumPy functions of arrays, in SI units.")
+    modules = pkgutil.walk_packages(theory.__path__, "sweep.theory.")
+    for module in sorted(each.name for each in modules):
+        parts.append(f"### `{module}`\n\n{_directive('automodule', module, ':members:')}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _directive(kind: str, name: str, *options: str) -> str:
+    lines = [f".. {kind}:: {name}", *(f"   {option}" for option in options)]
+    return "```{eval-rst}\n" + "\n".join(lines) + "\n```"

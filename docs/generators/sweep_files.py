@@ -1,0 +1,111 @@
+"""The page of the keys of sweep files: from what checks them, so that none is missing."""
+
+from __future__ import annotations
+
+from pydantic.fields import FieldInfo
+
+from generators.models import parameter_table
+from generators.tables import code, plain, table
+from sweep.config import schema
+from sweep.config.reduce_table import EXAMPLES, STATISTICS
+from sweep.options import OPTIONS
+from sweep.theory.wear.geometries import GEOMETRIES
+from sweep.theory.wear.laws import LAWS
+
+A_TABLE = "a table"  # how the schema describes keys that are tables
+TABLES = {
+    "axis": schema.AxisTable,
+    "sample": schema.SampleTable,
+    "distribution": schema.DistributionTable,
+    "reduce": schema.ReduceTable,
+    "refine": schema.RefineTable,
+    "wear": schema.WearTable,
+}
+
+
+def sweep_file_page() -> str:
+    """Every key of a sweep file, with what it takes."""
+    parts = [
+        "# Keys of sweep files\n\nThis page is written from the tables that check sweep files. "
+        "What the keys are for, with examples: "
+        "[write a sweep file](../how_to/write_a_sweep_file.md).",
+        "## Top level\n\n" + _keys(schema.TopLevel),
+        "Numbers in `[parameters]` and in axes are in SI units; text may have a unit, such as "
+        '`"50 turn/s"`.',
+    ]
+    for name, keys in TABLES.items():
+        title = {"axis": "An axis", "distribution": "A distribution in `[sample]`"}.get(
+            name, f"`[{name}]`"
+        )
+        parts.append(f"## {title}\n\n{_sentence(keys)}\n\n{_keys(keys)}")
+        if name == "reduce":
+            parts.append(_statistics())
+        if name == "wear":
+            parts.append(_wear())
+    parts.append(
+        "## `[run]`\n\nHow to run it; no option changes a bit of a result.\n\n" + _options()
+    )
+    parts.append(
+        "## `[run.slurm]`\n\nWhat each job of `--cluster slurm` requests.\n\n"
+        + _keys(schema.SlurmTable)
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _sentence(keys: type[schema.Table]) -> str:
+    text = (keys.__doc__ or "").partition(": ")
+    words = text[2] or text[0]
+    return plain(words[0].upper() + words[1:])
+
+
+def _keys(keys: type[schema.Table]) -> str:
+    rows = [
+        (code(name), plain(field.description or ""), _default(field))
+        for name, field in keys.model_fields.items()
+    ]
+    return table(("key", "value", "default"), rows)
+
+
+def _default(field: FieldInfo) -> str:
+    return (
+        ""
+        if field.default in (None, {})
+        else code(
+            str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+        )
+    )
+
+
+def _statistics() -> str:
+    listed = [(code(EXAMPLES.get(name, f'"{name}"')),) for name in STATISTICS]
+    return "Every other key names an output; its value is a list of statistics:\n\n" + table(
+        ("statistic",), listed
+    )
+
+
+def _wear() -> str:
+    laws = [
+        f"Law `{law.name}`:\n\n{parameter_table(tuple(law.coefficients.values()))}"
+        for law in LAWS.values()
+    ]
+    scars = [
+        f"Geometry `{scar.name}`:\n\n{parameter_table(tuple(scar.dimensions.values()))}"
+        for scar in GEOMETRIES.values()
+    ]
+    return "\n\n".join([*laws, *scars])
+
+
+def _options() -> str:
+    rows = [
+        (
+            code(name),
+            plain(option.expected),
+            plain(option.meaning),
+            "yes" if option.in_file else "",
+            code(f"--{name.replace('_', '-')}") if option.on_command_line else "",
+        )
+        for name, option in OPTIONS.items()
+    ]
+    return table(
+        ("option of `sweep.run`", "value", "meaning", "in `[run]`", "of `sweep run`"), rows
+    )

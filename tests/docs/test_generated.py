@@ -1,0 +1,98 @@
+"""The pages that are written from the code."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from sweep.config.schema import TopLevel
+from sweep.equations.parsing import parse
+from tests.command import Run
+from tests.docs.site import ROOT
+
+
+@pytest.fixture
+def generators(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    names = ("equations", "models", "programs", "sweep_files", "verification")
+    return {name: importlib.import_module(f"generators.{name}") for name in names}
+
+
+@pytest.mark.parametrize(
+    ("line", "tex"),
+    [
+        ("m ÿ = −c ẏ − k y", r"m \ddot{y} = -c \dot{y} - k y"),
+        ("|F| ≤ μ N(t)", r"|F| \le  μ N(t)"),
+        ("κ = E*/G*,   n² ½", r"κ = E^{\ast}/G^{\ast}, \qquad n^{2} \frac{1}{2}"),
+        ("u_z(t) = d0 + Δz cos ωt", r"u_{z}(t) = d_{0} + Δz \cos  ωt"),
+        ("√(k/m) + √π", r"\sqrt{k/m} + \sqrt{\pi }"),
+        ("F = 0 while slipping", r"F = 0 \text{ while } \text{ slipping }"),
+    ],
+)
+def test_equations_of_docstrings(generators: dict[str, ModuleType], line: str, tex: str) -> None:
+    assert generators["equations"].tex_of_line(line) == tex
+
+
+@pytest.mark.parametrize(
+    ("text", "tex"),
+    [
+        ("-a*(x + 1)**2/mass", r"\frac{-a \, \left(x + 1\right)^{2}}{m_{0}}"),
+        ("x - (1 - x)", r"x - \left(1 - x\right)"),
+        ("(x/2)**3", r"\left(\frac{x}{2}\right)^{3}"),
+        ("abs(x) + sqrt(x)", r"\left|x\right| + \sqrt{x}"),
+        ("where(x > 0, 1e-5, pi)",
+         r"\begin{cases}10^{-5} & x > 0 \\ \pi & \text{otherwise}\end{cases}"),
+        ("hypot(x, spring_force)", r"\operatorname{hypot}\left(x, \mathit{spring\_force}\right)"),
+    ],
+)  # fmt: skip
+def test_equations_of_model_files(generators: dict[str, ModuleType], text: str, tex: str) -> None:
+    assert generators["equations"].tex_of(parse(text), {"mass": "m_{0}"}) == tex
+
+
+def test_a_models_page_has_all_that_the_command_prints(
+    generators: dict[str, ModuleType], run: Run
+) -> None:
+    status, out, _ = run("models", "--json")
+    assert status == 0
+    pages = generators["models"].model_pages()
+    shipped = [each for each in json.loads(out) if each["name"] in pages]
+    assert len(shipped) == len(pages)
+    for model in shipped:
+        listed = [*model["parameters"], *model["outputs"], *model["methods"], *model["observables"]]
+        listed += [p for each in model["parameter_sets"] for p in each["parameters"]]
+        listed += [p for each in model["methods"] for p in each["parameters"]]
+        missing = {
+            each["name"] for each in listed if f"`{each['name']}`" not in pages[model["name"]]
+        }
+        assert not missing, model["name"]
+
+
+def test_keys_statuses_and_errata_are_complete(generators: dict[str, ModuleType]) -> None:
+    keys = generators["sweep_files"].sweep_file_page()
+    assert all(f"`{name}`" in keys for name in TopLevel.model_fields)
+    statuses = generators["programs"].exit_status_page()
+    assert re.findall(r"^\| `(\w+)` \|", statuses, re.MULTILINE) == [
+        *("0", "1", "2", "3", "70", "130", "143"),
+        *("TRIBOSWEEP_CACHE_DIR", "TRIBOSWEEP_CXX"),
+    ]
+    records = {"a": "# A: title\n\ntable\n\n## Notes\n\n- The document errs.\n"}
+    errata = generators["verification"].errata_page(records)
+    assert "## A: title\n\n- The document errs.\n\n[All figures and checks](a.md)." in errata
+
+
+def test_pages_that_are_gone_are_removed(
+    generators: dict[str, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert generators
+    pages = importlib.import_module("generators.pages")
+    old = tmp_path / "models" / "gone.md"
+    old.parent.mkdir()
+    old.write_text("# Gone")
+    pages.write_pages(tmp_path, ROOT / "results" / "verification")
+    assert not old.exists()
+    assert (tmp_path / "models" / "belt.md").exists()

@@ -1,0 +1,62 @@
+"""Every block of code in the documents runs, or is marked as text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import blocks, commands, run_page
+from tests.docs.site import ROOT
+
+FOLDERS = ("tutorials", "how_to", "explanation", "reference")
+PAGES = sorted(page for folder in FOLDERS for page in (ROOT / "docs" / folder).glob("*.md"))
+QUICK = ("first_map.md",)  # the others compile more kernels
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=[] if page.name in QUICK else [pytest.mark.broad])
+        for page in PAGES
+        if any(block.language != "text" for block in blocks(page.read_text(encoding="utf-8")))
+    ],
+)
+def test_the_code_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_page(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_code_is_fenced(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert not re.search(r"^ {4}(?! *[-*\d])\S", prose, re.MULTILINE)
+
+
+def test_the_runner_runs_code_and_writes_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```{code-block} toml\n:caption: a.toml\n\nx = 1\n```\n"
+        "```python\nfrom pathlib import Path\nfound = Path('a.toml').read_text()\n```\n"
+        "```text\nnot run\n```\n```python\nassert found == 'x = 1\\n'\n```\n"
+    )
+    run_page(page, tmp_path)
+    for wrong in ("```python\nassert False\n```\n", "```shell\nls\n```\n", "```\nx\n```\n"):
+        page.write_text(wrong)
+        with pytest.raises(AssertionError):
+            run_page(page, tmp_path)
+
+
+def test_commands_of_a_shell_block() -> None:
+    text = "sweep run x \\\n    --set 'a = 1'  # so\n\nsweep show y && sweep plot y\n"
+    assert commands(text) == [
+        ["sweep", "run", "x", "--set", "a = 1"],
+        ["sweep", "show", "y"],
+        ["sweep", "plot", "y"],
+    ]
