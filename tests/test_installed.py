@@ -138,6 +138,7 @@ def test_its_outputs_and_traces_are_those_of_the_closed_form() -> None:
     np.testing.assert_allclose(motion["speed"], expected, atol=1e-15)
 
 
+@pytest.mark.broad
 def test_a_store_of_a_package_that_is_missing_is_read_but_not_continued(
     site: Path, tmp_path: Path
 ) -> None:
@@ -204,6 +205,7 @@ def test_two_packages_with_one_name_are_both_left_out(install: Install) -> None:
         assert package in str(raised.value)
 
 
+@pytest.mark.broad
 def test_models_and_doctor_name_the_package_that_is_left_out(site: Path, tmp_path: Path) -> None:
     metadata = tmp_path / "strange-2.0.dist-info"
     metadata.mkdir()
