@@ -8,9 +8,11 @@ where `tribosweep_fma(a, b, c)` rounds twice.
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -146,11 +148,16 @@ def build_release() -> None:
     for old in folder.glob("*.wasm"):
         if old.name not in names:
             old.unlink()
-    for name, module in names.items():
-        path = folder / name
+
+    def made(name: str) -> str:
+        path, kernel = folder / name, names[name].kernel
         if not path.exists():
-            build(module, path)
-            print(path.stat().st_size, name, module.kernel.model.name, module.kernel.method.name)
+            build(names[name], path)
+        return f"{path.stat().st_size} {name} {kernel.model.name} {kernel.method.name}"
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for line in pool.map(made, names):
+            print(line)
 
 
 if __name__ == "__main__":

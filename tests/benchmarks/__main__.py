@@ -35,6 +35,7 @@ NAMES = (
     "verify_speed",
     "step_size_errors",
     "chaos",
+    "explorer",
 )
 RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "cpu.json"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,18 @@ import pytest
 
 import sweep
 from sweep.explore import explore
+from sweep.shipped import configs_folder, shipped_configs
 from tests.command import CHECKOUT
 from tests.explore.sweeps import REDUCED, SWEEP
+from tests.explore.tab import CHROMIUM, Tab, chromium
 from tests.explore.test_page import HOSTILE
 
 pytest.importorskip("ziglang")
-sync_api = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
+DEMO = CHECKOUT / "docs" / "wear_power.html"
 INFORMATION = Path("/proc/cpuinfo")
 CPU = INFORMATION.read_text() if INFORMATION.is_file() else ""
-PATIENCE = 60_000  # ms, on a machine that does much else
 
 pytestmark = [
     pytest.mark.browser,
@@ -37,11 +36,8 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as play:
-        flags = ["--no-sandbox", "--disable-gpu"]
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=flags)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -50,78 +46,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sweep.run(SWEEP, store=folder / "impact.zarr")
     explore(folder / "impact.zarr", folder / "impact.html")
     return folder
-
-
-class Tab:
-    """A page in the browser, without a network, and what it says on its console."""
-
-    def __init__(self, browser: Any, path: Path, fragment: str = "", **settings: Any) -> None:
-        size = settings.pop("size", (1200, 900))
-        viewport = {"width": size[0], "height": size[1]}
-        self.context = browser.new_context(viewport=viewport, offline=True, **settings)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(PATIENCE)
-        self.errors: list[str] = []
-        self.page.on("console", lambda m: self.errors.append(m.text) if m.type != "log" else None)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on(
-            "request", lambda r: self.errors.append(r.url) if r.url.startswith("http") else None
-        )
-        self.page.goto(f"{path.as_uri()}{fragment}")
-        self.page.wait_for_selector("html[data-ready=yes]")
-
-    def value(self, expression: str) -> Any:
-        return self.page.evaluate(expression)
-
-    def text(self, place: str) -> str:
-        return self.page.inner_text(place)
-
-    def wait_for(self, expression: str) -> None:
-        for _ in range(PATIENCE // 50):
-            if self.value(expression):
-                return
-            self.page.wait_for_timeout(50)
-        raise AssertionError(
-            f"{expression} has not become true; {self.text('#state')}; {self.errors}"
-        )
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        """A place of the map, from 0 to 1 in each direction."""
-        box = self.page.locator("#map").bounding_box()
-        return box["x"] + x * box["width"], box["y"] + y * box["height"]
-
-    def click(self, x: float, y: float, table: str = "figures") -> None:
-        self.page.mouse.click(*self.at(x, y))
-        self.wait_for(f"document.querySelectorAll('#{table} td').length > 0")
-
-    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
-        self.page.mouse.move(*self.at(*start))
-        self.page.mouse.down()
-        self.page.mouse.move(*self.at(*end))
-        self.page.mouse.up()
-        self.settle()
-
-    def settle(self) -> None:
-        self.page.wait_for_timeout(300)
-        self.wait_for("!explorer.busy")
-
-    def rows(self, table: str) -> dict[str, list[str]]:
-        read = "rows => rows.map(row => [...row.children].map(cell => cell.textContent))"
-        rows = self.page.eval_on_selector_all(f"#{table} tr", read)
-        return {name: cells for name, *cells in rows}
-
-    def downloaded(self, button: str) -> Path:
-        with self.page.expect_download() as waiting:
-            self.page.click(button)
-        return Path(waiting.value.path())
-
-    def computed(self, output: str) -> np.ndarray:
-        """An output of the map that the page has computed, bit by bit."""
-        shape = self.value("[explorer.computed.x.values.length, explorer.computed.y.values.length]")
-        bits = self.value(
-            f"Array.from(new BigUint64Array(explorer.computed.values[{output!r}].buffer), String)"
-        )
-        return np.array(bits, np.uint64).reshape(shape)
 
 
 @pytest.fixture
@@ -151,6 +75,10 @@ def test_the_map_is_the_first_canvas_and_shows_the_store(tab: Tab) -> None:
 def test_the_numbers_after_a_click_are_those_of_trace(tab: Tab, folder: Path) -> None:
     tab.click(0.6, 0.4)
     line = tab.text("#trace")
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.page.click("#copy-trace")
+    tab.wait_for("document.querySelector('#state').textContent === 'command copied'")
+    assert tab.value("navigator.clipboard.readText()") == line
     at = dict(re.findall(r"--at (\w+)=(\S+)", line))
     assert line.startswith(f"sweep trace {folder / 'impact.zarr'} --at ")
     ds = sweep.trace(folder / "impact.zarr", {name: float(value) for name, value in at.items()})
@@ -190,6 +118,40 @@ def test_a_zoomed_map_equals_the_run_of_its_sweep_file(tab: Tab, tmp_path: Path)
         rows = list(csv.DictReader(file))
     found = np.array([float(row["frequency [Hz]"]) for row in rows]).reshape(256, 192)
     assert (bits(found) == bits(ds.frequency.values)).all()
+
+
+def test_a_window_of_the_demo_has_the_digest_of_its_run(browser: Any, tmp_path: Path) -> None:
+    """On the page in docs, whose kernel is another one: 49,152 exact wear powers."""
+    tab = Tab(browser, DEMO)
+    tab.drag((0.5, 0.2), (0.9, 0.7))
+    path = tmp_path / "window.toml"
+    path.write_text(tab.value("windowFile()"))
+    ds = sweep.run(path, store=None)
+    assert ds.wear_power.shape == (256, 192)
+    assert set(np.unique(ds.regime)) == {0, 1, 2}
+    digest = "[...new Uint8Array(await crypto.subtle.digest('SHA-256', values.buffer))]"
+    theirs = tab.value(
+        f"(async () => {{ const values = explorer.computed.values.wear_power; return {digest} }})()"
+    )
+    assert bytes(theirs) == hashlib.sha256(ds.wear_power.values.tobytes()).digest()
+    assert tab.errors == []
+
+
+def test_a_thinned_map_says_so_and_is_computed_in_full(browser: Any, tmp_path: Path) -> None:
+    store = tmp_path / "impact.zarr"
+    ds = sweep.run(SWEEP, store=store)
+    whole = explore(store, tmp_path / "whole.html").stat().st_size // 1000
+    tab = Tab(browser, explore(store, tmp_path / "thin.html", size=whole - 2))
+    assert re.search(
+        r"a preview of the stored map: [\d,]+ of 40 × 30 × 3 points", tab.text("#state")
+    )
+    assert tab.value("preview.slice(0, 1, state.at).x.values.length") < 40
+    tab.page.click("#all")
+    tab.settle()
+    assert "computed in the page, 40 × 30 points, same bits" in tab.text("#state")
+    expected = ds.frequency.isel(wall_stiffness=1).values
+    assert (tab.computed("frequency") == bits(expected)).all()
+    assert tab.errors == []
 
 
 def test_the_plain_module_gives_the_same_bits(browser: Any, folder: Path, tab: Tab) -> None:
@@ -279,8 +241,8 @@ def test_a_computation_can_be_cancelled(tab: Tab) -> None:
 
 
 @pytest.mark.parametrize("settings", [{"color_scheme": "dark"}, {"reduced_motion": "reduce"}])
-def test_a_phone_shows_all_of_it(browser: Any, folder: Path, settings: dict[str, Any]) -> None:
-    phone = Tab(browser, folder / "impact.html", size=(375, 812), has_touch=True, **settings)
+def test_a_phone_shows_all_of_it(browser: Any, settings: dict[str, Any]) -> None:
+    phone = Tab(browser, DEMO, size=(375, 812), has_touch=True, **settings)
     assert phone.value("document.documentElement.scrollWidth") <= 375
     phone.page.touchscreen.tap(*phone.at(0.6, 0.4))
     phone.wait_for("document.querySelectorAll('#figures td').length > 0")
@@ -468,3 +430,29 @@ def test_a_sweep_that_was_not_run_is_computed_with_its_derived_parameters(
     tab.click(0.5, 0.5)
     assert f"sweep trace {path} --at energy=" in tab.text("#trace")
     assert tab.errors == []
+
+
+@pytest.mark.broad
+@pytest.mark.parametrize("name", sorted(shipped_configs()))
+def test_every_shipped_sweep_has_a_page_whose_motion_is_that_of_trace(
+    browser: Any, tmp_path: Path, name: str
+) -> None:
+    """Of few points; where a method or a point has no motion, the page has a sentence."""
+    store = tmp_path / f"{name}.zarr"
+    sweep.run(configs_folder() / "smoke" / f"{name}.toml", store=store)
+    tab = Tab(browser, explore(store, tmp_path / "page.html"))
+    if tab.page.is_visible("#map"):
+        tab.page.mouse.click(*tab.at(0.6, 0.4))
+    tab.wait_for("document.querySelectorAll('#figures td, #stored td').length > 0")
+    assert tab.errors == []
+    if not tab.value("explorer.motion"):
+        assert tab.text("#sentence").split(".")[0] not in ("", "Computed in")
+        return
+    at = dict(re.findall(r"--at (\w+)=(\S+)", tab.text("#trace")))
+    ds = sweep.trace(store, {name: float(value) for name, value in at.items()})
+    as_bits = "[...new BigUint64Array(values.buffer)].map(String)"
+    for observable, values in tab.value(
+        f"explorer.motion.observed.map(({{name, values}}) => [name, {as_bits}])"
+    ):
+        found = np.array(values, np.uint64).view(np.float64)
+        np.testing.assert_array_equal(bits(found), bits(ds[observable].values))

@@ -18,9 +18,11 @@ import pytest
 import xarray as xr
 
 import sweep
+from sweep.config import load
 from sweep.errors import SweepError
 from sweep.explore import explore
 from sweep.shipped import configs_folder
+from sweep.store import Store
 from tests.command import CHECKOUT, Run
 from tests.explore.sweeps import REDUCED, SWEEP, contents_of, stored, unpacked, unshuffled
 
@@ -184,6 +186,20 @@ def test_a_store_at_a_url_gives_the_same_map(store: Path, tmp_path: Path) -> Non
     far, near = contents_of(page(url, tmp_path)), contents_of(page(store, tmp_path))
     assert far["command"] == f"sweep trace {url}"
     assert {**far, "command": ""} == {**near, "command": ""}
+
+
+def test_an_extended_store_is_shown_with_its_new_values_in_order(tmp_path: Path) -> None:
+    table = {**SWEEP, "axes": {"energy": {"values": [1.0, 4.0]}, "stiffness": {"values": [1, 2]}}}
+    table["parameters"] = {**SWEEP["parameters"], "wall_stiffness": 7.0}
+    sweep.run(table, store=tmp_path / "a.zarr")
+    table["axes"] = {**table["axes"], "energy": {"values": [1.0, 4.0, 2.0, 9.0]}}
+    Store.extend(tmp_path / "a.zarr", load(table).sweep)
+    ds = sweep.run(table, store=tmp_path / "a.zarr").sortby("energy")
+    contents = contents_of(page(tmp_path / "a.zarr", tmp_path))
+    energies = unpacked(contents["dimensions"][0]["columns"]["energy"]["doubles"])
+    np.testing.assert_array_equal(unshuffled(energies, "<f8"), [1.0, 2.0, 4.0, 9.0])
+    (shown,) = stored(contents, "frequency", (4, 2))
+    np.testing.assert_allclose(shown, ds.frequency.values, rtol=2**-8)
 
 
 def test_a_refined_sweep_is_a_grid_with_its_computed_values(tmp_path: Path) -> None:

@@ -64,6 +64,8 @@ function showControls() {
   byId("reversed").checked = state.scale.reversed;
   byId("log").checked = state.scale.log;
   byId("borders").checked = state.borders;
+  const meant = [[outputNow()?.name, outputNow()?.long_name], ...sides().map(({ name, meaning }) => [name, meaning])];
+  byId("meaning").textContent = meant.filter(([, meaning]) => meaning).map(([name, meaning]) => `${words(name)}: ${meaning}`).join("; ");
   for (const id of ["least", "greatest"]) byId(id).value = state.scale[id] === null ? "" : exact(state.scale[id]);
 }
 

@@ -1,7 +1,7 @@
 // The point that is selected: its figures, its motion over time and its loop.
 "use strict";
 
-const LINES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
+const LINES = ["--line-1", "--line-2", "--line-3", "--line-4"]; // names in page.css
 const SIZE_RATIO = 30; // of observables that share a panel
 
 // The rows of a table of figures.
@@ -61,6 +61,9 @@ function panelsOf(observed) {
   return panels;
 }
 
+// The ends of an axis for one value alone.
+const around = (value) => (value ? [value - Math.abs(value) / 2, value + Math.abs(value) / 2] : [-1, 1]);
+
 class MotionView {
   constructor(place, loop, spreads) {
     Object.assign(this, { place, loop, spreads, charts: [], last: null, lastSpreads: [] });
@@ -79,14 +82,14 @@ class MotionView {
   }
   theme() {
     const style = getComputedStyle(document.documentElement);
-    return ["--ink", "--grid"].map((name) => style.getPropertyValue(name).trim());
+    return ["--ink", "--grid", ...LINES].map((name) => style.getPropertyValue(name).trim());
   }
   // A chart below its title, which names each line beside its colour.
   chart(place, lines, unit, data, options) {
-    const [ink, grid] = this.theme();
+    const [ink, grid, ...colours] = this.theme();
     const names = lines.flatMap((name, i) => {
       const swatch = element("span", { class: "swatch" });
-      swatch.style.background = LINES[i % LINES.length];
+      swatch.style.background = colours[i % colours.length];
       return lines.length > 1 ? [swatch, `${name} `] : [name];
     });
     place.append(element("p", { class: "chart-title" }, ...names, unitText(unit) ? ` [${unitText(unit)}]` : ""));
@@ -97,9 +100,9 @@ class MotionView {
       width: Math.max(place.clientWidth, 200),
       height: height + (isLowest ? 22 : 0) + (label ? 18 : 0),
       legend: { show: false },
-      scales: { x: { time: false } },
+      scales: { x: { time: false }, y: { range: (_, low, high) => (low < high ? uPlot.rangeNum(low, high, 0.1, true) : around(low ?? 0)) } },
       axes: [{ ...axis, ...along }, { ...axis, size: 56 }],
-      series: [{}, ...lines.map((_, i) => ({ stroke: LINES[i % LINES.length], width: 1.4, ...(path && { paths: path, fill: grid, points: { show: false } }) }))],
+      series: [{}, ...lines.map((_, i) => ({ stroke: colours[i % colours.length], width: 1.4, ...(path && { paths: path, fill: grid, points: { show: false } }) }))],
       ...others,
     }, data, place);
   }
@@ -107,7 +110,7 @@ class MotionView {
     this.clear("");
     this.place.replaceChildren();
     this.last = [series, loop];
-    const [ink, grid] = this.theme();
+    const [ink, grid, colour] = this.theme();
     const panels = panelsOf(series.observed);
     const shade = series.observed.find(({ flags, values }) => flags.length && values.some((flag) => flag > 0));
     panels.forEach((panel, k) => {
@@ -119,7 +122,7 @@ class MotionView {
         [series.time.values, ...panel.map(({ values }) => values)], { height: 100, label, isLowest, cursor, hooks }));
     });
     if (shade) this.place.append(element("p", { class: "note" }, `Shaded: ${words(shade.flags.slice(1).join(", "))}.`));
-    this.drawLoop(series, loop, ink, grid);
+    this.drawLoop(series, loop, ink, grid, colour);
   }
   // Outputs of many values, such as histograms.
   spread(spreads) {
@@ -140,7 +143,7 @@ class MotionView {
       i = end;
     }
   }
-  drawLoop({ observed }, names, ink, grid) {
+  drawLoop({ observed }, names, ink, grid, colour) {
     const [along, upwards] = (names ?? []).map((name) => observed.find((each) => each.name === name));
     this.loop.hidden = !(along && upwards);
     if (this.loop.hidden) return;
@@ -152,7 +155,7 @@ class MotionView {
     const side = (each) => {
       let [a, b] = [Infinity, -Infinity];
       for (const value of each.values) if (value === value) [a, b] = [Math.min(a, value), Math.max(b, value)];
-      if (!(a < b)) [a, b] = Number.isFinite(a) ? [a - 1, a + 1] : [0, 1];
+      if (!(a < b)) [a, b] = around(Number.isFinite(a) ? a : 0);
       return [a - 0.04 * (b - a), b + 0.04 * (b - a)];
     };
     const [[x0, x1], [y0, y1]] = [side(along), side(upwards)];
@@ -175,7 +178,7 @@ class MotionView {
     c.textAlign = "center";
     c.fillText(withUnit(words(upwards.name), upwards.unit), 0, 0);
     c.restore();
-    c.strokeStyle = LINES[0];
+    c.strokeStyle = colour;
     c.lineWidth = 1.4;
     c.beginPath();
     along.values.forEach((value, i) => c[i ? "lineTo" : "moveTo"](px(value), py(upwards.values[i])));

@@ -50,6 +50,7 @@ async function begin() {
   refresh();
   if (state.point) select(state.point);
   else if (!drawn.length) select(pointAt({}));
+  performance.mark("ready");
   document.documentElement.dataset.ready = "yes";
 }
 
