@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 import sweep
 from sweep import api, plan
-from sweep.backends import Computed
+from sweep.backends import Computed, Stopped
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
@@ -66,6 +67,13 @@ STATISTICS = {
     ],
     "slip_phases": ["mean", "maximum"],
     "regime": ["share"],
+}
+
+SHORTER = {
+    "axes": {
+        "base_acceleration": {"linspace": [0.5, 11.375, 4]},
+        "vertical_acceleration": {"values": [0.0, 2.0, 11.0]},
+    }
 }
 
 # Kills its own process when it is about to write the n-th stretch.
@@ -249,6 +257,21 @@ def test_a_damaged_piece_is_computed_again(tmp_path: Path) -> None:
     xr.testing.assert_equal(found.load(), sweep.run(document, store=None))
 
 
+class Stopping(WrappedBackend):
+    """Stops the run once it has computed so many chunks."""
+
+    def __init__(self, stop: Event, after: int) -> None:
+        super().__init__(CpuBackend())
+        self._run, self._left = stop, after
+
+    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+        self._left -= 1
+        if self._left < 0:
+            self._run.set()
+            raise Stopped
+        return self.real.compute(sweep, points, stop)
+
+
 def test_failed_points_are_counted_and_retried(tmp_path: Path) -> None:
     class Failing(WrappedBackend):
         def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
@@ -292,6 +315,78 @@ def test_axes_of_a_reduced_store_grow(tmp_path: Path) -> None:
     Store.extend(path, load(reduced(axes=longer)).sweep)
     found = sweep.run(reduced(axes=longer), store=path)
     xr.testing.assert_equal(found.load(), sweep.run(reduced(axes=longer), store=None))
+
+
+@pytest.mark.parametrize(
+    ("over", "chunk_points", "again"),
+    [
+        (["point"], 4000, 0),  # all points of several cells in a chunk
+        (["point"], 20, 0),  # 10 stretches for each cell
+        (["point"], 77, 46),  # 2 stretches and a short one
+        (["base_acceleration"], 1200, 0),
+    ],
+)
+def test_a_sample_grows_and_its_nodes_are_kept(
+    tmp_path: Path, over: list[str], chunk_points: int, again: int
+) -> None:
+    """Only the points of a short stretch at the old end are computed again."""
+    path = tmp_path / "a.zarr"
+    short, longer = reduced(over, **SHORTER), reduced(over)
+    if over == ["point"]:
+        short, longer = longer, reduced(sample={**SWEEP["sample"], "points": 500})
+    old, new = load(short).sweep, load(longer).sweep
+    kept, _ = api.compute(load({**short, "run": {"chunk_points": chunk_points}}), path)
+    assert in_stretches(kept).pending() == []
+    grown = Store.extend(path, new)
+    left = sum(chunk.n_points for chunk in in_stretches(grown).pending())
+    cells = math.prod(new.shape)
+    assert left == new.n_points - old.n_points + cells * again
+    summary = run(grown)
+    assert summary.points == left
+    xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
+    assert not grown.pieces.names()
+    grown.reopen(grown.done())
+    assert run(grown).points == cells * (new.grid[-1] % grown.stretch)  # without the new nodes
+    xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
+
+
+def test_a_sample_of_sobol_indices_grows(tmp_path: Path) -> None:
+    """Rows of 5 points by 8 scramblings, in stretches of which the last is short."""
+    short, longer = (of_ishigami(n, 8, 1, "sobol_indices", "mean") for n in (64, 160))
+    api.compute(load({**short, "run": {"chunk_points": 100}}), tmp_path / "a.zarr")
+    grown = Store.extend(tmp_path / "a.zarr", load(longer).sweep)
+    assert grown.stretch == 120
+    assert run(grown).points == 5 * 160 - 2 * 120
+    xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
+
+
+def test_a_stopped_run_grows(tmp_path: Path) -> None:
+    """What is complete is kept, and so are nodes of stretches that are not short."""
+    document = reduced(run={"workers": 1, "chunk_points": 77})
+    path, stop = tmp_path / "a.zarr", Event()
+    backend = Stopping(stop, after=7)
+    api.compute(load(document), path, None, stop, open_backend=lambda _: backend)
+    longer = reduced(sample={**SWEEP["sample"], "points": 500})
+    grown = Store.extend(path, load(longer).sweep)
+    done = in_stretches(grown).n_chunks - len(in_stretches(grown).pending())
+    assert done == 5  # 7 stretches are those of two cells, each with a short one, and another
+    run(grown)
+    xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
+
+
+def test_what_cannot_grow_is_refused(tmp_path: Path) -> None:
+    """With the difference named; a run in the store of a smaller sample says how to extend it."""
+    longer = {"sample": {**SWEEP["sample"], "points": 500}}
+    sweep.run(reduced(), store=tmp_path / "a.zarr")
+    with pytest.raises(StoreError, match="only axes continue behind their end: use `sweep extend"):
+        sweep.run(reduced(**longer), store=tmp_path / "a.zarr")
+    other = {"sample": {**longer["sample"], "seed": 2}}
+    with pytest.raises(StoreError, match=r"value 1 of friction is .* in the store"):
+        Store.extend(tmp_path / "a.zarr", load(reduced(**other)).sweep)
+    two = ["vertical_acceleration", "point"]
+    sweep.run(reduced(two), store=tmp_path / "b.zarr")
+    with pytest.raises(StoreError, match="points reduced over several axes at once cannot be more"):
+        Store.extend(tmp_path / "b.zarr", load(reduced(two, **longer)).sweep)
 
 
 def test_a_statistic_is_refined(tmp_path: Path) -> None:
@@ -389,13 +484,15 @@ def test_stated_intervals_cover() -> None:
     """Of intervals that state 95 %, by Student's t over 15 degrees, at least 90 % have the mean."""
     quantile = 2.131  # of Student's t, 97.5 %, 15 degrees of freedom
     whole = load(of_ishigami(256, 16, 0, "mean")).sweep
+    reduction = whole.reduction
+    assert reduction is not None
+    (axis,) = reduction.axes
     backend, hits = CpuBackend(), 0
     for seed in range(200):
-        (axis,) = whole.reduction.axes
         recipe = {**axis.recipe, "seed": seed}
         axes = (replace(axis, recipe=recipe, columns=columns_of(recipe)),)
-        drawn = replace(whole, reduction=replace(whole.reduction, axes=axes))
+        drawn = replace(whole, reduction=replace(reduction, axes=axes))
         points = plan.points(drawn, plan.chunk_at((0,), drawn.grid, drawn.grid))
-        found = Kept(drawn.reduction).statistics(backend.compute(drawn, points).arrays)
+        found = Kept(reduction).statistics(backend.compute(drawn, points).arrays)
         hits += abs(found["f_mean"][0] - 3.5) <= quantile * found["f_mean_error"][0]
     assert hits >= 180

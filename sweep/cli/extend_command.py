@@ -30,12 +30,12 @@ def extend(
 ) -> None:
     """Make the axes of a store longer, and keep what is computed.
 
-    The axes in CONFIG may continue after their last value; nothing else may differ. Chunks that
-    were incomplete at the old end are computed again. If it is interrupted, run the same command
-    to resume.
+    The axes and the sample in CONFIG may continue after their last value; nothing else may differ.
+    Chunks that were incomplete at the old end are computed again. If it is interrupted, run the
+    same command to resume.
     """
     from sweep.config import load
-    from sweep.store import Store
+    from sweep.store import Store, in_stretches
     from sweep.summary import state
 
     request = load(config, overrides or ())
@@ -47,7 +47,7 @@ def extend(
     accepted = accept_revision or request.options.accept_revision
     longer = Store.extend(store, request.sweep, accept_revision=accepted)
     total = longer.sweep.n_points
-    left = sum(chunk.n_points for chunk in longer.pending())
+    left = sum(chunk.n_points for chunk in in_stretches(longer).pending())
     changes = (word for each in overrides or () for word in ("--set", each))
     follow = shlex.join(["sweep", "run", config, "-o", store, *changes])
     if not left:
@@ -56,6 +56,7 @@ def extend(
         grid = {"store": store, "shape": longer.sweep.shape, "dimensions": longer.sweep.dimensions}
         print_json({**grid, "points_total": total, "points_done": total - left, "next": follow})
         return
-    lengths = " x ".join(f"{axis.name} {axis.size:,}" for axis in longer.sweep.axes)
+    axes = longer.sweep.of_points.axes
+    lengths = " x ".join(f"{axis.name} {axis.size:,}" for axis in axes)
     print(f"{store}: {lengths or 'no axis'}; {total - left:,} of {counted(total, 'point')} done")
     print(f"next: {follow}")

@@ -31,6 +31,11 @@ def same(there: LongValues, here: LongValues) -> bool:
     return len(there) == len(here) and first_unlike(there, here) is None
 
 
+def reduced_axes(sweep: Sweep) -> tuple[Axis, ...]:
+    """The axes along which points are reduced; those of the cells may have the same names."""
+    return sweep.reduction.axes if sweep.reduction else ()
+
+
 def first_unlike(there: LongValues, here: LongValues) -> int | None:
     """The index of the first value that differs from the stored one, if there is one.
 
@@ -100,16 +105,12 @@ def _parameters(stored: Sweep, requested: Sweep) -> Iterator[str]:
 
 
 def _axes(stored: Sweep, requested: Sweep) -> Iterator[str]:
-    for there, here in zip(_groups(stored), _groups(requested), strict=True):
+    pairs = ((stored.axes, requested.axes), (reduced_axes(stored), reduced_axes(requested)))
+    for there, here in pairs:
         others = {axis.name: axis for axis in here}
         for axis in there:
             if (other := others.get(axis.name)) is not None:
                 yield from _axis(axis, other)
-
-
-def _groups(sweep: Sweep) -> tuple[tuple[Axis, ...], tuple[Axis, ...]]:
-    """The axes of the cells, and those that are reduced: both may have one called `point`."""
-    return sweep.axes, sweep.reduction.axes if sweep.reduction else ()
 
 
 def _axis(there: Axis, here: Axis) -> Iterator[str]:

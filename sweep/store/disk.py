@@ -32,7 +32,7 @@ from sweep.store.creation import build
 from sweep.store.differences import differences
 from sweep.store.files import Files
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
-from sweep.store.in_stretches import InFiles, remove_pieces_of_done
+from sweep.store.in_stretches import NODES, PIECES, InFiles, remove_pieces_of_done
 from sweep.store.made_by import other_kernel, other_revision
 from sweep.store.place import files_of, local
 from sweep.store.reading import intact, open_results, refuse_unreadable
@@ -49,6 +49,7 @@ class Store:
         self.revision = integer(group.attrs["revision"])  # of the method that made it
         self.kernel_digest = group.attrs.get("kernel_digest")  # of the code that made it, if known
         self._attributes = dict(group.attrs)
+        self._fingerprint = str(group.attrs["fingerprint"])
         self._accepted: Mapping[str, object] = {}  # another revision and kernel, for receipts
         self._variables = layout.results(sweep)
         self._arrays = {v.name: array_of(group, v.name) for v in self._variables}
@@ -63,7 +64,7 @@ class Store:
         counts = chunk_counts(sweep.shape, self.chunk_shape)
         self.n_chunks = math.prod(counts)
         self.stretch = integer(group.attrs.get(layout.STRETCH, 1))
-        self.pieces = InFiles(files)
+        self.pieces, self.nodes = InFiles(files, PIECES), InFiles(files, NODES)
         self._chunks = ChunkFiles(files, self._arrays, separator, counts, self.chunk_shape)
 
     @classmethod
@@ -137,7 +138,7 @@ class Store:
             longer = extension.grown(store.sweep, sweep)
             if not accept_revision:
                 store.refuse_other_kernel(sweep)
-            if longer.shape != store.sweep.shape:
+            if longer.grid != store.sweep.grid:
                 extension.begin(files, longer, store.chunk_shape, store._attributes)
                 extension.finish(files)
         return cls.open(path)
@@ -188,7 +189,7 @@ class Store:
         That may have happened while a run was waiting for the lock.
         """
         with self._files.writing():
-            if extension.has_grown(self._files, self.sweep.shape):
+            if extension.has_grown(self._files, self.sweep.shape, self._fingerprint):
                 self._refuse_extended()
 
     def dataset(self) -> xr.Dataset:
@@ -249,8 +250,8 @@ class Store:
             for name, part in parts.items():
                 pieces = encoding.encoded_for(self._arrays[name], part)
                 self._files.put(self._chunks.key(name, chunk), pieces)
-            cut_short = chunk.shape != self.chunk_shape
-            if cut_short and extension.has_grown(self._files, self.sweep.shape):
+            grows = chunk.shape != self.chunk_shape or self.sweep.reduction is not None
+            if grows and extension.has_grown(self._files, self.sweep.shape, self._fingerprint):
                 self._files.remove(status)
                 self._refuse_extended()
 

@@ -19,7 +19,7 @@ from sweep.errors import StoreError
 from sweep.plan import chunk_at, chunks, refuse_many_chunks
 from sweep.spec import Axis, LongValues, Sweep, Values
 from sweep.store.creation import build
-from sweep.store.differences import differences, unlike_values
+from sweep.store.differences import differences, reduced_axes, unlike_values
 from sweep.store.files import GROUP, STATUS, Files, in_order
 from sweep.store.listing import key
 
@@ -27,7 +27,8 @@ from sweep.store.listing import key
 def grown(stored: Sweep, longer: Sweep) -> Sweep:
     """The longer sweep, with the stored values where the store has them.
 
-    Raises StoreError with every difference other than axes that continue behind their end.
+    An axis along which points are reduced may be longer, too, if it is the only one. Raises
+    StoreError with every difference other than axes that continue behind their end.
     """
     if any(axis.is_refined for axis in stored.axes):
         raise StoreError(
@@ -50,7 +51,7 @@ def hint(stored: Sweep, other: Sweep, location: str) -> str:
         longer = grown(stored, other)
     except StoreError:
         return ""
-    if longer.shape == stored.shape:
+    if longer.grid == stored.grid:
         return ""
     extend = f"`sweep extend {shlex.quote(location)} CONFIG`"
     return f"only axes continue behind their end: use {extend} to keep what is computed; or "
@@ -70,7 +71,8 @@ def finish(files: Files) -> None:
     """Apply the extension that is under way, if there is one; it may have been applied in part."""
     if is_under_way(files):
         prepared = _prepared(files)
-        for name in _cut_chunks(_status(files), _status(prepared)):
+        every = _recipe_of_points(files) != _recipe_of_points(prepared)  # statistics of more points
+        for name in _cut_chunks(_status(files), _status(prepared), every=every):
             files.remove(f"status/{name}")
         for key in in_order(prepared.list()):
             files.put(key, [prepared.read(key) or b""])
@@ -89,10 +91,12 @@ def is_under_way(files: Files) -> bool:
     return _prepared(files).exists(GROUP)
 
 
-def has_grown(files: Files, shape: tuple[int, ...]) -> bool:
-    """Whether the store has another shape by now, or is about to get one."""
+def has_grown(files: Files, shape: tuple[int, ...], fingerprint: str | None = None) -> bool:
+    """Whether the store has another shape or fingerprint by now, or is about to get one."""
     # In this order: the shape changes before the extension is over.
-    return is_under_way(files) or tuple(_status(files)["shape"]) != shape
+    if is_under_way(files) or tuple(_status(files)["shape"]) != shape:
+        return True
+    return fingerprint is not None and _attributes(files).get("fingerprint") != fingerprint
 
 
 def separator_of(status: Mapping[str, Any]) -> str:
@@ -100,23 +104,31 @@ def separator_of(status: Mapping[str, Any]) -> str:
     return status["chunk_key_encoding"]["configuration"]["separator"]
 
 
-def _cut_chunks(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+def _cut_chunks(old: Mapping[str, Any], new: Mapping[str, Any], *, every: bool) -> Iterator[str]:
     """The names of chunks cut short by an old end of an axis, from the metadata of the status."""
     step = tuple(old["chunk_grid"]["configuration"]["chunk_shape"])
     for chunk in chunks(tuple(old["shape"]), step):
-        if chunk.shape != chunk_at(chunk.index, tuple(new["shape"]), step).shape:
+        if every or chunk.shape != chunk_at(chunk.index, tuple(new["shape"]), step).shape:
             yield key(chunk.index, separator_of(old))
 
 
 def _differences(stored: Sweep, longer: Sweep) -> list[str]:
-    def columns(sweep: Sweep) -> list[tuple[str, set[str]]]:
-        return [(axis.name, set(axis.columns)) for axis in sweep.axes]
+    def columns(sweep: Sweep) -> list[list[tuple[str, set[str]]]]:
+        groups = (sweep.axes, reduced_axes(sweep))
+        return [[(axis.name, set(axis.columns)) for axis in axes] for axes in groups]
 
     if stored.model.name != longer.model.name or columns(stored) != columns(longer):
         return differences(stored, longer)
-    found = differences(stored, replace(longer, axes=stored.axes))
-    pairs = zip(stored.axes, longer.axes, strict=True)
-    return [*found, *(text for own, other in pairs for text in _axis(own, other))]
+    same = replace(longer, axes=stored.axes)
+    if longer.reduction is not None:
+        reduction = replace(longer.reduction, axes=reduced_axes(stored))
+        same = replace(same, reduction=reduction)
+    pairs = zip(stored.of_points.axes, longer.of_points.axes, strict=True)
+    texts = [text for own, other in pairs for text in _axis(own, other)]
+    reduced = [axis.size for axis in reduced_axes(stored)]
+    if len(reduced) > 1 and reduced != [axis.size for axis in reduced_axes(longer)]:
+        texts.append("points reduced over several axes at once cannot be more")
+    return [*differences(stored, same), *texts]
 
 
 def _axis(stored: Axis, longer: Axis) -> Iterator[str]:
@@ -161,6 +173,15 @@ class Joined:
 def _joined(stored: Axis, longer: Axis) -> Axis:
     columns = {name: Joined(own, longer.columns[name]) for name, own in stored.columns.items()}
     return replace(longer, columns=columns)
+
+
+def _attributes(files: Files) -> Mapping[str, Any]:
+    return json.loads(files.read(GROUP) or b"{}").get("attributes", {})
+
+
+def _recipe_of_points(files: Files) -> object:
+    """The recipes of the axes along which points are reduced."""
+    return json.loads(_attributes(files).get("recipe", "{}")).get("reduce", {}).get("axes")
 
 
 def _status(files: Files) -> Mapping[str, Any]:

@@ -2,16 +2,21 @@
 
 What a run computes at once is some cells with all of their points, or a stretch of the points of
 one cell. What is kept of a stretch is a piece: a file beside the status of the cells. Two pieces
-that are next to each other are merged into one as soon as both are there, so there are never many.
-When the points of a cell are complete, its statistics are written and its pieces are removed. A
-killed run loses the stretches that were being computed.
+that are next to each other are merged into one as soon as both are there, so there are never many:
+a piece covers stretches index·2^level up to (index + 1)·2^level, or it is that of a short stretch
+at the end. When the points of a cell are complete, its statistics are written and its pieces are
+removed. A killed run loses the stretches that were being computed.
+
+If it is small, what is kept of all stretches but the short one stays as the nodes of the cell, with
+which the cell begins when the sample is extended.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -25,9 +30,12 @@ from sweep.statistics.partial import Kept, Partial, from_bytes, to_bytes
 from sweep.statistics.reduction import Reduction
 from sweep.store.files import Files
 
-FOLDER = "status/pieces"  # of the array's folder, which zarr does not list
+PIECES, NODES = "status/pieces", "status/nodes"  # in the array's folder; zarr lists neither
+END = "end"  # of a short stretch at the end; its name has the number of points of the cell
+MAX_NODE_BYTES = 2**18  # of a chunk's cells, or as many as these have points
 
-Place = tuple[int, int]  # level, index: stretches index·2^level up to (index + 1)·2^level
+Place = tuple[int, int]  # level, index
+Found = Mapping[str, Sequence[Place]]  # by cell
 
 
 class Pieces(Protocol):
@@ -59,24 +67,25 @@ class InMemory(dict[str, bytes]):
 
 
 class InFiles:
-    """Pieces of a store."""
+    """Pieces of a store, in one of its folders."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, folder: str) -> None:
         self._files = files
+        self._folder = folder
 
     def names(self) -> list[str]:
-        return self._files.list(FOLDER)
+        return self._files.list(self._folder)
 
     def read(self, name: str) -> bytes | None:
-        return self._files.read(f"{FOLDER}/{name}")
+        return self._files.read(f"{self._folder}/{name}")
 
     def put(self, name: str, content: bytes) -> None:
         with self._files.writing():
-            self._files.put(f"{FOLDER}/{name}", [content])
+            self._files.put(f"{self._folder}/{name}", [content])
 
     def remove(self, name: str) -> None:
         with self._files.writing():
-            self._files.remove(f"{FOLDER}/{name}")
+            self._files.remove(f"{self._folder}/{name}")
 
 
 class Cells(Protocol):
@@ -95,6 +104,11 @@ class Cells(Protocol):
 
     @property
     def pieces(self) -> Pieces: ...
+
+    @property
+    def nodes(self) -> Pieces | None:
+        """Where nodes of complete cells stay; None if these results are never extended."""
+        ...
 
     @property
     def grid(self) -> tuple[int, ...]: ...
@@ -130,6 +144,8 @@ class InStretches:
         self.chunk_shape = (*cells.chunk_shape, cells.stretch)
         counts = chunk_counts(self.grid, self.chunk_shape)
         self._n, self.n_chunks = counts[-1], math.prod(counts)
+        self._step = cells.stretch
+        self._full = self.grid[-1] // self._step  # stretches that are not short
         self._merging = threading.Lock()
         self.append_receipt = cells.append_receipt
         self.flush = cells.flush
@@ -141,42 +157,39 @@ class InStretches:
 
     def pending(self) -> list[Chunk]:
         """The chunks that are not done."""
-        found = {} if self._n == 1 else self._found()
+        found, nodes = self._listed()
         pending: list[Chunk] = []
         for cell in self._cells.pending():
-            left = set(self._left(found.get(_name(cell), [])))
+            left = self._left(cell, found, nodes)
             every = stretches(cell, self.grid, self.chunk_shape)
             pending += [chunk for chunk in every if chunk.index[-1] in left]
         return pending
 
     def complete(self) -> None:
         """Write the statistics of cells that have all pieces: a kill or another process left it."""
-        if self._n == 1:
-            return
-        found = self._found()
-        for cell in self._cells.pending():
-            places = found.get(_name(cell), [])
-            if not self._left(places):
-                self._complete(cell, places)
+        found, nodes = self._listed()
+        for cell in self._cells.pending() if found or nodes else ():
+            self._complete(cell, found, nodes)
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged."""
         chunks = list(chunks)
         cells = {chunk.index[:-1]: self._cell(chunk) for chunk in chunks}
         done = {cell.index for cell in self._cells.whole(cells.values())}
-        found = {} if self._n == 1 else self._found()
+        found, nodes = self._listed()
+        left = {index: self._left(cell, found, nodes) for index, cell in cells.items()}
         return [
             chunk
             for chunk in chunks
-            if chunk.index[:-1] in done
-            or chunk.index[-1] not in self._left(found.get(_name(self._cell(chunk)), []))
+            if chunk.index[:-1] in done or chunk.index[-1] not in left[chunk.index[:-1]]
         ]
 
     def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
         """The number of points of the chunks by status, where each has a piece of its own."""
         total = np.zeros(len(STATUSES), np.int64)
         for chunk in chunks:
-            piece = self._read(self._cell(chunk), (0, chunk.index[-1]))
+            name = self._name(self._cell(chunk), (0, chunk.index[-1]))
+            piece = self._read(self._cells.pieces, name)
             total += 0 if piece is None else Kept.counts(piece)
         return {status: int(n) for status, n in zip(STATUSES, total, strict=True) if n}
 
@@ -184,7 +197,7 @@ class InStretches:
         """Write what is kept of a chunk's points, and the statistics if they are the last."""
         cell = self._cell(chunk)
         if self._n == 1:
-            self._cells.write(cell, self._kept.statistics(arrays))
+            self._write(cell, arrays, arrays)
             return
         with self._merging:
             self._put(cell, (0, chunk.index[-1]), arrays)
@@ -192,70 +205,110 @@ class InStretches:
     def _put(self, cell: Chunk, place: Place, piece: Partial) -> None:
         """Put a piece; while the one beside it is there too, merge the two.
 
-        It is put before the other is looked for: of two processes, one sees both.
+        It is put before others are looked for: of two processes, one sees all.
         """
         below: list[Place] = []
         while True:
-            level, index = place
-            if 1 << level >= self._n:
-                self._cells.write(cell, self._kept.statistics(piece))
-                self._remove(cell)
-                return
-            self._cells.pieces.put(_name(cell, place), to_bytes(piece))
+            self._cells.pieces.put(self._name(cell, place), to_bytes(piece))
             for each in below:
-                self._cells.pieces.remove(_name(cell, each))
+                self._cells.pieces.remove(self._name(cell, each))
+            level, index = place
             beside = (level, index ^ 1)
-            below = [place]
-            if beside[1] << level < self._n:
-                other = self._read(cell, beside)
-                if other is None:
-                    return
-                piece = self._kept.merged(piece, other)
-                below = [place, beside]
-            place = (level + 1, index >> 1)
-
-    def _complete(self, cell: Chunk, found: list[Place]) -> None:
-        """Write the statistics of a cell of which every stretch is in a piece."""
-        whole: Partial | None = None
-        for place in _apart(found):
-            piece = self._read(cell, place)
-            if piece is None:  # damaged, and removed
+            if index >= self._full or (beside[1] + 1) << level > self._full:
+                break  # nothing is beside it, so it may be the last
+            other = self._read(self._cells.pieces, self._name(cell, beside))
+            if other is None:
+                if _name(cell) in self._extended:
+                    break
                 return
-            whole = piece if whole is None else self._kept.merged(whole, piece)
-        self._cells.write(cell, self._kept.statistics(cast("Partial", whole)))
-        self._remove(cell)
+            piece, below = self._kept.merged(piece, other), [place, beside]
+            place = (level + 1, index >> 1)
+        self._complete(cell, *self._listed())
 
-    def _read(self, cell: Chunk, place: Place) -> Partial | None:
+    def _complete(self, cell: Chunk, found: Found, nodes: Mapping[str, int]) -> None:
+        """Write the statistics of a cell if every stretch is in a piece or in its nodes."""
+        if self._left(cell, found, nodes):
+            return
+        size = nodes.get(_name(cell), 0)
+        places = [place for place in _apart(found.get(_name(cell), [])) if _start(place) >= size]
+        parts = [self._read(self._cells.pieces, self._name(cell, each)) for each in places]
+        if size and self._cells.nodes is not None:
+            parts.insert(0, self._read(self._cells.nodes, f"{_name(cell)}/{size}"))
+        there = [part for part in parts if part is not None]
+        if len(there) < len(parts):  # damaged, and removed
+            return
+        short = there.pop() if self._n > self._full else None
+        full = functools.reduce(self._kept.merged, there)
+        self._write(cell, full if short is None else self._kept.merged(full, short), full)
+        for name in self._cells.pieces.names():
+            if name.startswith(f"{_name(cell)}/"):
+                self._cells.pieces.remove(name)
+
+    def _write(self, cell: Chunk, whole: Partial, full: Partial) -> None:
+        """Write the statistics of all points; before, the nodes of stretches that are not short."""
+        if self._cells.nodes is not None:
+            self._keep(self._cells.nodes, cell, full)
+        self._cells.write(cell, self._kept.statistics(whole))
+
+    def _keep(self, nodes: Pieces, cell: Chunk, full: Partial) -> None:
+        """Keep the nodes of a cell if they are small; points that failed are to be retried."""
+        content = to_bytes(full)
+        is_small = len(content) <= max(MAX_NODE_BYTES, cell.n_points * self._full * self._step)
+        older = [] if self._n == 1 else [n for n in nodes.names() if n.startswith(_name(cell, "/"))]
+        if is_small and not Kept.counts(full)[STATUSES.index(Status.failed)]:
+            nodes.put(_name(cell, f"/{self._full}"), content)
+        for name in older:
+            if name != _name(cell, f"/{self._full}"):
+                nodes.remove(name)
+
+    def _read(self, pieces: Pieces, name: str) -> Partial | None:
         """A piece; None if it is not there, or is damaged: then it is removed."""
-        content = self._cells.pieces.read(_name(cell, place))
+        content = pieces.read(name)
         try:
             return None if content is None else from_bytes(content)
         except Exception as error:  # whatever zipfile and NumPy make of it
             if found := memory_error(error):
                 raise found from error
-            self._cells.pieces.remove(_name(cell, place))
+            pieces.remove(name)
             return None
 
-    def _remove(self, cell: Chunk) -> None:
-        for place in self._found().get(_name(cell), []):
-            self._cells.pieces.remove(_name(cell, place))
+    @functools.cached_property
+    def _extended(self) -> Mapping[str, int]:
+        """The cells that began with nodes."""
+        return self._listed()[1]
 
-    def _found(self) -> dict[str, list[Place]]:
-        """The places of the pieces of each cell."""
+    def _listed(self) -> tuple[Found, Mapping[str, int]]:
+        """The places of the pieces of each cell, and the number of stretches in its nodes."""
+        if self._n == 1:
+            return {}, {}
         found: dict[str, list[Place]] = {}
         for name in self._cells.pieces.names():
             cell, _, place = name.partition("/")
-            level, _, index = place.partition(".")
-            if level.isdigit() and index.isdigit():
-                found.setdefault(cell, []).append((int(level), int(index)))
-        return found
+            first, _, second = place.partition(".")
+            if first == END and second == str(self.grid[-1]):
+                found.setdefault(cell, []).append((0, self._full))
+            elif first.isdigit() and second.isdigit():
+                found.setdefault(cell, []).append((int(first), int(second)))
+        nodes: dict[str, int] = {}
+        for name in self._cells.nodes.names() if self._cells.nodes is not None else ():
+            cell, _, size = name.partition("/")
+            if size.isdigit() and int(size) <= self._full:
+                nodes[cell] = max(nodes.get(cell, 0), int(size))
+        return found, nodes
 
-    def _left(self, found: Iterable[Place]) -> list[int]:
+    def _left(self, cell: Chunk, found: Found, nodes: Mapping[str, int]) -> set[int]:
         """The stretches that are in no piece."""
         missing = np.ones(self._n, np.bool_)
-        for level, index in found:
-            missing[index << level : (index + 1) << level] = False
-        return np.flatnonzero(missing).tolist()
+        missing[: nodes.get(_name(cell), 0)] = False
+        for place in found.get(_name(cell), []):
+            missing[_start(place) : _start(place) + (1 << place[0])] = False
+        return set(np.flatnonzero(missing).tolist())
+
+    def _name(self, cell: Chunk, place: Place) -> str:
+        """The name of a piece."""
+        if place[1] >= self._full:
+            return _name(cell, f"/{END}.{self.grid[-1]}")
+        return _name(cell, "/{}.{}".format(*place))
 
     def _cell(self, chunk: Chunk) -> Chunk:
         return Chunk(chunk.index[:-1], chunk.start[:-1], chunk.shape[:-1])
@@ -280,16 +333,20 @@ def remove_pieces_of_done(results: Cells, done: Iterable[Chunk]) -> None:
             results.pieces.remove(name)
 
 
-def _name(cell: Chunk, place: Place | None = None) -> str:
-    name = ".".join(("c", *map(str, cell.index)))
-    return name if place is None else f"{name}/{place[0]}.{place[1]}"
+def _name(cell: Chunk, rest: str = "") -> str:
+    return ".".join(("c", *map(str, cell.index))) + rest
 
 
-def _apart(found: Iterable[Place]) -> Iterator[Place]:
-    """Pieces that share no stretch: of a merged piece and its parts, the merged one."""
+def _start(place: Place) -> int:
+    """The first stretch of a piece."""
+    return place[1] << place[0]
+
+
+def _apart(found: Iterable[Place]) -> list[Place]:
+    """Pieces that share no stretch, in order: of a merged piece and its parts, the merged one."""
     taken: set[Place] = set()
     for level, index in sorted(found, reverse=True):
         above = {(level + up, index >> up) for up in range(1, 64)}
         if not above & taken:
             taken.add((level, index))
-            yield level, index
+    return sorted(taken, key=_start)

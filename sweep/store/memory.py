@@ -45,7 +45,7 @@ class MemoryResults:
         }
         self._done: set[tuple[int, ...]] = set()
         self.stretch = work_shape(sweep, chunk_points)[-1] if sweep.reduction else 1
-        self.pieces = InMemory()
+        self.pieces, self.nodes = InMemory(), None
 
     @property
     def grid(self) -> tuple[int, ...]:

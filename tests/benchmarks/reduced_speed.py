@@ -35,7 +35,7 @@ CELL, QUICK_CELL = 2**20, 2**16
 MOST_TIME = 1.1  # times the bare kernel
 CELLS, QUICK_CELLS = 1000, 20
 MOST_MEMORY = 500  # MB, beyond what imports take
-MOST_DISK = 10_000  # bytes a cell, of 10⁶ points
+MOST_DISK = 100_000  # bytes a cell, of 10⁶ points
 
 
 def measure(quick: bool) -> list[Figure]:
