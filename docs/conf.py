@@ -38,6 +38,8 @@ highlight_language = "none"
 html_theme = "pydata_sphinx_theme"
 html_title = "tribosweep"
 html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["equations.css"]
 html_copy_source = html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": False, "show_prev_next": True}
 
@@ -57,7 +59,7 @@ def _inline_equation(page: HTML5Translator, node: nodes.math) -> None:
 
 
 def _block_equation(page: HTML5Translator, node: nodes.math_block) -> None:
-    page.body.append(f"<div class='math'>{tex2mathml(node.astext(), as_block=True)}</div>")
+    page.body.append(f"<div class='equation'>{tex2mathml(node.astext(), as_block=True)}</div>")
     raise nodes.SkipNode
 
 

@@ -110,7 +110,6 @@ def _number(value: float) -> str:
 def tex_of_line(line: str) -> str:
     """A line of equations as docstrings have them: `m ÿ = −c ẏ,   κ = E*/G*`."""
     text = "".join(_dotted(line.strip()))
-    text = re.sub(r"\s{2,}", r" \\qquad ", text)
     text = _roots(text)
     text = re.sub(r"([A-Za-z])\*", r"\1^{\\ast}", text)
     text = re.sub(r"(?<![\\A-Za-z{])[A-Za-z]+\d*(_\w+)?|([α-ω])_(\w+)", _word, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,7 +57,7 @@ def _prose(name: str) -> str:
     text = importlib.import_module(f"sweep.models.{name}").__doc__ or ""
     paragraphs = textwrap.dedent(text).strip().split("\n\n")[1:]
     return "\n\n".join(
-        equations("&" + tex_of_line(line) for line in each.splitlines())
+        equations("&" + tex_of_line(part) for part in re.split(r"(?<=\S)\s{2,}|\n", each))
         if each.startswith("    ")
         else plain(each)
         for each in paragraphs
@@ -65,7 +66,7 @@ def _prose(name: str) -> str:
 
 def _page(model: Model, prose: str) -> str:
     parts = [
-        f"# `{model.name}`\n\n{plain(model.title).capitalize()}. Source: {plain(model.source)}.",
+        f"# `{model.name}`\n\n{_sentence(model.title)}. Source: {plain(model.source)}.",
         prose,
         "## Parameters\n\n" + parameter_table(model.parameters),
     ]
@@ -77,7 +78,7 @@ def _page(model: Model, prose: str) -> str:
         parts.append("A sweep has the parameters of exactly one set.")
     parts.append("## Methods\n\nThe first is the default.")
     for method in model.methods:
-        words = f"### `{method.name}`\n\n{plain(method.summary).capitalize()}."
+        words = f"### `{method.name}`\n\n{_sentence(method.summary)}."
         parts.append(
             words + (f"\n\n{parameter_table(method.parameters)}" if method.parameters else "")
         )
@@ -99,6 +100,11 @@ def _page(model: Model, prose: str) -> str:
     statuses = [(str(int(s)), code(s.name), plain(text)) for s, text in model.sentences.items()]
     parts.append(f"## Status of a point\n\n{table(('value', 'name', 'meaning'), statuses)}")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _sentence(text: str) -> str:
+    """Markdown with a capital at the beginning."""
+    return plain(text[0].upper() + text[1:])
 
 
 def _values(flags: tuple[str, ...]) -> str:

@@ -28,7 +28,7 @@ def generators(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     [
         ("m ÿ = −c ẏ − k y", r"m \ddot{y} = -c \dot{y} - k y"),
         ("|F| ≤ μ N(t)", r"|F| \le  μ N(t)"),
-        ("κ = E*/G*,   n² ½", r"κ = E^{\ast}/G^{\ast}, \qquad n^{2} \frac{1}{2}"),
+        ("κ = E*/G*, n² ½", r"κ = E^{\ast}/G^{\ast}, n^{2} \frac{1}{2}"),
         ("u_z(t) = d0 + Δz cos ωt", r"u_{z}(t) = d_{0} + Δz \cos  ωt"),
         ("√(k/m) + √π", r"\sqrt{k/m} + \sqrt{\pi }"),
         ("F = 0 while slipping", r"F = 0 \text{ while } \text{ slipping }"),
