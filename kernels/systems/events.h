@@ -10,6 +10,13 @@
 namespace systems {
 
 using equations::Rule;
+using equations::System;
+
+using Window = System::Window;
+
+// How a motion ended.
+constexpr double going = 0.0, done = 1.0, too_many_steps = 2.0, chattering = 3.0, overflow = 4.0,
+                 undefined = 5.0;
 
 HD real sign_of(real x) { return select(x > 0.0, 1.0, select(x < 0.0, -1.0, 0.0)); }
 

@@ -6,22 +6,18 @@
 // any event has happened; all that have by then are taken in the order of the file.
 #pragma once
 
-#include "systems/events.h"
+#include "systems/aiming.h"
+#include "systems/taking.h"
+#include "systems/waves.h"
 
 namespace systems {
 
-using equations::System;
-
-using Window = System::Window;
-
-// How a motion ended.
-constexpr double going = 0.0, done = 1.0, too_many_steps = 2.0, chattering = 3.0, overflow = 4.0,
-                 undefined = 5.0;
+using equations::Moment;
 
 template <class Scheme> struct Motion {
     using Trial = typename Scheme::template Trial<n>;
 
-    struct State {
+    struct State : Turning<waves> {
         static constexpr int64 refills_every = Scheme::controlled || n_events > 0 ? 64 : 0;
         static constexpr bool refills_always = true;
 
@@ -65,6 +61,7 @@ template <class Scheme> struct Motion {
             s.occurred[e] = 0.0;
         });
         if constexpr (equations::entry_events) enter(s, system, p, window, true, true);
+        if constexpr (waves > 0) renew(s, system, true);
         s.f = system.rates(s.t, s.y);
         mask valid = (window.end >= window.start) & (window.start >= 0.0) & (window.end < 1e300);
         if constexpr (equations::periodic)
@@ -111,14 +108,15 @@ template <class Scheme> struct Motion {
         System system(p);
         Window window = system.window();
         Vector<n> scales = system.scales();
+        Waves half = half_turn(system, p);
         int64 used = 0;
         while (used < budget && any(s.going())) {
             if constexpr (strides) {
-                int64 steps = stride(s, system, window, budget - used);
+                int64 steps = stride(s, system, window, half, budget - used);
                 used += steps;
                 if (steps > 0) continue;
             }
-            attempt(s, system, p, window, scales);
+            attempt(s, system, p, window, scales, half);
             ++used;
         }
         return used;
@@ -133,30 +131,39 @@ template <class Scheme> struct Motion {
 
     // Takes as many steps as no lane ends in, at most 256; returns their number. If a state overflows
     // nothing is taken, so that single attempts find the step in which it does.
-    HD static int64 stride(State& s, System& system, Window const& window, int64 budget) {
+    HD static int64 stride(State& s, System& system, Window const& window, Waves const& half,
+                           int64 budget) {
         system.mode = s.mode;
         mask active = s.going();
         real left = floor((window.end - s.t) / s.h) - 2.0;
+        if constexpr (waves > 0) left = least(left, most_turns - s.turns);
         left = select(active, least(left, 256.0), 256.0);
         int64 steps = budget < 256 ? budget : 256;
         for (int k = 0; k < lanes; ++k)
             if (lane(left, k) < (double)steps) steps = (int64)lane(left, k);
         if (steps < 1) return 0;
-        real t = s.t, h = s.h;
+        real h = s.h;
         Vector<n> y = s.y, f = s.f;
+        Moment now = moment_of(s);
         for (int64 i = 0; i < steps; ++i) {
-            real end = t + h;
-            y = Scheme::end(system, t, y, f, h);
-            f = system.rates(end, y);
-            t = end;
+            Moment middle = {now.t + 0.5 * h, turned(now.waves, half)};
+            now = {now.t + h, turned(middle.waves, half)};
+            Trial trial = Scheme::step(system, middle, now, y, f, h);
+            y = trial.y;
+            f = trial.f;
         }
         real size = 0.0;
         each<n>([&](auto i) { size += abs(y[i]) + abs(f[i]); });
         if (any(active & ~(size < largest))) return 0;
-        s.t = select(active, t, s.t);
+        s.t = select(active, now.t, s.t);
         s.y = choose(active, y, s.y);
         s.f = choose(active, f, s.f);
         s.tries = select(active, s.tries + (double)steps, s.tries);
+        if constexpr (waves > 0) {
+            s.now = choose(active, now.waves, s.now);
+            s.turns = s.turns + (double)steps;
+            renew(s, system, active & (s.turns >= most_turns));
+        }
         return steps;
     }
 
@@ -173,19 +180,59 @@ template <class Scheme> struct Motion {
         return end;
     }
 
+    // By how much waves turn in half a step.
+    HD static Waves half_turn(System const& system, Parameters const& p) {
+        if constexpr (waves > 0)
+            return waves_of(system.turns_in(0.5 * p.step));
+        else
+            return {};
+    }
+
+    HD static Moment moment_of(State const& s) {
+        if constexpr (waves > 0)
+            return {s.t, s.now};
+        else
+            return {s.t, {}};
+    }
+
+    // Computes the waves anew at the time that is reached.
+    HD static void renew(State& s, System const& system, mask here) {
+        if (!any(here)) return;
+        s.now = choose(here, waves_of(system.phases(s.t)), s.now);
+        s.turns = select(here, 0.0, s.turns);
+    }
+
+    // A step from the state to `end`, the end of which moves the waves on to `after`.
+    HD static Trial step_to(State const& s, System const& system, real end, real h, mask shortened,
+                            Waves const& half, Waves& after) {
+        if constexpr (waves > 0) {
+            Waves middle = turned(s.now, half);
+            after = turned(middle, half);
+            if (any(shortened)) {
+                middle = choose(shortened, waves_of(system.phases(s.t + 0.5 * h)), middle);
+                after = choose(shortened, waves_of(system.phases(end)), after);
+            }
+            return Scheme::step(system, Moment{s.t + 0.5 * h, middle}, Moment{end, after}, s.y, s.f,
+                                h);
+        } else {
+            return Scheme::step(system, s.t, s.y, s.f, h);
+        }
+    }
+
     HD static void attempt(State& s, System& system, Parameters const& p, Window const& window,
-                           Vector<n> const& scales) {
+                           Vector<n> const& scales, Waves const& half) {
         system.mode = s.mode;
         mask active = s.going();
         mask shortened;
         real end = end_of_trial(s, window, shortened);
         real h = select(shortened, end - s.t, s.h);
-        Trial trial = Scheme::step(system, s.t, s.y, s.f, h);
+        Waves after;
+        Trial trial = step_to(s, system, end, h, shortened, half, after);
         mask taken = active & judge(s, system, p, trial, scales, h, shortened, active);
         s.tries = select(active, s.tries + 1.0, s.tries);
 
         if constexpr (n_events > 0)
-            taken = taken & look_for_events(s, system, trial, h, end, taken);
+            taken = taken & look_for_events<Scheme>(s, system, trial, h, end, taken);
         if constexpr (sums_up)
             if (any(taken & (end >= window.start))) {
                 auto dense = Scheme::dense(system, trial, s.t, s.y, h);
@@ -194,6 +241,11 @@ template <class Scheme> struct Motion {
                 observe(s.sums, ends, dense, window.start, taken);
             }
         pass(s, system, window, trial, end, taken);
+        if constexpr (waves > 0) {
+            s.now = choose(taken, after, s.now);
+            s.turns = select(taken, select(shortened, 0.0, s.turns + 1.0), s.turns);
+            renew(s, system, taken & (s.turns >= most_turns));
+        }
         if constexpr (n_events > 0) take_events(s, system, p, window, taken);
         mask ends = active & (s.ended == going) & (s.t >= window.end);
         s.ended = select(ends, done, s.ended);
@@ -241,148 +293,6 @@ template <class Scheme> struct Motion {
         return select(system.outside(s.t + h, y), undefined, overflow);
     }
 
-    // The lanes whose trial may be taken: nothing happens in it, or it ends at an event.
-    HD static mask look_for_events(State& s, System const& system, Trial const& trial, real h,
-                                   real end, mask accepted) {
-        Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f};
-        mask aiming = accepted & (s.aims > 0.0);
-        mask fresh = accepted & ~aiming;
-        mask taken = accepted;
-        if (any(fresh)) taken = taken & ~begin_aim(s, ends, trial, h, fresh);
-        if (any(aiming)) taken = taken & (~aiming | go_on(s, ends, aiming));
-        return taken;
-    }
-
-    // The lanes in whose step an event happens, which aim at the first from now on, or in which one could
-    // pass unseen, which take a shorter step.
-    HD static mask begin_aim(State& s, Ends<System> const& ends, Trial const& trial, real h,
-                             mask here) {
-        mask could = false;
-        each<n_events>([&](auto e) {
-            real side = side_of<e>(ends, s.sign[e]);
-            real rate0 = ends.system.template when_rate<e>(ends.t0, ends.y0, ends.f0);
-            real rate1 = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-            mask turns = (side * rate0 < 0.0) & (side * rate1 > 0.0);
-            mask crossed = crossed_by_end<e>(ends, side, s.sign[e]);
-            could = could | (ends.system.template active<e>() & (turns | crossed));
-        });
-        auto dense = Scheme::dense(ends.system, trial, s.t, s.y, h);
-        mask blurred = false;
-        if constexpr (Scheme::controlled) {
-            blurred = here & (s.refused < 20.0) & ~sees_events(ends, dense, h);
-            s.h = select(blurred, 0.5 * h, s.h);
-            s.refused = select(here, select(blurred, s.refused + 1.0, 0.0), s.refused);
-            here = here & ~blurred;
-        }
-        if (!any(here & could)) return blurred;
-        mask found = false;
-        real first = 2.0;
-        each<n_events>([&](auto e) {
-            mask asked = here & ends.system.template active<e>();
-            Bracket crossing_in = bracket<e, Rule<e>::direction>(ends, dense, s.sign[e], asked);
-            if (!any(crossing_in.crosses)) return;
-            real share = crossing<e>(ends, dense, crossing_in, s.sign[e]);
-            if constexpr (!Rule<e>::sets && Rule<e>::then < 0) {
-                // Just taken, and on the far side of zero by rounding: it changes nothing, so the
-                // motion goes on through it.
-                mask through = crossing_in.crosses & (dense.time(share) <= s.t);
-                s.sign[e] = select(through, -crossing_in.side, s.sign[e]);
-                crossing_in.crosses = crossing_in.crosses & ~through;
-            }
-            mask earlier = crossing_in.crosses & (share < first);
-            first = select(earlier, share, first);
-            found = found | earlier;
-            s.target = select(earlier, (double)e, s.target);
-            s.side = select(earlier, crossing_in.side, s.side);
-            s.low = select(earlier, dense.time(crossing_in.low), s.low);
-            s.high = select(earlier,
-                            select(crossing_in.high == 1.0, ends.t1, dense.time(crossing_in.high)),
-                            s.high);
-            s.aim = select(earlier, least(greatest(dense.time(share), s.low), s.high), s.aim);
-        });
-        // The time of the first occurrence in a lane must differ from the beginning of the step.
-        s.aims = select(found, 1.0, s.aims);
-        mask at_once = found & (s.aim <= s.t);
-        s.ended = select(at_once, chattering, s.ended);
-        return found | blurred;
-    }
-
-    // Whether the step is short enough for its ends to tell about its inside: there the expression of
-    // each event is close to the cubic through its values and rates at both ends, at two places that
-    // no period has in common. Where the ends have different signs that does not matter. A state at
-    // rest would else let a step pass over many periods of what depends on time.
-    template <class Dense>
-    HD static mask sees_events(Ends<System> const& ends, Dense const& dense, real h) {
-        System const& system = ends.system;
-        mask sees = true;
-        each<2>([&](auto place) {
-            constexpr double s = place == 0 ? 0.25 : 0.6;
-            Vector<n> y = dense(s);
-            real t = dense.time(s);
-            each<n_events>([&](auto e) {
-                real before = system.template when<e>(ends.t0, ends.y0);
-                real after = system.template when<e>(ends.t1, ends.y1);
-                real bend = h * system.template when_rate<e>(ends.t0, ends.y0, ends.f0);
-                real end = h * system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-                real rise = after - before;
-                bend = bend - rise;
-                real twist = rise - end - bend;
-                real cubic = fma(s, fma(1.0 - s, fma(s, twist, bend), rise), before);
-                real inside = system.template when<e>(t, y);
-                real size = greatest(abs(inside), greatest(abs(before), abs(after)));
-                mask close = (abs(inside - cubic) <= 0.003 * size) | (before * after < 0.0);
-                sees = sees & (close | ~system.template active<e>());
-            });
-        });
-        return sees;
-    }
-
-    // The lanes whose trial ends at the event; the others get another aim.
-    HD static mask go_on(State& s, Ends<System> const& ends, mask here) {
-        mask crossed = false;
-        real guess = largest;  // where the first crossing is, seen from the end of the trial
-        real target = s.target, side = s.side;
-        each<n_events>([&](auto e) {
-            mask aimed = s.target == (double)e;
-            real from = select(aimed, s.side, side_of<e>(ends, s.sign[e]));
-            real after = ends.system.template when<e>(ends.t1, ends.y1);
-            real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-            mask over = ends.system.template active<e>() & wants<e>(from) &
-                        crossed_by_end<e>(ends, from, s.sign[e]);
-            real root = ends.t1 - after / rate;
-            mask nearer = here & over & (~crossed | (root < guess));
-            guess = select(nearer, root, guess);
-            target = select(nearer, (double)e, target);
-            side = select(nearer, from, side);
-            crossed = crossed | nearer;
-        });
-        each<n_events>([&](auto e) {  // nothing crossed: the target's own root
-            mask own = here & ~crossed & (s.target == (double)e);
-            real after = ends.system.template when<e>(ends.t1, ends.y1);
-            real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-            guess = select(own, ends.t1 - after / rate, guess);
-        });
-        s.target = select(here, target, s.target);
-        s.side = select(here, side, s.side);
-        s.low = select(here & ~crossed, ends.t1, s.low);
-        s.high = select(here & crossed, ends.t1, s.high);
-        // Within this much of time, an expression is zero to rounding.
-        real width = 1e-15 * greatest(s.high, abs(s.high - ends.t0));
-        mask close = (s.high - s.low <= width) | (guess >= s.high - width);
-        // At an extreme that only touches zero, no trial may cross it: then nothing happens.
-        mask lands = here & ((crossed & close) | (~crossed & (ends.t1 >= s.high)));
-        // The next aim: the guess and a little more, so that the trial ends past the root.
-        real middle = 0.5 * (s.low + s.high);
-        real aim = guess + 0.5 * width;
-        mask inside = (aim > s.low) & (aim < s.high);
-        aim = select(inside & ~(s.aims >= 20.0), aim, middle);
-        aim = select((aim > s.low) & (aim < s.high), aim, s.high);
-        aim = select(s.high - s.low <= width, s.high, aim);
-        s.aim = select(here, aim, s.aim);
-        s.aims = select(here, select(lands, 0.0, s.aims + 1.0), s.aims);
-        return lands;
-    }
-
     // Moves on to the end of the trial.
     HD static void pass(State& s, System const& system, Window const&, Trial const& trial, real end,
                         mask taken) {
@@ -403,75 +313,6 @@ template <class Scheme> struct Motion {
         s.t = select(taken, end, s.t);
         s.y = choose(taken, trial.y, s.y);
         s.f = choose(taken, trial.f, s.f);
-    }
-
-    HD static void take_events(State& s, System& system, Parameters const& p, Window const& window,
-                               mask taken) {
-        mask some = false;
-        each<n_events>([&](auto e) { some = some | (taken & (s.sign[e] == 2.0)); });
-        if (!any(some)) return;
-        Vector<n_events> before;
-        Vector<n_events> due = s.sign;
-        each<n_events>([&](auto e) { before[e] = system.template when<e>(s.t, s.y); });
-        real mode = s.mode;
-        mask stayed[n_events > 0 ? n_events : 1];
-        each<n_events>([&](auto e) { stayed[e] = system.template active<e>(); });
-        each<n_events>([&](auto e) { fire<e>(s, system, p, window, some & (due[e] == 2.0)); });
-        each<n_events>([&](auto e) {
-            real now = system.template when<e>(s.t, s.y);
-            mask was_due = due[e] == 2.0;
-            // Taken, and not moved away from zero by `set`.
-            mask at_zero = was_due & stayed[e] & (now == before[e]);
-            s.sign[e] = select(some, select(at_zero, 0.0, sign_of(now)), s.sign[e]);
-        });
-        if constexpr (equations::entry_events)
-            enter(s, system, p, window, some, some & (mode != s.mode));
-        s.f = choose(some, system.rates(s.t, s.y), s.f);
-        s.target = select(some, -1.0, s.target);
-    }
-
-    // Lets an event happen where it is due, its mode holds and so does its condition.
-    template <int e>
-    HD static void fire(State& s, System& system, Parameters const& p, Window const& window,
-                        mask due) {
-        mask fires = due & (s.ended == going) & system.template active<e>();
-        if constexpr (Rule<e>::conditional) fires = fires & system.template condition<e>(s.t, s.y);
-        if (!any(fires)) return;
-        // Closer than the width to which events are located, two occurrences are at one time.
-        mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t);
-        s.taken = select(fires, s.taken + 1.0, s.taken);
-        again = again | (fires & (s.taken > p.maximum_events));
-        s.ended = select(again, chattering, s.ended);
-        s.last[e] = select(fires, s.t, s.last[e]);
-        s.occurred[e] = select(fires, s.occurred[e] + 1.0, s.occurred[e]);
-        mask counts = fires & (s.t >= window.start);
-        system.template record<e>(s.sums, s.t, s.y, counts);
-        if constexpr (Rule<e>::stop_after > 0)
-            s.ended = select(fires & (s.occurred[e] >= Rule<e>::stop_after), done, s.ended);
-        if constexpr (Rule<e>::sets) s.y = choose(fires, system.template after<e>(s.t, s.y), s.y);
-        if constexpr (Rule<e>::then >= 0) s.mode = select(fires, (double)Rule<e>::then, s.mode);
-        system.mode = s.mode;
-    }
-
-    // Lets the events happen whose mode is entered with their expression already past zero.
-    HD static void enter(State& s, System& system, Parameters const& p, Window const& window,
-                         mask here, mask entered) {
-        for (int round = 0; round < n_events; ++round) {
-            if (!any(entered)) return;
-            real mode = s.mode;
-            each<n_events>([&](auto e) {
-                if constexpr (Rule<e>::at_entry) {
-                    real value = system.template when<e>(s.t, s.y);
-                    mask past = Rule<e>::direction > 0 ? value > 0.0 : value < 0.0;
-                    fire<e>(s, system, p, window, entered & past & (s.mode == mode));
-                }
-            });
-            each<n_events>([&](auto e) {
-                real now = sign_of(system.template when<e>(s.t, s.y));
-                s.sign[e] = select(here & (s.mode != mode), now, s.sign[e]);
-            });
-            entered = entered & (s.mode != mode);
-        }
     }
 
     HD static bool running(State const& s) { return any(s.going()); }
@@ -499,7 +340,8 @@ template <class Scheme> struct Motion {
         real end = end_of_trial(s, window, shortened);
         real h = select(shortened, end - s.t, s.h);
         mask moves = (s.ended == going) & (h > 0.0);
-        Trial trial = Scheme::step(system, s.t, s.y, s.f, h);
+        Waves after;
+        Trial trial = step_to(s, system, end, h, shortened, half_turn(system, p), after);
         auto dense = Scheme::dense(system, trial, s.t, s.y, h);
         Vector<n> y = choose(moves & (time > s.t), dense((time - s.t) / h), s.y);
         Observables seen = system.observables(time, y);

@@ -17,11 +17,11 @@ struct Rk4 {
     };
     template <int n> using Output = Dense<n, 3>;
 
-    // y at the end of a step; f0 = rates(t, y0).
-    template <class System, int n>
-    HD static Vector<n> end(System const& system, real t, Vector<n> const& y0, Vector<n> const& f0,
-                            real h) {
-        real half = 0.5 * h, middle = t + half;
+    // y at the end of a step; f0 = rates(start, y0). `middle` and `last` are moments for the rates.
+    template <class System, class Moment, int n>
+    HD static Vector<n> end(System const& system, Moment const& middle, Moment const& last,
+                            Vector<n> const& y0, Vector<n> const& f0, real h) {
+        real half = 0.5 * h;
         Vector<n> y;
         each<n>([&](auto i) { y[i] = fma(half, f0[i], y0[i]); });
         Vector<n> sum, k = system.rates(middle, y);
@@ -34,20 +34,26 @@ struct Rk4 {
             sum[i] = fma(2.0, k[i], sum[i]);
             y[i] = fma(h, k[i], y0[i]);
         });
-        k = system.rates(t + h, y);
+        k = system.rates(last, y);
         real sixth = h * (1.0 / 6.0);
         each<n>([&](auto i) { y[i] = fma(sixth, sum[i] + k[i], y0[i]); });
         return y;
     }
 
+    template <class System, class Moment, int n>
+    HD static Trial<n> step(System const& system, Moment const& middle, Moment const& last,
+                            Vector<n> const& y0, Vector<n> const& f0, real h) {
+        Trial<n> trial;
+        trial.y = end(system, middle, last, y0, f0, h);
+        trial.f = system.rates(last, trial.y);
+        trial.before = f0;
+        return trial;
+    }
+
     template <class System, int n>
     HD static Trial<n> step(System const& system, real t, Vector<n> const& y0, Vector<n> const& f0,
                             real h) {
-        Trial<n> trial;
-        trial.y = end(system, t, y0, f0, h);
-        trial.f = system.rates(t + h, trial.y);
-        trial.before = f0;
-        return trial;
+        return step(system, t + 0.5 * h, t + h, y0, f0, h);
     }
 
     template <class System, int n>

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, rational
 
-REVISION = 1
+REVISION = 2
 MAX_WHOLE_POWER = 64
 
 # By function: the name in kernels/systems/functions.h, and the mask of arguments out of its range.
@@ -29,7 +29,9 @@ class Code:
     """Statements that compute expressions, in order.
 
     `spell` gives the C++ of a name, `definitions` the expressions of others. Parts for which
-    `constant` holds are computed by `outer`, once per point, if there is one.
+    `constant` holds are computed by `outer`, once per point, if there is one. With `phases`, sine
+    and cosine of what grows evenly with time are taken from `now.waves`, and their arguments are
+    added to `phases`.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Code:
         prefix: str,
         outer: Code | None = None,
         constants: frozenset[str] = frozenset(),
+        phases: list[Expression] | None = None,
     ) -> None:
         self.lines: list[str] = []
         self._spell = spell
@@ -46,14 +49,8 @@ class Code:
         self._prefix = prefix
         self._outer = outer
         self._constants = constants  # names that are constant per point
+        self._phases = phases
         self._known: dict[Expression, str] = {}
-
-    def copy(self) -> Code:
-        """The same statements so far, to which others can be added."""
-        other = Code(self._spell, self._definitions, self._prefix, self._outer, self._constants)
-        other.lines = list(self.lines)
-        other._known = dict(self._known)
-        return other
 
     def value(self, expression: Expression) -> str:
         """The C++ of the expression's value: a variable, a name or a literal."""
@@ -83,6 +80,27 @@ class Code:
                 return name in self._constants
             case Call(_, arguments):
                 return all(self.is_constant(argument) for argument in arguments)
+
+    def _grows_evenly(self, part: Expression) -> bool:
+        """Whether it is linear in time, with a slope that is constant per point."""
+        match part:
+            case Name(name) if name in self._definitions:
+                return self._grows_evenly(self._definitions[name])
+            case Name(name):
+                return name == "t"
+            case Call("+" | "-", arguments):
+                rest = [each for each in arguments if not self.is_constant(each)]
+                return bool(rest) and all(map(self._grows_evenly, rest))
+            case Call("negative", (argument,)):
+                return self._grows_evenly(argument)
+            case Call("*", (a, b)):
+                return (self.is_constant(a) and self._grows_evenly(b)) or (
+                    self.is_constant(b) and self._grows_evenly(a)
+                )
+            case Call("/", (a, b)):
+                return self.is_constant(b) and self._grows_evenly(a)
+            case _:
+                return False
 
     def _new(self, kind: str, text: str) -> str:
         name = f"{self._prefix}{len(self._known)}_{len(self.lines)}"
@@ -179,6 +197,11 @@ class Code:
 
     def _turn(self, function: str, angle: Expression) -> str:
         """Sine and cosine come together."""
+        if self._phases is not None and self._grows_evenly(angle):
+            if angle not in self._phases:
+                self._phases.append(angle)
+            wave = {"sin": "sine", "cos": "cosine"}[function]
+            return f"now.waves.{wave}[{self._phases.index(angle)}]"
         value = self._real(angle)  # its own statements first: names count them
         name = f"{self._prefix}{len(self._known)}_{len(self.lines)}"
         self.lines.append(f"real {name}s, {name}c;")

@@ -25,12 +25,12 @@ def header_of(
     With `traced`, the kernel also writes a log of the events.
     """
     rules = [rule for rule in system.outputs if rule.name in outputs]
-    writer = Writer(system, rules, traced=traced)
+    writer = Writer(system, rules, traced=traced, turns=method == "rk4")
     results = writer.results()  # first: it fills the sums
     members = [
         writer.vector("initial", [state.initial for state in system.states]),
         writer.vector("scales", [state.scale for state in system.states]),
-        writer.rates(),
+        *writer.rates(),
         *(writer.jacobian() if method == "rodas4" else ()),
         *writer.event_members(),
         writer.outside(),
@@ -99,9 +99,13 @@ def _flag(on: bool) -> str:
 class Writer:
     """Writes the parts of the header; what is constant per point gathers in `once`."""
 
-    def __init__(self, system: System, rules: Sequence[Rule], *, traced: bool = False) -> None:
+    def __init__(
+        self, system: System, rules: Sequence[Rule], *, traced: bool = False, turns: bool = False
+    ) -> None:
         self.system = system
         self.traced = traced
+        self.turns = turns  # waves turn evenly, from node to node of steps of constant length
+        self.phases: list[Expression] = []  # of these waves; filled by the rates
         self.rules = rules  # of the outputs that are computed
         self.sums = Sums()
         acting = [event for event in system.events if acts(event)]
@@ -125,9 +129,9 @@ class Writer:
             **{name: f"(mode == {k}.0)" for k, name in enumerate(self.modes)},
         }
 
-    def code(self) -> Code:
-        """Statements inside a member of System."""
-        return Code(self._spelling, self.definitions, "x", self.once, self._constants)
+    def code(self, phases: list[Expression] | None = None) -> Code:
+        """Statements inside a member of System; it adds the phases of waves that turn evenly."""
+        return Code(self._spelling, self.definitions, "x", self.once, self._constants, phases)
 
     def numbers(self) -> Iterable[str]:
         """How many there are of everything, for the sizes of arrays."""
@@ -140,8 +144,11 @@ class Writer:
             "counts": len(self.sums.counts),
             "event_sums": len(self.sums.of_events),
             "kinks": len(self._kinks()),
+            "waves": len(self.phases),
         }
         yield from (f"constexpr int {name} = {count};" for name, count in counts.items())
+        yield "struct Waves { Vector<waves> sine, cosine; };"
+        yield "struct Moment { real t; Waves waves; };"
         entry = any(event.at_entry for event in self.system.events)
         kept = {rule.name: rule.keep or 1 for rule in self.rules if rule.kind == "values"}
         yield f"constexpr int most_kept = {max(kept.values(), default=0)};"
@@ -179,17 +186,35 @@ class Writer:
         yield from (f"    {line}" for line in assignments)
         yield "}"
 
-    def vector(self, name: str, expressions: Sequence[Expression], given: str = "") -> str:
-        """A member that returns one value for each state."""
-        code = self.code()
+    def vector(
+        self,
+        name: str,
+        expressions: Sequence[Expression],
+        given: str = "",
+        *,
+        size: str = "states",
+        code: Code | None = None,
+    ) -> str:
+        """A member that returns one value for each state, or as many as `size` says."""
+        code = code or self.code()
         values = [code.value(expression) for expression in expressions]
         sets = [f"of[{i}] = {value};" for i, value in enumerate(values)]
-        head = f"Vector<states> {name}({given}) const"
-        return _function(head, ["Vector<states> of;", *code.lines, *sets, "return of;"])
+        head = f"Vector<{size}> {name}({given}) const"
+        return _function(head, [f"Vector<{size}> of;", *code.lines, *sets, "return of;"])
 
-    def rates(self) -> str:
-        """The derivatives of the states, in whatever mode holds."""
-        return self.vector("rates", [self._by_mode(name) for name in self.states], MOTION)
+    def rates(self) -> Iterable[str]:
+        """The derivatives of the states in whatever mode holds, by time or by a moment's waves."""
+        rates = [self._by_mode(name) for name in self.states]
+        yield self.vector("rates", rates, MOTION)
+        if self.turns:
+            code = self.code(self.phases)
+            code.lines.append("real t = now.t;")
+            moment = "Moment const& now, Vector<states> const& y"
+            yield self.vector("rates", rates, moment, code=code)
+        slopes = [derivative(self._inlined(phase), {"t": ONE}) for phase in self.phases]
+        turned = [Call("*", (slope, Name("t"))) for slope in slopes]
+        yield self.vector("phases", self.phases, "real t", size="waves")
+        yield self.vector("turns_in", turned, "real t", size="waves")
 
     def jacobian(self) -> Iterable[str]:
         """The partial derivatives of the rates by the states, and by time."""

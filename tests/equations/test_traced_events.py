@@ -83,7 +83,8 @@ def test_files_of_a_trace_have_its_events(tmp_path: Path) -> None:
     dataset = belt(0.0)
     with xr.open_dataset(save(dataset, tmp_path / "x.nc")) as read:
         assert read.attrs["events"] == dataset.attrs["events"]
-    text = save(dataset, tmp_path / "x.csv").read_text()
+    save(dataset, tmp_path / "x.csv")
+    text = (tmp_path / "x.csv.txt").read_text()
     assert f"# events: {dataset.attrs['events']}\n" in text
 
 
