@@ -26,18 +26,16 @@ def own_environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
 
 
-def call(*command: str | Path, cwd: Path) -> str:
+def call(*command: str | Path, cwd: Path, cache: Path | None = None) -> str:
     """What a command prints; where it fails, its output is the message."""
-    own = own_environment()
+    own = own_environment() | ({"TRIBOSWEEP_CACHE_DIR": str(cache)} if cache else {})
     done = subprocess.run(command, cwd=cwd, env=own, text=True, capture_output=True, timeout=300)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy of what the checkout ships, so that nothing is left in it."""
-    copy = tmp_path_factory.mktemp("checkout")
+def shipped_copy(copy: Path) -> Path:
+    """A copy of what the checkout ships, so that nothing is left in it."""
     for folder in SHIPPED:
         unshipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / folder, copy / folder, ignore=unshipped)
@@ -45,19 +43,34 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / name, copy / name)
     # A .gitignore says what hatchling leaves out, and may leave out too much.
     shutil.copy(ROOT / ".gitignore", copy / ".gitignore")
+    return copy
+
+
+def built(copy: Path) -> Path:
+    """The wheel of a copy."""
     call(sys.executable, "-m", "build", "--wheel", "--no-isolation", ".", cwd=copy)
-    (built,) = (copy / "dist").glob("*.whl")
-    return built
+    (wheel,) = (copy / "dist").glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy of what the checkout ships."""
+    return built(shipped_copy(tmp_path_factory.mktemp("checkout")))
 
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the wheel."""
+    return installed(wheel, tmp_path_factory.mktemp("environment"))
+
+
+def installed(wheel: Path, folder: Path) -> Path:
     """The interpreter of an environment with the wheel, and this one's other packages.
 
     Those are seen through their folder: an editable install there is not, since a .pth file in a
     folder that a .pth file names is not read.
     """
-    folder = tmp_path_factory.mktemp("environment")
     call(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     install = ("install", "--quiet", "--no-deps", "--no-index", wheel)
@@ -121,3 +134,43 @@ def test_the_site_is_built_with_an_installed_wheel(python: Path, tmp_path: Path)
         shutil.copy(path, tmp_path)
     site.build(python, tmp_path / "docs", tmp_path / "html", own_environment())
     assert not site.broken_links(tmp_path / "html")
+
+
+PAGES_WITHOUT_ZIG = """
+import importlib.util, sys
+known = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "ziglang" else known(name, *more)
+from sweep.explore import explore
+for name in ("wear_power", "master_surface", "sdnd122"):
+    print(explore(name, f"{name}.html"))
+"""
+RELEASE = """
+from sweep.backends import wasm
+every = [*wasm.shipped_modules()]
+wasm.shipped_modules = lambda: (each for each in every if each.kernel.method.name == "exact")
+"""
+REBUILT = """
+import pathlib
+names = {module.file_name: module for module in wasm.shipped_modules()}
+assert {path.name for path in wasm.modules_folder().iterdir()} == {*names}
+for name in sorted(names)[::6]:
+    wasm.build(names[name], pathlib.Path("again.wasm"))
+    assert pathlib.Path("again.wasm").read_bytes() == (wasm.modules_folder() / name).read_bytes()
+"""
+
+
+@pytest.mark.broad
+def test_pages_of_a_release_need_no_compiler(tmp_path: Path) -> None:
+    """Its modules, of exact methods alone here, have the same bytes if they are compiled again."""
+    pytest.importorskip("ziglang")
+    copy = shipped_copy(tmp_path / "checkout")
+    shutil.rmtree(copy / "sweep" / "modules", ignore_errors=True)
+    (copy / "release.py").write_text(f"{RELEASE}\nwasm.build_release()")
+    call(sys.executable, "release.py", cwd=copy)
+    environment = tmp_path / "environment"
+    environment.mkdir()
+    python = installed(built(copy), environment)
+    call(python, "-c", PAGES_WITHOUT_ZIG, cwd=tmp_path, cache=tmp_path / "cache")
+    assert (tmp_path / "wear_power.html").stat().st_size < 250_000
+    assert not list((tmp_path / "cache").rglob("*.wasm"))
+    call(python, "-c", RELEASE + REBUILT, cwd=tmp_path)

@@ -16,8 +16,8 @@ from sweep.analysis.refined import is_refined
 from sweep.analysis.slices import flag_names, is_flag
 from sweep.backends.wasm import module_bytes as bytes_of_module
 from sweep.backends.wasm import modules_of, whole_kernel
-from sweep.equations.derived import CONSTANTS, derivation, in_order, whole_power
-from sweep.equations.expressions import Call, Expression, Name, Number
+from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order, whole_power
+from sweep.equations.expressions import Call, Expression, Name, Number, walk
 from sweep.explore.packing import packed, packed_values, plain
 from sweep.explore.subject import Columns, Subject, whole_size
 from sweep.explore.theory_borders import segments
@@ -44,7 +44,7 @@ def contents(subject: Subject) -> dict[str, Any]:
         "version": __version__,
         "fingerprint": str(attributes.get("fingerprint", "")),
         "command": subject.command,
-        "toml": _toml(sweep) if sweep and not _replaced(sweep) else None,
+        "toml": _toml(sweep) if sweep else None,
         "parameters": _parameters(subject),
         "derived": _derived(sweep) if sweep else {},
         "dimensions": [*map(partial(_dimension, subject), subject.dimensions.items())],
@@ -79,11 +79,15 @@ def _single(subject: Subject) -> dict[str, float]:
 
 
 def _parameters(subject: Subject) -> list[dict[str, Any]]:
-    """In the order of the kernel's columns; without a value if it is along a dimension."""
-    single = _single(subject)
-    table = subject.sweep.parameters if subject.sweep else ()
-    if not table:
+    """In the order of the kernel's columns, then those given in place of some of them.
+
+    Without a value if it is along a dimension or derived.
+    """
+    single, sweep = _single(subject), subject.sweep
+    if sweep is None:
         return _parameters_of_another(subject)
+    given = {*single, *(name for axis in sweep.axes for name in axis.columns)}
+    others = [p for p in sweep.inputs if p not in sweep.parameters and p.name in given]
     return [
         {
             "name": p.name,
@@ -93,7 +97,7 @@ def _parameters(subject: Subject) -> list[dict[str, Any]]:
             "neutral": p.neutral and single.get(p.name) == p.default,
             "derived": p.derived,
         }
-        for p in table
+        for p in (*sweep.parameters, *others)
     ]
 
 
@@ -222,8 +226,8 @@ def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
         return None, f"{NO_KERNEL}they follow from the results of another store."
     if sweep.method.kind != "kernel":
         return None, f"{NO_KERNEL}{sweep.method.name!r} is an array method, which runs in Python."
-    if replaced := _replaced(sweep):
-        return None, f"{NO_KERNEL}{listed(replaced)} follows from what is given in its place."
+    if converted := _converted(sweep):
+        return None, f"{NO_KERNEL}{listed(converted)} follows from a function that runs in Python."
     kernel = whole_kernel(kernel_of(sweep))
     modules = {
         f"{each.entry}_{'relaxed' if each.relaxed else 'plain'}": packed(bytes_of_module(each))
@@ -232,15 +236,20 @@ def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
     why = "" if sweep.method.traced else f"Method {sweep.method.name!r} cannot show a motion."
     return {
         "digest": kernel_digest(replace(sweep, outputs=kernel.outputs)),
+        "columns": len(sweep.parameters),
         "modules": modules,
         "items": sweep.method.items,
         "outputs": [{"name": o.name, "kind": o.kind} for o in planes(kernel.outputs)],
     }, why
 
 
-def _replaced(sweep: Sweep) -> list[str]:
-    """The parameters in place of which others are given, which the page does not convert."""
-    return sorted(sweep.derived.keys() - sweep.own_derived.keys())
+def _converted(sweep: Sweep) -> list[str]:
+    """The derived parameters that the page cannot compute."""
+    return [
+        name
+        for name, text in sweep.derived.items()
+        if any(isinstance(e, Call) and e.function in CONVERSIONS for e in walk(derivation(text)))
+    ]
 
 
 def _sentences(model: Model | None) -> dict[str, list[str]]:
@@ -290,7 +299,7 @@ def _toml(sweep: Sweep) -> dict[str, str]:
     """The parts of a sweep file before and after its parameters and axes."""
     outputs = json.dumps([output.name for output in sweep.outputs])
     head = ["format = 1", f"method = {json.dumps(sweep.method.name)}", f"outputs = {outputs}"]
-    rows = [f"{name} = {json.dumps(text)}" for name, text in sweep.derived.items()]
+    rows = [f"{name} = {json.dumps(text)}" for name, text in sweep.own_derived.items()]
     derived = "\n".join(["[derived]", *rows]) if rows else ""
     if not sweep.model.text:
         head.insert(1, f"model = {json.dumps(sweep.model.name)}")

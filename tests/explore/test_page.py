@@ -8,7 +8,6 @@ import html
 import json
 import re
 import shutil
-import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,9 @@ import sweep
 from sweep.config import load
 from sweep.errors import SweepError
 from sweep.explore import explore
-from sweep.shipped import configs_folder
 from sweep.store import Store
 from tests.command import CHECKOUT, Run
+from tests.config.test_substitutes import SPHERE
 from tests.explore.sweeps import REDUCED, SWEEP, contents_of, stored, unpacked, unshuffled
 
 pytest.importorskip("ziglang")
@@ -155,15 +154,13 @@ def test_theory_borders_are_those_of_the_closed_form(tmp_path: Path) -> None:
     np.testing.assert_allclose(mu * 10 / a0, 1, atol=0.02)
 
 
-def test_parameters_in_place_of_others_leave_the_stored_map(tmp_path: Path) -> None:
-    table = tomllib.loads((configs_folder() / "smoke" / "wear_power.toml").read_text("utf-8"))
-    del table["parameters"]["gravity"]
-    table["parameters"]["normal_force"] = 8
-    sweep.run(table, store=tmp_path / "a.zarr")
+def test_a_conversion_that_runs_in_python_leaves_the_stored_map(tmp_path: Path) -> None:
+    """The indentation of a sphere under a given force."""
+    sweep.run({**SPHERE, "outputs": ["dissipated_energy"]}, store=tmp_path / "a.zarr")
     contents = contents_of(page(tmp_path / "a.zarr", tmp_path))
-    assert (contents["kernel"], contents["toml"]) == (None, None)
-    assert "gravity follows from what is given in its place" in contents["why"]
-    assert "wear_power" in contents["planes"]
+    assert contents["kernel"] is None
+    assert "indentation follows from a function that runs in Python" in contents["why"]
+    assert list(contents["planes"]) == ["dissipated_energy"]
 
 
 def test_a_method_that_is_python_is_shown_without_a_kernel(tmp_path: Path) -> None:

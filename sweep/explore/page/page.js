@@ -176,7 +176,7 @@ function columnsOf(grid) {
     s.y ? { values: s.y.slice(j0, j1), repeat: 1 } : { values: [s.constant], repeat: 1 }), (i1 - i0) * (j1 - j0));
 }
 
-// The columns of n points with those of derived parameters filled in.
+// The kernel's columns of n points, with those of derived parameters filled in.
 function withDerived(columns, n) {
   const derived = Object.entries(page.derived);
   if (!derived.length) return columns;
@@ -189,7 +189,7 @@ function withDerived(columns, n) {
     };
     for (const [name, tree] of derived) columns[places[name]].values[i] = derive(tree, value) + 0;
   }
-  return columns;
+  return columns.slice(0, page.kernel.columns);
 }
 
 async function compute({ all = false } = {}) {
