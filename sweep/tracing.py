@@ -27,6 +27,7 @@ PICTURES = (".png", ".pdf", ".svg")
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")
 MAX_SAMPLES = 10**8  # some gigabytes
 CENTRED = 0.02  # share of its height by which a loop may be off centre: the error of few steps
+SHOWN_CYCLES = 5.0  # in a picture; the lines of more would run together
 SLACK = 1e-9  # how far beyond the ends a time may lie by rounding, over the last time
 
 
@@ -39,13 +40,15 @@ def trace(
     samples: int | None = None,
     start: float | None = None,
     end: float | None = None,
+    cycles: float | None = None,
 ) -> xr.Dataset:
     """Trace the motion of one point of a sweep over time.
 
     `source` and `overrides` are as in sweep.run. `at` sets parameters, in SI units or as text with
     a unit: each one that has several values in the sweep, to any value, and others as needed. The
     motion is sampled either at `times` (ascending, in s; rad for mdr_contact) or at `samples` times
-    from `start` to `end`, by default the ends of the sweep's window.
+    from `start` to `end`, by default the ends of the sweep's window, or over the last `cycles` of
+    the excitation before the end. The attribute `cycle` is the duration of one, if there are any.
 
     The Dataset has the dimension `time`, the model's observables along it (`sweep models NAME`),
     every parameter as a scalar coordinate, and `status`, that of the point in the sweep. `exact`
@@ -65,7 +68,7 @@ def trace(
     }
     texts = [f"{name}={value}" for name, value in values.items()]
     sweep = load(source, overrides, at=texts).sweep
-    return trace_point(sweep, times=times, samples=samples, start=start, end=end)
+    return trace_point(sweep, times=times, samples=samples, start=start, end=end, cycles=cycles)
 
 
 def trace_point(
@@ -75,6 +78,7 @@ def trace_point(
     samples: int | None = None,
     start: float | None = None,
     end: float | None = None,
+    cycles: float | None = None,
 ) -> xr.Dataset:
     """Trace a sweep of one point, as `trace` does; SweepError if it has more."""
     sweep = as_point(sweep)
@@ -85,10 +89,13 @@ def trace_point(
             f"{able} with --set method=..."
         )
     moments = None if times is None else _numbers("times", times)
-    if moments is not None and (samples, start, end) != (None, None, None):
+    if moments is not None and (samples, start, end, cycles) != (None, None, None, None):
         raise SweepError(
-            "times cannot be combined with samples, start or end: leave out one or the other"
+            "times cannot be combined with samples, start, end or cycles: leave out one or the "
+            "other"
         )
+    if cycles is not None and start is not None:
+        raise SweepError("--cycles cannot be combined with --from: leave out one of the two")
     try:
         samples = None if samples is None else index(samples)
     except TypeError:
@@ -104,14 +111,44 @@ def trace_point(
         return _dataset(sweep, moments, Seen(nothing, 0, status))
     if moments is None:
         count = sweep.model.samples if samples is None else samples
+        if cycles is not None:
+            start = (span.last if end is None else end) - _duration(sweep, span, cycles)
         moments = _spaced(span, count, start, end, sweep.model.clock.unit)
     moments = _checked(moments, span, sweep.model.clock.unit)
-    return _dataset(sweep, moments, tracer.look(moments))
+    found = _dataset(sweep, moments, tracer.look(moments))
+    cycle = _cycle(sweep, span)
+    return found if cycle is None else found.assign_attrs(cycle=cycle)
 
 
-def save(dataset: xr.Dataset, path: str | Path) -> Path:
+def _cycle(sweep: Sweep, span: Span) -> float | None:
+    """The duration of a cycle of the excitation; None if there is none."""
+    known = sweep.constants
+    if sweep.model.clock.unit == "rad":
+        return 2 * np.pi
+    if "start_cycle" in known and "end_cycle" in known:
+        return (span.last - span.first) / (known["end_cycle"] - known["start_cycle"])
+    if known.get("angular_frequency"):
+        return 2 * np.pi / known["angular_frequency"]
+    return None
+
+
+def _duration(sweep: Sweep, span: Span, cycles: float) -> float:
+    """The duration of a number of cycles; SweepError if the motion has none."""
+    cycle, number = _cycle(sweep, span), _moment("cycles", cycles)
+    if cycle is None or number is None:
+        raise SweepError(
+            f"the motion of {sweep.model.name} has no cycle of an excitation: give --from and --to "
+            "in place of --cycles"
+        )
+    if number <= 0:
+        raise SweepError(f"cycles={number!r} is out of range: give --cycles above 0")
+    return number * cycle
+
+
+def save(dataset: xr.Dataset, path: str | Path, cycles: float | None = SHOWN_CYCLES) -> Path:
     """Write a trace to a file in the format that its suffix names: see `refuse_end`.
 
+    A picture shows at most so many `cycles`, the last ones; with None all.
     An existing file is replaced; an existing .zarr is refused. Raises SweepError and MachineError.
     """
     path = Path(path)
@@ -119,7 +156,7 @@ def save(dataset: xr.Dataset, path: str | Path) -> Path:
     if path.suffix.lower() in PICTURES:
         from sweep.analysis.traces import plot_trace
 
-        return plot_trace(dataset, path)
+        return plot_trace(dataset, path, cycles)
     from sweep.exporting import TRACE_FORMATS, export
 
     return export(dataset, path, TRACE_FORMATS)

@@ -19,6 +19,7 @@ import psutil
 import pytest
 import xarray as xr
 from gmpy2 import mpfr
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import sweep
@@ -32,7 +33,7 @@ from sweep.models.friction_oscillator import MODEL
 from sweep.shipped import configs_folder
 from sweep.source import kernel_of
 from sweep.spec import MISSING_FLAG, Method, Model, Status
-from sweep.tracing import save, trace_point
+from sweep.tracing import SHOWN_CYCLES, save, trace_point
 from tests.command import Run, environment
 from tests.forked import PIPE, Forked
 from tests.oracles import friction_oscillator as oracle
@@ -544,6 +545,52 @@ def test_a_picture_of_a_point_that_is_not_ok_says_why(method: str, status: Statu
     title = figure.texts[0].get_window_extent()
     assert title.x1 <= figure.bbox.x1
     assert title.y0 >= max(axes.get_tightbbox().y1 for axes in figure.axes)
+
+
+def test_a_picture_shows_the_last_cycles(everything: xr.Dataset) -> None:
+    """Eight periods of 1 s from 4 to 12 s."""
+    seen = traced(point("stick-slip"), samples=801)
+    assert seen.attrs["cycle"] == pytest.approx(1.0, rel=1e-15)
+    figure = draw_trace(seen, 3)
+    (line, *_) = figure.axes[0].get_lines()
+    assert line.get_xdata()[[0, -1]] == pytest.approx([9.0, 12.0], abs=1e-9)
+    assert figure.get_suptitle().splitlines()[0].endswith("exact: last 3 of 8 cycles")
+    whole = draw_trace(seen)
+    assert whole.axes[0].get_lines()[0].get_xdata()[0] == 4.0
+    assert "cycles" not in whole.get_suptitle().splitlines()[0]
+    assert "cycles" not in draw_trace(seen, 20).get_suptitle().splitlines()[0]
+
+
+def test_the_last_cycles_are_traced(run: Run, tmp_path: Path) -> None:
+    seen = traced(point("stick-slip"), samples=11, cycles=2)
+    np.testing.assert_allclose(seen["time"], np.linspace(10, 12, 11), rtol=1e-14)
+    earlier = traced(point("stick-slip"), samples=11, cycles=0.5, end=7)
+    np.testing.assert_allclose(earlier["time"], np.linspace(6.5, 7, 11), rtol=1e-14)
+    own = {"angular_frequency": 4.0, "start_cycle": 0, "end_cycle": 5}
+    parameters = {k: v for k, v in point("stick-slip").items() if not k.startswith("window")} | own
+    counted = traced(parameters, samples=3, cycles=1)
+    np.testing.assert_allclose(np.ptp(counted["time"].values), np.pi / 2, rtol=1e-14)
+    at = ("--at", "friction=0.1", "--at", "base_acceleration=15")
+    assert run("trace", "wear_power", *at, "--cycles", "2", "-o", "a.png")[0] == 0
+    status, _, err = run("trace", "wear_power", *at, "--cycles", "2", "--from", "3")
+    assert (status, "leave out one of the two" in err) == (2, True)
+    status, _, err = run("trace", "wear_power", *at, "--cycles", "-2")
+    assert (status, "give --cycles above 0" in err) == (2, True)
+    status, _, err = run("trace", "sdnd122", "--at", "energy=0.0065", "--cycles", "2")
+    assert (status, "give --from and --to in place of --cycles" in err) == (2, True)
+
+
+def test_the_command_draws_few_of_many_cycles(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[float | None] = []
+    monkeypatch.setattr(
+        "sweep.analysis.traces.draw_trace", lambda _, cycles: drawn.append(cycles) or Figure()
+    )
+    seen = traced(point("stick-slip"), samples=20)
+    save(seen, tmp_path / "a.png")
+    save(seen, tmp_path / "a.png", None)
+    assert drawn == [SHOWN_CYCLES, None]
 
 
 def test_numbers_below_the_loop_stand_apart() -> None:

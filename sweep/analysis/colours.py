@@ -50,7 +50,7 @@ def _norm(shown: Slice) -> Normalize:
 
     finite = shown.scaled[np.isfinite(shown.scaled)]
     limits = shown.limits(shown.name)
-    if spans_decades(finite):
+    if spans_decades(finite) or shown.name in shown.view.log:
         return LogNorm(*(limits or (finite.min(), finite.max())))
     if limits is not None or not finite.size:
         return Normalize(*(limits or (0.0, 1.0)))
@@ -97,7 +97,7 @@ def has_zeros_apart(shown: Slice) -> bool:
     if shown.names or shown.has_several_values:
         return False
     if shown.name in shown.view.log:
-        return True
+        return bool(np.any(shown.scaled == 0))
     return is_error(shown) or leaves_zeros_apart(shown.scaled)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from sweep.analysis.scales import spans_decades
 from sweep.analysis.statistics import label_names
 from sweep.plan import model_in
-from sweep.spec import Model, Parameter, Values
+from sweep.spec import Model, Parameter, Values, parameter_tables
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,8 +60,8 @@ def with_symbols(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _parameters(model: Model) -> list[Parameter]:
-    tables = (model.parameters, *(t.parameters for t in (*model.parameter_sets, *model.methods)))
-    return [parameter for table in tables for parameter in table]
+    tables = parameter_tables(model, model.methods)
+    return [parameter for table in tables for parameter in table.parameters]
 
 
 def symbol_text(symbol: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,34 +12,44 @@ from sweep.analysis.colours import ZERO, has_zeros_apart, is_error
 from sweep.analysis.labels import in_words
 from sweep.analysis.panels import NO_VALUE
 from sweep.analysis.slices import Slice
+from sweep.spec import Status
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
 
-def notes_of(shown: Slice) -> list[Artist]:
+def notes_of(slices: Collection[Slice]) -> list[Artist]:
     """What the legend says of points without a value, zeros, and points that are not drawn."""
     from matplotlib.patches import Patch
 
     handles: list[Artist] = []
-    none = np.count_nonzero(shown.values == 0)
-    of_drawn = f" of {shown.output.size:,} points drawn" if shown.thinned else " points"
-    if has_zeros_apart(shown) and none:
-        words = "no error" if is_error(shown) else f"{shown.name} = 0"
-        handles.append(Patch(**ZERO, label=f"{words}: {none:,}{of_drawn}"))
-    if shown.missing:
-        counts = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in shown.missing.items())
-        whose = "" if shown.counts is not None else of_drawn.removeprefix(" points")
+    first = next(iter(slices))
+    zeros = sum(int(np.count_nonzero(each.values == 0)) for each in slices)
+    size = sum(each.output.size for each in slices)
+    missing, infinite = Counter[Status](), Counter[str]()
+    for each in slices:
+        missing.update(each.missing)
+        infinite.update(each.infinite)
+    n_infinite = sum(each.n_infinite for each in slices)
+    of_drawn = f" of {size:,} points drawn" if first.thinned else " points"
+    if has_zeros_apart(first) and zeros:
+        words = "no error" if is_error(first) else f"{first.name} = 0"
+        handles.append(Patch(**ZERO, label=f"{words}: {zeros:,}{of_drawn}"))
+    if missing:
+        counts = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in missing.items())
+        whose = "" if first.counts is not None else of_drawn.removeprefix(" points")
         handles.append(Patch(**NO_VALUE, label=f"no value: {counts}{whose}"))
-    if shown.n_infinite:
-        label = f"{shown.name} = inf: {shown.n_infinite:,}{of_drawn}"
+    if n_infinite:
+        label = f"{first.name} = inf: {n_infinite:,}{of_drawn}"
         handles.append(Patch(**NO_VALUE, label=label))
-    notes = [f"not drawn: {n:,} with {name} = inf" for name, n in shown.infinite.items()]
-    notes += [f"instead of {name}, which is infinite" for name in shown.instead_of]
+    notes = [f"not drawn: {n:,} with {name} = inf" for name, n in infinite.items()]
+    notes += [f"instead of {name}, which is infinite" for name in first.instead_of]
     handles += [Patch(fill=False, linewidth=0, label=note) for note in notes]
-    if shown.refined is not None:
-        label = f"cells of {shown.refined.status.size:,} points, interpolated within"
+    refined = [each.refined for each in slices if each.refined is not None]
+    if refined:
+        count = sum(each.status.size for each in refined)
+        label = f"cells of {count:,} points, interpolated within"
         handles.append(Patch(facecolor="none", edgecolor="0.6", label=label))
     return handles
 

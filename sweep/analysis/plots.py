@@ -131,5 +131,5 @@ def draw_slice(shown: Slice) -> Figure:
     if mesh is not None:
         draw_colour_bar(figure, axes, mesh, shown)
     axes.set_title(shown.title(shown.name), loc="left", fontsize="medium")
-    draw_legend(figure, [*axes.get_legend_handles_labels()[0], *notes_of(shown)])
+    draw_legend(figure, [*axes.get_legend_handles_labels()[0], *notes_of([shown])])
     return figure

@@ -105,8 +105,8 @@ def _lines(slices: Mapping[str, Slice]) -> Figure:
     axes = figure.add_subplot()
     for label, shown in slices.items():
         draw_panel(axes, shown, label)
-    notes = [note for shown in slices.values() for note in notes_of(shown)]
-    draw_legend(figure, [*axes.get_legend_handles_labels()[0], *notes])
+    handles = axes.get_legend_handles_labels()[0]
+    draw_legend(figure, [*handles, *notes_of(slices.values())])
     return figure
 
 
@@ -129,12 +129,15 @@ def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
         axes.set_visible(False)
     for i, axes in enumerate(places[: len(slices)]):
         has_below = i + columns < len(slices)
-        axes.tick_params(labelbottom=not has_below, labelleft=i % columns == 0)
-        axes.set(**({"xlabel": ""} if has_below else {}), **({"ylabel": ""} if i % columns else {}))
+        axes.tick_params(which="both", labelbottom=not has_below, labelleft=i % columns == 0)
+    figure.supxlabel(places[0].get_xlabel(), fontsize="medium")
+    figure.supylabel(places[0].get_ylabel(), fontsize="medium")
+    for axes in places:
+        axes.set(xlabel="", ylabel="")
     shown = next(iter(slices.values()))
     if mesh is not None:
         draw_colour_bar(figure, places[: len(slices)], mesh, shown)
-    draw_legend(figure, [*handles, *(n for each in slices.values() for n in notes_of(each))])
+    draw_legend(figure, [*handles, *notes_of(slices.values())])
     return figure
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.labels import in_words, quantity, unit, with_unit
+from sweep.analysis.labels import in_words, point_text, unit, with_unit
 from sweep.analysis.saving import save
 from sweep.analysis.slices import flag_names, is_flag
 from sweep.errors import SweepError
 from sweep.plan import model_in
-from sweep.spec import Status, Values, parameter_tables
+from sweep.spec import Status, Values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,18 +40,19 @@ MAX_EVENTS = 200  # that are drawn; more would cover the lines
 SHADES = ("0.88", "0.76", "0.64", "0.52")  # of classes after the first
 
 
-def plot_trace(dataset: xr.Dataset, path: str | Path) -> Path:
+def plot_trace(dataset: xr.Dataset, path: str | Path, cycles: float | None = None) -> Path:
     """Save the picture that `draw_trace` makes (.png, .pdf, .svg ...) and return the file's path.
 
     Missing folders are created; an existing file is replaced. SweepError if the Dataset is not a
     trace, or if the file cannot be written.
     """
-    return save(draw_trace(dataset), path)
+    return save(draw_trace(dataset, cycles), path)
 
 
-def draw_trace(dataset: xr.Dataset) -> Figure:
+def draw_trace(dataset: xr.Dataset, cycles: float | None = None) -> Figure:
     """Draw a trace (see sweep.trace) as a matplotlib Figure.
 
+    Of a trace of more `cycles` of the excitation, only so many, the last ones, are drawn.
     Observables of one unit and similar size share a panel. Intervals in which a flag does not have
     its first class (a mass that sticks) are shaded, and up to 200 events are marked. The model's
     table defines the loop. If the point is not ok, the title says why, and the time axis covers the
@@ -61,6 +62,7 @@ def draw_trace(dataset: xr.Dataset) -> Figure:
 
     if "time" not in getattr(dataset, "dims", ()) or "status" not in dataset:
         raise SweepError("this is not a trace: give the Dataset that sweep.trace returns")
+    dataset = _last(dataset, cycles)
     panels, maps = _panels(dataset), _maps(dataset)
     loop = _loop(dataset)
     heights = [1.0] * len(panels) + [MAP_HEIGHT] * len(maps)
@@ -80,6 +82,21 @@ def draw_trace(dataset: xr.Dataset) -> Figure:
         _draw_loop(figure, grid[:, 1], dataset, loop)
     figure.suptitle(_title(dataset), x=0.01, ha="left", fontsize="medium")
     return figure
+
+
+def _last(dataset: xr.Dataset, cycles: float | None) -> xr.Dataset:
+    """The last cycles of a trace; all of a point that is not ok, or if it has no more."""
+    time, cycle = dataset["time"].values, dataset.attrs.get("cycle")
+    if cycles is None or cycle is None or time.size < 2 or _status(dataset) is not Status.ok:
+        return dataset
+    first = time[-1] - cycles * cycle
+    if time[0] >= first - 1e-6 * cycle:
+        return dataset
+    number = (time[-1] - time[0]) / cycle
+    events = [e for e in json.loads(dataset.attrs.get("events", "[]")) if e[0] >= first]
+    listed = {"events": json.dumps(events)} if "events" in dataset.attrs else {}
+    part = dataset.isel(time=time >= first - 1e-9 * cycle)
+    return part.assign_attrs(shown=f"last {cycles:g} of {number:.4g} cycles", **listed)
 
 
 def _panels(dataset: xr.Dataset) -> list[list[str]]:
@@ -277,17 +294,10 @@ def _draw_loop(
 def _title(dataset: xr.Dataset) -> str:
     """Model, method, the point (parameters that differ from neutral values), and its status."""
     model = model_in(dataset.attrs)
-    tables = parameter_tables(model, model.methods) if model else ()
-    neutral = {p.name: p.default for table in tables for p in table.parameters if p.neutral}
-    point = {str(name): dataset[name] for name in dataset.coords if name not in dataset.dims}
-    values = [
-        f"{in_words(name)} {quantity(value)}"
-        for name, value in point.items()
-        if not np.isnan(float(value)) and neutral.get(name) != float(value)
-    ]
     head = f"{in_words(str(dataset.attrs.get('model')))}, method {dataset.attrs.get('method')}"
-    whole = ", ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in values)
-    lines = [head, *textwrap.wrap(whole, TITLE_WIDTH)]
+    if "shown" in dataset.attrs:
+        head += f": {dataset.attrs['shown']}"
+    lines = [head, *textwrap.wrap(point_text(dataset), TITLE_WIDTH)]
     status = _status(dataset)
     if status is not Status.ok:
         sentence = model.sentences[status] if model else "not computed"

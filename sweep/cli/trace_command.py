@@ -49,6 +49,14 @@ def trace(
     end: Annotated[
         float | None, option("T", "Last time, in s (rad for mdr_contact).", "--to")
     ] = None,
+    cycles: Annotated[
+        float | None,
+        option(
+            "N",
+            "Trace the last N cycles of the excitation. Default: all, of which a picture "
+            "shows the last 5.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Trace the motion of one point over time.
@@ -58,14 +66,16 @@ def trace(
     status is not ok.
     """  # fmt: skip
     from sweep.config import load
-    from sweep.tracing import as_point, refuse_end, save, trace_point
+    from sweep.tracing import SHOWN_CYCLES, as_point, refuse_end, save, trace_point
 
     with Interruptible("stopped by {cause}: nothing was written"):
         if path is not None:
             refuse_end(path)
         sweep = as_point(load(config, overrides or (), at=at or ()).sweep)
-        dataset = trace_point(sweep, samples=samples, start=start, end=end)
-        written = None if path is None else save(dataset, path)
+        dataset = trace_point(sweep, samples=samples, start=start, end=end, cycles=cycles)
+        chosen = any(each is not None for each in (start, end, cycles))
+        drawn = None if chosen else SHOWN_CYCLES
+        written = None if path is None else save(dataset, path, drawn)
         raise typer.Exit(_print_trace(sweep, dataset, written, as_json=as_json))
 
 

@@ -904,6 +904,21 @@ def test_exported_points_give_the_same_fit(run: Run, tmp_path: Path, store: Path
     assert from_file.phase[0] == math.pi / 2  # from the comments of the file
 
 
+def test_errors_of_a_fit_are_told_apart_by_amplitude(store: Path) -> None:
+    """Several branches of one colour before, which no legend explained."""
+    points = load(store)
+    curve = fit(points, "xi")
+    (_, lower) = draw_fits([curve]).axes
+    lines = {str(line.get_label()): line for line in lower.get_lines()}
+    labels = [f"fit − points, δ = {delta}" for delta in ("0.0001", "0.001", "0.01")]
+    assert [label for label in lines if "points" in label] == labels
+    assert len({lines[label].get_color() for label in labels}) == 3
+    for label, delta in zip(labels, (1e-4, 1e-3, 1e-2), strict=True):
+        some = points.where((points.delta == delta) & (points.beta <= 4 * delta))
+        expected = np.abs(curve(some.beta / delta) / (some.energy * delta) - 1)
+        np.testing.assert_allclose(lines[label].get_ydata(), expected, atol=1e-14)
+
+
 def test_several_phases_are_drawn_and_one_is_fitted(run: Run, tmp_path: Path) -> None:
     overrides = ["beta={geomspace=[1e-4, 1e3, 101]}", "phase={linspace=[0.0, 3.0, 4]}"]
     store = tmp_path / "hanisch_fig4.zarr"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sweep.analysis.master_curve.least_squares import Values
 from sweep.analysis.master_curve.points import PERIODS, Points, difference
@@ -143,6 +143,8 @@ class MasterCurve:
     points_from_theory: Distance | None = None
     left_out: int = 0
     notes: tuple[str, ...] = ()  # warnings to read before the curve is used
+    branches: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict[str, NDArray[np.bool_]])
+    # the points of each value of what varies: "δ = 0.01"
 
     @property
     def limits(self) -> tuple[float, float]:

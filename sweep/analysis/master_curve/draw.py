@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Formula = tuple[str, Callable[[Values], Values]]  # label, energy over the variable
 
 MAX_CURVES = 7
+BRANCH_COLOURS = ("C1", "C0", "C3", "C4", "C5", "C6", "C8")
 MAX_MARKS = 60  # of points drawn with a fit
 DPI = 100
 NEGLIGIBLE = 1e-12  # sin²φ
@@ -117,7 +118,7 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     upper.plot(x[marks], energy[marks], "o", markersize=3.5, fillstyle="none", label="points")
     label = f"fit, {curve.n_coefficients} coefficients"
     upper.plot(grid, curve(grid), linewidth=1.2, color="C1", label=label)
-    lower.plot(x, _off(curve(x), energy), ".", color="C1", markersize=2.5, label="fit − points")
+    _draw_errors(lower, curve)
     if curve.theory is not None:
         right = curve.theory(grid)
         upper.plot(grid, right, "k:", linewidth=1.0, label="closed form, δ → 0")
@@ -125,6 +126,18 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     name, scale = curve.variable.symbol, "log" if x[-1] > 100 * x[0] > 0 else "linear"
     upper.set(xscale=scale, ylabel=curve.variable.energy)
     lower.set(yscale="log", xlabel=name, ylabel="relative difference")
+
+
+def _draw_errors(lower: Axes, curve: MasterCurve) -> None:
+    """The distances of the points from the fit; of few amplitudes or phases, each in a colour."""
+    off = _off(curve(curve.x), curve.energy)
+    style: dict[str, Any] = {"markersize": 2.5}
+    if not 1 < len(curve.branches) <= MAX_CURVES:
+        lower.plot(curve.x, off, ".", color="C1", label="fit − points", **style)
+        return
+    for i, (label, some) in enumerate(curve.branches.items()):
+        colour = BRANCH_COLOURS[i]
+        lower.plot(curve.x[some], off[some], ".", c=colour, label=f"fit − points, {label}", **style)
 
 
 def _draw_other(

@@ -109,6 +109,7 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
         from_theory=theory and curve_from_theory(pieces, theory, float(x.min())),
         points_from_theory=theory and from_theory(theory, energy, x),
         left_out=points.left_out,
+        branches=used.branches,
     )
     allowed = math.inf if choices.weights == "absolute" else scatter_error(x, energy)
     planned = [plan.degrees for plan in plans]

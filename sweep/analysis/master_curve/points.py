@@ -43,6 +43,16 @@ class Points:
     notes: tuple[str, ...] = ()  # on how the points were chosen
 
     @property
+    def branches(self) -> dict[str, NDArray[np.bool_]]:
+        """The points of each value of δ or φ, by "δ = 0.01"; none unless one of the two varies."""
+        known = {"δ": self.delta, "φ": self.phase}
+        varied = {symbol: np.unique(each) for symbol, each in known.items() if np.ptp(each) > 0}
+        if len(varied) != 1:
+            return {}
+        ((symbol, values),) = varied.items()
+        return {f"{symbol} = {value:.4g}": known[symbol] == value for value in values}
+
+    @property
     def left_out(self) -> int:
         """Number of points left out."""
         return 0 if self.dropped is None else self.dropped.beta.size

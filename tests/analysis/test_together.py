@@ -1,0 +1,146 @@
+"""Several stores, methods or values of an axis in one picture, read from the figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
+
+import sweep
+from sweep.analysis import plots
+from sweep.analysis.together import labelled
+from sweep.analysis.view import View
+from sweep.errors import SweepError
+from tests.analysis.test_plots import asymptotic_dataset, legend_of
+from tests.command import Run
+
+ACCELERATION = np.linspace(1.0, 15.0, 40)
+FRICTION = np.geomspace(0.05, 0.5, 12)
+MASS = (1.0, 2.0, 4.0)
+
+
+@pytest.fixture(scope="module")
+def volume() -> xr.Dataset:
+    return asymptotic_dataset(
+        {"mass": MASS, "friction": FRICTION, "base_acceleration": ACCELERATION}
+    )
+
+
+def renamed(dataset: xr.Dataset, method: str, factor: float) -> xr.Dataset:
+    """The results as if of another method, with other values."""
+    power = dataset["wear_power"].copy(data=factor * dataset["wear_power"].values)
+    return dataset.assign(wear_power=power).assign_attrs(method=method)
+
+
+def drawn(figure: Figure) -> list[QuadMesh]:
+    """The maps of all panels; the last axes are those of the colour bar."""
+    parts = [each for axes in figure.axes[:-1] for each in axes.collections]
+    return [each for each in parts if isinstance(each, QuadMesh)]
+
+
+def test_methods_are_lines_of_one_panel(volume: xr.Dataset) -> None:
+    one = volume.isel(mass=0, friction=3)
+    figure = plots.draw([one, renamed(one, "euler", 1.5)])
+    (axes,) = figure.axes
+    assert legend_of(figure) == ["exact", "euler"]
+    first, second = (line.get_ydata() for line in axes.get_lines())
+    np.testing.assert_array_equal(first, one["wear_power"])
+    np.testing.assert_array_equal(second, 1.5 * one["wear_power"].values)
+    assert figure.get_suptitle().startswith("friction_oscillator: wear_power\n")
+    assert "mass" in figure.get_suptitle()
+
+
+def test_maps_of_several_stores_share_one_scale(volume: xr.Dataset) -> None:
+    one = volume.isel(mass=0)
+    figure = plots.draw([one, renamed(one, "euler", 3.0)])
+    first, second = drawn(figure)
+    top = 3.0 * float(one["wear_power"].max())
+    assert first.get_clim() == second.get_clim()
+    assert first.get_clim()[1] == pytest.approx(top)
+    np.testing.assert_array_equal(first.get_array(), one["wear_power"].T)
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["exact", "euler", ""]  # the last is the colour bar
+    assert figure.get_supxlabel() == "friction μ"
+
+
+def test_a_facet_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
+    figure = plots.draw(volume, view=View(facet="mass"))
+    for mesh, mass in zip(drawn(figure), MASS, strict=True):
+        np.testing.assert_array_equal(mesh.get_array(), volume["wear_power"].sel(mass=mass).T)
+        assert mesh.get_clim()[1] == pytest.approx(float(volume["wear_power"].max()))
+    titles = [axes.get_title(loc="left") for axes in figure.axes[:3]]
+    assert titles == ["mass = 1 kg", "mass = 2 kg", "mass = 4 kg"]
+    assert "mass" not in figure.get_suptitle()
+    many = plots.draw(volume, at={"mass": 1}, view=View(facet="friction"))
+    assert len(many.axes) == 9
+    assert many.axes[8].get_title(loc="left") == "friction = 0.5"
+
+
+def test_panels_share_the_unit(volume: xr.Dataset) -> None:
+    """The largest of the smaller ones is 3 mW, of the others 3 W: one unit, and one scale."""
+    one = volume.isel(mass=0)
+    small = renamed(one, "euler", 1e-3)
+    figure = plots.draw([one, small])
+    second = drawn(figure)[1]
+    low, _ = second.get_clim()  # smaller values have its colour
+    expected = small["wear_power"].values.T
+    found = np.asarray(second.get_array())[expected > low]
+    np.testing.assert_allclose(found, expected[expected > low], rtol=1e-12)
+    assert figure.axes[-1].get_ylabel() == "mean of N|v| over the window [W]"
+
+
+def test_labels_tell_results_apart(volume: xr.Dataset) -> None:
+    assert list(labelled([volume, renamed(volume, "euler", 1)])) == ["exact", "euler"]
+    assert list(labelled([volume, volume])) == ["results 1", "results 2"]
+    assert list(labelled(volume)) == [""]
+
+
+@pytest.mark.parametrize(
+    ("view", "at", "cure"),
+    [
+        ({"facet": "mas"}, {}, "did you mean 'mass'"),
+        ({"facet": "mass"}, {"mass": 1}, "no axis that is not cut 'mass'"),
+        ({"facet": "mass", "x": "mass"}, {}, "choose another axis"),
+    ],
+)
+def test_facets_are_axes(volume: xr.Dataset, view: dict, at: dict, cure: str) -> None:
+    with pytest.raises(SweepError, match=cure):
+        plots.draw(volume, at=at, view=View(**view))
+
+
+def test_results_that_differ_too_much_are_refused(volume: xr.Dataset) -> None:
+    with pytest.raises(SweepError, match="cut axes that some lack"):
+        plots.draw([volume, volume.isel(friction=0, drop=True)])
+    with pytest.raises(SweepError, match="at most 9"):
+        plots.draw([volume] * 10)
+    with pytest.raises(SweepError, match="status is drawn of one store"):
+        plots.draw([volume, volume], "status")
+    with pytest.raises(SweepError, match="the list of results is empty"):
+        plots.draw([])
+
+
+def test_python_and_the_command_line_draw_stores_together(run: Run, tmp_path: Path) -> None:
+    setup = ("--set", "base_acceleration={ linspace = [1, 15, 12] }", "--set", "friction=0.1")
+    assert run("run", "wear_power", *setup, "-o", "a.zarr")[0] == 0
+    more = ("--set", "gravity=9", "--set", "friction=0.2")
+    assert run("run", "wear_power", *setup[:2], *more, "-o", "b.zarr")[0] == 0
+    status, out, err = run("plot", "a.zarr", "b.zarr", "wear_power", "--unit", "wear_power=mW")
+    assert (status, out, err) == (0, "a_b_wear_power.png\n", "")
+    path = tmp_path / "c.png"
+    stores = [tmp_path / "a.zarr", tmp_path / "b.zarr"]
+    assert sweep.plot(stores, "wear_power", path, log=["wear_power"], title="both") == path
+    figure = plots.draw(stores)
+    assert legend_of(figure)[:2] == ["a", "b"]
+    assert "gravity" not in figure.get_suptitle()  # each has another one
+    assert "mass" in figure.get_suptitle()
+    with pytest.raises(SweepError, match=r"plot takes no lim=\.\.\.; did you mean 'limits'"):
+        sweep.plot(stores, lim={})
+    with pytest.raises(SweepError, match="limits of wear_power: 'a lot' is not a number"):
+        sweep.plot(stores, limits={"wear_power": (0, "a lot")})
+    assert sweep.plot(stores, path=path, limits={"wear_power": ("1 mW", "0.1 kW")}) == path
+    with pytest.raises(SweepError, match="leave out one of the two"):
+        sweep.plot(stores, y="base_acceleration", lines="friction")
