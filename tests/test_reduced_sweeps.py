@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 import signal
+import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Any
 
@@ -16,10 +19,11 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import sweep
 from sweep import api, plan
-from sweep.backends import Computed, Stopped
+from sweep.backends import Backend, Computed, Stopped
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
@@ -146,13 +150,30 @@ def test_statistics_are_those_of_the_stored_points(points: xr.Dataset, over: lis
         np.testing.assert_allclose(own, exact, rtol=2**-8)
 
 
-@settings(max_examples=8, deadline=None)
-@given(chunk_points=st.integers(30, 4000), workers=st.integers(1, 3))
-def test_chunks_and_workers_change_no_bit(
-    cells: xr.Dataset, chunk_points: int, workers: int
+@settings(max_examples=6, deadline=None)
+@given(
+    chunk_points=st.integers(150, 4000),
+    workers=st.integers(1, 3),
+    computed=st.integers(0, 40),
+    backends=st.lists(st.sampled_from(["cpu", "gpu"]), min_size=2, max_size=2),
+)
+def test_chunks_workers_stops_and_backends_change_no_bit(
+    cells: xr.Dataset, chunk_points: int, workers: int, computed: int, backends: list[str]
 ) -> None:
-    found = sweep.run(reduced(), store=None, chunk_points=chunk_points, workers=workers)
-    xr.testing.assert_identical(found, cells)
+    """A run that is stopped after some chunks, and another one that resumes it."""
+
+    def opened(name: str) -> Backend:
+        return CpuBackend() if name == "cpu" else GpuBackend(TwinDevice(memory=1 << 14))
+
+    options = {"workers": workers, "chunk_points": chunk_points}
+    request = load(reduced(run=options))
+    with TemporaryDirectory() as folder:
+        path, stop = Path(folder, "a.zarr"), Event()
+        stopping = Stopping(stop, computed, opened(backends[0]))
+        api.compute(request, path, None, stop, open_backend=lambda _: stopping)
+        kept, _ = api.compute(request, path, open_backend=lambda _: opened(backends[1]))
+        xr.testing.assert_equal(kept.dataset().load(), cells)
+        assert not kept.pieces.names()
 
 
 @pytest.mark.parametrize("bound", [None, 40_000])
@@ -260,8 +281,8 @@ def test_a_damaged_piece_is_computed_again(tmp_path: Path) -> None:
 class Stopping(WrappedBackend):
     """Stops the run once it has computed so many chunks."""
 
-    def __init__(self, stop: Event, after: int) -> None:
-        super().__init__(CpuBackend())
+    def __init__(self, stop: Event, after: int, real: Backend | None = None) -> None:
+        super().__init__(real or CpuBackend())
         self._run, self._left = stop, after
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
@@ -438,18 +459,25 @@ def sampled_long(points: int) -> dict[str, Any]:
     }
 
 
-ISHIGAMI = {
-    "format": 1,
-    "name": "ishigami",
-    "title": "Ishigami's function",
-    "time_unit": "1",
-    "parameters": {name: {"unit": "1", "meaning": "input"} for name in ("x1", "x2", "x3")},
-    "states": {"s": {"unit": "1", "initial": "0", "meaning": "nothing"}},
-    "derivatives": {"s": "0"},
-    "outputs": {
-        "f": {"final": "sin(x1) + 7*sin(x2)**2 + 0.1*x3**4*sin(x1)", "unit": "1", "meaning": "f"}
-    },
-}
+ISHIGAMI_FILE = """
+format = 1
+name = "ishigami"
+title = "Ishigami's function"
+time_unit = "1"
+[parameters]
+x1 = { unit = "1", meaning = "input" }
+x2 = { unit = "1", meaning = "input" }
+x3 = { unit = "1", meaning = "input" }
+[states]
+s = { unit = "1", initial = "0", meaning = "nothing" }
+[derivatives]
+s = "0"
+[outputs.f]
+final = "sin(x1) + 7*sin(x2)**2 + 0.1*x3**4*sin(x1)"
+unit = "1"
+meaning = "f"
+"""
+ISHIGAMI = tomllib.loads(ISHIGAMI_FILE)
 
 
 def ishigami(points: int, scramblings: int, seed: int, *statistics: str) -> xr.Dataset:
@@ -468,8 +496,11 @@ def of_ishigami(points: int, scramblings: int, seed: int, *statistics: str) -> d
     }
 
 
-def test_sobol_indices_of_ishigami() -> None:
-    found = ishigami(2**16, 1, 1, "sobol_indices", "mean")
+def test_sobol_indices_of_ishigami(tmp_path: Path) -> None:
+    """The function is that of a model in a text file."""
+    (tmp_path / "ishigami.toml").write_text(ISHIGAMI_FILE)
+    document = of_ishigami(2**16, 1, 1, "sobol_indices", "mean")
+    found = sweep.run({**document, "model": str(tmp_path / "ishigami.toml")}, store=None)
     first, total = oracle.ishigami_indices()
     assert found.f_first_order.parameter.values.tolist() == ["x1", "x2", "x3"]
     np.testing.assert_allclose(found.f_first_order, first, rtol=0, atol=0.01)
@@ -480,19 +511,61 @@ def test_sobol_indices_of_ishigami() -> None:
     assert abs(float(found.f_mean) - 3.5) < 1e-3
 
 
-def test_stated_intervals_cover() -> None:
-    """Of intervals that state 95 %, by Student's t over 15 degrees, at least 90 % have the mean."""
+@pytest.mark.parametrize("statistic", ["mean", "sobol_indices"])
+def test_stated_intervals_cover(statistic: str) -> None:
+    """Of intervals that state 95 %, by Student's t over 15 degrees, at least 90 % are right."""
     quantile = 2.131  # of Student's t, 97.5 %, 15 degrees of freedom
-    whole = load(of_ishigami(256, 16, 0, "mean")).sweep
+    first, total = oracle.ishigami_indices()
+    right = {"f_mean": [3.5], "f_first_order": first, "f_total_order": total}
+    whole = load(of_ishigami(256 if statistic == "mean" else 2048, 16, 0, statistic)).sweep
     reduction = whole.reduction
     assert reduction is not None
     (axis,) = reduction.axes
-    backend, hits = CpuBackend(), 0
+    backend, hits = CpuBackend(), Counter[str]()
     for seed in range(200):
         recipe = {**axis.recipe, "seed": seed}
         axes = (replace(axis, recipe=recipe, columns=columns_of(recipe)),)
         drawn = replace(whole, reduction=replace(reduction, axes=axes))
         points = plan.points(drawn, plan.chunk_at((0,), drawn.grid, drawn.grid))
         found = Kept(reduction).statistics(backend.compute(drawn, points).arrays)
-        hits += abs(found["f_mean"][0] - 3.5) <= quantile * found["f_mean_error"][0]
-    assert hits >= 180
+        for output in whole.outputs:
+            pairs = zip(output.planes, right.get(output.name, ()), strict=False)
+            for plane, value in pairs:
+                error = found[plane.replace(output.name, f"{output.name}_error")][0]
+                hits[plane] += bool(abs(found[plane][0] - value) <= quantile * error)
+    assert len(hits) == (1 if statistic == "mean" else 6)
+    assert min(hits.values()) >= 180, hits
+
+
+DISTRIBUTIONS = [
+    ({"uniform": [0.05, 0.4]}, stats.uniform(0.05, 0.35)),
+    ({"loguniform": [0.05, 0.4]}, stats.loguniform(0.05, 0.4)),
+    ({"normal": [0.3, 0.03]}, stats.norm(0.3, 0.03)),
+    ({"lognormal": [0.1, 0.5]}, stats.lognorm(0.5, scale=0.1)),
+    ({"truncated_normal": [0.3, 0.2, 0.1, 0.9]}, stats.truncnorm(-1, 3, 0.3, 0.2)),
+    ({"triangular": [0.1, 0.2, 0.7]}, stats.triang(1 / 6, 0.1, 0.6)),
+    ({"weibull": [0.2, 1.7]}, stats.weibull_min(1.7, scale=0.2)),
+]
+
+
+@pytest.mark.parametrize(("distribution", "theirs"), DISTRIBUTIONS)
+def test_means_are_integrals_over_the_distribution(
+    distribution: dict[str, list[float]], theirs: Any
+) -> None:
+    """Gauss-Legendre quadrature over scipy's quantile function, in 200 panels."""
+    nodes, weights = np.polynomial.legendre.leggauss(5)
+    share = ((np.arange(200)[:, None] + (nodes + 1) / 2) / 200).ravel()
+    friction = {"values": theirs.ppf(share).tolist()}
+    base = {"base_acceleration": {"values": [3.0]}}
+    document = {**SWEEP, "outputs": ["wear_power"], "axes": {**base, "friction": friction}}
+    del document["sample"]
+    at_nodes = sweep.run(document, store=None).wear_power.values
+    mean = float(np.tile(weights / 2 / 200, 200) @ at_nodes.ravel())
+    for method in ("random", "sobol"):
+        drawn = {"method": method, "points": 4096, "seed": 5, "friction": distribution}
+        scrambled = {"scramblings": 16} if method == "sobol" else {}
+        kept = {"sample": {**drawn, **scrambled}, "reduce": {"wear_power": ["mean"]}}
+        found = sweep.run({**document, "axes": base, **kept}, store=None)
+        assert abs(float(found.wear_power_mean[0]) - mean) <= 4 * float(
+            found.wear_power_mean_error[0]
+        )

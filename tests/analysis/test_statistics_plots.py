@@ -13,7 +13,7 @@ import sweep
 from sweep.analysis.plots import draw
 from sweep.analysis.statistics import codes_of
 from sweep.errors import SweepError
-from tests.test_reduced_sweeps import ishigami, reduced
+from tests.test_reduced_sweeps import SWEEP, ishigami, reduced
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +63,30 @@ def test_a_map_is_of_one_of_several_values(two_axes: xr.Dataset) -> None:
     assert "at regime_class = slip_slip" in axes.get_title(loc="left")
     with pytest.raises(SweepError, match="regime_class has no 'slip'"):
         codes_of(two_axes, {"regime_class": "slip"})
+
+
+def test_the_share_beyond_a_limit_is_a_map(two_axes: xr.Dataset) -> None:
+    """Its only threshold need not be named."""
+    axes = axes_of(two_axes, "wear_power_share_above")
+    (mesh,) = (each for each in axes.collections if isinstance(each, QuadMesh))
+    expected = two_axes.wear_power_share_above.sel(wear_power_threshold=2.0)
+    np.testing.assert_array_equal(np.asarray(mesh.get_array()), expected.T)
+
+
+def test_sobol_indices_are_maps_of_a_parameter() -> None:
+    axes = {
+        "base_acceleration": {"linspace": [0.5, 15.0, 12]},
+        "vertical_acceleration": {"linspace": [0.0, 5.0, 10]},
+    }
+    drawn = {**SWEEP["sample"], "points": 16, "phase": {"uniform": [0, 6]}}
+    reduce = {"wear_power": ["sobol_indices"]}
+    document = {**SWEEP, "outputs": [*reduce], "axes": axes, "sample": drawn, "reduce": reduce}
+    found = sweep.run(document, store=None)
+    at = codes_of(found, {"parameter": "phase"})
+    drawn_on = axes_of(found, "wear_power_total_order", at=at)
+    (mesh,) = (each for each in drawn_on.collections if isinstance(each, QuadMesh))
+    expected = found.wear_power_total_order.sel(parameter="phase").T
+    np.testing.assert_allclose(np.asarray(mesh.get_array()), expected, atol=1e-6)  # logarithmic
 
 
 def test_a_single_cell_is_drawn_as_bars(one_axis: xr.Dataset) -> None:

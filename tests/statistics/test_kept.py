@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from SALib.analyze.sobol import first_order, total_order
 from scipy.stats import qmc, sobol_indices, uniform
 
 from sweep.spec import Axis, Output, Status
@@ -257,6 +258,9 @@ def test_indices_of_ishigami() -> None:
         assert own == pytest.approx((first, total), abs=0.01)
         assert own[0] == pytest.approx(np.ravel(theirs.first_order)[i], abs=1e-12)
         assert own[1] == pytest.approx(np.ravel(theirs.total_order)[i], abs=1e-12)
+        a, b, mixed = (rows[:, j] - rows[:, :2].mean() for j in (0, 1, 2 + i))
+        assert own[0] == pytest.approx(first_order(a, mixed, b), abs=1e-12)
+        assert own[1] == pytest.approx(total_order(a, mixed, b), abs=1e-12)
     assert found["power_mean"][0] == pytest.approx(oracle.mean(rows[:, 0]), rel=1e-13)
 
 
