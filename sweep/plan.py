@@ -6,6 +6,7 @@ Parameter values are only sliced and compared here. Code added here must restric
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import itertools
 import json
@@ -34,6 +35,7 @@ from sweep.spec import (
     Parameter,
     Points,
     Sweep,
+    Table,
     Values,
     Variant,
     inputs_of,
@@ -148,6 +150,7 @@ def points(sweep: Sweep, chunk: Chunk) -> Points:
     if faults := derived_faults(sweep, derived):
         raise SweepError("; ".join(f"[derived] {name}: {why}" for name, why in faults.items()))
     columns |= {name: _column(values, chunk.shape) for name, values in derived.items()}
+    columns |= {n: Column(np.array([value])) for n, value in sweep.replaced_by_table.items()}
     return Points(
         n_points=chunk.n_points,
         columns={parameter.name: columns[parameter.name] for parameter in sweep.parameters},
@@ -278,6 +281,7 @@ def recipe(sweep: Sweep) -> Recipe:
         "dtype": sweep.dtype,
         **({"equations": sweep.model.text} if sweep.model.text else {}),
         **({"derived": dict(sweep.derived)} if sweep.derived else {}),
+        **({"table": _table_recipe(sweep.table)} if sweep.table else {}),
         **({"reduce": _reduction_recipe(sweep.reduction)} if sweep.reduction else {}),
     }
 
@@ -287,6 +291,30 @@ def _axis_recipes(axes: Iterable[Axis]) -> list[Recipe]:
         {"name": axis.name, "parameters": sorted(axis.columns), "recipe": canonical(axis.recipe)}
         for axis in axes
     ]
+
+
+def _table_recipe(table: Table) -> Recipe:
+    return {
+        "interpolation": table.interpolation,
+        "times": _packed(table.times),
+        "values": _packed(table.values),
+    }
+
+
+def table_of(recipe: Mapping[str, Any]) -> Table | None:
+    """The table of the excitation of a recipe's sweep, if it has one."""
+    if "table" not in recipe:
+        return None
+    stored = recipe["table"]
+    return Table(_unpacked(stored["times"]), _unpacked(stored["values"]), stored["interpolation"])
+
+
+def _packed(numbers: Sequence[float]) -> str:
+    return base64.b64encode(np.array(numbers, "<f8").tobytes()).decode("ascii")
+
+
+def _unpacked(text: str) -> tuple[float, ...]:
+    return tuple(np.frombuffer(base64.b64decode(text), "<f8").tolist())
 
 
 def _reduction_recipe(reduction: Reduction) -> Recipe:
@@ -333,6 +361,7 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
         outputs=outputs_of(recipe, model),
         dtype=recipe["dtype"],
         derived=derived,
+        table=table_of(recipe),
         reduction=reduction,
     )
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, cast
 
 from sweep.arrays import array_text
@@ -28,6 +29,7 @@ from sweep.spec import (
     ParameterSet,
     Status,
     Sweep,
+    Table,
     parameters_of,
 )
 
@@ -59,6 +61,7 @@ class Kernel:
     parameter_set: ParameterSet
     outputs: tuple[Output, ...]
     variants: tuple[str, ...] = ()
+    table: Table | None = None
 
     def __hash__(self) -> int:
         outputs = tuple(output.name for output in self.outputs)
@@ -79,6 +82,7 @@ def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:
         parameter_set=sweep.parameter_set,
         outputs=sweep.of_points.outputs,
         variants=variants,
+        table=sweep.table,
     )
 
 
@@ -93,8 +97,9 @@ def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
     parts = [
         "".join(_flatten("portable.h", seen)),
         _generated(kernel),
+        *([_tabulated(kernel.table)] if kernel.table else []),
         "".join(_model(kernel, seen, target)),
-        f"namespace method = {kernel.method.name};\n",
+        _method(kernel),
         _columns(kernel),
         *([_rows(kernel.model)] if target == "trace" else []),
         "".join(_flatten(f"entry_{target}{'_items' if kernel.method.items else ''}.h", seen)),
@@ -108,6 +113,8 @@ def _model(kernel: Kernel, seen: set[str], target: Target) -> Iterable[str]:
         label = f"{package.replace('.', '/')}/kernels"
         folders = {label: header_folder(package), **_shipped()}
         return _flatten(f"{kernel.model.name}.h", seen, folders)
+    if kernel.table and kernel.model.excitation:
+        return _flatten(kernel.model.excitation.header, seen)
     if not kernel.model.text:
         return _flatten(f"models/{kernel.model.name}.h", seen)
     system = system_of_text(kernel.model.text)
@@ -251,6 +258,53 @@ def _generated(kernel: Kernel) -> str:
         _flags("variant", {name: name in kernel.variants for name in variants}),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _method(kernel: Kernel) -> str:
+    name = kernel.method.name
+    if kernel.table is None:
+        return f"namespace method = {name};\n"
+    driven = f"{kernel.model.name}::Driven<{name}::Run>"
+    return f"namespace tabulated {{\nMETHOD({driven})\n}}\nnamespace method = tabulated;\n"
+
+
+def _tabulated(table: Table) -> str:
+    """The table of the excitation, with second derivatives at the samples of a cubic spline."""
+    cubic = table.interpolation == "cubic"
+    columns = {
+        "time": table.times,
+        "value": table.values,
+        "bend": bends(table) if cubic else (0.0,),
+    }
+    lines = [
+        '#line 1 "generated"',
+        "namespace {  // otherwise all libraries of a process would share one table",
+        "namespace excitation {",
+        f"constexpr int64 samples = {len(table.times)};",
+        f"constexpr bool cubic = {str(cubic).lower()};",
+    ]
+    for name, values in columns.items():
+        numbers = ",\n".join(map(repr, values))
+        body = f"static const double values[] = {{\n{numbers}}};\nreturn values[i];"
+        lines.append(f"HD double {name}(int64 i) {{\n{body}\n}}")
+    return "\n".join([*lines, "}", "}"]) + "\n"
+
+
+def bends(table: Table) -> list[float]:
+    """The second derivatives of the natural cubic spline at its samples: Thomas' algorithm."""
+    t, y = table.times, table.values
+    steps = [b - a for a, b in pairwise(t)]
+    slopes = [(b - a) / h for (a, b), h in zip(pairwise(y), steps, strict=True)]
+    upper, right = [0.0], [0.0]
+    for i in range(1, len(steps)):
+        pivot = 2 * (steps[i - 1] + steps[i]) - steps[i - 1] * upper[-1]
+        jump = 6 * (slopes[i] - slopes[i - 1])
+        right.append((jump - steps[i - 1] * right[-1]) / pivot)
+        upper.append(steps[i] / pivot)
+    found = [0.0]
+    for i in range(len(steps) - 1, -1, -1):
+        found.append(right[i] - upper[i] * found[-1])
+    return found[::-1]
 
 
 def _columns(kernel: Kernel) -> str:

@@ -134,6 +134,28 @@ class Substitute:
 
 
 @dataclass(frozen=True)
+class Table:
+    """A quantity over time: samples, between which it is linear or a natural cubic spline."""
+
+    times: tuple[float, ...]  # s, ascending
+    values: tuple[float, ...]  # in the unit of the parameter
+    interpolation: Literal["linear", "cubic"] = "linear"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excitation:
+    """The parameter that may be a table over time, instead of the amplitude of a sinusoid."""
+
+    parameter: str
+    methods: tuple[str, ...]
+    parameter_set: str
+    end: str  # the parameter that says until when the table is used
+    # What the kernel gets for it and for the other parameters of the sinusoid, which are not given.
+    kernel: Mapping[str, float]
+    header: str  # with `Driven`, which makes a method of one for a sinusoid
+
+
+@dataclass(frozen=True)
 class Labels:
     """A dimension of some outputs beside those of the sweep, and its coordinate."""
 
@@ -249,6 +271,7 @@ class Model:
     methods: tuple[Method, ...]  # the first is the default
     sentences: Mapping[Status, str]  # what each status means for this model, and what to do
     substitutes: tuple[Substitute, ...] = ()
+    excitation: Excitation | None = None
     relations: tuple[Relation | NotAllZero, ...] = ()  # checked in advance if they are constants
     observables: tuple[Observable, ...] = ()  # of a trace, without time
     clock: Observable = TIME  # the time axis of a trace
@@ -333,6 +356,7 @@ class Sweep:
     dtype: Literal["float64", "float32"] = "float64"  # of stored real outputs
     # Parameters that are neither constants nor on axes: name -> expression of others.
     derived: Mapping[str, str] = field(default_factory=dict[str, str])
+    table: Table | None = None  # of the model's excitation
     reduction: Reduction | None = None  # the axes are then those of cells, outputs are statistics
 
     @property
@@ -365,6 +389,12 @@ class Sweep:
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters of the sweep, in the order of the kernel's struct."""
         return parameters_of(self.model, self.parameter_set, self.method)
+
+    @property
+    def replaced_by_table(self) -> Mapping[str, float]:
+        """What the kernel gets for the parameters that a table replaces."""
+        excitation = self.model.excitation
+        return excitation.kernel if self.table is not None and excitation else {}
 
     @property
     def own_derived(self) -> dict[str, str]:

@@ -102,7 +102,7 @@ def trace_point(
         raise SweepError(f"samples={shown(samples)} is not a whole number") from None
     start, end = _moment("start", start), _moment("end", end)
     traced_by = ItemsTracer if sweep.method.items else Tracer
-    tracer = traced_by(kernel_of(sweep), sweep.constants)
+    tracer = traced_by(kernel_of(sweep), {**sweep.constants, **sweep.replaced_by_table})
     span = tracer.span()
     has_motion = span.begin <= span.first < span.last
     if not has_motion and (status := tracer.look(np.empty(0)).status):
@@ -199,6 +199,7 @@ def as_point(sweep: Sweep) -> Sweep:
     whole = chunk_at((0,) * len(sweep.axes), sweep.shape, sweep.shape)
     columns = points(sweep, whole).columns
     constants = {name: float(column.values[0]) for name, column in columns.items()}
+    constants |= {n: v for n, v in sweep.constants.items() if n in sweep.replaced_by_table}
     return replace(sweep, constants=constants, axes=(), derived={})
 
 

@@ -17,10 +17,10 @@ from sweep.config.quantities import first_outside, number, requirement
 from sweep.config.sweep_file import plain
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError
-from sweep.plan import model_of
+from sweep.plan import model_of, table_of
 from sweep.spec import Axis, Parameter, Sweep, Values
 from sweep.store import MemoryResults, open_results
-from sweep.wording import nearest, shown
+from sweep.wording import listed, nearest, shown
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -146,15 +146,23 @@ def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
             "these results lack the status of their points: keep the variable `status`"
         )
     recipe = json.loads(dataset.attrs["recipe"])
+    table = table_of(recipe)
     model = model_of({**recipe, "model": str(dataset.attrs["model"])})
     parameter_set = str(recipe["parameter_set"])
     sets = {each.name: each for each in model.parameter_sets}
+    if table and model.excitation and method not in model.excitation.methods:
+        able = listed(list(model.excitation.methods))
+        raise SweepError(
+            f"method {method!r} needs a sinusoid, and these results have a table of "
+            f"{model.excitation.parameter}: compare with method {able}"
+        )
     return Sweep(
         model=model,
         method=_called("method", method, {each.name: each for each in model.methods}),
         parameter_set=_called("parameter set", parameter_set, sets),
         constants={},
         axes=(),
+        table=table,
         outputs=tuple(o for o in model.outputs if o.name in dataset.data_vars and not o.values),
     )
 
@@ -190,7 +198,8 @@ def _check(sweep: Sweep, values: Mapping[str, Values]) -> None:
         )
     for parameter in sweep.parameters:
         given = values[parameter.name]
-        given = given[~np.isnan(given)] if parameter.derived else given
+        is_absent = parameter.derived or parameter.name in sweep.replaced_by_table
+        given = given[~np.isnan(given)] if is_absent else given
         outside = first_outside(given, parameter)
         if outside is not None:
             raise SweepError(

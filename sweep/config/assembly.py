@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 import numpy as np
 
 from sweep.config.derived_table import check_derived, derived_of
+from sweep.config.excitation import check_excitation, check_length, excitation_of, has_table
 from sweep.config.grid import axes_of, parameters_on
 from sweep.config.model_file import known_models, read_model
 from sweep.config.problems import Check, Problem, UnreadableError, readable
@@ -38,6 +40,12 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         return None
     method = yield from _method(top, model)
     top = without_replaced(document, top, model)
+    table = yield from excitation_of(document, top, model, method)
+    replaced_by_table: Mapping[str, float] = {}
+    if has_table(top, model) and model.excitation:
+        replaced_by_table = model.excitation.kernel
+        rest = {n: v for n, v in top.parameters.items() if n != model.excitation.parameter}
+        top = top.model_copy(update={"parameters": rest})
     known = _known_parameters(model, method)
     sample = yield from _sample(document, top, known, model)
     if not sample.is_complete:  # a parameter that seems to be missing may be in its file
@@ -47,6 +55,8 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     varied = (*parameters_on(top.axes, known), *sample.names, *top.derived)
     given = tuple(dict.fromkeys((*top.parameters, *varied)))
     parameter_set = yield from _parameter_set(model, top, given)
+    places = {name: _table_of(name, top) for name in given}
+    yield from check_excitation(model, table, places, parameter_set)
     substitutes = used(model, given, parameter_set)
     for name, message in given_twice(substitutes, given).items():
         yield Problem(_table_of(name, top), name, message)
@@ -62,7 +72,14 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         *(method.parameters if method else ()),
         *{p.name: p for each in substitutes for p in each.parameters}.values(),
     )
-    constants = yield from _completed(model, (*given, *replaced), required, constants)
+    absent = {
+        p.name: math.nan if p.default is None else float(p.default)
+        for p in model.parameters
+        if p.name in replaced_by_table and p.name not in given
+    }
+    constants = yield from _completed(model, (*given, *replaced), required, constants | absent)
+    if table and model.excitation:
+        yield from check_length(model.excitation, table, constants, axes)
     yield from _check_relations(model, constants)
     known_values = {*constants, *varied}
     if method is None or parameter_set is None or any(e.names - known_values for e in substitutes):
@@ -76,6 +93,7 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         outputs=outputs,
         dtype=top.dtype,
         derived={**derived, **replaced},
+        table=table,
     )
     yield from check_derived(sweep.of_points)
     return sweep

@@ -129,7 +129,8 @@ def _with_parameter(tables: Table, override: Override) -> tuple[Table, str]:
     by_form = "sample" in tables and not is_axis
     in_sample = override.table == "sample" or (override.table == "parameters" and by_form)
     varied = "sample" if in_sample else "axes"
-    table = varied if is_table(value) else "parameters"
+    is_over_time = is_table(value) and not {"time", "times"}.isdisjoint(value)
+    table = varied if is_table(value) and not is_over_time else "parameters"
     if override.table == "derived":
         table = "derived"
     for other in {"parameters", "axes", "sample", "derived"} - {table}:

@@ -56,6 +56,17 @@ class AxisTable(Table):
     column: str | None = Field(None, description="the name of a column of the file, in quotes")
 
 
+class ExcitationTable(Table):
+    """A table over time: file with columns, or times with values."""
+
+    file: str | None = Field(None, description="the path of a CSV file, in quotes")
+    time: str | None = Field(None, description="the name of the column with times, in quotes")
+    column: str | None = Field(None, description="the name of the column with values, in quotes")
+    times: list[object] | None = Field(None, description="a list of times")
+    values: list[object] | None = Field(None, description="a list of values")
+    interpolation: Literal["linear", "cubic"] = Field("linear", description='"linear" or "cubic"')
+
+
 class SampleTable(Table):
     """[sample] without its parameters: how points are drawn, or a file of them."""
 

@@ -40,11 +40,27 @@ def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
         "method": sweep.method.name,
         "outputs": [output.name for output in sweep.of_points.outputs],
         "dtype": sweep.dtype,
-        "parameters": {n: v for n, v in sweep.constants.items() if not math.isnan(v)},
+        "parameters": {
+            **{n: v for n, v in sweep.constants.items() if _is_given(sweep, n, v)},
+            **_excitation(sweep),
+        },
         "derived": sweep.own_derived,
         **_varied(sweep.of_points.axes, source),
         **_reduce(sweep.reduction),
     }
+
+
+def _is_given(sweep: Sweep, name: str, value: float) -> bool:
+    return not math.isnan(value) and name not in sweep.replaced_by_table
+
+
+def _excitation(sweep: Sweep) -> dict[str, object]:
+    """The parameter that is a table over time."""
+    if sweep.table is None or sweep.model.excitation is None:
+        return {}
+    times, values = [*sweep.table.times], [*sweep.table.values]
+    entries = {"times": times, "values": values, "interpolation": sweep.table.interpolation}
+    return {sweep.model.excitation.parameter: entries}
 
 
 def text_of(tables: Mapping[str, object]) -> str:

@@ -44,7 +44,7 @@ def contents(subject: Subject) -> dict[str, Any]:
         "version": __version__,
         "fingerprint": str(attributes.get("fingerprint", "")),
         "command": subject.command,
-        "toml": _toml(sweep) if sweep else None,
+        "toml": _toml(sweep) if sweep and not sweep.table else None,
         "parameters": _parameters(subject),
         "derived": _derived(sweep) if sweep else {},
         "dimensions": [*map(partial(_dimension, subject), subject.dimensions.items())],
@@ -228,6 +228,8 @@ def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
         return None, f"{NO_KERNEL}{sweep.method.name!r} is an array method, which runs in Python."
     if converted := _converted(sweep):
         return None, f"{NO_KERNEL}{listed(converted)} follows from a function that runs in Python."
+    if sweep.table is not None:
+        return None, f"{NO_KERNEL}the excitation is a table over time."
     kernel = whole_kernel(kernel_of(sweep))
     modules = {
         f"{each.entry}_{'relaxed' if each.relaxed else 'plain'}": packed(bytes_of_module(each))

@@ -14,7 +14,9 @@ over the steps that begin in slip. The penalty briefly holds the mass at every r
 an interval counts as stick only if, at both of its ends, the mass is stuck and friction could also
 hold it without the penalty: |k y + m a0 sin(ωt)| ≤ μN. With a finite tolerance, a scheme controls
 its own step length; with several blocks it then runs twice, because the number of samples must be
-known in advance. `moreau` has neither a penalty nor a stability limit.
+known in advance. These methods also take a table of the base acceleration over time in place of
+a0 sin(ωt), without vertical shaking; the trace then has no base velocity. `moreau` has neither a
+penalty nor a stability limit.
 
 All outputs refer to the window [window_start, window_end]. Wear power (Archard; PUIS_USURE in
 Code_Aster) is the mean of N|ẏ|, without μ; friction power is the mean of μN|ẏ|.
@@ -25,6 +27,7 @@ from __future__ import annotations
 import math
 
 from sweep.spec import (
+    Excitation,
     Method,
     Model,
     Observable,
@@ -212,6 +215,19 @@ MODEL = Model(
     observables=OBSERVABLES,
     loop=("displacement", "friction_force"),
     substitutes=(NORMAL_FORCE,),
+    excitation=Excitation(
+        parameter="base_acceleration",
+        methods=(*(each.name for each in SCHEMES), MOREAU.name),
+        parameter_set=WINDOW.name,
+        end="window_end",
+        kernel={
+            "base_acceleration": 1.0,
+            "angular_frequency": 0.0,
+            "vertical_acceleration": 0.0,
+            "phase": 0.0,
+        },
+        header="models/friction_oscillator/tabulated.h",
+    ),
     relations=(
         Relation(lesser="window_start", greater="window_end", reason="the window is empty"),
         Relation(lesser="start_cycle", greater="end_cycle", reason="the window is empty"),
@@ -233,8 +249,9 @@ MODEL = Model(
         Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
         "gravity); the window is empty (its end must be after its start) or ends after more than "
         "1e9 cycles (with time stepping: after a phase of 1e9); spring or damper is too strong "
-        "(k/m above 1e12 ω², c/m above 1e12 ω); there are more blocks than half the samples; or a "
-        "constant step exceeds a tenth of the period although the mass slips",
+        "(k/m above 1e12 ω², c/m above 1e12 ω); there are more blocks than half the samples; a "
+        "constant step exceeds a tenth of the period although the mass slips; or a table of "
+        "base_acceleration ends before window_end",
         Status.failed: "the worker failed while computing this point's chunk; see the receipts, "
         "then run again with --retry-failed",
         Status.pending: "not computed yet; run the sweep again to resume",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan import canonical
-from sweep.spec import STRETCH, Axis, LongValues, Sweep, Values, is_array
+from sweep.spec import STRETCH, Axis, LongValues, Sweep, Table, Values, is_array
 
 # NumPy's geomspace and exp differ in the last bits between processors; other values differ by more.
 RELATIVE_TOLERANCE = 1e-12
@@ -79,12 +80,23 @@ def _heads(stored: Sweep, requested: Sweep) -> Iterator[str]:
         "dtype": (stored.dtype, requested.dtype),
         "dimensions": tuple(", ".join(s.dimensions) or "none" for s in (stored, requested)),
     }
+    if stored.table != requested.table:
+        name = f"table of {stored.model.excitation.parameter if stored.model.excitation else ''}"
+        yield _sentence(name, *(_samples(sweep.table) for sweep in (stored, requested)))
     for name in sorted({*stored.derived, *requested.derived}):
         texts = (sweep.derived.get(name, "not derived") for sweep in (stored, requested))
         heads[f"[derived] {name}"] = tuple(texts)
     for name, (there, here) in heads.items():
         if there != here:
             yield _sentence(name, there, here)
+
+
+def _samples(table: Table | None) -> str:
+    """A table over time in words; two with one name differ in a sample."""
+    if table is None:
+        return "none"
+    digest = hashlib.sha256(repr(table).encode()).hexdigest()[:8]
+    return f"{len(table.times):,} samples, {table.interpolation} ({digest})"
 
 
 def _statistics(sweep: Sweep) -> str:

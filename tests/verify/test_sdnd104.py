@@ -10,9 +10,17 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+import sweep
 from sweep.theory.friction_oscillator import asymptotic_wear_power
 from sweep.verify.sdnd104 import compute, plain, record_of, tabulated
 from sweep.verify.sdnd104.figures import Figures
+from sweep.verify.sdnd104.published import (
+    BLOCKS,
+    SLIPPING,
+    SPRING,
+    TABLE_INTERVALS,
+    TABLE_LENGTH,
+)
 from sweep.verify.writing import as_json, markdown
 from tests.command import CHECKOUT
 from tests.oracles import penalised_schemes
@@ -227,3 +235,20 @@ def test_plain_schemes_agree_with_the_kernels(scheme: str, sdnd104: dict[str, An
     (row,) = rows(sdnd104, "columns", base_acceleration=1.5, method=name)
     found = plain.wear_power(getattr(plain, scheme), 1.5, tabulated.true_sine, WINDOW)
     assert found == pytest.approx(row["ours"], rel=1e-11)
+
+
+@pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
+def test_kernels_with_the_table_give_the_values_of_the_runs(scheme: str, figures: Figures) -> None:
+    """A sweep whose excitation is the table of the runs of 2013, with their 8 blocks."""
+    step = TABLE_LENGTH / TABLE_INTERVALS
+    times = [i * step for i in range(TABLE_INTERVALS + 1)]
+    for a0 in SLIPPING:
+        values = [a0 * math.sin(2 * math.pi * time) for time in times]
+        given = {
+            "mass": 1, "gravity": 10, "friction": 0.1, "stiffness": SPRING, "blocks": BLOCKS,
+            "window_start": 4, "window_end": times[-1], "step": 1e-4, "tangential_stiffness": 9e6,
+            "base_acceleration": {"times": times, "values": values},
+        }  # fmt: skip
+        source = {"model": "friction_oscillator", "method": scheme, "parameters": given}
+        found = float(sweep.run({**source, "outputs": ["wear_power"]}, store=None)["wear_power"])
+        assert found == pytest.approx(figures.tabulated_schemes[scheme, a0], rel=1e-11)

@@ -1,0 +1,113 @@
+"""A parameter as a table over time: `base_acceleration = { file = "quake.csv", ... }`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from sweep.config.columns import in_range, read_csv
+from sweep.config.problems import Check, Problem, UnreadableError, readable
+from sweep.config.schema import ExcitationTable, TopLevel, checked, only_form
+from sweep.config.sweep_file import Document, is_table
+from sweep.spec import STRETCH, Axis, Excitation, Method, Model, Parameter, ParameterSet, Table
+from sweep.wording import listed
+
+MAX_SAMPLES = 10**5
+TIME = Parameter(name="time", symbol="t", unit="s", meaning="time of a sample")
+EXAMPLE = '{ file = "quake.csv", time = "t", column = "a" }'
+
+
+def has_table(top: TopLevel, model: Model) -> bool:
+    """Whether the parameter of the model's excitation is a table."""
+    return model.excitation is not None and is_table(top.parameters.get(model.excitation.parameter))
+
+
+def excitation_of(
+    document: Document, top: TopLevel, model: Model, method: Method | None
+) -> Check[Table | None]:
+    """The table of the excitation; None if there is none or it has problems."""
+    if (excitation := model.excitation) is None:
+        return None
+    name = excitation.parameter
+    if not is_table(raw := top.parameters.get(name)):
+        return None
+    if method is not None and method.name not in excitation.methods:
+        able = listed(list(excitation.methods))
+        message = f"method {method.name} needs a sinusoid; a table is possible with method {able}"
+        yield Problem("parameters", name, message)
+    table, wrong = checked(ExcitationTable, raw)
+    for key, message in wrong.items():
+        yield Problem("parameters", name, f"{key}: {message}")
+    if wrong:
+        return None
+    parameter = next(each for each in model.parameters if each.name == name)
+    unbounded = replace(parameter, minimum=-math.inf)
+    return (yield from readable("parameters", name, _table, table, unbounded, document.folder))
+
+
+def _table(raw: ExcitationTable, parameter: Parameter, folder: Path) -> Table:
+    only_form(raw, ("file", "times"), f"for example {EXAMPLE}")
+    if raw.file is not None:
+        if raw.time is None or raw.column is None or raw.values is not None:
+            raise UnreadableError(f"file needs the names of two columns: {EXAMPLE}")
+        file = read_csv(folder / raw.file)
+        times, values = file.column(raw.time, TIME), file.column(raw.column, parameter)
+    else:
+        if raw.values is None or raw.time is not None or raw.column is not None:
+            raise UnreadableError("times needs values: { times = [...], values = [...] }")
+        times = in_range(_entries("time", raw.times or []), TIME)
+        values = in_range(_entries("value", raw.values), parameter)
+    if times.size != values.size:
+        raise UnreadableError(f"{times.size:,} times and {values.size:,} values; give as many")
+    if not 2 <= times.size <= MAX_SAMPLES:
+        raise UnreadableError(f"{times.size:,} samples; give 2 to {MAX_SAMPLES:,}")
+    if (falls := np.flatnonzero(np.diff(times) <= 0)).size:
+        place = int(falls[0])
+        a, b = times[place : place + 2].tolist()
+        message = f"sample {place + 2} is at {b!r} s, after one at {a!r} s"
+        raise UnreadableError(f"times do not increase: {message}")
+    if times[0] > 0:
+        raise UnreadableError(
+            f"it begins at {float(times[0])!r} s, but the motion at 0 s; give earlier samples"
+        )
+    return Table(tuple(times.tolist()), tuple(values.tolist()), raw.interpolation)
+
+
+def _entries(name: str, values: Sequence[object]) -> list[tuple[str, object]]:
+    return [(f"{name} {i}", value) for i, value in enumerate(values, 1)]
+
+
+def check_excitation(
+    model: Model,
+    table: Table | None,
+    given: Mapping[str, str],
+    parameter_set: ParameterSet | None,
+) -> Check[None]:
+    """Problems of parameters that a table leaves no meaning; `given` has the table of each."""
+    excitation = model.excitation
+    if table is None or excitation is None:
+        return
+    name = excitation.parameter
+    for each in excitation.kernel.keys() - {name}:
+        if each in given:
+            yield Problem(given[each], each, f"{name} is a table, no sinusoid; remove it")
+    if parameter_set and parameter_set.name != excitation.parameter_set:
+        needed = next(s for s in model.parameter_sets if s.name == excitation.parameter_set)
+        names = listed([p.name for p in needed.parameters])
+        yield Problem("parameters", name, f"a table has no cycles; give {names} instead of cycles")
+
+
+def check_length(
+    excitation: Excitation, table: Table, constants: Mapping[str, float], axes: Sequence[Axis]
+) -> Check[None]:
+    """A problem if the table ends before the motion, as far as its end is known."""
+    name = excitation.end
+    ends = [np.max(axis.columns[name][:STRETCH]) for axis in axes if name in axis.columns]
+    end = max([*ends, constants.get(name, -math.inf)])
+    if end > table.times[-1]:
+        message = f"its last sample is at {table.times[-1]!r} s, before {name} = {float(end)!r} s"
+        yield Problem("parameters", excitation.parameter, f"{message}; give more samples")
