@@ -40,9 +40,11 @@ def axis_label(variable: xr.DataArray) -> str:
     symbol = str(variable.attrs.get(SYMBOL, ""))
     meaning = str(variable.attrs.get("long_name", variable.name))
     text = in_symbols(meaning.partition(";")[0].partition(":")[0])
-    if symbol:
-        name = in_words(str(variable.name))
-        text = symbol if symbol_text(name) == symbol.partition(" ")[0] else f"{name} {symbol}"
+    name = in_words(str(variable.name))
+    if symbol and symbol_text(name) != symbol.partition(" ")[0]:
+        text = f"{name} {symbol}"
+    elif symbol:
+        text = symbol if "=" in symbol else f"{text} {symbol}"
     return textwrap.fill(with_unit(text, variable), LABEL_WIDTH)
 
 
