@@ -21,14 +21,32 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
+HERE.joinpath("generated", "explorers").mkdir(parents=True, exist_ok=True)
 
 project = "tribosweep"
 author = "The tribosweep authors"
 copyright = author  # noqa: A001
 release = version = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxcontrib.typer"]
-exclude_patterns = ["_build", "generators"]
-html_extra_path = ["wear_power.html"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinxcontrib.typer",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "generators", "examples"]
+html_extra_path = ["wear_power.html", "generated/explorers"]
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "generated/gallery",
+    "image_scrapers": ("generators.gallery.collect",),
+    "reset_modules": (),
+    "download_all_examples": False,
+    "within_subsection_order": "FileNameSortKey",
+    "show_memory": False,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+    "min_reported_time": 10**6,
+}
 myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath", "deflist"]
 default_role = "literal"  # one backtick in docstrings

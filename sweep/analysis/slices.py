@@ -125,9 +125,10 @@ class Slice:
 
     @property
     def flag(self) -> xr.DataArray | None:
-        """The output if it is a flag, otherwise the first flag of the Dataset, or None."""
-        names = [self.name, *map(str, self.dataset.data_vars)]
-        return next((self.dataset[name] for name in names if is_flag(self.dataset[name])), None)
+        """The output if it is a flag, otherwise the first flag over the same points, or None."""
+        here = set(self.output.dims)
+        known = (self.dataset[name] for name in [self.name, *map(str, self.dataset.data_vars)])
+        return next((each for each in known if is_flag(each) and here.issuperset(each.dims)), None)
 
     @property
     def classes(self) -> Values:

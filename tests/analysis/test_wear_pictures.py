@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,3 +107,10 @@ def test_what_cannot_be_drawn() -> None:
         draw_wear(worn, at={"frictoin": 1})
     assert draw_wear(worn, "wear_volume").axes[0].get_ylabel() == "worn volume [mm³]"
     assert draw_wear(worn, "wear_state", {"time": 31_536_000.0}).axes
+
+
+def test_years_to_a_limit_over_one_axis_have_no_classes_of_another_shape(tmp_path: Path) -> None:
+    """The state of the tube has the dimension `time`, which these years do not have."""
+    worn = sweep.wear(results((20,), ("friction",)), **SCAR, coefficient=1e-13)
+    assert "time" in worn.wear_state.dims
+    assert sweep.plot(worn, "time_to_limit", tmp_path / "years.png").stat().st_size > 1000

@@ -47,6 +47,11 @@ def test_the_site_is_built_without_warnings_and_no_link_is_broken(tmp_path: Path
     site.build(sys.executable, site.ROOT / "docs", tmp_path / "html", site.environment())
     assert not site.broken_links(tmp_path / "html")
     assert (tmp_path / "html" / "index.html").is_file()
+    examples = sorted((site.ROOT / "docs" / "examples").glob("plot_*.py"))
+    assert len(examples) >= 12
+    for example in examples:
+        page = (tmp_path / "html" / "generated" / "gallery" / f"{example.stem}.html").read_text()
+        assert f"images/sphx_glr_{example.stem}_001.png" in page
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:

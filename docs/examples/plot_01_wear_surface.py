@@ -1,0 +1,20 @@
+"""
+Wear surface
+============
+
+How much a mass rubs on a shaken plane, over the friction coefficient and the acceleration of the
+plane: 524,288 exact wear powers. Left of the first dashed line friction holds the mass; right of
+the second it slips without rest.
+"""
+
+import sweep
+
+ds = sweep.run("wear_power", store=None, progress=False)
+sweep.plot(ds, "wear_power", "wear_surface.png")
+
+# %%
+# The explorer of this sweep:
+
+from sweep.explore import explore
+
+explore("wear_power", "wear_surface.html")

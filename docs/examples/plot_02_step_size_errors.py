@@ -1,0 +1,22 @@
+"""
+Errors of a time step
+=====================
+
+The relative error of Euler's scheme with Code_Aster's penalized friction law, against the exact
+method. Where the mass barely slips the error is that of the law, and does not decrease with the
+step.
+"""
+
+import sweep
+
+ds = sweep.run(
+    "step_size", ["base_acceleration = { linspace = [1.02, 15, 96] }"], store=None, progress=False
+)
+sweep.plot(ds, "wear_power", "step_size_errors.png", against="exact")
+
+# %%
+# The explorer of this sweep:
+
+from sweep.explore import explore
+
+explore("step_size", "step_size_errors.html")

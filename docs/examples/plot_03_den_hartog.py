@@ -1,0 +1,22 @@
+"""
+Den Hartog's resonance
+======================
+
+A mass on a spring with dry friction is shaken through its resonance. Below a friction coefficient of
+π a₀/(4 g) = 0.32, friction cannot bound the response there: it still grows in the 110th cycle. Above,
+the response is bounded, and where friction is large enough the mass never slips.
+"""
+
+import sweep
+
+ds = sweep.run(
+    "den_hartog", ["friction = { linspace = [0.1, 0.45, 8] }"], store=None, progress=False
+)
+sweep.plot(ds, "peak_slip_speed", "den_hartog.png", x="angular_frequency", lines="friction")
+
+# %%
+# The explorer of this sweep:
+
+from sweep.explore import explore
+
+explore("den_hartog", "den_hartog.html")

@@ -1,0 +1,25 @@
+"""
+Frequency–energy curves
+=======================
+
+A mass on a spring that meets an elastic stop: the harder it hits, the higher its frequency. Below
+the energy at which it grazes the stop, the frequency is that of the spring alone.
+"""
+
+import sweep
+from sweep.analysis.backbone import plot_backbone
+
+ds = sweep.run(
+    "backbone",
+    ["wall_stiffness = { values = [5, 50, 500, 5000] }", "gap = 0.01"],
+    store=None,
+    progress=False,
+)
+plot_backbone(ds, "backbone.png", per="wall_stiffness")
+
+# %%
+# The explorer of this sweep:
+
+from sweep.explore import explore
+
+explore("backbone", "backbone.html")

@@ -1,0 +1,21 @@
+"""
+Bifurcation map
+===============
+
+The last maxima of the displacement of a pressure relief valve whose body hits its seat. The model
+is a text file.
+"""
+
+import sweep
+
+ds = sweep.run(
+    "relief_valve_map", ["flow = { linspace = [0.5, 9, 300] }"], store=None, progress=False
+)
+sweep.plot(ds, "maxima", "bifurcation_map.png")
+
+# %%
+# The explorer of this sweep:
+
+from sweep.explore import explore
+
+explore("relief_valve_map", "bifurcation_map.html")

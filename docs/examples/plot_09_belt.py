@@ -1,0 +1,24 @@
+"""
+Stick-slip on a belt
+====================
+
+A belt pulls a mass along until its spring tears it loose: the share of the time that it sticks,
+over the speed of the belt and the decay of friction with the speed of slip.
+"""
+
+import sweep
+
+ds = sweep.run(
+    "belt_wear",
+    ["belt_speed = { linspace = [0.02, 1, 64] }", "friction_decay = { linspace = [0.1, 5, 48] }"],
+    store=None,
+    progress=False,
+)
+sweep.plot(ds, "stuck", "belt.png")
+
+# %%
+# The explorer of this sweep:
+
+from sweep.explore import explore
+
+explore("belt_wear", "belt.html")

@@ -1,0 +1,20 @@
+"""
+Refined borders
+===============
+
+Only the cells in which the regime changes are halved, level by level: the borders are as fine as
+on a grid with 32 times as many points.
+"""
+
+import sweep
+
+ds = sweep.run("wear_power_refined", store=None, progress=False)
+print(ds.sizes)
+sweep.plot(ds, "regime", "refined.png")
+
+# %%
+# The explorer of this sweep:
+
+from sweep.explore import explore
+
+explore("wear_power_refined", "refined.html")
