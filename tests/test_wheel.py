@@ -127,12 +127,7 @@ def test_the_wheel_computes_away_from_the_checkout(python: Path, tmp_path: Path)
 @pytest.mark.broad
 def test_the_site_is_built_with_an_installed_wheel(python: Path, tmp_path: Path) -> None:
     """From a folder that has the documents, but no code to import."""
-    unwanted = shutil.ignore_patterns("_build", "generated", "__pycache__", "*.zarr*")
-    for folder in ("docs", "results"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=unwanted)
-    for path in ROOT.glob("*.md"):
-        shutil.copy(path, tmp_path)
-    site.build(python, tmp_path / "docs", tmp_path / "html", own_environment())
+    site.build(python, site.copied(tmp_path), tmp_path / "html", own_environment())
     assert not site.broken_links(tmp_path / "html")
 
 

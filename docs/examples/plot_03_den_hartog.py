@@ -2,9 +2,9 @@
 Den Hartog's resonance
 ======================
 
-A mass on a spring with dry friction is shaken through its resonance. Below a friction coefficient of
-π a₀/(4 g) = 0.32, friction cannot bound the response there: it still grows in the 110th cycle. Above,
-the response is bounded, and where friction is large enough the mass never slips.
+A mass on a spring with dry friction is shaken through its resonance. Below a friction
+coefficient of π a₀/(4 g) = 0.32, friction cannot bound the response there: it still grows in the
+110th cycle. Above, the response is bounded; with more friction, the mass hardly slips.
 """
 
 import sweep

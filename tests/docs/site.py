@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).parents[2]
+
+
+def copied(folder: Path) -> Path:
+    """A copy of the documents in a folder: a build writes among them."""
+    unwanted = shutil.ignore_patterns("_build", "generated", "__pycache__", "*.zarr*")
+    for name in ("docs", "results"):
+        shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
+    for path in ROOT.glob("*.md"):
+        shutil.copy(path, folder)
+    return folder / "docs"
 
 
 def build(python: Path | str, source: Path, target: Path, environment: dict[str, str]) -> None:
