@@ -14,7 +14,6 @@ function fill() {
   for (const id of ["across", "upwards"]) options(byId(id), drawn.map((axis, d) => [d, axis.label]));
   for (const id of ["across", "upwards"]) byId(id).parentElement.hidden = drawn.length < 2;
   options(byId("colours"), Object.keys(MAPS).map((name) => [name, name]));
-  byId("borders-label").hidden = !flagNow() && !page.borders.length;
   byId("map-room").hidden = !drawn.length;
   byId("trace").hidden = byId("copy-trace").hidden = !page.command;
   byId("sentence").textContent = `Click the map to ${staff ? "compute" : "see the stored values of"} a point.`;
@@ -64,6 +63,8 @@ function showControls() {
   byId("reversed").checked = state.scale.reversed;
   byId("log").checked = state.scale.log;
   byId("borders").checked = state.borders;
+  for (const id of ["colours", "reversed"]) byId(id).parentElement.hidden = isLine() && !page.sample;
+  byId("borders-label").hidden = (!flagNow() && !page.borders.length) || isLine() || page.sample;
   const meant = [[outputNow()?.name, outputNow()?.long_name], ...sides().map(({ name, meaning }) => [name, meaning])];
   byId("meaning").textContent = meant.filter(([, meaning]) => meaning).map(([name, meaning]) => `${words(name)}: ${meaning}`).join("; ");
   for (const id of ["least", "greatest"]) byId(id).value = state.scale[id] === null ? "" : exact(state.scale[id]);
@@ -165,7 +166,7 @@ function readout(place) {
     const values = page.sample ? axes.map(({ name }) => sample.columns[name][i]) : [grid.x.values[i], grid.y.values[j]];
     const at = (page.sample ? axes : sides()).map((axis, k) => `${words(axis.name)} ${brief(values[k])} ${unitText(axis.unit)}`.trim());
     const [name, sentence] = page.sentences[status] ?? ["", ""];
-    const what = status ? `${words(name)}: ${sentence}` : `${words(output.name)} ${shownValue(output, value, grid.exact)} ${unitText(output.unit)}`;
+    const what = status ? `${words(name)}: ${sentence}` : `${words(output.name)} ${shownValue(output, value, grid.exact)} ${unitText(output.unit)}`.trim();
     const flag = flagNow();
     const regime = !status && flag && flag !== output && grid.has(flag.name) ? `, ${shownValue(flag, grid.at(flag.name, i, j))}` : "";
     return `${at.join(", ")}: ${what}${regime}`;

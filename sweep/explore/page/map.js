@@ -222,10 +222,17 @@ class MapView {
       }
     }
   }
+  heightOfLine(place) {
+    const { grids, x, y, output, inner } = this.view;
+    const grid = grids.at(-1);
+    const value = grid && y.isValue ? grid.at(output.name, nearest(x, grid.x.values, place), 0, inner) : NaN;
+    const py = this.toY(y.isValue ? y.place(value) : NaN);
+    return Number.isFinite(py) ? py : (this.frame.top + this.frame.bottom) / 2;
+  }
   drawSelection({ selection, drag }) {
     const c = this.context;
     if (selection) {
-      const [px, py] = [this.toX(selection.x), selection.y === null ? (this.frame.top + this.frame.bottom) / 2 : this.toY(selection.y)];
+      const [px, py] = [this.toX(selection.x), selection.y === null ? this.heightOfLine(selection.x) : this.toY(selection.y)];
       for (const [width, colour] of [[4, "#000"], [2, "#fff"]]) {
         c.lineWidth = width;
         c.strokeStyle = colour;
