@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, cast
 
 from sweep.arrays import array_text
 from sweep.equations.header import header_of
 from sweep.equations.system_file import system_of_text
+from sweep.equations.tabulated import table_text
 from sweep.errors import SweepError
 from sweep.installed import header_folder
 from sweep.shipped import kernels_folder
@@ -97,7 +97,7 @@ def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
     parts = [
         "".join(_flatten("portable.h", seen)),
         _generated(kernel),
-        *([_tabulated(kernel.table)] if kernel.table else []),
+        *([table_text("excitation", kernel.table)] if kernel.table else []),
         "".join(_model(kernel, seen, target)),
         _method(kernel),
         _columns(kernel),
@@ -266,45 +266,6 @@ def _method(kernel: Kernel) -> str:
         return f"namespace method = {name};\n"
     driven = f"{kernel.model.name}::Driven<{name}::Run>"
     return f"namespace tabulated {{\nMETHOD({driven})\n}}\nnamespace method = tabulated;\n"
-
-
-def _tabulated(table: Table) -> str:
-    """The table of the excitation, with second derivatives at the samples of a cubic spline."""
-    cubic = table.interpolation == "cubic"
-    columns = {
-        "time": table.times,
-        "value": table.values,
-        "bend": bends(table) if cubic else (0.0,),
-    }
-    lines = [
-        '#line 1 "generated"',
-        "namespace {  // otherwise all libraries of a process would share one table",
-        "namespace excitation {",
-        f"constexpr int64 samples = {len(table.times)};",
-        f"constexpr bool cubic = {str(cubic).lower()};",
-    ]
-    for name, values in columns.items():
-        numbers = ",\n".join(map(repr, values))
-        body = f"static const double values[] = {{\n{numbers}}};\nreturn values[i];"
-        lines.append(f"HD double {name}(int64 i) {{\n{body}\n}}")
-    return "\n".join([*lines, "}", "}"]) + "\n"
-
-
-def bends(table: Table) -> list[float]:
-    """The second derivatives of the natural cubic spline at its samples: Thomas' algorithm."""
-    t, y = table.times, table.values
-    steps = [b - a for a, b in pairwise(t)]
-    slopes = [(b - a) / h for (a, b), h in zip(pairwise(y), steps, strict=True)]
-    upper, right = [0.0], [0.0]
-    for i in range(1, len(steps)):
-        pivot = 2 * (steps[i - 1] + steps[i]) - steps[i - 1] * upper[-1]
-        jump = 6 * (slopes[i] - slopes[i - 1])
-        right.append((jump - steps[i - 1] * right[-1]) / pivot)
-        upper.append(steps[i] / pivot)
-    found = [0.0]
-    for i in range(len(steps) - 1, -1, -1):
-        found.append(right[i] - upper[i] * found[-1])
-    return found[::-1]
 
 
 def _columns(kernel: Kernel) -> str:

@@ -133,13 +133,16 @@ class Substitute:
         return {parameter.name for parameter in self.parameters}
 
 
+Interpolation = Literal["linear", "cubic"]
+
+
 @dataclass(frozen=True)
 class Table:
     """A quantity over time: samples, between which it is linear or a natural cubic spline."""
 
     times: tuple[float, ...]  # s, ascending
     values: tuple[float, ...]  # in the unit of the parameter
-    interpolation: Literal["linear", "cubic"] = "linear"
+    interpolation: Interpolation = "linear"
 
 
 @dataclass(frozen=True, kw_only=True)

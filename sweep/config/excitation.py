@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from sweep.config.columns import in_range, read_csv
-from sweep.config.problems import Check, Problem, UnreadableError, readable
+from sweep.config.problems import Check, Problem, UnreadableError, finished, readable
 from sweep.config.schema import ExcitationTable, TopLevel, checked, only_form
 from sweep.config.sweep_file import Document, is_table
+from sweep.equations.tabulated import table_fault
+from sweep.errors import Fault
 from sweep.spec import STRETCH, Axis, Excitation, Method, Model, Parameter, ParameterSet, Table
 from sweep.wording import listed
 
-MAX_SAMPLES = 10**5
 TIME = Parameter(name="time", symbol="t", unit="s", meaning="time of a sample")
 EXAMPLE = '{ file = "quake.csv", time = "t", column = "a" }'
 
@@ -61,20 +62,43 @@ def _table(raw: ExcitationTable, parameter: Parameter, folder: Path) -> Table:
             raise UnreadableError("times needs values: { times = [...], values = [...] }")
         times = in_range(_entries("time", raw.times or []), TIME)
         values = in_range(_entries("value", raw.values), parameter)
-    if times.size != values.size:
-        raise UnreadableError(f"{times.size:,} times and {values.size:,} values; give as many")
-    if not 2 <= times.size <= MAX_SAMPLES:
-        raise UnreadableError(f"{times.size:,} samples; give 2 to {MAX_SAMPLES:,}")
-    if (falls := np.flatnonzero(np.diff(times) <= 0)).size:
-        place = int(falls[0])
-        a, b = times[place : place + 2].tolist()
-        message = f"sample {place + 2} is at {b!r} s, after one at {a!r} s"
-        raise UnreadableError(f"times do not increase: {message}")
-    if times[0] > 0:
-        raise UnreadableError(
-            f"it begins at {float(times[0])!r} s, but the motion at 0 s; give earlier samples"
-        )
+    if fault := table_fault(times.tolist(), values.tolist()):
+        raise UnreadableError(fault)
     return Table(tuple(times.tolist()), tuple(values.tolist()), raw.interpolation)
+
+
+def with_samples(
+    tables: dict[str, object], folder: Path
+) -> tuple[dict[str, object], tuple[Fault, ...]]:
+    """The tables of a model's file with the samples of signals in files, or what is wrong there."""
+    signals = tables.get("signals")
+    if not is_table(signals):
+        return tables, ()
+    read: dict[str, object] = {}
+    faults: list[Fault] = []
+    for name, raw in signals.items():
+        read[name] = raw
+        if not is_table(raw) or "file" not in raw:
+            continue
+        rest = {key: value for key, value in raw.items() if key not in ("file", "time", "column")}
+        parameter = Parameter(name=name, symbol=name, unit=str(raw.get("unit", "1")), meaning="")
+        found, problems = finished(_samples_of(name, raw, parameter, folder))
+        faults += [Fault(f"signals.{name}", problem.message) for problem in problems]
+        if found is not None:
+            read[name] = {**rest, "times": [*found.times], "values": [*found.values]}
+    return {**tables, "signals": read}, tuple(faults)
+
+
+def _samples_of(
+    name: str, raw: dict[str, object], parameter: Parameter, folder: Path
+) -> Check[Table | None]:
+    columns = {key: raw[key] for key in ("file", "time", "column") if key in raw}
+    table, wrong = checked(ExcitationTable, columns)
+    for key, message in wrong.items():
+        yield Problem("signals", name, f"{key}: {message}")
+    if wrong:
+        return None
+    return (yield from readable("signals", name, _table, table, parameter, folder))
 
 
 def _entries(name: str, values: Sequence[object]) -> list[tuple[str, object]]:

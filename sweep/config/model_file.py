@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sweep.config.excitation import with_samples
 from sweep.config.sweep_file import mapping_tables, parsed_file
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.installed import installed_model, offers
@@ -61,6 +62,7 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         name, tables = "[model]", mapping_tables(source)
     elif is_path(source):
         name, tables = source, parsed_file(folder / source, source)
+        folder = (folder / source).parent
     elif source in shipped_models():
         name, tables = source, parsed_file(shipped_models()[source], source)
     elif source in (known := known_models()):
@@ -69,6 +71,9 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
     else:
         message = f"{shown(source)} is unknown; {nearest(source, known)}"
         raise ConfigError(source, [Fault("", message)])
+    tables, faults = with_samples(tables, folder)
+    if faults:
+        raise ConfigError(name, faults)
     system, faults = examine(tables)
     if system is not None:
         faults = tuple(unit_faults(system))

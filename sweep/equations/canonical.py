@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from sweep.equations.expressions import Call, Name, Number, text_of
-from sweep.equations.system import FORMAT, Definition, Event, Rule, State, System
+from sweep.equations.system import FORMAT, Definition, Event, Rule, Signal, State, System
 from sweep.spec import Parameter
 
 Entries = Mapping[str, object]  # None: left out
@@ -38,6 +38,7 @@ def _lines(system: System) -> Iterator[str]:
     yield from _section("parameters", ((p.name, _parameter(p)) for p in system.parameters))
     yield from _section("states", ((s.name, _state(s)) for s in system.states))
     yield from _section("definitions", ((d.name, _definition(d)) for d in system.definitions))
+    yield from _section("signals", ((s.name, _signal(s)) for s in system.signals))
     for mode in system.modes:
         yield f"[modes.{mode.name}]" if mode.name else "[derivatives]"
         yield from _assignments(mode.derivatives)
@@ -112,6 +113,10 @@ def _definition(definition: Definition) -> Entries:
         "unit": definition.unit,
         "meaning": definition.meaning,
     }
+
+
+def _signal(signal: Signal) -> Entries:
+    return {**vars(signal.table), "unit": signal.unit, "meaning": signal.meaning}
 
 
 def _event(event: Event) -> Entries:

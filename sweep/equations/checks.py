@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sweep.equations.expressions import Expression, Kind, names_in, rational
 from sweep.equations.kinds import faults_in
 from sweep.equations.names import clashes
-from sweep.equations.system import Definition, System, event_place
+from sweep.equations.system import Definition, Signal, State, System, event_place
 from sweep.equations.tables import Line
 from sweep.errors import Fault
 from sweep.wording import listed
@@ -32,6 +32,7 @@ def _named(system: System) -> Iterator[tuple[str, str, str]]:
     yield from ((p.name, "a parameter", f"parameters.{p.name}") for p in system.parameters)
     yield from ((s.name, "a state", f"states.{s.name}") for s in system.states)
     yield from ((d.name, "a definition", f"definitions.{d.name}") for d in system.definitions)
+    yield from ((s.name, "a signal", f"signals.{s.name}") for s in system.signals)
     yield from ((name, "a mode", f"modes.{name}") for name in system.mode_names)
     for index, event in enumerate(system.events, 1):
         if event.name:
@@ -46,13 +47,17 @@ def _faulty_lines(system: System, lines: Sequence[Line]) -> Iterator[Fault]:
     constants: dict[str, Kind] = {"pi": "number"}
     constants.update((parameter.name, "number") for parameter in system.parameters)
     known: dict[str, Kind] = {**constants, "t": "number"}
-    known.update((each.name, "number") for each in (*system.states, *system.definitions))
+    known.update((each.name, "number") for each in _moving(system))
     known.update((name, "condition") for name in system.mode_names)
     roles = {**ALWAYS, **{name: role for name, role, _ in reversed([*_named(system)])}}
     for line in lines:
         scope = constants if line.scope == "constant" else known
         for message in faults_in(line.expression, line.kind, scope, roles):
             yield Fault(line.place, message)
+
+
+def _moving(system: System) -> Iterator[State | Definition | Signal]:
+    yield from (*system.states, *system.definitions, *system.signals)
 
 
 def in_order(definitions: Sequence[Definition]) -> tuple[Definition, ...]:
@@ -103,7 +108,7 @@ def _path(name: str, uses: Mapping[str, Sequence[str]]) -> list[str] | None:
 def _constant_events(system: System) -> Iterator[Fault]:
     """A fault for each event whose expression never changes."""
     uses = {definition.name: definition.value for definition in system.definitions}
-    moving = {"t", *system.mode_names, *(state.name for state in system.states)}
+    moving = {"t", *system.mode_names, *(e.name for e in (*system.states, *system.signals))}
     known = moving | {parameter.name for parameter in system.parameters} | {"pi"} | uses.keys()
     for index, event in enumerate(system.events, 1):
         names = _all_names(event.when, uses)

@@ -12,6 +12,7 @@ from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Num
 
 REVISION = 2
 MAX_WHOLE_POWER = 64
+SIGNAL = "functions::signal"  # how the C++ of a signal begins
 
 # By function: the name in kernels/systems/functions.h, and the mask of arguments out of its range.
 CALLS = {
@@ -64,7 +65,8 @@ class Code:
         if isinstance(part, Name):
             if part.name in self._definitions:
                 return self.value(self._definitions[part.name])
-            return self._spell[part.name]
+            spelled = self._spell[part.name]
+            return self._new("real", spelled) if spelled.startswith(SIGNAL) else spelled
         if self._outer is not None and self.is_constant(part):
             return self._outer.value(part)
         return self._call(part)

@@ -8,12 +8,16 @@ from typing import cast
 
 from sweep.equations.expressions import Expression
 from sweep.equations.names import name_fault
-from sweep.equations.system import Definition, Direction, Event, Mode, State
+from sweep.equations.system import Definition, Direction, Event, Mode, Signal, State
 from sweep.equations.tables import Table, near
-from sweep.spec import Parameter
+from sweep.equations.tabulated import table_fault
+from sweep.spec import Interpolation, Parameter
+from sweep.spec import Table as TimeTable
 from sweep.wording import shown
 
 MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_MODES, MAX_EVENTS = 256, 32, 128, 16, 64
+MAX_SIGNALS = 16
+INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic")
 MAX_OCCURRENCES = 2**31 - 1  # of an event, counted as int32
 DIRECTIONS: tuple[Direction, ...] = ("rising", "falling", "both")
 
@@ -112,6 +116,37 @@ def _definition(name: str, table: Table) -> Definition:
     )
     table.close()
     return definition
+
+
+def signals_in(table: Table) -> tuple[Signal, ...]:
+    """The tables over time in [signals], whose samples are in the model."""
+    tables = named_tables(table, MAX_SIGNALS, "signals")
+    return tuple(_signal(name, entry) for name, entry in tables.items())
+
+
+def _signal(name: str, table: Table) -> Signal:
+    times, values = _samples(table, "times"), _samples(table, "values")
+    signal = Signal(
+        name=name,
+        table=TimeTable(times, values, table.choice("interpolation", INTERPOLATIONS, "linear")),
+        unit=table.text("unit", default="1"),
+        meaning=meaning_of(table, name),
+    )
+    if times and values and (fault := table_fault(times, values)):
+        table.fault("times", fault)
+    table.close()
+    return signal
+
+
+def _samples(table: Table, key: str) -> tuple[float, ...]:
+    value = table.get(key)
+    entries = cast("list[object]", value) if isinstance(value, list) else []
+    numbers = [float(e) for e in entries if isinstance(e, (int, float)) and math.isfinite(e)]
+    if value is None:
+        table.missing(key, f"write {key} = [...], or file, time and column")
+    elif not entries or len(numbers) < len(entries):
+        table.fault(key, "not a list of finite numbers")
+    return tuple(numbers)
 
 
 def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:

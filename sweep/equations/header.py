@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from sweep.equations.code import Code
+from sweep.equations.code import SIGNAL, Code
 from sweep.equations.derivatives import ONE, ZERO, derivative
 from sweep.equations.expressions import Call, Expression, Name
 from sweep.equations.sums import Sums
 from sweep.equations.system import PERIOD, Event, Rule, System
+from sweep.equations.tabulated import table_text
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
+TABLE = "table_"  # of the structs of signals
 RATE = "rate of "  # a state's name in derivatives along the motion
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 SCHEMES = {"rk4": "Rk4", "rk54": "Rk54", "dop853": "Dop853", "rodas4": "Rodas4"}
@@ -44,6 +46,8 @@ def header_of(
     return "\n".join(
         [
             '#include "systems/functions.h"',
+            *(['#include "systems/signals.h"'] if system.signals else ()),
+            *(table_text(f"{TABLE}{each.name}", each.table) for each in system.signals),
             '#include "systems/ring.h"',
             *(['#include "event_log.h"'] if traced else ()),
             "namespace equations {",
@@ -126,6 +130,8 @@ class Writer:
             "t": "t",
             **{name: f"y[{i}]" for i, name in enumerate(self.states)},
             **{RATE + name: f"f[{i}]" for i, name in enumerate(self.states)},
+            **{s.name: f"{SIGNAL}_at<{TABLE}{s.name}>(t)" for s in system.signals},
+            **{RATE + s.name: f"{SIGNAL}_slope<{TABLE}{s.name}>(t)" for s in system.signals},
             **{name: f"(mode == {k}.0)" for k, name in enumerate(self.modes)},
         }
 
@@ -227,7 +233,7 @@ class Writer:
         ]
         head = f"void jacobian({MOTION}, Vector<states>* rows) const"
         yield _function(head, [*code.lines, *sets])
-        by_time = [derivative(rate, {"t": ONE}) for rate in rates]
+        by_time = [derivative(rate, self._by_time()) for rate in rates]
         yield self.vector("rates_by_time", by_time, MOTION)
 
     def event_members(self) -> Iterable[str]:
@@ -263,7 +269,11 @@ class Writer:
             code.outside(self._by_mode(name))
         for event in self.events[: self.acting]:
             code.outside(event.when)
-        lines = ["mask outside = false;", *code.lines, "return outside;"]
+        ends = [
+            f"outside = outside | functions::outside_signal<{TABLE}{signal.name}>(t);"
+            for signal in self.system.signals
+        ]
+        lines = ["mask outside = false;", *ends, *code.lines, "return outside;"]
         return _function(f"mask outside({MOTION}) const", lines)
 
     def integrals(self) -> Iterable[str]:
@@ -392,7 +402,11 @@ class Writer:
     def _rate(self, expression: Expression) -> Expression:
         """The rate of change along the motion."""
         rates = {name: Name(RATE + name) for name in self.states}
-        return derivative(self._inlined(expression), {**rates, "t": ONE})
+        return derivative(self._inlined(expression), {**rates, **self._by_time()})
+
+    def _by_time(self) -> dict[str, Expression]:
+        """The rates of time and signals."""
+        return {"t": ONE, **{s.name: Name(RATE + s.name) for s in self.system.signals}}
 
     def _inlined(self, expression: Expression) -> Expression:
         """The expression without definitions."""

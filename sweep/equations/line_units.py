@@ -97,6 +97,7 @@ def _units_in(system: System) -> Iterator[tuple[str, str, str]]:
     yield from ((f"parameters.{p.name}", p.name, p.unit) for p in system.parameters)
     yield from ((f"states.{s.name}", s.name, s.unit) for s in system.states)
     yield from ((f"definitions.{d.name}", d.name, d.unit) for d in system.definitions)
+    yield from ((f"signals.{s.name}", s.name, s.unit) for s in system.signals)
     yield from ((f"outputs.{r.name}", r.name, r.unit) for r in system.outputs)
 
 

@@ -61,8 +61,8 @@ SENTENCES = {
     "before the accumulation by an event with stop",
     Status.diverged: "a state overflows, or steps became shorter than rounding allows",
     Status.outside_validity: "an argument leaves the range of its function (a square root or "
-    "logarithm of a negative number, an angle above 1e9), the motion cannot start from its initial "
-    "values, or the window ends before it starts",
+    "logarithm of a negative number, an angle above 1e9), the samples of a signal end, the motion "
+    "cannot start from its initial values, or the window ends before it starts",
     Status.failed: "the worker failed while computing this point's chunk; see the receipts, "
     "then run again with --retry-failed",
     Status.pending: "not computed yet; run the sweep again to resume",

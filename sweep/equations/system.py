@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sweep.equations.expressions import Expression
-from sweep.spec import Parameter
+from sweep.spec import Parameter, Table
 
 FORMAT = 1  # of the files that this version reads
 PERIOD = "period"  # what `every` says for values at whole periods
@@ -36,6 +36,16 @@ class Definition:
 
     name: str
     value: Expression
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signal:
+    """A name whose value at the time `t` is that of a table."""
+
+    name: str
+    table: Table
     unit: str
     meaning: str
 
@@ -112,6 +122,7 @@ class System:
     start_mode: str
     events: tuple[Event, ...]
     outputs: tuple[Rule, ...]
+    signals: tuple[Signal, ...] = ()
     tests: tuple[Test, ...] = field(default=(), compare=False)  # no part of the model's identity
     text: str = field(default="", compare=False)  # canonical: all that a result depends on
 

@@ -13,6 +13,7 @@ from sweep.equations.entries import (
     events_in,
     modes_in,
     parameters_in,
+    signals_in,
     start_mode_in,
     states_in,
 )
@@ -81,6 +82,7 @@ def _system(top: Table) -> System:
         parameters=parameters,
         states=states,
         definitions=definitions_in(top.table("definitions")),
+        signals=signals_in(top.table("signals")),
         modes=modes,
         start_mode=start_mode_in(top, mode_names),
         events=events,

@@ -1,44 +1,14 @@
 // Excitation by a table: a0 sin wt becomes table(t), for the methods that step through time.
 //
-// The generated namespace `excitation` has the table. Parameters arrive with a0 = 1, w = 0 and without vertical
+// The generated struct `excitation` is the table. Parameters arrive with a0 = 1, w = 0 and without vertical
 // shaking, so that a wave's sine is the value of the table and all else stays as it is.
 #pragma once
 
 #include "models/friction_oscillator/moreau.h"
 #include "models/friction_oscillator/schemes.h"
+#include "tables.h"
 
 namespace friction_oscillator {
-
-// The table at a time; beyond its ends its first and last interval go on.
-HD double value_at(double time) {
-    int64 low = 0, high = excitation::samples - 1;
-    while (high - low > 1) {
-        int64 middle = (low + high) / 2;
-        if (excitation::time(middle) <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    double length = excitation::time(high) - excitation::time(low);
-    double rest = (time - excitation::time(low)) / length;
-    double first = excitation::value(low);
-    double value = fused(rest, excitation::value(high) - first, first);
-    if constexpr (excitation::cubic) {  // (A^3 - A) y0'' + (B^3 - B) y1'', B = rest, A = 1 - B
-        double other = 1.0 - rest;
-        double bend = -(rest * other) * fused(2.0 - rest, excitation::bend(low),
-                                              (1.0 + rest) * excitation::bend(high));
-        value = fused(length * length / 6.0, bend, value);
-    }
-    return value;
-}
-
-HD real table_at(real const& times) {
-    double first = lane(times, 0);
-    real values = value_at(first);
-    if (!any(times != real(first))) return values;
-    for (int i = 1; i < lanes; ++i) set_lane(values, i, value_at(lane(times, i)));
-    return values;
-}
 
 // A motion under the table.
 template <class Inner> struct Tabulated : Inner {};
@@ -46,12 +16,12 @@ template <class Inner> struct Tabulated : Inner {};
 template <class Inner> struct DirectWave<Tabulated<Inner>> {
     real begin, values[Inner::nodes];
 
-    HD DirectWave(Parameters const&, real time, real h) : begin(table_at(time)) {
+    HD DirectWave(Parameters const&, real time, real h) : begin(table_at<excitation>(time)) {
         fill<0>(time, h);
     }
     template <int node> HD void fill(real time, real h) {
         if constexpr (node < Inner::nodes) {
-            values[node] = table_at(time + Inner::fraction(node) * h);
+            values[node] = table_at<excitation>(time + Inner::fraction(node) * h);
             fill<node + 1>(time, h);
         }
     }
@@ -125,7 +95,7 @@ struct Driven<Steps<Inner>> : Steps<Tabulated<Inner>> {
         o.displacement = Inner::position(now);
         o.velocity = Inner::velocity(now);
         o.normal_force = p.mass * p.gravity;
-        o.friction_force = p.mass * Inner::friction(now, law, table_at(time), 0.0);
+        o.friction_force = p.mass * Inner::friction(now, law, table_at<excitation>(time), 0.0);
         o.wear_rate = select(Inner::stuck(now), 0.0, o.normal_force * abs(o.velocity));
         o.stuck = select(Inner::stuck(now), 1.0, 0.0);
         return o;

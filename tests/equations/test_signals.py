@@ -1,0 +1,156 @@
+"""Signals of models from files: names whose values over time are those of a table."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline
+
+import sweep
+from sweep.backends.cpu import Target
+from sweep.backends.gpu import GpuBackend
+from sweep.config import load
+from sweep.config.model_file import read_model, read_system_file
+from sweep.equations.system_file import system_of_text
+from sweep.errors import ConfigError
+from sweep.plan import chunk_at, points
+from sweep.spec import Status
+from tests.backends.same_bits import target_faults
+from tests.gpu.twin import TwinDevice
+from tests.points import Case, bits_of, differing
+
+RANDOM = np.random.default_rng(8)
+TIMES = np.concatenate([[0.0], np.cumsum(RANDOM.uniform(0.1, 0.4, 30))])
+GROUND = np.sin(2 * TIMES) + RANDOM.uniform(-0.3, 0.3, TIMES.size)
+END = 4.0
+MODEL: dict[str, Any] = {
+    "format": 1, "name": "shaken",
+    "parameters": {"omega": {"unit": "1/s", "minimum": 0}},
+    "states": {
+        "x": {"unit": "m", "initial": "0"}, "v": {"unit": "m/s", "initial": "0"},
+    },
+    "derivatives": {"x": "v", "v": "-omega**2*x - 0.4*omega*v - ground"},
+    "events": [{"name": "strong", "when": "ground", "direction": "rising"}],
+    "outputs": {
+        "last": {"final": "x", "unit": "m"},
+        "speed": {"final": "v", "unit": "m/s"},
+        "shaking": {"mean": "abs(ground)", "unit": "m/s^2"},
+        "strong_shakes": {"count": "strong"},
+        "instants": {"values": "t", "every": "strong", "keep": 3, "unit": "s"},
+    },
+}  # fmt: skip
+
+
+def model(interpolation: str = "linear") -> dict[str, Any]:
+    samples = {"times": TIMES.tolist(), "values": GROUND.tolist()}
+    ground = {**samples, "unit": "m/s^2", "interpolation": interpolation}
+    return {**MODEL, "signals": {"ground": ground}}
+
+
+CURVES = {
+    "linear": lambda t: np.interp(t, TIMES, GROUND),
+    "cubic": CubicSpline(TIMES, GROUND, bc_type="natural"),
+}
+CONTROLS: dict[str, dict[str, float]] = {
+    "rk54": {"relative_tolerance": 1e-12}, "dop853": {"relative_tolerance": 1e-12},
+    "rodas4": {"relative_tolerance": 1e-10}, "rk4": {"step": 1e-3},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "interpolation"),
+    [("rk54", "linear"), ("dop853", "cubic"), ("rodas4", "cubic"), ("rk4", "linear")],
+)
+def test_motions_are_those_of_another_solver(method: str, interpolation: str) -> None:
+    """From sample to sample, so that the right-hand side is smooth."""
+    curve: Any = CURVES[interpolation]
+    state = np.zeros(2)
+    for a, b in pairwise(TIMES):
+        end = min(float(b), END)
+        state = solve_ivp(
+            lambda t, y: [y[1], -9.0 * y[0] - 1.2 * y[1] - float(curve(t))], (a, end), state,
+            method="DOP853", rtol=1e-12, atol=1e-14,
+        ).y[:, -1]  # fmt: skip
+        if end == END:
+            break
+    given = {"omega": 3.0, "window_start": 0, "window_end": END, **CONTROLS[method]}
+    source = {"model": model(interpolation), "method": method, "parameters": given}
+    found = sweep.run(source, store=None)
+    tight = 1e-6 if method == "rk4" else 1e-7
+    assert [float(found["last"]), float(found["speed"])] == pytest.approx(state, rel=tight)
+    fine = np.linspace(0, END, 400_001)
+    assert float(found["shaking"]) == pytest.approx(np.mean(np.abs(curve(fine))), rel=1e-5)
+    values = curve(fine)
+    places = np.flatnonzero((values[:-1] < 0) & (values[1:] >= 0))
+    assert float(found["strong_shakes"]) == places.size >= 1
+    instants = found["instants"].values[~np.isnan(found["instants"].values)]
+    np.testing.assert_allclose(instants, fine[places][-instants.size :], atol=2e-5)
+
+
+def test_bits_depend_on_no_width_budget_neighbour_or_gpu() -> None:
+    given = {"window_start": 0, "relative_tolerance": 1e-6}
+    cases = {"omega": {"linspace": [1, 5, 9]}, "window_end": {"linspace": [2, 6, 9]}}
+    source = {"model": model("cubic"), "parameters": given, "axes": {"case": cases}}
+    planned = load(source).sweep
+    case = Case("shaken", planned, points(planned, chunk_at((0,), planned.shape, planned.shape)))
+    small = Target(width=2, pack=1)
+    bits = bits_of(planned, case.points, small)
+    assert (bits["status"] == Status.ok).all()
+    assert target_faults(case, bits, small) == []
+    assert differing(bits, bits_of(planned, case.points, Target(width=8, pack=1))) == []
+    on_gpu = dict(GpuBackend(TwinDevice(), 50).compute(planned, case.points).arrays)
+    assert differing(bits, on_gpu) == []
+
+
+def test_a_window_beyond_the_samples_is_outside_validity() -> None:
+    given = {"omega": 3.0, "window_start": 0}
+    ends = {"values": [float(TIMES[-1]), float(TIMES[-1]) + 0.01]}
+    source = {"model": model(), "parameters": given, "axes": {"window_end": ends}}
+    found = sweep.run(source, store=None)
+    assert found["status"].values.tolist() == [Status.ok, Status.outside_validity]
+
+
+def test_the_model_contains_the_samples_of_a_file(tmp_path: Path) -> None:
+    rows = [f"{t!r},{a!r}" for t, a in zip(TIMES.tolist(), GROUND.tolist(), strict=True)]
+    (tmp_path / "quake.csv").write_text("\n".join(["t,a", *rows]))
+    source = {"file": "quake.csv", "time": "t", "column": "a", "unit": "m/s^2"}
+    found = read_model({**MODEL, "signals": {"ground": source}}, tmp_path)
+    assert found.text == read_model(model(), tmp_path).text
+    system = system_of_text(found.text)
+    assert system.signals[0].table.values == tuple(GROUND.tolist())
+    assert system.text == found.text
+
+
+FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({"times": [0, 1]}, "signals.ground.values: missing; write values"),
+    ({"times": [0, math.nan], "values": [1, 2]}, "signals.ground.times: not a list of finite"),
+    ({"times": [0, 1, 1], "values": [1, 2, 3]}, "signals.ground.times: times do not increase"),
+    ({"times": [1, 2], "values": [1, 2]}, "signals.ground.times: it begins at 1.0 s"),
+    ({"file": "none.csv", "time": "t", "column": "a"}, "signals.ground: file '.*cannot be read"),
+    ({"file": "none.csv", "time": "t"}, "signals.ground: file needs the names of two columns"),
+]
+
+
+@pytest.mark.parametrize(("signal", "gist"), FAULTS)
+def test_a_faulty_signal_is_told_with_its_cure(
+    signal: dict[str, Any], gist: str, tmp_path: Path
+) -> None:
+    entry = {"unit": "m/s^2", **signal}
+    with pytest.raises(ConfigError, match=gist):
+        read_system_file({**MODEL, "signals": {"ground": entry}}, tmp_path)
+
+
+def test_a_signal_has_a_unit_and_no_constant_value() -> None:
+    wrong = model()
+    wrong["signals"]["ground"]["unit"] = "m/s"
+    with pytest.raises(ConfigError, match=r"derivatives.v: .*m/s"):
+        read_system_file(wrong, Path())
+    early = model() | {"period": "ground"}
+    with pytest.raises(ConfigError, match="'ground' is a signal, which cannot stand here"):
+        read_system_file(early, Path())
