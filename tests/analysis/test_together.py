@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from tests.command import Run
 ACCELERATION = np.linspace(1.0, 15.0, 40)
 FRICTION = np.geomspace(0.05, 0.5, 12)
 MASS = (1.0, 2.0, 4.0)
+STEP = ("--set", "step=1e-3")
 
 
 @pytest.fixture(scope="module")
@@ -81,16 +83,14 @@ def test_a_facet_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
 
 
 def test_panels_share_the_unit(volume: xr.Dataset) -> None:
-    """The largest of the smaller ones is 3 mW, of the others 3 W: one unit, and one scale."""
-    one = volume.isel(mass=0)
-    small = renamed(one, "euler", 1e-3)
+    """By itself the second would be in µW."""
+    one = volume.isel(mass=0, friction=slice(10), base_acceleration=slice(25, None))
+    small = renamed(one, "euler", 1e-5)
     figure = plots.draw([one, small])
-    second = drawn(figure)[1]
-    low, _ = second.get_clim()  # smaller values have its colour
-    expected = small["wear_power"].values.T
-    found = np.asarray(second.get_array())[expected > low]
-    np.testing.assert_allclose(found, expected[expected > low], rtol=1e-12)
+    np.testing.assert_allclose(drawn(figure)[1].get_array(), small["wear_power"].T, rtol=1e-12)
     assert figure.axes[-1].get_ylabel() == "mean of N|v| over the window [W]"
+    alone = plots.draw(small).axes[-1]
+    assert alone.get_ylabel() == "mean of N|v| over the window [µW]"
 
 
 def test_labels_tell_results_apart(volume: xr.Dataset) -> None:
@@ -130,6 +130,9 @@ def test_python_and_the_command_line_draw_stores_together(run: Run, tmp_path: Pa
     assert run("run", "wear_power", *setup[:2], *more, "-o", "b.zarr")[0] == 0
     status, out, err = run("plot", "a.zarr", "b.zarr", "wear_power", "--unit", "wear_power=mW")
     assert (status, out, err) == (0, "a_b_wear_power.png\n", "")
+    told = json.loads(run("plot", "a.zarr", "b.zarr", "--against", "moreau", *STEP, "--json")[1])
+    assert (told["output"], list(told["panels"])) == ("wear_power_error", ["a", "b"])
+    assert told["panels"]["b"]["points"] == 12
     path = tmp_path / "c.png"
     stores = [tmp_path / "a.zarr", tmp_path / "b.zarr"]
     assert sweep.plot(stores, "wear_power", path, log=["wear_power"], title="both") == path

@@ -431,7 +431,10 @@ def test_status_of_an_unfinished_store_as_json(run: Run, tmp_path: Path) -> None
     store.write(chunk, results_of(SWEEP, chunk))
     written = {"time": "2026-01-01T00:00:00+00:00", "chunk": [0, 0], "points": 28, "seconds": 2.0}
     store.append_receipt(written)
-    assert "next: sweep run a.zarr (resumes" in run("status", "a.zarr")[1]
+    out = run("status", "a.zarr")[1]
+    assert "next: sweep run a.zarr (resumes" in out
+    assert " of 70 points ok" in out  # "28 of 28 points ok" would belie the 40 % above
+    assert "of 28" not in out
     told = json.loads(run("status", "a.zarr", "--json")[1])
     assert (told["points_done"], told["points_total"]) == (28, 70)
     assert (told["chunks_done"], told["chunks_total"]) == (1, 3)
