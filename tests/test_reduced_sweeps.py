@@ -569,3 +569,30 @@ def test_means_are_integrals_over_the_distribution(
         assert abs(float(found.wear_power_mean[0]) - mean) <= 4 * float(
             found.wear_power_mean_error[0]
         )
+
+
+def test_outputs_with_several_values_are_reduced_one_by_one() -> None:
+    """Of (x1 + 4) t at the ends of periods, of which the last values are missing at every point."""
+    samples = {
+        "values": "(x1 + 4)*t",
+        "every": "period",
+        "keep": 6,
+        "unit": "1",
+        "meaning": "samples",
+    }
+    model = {**ISHIGAMI, "period": "1", "outputs": {"g": samples}}
+    parameters = {"start_cycle": 0, "end_cycle": 3, "step": 0.5}
+    document = {**of_ishigami(64, 1, 1, "mean"), "model": model, "parameters": parameters}
+    kept = {"g": ["mean", "maximum", "quantile 0.5", "share above 1"]}
+    found = sweep.run({**document, "reduce": kept}, store=None, chunk_points=20)
+    del document["reduce"]
+    values = sweep.run(document, store=None).g.values
+    missing = np.isnan(values).all(axis=0)
+    assert 2 <= missing.sum() <= 3
+    np.testing.assert_array_equal(np.isnan(found.g_mean), missing)
+    for i in np.flatnonzero(~missing):
+        np.testing.assert_allclose(found.g_mean[i], values[:, i].mean(), rtol=1e-13)
+        assert float(found.g_maximum[i]) == values[:, i].max()
+        exact = oracle.quantile(values[:, i].tolist(), "0.5")
+        np.testing.assert_allclose(found.g_quantile[i, 0], exact, rtol=2**-8)
+        assert float(found.g_share_above[i, 0]) == (values[:, i] > 1).mean()
