@@ -17,7 +17,7 @@ import sweep
 from sweep.explore import explore
 from sweep.shipped import configs_folder, shipped_configs
 from tests.command import CHECKOUT
-from tests.explore.sweeps import REDUCED, SWEEP
+from tests.explore.sweeps import REDUCED, SWEEP, contents_of
 from tests.explore.tab import CHROMIUM, Tab, chromium
 from tests.explore.test_page import HOSTILE
 
@@ -423,16 +423,44 @@ def test_a_normal_force_in_place_of_gravity_is_computed(browser: Any, tmp_path: 
     assert tab.errors == []
 
 
+TEXTS = (
+    "title",
+    "long_name",
+    "meaning",
+    "source",
+    "unit",
+    "flags",
+    "sentences",
+    "notes",
+    "version",
+)
+
+
+def _hostile(value: Any, *, here: bool = False) -> Any:
+    """The contents of a page with a hostile text in place of all that a store says in words."""
+    if isinstance(value, dict):
+        return {key: _hostile(each, here=here or key in TEXTS) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_hostile(each, here=here) for each in value]
+    return HOSTILE if here and isinstance(value, str) else value
+
+
 def test_hostile_names_appear_as_text(browser: Any, folder: Path, tmp_path: Path) -> None:
     hostile = tmp_path / "impact.html"
+    contents = json.dumps(_hostile(contents_of(folder / "impact.html"))).replace("<", "\\u003c")
     text = (folder / "impact.html").read_text("utf-8")
-    as_data = json.dumps(HOSTILE).replace("<", "\\u003c")
-    for key in ("title", "long_name", "meaning", "source", "unit"):
-        text = re.sub(rf'"{key}":"[^"]*"', lambda _, key=key: f'"{key}":{as_data}', text)
-    hostile.write_text(text)
+    whole = re.sub(
+        r'(?<=id="contents">).*?(?=</script>)', lambda _: contents, text, flags=re.DOTALL
+    )
+    hostile.write_text(whole)
     tab = Tab(browser, hostile)
     tab.click(0.5, 0.5)
-    assert HOSTILE in tab.text("#title")
+    seen = {place: tab.text(f"#{place}") for place in ("title", "figures", "observables", "origin")}
+    tab.page.select_option("#output", "stable")
+    tab.page.locator("#sliders input").fill("2")
+    tab.page.mouse.move(*tab.at(0.5, 0.5))
+    seen |= {place: tab.text(f"#{place}") for place in ("legend", "readout", "sentence", "meaning")}
+    assert [place for place, text in seen.items() if HOSTILE not in text] == []
     assert tab.value("document.querySelectorAll('img').length") == 0
     assert tab.errors == []
 
