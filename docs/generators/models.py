@@ -76,6 +76,17 @@ def _page(model: Model, prose: str) -> str:
         parts.append(f"{title.capitalize()}:\n\n{parameter_table(each.parameters)}")
     if len(model.parameter_sets) > 1:
         parts.append("A sweep has the parameters of exactly one set.")
+    for each in model.substitutes:
+        others = ", ".join(map(code, each.derived))
+        sets = " or ".join(map(code, each.parameter_sets))
+        only = f" (with {sets})" if sets else ""
+        parts.append(f"In place of {others}{only}:\n\n{parameter_table(each.parameters)}")
+    if model.excitation is not None:
+        methods = ", ".join(map(code, model.excitation.methods))
+        parts.append(
+            f"`{model.excitation.parameter}` may be [a table over time](../sweep_file.md), with "
+            f"{methods}."
+        )
     parts.append("## Methods\n\nThe first is the default.")
     for method in model.methods:
         words = f"### `{method.name}`\n\n{_sentence(method.summary)}."

@@ -15,11 +15,17 @@ from sweep.theory.wear.laws import LAWS
 A_TABLE = "a table"  # how the schema describes keys that are tables
 TABLES = {
     "axis": schema.AxisTable,
+    "excitation": schema.ExcitationTable,
     "sample": schema.SampleTable,
     "distribution": schema.DistributionTable,
     "reduce": schema.ReduceTable,
     "refine": schema.RefineTable,
     "wear": schema.WearTable,
+}
+TITLES = {
+    "axis": "An axis",
+    "excitation": "A table over time in `[parameters]`",
+    "distribution": "A distribution in `[sample]`",
 }
 
 
@@ -34,10 +40,7 @@ def sweep_file_page() -> str:
         '`"50 turn/s"`.',
     ]
     for name, keys in TABLES.items():
-        title = {"axis": "An axis", "distribution": "A distribution in `[sample]`"}.get(
-            name, f"`[{name}]`"
-        )
-        parts.append(f"## {title}\n\n{_sentence(keys)}\n\n{_keys(keys)}")
+        parts.append(f"## {TITLES.get(name, f'`[{name}]`')}\n\n{_sentence(keys)}\n\n{_keys(keys)}")
         if name == "reduce":
             parts.append(_statistics())
         if name == "wear":

@@ -1,7 +1,8 @@
 """The code of a Markdown page, run in the order of the page.
 
 A block of `python` or `shell` is run, in a folder of the page's own; a line of `shell` is a command
-of `sweep`. A block of `toml` is read, and is written to the file that its caption names. A block of
+of `sweep`. A block of `toml` is read, and is written to the file that its caption, or the
+sentence before it, names. A block of
 `text` is output, or something that cannot run everywhere. There is no other kind.
 """
 
@@ -20,6 +21,7 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 CAPTION = re.compile(r"\A:caption: *(\S+)\n\n?")
+NAMED = re.compile(r"`(\S+\.toml)`:\n\n\Z")  # before the block, where Markdown has no captions
 NOT_CODE = ("text", "{toctree}", "{include}", "{eval-rst}", "{note}", "{math}")
 
 
@@ -40,7 +42,8 @@ def blocks(page: str) -> Iterator[Block]:
         caption = CAPTION.match(text)
         if caption:
             text, line = text[caption.end() :], line + caption[0].count("\n")
-        yield Block(found["language"], text, line, caption[1] if caption else "")
+        told = caption or NAMED.search(page[: found.start()])
+        yield Block(found["language"], text, line, told[1] if told else "")
 
 
 def run_page(path: Path, folder: Path) -> None:

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from sweep.config.schema import TopLevel
+from sweep.config.schema import SlurmTable, Table, TopLevel
 from sweep.equations.parsing import parse
 from tests.command import Run
 from tests.docs.site import ROOT
@@ -65,6 +65,7 @@ def test_a_models_page_has_all_that_the_command_prints(
     for model in shipped:
         listed = [*model["parameters"], *model["outputs"], *model["methods"], *model["observables"]]
         listed += [p for each in model["parameter_sets"] for p in each["parameters"]]
+        listed += [p for each in model["substitutes"] for p in each["parameters"]]
         listed += [p for each in model["methods"] for p in each["parameters"]]
         missing = {
             each["name"] for each in listed if f"`{each['name']}`" not in pages[model["name"]]
@@ -73,6 +74,8 @@ def test_a_models_page_has_all_that_the_command_prints(
 
 
 def test_keys_statuses_and_errata_are_complete(generators: dict[str, ModuleType]) -> None:
+    known = {TopLevel, SlurmTable, *generators["sweep_files"].TABLES.values()}
+    assert known == set(Table.__subclasses__())
     keys = generators["sweep_files"].sweep_file_page()
     assert all(f"`{name}`" in keys for name in TopLevel.model_fields)
     statuses = generators["programs"].exit_status_page()

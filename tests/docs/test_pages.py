@@ -11,8 +11,10 @@ from tests.docs.blocks import blocks, commands, run_page
 from tests.docs.site import ROOT
 
 FOLDERS = ("tutorials", "how_to", "explanation", "reference")
+README = ROOT / "README.md"
 PAGES = sorted(page for folder in FOLDERS for page in (ROOT / "docs" / folder).glob("*.md"))
-QUICK = ("first_map.md",)  # the others compile more kernels
+PAGES.append(README)
+QUICK = ("first_map.md", "README.md")  # the others compile more kernels
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,10 @@ def test_code_is_fenced(page: Path) -> None:
     assert not re.search(r"^ {4}(?! *[-*\d])\S", prose, re.MULTILINE)
 
 
+def test_the_readme_is_one_screen_or_two() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 110
+
+
 def test_the_runner_runs_code_and_writes_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,9 +50,11 @@ def test_the_runner_runs_code_and_writes_files(
     page.write_text(
         "```{code-block} toml\n:caption: a.toml\n\nx = 1\n```\n"
         "```python\nfrom pathlib import Path\nfound = Path('a.toml').read_text()\n```\n"
+        "This is `b.toml`:\n\n```toml\ny = 2\n```\n"
         "```text\nnot run\n```\n```python\nassert found == 'x = 1\\n'\n```\n"
     )
     run_page(page, tmp_path)
+    assert (tmp_path / "b.toml").read_text() == "y = 2\n"
     for wrong in ("```python\nassert False\n```\n", "```shell\nls\n```\n", "```\nx\n```\n"):
         page.write_text(wrong)
         with pytest.raises(AssertionError):
