@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep import wording
-from sweep.analysis.labels import axis_label, quantity, with_unit
+from sweep.analysis.labels import axis_label, quantities, with_unit
 from sweep.analysis.saving import save
 from sweep.analysis.scales import evenly, scale
 from sweep.analysis.slices import Slice, cut, flag_names
@@ -111,9 +111,10 @@ def _draw_curves(axes: Axes, shown: Slice, per: str | None) -> None:
     if per is None or per not in frequencies.dims:
         _draw_curve(axes, energies, frequencies.values, _unstable(curves), {})
         return
-    for i in evenly(curves.sizes[per], MAX_CURVES):
+    some = evenly(curves.sizes[per], MAX_CURVES)
+    for i, text in zip(some, quantities(curves[per][some]), strict=True):
         one = curves.isel({per: int(i)})
-        label = {"label": f"{per} = {quantity(one[per])}"}
+        label = {"label": f"{per} = {text}"}
         values = frequencies.isel({per: int(i)}).values
         _draw_curve(axes, energies, values, _unstable(one), label)
     axes.legend(frameon=False, fontsize="small")

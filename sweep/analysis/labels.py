@@ -147,11 +147,17 @@ def with_unit(text: str, variable: xr.DataArray) -> str:
 
 def quantity(variable: xr.DataArray) -> str:
     """A single value in a readable unit, or its name."""
+    (text,) = quantities(variable)
+    return text
+
+
+def quantities(variable: xr.DataArray) -> list[str]:
+    """Values of one axis in a readable unit that all share, or their names."""
+    values = variable.values.ravel()
     if names := label_names(variable):
-        return names[int(variable)]
-    value = float(variable)
-    shown, factor = readable(np.array([value]), str(variable.attrs.get("units", "1")))
-    return f"{value * factor:.6g} {unit_text(shown)}".rstrip()
+        return [names[int(value)] for value in values]
+    shown, factor = readable(values.astype(np.float64), str(variable.attrs.get("units", "1")))
+    return [f"{float(value) * factor:.6g} {unit_text(shown)}".rstrip() for value in values]
 
 
 def values_of(dataset: xr.Dataset, names: Iterable[str]) -> str:

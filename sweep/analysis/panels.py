@@ -17,7 +17,7 @@ from sweep.analysis.class_borders import (
     name_classes,
 )
 from sweep.analysis.colours import colours, has_zeros_apart, visible
-from sweep.analysis.labels import axis_label, in_words, quantity, values_of
+from sweep.analysis.labels import axis_label, in_words, quantities, quantity, values_of
 from sweep.analysis.refined import geometric_axes
 from sweep.analysis.scales import edges, evenly, scale, spans_decades, without_rounding
 from sweep.analysis.slices import Slice
@@ -279,11 +279,11 @@ def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
     if across.name not in shown.numbered:
         some = evenly(across.size, MAX_LINES)
         words = in_words(str(across.name))
-        return lines[some], [f"{words} = {quantity(value)}" for value in across[some]]
+        return lines[some], [f"{words} = {text}" for text in quantities(across[some])]
     names = [str(name) for name in shown.dataset.coords if name != across.name]
     names = [name for name in names if shown.dataset[name].dims == across.dims]
     places = (shown.dataset.isel({across.name: i}) for i in range(across.size))
-    numbers = [f"{in_words(str(across.name))} = {quantity(value)}" for value in across]
+    numbers = [f"{in_words(str(across.name))} = {text}" for text in quantities(across)]
     return lines, [values_of(place, names) for place in places] if names else numbers
 
 

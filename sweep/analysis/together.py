@@ -12,7 +12,7 @@ import numpy as np
 
 from sweep.analysis.colours import draw_colour_bar
 from sweep.analysis.kept_axes import check_names
-from sweep.analysis.labels import in_words, quantity, readable, with_symbols
+from sweep.analysis.labels import in_words, quantities, readable, with_symbols
 from sweep.analysis.legends import draw_legend, notes_of
 from sweep.analysis.panels import draw_panel, is_single_line
 from sweep.analysis.scales import evenly
@@ -75,9 +75,10 @@ def panels_of(
     check_names("axis that is not cut", [axis], free)
     values = with_symbols(with_codes(dataset))[axis].load()
     words = in_words(axis)
+    some = values[evenly(values.size, MAX_PANELS)]
     return {
-        f"{words} = {quantity(values[i])}": {**at, axis: float(values[i])}
-        for i in evenly(values.size, MAX_PANELS).tolist()
+        f"{words} = {text}": {**at, axis: float(value)}
+        for text, value in zip(quantities(some), some.values, strict=True)
     }
 
 
@@ -130,10 +131,11 @@ def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
     for i, axes in enumerate(places[: len(slices)]):
         has_below = i + columns < len(slices)
         axes.tick_params(which="both", labelbottom=not has_below, labelleft=i % columns == 0)
-    figure.supxlabel(places[0].get_xlabel(), fontsize="medium")
+        if has_below:
+            axes.set_xlabel("")
     figure.supylabel(places[0].get_ylabel(), fontsize="medium")
     for axes in places:
-        axes.set(xlabel="", ylabel="")
+        axes.set_ylabel("")
     shown = next(iter(slices.values()))
     if mesh is not None:
         draw_colour_bar(figure, places[: len(slices)], mesh, shown)

@@ -101,7 +101,7 @@ def test_curves_are_drawn_per_parameter(backbones: xr.Dataset, tmp_path: Path) -
     axes = draw_backbone(backbones, per="wall_stiffness", at={"gap": 0.01}).axes[0]
     labels = [line.get_label() for line in axes.get_lines()]
     assert labels[0] == "wall_stiffness = 0.1 N/m"
-    assert labels[-1] == "wall_stiffness = 10 kN/m"
+    assert labels[-1] == "wall_stiffness = 10000 N/m"
     assert len(labels) == 8
     energy, frequency = axes.get_lines()[-1].get_data()
     np.testing.assert_array_equal(energy, backbones["energy"])

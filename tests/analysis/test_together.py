@@ -66,7 +66,11 @@ def test_maps_of_several_stores_share_one_scale(volume: xr.Dataset) -> None:
     np.testing.assert_array_equal(first.get_array(), one["wear_power"].T)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["exact", "euler", ""]  # the last is the colour bar
-    assert figure.get_supxlabel() == "friction μ"
+    assert [axes.get_xlabel() for axes in figure.axes[:2]] == ["friction μ", "friction μ"]
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    lowest = min(axes.get_tightbbox().y0 for axes in figure.axes)
+    assert legend.get_window_extent().y1 <= lowest
 
 
 def test_a_facet_has_a_panel_for_each_value(volume: xr.Dataset) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import sweep
 from sweep.analysis import panels, plots
-from sweep.analysis.labels import readable, symbol_text
+from sweep.analysis.labels import quantities, quantity, readable, symbol_text
 from sweep.analysis.room import SAMPLES, place_for, region_in
 from sweep.analysis.scales import without_rounding
 from sweep.analysis.view import View
@@ -180,6 +181,13 @@ def test_regions_of_cells_beyond_the_picture_have_no_room():
 def test_units_are_readable(values, unit, shown):
     found, factor = readable(np.array(values), unit)
     assert (found, factor) == (shown[0], pytest.approx(shown[1], rel=1e-15))
+
+
+def test_values_of_one_axis_share_a_unit():
+    gaps = xr.DataArray([0.0, 0.006, 0.012], dims="gap", attrs={"units": "m"})
+    assert quantities(gaps) == ["0 m", "0.006 m", "0.012 m"]
+    assert quantities((gaps / 1000).assign_attrs(units="m")) == ["0 µm", "6 µm", "12 µm"]
+    assert quantity(gaps[1]) == "6 mm"
 
 
 def test_a_line_in_small_units_is_drawn_in_readable_ones(contact):
