@@ -39,9 +39,11 @@ Found = Mapping[str, Sequence[Place]]  # by cell
 
 
 class Pieces(Protocol):
-    """Named contents, each written whole or not at all."""
+    """Named contents, each written whole or not at all: CELL/PIECE."""
 
-    def names(self) -> list[str]: ...
+    def names(self, cell: str = "") -> list[str]:
+        """The names of all pieces, or of those of one cell."""
+        ...
 
     def read(self, name: str) -> bytes | None: ...
 
@@ -53,8 +55,8 @@ class Pieces(Protocol):
 class InMemory(dict[str, bytes]):
     """Pieces of results in memory."""
 
-    def names(self) -> list[str]:
-        return list(self)
+    def names(self, cell: str = "") -> list[str]:
+        return [name for name in self if name.startswith(f"{cell}/" if cell else "")]
 
     def read(self, name: str) -> bytes | None:
         return self.get(name)
@@ -73,8 +75,9 @@ class InFiles:
         self._files = files
         self._folder = folder
 
-    def names(self) -> list[str]:
-        return self._files.list(self._folder)
+    def names(self, cell: str = "") -> list[str]:
+        within = f"{cell}/" if cell else ""
+        return [within + name for name in self._files.list(f"{self._folder}/{cell}".rstrip("/"))]
 
     def read(self, name: str) -> bytes | None:
         return self._files.read(f"{self._folder}/{name}")
@@ -223,7 +226,7 @@ class InStretches:
                 return
             piece, below = self._kept.merged(piece, other), [place, beside]
             place = (level + 1, index >> 1)
-        self._complete(cell, *self._listed())
+        self._complete(cell, *self._listed(_name(cell)))
 
     def _complete(self, cell: Chunk, found: Found, nodes: Mapping[str, int]) -> None:
         """Write the statistics of a cell if every stretch is in a piece or in its nodes."""
@@ -240,9 +243,8 @@ class InStretches:
         short = there.pop() if self._n > self._full else None
         full = functools.reduce(self._kept.merged, there)
         self._write(cell, full if short is None else self._kept.merged(full, short), full)
-        for name in self._cells.pieces.names():
-            if name.startswith(f"{_name(cell)}/"):
-                self._cells.pieces.remove(name)
+        for name in self._cells.pieces.names(_name(cell)):
+            self._cells.pieces.remove(name)
 
     def _write(self, cell: Chunk, whole: Partial, full: Partial) -> None:
         """Write the statistics of all points; before, the nodes of stretches that are not short."""
@@ -254,7 +256,7 @@ class InStretches:
         """Keep the nodes of a cell if they are small; points that failed are to be retried."""
         content = to_bytes(full)
         is_small = len(content) <= max(MAX_NODE_BYTES, cell.n_points * self._full * self._step)
-        older = [] if self._n == 1 else [n for n in nodes.names() if n.startswith(_name(cell, "/"))]
+        older = [] if self._n == 1 else nodes.names(_name(cell))
         if is_small and not Kept.counts(full)[STATUSES.index(Status.failed)]:
             nodes.put(_name(cell, f"/{self._full}"), content)
         for name in older:
@@ -277,12 +279,15 @@ class InStretches:
         """The cells that began with nodes."""
         return self._listed()[1]
 
-    def _listed(self) -> tuple[Found, Mapping[str, int]]:
-        """The places of the pieces of each cell, and the number of stretches in its nodes."""
+    def _listed(self, only: str = "") -> tuple[Found, Mapping[str, int]]:
+        """The places of the pieces of each cell, and the number of stretches in its nodes.
+
+        With `only`, those of one cell.
+        """
         if self._n == 1:
             return {}, {}
         found: dict[str, list[Place]] = {}
-        for name in self._cells.pieces.names():
+        for name in self._cells.pieces.names(only):
             cell, _, place = name.partition("/")
             first, _, second = place.partition(".")
             if first == END and second == str(self.grid[-1]):
@@ -290,7 +295,7 @@ class InStretches:
             elif first.isdigit() and second.isdigit():
                 found.setdefault(cell, []).append((int(first), int(second)))
         nodes: dict[str, int] = {}
-        for name in self._cells.nodes.names() if self._cells.nodes is not None else ():
+        for name in self._cells.nodes.names(only) if self._cells.nodes is not None else ():
             cell, _, size = name.partition("/")
             if size.isdigit() and int(size) <= self._full:
                 nodes[cell] = max(nodes.get(cell, 0), int(size))
