@@ -14,7 +14,7 @@ _commands = 0  # that are being run by this process
 _OPTION = re.compile(
     r"(?P<command>`[^`]*`|\bsweep [a-z]+[^;:,]*|[\[\"']--[^\]\"']*|-D\S+)"
     r"|(?<![\w-])--(?P<option>[a-z][a-z-]+)"
-    r"(?: (?P<name>[a-z_]+)(?=[=:,;.)]|$)(?:=(?P<value>[^ ,;)]+))?)?"
+    r"(?: (?P<name>[a-z_]+)(?=[=:,;.)]|$)(?:=(?P<value>[^ ,;){]+))?)?"
 )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.arrays import array_method
+from sweep.backends.alike import parts, put_back
 from sweep.backends.arrays import compute_arrays, empty_arrays
 from sweep.backends.base import Computed
 from sweep.backends.compiler import (
@@ -97,7 +98,12 @@ class CpuBackend:
             return compute_arrays(np, sweep, points, stop)
         library = self.library(kernel_of(sweep, points.variants))
         arrays = empty_arrays(sweep, points.n_points)
-        seconds = library.run(points, planes(sweep.outputs), arrays, stop, self._budget)
+        outputs, seconds = planes(sweep.outputs), 0.0
+        for here, part, order in parts(sweep.method, points):
+            own = {name: values[here] for name, values in arrays.items()}
+            seconds += library.run(part, outputs, own, stop, self._budget)
+            for values in own.values():
+                put_back(values, order)
         return Computed(arrays, seconds)
 
     def library(self, kernel: Kernel) -> Library:

@@ -124,6 +124,8 @@ EXACT = Method(
     summary="event-driven closed form, exact to rounding; no step size",
     variants=(NO_SPRING, NO_DAMPING, NO_SHAKING),
     pack=3,
+    kinds=("stiffness > 0", "damping > 0", "vertical_acceleration > 0"),
+    cost=("friction*gravity/base_acceleration",),  # on which the number of slips depends
     traced=True,
 )  # fmt: skip
 
@@ -175,6 +177,9 @@ SAME_PERIOD = _tolerance(math.inf, 10.0)
 RELATIVE = _tolerance(1e-6, 0.1)
 
 
+STEPS = ("window_end/step", "end_cycle/(angular_frequency*step)")  # by parameter set
+
+
 def _scheme(name: str, summary: str, tolerance: Parameter, pack: int) -> Method:
     """A scheme with the penalised law."""
     controlled = () if tolerance is CONSTANT else (CONSTANT_STEP,)
@@ -183,6 +188,7 @@ def _scheme(name: str, summary: str, tolerance: Parameter, pack: int) -> Method:
         parameters=(*CONTACT, tolerance, *LIMITS),
         variants=(*STEPPING_VARIANTS, *controlled),
         pack=pack,
+        cost=() if controlled else STEPS,  # otherwise lanes that are done take the next points
         traced=True,
     )  # fmt: skip
 
@@ -201,6 +207,7 @@ MOREAU = Method(
     parameters=(STEP,),
     variants=STEPPING_VARIANTS,
     pack=3,
+    cost=STEPS,
     traced=True,
 )  # fmt: skip
 

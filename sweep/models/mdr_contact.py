@@ -204,6 +204,9 @@ CONTROLS = (
 METHODS = (
     Method(
         name="exact", kind="kernel", revision=2, pack=2,
+        kinds=("profile_exponent == 1", "profile_exponent == 2", "delta > 1",
+               "normal_amplitude > indentation"),
+        cost=("beta", "friction*normal_amplitude/tangential_amplitude"),
         summary="quadrature over the moving edge of the stick area; no step size",
     ),
     Method(

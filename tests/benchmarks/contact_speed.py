@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.spec import Column, Points, Sweep
+from tests.benchmarks.exact_speed import order_figure
 from tests.benchmarks.machine_limit import limit
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds
@@ -55,6 +56,7 @@ def measure(quick: bool) -> list[Figure]:
     operations = sum(least.operations.values()) / least.vectors
     return [
         *figures,
+        order_figure("random", *_case(grids["random"][0]), repeats),
         Figure("sphere: ours to scalar build", seconds["scalar build"] / seconds["sphere"], ""),
         Figure("sphere: vector operations per contact", operations, ""),
         Figure("sphere: share of the limit", least.seconds / seconds["sphere"], ""),

@@ -8,6 +8,11 @@ using uint8 = unsigned char;
 
 #define HD inline
 
+HD double missing() { return __builtin_nan(""); }
+template <class T> HD T stored_value(bool ok, double value, T missing_value) {
+    return ok && value == value ? (T)value : missing_value;
+}
+
 constexpr int lanes = SWEEP_WIDTH * SWEEP_PACK;
 
 enum Kind { sum, product, fused, quotient, root, comparison, choice, logic, kinds };

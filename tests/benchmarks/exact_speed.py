@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.backends import cpu
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.config import load
 from sweep.plan import points
@@ -65,6 +67,7 @@ def measure(quick: bool) -> list[Figure]:
         _grid("sprung grid", 1.0, fewer, "stiffness = 2.0", "damping = 0.1"),
         _grid("shaken grid", 1.0, fewer, "vertical_acceleration = 3.0", "phase = 1.0"),
         _random("random", math.prod(fewer)),
+        _sample("sample", math.prod(fewer)),
     )
     for case in cases:
         seconds = _seconds(case, repeats)
@@ -74,6 +77,8 @@ def measure(quick: bool) -> list[Figure]:
             figures.append(Figure(f"{case.name}: ours, share of the limit", share, ""))
         if case.sdnd104:
             figures += _agreement_figures(case)
+        if case.name in ("random", "sample"):
+            figures.append(order_figure(case.name, case.sweep, case.points, repeats))
     return figures
 
 
@@ -92,6 +97,40 @@ def _random(name: str, count: int) -> Case:
     columns = {parameter: Column(values) for parameter, values in parameters.items()}
     sweep = sweep_of(parameters, outputs=WEAR)
     return Case(name, sweep, Points(n_points=count, columns=columns), sdnd104=False)
+
+
+def _sample(name: str, count: int) -> Case:
+    """SDND104 with an uncertain friction and a random base acceleration."""
+    sample = {
+        "method": "random",
+        "points": count,
+        "seed": 1,
+        "friction": {"lognormal": [0.1, 0.3]},
+        "base_acceleration": {"uniform": [0.5, 15.0]},
+    }
+    fixed = load("wear_power", ("friction=0.1", "base_acceleration=1")).sweep.constants
+    parameters = {key: value for key, value in fixed.items() if key not in sample}
+    described = {"model": "friction_oscillator", "outputs": list(WEAR)}
+    sweep = load({**described, "parameters": parameters, "sample": sample}).sweep
+    return Case(name, sweep, points(sweep, Chunk((0,), (0,), sweep.shape)), sdnd104=False)
+
+
+def order_figure(name: str, sweep: Sweep, given: Points, repeats: int) -> Figure:
+    """What it gains that alike points are computed side by side."""
+    backend = CpuBackend()
+    backend.prepare(sweep, given)
+    as_they_come = mock.patch.object(
+        cpu, "parts", lambda _, each: [(slice(0, each.n_points), each, None)]
+    )
+
+    def unsorted() -> None:
+        with as_they_come:
+            backend.compute(sweep, given)
+
+    work = {"sorted": lambda: backend.compute(sweep, given), "as they come": unsorted}
+    seconds = cpu_seconds(work, repeats)
+    ratio = seconds["as they come"] / seconds["sorted"]
+    return Figure(f"{name}: sorted to as they come", ratio, "times")
 
 
 def _limit_figures(case: Case, found: Limit) -> Iterator[Figure]:

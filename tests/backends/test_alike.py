@@ -1,0 +1,116 @@
+"""Points of a kind side by side: which order, where it is of use, and no bit changed by it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sweep.backends import alike, cpu
+from sweep.config import load
+from sweep.equations.derived import inputs
+from sweep.models import models
+from sweep.plan import points as points_of
+from sweep.spec import Chunk, Column, Method, Points
+from tests.points import case_of, methods
+
+SORTED = [(model, method) for model, method in methods("kernel") if method.kinds or method.cost]
+TWO_KINDS = Method(
+    name="m", kind="kernel", summary="", revision=1, kinds=("k > 0", "a > b"), cost=("b/a", "b")
+)
+
+
+def order_of(method: Method, given: Points) -> Any:
+    """The order of points that are one part; None if they stay as they are."""
+    ((here, _, order),) = alike.parts(method, given)
+    assert here == slice(0, given.n_points)
+    return order
+
+
+def points(**columns: Any) -> Points:
+    arrays = {name: np.atleast_1d(np.asarray(v, np.float64)) for name, v in columns.items()}
+    n_points = max(map(len, arrays.values()))
+    return Points(n_points=n_points, columns={name: Column(v) for name, v in arrays.items()})
+
+
+@pytest.mark.parametrize(("model", "method"), SORTED, ids=lambda each: each.name)
+def test_no_bit_depends_on_the_order(
+    model: Any, method: Method, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = case_of(model, method, 300)
+    monkeypatch.setattr(alike, "SORTED_AT_ONCE", 128)
+    found = list(alike.parts(method, case.points))
+    assert [here for here, *_ in found] == [slice(0, 128), slice(128, 256), slice(256, 300)]
+    for here, _, order in found:
+        assert order is not None
+        assert sorted(order) == list(range(here.stop - here.start)) != list(order)
+    backend = cpu.CpuBackend()
+    ours = backend.compute(case.sweep, case.points).arrays
+    whole = [(slice(0, 300), case.points, None)]
+    monkeypatch.setattr(cpu, "parts", lambda *_: whole)
+    theirs = backend.compute(case.sweep, case.points).arrays
+    assert ours.keys() == theirs.keys()
+    for name, values in theirs.items():
+        assert ours[name].tobytes() == values.tobytes(), name
+
+
+def test_kinds_are_apart_and_each_is_sorted_by_cost() -> None:
+    random = np.random.default_rng(1)
+    a, b = random.uniform(1, 2, (2, 500))
+    k = random.integers(0, 2, 500)
+    order = order_of(TWO_KINDS, points(k=k, a=a, b=b))
+    assert order is not None
+    kind, cost = (2 * (k > 0) + (a > b))[order], (b / a)[order]
+    assert (np.diff(kind) >= 0).all()
+    for each in range(4):
+        assert (kind == each).sum() > 50
+        assert (np.diff(np.log2(cost[kind == each])) > -1 / 16).all()  # roughly, which is sooner
+
+
+def test_what_is_not_there_or_the_same_everywhere_counts_for_nothing() -> None:
+    random = np.random.default_rng(2).uniform(1, 2, 300)
+    assert order_of(TWO_KINDS, points(a=random)) is None
+    assert order_of(TWO_KINDS, points(k=1, a=1, b=2, other=random)) is None
+    only_b = order_of(TWO_KINDS, points(k=1, b=random))
+    assert only_b is not None
+    assert (np.diff(np.log2(random[only_b])) > -1 / 16).all()
+    assert order_of(replace(TWO_KINDS, kinds=(), cost=()), points(b=random)) is None
+    assert order_of(TWO_KINDS, points(b=[1.0])) is None
+
+
+def test_neighbours_along_an_axis_stay_where_they_are() -> None:
+    for axes in (
+        {"friction": "{ linspace = [0.1, 1, 60] }"},
+        {
+            "friction": "{ linspace = [1, 0.1, 7] }",
+            "base_acceleration": "{ linspace = [1, 9, 90] }",
+        },
+    ):
+        asked = [f"{name} = {values}" for name, values in axes.items()]
+        sweep = load("wear_power", ["friction=0.1", "base_acceleration=3", *asked]).sweep
+        whole = Chunk(tuple(0 for _ in sweep.shape), tuple(0 for _ in sweep.shape), sweep.shape)
+        assert order_of(sweep.method, points_of(sweep, whole)) is None
+
+
+def test_values_that_are_no_numbers_are_put_somewhere() -> None:
+    cost = np.where(np.arange(100) % 3 == 0, np.nan, np.tile([1.0, np.inf], 50))
+    order = order_of(TWO_KINDS, points(b=cost))
+    assert order is not None
+    assert sorted(order) == list(range(100))
+
+
+def test_each_condition_and_cost_is_of_parameters_of_the_model() -> None:
+    for model in models().values():
+        known = {each.name for each in model.parameters}
+        known |= {each.name for set_ in model.parameter_sets for each in set_.parameters}
+        for method in model.methods:
+            names = known | {each.name for each in method.parameters}
+            for condition in method.kinds:
+                left, sign, right = condition.split()
+                assert sign in ("==", ">")
+                assert left in names
+                assert right in names or right.isdecimal()
+            for cost in method.cost:
+                assert set(inputs(cost)) <= names
