@@ -87,7 +87,7 @@ def _cost(text: str, points: Points, at: Order) -> NDArray[np.float64]:
 def _differ(key: NDArray[Any]) -> bool:
     """Whether neighbours differ as in a sample, unlike along an axis."""
     rises = key[1:] > key[:-1]
-    return np.count_nonzero(rises[1:] != rises[:-1]) > FEWEST_TURNS * len(key)
+    return int(np.count_nonzero(rises[1:] != rises[:-1])) > FEWEST_TURNS * len(key)
 
 
 def _values(column: Column, at: Order) -> NDArray[np.float64]:
