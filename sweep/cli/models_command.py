@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 KEYS = (
     *("name", "title", "source", "parameters", "parameter_sets", "methods", "outputs"),
-    *("substitutes", "observables"),
+    *("substitutes", "excitation", "observables"),
 )  # of a model's fields, in JSON
 
 
@@ -130,6 +130,11 @@ def _print_model(model: Model) -> None:
     for each in model.substitutes:
         sets = f" (set {' or '.join(each.parameter_sets)})" if each.parameter_sets else ""
         _print_parameters(f"in place of {listed(list(each.derived))}{sets}", each.parameters)
+    if model.excitation:
+        form = '{ file = "quake.csv", time = "t", column = "a" }'
+        able = listed(list(model.excitation.methods))
+        print(f"a table over time is possible with {able}:")
+        print(f"    {model.excitation.parameter} = {form}\n")
     for method in model.methods:
         print(f"method {method.name} ({method.kind}): {method.summary}\n")
         if method.parameters:

@@ -210,3 +210,4 @@ def test_models_lists_them(run: Run) -> None:
     (entry,) = json.loads(run("models", "mdr_contact", "--json")[1])
     names = [[p["name"] for p in each["parameters"]] for each in entry["substitutes"]]
     assert names == [["normal_force"], ["normal_force"], list(TWO_BODIES)]
+    assert "a table over time is possible with euler" in run("models", "friction_oscillator")[1]

@@ -41,6 +41,7 @@ MODEL: dict[str, Any] = {
         "last": {"final": "x", "unit": "m"},
         "speed": {"final": "v", "unit": "m/s"},
         "shaking": {"mean": "abs(ground)", "unit": "m/s^2"},
+        "strongest": {"maximum": "ground", "unit": "m/s^2"},
         "strong_shakes": {"count": "strong"},
         "instants": {"values": "t", "every": "strong", "keep": 3, "unit": "s"},
     },
@@ -87,6 +88,8 @@ def test_motions_are_those_of_another_solver(method: str, interpolation: str) ->
     fine = np.linspace(0, END, 400_001)
     assert float(found["shaking"]) == pytest.approx(np.mean(np.abs(curve(fine))), rel=1e-5)
     values = curve(fine)
+    if interpolation == "cubic":  # its maxima are smooth
+        assert float(found["strongest"]) == pytest.approx(values.max(), rel=1e-9)
     places = np.flatnonzero((values[:-1] < 0) & (values[1:] >= 0))
     assert float(found["strong_shakes"]) == places.size >= 1
     instants = found["instants"].values[~np.isnan(found["instants"].values)]
