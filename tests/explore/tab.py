@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,11 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
 PATIENCE = 60_000  # ms, on a machine that does much else
+
+MARKS = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM, reason="no chromium: `apt-get install chromium`"),
+]
 
 
 @contextmanager
@@ -86,6 +93,11 @@ class Tab:
         rows = self.page.eval_on_selector_all(f"#{table} tr", read)
         return {name: cells for name, *cells in rows}
 
+    def traced(self) -> dict[str, float]:
+        """The point of the command that traces it."""
+        found = re.findall(r"--at (\w+)=(\S+)", self.text("#trace"))
+        return {name: float(value) for name, value in found}
+
     def downloaded(self, button: str) -> Path:
         with self.page.expect_download() as waiting:
             self.page.click(button)
@@ -98,3 +110,9 @@ class Tab:
             f"Array.from(new BigUint64Array(explorer.computed.values[{output!r}].buffer), String)"
         )
         return np.array(bits, np.uint64).reshape(shape)
+
+
+def bits(values: Any) -> np.ndarray:
+    """Of doubles; every NaN has the same."""
+    found = np.ascontiguousarray(values, np.float64)
+    return np.where(np.isnan(found), np.uint64(0x7FF8 << 48), found.view(np.uint64))

@@ -15,10 +15,9 @@ import pytest
 
 import sweep
 from sweep.explore import explore
-from sweep.shipped import configs_folder, shipped_configs
 from tests.command import CHECKOUT
-from tests.explore.sweeps import REDUCED, SWEEP, contents_of
-from tests.explore.tab import CHROMIUM, Tab, chromium
+from tests.explore.sweeps import SWEEP, contents_of
+from tests.explore.tab import MARKS, Tab, bits
 from tests.explore.test_page import HOSTILE
 
 pytest.importorskip("ziglang")
@@ -28,16 +27,7 @@ DEMO = CHECKOUT / "docs" / "wear_power.html"
 INFORMATION = Path("/proc/cpuinfo")
 CPU = INFORMATION.read_text() if INFORMATION.is_file() else ""
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM, reason="no chromium: `apt-get install chromium`"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +44,6 @@ def tab(browser: Any, folder: Path) -> Iterator[Tab]:
     yield tab
     assert tab.errors == []
     tab.context.close()
-
-
-def bits(values: Any) -> np.ndarray:
-    found = np.ascontiguousarray(values, np.float64)
-    return np.where(np.isnan(found), np.uint64(0x7FF8 << 48), found.view(np.uint64))
 
 
 def test_the_map_is_the_first_canvas_and_shows_the_store(tab: Tab) -> None:
@@ -79,9 +64,9 @@ def test_the_numbers_after_a_click_are_those_of_trace(tab: Tab, folder: Path) ->
     tab.page.click("#copy-trace")
     tab.wait_for("document.querySelector('#state').textContent === 'command copied'")
     assert tab.value("navigator.clipboard.readText()") == line
-    at = dict(re.findall(r"--at (\w+)=(\S+)", line))
+    at = tab.traced()
     assert line.startswith(f"sweep trace {folder / 'impact.zarr'} --at ")
-    ds = sweep.trace(folder / "impact.zarr", {name: float(value) for name, value in at.items()})
+    ds = sweep.trace(folder / "impact.zarr", at)
     as_bits = "[...new BigUint64Array(values.buffer)].map(String)"
     seen = tab.value(f"explorer.motion.observed.map(({{name, values}}) => [name, {as_bits}])")
     assert {name for name, _ in seen} == {"displacement", "velocity", "wall_force"}
@@ -96,7 +81,7 @@ def test_the_numbers_after_a_click_are_those_of_trace(tab: Tab, folder: Path) ->
     point = {
         **SWEEP,
         "axes": {},
-        "parameters": {**SWEEP["parameters"], **{n: float(v) for n, v in at.items()}},
+        "parameters": {**SWEEP["parameters"], **at},
     }
     ours = sweep.run(point, store=None)
     assert tab.rows("figures")["frequency"][0] == f"{float(ours.frequency):.12g}"
@@ -300,129 +285,6 @@ def test_relaxed_instructions_are_used_only_where_they_fuse(
     assert used in found
 
 
-def test_the_points_of_a_sample_are_dots_that_can_be_computed(browser: Any, tmp_path: Path) -> None:
-    table = {key: SWEEP[key] for key in ("format", "model", "outputs")}
-    table["parameters"] = {**SWEEP["parameters"], "wall_stiffness": 7.0}
-    table["sample"] = {
-        "method": "sobol", "points": 64, "energy": {"loguniform": [0.01, 100.0]},
-        "stiffness": {"uniform": [0.5, 3.0]},
-    }  # fmt: skip
-    ds = sweep.run(table, store=tmp_path / "sample.zarr")
-    tab = Tab(browser, explore(tmp_path / "sample.zarr", tmp_path / "sample.html"))
-    tab.click(0.5, 0.5)
-    energy = float(tab.rows("point")["energy"][0])
-    (place,) = np.flatnonzero(ds.energy.values == energy)
-    assert tab.rows("figures")["frequency"][0] == f"{float(ds.frequency[place]):.12g}"
-    assert "64 of 64 points" in tab.text("#state")
-    tab.page.mouse.move(*tab.at(0.5, 0.5))
-    assert f"energy {energy:.6g} J" in tab.text("#readout")
-    with tab.downloaded("#save-csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [float(row["stiffness [N/m]"]) for row in rows] == ds.stiffness.values.tolist()
-    stored = [float(row["frequency [Hz]"]) for row in rows]
-    np.testing.assert_allclose(stored, ds.frequency.values, rtol=6e-3)
-    assert max(len(row["frequency [Hz]"]) for row in rows) <= len(
-        "0.0123"
-    )  # not more than is known
-    assert tab.errors == []
-
-
-def test_a_method_without_a_kernel_says_so_and_shows_what_is_stored(
-    browser: Any, tmp_path: Path
-) -> None:
-    table = {**SWEEP, "method": "harmonic_balance", "outputs": ["frequency"]}
-    table["parameters"] = {**SWEEP["parameters"], "wall_stiffness": 7.0}
-    table["axes"] = {
-        "energy": {"linspace": [1.0, 4.0, 4]},
-        "stiffness": {"linspace": [1.0, 2.0, 3]},
-    }
-    ds = sweep.run(table, store=tmp_path / "balance.zarr")
-    tab = Tab(browser, explore(tmp_path / "balance.zarr", tmp_path / "balance.html"))
-    tab.click(0.9, 0.1, "stored")
-    assert "array method" in tab.text("#sentence")
-    assert not tab.page.is_visible("#trace")  # it cannot be traced
-    assert tab.rows("point")["energy"][0] == "4.0"
-    shown = float(tab.rows("stored")["frequency"][0].removeprefix("≈\u00a0"))
-    assert shown == pytest.approx(float(ds.frequency[-1, -1]), rel=6e-3)
-    assert tab.errors == []
-
-
-def test_statistics_are_a_map_and_points_behind_them_are_computed(
-    browser: Any, tmp_path: Path
-) -> None:
-    ds = sweep.run(REDUCED, store=tmp_path / "reduced.zarr").load()
-    tab = Tab(browser, explore(tmp_path / "reduced.zarr", tmp_path / "reduced.html"))
-    assert "the stored map, 12 × 5 points" in tab.text("#state")
-    tab.page.select_option("#output", "frequency_quantile")
-    tab.page.locator("#sliders label", has_text="value").locator("input").fill("1")
-    tab.page.mouse.move(*tab.at(0.95, 0.1))
-    greatest = float(ds.frequency_quantile[-1, -1, 1])
-    shown = re.search(r"frequency quantile ≈\u00a0(\S+) Hz", tab.text("#readout"))
-    assert shown
-    assert float(shown[1]) == pytest.approx(greatest, rel=6e-3)
-    tab.page.locator("#sliders label", has_text="computed at point").locator("input").fill("7")
-    tab.click(0.95, 0.1)
-    at = dict(re.findall(r"--at (\w+)=(\S+)", tab.text("#trace")))
-    trace = sweep.trace(tmp_path / "reduced.zarr", {name: float(v) for name, v in at.items()})
-    rows = tab.rows("observables")["displacement"]
-    assert rows[0] == f"{float(trace.displacement.min()):.6g}"
-    share = tab.rows("stored")["stable share (stable)"][0].removeprefix("≈\u00a0")
-    assert float(share) == pytest.approx(float(ds.stable_share[-1, -1, 1]), rel=6e-3)
-    tab.page.select_option("#output", "frequency")
-    tab.settle()
-    (tmp_path / "points.toml").write_text(tab.value("windowFile()"))
-    points = sweep.run(tmp_path / "points.toml", store=None)
-    assert float(points.wall_stiffness) == float(at["wall_stiffness"])
-    assert (tab.computed("frequency") == bits(points.frequency.values)).all()
-    assert tab.errors == []
-
-
-@pytest.mark.broad
-def test_a_model_from_a_file_is_compiled_into_its_page(browser: Any, tmp_path: Path) -> None:
-    """Zoomed, with an output of several values, and its TOML brings its model along."""
-    path = tmp_path / "belt.toml"
-    path.write_text(
-        'format = 1\nmodel = "belt"\n[parameters]\nmass = 1.0\nstiffness = 1.0\n'
-        "kinetic_force = 0.7\nwindow_end = 50.0\n[axes]\n"
-        "belt_speed = { linspace = [0.1, 0.9, 8] }\nstatic_force = { linspace = [0.8, 2.0, 6] }\n"
-    )
-    sweep.run(path, store=tmp_path / "belt.zarr")
-    tab = Tab(browser, explore(tmp_path / "belt.zarr", tmp_path / "belt.html"))
-    tab.value("(WINDOW[0] = 12, WINDOW[1] = 9, null)")
-    tab.drag((0.3, 0.3), (0.6, 0.7))
-    window = tmp_path / "window.toml"
-    window.write_text(tab.value("windowFile()"))
-    ds = sweep.run(window, store=None)
-    assert ds.amplitude.shape == (12, 9)
-    assert (tab.computed("amplitude") == bits(ds.amplitude.values)).all()
-    tab.click(0.5, 0.5)
-    assert tab.errors == []
-
-
-def test_a_normal_force_in_place_of_gravity_is_computed(browser: Any, tmp_path: Path) -> None:
-    path = tmp_path / "force.toml"
-    path.write_text(
-        'format = 1\nmodel = "friction_oscillator"\n[parameters]\nbase_acceleration = 12.0\n'
-        "angular_frequency = 6.0\nwindow_start = 4.0\nwindow_end = 12.0\nfriction = 0.1\n[axes]\n"
-        "normal_force = { linspace = [5.0, 9.0, 12] }\nmass = { values = [0.7, 1.3, 3.0] }\n"
-    )
-    tab = Tab(browser, explore(path, tmp_path / "force.html"))
-    tab.settle()
-    ds = sweep.run(path, store=None)
-    assert (tab.computed("wear_power") == bits(ds.wear_power.values)).all()
-    tab.click(0.5, 0.5)
-    at = dict(re.findall(r"--at (\w+)=(\S+)", tab.text("#trace")))
-    trace = sweep.trace(path, {name: float(value) for name, value in at.items()})
-    expected = f"{float(trace.normal_force.max()):.6g}"
-    assert tab.rows("observables")["normal force"][2] == expected
-    tab.drag((0.3, 0.2), (0.7, 0.8))
-    window = tmp_path / "window.toml"
-    window.write_text(tab.value("windowFile()"))
-    ds = sweep.run(window, store=None)
-    assert (tab.computed("wear_power") == bits(ds.wear_power.values)).all()
-    assert tab.errors == []
-
-
 TEXTS = (
     "title",
     "long_name",
@@ -463,48 +325,3 @@ def test_hostile_names_appear_as_text(browser: Any, folder: Path, tmp_path: Path
     assert [place for place, text in seen.items() if HOSTILE not in text] == []
     assert tab.value("document.querySelectorAll('img').length") == 0
     assert tab.errors == []
-
-
-def test_a_sweep_that_was_not_run_is_computed_with_its_derived_parameters(
-    browser: Any, tmp_path: Path
-) -> None:
-    path = tmp_path / "plan.toml"
-    path.write_text(
-        'format = 1\nmodel = "impact_oscillator"\n[parameters]\nmass = 1.0\ngap = 0.7\n'
-        "stiffness = 1.3\n[derived]\n"
-        'wall_stiffness = "2*stiffness**3/max(mass, 0.3) + sqrt(abs(-energy))/3"\n'
-        "[axes]\nenergy = { linspace = [0.1, 4.0, 50] }\n"
-    )
-    tab = Tab(browser, explore(path, tmp_path / "plan.html"))
-    tab.settle()
-    ds = sweep.run(path, store=None)
-    assert (tab.computed("frequency")[:, 0] == bits(ds.frequency.values)).all()
-    tab.click(0.5, 0.5)
-    assert f"sweep trace {path} --at energy=" in tab.text("#trace")
-    assert tab.errors == []
-
-
-@pytest.mark.broad
-@pytest.mark.parametrize("name", sorted(shipped_configs()))
-def test_every_shipped_sweep_has_a_page_whose_motion_is_that_of_trace(
-    browser: Any, tmp_path: Path, name: str
-) -> None:
-    """Of few points; where a method or a point has no motion, the page has a sentence."""
-    store = tmp_path / f"{name}.zarr"
-    sweep.run(configs_folder() / "smoke" / f"{name}.toml", store=store)
-    tab = Tab(browser, explore(store, tmp_path / "page.html"))
-    if tab.page.is_visible("#map"):
-        tab.page.mouse.click(*tab.at(0.6, 0.4))
-    tab.wait_for("document.querySelectorAll('#figures td, #stored td').length > 0")
-    assert tab.errors == []
-    if not tab.value("explorer.motion"):
-        assert tab.text("#sentence").split(".")[0] not in ("", "Computed in")
-        return
-    at = dict(re.findall(r"--at (\w+)=(\S+)", tab.text("#trace")))
-    ds = sweep.trace(store, {name: float(value) for name, value in at.items()})
-    as_bits = "[...new BigUint64Array(values.buffer)].map(String)"
-    for observable, values in tab.value(
-        f"explorer.motion.observed.map(({{name, values}}) => [name, {as_bits}])"
-    ):
-        found = np.array(values, np.uint64).view(np.float64)
-        np.testing.assert_array_equal(bits(found), bits(ds[observable].values))

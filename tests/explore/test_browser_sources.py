@@ -1,0 +1,190 @@
+"""Pages of every kind of source in a browser: samples, statistics, models and sweeps from files."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sweep
+from sweep.explore import explore
+from sweep.shipped import configs_folder, shipped_configs
+from tests.explore.sweeps import REDUCED, SWEEP
+from tests.explore.tab import MARKS, Tab, bits
+
+pytest.importorskip("ziglang")
+pytest.importorskip("playwright.sync_api")
+
+pytestmark = MARKS
+
+
+def test_the_points_of_a_sample_are_dots_that_can_be_computed(browser: Any, tmp_path: Path) -> None:
+    table = {key: SWEEP[key] for key in ("format", "model", "outputs")}
+    table["parameters"] = {**SWEEP["parameters"], "wall_stiffness": 7.0}
+    table["sample"] = {
+        "method": "sobol", "points": 64, "energy": {"loguniform": [0.01, 100.0]},
+        "stiffness": {"uniform": [0.5, 3.0]},
+    }  # fmt: skip
+    ds = sweep.run(table, store=tmp_path / "sample.zarr")
+    tab = Tab(browser, explore(tmp_path / "sample.zarr", tmp_path / "sample.html"))
+    tab.click(0.5, 0.5)
+    energy = float(tab.rows("point")["energy"][0])
+    (place,) = np.flatnonzero(ds.energy.values == energy)
+    assert tab.rows("figures")["frequency"][0] == f"{float(ds.frequency[place]):.12g}"
+    assert "64 of 64 points" in tab.text("#state")
+    tab.page.mouse.move(*tab.at(0.5, 0.5))
+    assert f"energy {energy:.6g} J" in tab.text("#readout")
+    with tab.downloaded("#save-csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["stiffness [N/m]"]) for row in rows] == ds.stiffness.values.tolist()
+    stored = [float(row["frequency [Hz]"]) for row in rows]
+    np.testing.assert_allclose(stored, ds.frequency.values, rtol=6e-3)
+    assert max(len(row["frequency [Hz]"]) for row in rows) <= len(
+        "0.0123"
+    )  # not more than is known
+    assert tab.errors == []
+
+
+def test_a_method_without_a_kernel_says_so_and_shows_what_is_stored(
+    browser: Any, tmp_path: Path
+) -> None:
+    table = {**SWEEP, "method": "harmonic_balance", "outputs": ["frequency"]}
+    table["parameters"] = {**SWEEP["parameters"], "wall_stiffness": 7.0}
+    table["axes"] = {
+        "energy": {"linspace": [1.0, 4.0, 4]},
+        "stiffness": {"linspace": [1.0, 2.0, 3]},
+    }
+    ds = sweep.run(table, store=tmp_path / "balance.zarr")
+    tab = Tab(browser, explore(tmp_path / "balance.zarr", tmp_path / "balance.html"))
+    tab.click(0.9, 0.1, "stored")
+    assert "array method" in tab.text("#sentence")
+    assert not tab.page.is_visible("#trace")  # it cannot be traced
+    assert tab.rows("point")["energy"][0] == "4.0"
+    shown = float(tab.rows("stored")["frequency"][0].removeprefix("≈\u00a0"))
+    assert shown == pytest.approx(float(ds.frequency[-1, -1]), rel=6e-3)
+    assert tab.errors == []
+
+
+def test_statistics_are_a_map_and_points_behind_them_are_computed(
+    browser: Any, tmp_path: Path
+) -> None:
+    ds = sweep.run(REDUCED, store=tmp_path / "reduced.zarr").load()
+    tab = Tab(browser, explore(tmp_path / "reduced.zarr", tmp_path / "reduced.html"))
+    assert "the stored map, 12 × 5 points" in tab.text("#state")
+    tab.page.select_option("#output", "frequency_quantile")
+    tab.page.locator("#sliders label", has_text="value").locator("input").fill("1")
+    tab.page.mouse.move(*tab.at(0.95, 0.1))
+    greatest = float(ds.frequency_quantile[-1, -1, 1])
+    shown = re.search(r"frequency quantile ≈\u00a0(\S+) Hz", tab.text("#readout"))
+    assert shown
+    assert float(shown[1]) == pytest.approx(greatest, rel=6e-3)
+    tab.page.locator("#sliders label", has_text="computed at point").locator("input").fill("7")
+    tab.click(0.95, 0.1)
+    at = tab.traced()
+    trace = sweep.trace(tmp_path / "reduced.zarr", at)
+    rows = tab.rows("observables")["displacement"]
+    assert rows[0] == f"{float(trace.displacement.min()):.6g}"
+    share = tab.rows("stored")["stable share (stable)"][0].removeprefix("≈\u00a0")
+    assert float(share) == pytest.approx(float(ds.stable_share[-1, -1, 1]), rel=6e-3)
+    tab.page.select_option("#output", "frequency")
+    tab.settle()
+    (tmp_path / "points.toml").write_text(tab.value("windowFile()"))
+    points = sweep.run(tmp_path / "points.toml", store=None)
+    assert float(points.wall_stiffness) == at["wall_stiffness"]
+    assert (tab.computed("frequency") == bits(points.frequency.values)).all()
+    assert tab.errors == []
+
+
+@pytest.mark.broad
+def test_a_model_from_a_file_is_compiled_into_its_page(browser: Any, tmp_path: Path) -> None:
+    """Zoomed, with an output of several values, and its TOML brings its model along."""
+    path = tmp_path / "belt.toml"
+    path.write_text(
+        'format = 1\nmodel = "belt"\n[parameters]\nmass = 1.0\nstiffness = 1.0\n'
+        "kinetic_force = 0.7\nwindow_end = 50.0\n[axes]\n"
+        "belt_speed = { linspace = [0.1, 0.9, 8] }\nstatic_force = { linspace = [0.8, 2.0, 6] }\n"
+    )
+    sweep.run(path, store=tmp_path / "belt.zarr")
+    tab = Tab(browser, explore(tmp_path / "belt.zarr", tmp_path / "belt.html"))
+    tab.value("(WINDOW[0] = 12, WINDOW[1] = 9, null)")
+    tab.drag((0.3, 0.3), (0.6, 0.7))
+    window = tmp_path / "window.toml"
+    window.write_text(tab.value("windowFile()"))
+    ds = sweep.run(window, store=None)
+    assert ds.amplitude.shape == (12, 9)
+    assert (tab.computed("amplitude") == bits(ds.amplitude.values)).all()
+    tab.click(0.5, 0.5)
+    assert tab.errors == []
+
+
+def test_a_normal_force_in_place_of_gravity_is_computed(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "force.toml"
+    path.write_text(
+        'format = 1\nmodel = "friction_oscillator"\n[parameters]\nbase_acceleration = 12.0\n'
+        "angular_frequency = 6.0\nwindow_start = 4.0\nwindow_end = 12.0\nfriction = 0.1\n[axes]\n"
+        "normal_force = { linspace = [5.0, 9.0, 12] }\nmass = { values = [0.7, 1.3, 3.0] }\n"
+    )
+    tab = Tab(browser, explore(path, tmp_path / "force.html"))
+    tab.settle()
+    ds = sweep.run(path, store=None)
+    assert (tab.computed("wear_power") == bits(ds.wear_power.values)).all()
+    tab.click(0.5, 0.5)
+    at = tab.traced()
+    trace = sweep.trace(path, at)
+    expected = f"{float(trace.normal_force.max()):.6g}"
+    assert tab.rows("observables")["normal force"][2] == expected
+    tab.drag((0.3, 0.2), (0.7, 0.8))
+    window = tmp_path / "window.toml"
+    window.write_text(tab.value("windowFile()"))
+    ds = sweep.run(window, store=None)
+    assert (tab.computed("wear_power") == bits(ds.wear_power.values)).all()
+    assert tab.errors == []
+
+
+def test_a_sweep_that_was_not_run_is_computed_with_its_derived_parameters(
+    browser: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'format = 1\nmodel = "impact_oscillator"\n[parameters]\nmass = 1.0\ngap = 0.7\n'
+        "stiffness = 1.3\n[derived]\n"
+        'wall_stiffness = "2*stiffness**3/max(mass, 0.3) + sqrt(abs(-energy))/3"\n'
+        "[axes]\nenergy = { linspace = [0.1, 4.0, 50] }\n"
+    )
+    tab = Tab(browser, explore(path, tmp_path / "plan.html"))
+    tab.settle()
+    ds = sweep.run(path, store=None)
+    assert (tab.computed("frequency")[:, 0] == bits(ds.frequency.values)).all()
+    tab.click(0.5, 0.5)
+    assert f"sweep trace {path} --at energy=" in tab.text("#trace")
+    assert tab.errors == []
+
+
+@pytest.mark.broad
+@pytest.mark.parametrize("name", sorted(shipped_configs()))
+def test_every_shipped_sweep_has_a_page_whose_motion_is_that_of_trace(
+    browser: Any, tmp_path: Path, name: str
+) -> None:
+    """Of few points; where a method or a point has no motion, the page has a sentence."""
+    store = tmp_path / f"{name}.zarr"
+    sweep.run(configs_folder() / "smoke" / f"{name}.toml", store=store)
+    tab = Tab(browser, explore(store, tmp_path / "page.html"))
+    if tab.page.is_visible("#map"):
+        tab.page.mouse.click(*tab.at(0.6, 0.4))
+    tab.wait_for("document.querySelectorAll('#figures td, #stored td').length > 0")
+    assert tab.errors == []
+    if not tab.value("explorer.motion"):
+        assert tab.text("#sentence").split(".")[0] not in ("", "Computed in")
+        return
+    at = tab.traced()
+    ds = sweep.trace(store, at)
+    as_bits = "[...new BigUint64Array(values.buffer)].map(String)"
+    for observable, values in tab.value(
+        f"explorer.motion.observed.map(({{name, values}}) => [name, {as_bits}])"
+    ):
+        found = np.array(values, np.uint64).view(np.float64)
+        np.testing.assert_array_equal(bits(found), bits(ds[observable].values))
