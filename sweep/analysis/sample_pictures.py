@@ -20,6 +20,7 @@ from sweep.analysis.scales import BESIDE_ZERO, evenly, spans_decades
 from sweep.analysis.slices import Slice, output_name
 from sweep.errors import SweepError
 from sweep.spec import POINT, Values, index_name
+from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.wording import nearest as nearest_name
 
 if TYPE_CHECKING:
@@ -123,8 +124,10 @@ def sample_of_cell(
     """The points of a sample, beside axes in the cell nearest to `at`; at most so many of them."""
     name = output_name(dataset, output)
     if not parameters_along(dataset, POINT) or POINT not in dataset[name].dims:
+        is_reduced = POINTS_BY_STATUS in dataset
+        why = "keeps statistics in place of points" if is_reduced else "has none"
         raise SweepError(
-            "a histogram or a scatter matrix shows a sample, and this sweep has none; `sweep plot` "
+            f"a histogram or a scatter matrix shows a sample, and this sweep {why}; `sweep plot` "
             "draws its axes"
         )
     if index_name(name) in dataset[name].dims:

@@ -81,7 +81,7 @@ def test_every_command_knows_statistics(run: Run) -> None:
     [
         (["wear_power"], "wear_power_mean"),
         (["regime_share", "--at", "regime_class=slip"], "did you mean 'slip_slip'"),
-        (["--as", "histogram"], "shows a sample, and this sweep has none"),
+        (["--as", "histogram"], "this sweep keeps statistics in place of points; `sweep plot`"),
     ],
 )
 def test_what_a_picture_lacks_is_said(run: Run, arguments: list[str], gist: str) -> None:
