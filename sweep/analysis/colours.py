@@ -49,8 +49,9 @@ def _norm(shown: Slice) -> Normalize:
     from matplotlib.colors import LogNorm, Normalize
 
     finite = shown.scaled[np.isfinite(shown.scaled)]
-    limits = shown.limits(shown.name)
-    if spans_decades(finite) or shown.name in shown.view.log:
+    is_log = spans_decades(finite) or shown.name in shown.view.log
+    limits = shown.limits(shown.name, "log" if is_log else "linear")
+    if is_log:
         return LogNorm(*(limits or (finite.min(), finite.max())))
     if limits is not None or not finite.size:
         return Normalize(*(limits or (0.0, 1.0)))
@@ -58,7 +59,7 @@ def _norm(shown: Slice) -> Normalize:
 
 
 def _ends_beside_zeros(shown: Slice) -> tuple[float, float]:
-    return shown.limits(shown.name) or decades(shown.scaled)
+    return shown.limits(shown.name, "log") or decades(shown.scaled)
 
 
 def visible(shown: Slice) -> Values:

@@ -28,7 +28,7 @@ def kept_axes(
     """
     free = [axis for axis in sizes if axis not in at]
     if view.axes:
-        check_names("axis that is not cut", view.axes, free)
+        check_names("uncut axis", view.axes, free)
         if len(view.axes) > most:
             raise SweepError(f"this output is drawn over one axis, not {', '.join(view.axes)}")
         rest = [axis for axis in free if axis not in view.axes and sizes[axis] > 1]

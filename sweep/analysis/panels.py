@@ -91,7 +91,7 @@ def _set_axis(axes: Axes, side: str, shown: Slice, variable: xr.DataArray, kind:
 
 def _limit(axes: Axes, side: str, shown: Slice, variable: xr.DataArray) -> None:
     """Apply the limits that are chosen for an axis."""
-    limits = shown.limits(str(variable.name))
+    limits = shown.limits(str(variable.name), getattr(axes, f"get_{side}scale")())
     if limits is not None:
         axes.set(**{f"{side}lim": limits})
 

@@ -107,9 +107,17 @@ class Slice:
         _, places = np.unique(self.output.values, return_inverse=True)
         return places.reshape(self.output.shape).astype(np.float64)
 
-    def limits(self, name: str) -> tuple[float, float] | None:
-        """The limits that are chosen for a variable, in the unit in which it is shown."""
-        return self.view.limits_of(name, self.scales(name)[0])
+    def limits(self, name: str, kind: str = "linear") -> tuple[float, float] | None:
+        """The limits that are chosen for a variable, in the unit in which it is shown.
+
+        SweepError if they are not positive and the scale is "log".
+        """
+        found = self.view.limits_of(name, self.scales(name)[0])
+        if found and kind == "log" and found[0] <= 0:
+            raise SweepError(
+                f"--limits of {name}: {found[0]:g} is not above 0, which a logarithmic scale needs"
+            )
+        return found
 
     @property
     def scaled(self) -> Values:
@@ -256,7 +264,8 @@ def _cut(
     cells = {axis: size for axis, size in axes.items() if axis not in labels}
     sampled = parameters_along(dataset, POINT)
     over = over or [each for each in view.axes if each in sampled]
-    kept = kept_axes(cells, at, 1 if several else 2, dataset, View() if over else view)
+    chosen = View() if over else replace(view, lines=None) if view.lines in labels else view
+    kept = kept_axes(cells, at, 1 if several else 2, dataset, chosen)
     kept += kept_labels({label: axes[label] for label in labels}, at, len(kept))
     over = drawn_over(dataset, kept, over, 1 if several else 2)
     scattered: set[str] = set()

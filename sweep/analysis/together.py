@@ -72,7 +72,9 @@ def panels_of(
     if axis is None:
         return {"": at}
     free = [str(name) for name in dataset.dims if name in dataset.coords and name not in at]
-    check_names("axis that is not cut", [axis], free)
+    if not free:
+        raise SweepError(f"--facet takes an axis of a grid, and these results have none: {axis}")
+    check_names("uncut axis", [axis], free)
     values = with_symbols(with_codes(dataset))[axis].load()
     words = in_words(axis)
     some = values[evenly(values.size, MAX_PANELS)]

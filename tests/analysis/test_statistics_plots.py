@@ -12,6 +12,7 @@ from matplotlib.collections import QuadMesh
 import sweep
 from sweep.analysis.plots import draw
 from sweep.analysis.statistics import codes_of
+from sweep.analysis.view import View
 from sweep.errors import SweepError
 from tests.test_reduced_sweeps import SWEEP, ishigami, reduced
 
@@ -49,6 +50,14 @@ def test_statistics_with_several_values_are_lines(one_axis: xr.Dataset) -> None:
     assert labels == [f"regime class = {each}" for each in ("stick", "stick_slip", "slip_slip")]
     slip = one_axis.regime_share.sel(regime_class="slip_slip")
     np.testing.assert_array_equal(axes.lines[2].get_ydata(), slip)
+
+
+def test_lines_over_labels_may_be_chosen(one_axis: xr.Dataset) -> None:
+    chosen, usual = (
+        draw(one_axis, "wear_power_quantile", view=view).axes[0]
+        for view in (View(lines="quantile"), View())
+    )
+    assert [line.get_label() for line in chosen.lines] == [line.get_label() for line in usual.lines]
 
 
 def test_a_map_is_of_one_of_several_values(two_axes: xr.Dataset) -> None:

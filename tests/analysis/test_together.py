@@ -107,7 +107,7 @@ def test_labels_tell_results_apart(volume: xr.Dataset) -> None:
     ("view", "at", "cure"),
     [
         ({"facet": "mas"}, {}, "did you mean 'mass'"),
-        ({"facet": "mass"}, {"mass": 1}, "no axis that is not cut 'mass'"),
+        ({"facet": "mass"}, {"mass": 1}, "no uncut axis 'mass'"),
         ({"facet": "mass", "x": "mass"}, {}, "choose another axis"),
     ],
 )

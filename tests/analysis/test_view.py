@@ -102,6 +102,11 @@ def test_limits_and_title(surface):
         ({"limits": {"frction": (0, 1)}}, "did you mean 'friction'"),
         ({"unit": {"friction": "kg"}}, "cannot be shown in 'kg'"),
         ({"unit": {"wear_power": "Watt"}}, "unknown unit 'Watt'"),
+        ({"limits": {"friction": (0, 1)}}, "is not above 0, which a logarithmic scale"),
+        (
+            {"limits": {"wear_power": (0, 1)}, "log": ("wear_power",)},
+            "is not above 0, which a logarithmic scale",
+        ),
         ({"y": "friction", "lines": "friction"}, "one of the two"),
         ({"x": "friction", "y": "friction"}, "chosen twice"),
     ],
