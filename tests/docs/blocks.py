@@ -21,7 +21,9 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 CAPTION = re.compile(r"\A:caption: *(\S+)\n\n?")
-NAMED = re.compile(r"`(\S+\.toml)`:\n\n\Z")  # before the block, where Markdown has no captions
+NAMED = re.compile(
+    r"`(\S+\.(?:toml|py|md))`:\n\n\Z"
+)  # before the block, where Markdown has no captions
 NOT_CODE = ("text", "{toctree}", "{include}", "{eval-rst}", "{note}", "{math}")
 
 
