@@ -69,12 +69,18 @@ CURVES: dict[str, Callable[[float], float]] = {
     "cubic": lambda t: float(SPLINE(t)),
 }
 CASES = [
-    *((name, "linear", {}) for name in METHODS),
     ("euler", "cubic", {"blocks": 3}),
-    ("moreau", "cubic", {}),
-    ("rk54", "linear", {"tolerance": 1e-5, "maximum_step": 1e-3}),
-    ("rk32", "cubic", {"tolerance": 1e-4, "maximum_step": 1e-3, "blocks": 2}),
-    ("adapt_ordre2", "linear", {"tolerance": 1.0, "maximum_step": 1e-3}),
+    ("moreau", "linear", {}),
+    *(
+        pytest.param(*case, marks=pytest.mark.broad)
+        for case in (
+            *((name, "linear", {}) for name in METHODS if name != "moreau"),
+            ("moreau", "cubic", {}),
+            ("rk54", "linear", {"tolerance": 1e-5, "maximum_step": 1e-3}),
+            ("rk32", "cubic", {"tolerance": 1e-4, "maximum_step": 1e-3, "blocks": 2}),
+            ("adapt_ordre2", "linear", {"tolerance": 1.0, "maximum_step": 1e-3}),
+        )
+    ),
 ]
 
 
@@ -108,7 +114,11 @@ def _of(given: dict[str, Any]) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize(
-    ("method", "controls"), [("euler", {}), ("rk32", {"tolerance": 1e-4, "blocks": 2})]
+    ("method", "controls"),
+    [
+        ("euler", {}),
+        pytest.param("rk32", {"tolerance": 1e-4, "blocks": 2}, marks=pytest.mark.broad),
+    ],
 )
 def test_bits_depend_on_no_width_budget_neighbour_or_gpu(
     method: str, controls: dict[str, float]
