@@ -2,14 +2,17 @@
 
 >>> import sweep
 >>> ds = sweep.run("wear_power")  # an xarray.Dataset, kept in results/wear_power.zarr
->>> ds = sweep.run({"model": ..., "axes": ...}, store=None)  # in memory, writes nothing
+>>> ds = sweep.run("wear_power", ["friction = 0.1"], store=None)  # in memory, writes nothing
 >>> ds = sweep.open_results("results/wear_power.zarr")  # lazy
->>> ds = sweep.trace("wear_power", {"friction": 0.1, "base_acceleration": 15})  # one point's motion
->>> ds = sweep.wear("results/wear_power.zarr", law="edf_mz", years=[1, 5, 10])
->>> sweep.plot(ds, "wear_power", "map.png")  # or the path of a store in place of ds
->>> sweep.export("results/wear_power.zarr", "wear_power.csv")  # or .nc, .parquet
->>> curve = sweep.fit("results/hanisch_fig3.zarr", "xi", at={"delta": 1e-4})  # a master curve
->>> errors = sweep.compare("results/step_size.zarr", "exact")  # against another method
+>>> motion = sweep.trace("wear_power", {"friction": 0.1, "base_acceleration": 15})  # of one point
+>>> worn = sweep.wear(ds, law="edf_mz", years=[1, 5, 10])
+>>> print(sweep.plot(ds, "wear_power", "map.png"))  # or the path of a store in place of ds
+map.png
+>>> print(sweep.export("results/wear_power.zarr", "wear_power.nc"))  # or .csv, .parquet
+wear_power.nc
+>>> contacts = sweep.run("hanisch_fig3", store=None)
+>>> curve = sweep.fit(contacts, "xi", at={"delta": 1e-6})  # a master curve
+>>> errors = sweep.compare(sweep.run("sdnd104", store=None), "exact")  # against another method
 """
 
 from __future__ import annotations
