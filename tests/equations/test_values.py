@@ -166,7 +166,7 @@ def test_a_refined_sweep_has_the_values_at_all_its_points() -> None:
     cycles = np.floor(found["end_cycle"].values)
     np.testing.assert_allclose(newest, cycles * found["speed"].values, rtol=1e-12)
     figure = plots.draw(found, "steps")
-    assert figure.axes[0].get_xlabel() == "periods until the end of the motion"
+    assert figure.axes[0].get_xlabel() == "end cycle n₁"
 
 
 def test_several_values_decide_no_refinement() -> None:
@@ -187,7 +187,7 @@ def test_a_bifurcation_map_has_a_dot_for_each_value(dataset: xr.Dataset) -> None
     ]
     found = [(a, b) for a, b in zip(x, y, strict=True) if np.isfinite(b)]
     np.testing.assert_allclose(found, expected, rtol=1e-13)
-    assert axes.get_xlabel() == "periods until the end of the motion"
+    assert axes.get_xlabel() == "end cycle n₁"
     assert axes.get_title(loc="left") == "clock: steps at speed = 2"
 
 
