@@ -7,9 +7,9 @@ import math
 import sys
 import tomllib
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
-import fsspec.registry
 import pytest
 import xarray as xr
 
@@ -224,7 +224,7 @@ def test_a_missing_package_is_named_with_a_command_that_works(
     assert "tribosweep[" not in install("s3")
     monkeypatch.setitem(sys.modules, "s3fs", None)
     # Where another test has used it, fsspec has it still.
-    monkeypatch.delitem(vars(fsspec.registry)["_registry"], "s3", raising=False)
+    monkeypatch.delitem(vars(import_module("fsspec.registry"))["_registry"], "s3", raising=False)
     with pytest.raises(StoreError, match=r"not installed.*pip install 's3fs"):
         files_of("s3://bucket/a.zarr")
     with pytest.raises(StoreError, match="pip install gcsfs"):
