@@ -280,6 +280,7 @@ def test_least_squares_has_the_smaller_rms(points: Points) -> None:
     assert squares.greatest > greatest.greatest
 
 
+@pytest.mark.broad
 def test_standard_errors_are_those_of_repeated_measurements() -> None:
     rng = np.random.default_rng(5)
     t = np.linspace(0.05, 4, 80)
@@ -295,6 +296,7 @@ def test_standard_errors_are_those_of_repeated_measurements() -> None:
     assert all(each.denominator_errors[0] == 0 for each in fits)
 
 
+@pytest.mark.broad
 def test_standard_error_of_the_curve_is_that_of_repeated_measurements() -> None:
     """Errors of the coefficients are correlated, so the covariance is needed."""
     rng = np.random.default_rng(8)

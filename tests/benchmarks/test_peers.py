@@ -52,6 +52,7 @@ def ours(columns: Columns, method: str, **controls: float) -> NDArray[Any]:
     return found["wear_power"]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("name", peers.SHARED)
 def test_with_one_clock(name: str) -> None:
     """Up to the effect of fused products; only one of the numba schemes has vertical shaking."""
@@ -65,12 +66,14 @@ def test_with_one_clock(name: str) -> None:
     np.testing.assert_allclose(theirs, ours(columns, method), rtol=1e-11)
 
 
+@pytest.mark.broad
 def test_euler_by_clocks_of_their_own() -> None:
     columns = sprung_and_damped("euler", shared=False)
     theirs = peers.euler(*peers.arguments(columns, COUNT, shared=False))
     np.testing.assert_allclose(theirs, ours(columns, "euler"), rtol=1e-11)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("method", peers.CHOOSING)
 def test_by_steps_they_choose(method: str) -> None:
     """Rounding affects the length of the next step, and thereby the sums."""

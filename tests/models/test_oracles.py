@@ -134,6 +134,7 @@ def test_exact_refuses_what_has_no_answer() -> None:
         exact(**PUBLISHED | {"mu": 0.0})
 
 
+@pytest.mark.broad
 def test_scan_agrees_with_exact() -> None:
     """Random oscillators of every kind, by two methods that have only the equation in common."""
     points = random_points(200, seed=1)
