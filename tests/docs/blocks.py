@@ -22,7 +22,7 @@ FENCE = re.compile(
 )
 CAPTION = re.compile(r"\A:caption: *(\S+)\n\n?")
 NAMED = re.compile(
-    r"`(\S+\.(?:toml|py|md))`:\n\n\Z"
+    r"`(\S+\.(?:toml|py|md|csv))`:\n\n\Z"
 )  # before the block, where Markdown has no captions
 NOT_CODE = ("text", "{toctree}", "{include}", "{eval-rst}", "{note}", "{math}")
 

@@ -33,7 +33,7 @@ def test_a_recipe_works(recipe: str, tmp_path: Path) -> None:
     assert RECIPES[recipe]
     for block in RECIPES[recipe]:
         _follow(block, tmp_path)
-    if recipe == "Add a document":
+    if recipe == "Add a page":
         _call(
             "-m",
             "sphinx",
@@ -49,7 +49,7 @@ def test_a_recipe_works(recipe: str, tmp_path: Path) -> None:
 
 
 def test_every_recipe_is_there() -> None:
-    named = {"output", "method", "model", "command", "plot", "document"}
+    named = {"output", "method", "model", "command", "plot", "document", "page"}
     assert {recipe.split()[-1] for recipe in RECIPES} == named
 
 
@@ -63,6 +63,7 @@ def _follow(block: Block, tree: Path) -> None:
             _call("-m", *command, tree=tree)
     elif block.file:
         assert not (tree / block.file).exists()
+        (tree / block.file).parent.mkdir(exist_ok=True)
         (tree / block.file).write_text(block.text, encoding="utf-8")
     else:
         assert block.language == "python"
