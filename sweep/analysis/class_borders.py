@@ -95,7 +95,8 @@ def _size(axes: Axes, text: str, rotation: int) -> tuple[float, float]:
     """About the width and height of a text in shares of the axes."""
     from matplotlib import rcParams
 
-    letter = float(rcParams["font.size"]) * axes.figure.dpi / 72  # type: ignore[union-attr]
+    figure: Any = axes.figure  # a part of a figure has dpi, too, which its type does not say
+    letter = float(rcParams["font.size"]) * figure.dpi / 72
     width, height = LETTER_WIDTH * letter * len(text), LETTER_HEIGHT * letter
     if rotation:
         width, height = height, width

@@ -82,10 +82,9 @@ def draw_colour_bar(
     low, high = mesh.get_clim()
     beyond = int(np.any(values < low)), int(np.any(values > high))
     is_cut = not (shown.names or has_zeros_apart(shown))
-    extend = {(1, 0): "min", (0, 1): "max", (1, 1): "both"}.get(beyond)
-    bar = figure.colorbar(
-        mesh, ax=axes, label=axis_label(shown.output), extend=(is_cut and extend) or "neither"
-    )  # type: ignore[arg-type]
+    beyond_ends = {(1, 0): "min", (0, 1): "max", (1, 1): "both"}.get(beyond)
+    extend: Any = (is_cut and beyond_ends) or "neither"
+    bar = figure.colorbar(mesh, ax=axes, label=axis_label(shown.output), extend=extend)
     if names := shown.names:
         bar.set_ticks(list(names), labels=[hyphenated(name) for name in names.values()])
         bar.ax.tick_params(length=0)

@@ -133,9 +133,12 @@ def factor(unit: str, shown_in: str, name: str) -> float:
 
 def _in_unit(name: str, end: object, unit: str) -> float:
     """A limit as a number in a unit: texts may have a unit of their own."""
-    number, _, own = str(end).strip().partition(" ") if isinstance(end, str) else (end, "", "")
+    number: Any = end
+    own = ""
+    if isinstance(end, str):
+        number, _, own = end.strip().partition(" ")
     try:
-        value = float(number)  # type: ignore[arg-type]
+        value = float(number)
     except (TypeError, ValueError):
         raise SweepError(
             f"--limits of {name}: {end!r} is not a number, or a number and a unit such as '2 mm'"

@@ -82,8 +82,9 @@ def solved(model: RandomModel, point: dict[str, float], tolerance: float) -> np.
 
     def value(text: str, t: float, y: Any) -> float:
         at = names | {"t": t} | {f"s{i}": float(s) for i, s in enumerate(y)}
-        at["d"] = float(python_value(code[model.definition], at))  # type: ignore[arg-type]
-        return float(python_value(code[text], at))  # type: ignore[arg-type]
+        definition: Any = python_value(code[model.definition], at)
+        found: Any = python_value(code[text], at | {"d": float(definition)})
+        return float(found)
 
     n, mode, t = len(model.starts), 0, 0.0
     y = np.array([*(python_value(start, names) for start in model.starts), 0.0], float)
