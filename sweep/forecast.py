@@ -28,20 +28,11 @@ from sweep.engine.driver import open_store
 from sweep.engine.ledger import of_shard
 from sweep.engine.worker import Deadline, RunState
 from sweep.options import SLURM, RunOptions
-from sweep.plan import chunk_at, chunk_counts, chunks, points, variant_sets, work_shape
+from sweep.plan.chunking import chunk_at, chunk_counts, chunks, work_shape
+from sweep.plan.point_columns import points, variant_sets
 from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
-from sweep.spec import (
-    STRETCH,
-    Axis,
-    Chunk,
-    Points,
-    Request,
-    Status,
-    Sweep,
-    array_types,
-    is_array,
-)
+from sweep.spec import STRETCH, Axis, Chunk, Points, Request, Status, Sweep, array_types, is_array
 from sweep.store import anything_at, in_stretches, is_url, layout, stretches
 
 PROBE_SECONDS = 1.0

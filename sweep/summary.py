@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError, SweepError
-from sweep.plan import model_in
+from sweep.plan.recipes import model_in
 from sweep.spec import Status, Values, inputs_of
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import POINTS_BY_STATUS

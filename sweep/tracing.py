@@ -17,7 +17,8 @@ from sweep.backends.tracer import ItemsTracer, Seen, Span, Tracer
 from sweep.config import load
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
-from sweep.plan import chunk_at, points
+from sweep.plan.chunking import chunk_at
+from sweep.plan.point_columns import points
 from sweep.source import kernel_of
 from sweep.spec import DTYPES, MISSING, STRETCH, Axis, Model, Observable, Sweep, Values
 from sweep.store import layout

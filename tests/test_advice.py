@@ -19,7 +19,7 @@ from sweep.analysis.backbone import plot_backbone
 from sweep.config import load
 from sweep.config.stored import tables_of, text_of
 from sweep.errors import ConfigError, StoreError, SweepError, SweepWarning, command, in_python
-from sweep.plan import fingerprint, recipe
+from sweep.plan.recipes import fingerprint, recipe
 from sweep.shipped import configs_folder
 from sweep.store.place import files_of
 from sweep.wording import install

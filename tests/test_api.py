@@ -20,7 +20,7 @@ from sweep.config import load
 from sweep.engine import Progress, failed_arrays
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
-from sweep.plan import chunks
+from sweep.plan.chunking import chunks
 from sweep.spec import Status
 from sweep.store import Store
 from sweep.summary import contents

@@ -28,7 +28,8 @@ from sweep.engine.driver import compile_kernels
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast, forecast_of, probe
 from sweep.options import RunOptions
-from sweep.plan import chunk_shape, chunks, points, variant_sets
+from sweep.plan.chunking import chunk_shape, chunks
+from sweep.plan.point_columns import points, variant_sets
 from sweep.shipped import configs_folder
 from sweep.spec import Points, Sweep
 from tests.command import Run, sweep_command

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from sweep import plan
 from sweep.errors import SweepError
 from sweep.models.friction_oscillator import EXACT, MODEL
+from sweep.plan import chunking, point_columns, recipes
 from sweep.spec import Axis, Chunk, Sweep, Variant
 
 # How long an example takes says something of the machine and its load, nothing of what is tested.
@@ -84,8 +84,8 @@ def test_columns_of_all_chunks_are_the_meshgrid(drawn: tuple[Sweep, tuple[int, .
     sweep, chunk_shape = drawn
     mesh = np.meshgrid(*(np.arange(n) for n in sweep.shape), indexing="ij")
     seen = np.zeros(sweep.shape, dtype=int)
-    for chunk in plan.chunks(sweep.shape, chunk_shape):
-        points = plan.points(sweep, chunk)
+    for chunk in chunking.chunks(sweep.shape, chunk_shape):
+        points = point_columns.points(sweep, chunk)
         i = np.arange(points.n_points)
         seen[chunk.slices] += 1
         assert list(points.columns) == [parameter.name for parameter in sweep.parameters]
@@ -105,19 +105,19 @@ def _whole(sweep: Sweep, mesh: tuple[np.ndarray, ...], name: str) -> np.ndarray:
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 4)), max_size=3))
 def test_many_chunks_at_once_are_those_one_by_one(sizes: list[tuple[int, int]]) -> None:
     shape, step = tuple(n for n, _ in sizes), tuple(min(each) for each in sizes)
-    every = list(plan.chunks(shape, step))
+    every = list(chunking.chunks(shape, step))
     some = every[::2]
     rows = np.array([chunk.index for chunk in some], np.intp).reshape(len(some), len(shape))
-    assert plan.chunks_at(rows, shape, step) == some
-    assert plan.chunks_at(rows[:0], shape, step) == []
-    for chunk in plan.chunks_at(rows, shape, step):
+    assert chunking.chunks_at(rows, shape, step) == some
+    assert chunking.chunks_at(rows[:0], shape, step) == []
+    for chunk in chunking.chunks_at(rows, shape, step):
         numbers = (*chunk.index, *chunk.start, *chunk.shape)
         assert {type(each) for each in numbers} <= {int}
 
 
 def test_a_column_of_a_constant_has_one_value_and_no_axis_is_expanded() -> None:
     sweep = sweep_over(linear("friction", 0, 1, 30), linear("phase", 0, 1, 70))
-    points = plan.points(sweep, Chunk((1, 0), (10, 0), (10, 70)))
+    points = point_columns.points(sweep, Chunk((1, 0), (10, 0), (10, 70)))
     sizes = {name: (len(c.values), c.repeat) for name, c in points.columns.items()}
     assert sizes.pop("friction") == (10, 70)
     assert sizes.pop("phase") == (70, 1)
@@ -142,37 +142,37 @@ SHAPES = [
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_chunks_have_between_2_16_and_2_20_points(shape: tuple[int, ...]) -> None:
-    chunk_shape = plan.chunk_shape(grid(*shape))
+    chunk_shape = chunking.chunk_shape(grid(*shape))
     points, total = math.prod(chunk_shape), math.prod(shape)
     assert min(total, 2**16) <= points <= 2**20
-    assert math.prod(plan.chunk_counts(shape, chunk_shape)) <= 10**5
+    assert math.prod(chunking.chunk_counts(shape, chunk_shape)) <= 10**5
     assert _is_contiguous(shape, chunk_shape)
 
 
 def test_the_demo_has_chunks_for_eight_workers_and_a_small_grid_has_one() -> None:
-    assert plan.chunk_shape(grid(512, 1024)) == (64, 1024)
-    assert plan.chunk_shape(grid(200, 300)) == (200, 300)
+    assert chunking.chunk_shape(grid(512, 1024)) == (64, 1024)
+    assert chunking.chunk_shape(grid(200, 300)) == (200, 300)
 
 
 def test_a_run_has_64_chunks_where_their_size_allows_it() -> None:
-    assert plan.chunk_shape(grid(2**11, 2**11)) == (2**5, 2**11)
-    assert plan.chunk_shape(grid(2**12, 2**12)) == (2**6, 2**12)
-    assert plan.chunk_shape(grid(2**12 - 1, 2**12)) == (2**5, 2**12)  # a power of two, below
+    assert chunking.chunk_shape(grid(2**11, 2**11)) == (2**5, 2**11)
+    assert chunking.chunk_shape(grid(2**12, 2**12)) == (2**6, 2**12)
+    assert chunking.chunk_shape(grid(2**12 - 1, 2**12)) == (2**5, 2**12)  # a power of two, below
 
 
 def test_chunks_grow_when_there_would_be_too_many() -> None:
-    assert plan.chunk_shape(grid(10**5, 2**19)) == (1, 2**19)
-    assert plan.chunk_shape(grid(10**5 + 1, 2**19)) == (2, 2**19)
-    chunk_shape = plan.chunk_shape(grid(10**6, 10**6))
+    assert chunking.chunk_shape(grid(10**5, 2**19)) == (1, 2**19)
+    assert chunking.chunk_shape(grid(10**5 + 1, 2**19)) == (2, 2**19)
+    chunk_shape = chunking.chunk_shape(grid(10**6, 10**6))
     assert math.prod(chunk_shape) > 2**20
-    assert math.prod(plan.chunk_counts((10**6, 10**6), chunk_shape)) <= 10**5
+    assert math.prod(chunking.chunk_counts((10**6, 10**6), chunk_shape)) <= 10**5
 
 
 @untimed
 @given(st.lists(st.integers(1, 20), max_size=4), st.integers(1, 10**4))
 def test_chunk_points_gives_the_smallest_block_of_that_size(sizes: list[int], asked: int) -> None:
     assume(math.prod(sizes) <= 10**5)  # else a small `asked` makes too many chunks
-    chunk_shape = plan.chunk_shape(grid(*sizes), asked)
+    chunk_shape = chunking.chunk_shape(grid(*sizes), asked)
     points = math.prod(chunk_shape)
     assert points >= min(asked, math.prod(sizes))
     assert _is_contiguous(tuple(sizes), chunk_shape)
@@ -188,16 +188,16 @@ def _is_contiguous(shape: tuple[int, ...], chunk_shape: tuple[int, ...]) -> bool
 
 def test_chunk_points_out_of_range_are_refused() -> None:
     with pytest.raises(SweepError, match=r"chunk_points=0: give at least 1"):
-        plan.chunk_shape(grid(5), 0)
+        chunking.chunk_shape(grid(5), 0)
     with pytest.raises(SweepError, match=r"chunk_points=1 cuts .* into 1,000,000 chunks"):
-        plan.chunk_shape(grid(10**6), 1)
-    assert plan.chunk_shape(grid(10**5), 1) == (1,)
+        chunking.chunk_shape(grid(10**6), 1)
+    assert chunking.chunk_shape(grid(10**5), 1) == (1,)
 
 
 def test_an_extension_has_no_more_chunks_than_a_file_system_lists() -> None:
-    plan.refuse_many_chunks((10**3, 200), (1, 2))
+    chunking.refuse_many_chunks((10**3, 200), (1, 2))
     with pytest.raises(SweepError, match=r"into 100,100 chunks, at most 100,0"):
-        plan.refuse_many_chunks((1001, 200), (1, 2))
+        chunking.refuse_many_chunks((1001, 200), (1, 2))
 
 
 def test_variants_hold_chunk_by_chunk() -> None:
@@ -208,11 +208,11 @@ def test_variants_hold_chunk_by_chunk() -> None:
         Variant(name="one_of_both", parameters=("stiffness", "base_acceleration")),
     )
     sweep = replace(sweep_over(stiffness), method=replace(EXACT, variants=variants))
-    held = [set(plan.points(sweep, c).variants) for c in plan.chunks((4,), (2,))]
+    held = [set(point_columns.points(sweep, c).variants) for c in chunking.chunks((4,), (2,))]
     always, here = {"no_damping", "no_shaking"}, {"one_stiffness", "one_of_both"}
     assert held == [always | here | {"no_spring"}, always | here]
-    (mixed,) = plan.chunks((4,), (4,))
-    assert set(plan.points(sweep, mixed).variants) == always
+    (mixed,) = chunking.chunks((4,), (4,))
+    assert set(point_columns.points(sweep, mixed).variants) == always
 
 
 SWEEP = sweep_over(linear("friction", 0.1, 0.5, 5), linear("base_acceleration", 1.0, 15.0, 3))
@@ -220,7 +220,7 @@ SWEEP = sweep_over(linear("friction", 0.1, 0.5, 5), linear("base_acceleration", 
 
 def test_the_fingerprint_of_a_sweep_never_changes() -> None:
     """Frozen: with another value every store made so far would be refused."""
-    assert plan.fingerprint(plan.recipe(SWEEP)) == (
+    assert recipes.fingerprint(recipes.recipe(SWEEP)) == (
         "742e9ffedc3592b9415ccb97f583b7cf866fab47d0761402bf96c4313bf39484"
     )
 
@@ -234,22 +234,22 @@ def test_the_fingerprint_does_not_see_how_a_sweep_was_written() -> None:
     )
     whole_numbers = Axis("friction", SWEEP.axes[0].columns, {"linspace": (0.1, 0.5, 5.0)})
     for same in (turned, replace(SWEEP, axes=(whole_numbers, SWEEP.axes[1]))):
-        assert plan.recipe(same) == plan.recipe(SWEEP)
+        assert recipes.recipe(same) == recipes.recipe(SWEEP)
     columns = {name: np.array([0.1, 0.2]) for name in ("friction", "base_acceleration")}
     point, swapped = (
         Axis("point", dict(each), {}) for each in (columns.items(), reversed(columns.items()))
     )
-    assert plan.recipe(sweep_over(point)) == plan.recipe(sweep_over(swapped))
+    assert recipes.recipe(sweep_over(point)) == recipes.recipe(sweep_over(swapped))
 
 
 def test_neutral_defaults_are_omitted_and_restored() -> None:
-    recipe = plan.recipe(SWEEP)
+    recipe = recipes.recipe(SWEEP)
     assert set(recipe["constants"]) == {
         "mass", "gravity", "angular_frequency", "window_start", "window_end"
     }  # fmt: skip
-    assert plan.from_recipe(recipe, _columns(SWEEP)).constants == SWEEP.constants
+    assert recipes.from_recipe(recipe, _columns(SWEEP)).constants == SWEEP.constants
     stiff = sweep_over(*SWEEP.axes, stiffness=3.0)
-    assert plan.from_recipe(plan.recipe(stiff), _columns(SWEEP)).constants == stiff.constants
+    assert recipes.from_recipe(recipes.recipe(stiff), _columns(SWEEP)).constants == stiff.constants
 
 
 def test_other_defaults_are_written_because_they_may_change() -> None:
@@ -257,12 +257,12 @@ def test_other_defaults_are_written_because_they_may_change() -> None:
     defaults = {p.name: p.default for p in method.parameters if p.default is not None}
     constants = SWEEP.constants | {"step": 1e-4, "tangential_stiffness": 1e6} | defaults
     sweep = replace(SWEEP, method=method, constants=constants)
-    recipe = plan.recipe(sweep)
+    recipe = recipes.recipe(sweep)
     assert defaults.keys() <= recipe["constants"].keys()
-    assert plan.recipe(plan.from_recipe(recipe, _columns(sweep))) == recipe
+    assert recipes.recipe(recipes.from_recipe(recipe, _columns(sweep))) == recipe
     del recipe["constants"]["tolerance"]
     with pytest.raises(SweepError, match="recipe lacks tolerance"):
-        plan.from_recipe(recipe, _columns(sweep))
+        recipes.from_recipe(recipe, _columns(sweep))
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_other_defaults_are_written_because_they_may_change() -> None:
     ],
 )
 def test_the_fingerprint_sees_everything_else(other: Sweep) -> None:
-    assert plan.fingerprint(plan.recipe(other)) != plan.fingerprint(plan.recipe(SWEEP))
+    assert recipes.fingerprint(recipes.recipe(other)) != recipes.fingerprint(recipes.recipe(SWEEP))
 
 
 @untimed
@@ -289,12 +289,12 @@ def test_the_fingerprint_sees_everything_else(other: Sweep) -> None:
 def test_a_recipe_gives_its_sweep_to_the_last_bit(mass: float, values: list[float]) -> None:
     axis = Axis("friction", {"friction": np.array(values)}, {"values": values})
     sweep = sweep_over(axis, mass=mass)
-    written = json.loads(json.dumps(plan.recipe(sweep)))
-    again = plan.from_recipe(written, _columns(sweep))
+    written = json.loads(json.dumps(recipes.recipe(sweep)))
+    again = recipes.from_recipe(written, _columns(sweep))
     assert again.constants == sweep.constants
     assert math.copysign(1.0, again.constants["mass"]) == math.copysign(1.0, mass)
     assert again.axes[0].recipe == {"values": values}
-    assert plan.recipe(again) == written
+    assert recipes.recipe(again) == written
     assert (again.model, again.method, again.outputs) == (MODEL, EXACT, sweep.outputs)
 
 
@@ -311,20 +311,20 @@ JSON = st.recursive(
 @untimed
 @given(JSON)
 def test_canonical_survives_json_and_plain(value: object) -> None:
-    written = json.loads(json.dumps(plan.canonical(value)))
-    assert written == plan.canonical(value) == plan.canonical(plan.plain(written))
+    written = json.loads(json.dumps(recipes.canonical(value)))
+    assert written == recipes.canonical(value) == recipes.canonical(recipes.plain(written))
 
 
 def test_numbers_of_all_types_are_written_the_same_way() -> None:
     numbers = [3, 3.0, np.float64(3), np.int32(3), np.float32(3)]
-    assert plan.canonical({"b": numbers, "a": np.array([3.0])}) == {
+    assert recipes.canonical({"b": numbers, "a": np.array([3.0])}) == {
         "a": [(3.0).hex()],
         "b": [(3.0).hex()] * 5,
     }
-    assert list(plan.canonical({"b": 1, "a": 2})) == ["a", "b"]
-    assert plan.canonical((True, None, "text")) == [True, None, "text"]
+    assert list(recipes.canonical({"b": 1, "a": 2})) == ["a", "b"]
+    assert recipes.canonical((True, None, "text")) == [True, None, "text"]
     with pytest.raises(TypeError, match="cannot be part of a recipe"):
-        plan.canonical(object())
+        recipes.canonical(object())
 
 
 @pytest.mark.parametrize(
@@ -341,17 +341,17 @@ def test_numbers_of_all_types_are_written_the_same_way() -> None:
 )
 def test_a_recipe_of_another_version_is_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(SweepError, match=message):
-        plan.from_recipe(plan.recipe(SWEEP) | change, _columns(SWEEP))
+        recipes.from_recipe(recipes.recipe(SWEEP) | change, _columns(SWEEP))
 
 
 def test_an_axis_that_this_version_does_not_know_is_refused() -> None:
     sweep = sweep_over(linear("frction", 0.1, 0.5, 5), friction=0.1)
     with pytest.raises(SweepError, match=r"no parameter 'frction'.* nearest is 'friction'"):
-        plan.from_recipe(plan.recipe(sweep), _columns(sweep))
+        recipes.from_recipe(recipes.recipe(sweep), _columns(sweep))
 
 
 def test_a_recipe_that_names_no_format_is_refused() -> None:
-    recipe = plan.recipe(SWEEP)
+    recipe = recipes.recipe(SWEEP)
     del recipe["format"]
     with pytest.raises(SweepError, match="recipe has format None, this version reads format 1"):
-        plan.from_recipe(recipe, _columns(SWEEP))
+        recipes.from_recipe(recipe, _columns(SWEEP))

@@ -22,13 +22,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import sweep
-from sweep import api, plan
+from sweep import api
 from sweep.backends import Backend, Computed, Stopped
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.engine import run
 from sweep.errors import StoreError
+from sweep.plan import chunking, point_columns
 from sweep.sampling.drawing import columns_of
 from sweep.spec import Points, Status, Sweep
 from sweep.statistics.partial import Kept, to_bytes
@@ -194,8 +195,8 @@ def test_no_point_leaves_a_device() -> None:
         twin = TwinDevice()
         document = {**sampled_long(points), "outputs": [*statistics], "reduce": statistics}
         whole = load(document, ["base_acceleration=15"]).sweep  # powers of a few octaves
-        chunk = plan.chunk_at((0,), whole.grid, whole.grid)
-        GpuBackend(twin, budget=1000).compute(whole, plan.points(whole, chunk))
+        chunk = chunking.chunk_at((0,), whole.grid, whole.grid)
+        GpuBackend(twin, budget=1000).compute(whole, point_columns.points(whole, chunk))
         return twin.sent
 
     without = [text for text in STATISTICS["wear_power"] if not text.startswith("quantile")]
@@ -244,7 +245,7 @@ def test_cells_that_a_kill_left_complete_are_completed(tmp_path: Path) -> None:
     results = in_stretches(kept)
     backend = CpuBackend()
     for chunk in results.pending():
-        piece = backend.compute(kept.sweep, plan.points(kept.sweep, chunk)).arrays
+        piece = backend.compute(kept.sweep, point_columns.points(kept.sweep, chunk)).arrays
         cell, number = chunk.index[:-1], chunk.index[-1]
         name = f"c.{cell[0]}.{cell[1]}/0.{number}"
         kept.pieces.put(name, to_bytes(piece))
@@ -389,11 +390,13 @@ def test_a_stopped_run_grows(tmp_path: Path) -> None:
     assert results.chunk_shape == (1, 1, 77)
     for chunk in results.pending():
         if chunk.index[:2] == (1, 0) or chunk.index in ((0, 0, 2), (0, 0, 0), (4, 1, 2)):
-            results.write(chunk, backend.compute(kept.sweep, plan.points(kept.sweep, chunk)).arrays)
+            results.write(
+                chunk, backend.compute(kept.sweep, point_columns.points(kept.sweep, chunk)).arrays
+            )
     longer = reduced(sample={**SWEEP["sample"], "points": 500})
     grown = Store.extend(path, load(longer).sweep, accept_revision=True)
     left = {chunk.index for chunk in in_stretches(grown).pending()}
-    every = {chunk.index for chunk in plan.chunks((5, 3, 500), (1, 1, 77))}
+    every = {chunk.index for chunk in chunking.chunks((5, 3, 500), (1, 1, 77))}
     assert every - left == {(0, 0, 0), (1, 0, 0), (1, 0, 1)}
     run(grown)
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
@@ -531,7 +534,7 @@ def test_stated_intervals_cover(statistic: str) -> None:
         recipe = {**axis.recipe, "seed": seed}
         axes = (replace(axis, recipe=recipe, columns=columns_of(recipe)),)
         drawn = replace(whole, reduction=replace(reduction, axes=axes))
-        points = plan.points(drawn, plan.chunk_at((0,), drawn.grid, drawn.grid))
+        points = point_columns.points(drawn, chunking.chunk_at((0,), drawn.grid, drawn.grid))
         found = Kept(reduction).statistics(backend.compute(drawn, points).arrays)
         for output in whole.outputs:
             pairs = zip(output.planes, right.get(output.name, ()), strict=False)

@@ -17,7 +17,7 @@ from sweep.config.quantities import first_outside, number, requirement
 from sweep.config.sweep_file import plain
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError
-from sweep.plan import model_of, table_of
+from sweep.plan.recipes import model_of, table_of
 from sweep.spec import Axis, Parameter, Sweep, Values
 from sweep.store import MemoryResults, open_results
 from sweep.wording import listed, nearest, shown

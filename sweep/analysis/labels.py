@@ -11,7 +11,7 @@ import numpy as np
 
 from sweep.analysis.scales import spans_decades
 from sweep.analysis.statistics import label_names
-from sweep.plan import model_in
+from sweep.plan.recipes import model_in
 from sweep.spec import Model, Parameter, Values, parameter_tables
 
 if TYPE_CHECKING:

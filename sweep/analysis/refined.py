@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sweep import wording
 from sweep.errors import SweepError
-from sweep.plan import plain
+from sweep.plan.recipes import plain
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
 from sweep.spec import LEVEL, Values
 

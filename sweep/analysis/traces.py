@@ -16,7 +16,7 @@ from sweep.analysis.labels import in_words, point_text, unit, with_unit
 from sweep.analysis.saving import save
 from sweep.analysis.slices import flag_names, is_flag
 from sweep.errors import SweepError
-from sweep.plan import model_in
+from sweep.plan.recipes import model_in
 from sweep.spec import Status, Values
 
 if TYPE_CHECKING:

@@ -119,7 +119,7 @@ def print_statuses(
 def sentences_of(dataset: xr.Dataset) -> dict[Status, str]:
     """What each status means for the results, and what to do; {} if the model is unknown."""
     from sweep.analysis.wear_over_years import NEGATIVE, wear_of
-    from sweep.plan import model_in
+    from sweep.plan.recipes import model_in
     from sweep.spec import Status
 
     model = model_in(dataset.attrs)
@@ -215,7 +215,7 @@ def look_command(store: str | Path, sweep: Sweep, counts: Mapping[Status, int]) 
 
 def _value_text(name: str, dataset: xr.Dataset) -> str:
     """A constant parameter; for a derived one the rule, with its value if that is constant."""
-    from sweep.plan import model_in
+    from sweep.plan.recipes import model_in
 
     value = float(dataset[name])
     model = model_in(dataset.attrs)

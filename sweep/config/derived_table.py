@@ -14,7 +14,7 @@ from sweep.config.schema import TopLevel
 from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
 from sweep.equations.parsing import ExpressionError
-from sweep.plan import derived_faults, derived_values
+from sweep.plan.derived_parameters import derived_faults, derived_values
 from sweep.spec import STRETCH, Axis, LongValues, Parameter, Sweep, Values
 from sweep.wording import listed, nearest, shown
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sweep.config.problems import UnreadableError
 from sweep.errors import MAX_FAULTS_SHOWN
-from sweep.plan import MAX_SWEEP_POINTS
+from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.wording import listed, nearest, shown
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from sweep.engine.ledger import Receipt, Results
 from sweep.engine.worker import RunState, Worker
 from sweep.errors import SweepError
 from sweep.options import LOCAL, RunOptions, consistent
-from sweep.plan import points
+from sweep.plan.point_columns import points
 from sweep.spec import Chunk, Task
 
 # Per GPU: two threads keep it busy, one computing while the other copies; more of them write.

@@ -13,7 +13,8 @@ from sweep.engine.crews import Crew, Notify, OpenBackend, needs_backend_here
 from sweep.engine.ledger import Summary
 from sweep.engine.loop import Report, own_chunks, run
 from sweep.errors import MachineError, StoreError
-from sweep.plan import chunk_at, chunk_shape, points, variant_sets, work_shape
+from sweep.plan.chunking import chunk_at, chunk_shape, work_shape
+from sweep.plan.point_columns import points, variant_sets
 from sweep.source import kernel_digest
 from sweep.spec import Points, Request, Status
 from sweep.store import Store, anything_at, is_in_memory

@@ -24,7 +24,7 @@ from sweep.engine.crews import (
 )
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
 from sweep.options import RunOptions, consistent
-from sweep.plan import chunk_counts, chunks
+from sweep.plan.chunking import chunk_counts, chunks
 from sweep.spec import Chunk, Task
 from sweep.store import InStretches, in_stretches
 

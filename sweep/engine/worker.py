@@ -20,7 +20,7 @@ from sweep import __version__
 from sweep.backends import Backend, Stopped
 from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
-from sweep.plan import points
+from sweep.plan.point_columns import points
 from sweep.spec import Chunk, Task
 from sweep.store import Store, in_stretches
 

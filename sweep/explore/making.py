@@ -14,7 +14,7 @@ from sweep.explore.html_file import document
 from sweep.explore.page_contents import contents
 from sweep.explore.preview import fitting
 from sweep.explore.subject import Subject
-from sweep.plan import model_in
+from sweep.plan.recipes import model_in
 from sweep.spec import Sweep
 from sweep.store import Store, open_results
 from sweep.store.derived_stores import BY

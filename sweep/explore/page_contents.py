@@ -21,7 +21,7 @@ from sweep.equations.expressions import Call, Expression, Name, Number, walk
 from sweep.explore.packing import packed, packed_values, plain
 from sweep.explore.subject import Columns, Subject, whole_size
 from sweep.explore.theory_borders import segments
-from sweep.plan import model_in
+from sweep.plan.recipes import model_in
 from sweep.source import kernel_digest, kernel_of
 from sweep.spec import POINT, Model, Output, Status, Sweep, planes
 from sweep.summary import coordinates

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
-from sweep.plan import canonical
+from sweep.plan.recipes import canonical
 from sweep.refine.mesh import Keys, Mesh, PointValues, halved, is_geometric
 from sweep.spec import POINT, Axis, Refinement, Status, Sweep, Values
 

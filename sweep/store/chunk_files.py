@@ -10,7 +10,7 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import memory_error
-from sweep.plan import chunks_at
+from sweep.plan.chunking import chunks_at
 from sweep.spec import Chunk, Status
 from sweep.store import damage, faults
 from sweep.store.files import Files

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 import zarr
 
-from sweep.plan import chunk_counts
+from sweep.plan.chunking import chunk_counts
 from sweep.spec import STRETCH, Sweep, Values
 from sweep.statistics.reduction import Reduction
 from sweep.store import layout, listing

@@ -14,7 +14,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.equations.derived import in_order, inputs, value_of
-from sweep.plan import derived_dimensions, derived_values, model_in
+from sweep.plan.derived_parameters import derived_dimensions, derived_values
+from sweep.plan.recipes import model_in
 from sweep.spec import STRETCH, LongValues, Sweep, Values, parameter_tables
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.plan import canonical
+from sweep.plan.recipes import canonical
 from sweep.spec import STRETCH, Axis, LongValues, Sweep, Table, Values, is_array
 
 # NumPy's geomspace and exp differ in the last bits between processors; other values differ by more.

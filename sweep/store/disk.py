@@ -20,7 +20,7 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
-from sweep.plan import chunk_counts, chunk_shape
+from sweep.plan.chunking import chunk_counts, chunk_shape
 from sweep.source import kernel_digest
 from sweep.spec import STRETCH, Chunk, Status, Sweep
 from sweep.statistics.counts import STATUSES

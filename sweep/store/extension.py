@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sweep.errors import StoreError
-from sweep.plan import chunk_at, chunks, refuse_many_chunks
+from sweep.plan.chunking import chunk_at, chunks, refuse_many_chunks
 from sweep.spec import Axis, LongValues, Sweep, Values
 from sweep.store.creation import build
 from sweep.store.differences import differences, reduced_axes, unlike_values

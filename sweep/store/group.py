@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import zarr
 
-from sweep.plan import along_axes, fingerprint, from_recipe, model_of, plain
+from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.sampling.drawing import columns_of
 from sweep.spec import STRETCH, LongValues, Sweep, parameter_tables
 from sweep.store.coordinates import Stored

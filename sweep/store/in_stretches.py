@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import memory_error
-from sweep.plan import chunk_counts
+from sweep.plan.chunking import chunk_counts
 from sweep.spec import Chunk, Status, Sweep
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.partial import Kept, Partial, from_bytes, to_bytes

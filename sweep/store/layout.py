@@ -19,7 +19,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep import __version__
-from sweep.plan import fingerprint, outputs_in, recipe, work_shape
+from sweep.plan.chunking import work_shape
+from sweep.plan.recipes import fingerprint, outputs_in, recipe
 from sweep.spec import (
     DTYPES,
     LEVEL,

@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.plan import chunk_counts, chunk_shape, chunks, work_shape
+from sweep.plan.chunking import chunk_counts, chunk_shape, chunks, work_shape
 from sweep.spec import Chunk, Status, Sweep
 from sweep.store import layout
 from sweep.store.derived_coordinates import with_derived

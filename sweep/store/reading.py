@@ -16,7 +16,7 @@ from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing  # of which xarray's guide to backends uses what is used here
 
 from sweep.errors import StoreError, memory_error
-from sweep.plan import outputs_in
+from sweep.plan.recipes import outputs_in
 from sweep.spec import LEVEL, MISSING, STRETCH, Status
 from sweep.store import extension, faults
 from sweep.store.coordinates import (

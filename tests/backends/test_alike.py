@@ -12,7 +12,7 @@ from sweep.backends import alike, cpu
 from sweep.config import load
 from sweep.equations.derived import inputs
 from sweep.models import models
-from sweep.plan import points as points_of
+from sweep.plan.point_columns import points as points_of
 from sweep.spec import Chunk, Column, Method, Points
 from tests.points import case_of, methods
 

@@ -26,7 +26,7 @@ from sweep.backends.library import SLICE_SECONDS, ColumnStruct
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.models import impact_oscillator
 from sweep.models.friction_oscillator import MODEL
-from sweep.plan import points
+from sweep.plan.point_columns import points
 from sweep.shipped import kernels_folder
 from sweep.source import flat_text, kernel_of, kernel_text
 from sweep.spec import Chunk, Column, Points, Sweep, array_types

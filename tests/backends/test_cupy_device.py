@@ -24,7 +24,8 @@ from sweep.config import load
 from sweep.doctor import examine
 from sweep.engine import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError, MachineError
-from sweep.plan import chunk_at, points
+from sweep.plan.chunking import chunk_at
+from sweep.plan.point_columns import points
 from sweep.store import Store
 from tests.backends import cupy_twin
 from tests.backends.cupy_twin import MULTIPROCESSORS, THREADS_OF_ONE, CUDARuntimeError, Gpu, install

@@ -32,7 +32,7 @@ import psutil
 from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import Backend, open_backend
 from sweep.config import Request, load
-from sweep.plan import chunk_counts
+from sweep.plan.chunking import chunk_counts
 from sweep.store import Store
 from tests.benchmarks.record import Figure
 

@@ -21,7 +21,7 @@ from sweep.api import open_store, provenance, run_in_store, with_options
 from sweep.backends import open_backend
 from sweep.config import Request, load
 from sweep.engine import Summary, run
-from sweep.plan import points
+from sweep.plan.point_columns import points
 from sweep.store import MemoryResults
 from tests.benchmarks.record import Figure
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sweep.backends import cpu
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.config import load
-from sweep.plan import points
+from sweep.plan.point_columns import points
 from sweep.spec import Chunk, Column, Points, Sweep
 from tests.benchmarks.machine_limit import Limit, limit
 from tests.benchmarks.peers import exact_numba

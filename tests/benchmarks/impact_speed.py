@@ -15,7 +15,7 @@ import numpy as np
 
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.config import load
-from sweep.plan import points
+from sweep.plan.point_columns import points
 from sweep.spec import Chunk, Points, Sweep
 from tests.benchmarks.peers import impact_numba
 from tests.benchmarks.record import Figure

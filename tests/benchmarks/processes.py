@@ -20,7 +20,8 @@ from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import open_backend
 from sweep.config import Request
 from sweep.engine import Summary
-from sweep.plan import chunk_shape, chunks, points
+from sweep.plan.chunking import chunk_shape, chunks
+from sweep.plan.point_columns import points
 from sweep.spec import Chunk
 from tests.benchmarks.engine_share import CHUNK_POINTS, TWO, prepare, request_of
 from tests.benchmarks.record import Figure

@@ -21,7 +21,7 @@ from typing import Any
 from sweep.api import with_options
 from sweep.backends.cpu import CpuBackend
 from sweep.config import Request, load
-from sweep.plan import points
+from sweep.plan.point_columns import points
 from sweep.spec import Points, Sweep
 from sweep.statistics.partial import Kept
 from sweep.store import MemoryResults, in_stretches

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from sweep.api import provenance
 from sweep.backends import open_backend
-from sweep.plan import points
+from sweep.plan.point_columns import points
 from sweep.spec import Chunk
 from sweep.store import Store
 from sweep.store.durable import _reserve as reserve_room

@@ -19,7 +19,8 @@ from sweep.config import load
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
-from sweep.plan import chunk_at, chunk_shape, chunks, points, variant_sets
+from sweep.plan.chunking import chunk_at, chunk_shape, chunks
+from sweep.plan.point_columns import points, variant_sets
 from sweep.spec import Axis
 from sweep.store import Store
 

@@ -17,7 +17,7 @@ from scipy.stats import kstest, qmc
 import sweep
 from sweep.config import load
 from sweep.errors import ConfigError, StoreError
-from sweep.plan import fingerprint, recipe
+from sweep.plan.recipes import fingerprint, recipe
 from sweep.sampling.sequences import BLOCK, sequence
 from sweep.shipped import configs_folder
 from sweep.spec import Status, Sweep

@@ -22,7 +22,9 @@ from sweep.config import load
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast
 from sweep.options import RunOptions
-from sweep.plan import chunk_shape, chunks, fingerprint, points, recipe
+from sweep.plan.chunking import chunk_shape, chunks
+from sweep.plan.point_columns import points
+from sweep.plan.recipes import fingerprint, recipe
 from sweep.sampling import drawing, sequences
 from sweep.sampling.drawing import Drawn
 from sweep.sampling.sequences import MORE_BITS, sequence

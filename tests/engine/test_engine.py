@@ -25,7 +25,7 @@ from sweep.engine.ledger import Ledger, Receipt
 from sweep.engine.worker import RunState, Worker
 from sweep.models.friction_oscillator import MODEL
 from sweep.options import RunOptions
-from sweep.plan import points
+from sweep.plan.point_columns import points
 from sweep.spec import Axis, Chunk, Status, Sweep, Task
 from sweep.store import MemoryResults, Store
 from tests.points import compute

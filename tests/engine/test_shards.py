@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from sweep import api, plan
+from sweep import api
 from sweep.config import load
 from sweep.engine import failed_arrays
 from sweep.engine.ledger import of_shard
 from sweep.errors import StoreError
-from sweep.plan import chunk_counts, chunks
+from sweep.plan import chunking
+from sweep.plan.chunking import chunk_counts, chunks
 from sweep.spec import Status
 from sweep.store import Store
 from tests.command import Run
@@ -195,7 +196,7 @@ def test_a_shard_answers_for_its_own_failed_points_each_time(run: Run, tmp_path:
     (tmp_path / "map.toml").write_text(TOML)
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     store = Store.open("map.zarr")
-    chunk = plan.chunk_at((2, 0), store.sweep.shape, store.chunk_shape)
+    chunk = chunking.chunk_at((2, 0), store.sweep.shape, store.chunk_shape)
     store.write(chunk, failed_arrays(store.sweep, chunk))
     sentence = store.sweep.model.sentences[Status.failed]
     for _ in range(2):

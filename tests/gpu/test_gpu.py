@@ -26,7 +26,7 @@ from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend, check_sizes
 from sweep.backends.library import ColumnStruct
 from sweep.errors import CompileError, LostDeviceError, MachineError
-from sweep.plan import points
+from sweep.plan.point_columns import points
 from sweep.source import kernel_of
 from sweep.spec import Axis, Chunk
 from tests.command import environment, fresh_sweep_command
@@ -93,7 +93,7 @@ def test_the_bits_do_not_depend_on_batches(name: str) -> None:
 
 
 def test_the_columns_of_a_grid_are_read_correctly() -> None:
-    """In batches that begin anywhere, with the repeats and counts of sweep.plan."""
+    """In batches that begin anywhere, with the repeats and counts of `points`."""
     constants = {
         "mass": 1.0,
         "gravity": 10.0,

@@ -15,7 +15,9 @@ import sweep
 from sweep.backends.cpu import Target
 from sweep.config import load
 from sweep.errors import ConfigError, SweepError
-from sweep.plan import chunk_at, fingerprint, points, recipe
+from sweep.plan.chunking import chunk_at
+from sweep.plan.point_columns import points
+from sweep.plan.recipes import fingerprint, recipe
 from sweep.spec import Status
 from sweep.store import Store
 from tests.backends.same_bits import target_faults

@@ -12,7 +12,7 @@ import pytest
 import zarr
 from numpy.typing import NDArray
 
-from sweep import plan
+from sweep.plan import chunking
 from sweep.store import Store, encoding
 from tests.store.test_store import SWEEPS, create, results_of, tree
 from tests.store.test_store import finish as finish_store
@@ -113,7 +113,7 @@ def fill_by_zarr(store: Store) -> None:
     """Write the results with zarr alone."""
     for name in store.dataset().data_vars:
         array = zarr.open_array(store.path / name).with_config({"write_empty_chunks": True})
-        for chunk in plan.chunks(store.sweep.shape, store.chunk_shape):
+        for chunk in chunking.chunks(store.sweep.shape, store.chunk_shape):
             array[chunk.slices] = results_of(store.sweep, chunk)[name].reshape(chunk.shape)
 
 

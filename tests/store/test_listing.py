@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sweep import plan
+from sweep.plan import chunking
 from sweep.spec import Axis, Sweep
 from sweep.store import Store, listing
 from sweep.store.local import LocalFiles
@@ -37,7 +37,7 @@ def test_only_where_there_would_be_many_folders() -> None:
 def test_many_rows_are_files_side_by_side(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr", MANY_ROWS, 2)
     assert store.n_chunks == ROWS
-    every = list(plan.chunks(MANY_ROWS.shape, store.chunk_shape))
+    every = list(chunking.chunks(MANY_ROWS.shape, store.chunk_shape))
     assert store.pending() == every
     finish(store)
     status = {file.name for file in (store.path / "status").iterdir()}

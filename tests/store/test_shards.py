@@ -12,8 +12,8 @@ import pytest
 import xarray as xr
 import zarr
 
-from sweep import plan
 from sweep.errors import MachineError, StoreError
+from sweep.plan import chunking
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Axis, Status
 from sweep.store import Store, creation, open_results
 from tests.store.injected import fail_writing
@@ -43,7 +43,7 @@ def sharded(whole: Store, small_parts: None, tmp_path: Path) -> Store:
 
 def test_a_store_of_shards_holds_what_any_other_does(sharded: Store, whole: Store) -> None:
     assert sharded.chunk_shape == whole.chunk_shape == (4, 7)
-    assert sharded.pending() == list(plan.chunks(SWEEP.shape, (4, 7)))
+    assert sharded.pending() == list(chunking.chunks(SWEEP.shape, (4, 7)))
     finish(sharded)
     array = zarr.open_array(sharded.path / "wear_power", mode="r")
     assert (array.chunks, array.shards) == ((2, 7), (4, 7))
@@ -152,8 +152,8 @@ def test_only_files_of_more_than_10_5_chunks_are_shards() -> None:
     assert creation.parts_of_file((1, 3, 2**20)) == (1, 1, 2**20)
     assert creation.parts_of_file((1, 1_048_583)) == (1, 1_048_583)  # a prime: no even parts
     huge = sweep_over(linear("friction", 0.0, 1.0, 2**19), linear("mass", 1.0, 2.0, 2**19))
-    chunk = plan.chunk_shape(huge)
-    assert math.prod(plan.chunk_counts(huge.shape, chunk)) <= 10**5
+    chunk = chunking.chunk_shape(huge)
+    assert math.prod(chunking.chunk_counts(huge.shape, chunk)) <= 10**5
     assert math.prod(chunk) > math.prod(creation.parts_of_file(chunk)) == 2**20
 
 

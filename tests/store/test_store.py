@@ -15,8 +15,8 @@ import pytest
 import xarray as xr
 import zarr
 
-from sweep import plan
 from sweep.models.friction_oscillator import MODEL
+from sweep.plan import chunking, recipes
 from sweep.spec import Axis, Chunk, Status, Sweep
 from sweep.store import MemoryResults, Store, open_results
 from tests.test_plan import OUTPUTS, linear, sweep_over
@@ -144,7 +144,7 @@ def test_flags_and_attributes_say_what_they_mean(store: Store) -> None:
     }
     assert MODEL.sentences[Status.outside_validity] in dataset.status.attrs["comment"]
     assert dataset.attrs["Conventions"].startswith("CF-")
-    assert dataset.attrs["fingerprint"] == plan.fingerprint(plan.recipe(SWEEP))
+    assert dataset.attrs["fingerprint"] == recipes.fingerprint(recipes.recipe(SWEEP))
     assert dataset.attrs["compiler_flags"] == ["-O3"]
 
 
@@ -246,7 +246,7 @@ def test_a_store_opens_as_the_sweep_it_was_made_for(tmp_path: Path) -> None:
 
 def test_pending_shrinks_in_order_and_ignores_what_is_no_chunk(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr")
-    chunks = list(plan.chunks(SWEEP.shape, store.chunk_shape))
+    chunks = list(chunking.chunks(SWEEP.shape, store.chunk_shape))
     assert store.pending() == chunks
     assert len(chunks) == store.n_chunks == 3
     store.write(chunks[1], results_of(SWEEP, chunks[1]))

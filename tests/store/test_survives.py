@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from sweep import plan
 from sweep.errors import MachineError, StoreError
+from sweep.plan import chunking
 from sweep.spec import Chunk
 from sweep.store import Store, durable, scratch
 from tests.command import CHECKOUT, environment
@@ -143,7 +143,7 @@ def test_a_write_the_system_refuses_half_way_leaves_nothing_torn(tmp_path: Path)
     refused = create(tmp_path / "refused.zarr")
     with process(LIMITED_WRITER, refused.path, 150) as writer:
         assert writer.wait(timeout=20) == 0
-    assert refused.pending() == list(plan.chunks(SWEEP.shape, (4, 7)))
+    assert refused.pending() == list(chunking.chunks(SWEEP.shape, (4, 7)))
     for name, content in tree(refused.path).items():
         assert content == whole[name]
     finish(refused)

@@ -1,0 +1,1 @@
+"""What a run computes, by pure functions: chunks, the columns of their points, recipes."""

@@ -1,0 +1,117 @@
+"""The chunks of a sweep: how its grid is cut into blocks."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.errors import SweepError
+from sweep.spec import Chunk, Sweep
+
+CHUNKS_OF_A_RUN = 64  # target number, within the limits on the size of a chunk
+MAX_CHUNK_POINTS = 2**20
+MAX_CHUNKS = 10**5  # files per array that a file system lists quickly
+MAX_SWEEP_POINTS = MAX_CHUNKS * MAX_CHUNK_POINTS
+
+
+def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...]:
+    """The shape of a sweep's chunks: whole trailing dimensions, then a part of one, then ones.
+
+    It depends on the sweep alone. A chunk has 2**16 to 2**20 points, fewer for slow methods, more
+    only if there would be over 10**5 chunks; a smaller grid is one chunk. Where an output has
+    several values at each point, these count instead of the points. With `chunk_points`, it is the
+    smallest such block with at least that many points. Raises SweepError if `chunk_points`
+    is below 1 or makes more than 10**5 chunks.
+    """
+    return work_shape(sweep, chunk_points)[: len(sweep.shape)]
+
+
+def work_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...]:
+    """The shape of the blocks of the sweep's grid that are computed at once.
+
+    They are its chunks. With a reduction, points of a cell are the last dimension; a block is some
+    cells with all of their points, or a stretch of the points of one cell.
+    """
+    block = _work_block(sweep, chunk_points)
+    if sweep.reduction is None or block[-1] == sweep.reduction.size:
+        return block
+    unit = sweep.reduction.unit
+    return (*block[:-1], min(-(-block[-1] // unit) * unit, sweep.reduction.size))
+
+
+def chunk_counts(shape: Sequence[int], chunk_shape: Sequence[int]) -> tuple[int, ...]:
+    """The number of chunks along each dimension."""
+    return tuple(-(-size // step) for size, step in zip(shape, chunk_shape, strict=True))
+
+
+def chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> Iterator[Chunk]:
+    """All chunks of a grid, in C order of their index; together they hold every point once."""
+    for index in itertools.product(*map(range, chunk_counts(shape, chunk_shape))):
+        yield chunk_at(index, shape, chunk_shape)
+
+
+def chunk_at(index: tuple[int, ...], shape: Sequence[int], chunk_shape: Sequence[int]) -> Chunk:
+    """The chunk at an index of the grid of chunks; the last along a dimension can be smaller."""
+    start = tuple([i * step for i, step in zip(index, chunk_shape, strict=True)])
+    ends = zip(start, chunk_shape, shape, strict=True)
+    return Chunk(index, start, tuple([min(step, size - a) for a, step, size in ends]))
+
+
+def chunks_at(
+    indices: NDArray[np.intp], shape: Sequence[int], chunk_shape: Sequence[int]
+) -> list[Chunk]:
+    """The chunks at many indices, one per row, like `chunk_at` but faster: 0.1 s for 10**5."""
+    if not chunk_shape:
+        return [chunk_at((), shape, chunk_shape)] * len(indices)
+    step = np.array(chunk_shape, np.intp)
+    starts = indices * step
+    shapes = np.minimum(step, np.array(shape, np.intp) - starts)
+    rows = (zip(*each.T.tolist(), strict=True) for each in (indices, starts, shapes))
+    return list(map(Chunk, *rows))
+
+
+def refuse_many_chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> None:
+    """Raise SweepError if a grid has more chunks than file systems list quickly."""
+    count = math.prod(chunk_counts(shape, chunk_shape))
+    if count > MAX_CHUNKS:
+        raise SweepError(
+            f"chunks of {math.prod(chunk_shape):,} points cut {math.prod(shape):,} points into "
+            f"{count:,} chunks, at most {MAX_CHUNKS:,} are allowed; use a separate store"
+        )
+
+
+def _work_block(sweep: Sweep, chunk_points: int | None) -> tuple[int, ...]:
+    if chunk_points is not None:
+        return _requested_block(sweep.grid, chunk_points)
+    target = 1 << max(0, (sweep.n_points // CHUNKS_OF_A_RUN).bit_length() - 1)  # a power of two
+    # A block of at least n points can have up to 2 n, hence half the largest chunk.
+    values = max((output.values for output in sweep.of_points.outputs), default=0) or 1
+    target = min(max(target, sweep.method.least_chunk), MAX_CHUNK_POINTS // 2 // values)
+    while math.prod(chunk_counts(sweep.grid, _block(sweep.grid, target))) > MAX_CHUNKS:
+        target *= 2
+    return _block(sweep.grid, target)
+
+
+def _requested_block(shape: tuple[int, ...], chunk_points: int) -> tuple[int, ...]:
+    if chunk_points < 1:
+        raise SweepError(f"chunk_points={chunk_points!r}: give at least 1")
+    block = _block(shape, chunk_points)
+    count = math.prod(chunk_counts(shape, block))
+    if count > MAX_CHUNKS:
+        raise SweepError(
+            f"chunk_points={chunk_points!r} cuts {math.prod(shape):,} points into {count:,} "
+            f"chunks, at most {MAX_CHUNKS:,} are allowed; omit it, or give a larger number"
+        )
+    return block
+
+
+def _block(shape: tuple[int, ...], target: int) -> tuple[int, ...]:
+    """The smallest block of at least `target` points that is contiguous in C order."""
+    block: list[int] = []
+    for size in reversed(shape):
+        block.append(min(size, max(1, -(-target // math.prod(block)))))
+    return tuple(reversed(block))

@@ -1,0 +1,121 @@
+"""The parameters of a chunk's points as columns, and which variants of a method hold there.
+
+Parameter values are only sliced and compared here. Code added here must restrict itself to + − × ÷
+√ on them, because other functions give different bits on different machines.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.errors import SweepError
+from sweep.plan.chunking import work_shape
+from sweep.plan.derived_parameters import derived_faults, derived_values
+from sweep.spec import Axis, Chunk, Column, Points, Sweep, Values, Variant
+
+
+def points(sweep: Sweep, chunk: Chunk) -> Points:
+    """All parameters of the sweep at the points of a chunk of its grid, in C order."""
+    if (reduction := sweep.reduction) is not None:  # the same for the points of a cell as one axis
+        first, count = chunk.start[-1], chunk.shape[-1]
+        cell = Axis("points", _columns_of_cell(reduction.axes, first, count), {})
+        flat = replace(sweep.of_points, axes=(*sweep.axes, cell))
+        found = points(flat, replace(chunk, start=(*chunk.start[:-1], 0)))
+        return replace(found, cells=math.prod(chunk.shape[:-1]), first=first)
+    columns = _constant_columns(sweep)
+    for dimension, axis in enumerate(sweep.axes):
+        repeat = math.prod(chunk.shape[dimension + 1 :])
+        for name, values in axis.columns.items():
+            part = np.ascontiguousarray(values[chunk.slices[dimension]], dtype=np.float64)
+            columns[name] = Column(part, repeat)
+    derived = derived_values(sweep, chunk.slices)
+    if faults := derived_faults(sweep, derived):
+        raise SweepError("; ".join(f"[derived] {name}: {why}" for name, why in faults.items()))
+    columns |= {name: _column(values, chunk.shape) for name, values in derived.items()}
+    columns |= {n: Column(np.array([value])) for n, value in sweep.replaced_by_table.items()}
+    return Points(
+        n_points=chunk.n_points,
+        columns={parameter.name: columns[parameter.name] for parameter in sweep.parameters},
+        variants=tuple(v.name for v in _variants(sweep) if _holds(v, columns)),
+    )
+
+
+def variant_sets(sweep: Sweep, chunk_shape: Sequence[int]) -> list[tuple[str, ...]]:
+    """The distinct sets of variants that hold in the chunks of a sweep."""
+    if sweep.reduction is not None:
+        steps = [axis.size for axis in sweep.reduction.axes]
+        if len(steps) == 1:
+            steps = [work_shape(sweep)[-1]]
+        return variant_sets(sweep.of_points, (*chunk_shape, *steps))
+    variants = _variants(sweep)
+    constants = _constant_columns(sweep)
+    relevant = {name for variant in variants for name in variant.parameters}
+    held = [{tuple(_holds(variant, constants) for variant in variants)}]
+    for axis, step in zip(sweep.axes, chunk_shape, strict=True):
+        parts = (
+            {
+                name: Column(values[start : start + step])
+                for name, values in axis.columns.items()
+                if name in relevant
+            }
+            for start in range(0, axis.size, step)
+        )
+        held.append({tuple(_holds(variant, part) for variant in variants) for part in parts})
+    sets = {tuple(map(all, zip(*each, strict=True))) for each in itertools.product(*held)}
+    return [
+        tuple(v.name for v, there in zip(variants, each, strict=True) if there)
+        for each in sorted(sets)
+    ]
+
+
+def _columns_of_cell(axes: Sequence[Axis], first: int, count: int) -> dict[str, Values]:
+    """The parameters along axes at `count` points of their grid, in C order."""
+    columns: dict[str, Values] = {}
+    for dimension, axis in enumerate(axes):
+        repeat = math.prod(other.size for other in axes[dimension + 1 :])
+        low, high = first // repeat, -(-(first + count) // repeat)
+        for name, values in axis.columns.items():
+            if high - low <= axis.size and high <= axis.size:  # a stretch of the axis
+                part = np.asarray(values[low:high], np.float64)
+            else:
+                part = np.asarray(values[:], np.float64)[np.arange(low, high) % axis.size]
+            if repeat > 1:
+                part = np.repeat(part, repeat)[first - low * repeat :][:count]
+            columns[name] = part
+    return columns
+
+
+def _constant_columns(sweep: Sweep) -> dict[str, Column]:
+    """The constants as doubles, which defaults of whole numbers need not be."""
+    return {n: Column(np.array([value], np.float64)) for n, value in sweep.constants.items()}
+
+
+def _column(values: NDArray[np.float64], shape: Sequence[int]) -> Column:
+    """A parameter in a chunk of this shape; the array has size 1 where its values do not vary."""
+    varied = [d for d, size in enumerate(values.shape) if size > 1]
+    if not varied:
+        return Column(values.reshape(1))
+    first, last = varied[0], varied[-1] + 1
+    block = np.broadcast_to(
+        values, (*values.shape[:first], *shape[first:last], *values.shape[last:])
+    )
+    return Column(np.ascontiguousarray(block).ravel(), math.prod(shape[last:]))
+
+
+def _variants(sweep: Sweep) -> list[Variant]:
+    """The method's variants, without those that depend on derived parameters."""
+    return [v for v in sweep.method.variants if sweep.derived.keys().isdisjoint(v.parameters)]
+
+
+def _holds(variant: Variant, columns: Mapping[str, Column]) -> bool:
+    held = (columns[name].values for name in variant.parameters if name in columns)
+    return all(
+        bool(np.all(values == (values[0] if variant.value is None else variant.value)))
+        for values in held
+    )

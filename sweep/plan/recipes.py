@@ -1,0 +1,284 @@
+"""The recipe of a sweep, its fingerprint, and the way back to the sweep."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, SupportsFloat, TypeVar, cast
+
+import numpy as np
+
+from sweep.errors import SweepError
+from sweep.installed import installed_model
+from sweep.models import models
+from sweep.spec import (
+    LEVEL,
+    Axis,
+    LongValues,
+    Model,
+    Output,
+    Parameter,
+    Sweep,
+    Table,
+    inputs_of,
+    parameters_of,
+)
+from sweep.statistics.outputs import statistic_outputs
+from sweep.statistics.reduction import Reduction
+
+Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
+Named = TypeVar("Named")
+RECIPE_FORMAT = 1
+
+
+def recipe(sweep: Sweep) -> Recipe:
+    """A canonical description of what a sweep computes, JSON-able; equal for equivalent sweeps.
+
+    Numbers are float.hex(). Neutral defaults are omitted, so that a parameter added by a later
+    version changes no fingerprint. The revision of the method is omitted too; it is compared
+    separately.
+    """
+    neutral = {p.name: p.default for p in sweep.parameters if p.neutral}
+    constants = {n: v for n, v in sorted(sweep.constants.items()) if neutral.get(n) != v}
+    requested = {output.name for output in sweep.of_points.outputs}
+    axes = _axis_recipes(sweep.axes)
+    return {
+        "format": RECIPE_FORMAT,
+        "model": sweep.model.name,
+        "method": sweep.method.name,
+        "parameter_set": sweep.parameter_set.name,
+        "constants": canonical(constants),
+        "axes": axes,
+        "outputs": [output.name for output in sweep.model.outputs if output.name in requested],
+        "dtype": sweep.dtype,
+        **({"equations": sweep.model.text} if sweep.model.text else {}),
+        **({"derived": dict(sweep.derived)} if sweep.derived else {}),
+        **({"table": _table_recipe(sweep.table)} if sweep.table else {}),
+        **({"reduce": _reduction_recipe(sweep.reduction)} if sweep.reduction else {}),
+    }
+
+
+def fingerprint(recipe: Mapping[str, Any]) -> str:
+    """The SHA-256 of a recipe, in hexadecimal."""
+    text = json.dumps(recipe, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Sweep:
+    """The sweep of a recipe, from the values of the parameters that `along_axes` names.
+
+    The method is that of the current table, whatever its revision. Raises SweepError if this
+    version cannot compute the recipe.
+    """
+    if recipe.get("format") != RECIPE_FORMAT:
+        raise SweepError(
+            f"the recipe has format {recipe.get('format')!r}, this version reads format "
+            f"{RECIPE_FORMAT}; use the version that wrote it"
+        )
+    model = model_of(recipe)
+    method = _called("method", recipe["method"], {m.name: m for m in model.methods})
+    sets = {s.name: s for s in model.parameter_sets}
+    parameter_set = _called("parameter set", recipe["parameter_set"], sets)
+    axes = tuple(_axis(axis, axis_columns) for axis in recipe["axes"])
+    reduction = reduction_of(recipe, model, axis_columns)
+    parameters = parameters_of(model, parameter_set, method)
+    known = inputs_of(model, parameter_set, method)
+    derived: dict[str, str] = recipe.get("derived", {})
+    on_axes = (*axes, *(reduction.axes if reduction else ()))
+    return Sweep(
+        model=model,
+        method=method,
+        parameter_set=parameter_set,
+        constants=_constants(parameters, known, plain(recipe["constants"]), on_axes, derived),
+        axes=axes,
+        outputs=outputs_of(recipe, model),
+        dtype=recipe["dtype"],
+        derived=derived,
+        table=table_of(recipe),
+        reduction=reduction,
+    )
+
+
+def reduction_of(
+    recipe: Mapping[str, Any], model: Model, axis_columns: Mapping[str, LongValues]
+) -> Reduction | None:
+    """The reduction of a recipe, with the columns of its axes."""
+    if "reduce" not in recipe:
+        return None
+    reduce = recipe["reduce"]
+    return Reduction(
+        axes=tuple(_axis(axis, axis_columns) for axis in reduce["axes"]),
+        outputs=_outputs(recipe, model),
+        statistics={name: tuple(texts) for name, texts in reduce["statistics"].items()},
+        exact_quantiles=reduce["exact_quantiles"],
+    )
+
+
+def outputs_of(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
+    """The outputs of a recipe's sweep: those of the model, or statistics of them."""
+    if "reduce" not in recipe:
+        return _outputs(recipe, model)
+    names = [name for axis in recipe["reduce"]["axes"] for name in axis["parameters"]]
+    reduction = reduction_of(recipe, model, dict.fromkeys(names, np.empty(0)))
+    return statistic_outputs(reduction) if reduction else ()
+
+
+def model_of(recipe: Mapping[str, Any]) -> Model:
+    """The model of a recipe: shipped, installed, or of its equations. SweepError if unknown."""
+    if text := recipe.get("equations"):
+        from sweep.equations.model import model_of_text
+
+        return model_of_text(text)
+    name = recipe["model"]
+    if name not in models() and (model := installed_model(name)):
+        return model
+    return _called("model", name, models(), "; if it is that of a package, install the package")
+
+
+def model_in(attributes: Mapping[str, Any]) -> Model | None:
+    """The model that a Dataset's attributes name; None if this version does not have it."""
+    recipe = json.loads(str(attributes.get("recipe", "{}")))
+    equations = {"equations": attributes["equations"]} if "equations" in attributes else {}
+    try:
+        return model_of({"model": str(attributes.get("model")), **recipe, **equations})
+    except SweepError:
+        return None
+
+
+def outputs_in(attributes: Mapping[str, Any]) -> tuple[Output, ...]:
+    """The outputs of a Dataset with these attributes; none if this version has not the model."""
+    model = model_in(attributes)
+    return outputs_of(json.loads(attributes["recipe"]), model) if model else ()
+
+
+def along_axes(recipe: Mapping[str, Any]) -> list[str]:
+    """The parameters along the axes of a recipe, and the levels of refined points."""
+    names = [name for axis in recipe["axes"] for name in axis["parameters"]]
+    return [*names, *(LEVEL for axis in recipe["axes"] if _is_refined(axis))]
+
+
+def table_of(recipe: Mapping[str, Any]) -> Table | None:
+    """The table of the excitation of a recipe's sweep, if it has one."""
+    if "table" not in recipe:
+        return None
+    stored = recipe["table"]
+    return Table(_unpacked(stored["times"]), _unpacked(stored["values"]), stored["interpolation"])
+
+
+def canonical(value: object) -> Any:
+    """A value that JSON holds without loss: numbers as float.hex(), mappings sorted by key."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, object]", value)
+        return {key: canonical(entries[key]) for key in sorted(entries)}
+    if isinstance(value, Iterable):
+        return [canonical(item) for item in cast("Iterable[object]", value)]
+    if isinstance(value, SupportsFloat):
+        return float(value).hex()
+    raise TypeError(f"{value!r} cannot be part of a recipe")
+
+
+def plain(value: object) -> Any:
+    """The inverse of `canonical`; every number becomes a float."""
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, object]", value)
+        return {key: plain(entry) for key, entry in entries.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in cast("list[object]", value)]
+    if isinstance(value, str):
+        return _number(value)
+    return value
+
+
+def _axis_recipes(axes: Iterable[Axis]) -> list[Recipe]:
+    return [
+        {"name": axis.name, "parameters": sorted(axis.columns), "recipe": canonical(axis.recipe)}
+        for axis in axes
+    ]
+
+
+def _table_recipe(table: Table) -> Recipe:
+    return {
+        "interpolation": table.interpolation,
+        "times": _packed(table.times),
+        "values": _packed(table.values),
+    }
+
+
+def _reduction_recipe(reduction: Reduction) -> Recipe:
+    return {
+        "axes": _axis_recipes(reduction.axes),
+        "statistics": canonical(reduction.statistics),
+        "exact_quantiles": reduction.exact_quantiles,
+    }
+
+
+def _packed(numbers: Sequence[float]) -> str:
+    return base64.b64encode(np.array(numbers, "<f8").tobytes()).decode("ascii")
+
+
+def _unpacked(text: str) -> tuple[float, ...]:
+    return tuple(np.frombuffer(base64.b64decode(text), "<f8").tolist())
+
+
+def _outputs(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
+    outputs = {output.name: output for output in model.outputs}
+    return tuple(_called("output", name, outputs) for name in recipe["outputs"])
+
+
+def _axis(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Axis:
+    columns = {name: axis_columns[name] for name in recipe["parameters"]}
+    levels = axis_columns[LEVEL][:].astype(np.uint8) if _is_refined(recipe) else None
+    return Axis(recipe["name"], columns, plain(recipe["recipe"]), levels)
+
+
+def _is_refined(axis_recipe: Mapping[str, Any]) -> bool:
+    """Like `Axis.is_refined`."""
+    return "refine" in axis_recipe["recipe"]
+
+
+def _constants(
+    parameters: Iterable[Parameter],
+    known: Iterable[Parameter],
+    values: Mapping[str, float],
+    axes: Iterable[Axis],
+    derived: Iterable[str],
+) -> dict[str, float]:
+    """The values with neutral defaults filled in, in the order of those known."""
+    on_axes = {*derived, *(name for axis in axes for name in axis.columns)}
+    neutral = {p.name: p.default for p in parameters if p.neutral and p.default is not None}
+    constants = neutral | dict(values)
+    names = {parameter.name: parameter.name for parameter in known}
+    for name in (*values, *on_axes):
+        _called("parameter", name, names)
+    given = {*constants, *on_axes}
+    missing = [parameter.name for parameter in parameters if parameter.name not in given]
+    if missing:
+        raise SweepError(
+            f"the recipe lacks {', '.join(missing)}, which this version needs; use the version "
+            "that wrote it"
+        )
+    return {name: constants[name] for name in names if name in given - on_axes}
+
+
+def _called(kind: str, name: str, choices: Mapping[str, Named], cure: str = "") -> Named:
+    if name in choices:
+        return choices[name]
+    near = get_close_matches(name, choices, n=1)
+    hint = f"; the nearest is {near[0]!r}" if near else ""
+    raise SweepError(
+        f"this version has no {kind} {name!r}{hint} (it has {', '.join(choices)}){cure}"
+    )
+
+
+def _number(text: str) -> float | str:
+    """The float that `canonical` wrote as this text, or the text itself."""
+    try:
+        value = float.fromhex(text)
+    except ValueError:
+        return text
+    return value if value.hex() == text else text
