@@ -21,7 +21,7 @@ from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
 from sweep.refine.passes import run_in_memory, run_in_stores
-from sweep.spec import Request, Wear
+from sweep.request import Request, Wear
 from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
 from sweep.wording import shown
 

@@ -11,7 +11,8 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.spec import Method, Model, NotAllZero, Parameter, Status, Values, parameter_tables
+from sweep.spec import Method, Model, NotAllZero, Parameter, Status, parameter_tables
+from sweep.work import Values
 
 # In a module of sweep.theory named after a model: by sentence, where the cause applies.
 Causes = Mapping[str, NDArray[np.bool_]]

@@ -32,8 +32,10 @@ from sweep.plan.chunking import chunk_at, chunk_counts, chunks, work_shape
 from sweep.plan.point_columns import points, variant_sets
 from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
-from sweep.spec import STRETCH, Axis, Chunk, Points, Request, Status, Sweep, array_types, is_array
+from sweep.request import STRETCH, Axis, Request, Sweep, is_array
+from sweep.spec import Status, array_types
 from sweep.store import anything_at, in_stretches, is_url, layout, stretches
+from sweep.work import Chunk, Points
 
 PROBE_SECONDS = 1.0
 MAX_PROBE_SECONDS = 10.0  # until the first few points are done

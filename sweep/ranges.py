@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from sweep.spec import Parameter, Values
+from sweep.spec import Parameter
+from sweep.work import Values
 
 
 def first_outside(values: Values, parameter: Parameter) -> int | None:

@@ -20,18 +20,9 @@ from sweep.equations.system_file import system_of_text
 from sweep.equations.tabulated import table_text
 from sweep.errors import SweepError
 from sweep.installed import header_folder
+from sweep.request import Sweep, Table
 from sweep.shipped import kernels_folder
-from sweep.spec import (
-    Method,
-    Model,
-    Output,
-    Parameter,
-    ParameterSet,
-    Status,
-    Sweep,
-    Table,
-    parameters_of,
-)
+from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status, parameters_of
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

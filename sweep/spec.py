@@ -1,4 +1,4 @@
-"""The vocabulary of the project as frozen data: models, sweeps, requests, chunks."""
+"""The table of a model as frozen data: parameters, methods, outputs, statuses."""
 
 from __future__ import annotations
 
@@ -6,37 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sweep.options import RunOptions
-
-if TYPE_CHECKING:
-    from sweep.statistics.reduction import Reduction
-
-Values = NDArray[np.float64]  # (n_values,)
-STRETCH = 2**20  # values along an axis that are in memory at once
-
-POINT = "point"  # the dimension of points that form no grid: samples and refined points
-LEVEL = "level"  # the name of the levels of refined points in results
-
-
-class LongValues(Protocol):
-    """Values of a parameter along an axis: an array, or a source of any stretch of them."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, part: slice, /) -> Values: ...
-
-
-def is_array(values: LongValues) -> bool:
-    """Whether all of the values are in memory."""
-    return isinstance(cast("object", values), np.ndarray)
-
-
-METHOD_KINDS = ("kernel", "array")
 MISSING_COUNT = -1  # int32 and int64 outputs of a point that is not ok
 MISSING_FLAG = 255  # uint8 outputs of a point that is not ok
 
@@ -131,18 +104,6 @@ class Substitute:
     def names(self) -> set[str]:
         """The parameters that are given."""
         return {parameter.name for parameter in self.parameters}
-
-
-Interpolation = Literal["linear", "cubic"]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A quantity over time: samples, between which it is linear or a natural cubic spline."""
-
-    times: tuple[float, ...]  # s, ascending
-    values: tuple[float, ...]  # in the unit of the parameter
-    interpolation: Interpolation = "linear"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,169 +276,3 @@ def parameter_tables(
 ) -> tuple[Model | ParameterSet | Substitute | Method, ...]:
     """Everything with parameters of a model, of any set."""
     return (model, *model.parameter_sets, *methods, *model.substitutes)
-
-
-@dataclass(frozen=True, eq=False)
-class Axis:
-    """One dimension of a sweep, and the values that one or more parameters take along it."""
-
-    name: str
-    columns: Mapping[str, LongValues]  # parameter name -> (size,)
-    recipe: Mapping[str, object]  # as requested: {"linspace": [0.5, 15.0, 1024]}
-    levels: NDArray[np.uint8] | None = None  # (size,) for refined points; 0: coarse grid
-
-    @property
-    def size(self) -> int:
-        return min(len(values) for values in self.columns.values())
-
-    @property
-    def is_refined(self) -> bool:
-        """Whether these are points of a refined grid, whose recipe has the refinement."""
-        return "refine" in self.recipe
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wear:
-    """What of wear over years is computed from the wear powers of a sweep; SI units."""
-
-    law: str
-    coefficients: Mapping[str, float]  # those given; without `coefficient` if it is uncertain
-    seconds: tuple[float, ...]  # time in service, ascending
-    power: str = "wear_power"  # the output
-    coefficient_at: Mapping[float, float] | None = None  # by level: its quantiles, if uncertain
-    geometry: str | None = None  # None: no depths
-    size: Mapping[str, float] = field(default_factory=dict[str, float])
-    small: bool = False  # by the formulas for shallow scars
-    limit: float | None = None  # m
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Sweep:
-    """What is computed: everything a result depends on, and nothing else."""
-
-    model: Model
-    method: Method
-    parameter_set: ParameterSet
-    constants: Mapping[str, float]  # every parameter that is on no axis, with defaults
-    axes: tuple[Axis, ...]
-    outputs: tuple[Output, ...]  # the requested ones; status is always stored
-    dtype: Literal["float64", "float32"] = "float64"  # of stored real outputs
-    # Parameters that are neither constants nor on axes: name -> expression of others.
-    derived: Mapping[str, str] = field(default_factory=dict[str, str])
-    table: Table | None = None  # of the model's excitation
-    reduction: Reduction | None = None  # the axes are then those of cells, outputs are statistics
-
-    @property
-    def of_points(self) -> Sweep:
-        """The sweep over all points, which are reduced to cells if there is a reduction."""
-        if self.reduction is None:
-            return self
-        axes = (*self.axes, *self.reduction.axes)
-        return replace(self, axes=axes, outputs=self.reduction.outputs, reduction=None)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(axis.size for axis in self.axes)
-
-    @property
-    def grid(self) -> tuple[int, ...]:
-        """The shape of what is computed: with a reduction, the points of a cell come last."""
-        return self.shape if self.reduction is None else (*self.shape, self.reduction.size)
-
-    @property
-    def dimensions(self) -> tuple[str, ...]:
-        return tuple(axis.name for axis in self.axes)
-
-    @property
-    def n_points(self) -> int:
-        """The number of computed points."""
-        return math.prod(self.grid)
-
-    @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """All parameters of the sweep, in the order of the kernel's struct."""
-        return parameters_of(self.model, self.parameter_set, self.method)
-
-    @property
-    def replaced_by_table(self) -> Mapping[str, float]:
-        """What the kernel gets for the parameters that a table replaces."""
-        excitation = self.model.excitation
-        return excitation.kernel if self.table is not None and excitation else {}
-
-    @property
-    def own_derived(self) -> dict[str, str]:
-        """What its sweep file has under [derived]: not what follows from substitutes."""
-        tables = [each.derived for each in self.model.substitutes]
-        return {n: t for n, t in self.derived.items() if all(e.get(n) != t for e in tables)}
-
-    @property
-    def inputs(self) -> tuple[Parameter, ...]:
-        """All parameters that it may give: the kernel's, then those of substitutes."""
-        return inputs_of(self.model, self.parameter_set, self.method)
-
-
-@dataclass(frozen=True)
-class Refinement:
-    """Where a grid is refined: a cell at whose edge points differ is halved along every axis.
-
-    Points differ in a flag, in status, or in another output by more than `tolerance` times its
-    range (greatest minus least) over the points of the grid that are ok.
-    """
-
-    outputs: tuple[str, ...]  # compared in addition to status
-    levels: int  # how often a cell may be halved
-    tolerance: float | None = None  # None: all outputs are flags
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """One block of a sweep's grid, and one chunk file of each stored array."""
-
-    index: tuple[int, ...]  # in the grid of chunks
-    start: tuple[int, ...]  # first point per dimension
-    shape: tuple[int, ...]  # points per dimension (fewer at the end of an axis)
-
-    @property
-    def n_points(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def slices(self) -> tuple[slice, ...]:
-        return tuple(slice(a, a + n) for a, n in zip(self.start, self.shape, strict=True))
-
-
-@dataclass(frozen=True)
-class Task:
-    """Adjacent chunks that one worker gets at once."""
-
-    chunks: tuple[Chunk, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A parameter in a chunk: the value of point i is values[(i // repeat) % len(values)]."""
-
-    values: Values
-    repeat: int = 1
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Points:
-    """The points that a backend computes, with each parameter of the sweep as a column."""
-
-    n_points: int
-    columns: Mapping[str, Column]  # parameter name -> column, in the order of Sweep.parameters
-    variants: tuple[str, ...] = ()  # names of the method's variants that apply here
-    cells: int = 0  # of a sweep with a reduction: a stretch of points of each cell follows another
-    first: int = 0  # the index in its cell of the first point of each stretch
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a user requests: a sweep, how to run it, and the name of its results."""
-
-    sweep: Sweep  # of a refined sweep, the coarse grid
-    options: RunOptions
-    name: str  # stem of the file; without a file, the name of the model
-    refinement: Refinement | None = None
-    wear: Wear | None = None

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError, SweepError
 from sweep.plan.recipes import model_in
-from sweep.spec import Status, Values, inputs_of
+from sweep.spec import Status, inputs_of
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.flow import Receipt, errors, flow, is_alive, latest_rate
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

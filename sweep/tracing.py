@@ -19,10 +19,12 @@ from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
+from sweep.request import STRETCH, Axis, Sweep
 from sweep.source import kernel_of
-from sweep.spec import DTYPES, MISSING, STRETCH, Axis, Model, Observable, Sweep, Values
+from sweep.spec import DTYPES, MISSING, Model, Observable
 from sweep.store import layout
 from sweep.wording import shown
+from sweep.work import Values
 
 PICTURES = (".png", ".pdf", ".svg")
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")

@@ -15,7 +15,7 @@ import numpy as np
 
 from sweep.backends.cpu import CpuBackend
 from sweep.source import kernel_of, kernel_text
-from sweep.spec import Column, Points
+from sweep.work import Column, Points
 from tests.points import Bits, Case, array_cases, cases
 
 FOLDER = Path(__file__).resolve().parents[1] / ".gpu_cases"

@@ -30,8 +30,9 @@ from sweep.forecast import forecast, forecast_of, probe
 from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points, variant_sets
+from sweep.request import Sweep
 from sweep.shipped import configs_folder
-from sweep.spec import Points, Sweep
+from sweep.work import Points
 from tests.command import Run, sweep_command
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")

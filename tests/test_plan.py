@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from sweep.errors import SweepError
 from sweep.models.friction_oscillator import EXACT, MODEL
 from sweep.plan import chunking, point_columns, recipes
-from sweep.spec import Axis, Chunk, Sweep, Variant
+from sweep.request import Axis, Sweep
+from sweep.spec import Variant
+from sweep.work import Chunk
 
 # How long an example takes says something of the machine and its load, nothing of what is tested.
 untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

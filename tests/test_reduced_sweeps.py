@@ -30,11 +30,13 @@ from sweep.config import load
 from sweep.engine import run
 from sweep.errors import StoreError
 from sweep.plan import chunking, point_columns
+from sweep.request import Sweep
 from sweep.sampling.drawing import columns_of
-from sweep.spec import Points, Status, Sweep
+from sweep.spec import Status
 from sweep.statistics.partial import Kept, to_bytes
 from sweep.store import MemoryResults, Store, in_stretches
 from sweep.summary import state
+from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
 from tests.forked import CHECKOUT, run_python

@@ -16,9 +16,10 @@ from sweep.analysis.saving import save
 from sweep.analysis.scales import evenly, scale
 from sweep.analysis.slices import Slice, cut, flag_names
 from sweep.errors import SweepError
-from sweep.spec import Status, Values
+from sweep.spec import Status
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

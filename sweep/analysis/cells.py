@@ -11,7 +11,7 @@ import numpy as np
 from sweep import wording
 from sweep.analysis.labels import quantity, values_of
 from sweep.errors import SweepError
-from sweep.spec import LEVEL, POINT
+from sweep.request import LEVEL, POINT
 
 if TYPE_CHECKING:
     import xarray as xr

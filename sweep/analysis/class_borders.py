@@ -13,7 +13,7 @@ from sweep.analysis.room import Region, place_for, region_in
 from sweep.analysis.scales import edges
 from sweep.analysis.slices import Slice, flag_names
 from sweep.causes import theory_of
-from sweep.spec import Values
+from sweep.work import Values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from sweep.analysis.scales import (
 )
 from sweep.analysis.slices import Slice
 from sweep.analysis.ticks import plain_ticks
-from sweep.spec import Values
+from sweep.work import Values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,9 +18,11 @@ from sweep.config.sweep_file import plain
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_of, table_of
-from sweep.spec import Axis, Parameter, Sweep, Values
+from sweep.request import Axis, Sweep
+from sweep.spec import Parameter
 from sweep.store import MemoryResults, open_results
 from sweep.wording import listed, nearest, shown
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

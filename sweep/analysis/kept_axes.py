@@ -10,7 +10,7 @@ from sweep import wording
 from sweep.analysis.cells import parameters_along
 from sweep.analysis.view import View
 from sweep.errors import SweepError
-from sweep.spec import POINT
+from sweep.request import POINT
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -12,7 +12,8 @@ import numpy as np
 from sweep.analysis.scales import spans_decades
 from sweep.analysis.statistics import label_names
 from sweep.plan.recipes import model_in
-from sweep.spec import Model, Parameter, Values, parameter_tables
+from sweep.spec import Model, Parameter, parameter_tables
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

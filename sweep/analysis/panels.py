@@ -24,7 +24,8 @@ from sweep.analysis.slices import Slice
 from sweep.analysis.statistics import draw_band, draw_bars
 from sweep.analysis.ticks import plain_ticks
 from sweep.errors import SweepError
-from sweep.spec import Status, Values
+from sweep.spec import Status
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -16,7 +16,8 @@ from sweep import wording
 from sweep.errors import SweepError
 from sweep.plan.recipes import plain
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
-from sweep.spec import LEVEL, Values
+from sweep.request import LEVEL
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sweep.analysis.slices import is_flag
 from sweep.errors import SweepError
-from sweep.spec import MISSING_FLAG, Status, Values, index_name
+from sweep.spec import MISSING_FLAG, Status, index_name
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -19,9 +19,11 @@ from sweep.analysis.labels import axis_label, unit, with_unit
 from sweep.analysis.scales import BESIDE_ZERO, evenly, spans_decades
 from sweep.analysis.slices import Slice, output_name
 from sweep.errors import SweepError
-from sweep.spec import POINT, Values, index_name
+from sweep.request import POINT
+from sweep.spec import index_name
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.wording import nearest as nearest_name
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

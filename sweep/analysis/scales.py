@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.spec import Values
+from sweep.work import Values
 
 LOG_DECADES = 3.0  # a positive output that spans more decades is drawn on a logarithmic scale
 MAX_UNEVENNESS_RATIO = 0.6  # unevenness of steps on a logarithmic scale over that on a linear one

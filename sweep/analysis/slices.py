@@ -25,8 +25,10 @@ from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
 from sweep.analysis.statistics import labels_of, with_codes
 from sweep.analysis.view import View, factor
 from sweep.errors import SweepError
-from sweep.spec import POINT, Status, Values, index_name
+from sweep.request import POINT
+from sweep.spec import Status, index_name
 from sweep.summary import blocks
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sweep.errors import SweepError
-from sweep.spec import Values
 from sweep.wording import nearest
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

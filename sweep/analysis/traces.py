@@ -17,7 +17,8 @@ from sweep.analysis.saving import save
 from sweep.analysis.slices import flag_names, is_flag
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_in
-from sweep.spec import Status, Values
+from sweep.spec import Status
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

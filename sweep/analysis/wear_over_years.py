@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from sweep.config import load_wear
 from sweep.config.wear_table import CARRIED, SHARES
 from sweep.errors import SweepError
-from sweep.spec import MISSING_FLAG, Status, Wear
+from sweep.request import Wear
+from sweep.spec import MISSING_FLAG, Status
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
 from sweep.theory.wear import YEAR, geometry_of, law_of

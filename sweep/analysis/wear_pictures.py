@@ -15,7 +15,8 @@ from sweep.analysis.scales import evenly
 from sweep.analysis.slices import cut
 from sweep.analysis.wear_over_years import STATES, wear_of
 from sweep.errors import SweepError
-from sweep.spec import MISSING_FLAG, POINT
+from sweep.request import POINT
+from sweep.spec import MISSING_FLAG
 from sweep.theory.wear import YEAR
 from sweep.wording import nearest
 

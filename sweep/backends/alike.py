@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.equations.derived import inputs, value_of
-from sweep.spec import Column, Method, Points
+from sweep.spec import Method
+from sweep.work import Column, Points
 
 Order = NDArray[np.intp]
 

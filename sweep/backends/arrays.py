@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from sweep.arrays import Array, ArrayMethod, array_method
 from sweep.backends.base import Computed, Stopped
-from sweep.spec import DTYPES, MISSING, Points, Status, Sweep, array_types
+from sweep.request import Sweep
+from sweep.spec import DTYPES, MISSING, Status, array_types
+from sweep.work import Points
 
 
 def compute_arrays(

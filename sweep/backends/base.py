@@ -10,7 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.spec import Points, Status, Sweep
+from sweep.request import Sweep
+from sweep.spec import Status
+from sweep.work import Points
 
 Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
 

@@ -21,7 +21,8 @@ from sweep.backends.base import Stopped
 from sweep.backends.device import GROUP, Memory, OutOfMemory, Program, Queue, request_type
 from sweep.backends.library import ColumnStruct
 from sweep.errors import DeviceError
-from sweep.spec import Output, Points, array_types
+from sweep.spec import Output, array_types
+from sweep.work import Points
 
 LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch
 GROWTH = 4  # factor of the work in a launch, after one shorter than LAUNCH_SECONDS/GROWTH

@@ -36,8 +36,10 @@ from sweep.backends.library import (
 )
 from sweep.backends.reduced import reduced
 from sweep.errors import CompileError
+from sweep.request import Sweep
 from sweep.source import Kernel, kernel_of, kernel_text
-from sweep.spec import Output, Points, Sweep, planes
+from sweep.spec import Output, planes
+from sweep.work import Points
 
 ENTRIES = (
     "tribosweep_state_bytes",

@@ -30,8 +30,9 @@ from sweep.backends.visible import (
     no_cupy,
 )
 from sweep.errors import CompileError, DeviceError, SweepError
+from sweep.request import Sweep
 from sweep.source import Kernel, flat_text, kernel_text
-from sweep.spec import Points, Sweep
+from sweep.work import Points
 
 QUEUES = 2  # while one computes, the other copies
 MAX_BATCH_BYTES = 1 << 32  # of a queue: no batch needs more

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from sweep.backends.base import Computed
 from sweep.backends.library import request_struct
+from sweep.request import Sweep
 from sweep.source import Kernel
-from sweep.spec import Points, Sweep
+from sweep.work import Points
 
 GROUP = 64  # items that are added before they enter the tree: tree_sum.h's group_size
 

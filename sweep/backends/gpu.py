@@ -14,8 +14,10 @@ from sweep.backends.device import Device, OutOfMemory, Sizes, request_type
 from sweep.backends.library import check_layout
 from sweep.backends.reduced import reduced
 from sweep.errors import DeviceError, LostDeviceError, SweepError
+from sweep.request import Sweep
 from sweep.source import Kernel, kernel_of
-from sweep.spec import Points, Sweep, array_types, planes
+from sweep.spec import array_types, planes
+from sweep.work import Points
 
 OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
 ITEMS_OF_A_THREAD = 4  # the items of a thread share the recurrence of the motion

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.base import Computed
-from sweep.spec import Points, Status, Sweep
+from sweep.request import Sweep
+from sweep.spec import Status
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.partial import Kept
+from sweep.work import Points
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from sweep.backends.library import (
 )
 from sweep.errors import SweepError
 from sweep.source import Kernel, kernel_text
-from sweep.spec import Values
+from sweep.work import Values
 
 MAX_STATES = 10**8  # items times moments
 MAX_EVENTS = 10**4  # that a trace has

@@ -13,7 +13,7 @@ from sweep.cli.stopping import Interruptible
 from sweep.options import RunKeywords
 
 if TYPE_CHECKING:
-    from sweep.spec import Request
+    from sweep.request import Request
 
 
 @app.command(

@@ -15,7 +15,8 @@ from sweep.wording import escaped
 if TYPE_CHECKING:
     import xarray as xr
 
-    from sweep.spec import Status, Sweep
+    from sweep.request import Sweep
+    from sweep.spec import Status
     from sweep.summary import Contents, Range
 
 WEIGHTING = {

@@ -19,7 +19,7 @@ from sweep.options import OPTIONS, RunKeywords
 
 if TYPE_CHECKING:
     from sweep.engine import OpenBackend, Progress
-    from sweep.spec import Request
+    from sweep.request import Request
 
 
 @app.command(

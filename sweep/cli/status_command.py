@@ -11,20 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sweep.cli.app import Json, StorePath, app, examples
-from sweep.cli.contents import (
-    counts_json,
-    look_command,
-    next_command,
-    print_errors,
-    print_statuses,
-)
+from sweep.cli.contents import counts_json, look_command, next_command, print_errors, print_statuses
 from sweep.cli.printing import counted, duration, print_json, rate, share
 from sweep.cli.progress_display import print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 
 if TYPE_CHECKING:
-    from sweep.spec import Sweep
+    from sweep.request import Sweep
     from sweep.store import Store
     from sweep.summary import State
 

@@ -16,7 +16,7 @@ from sweep.cli.stopping import Interruptible
 if TYPE_CHECKING:
     import xarray as xr
 
-    from sweep.spec import Sweep
+    from sweep.request import Sweep
 
 
 @app.command(

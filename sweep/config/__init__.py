@@ -17,7 +17,7 @@ from sweep.config.wear_table import wear_of
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.options import RunOptions
 from sweep.options import read as read_options
-from sweep.spec import Refinement, Request, Sweep, Wear
+from sweep.request import Refinement, Request, Sweep, Wear
 from sweep.wording import shown
 
 __all__ = ["Request", "checked_options", "load", "load_wear"]

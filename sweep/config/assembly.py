@@ -20,16 +20,8 @@ from sweep.config.schema import TopLevel
 from sweep.config.substitutes import given_twice, in_place_of, own_of, used, without_replaced
 from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
 from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
-from sweep.spec import (
-    Method,
-    Model,
-    NotAllZero,
-    Output,
-    Parameter,
-    ParameterSet,
-    Sweep,
-    parameter_tables,
-)
+from sweep.request import Sweep
+from sweep.spec import Method, Model, NotAllZero, Output, Parameter, ParameterSet, parameter_tables
 from sweep.wording import listed, nearest, shown
 
 

@@ -13,8 +13,10 @@ from sweep.config.columns import in_range, read_csv
 from sweep.config.problems import UnreadableError
 from sweep.config.quantities import refuse_outside
 from sweep.config.schema import AxisTable, only_form
-from sweep.spec import Axis, Parameter, Values
+from sweep.request import Axis
+from sweep.spec import Parameter
 from sweep.wording import shown
+from sweep.work import Values
 
 FORMS = ("linspace", "geomspace", "values", "file")
 MAX_AXIS_VALUES = 10**8  # 0.8 GB

@@ -11,8 +11,9 @@ import numpy as np
 
 from sweep.config.problems import UnreadableError
 from sweep.config.quantities import number, refuse_outside
-from sweep.spec import Parameter, Values
+from sweep.spec import Parameter
 from sweep.wording import nearest, shown
+from sweep.work import Values
 
 
 def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Values:

@@ -15,8 +15,10 @@ from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
 from sweep.equations.parsing import ExpressionError
 from sweep.plan.derived_parameters import derived_faults, derived_values
-from sweep.spec import STRETCH, Axis, LongValues, Parameter, Sweep, Values
+from sweep.request import STRETCH, Axis, LongValues, Sweep
+from sweep.spec import Parameter
 from sweep.wording import listed, nearest, shown
+from sweep.work import Values
 
 MAX_CHECKED = 2**22  # points at which derived values are checked in advance
 

@@ -15,7 +15,8 @@ from sweep.config.schema import ExcitationTable, TopLevel, checked, only_form
 from sweep.config.sweep_file import Document, is_table
 from sweep.equations.tabulated import table_fault
 from sweep.errors import Fault
-from sweep.spec import STRETCH, Axis, Excitation, Method, Model, Parameter, ParameterSet, Table
+from sweep.request import STRETCH, Axis, Table
+from sweep.spec import Excitation, Method, Model, Parameter, ParameterSet
 from sweep.wording import listed
 
 TIME = Parameter(name="time", symbol="t", unit="s", meaning="time of a sample")

@@ -11,7 +11,8 @@ from sweep.config.schema import AxisTable, TopLevel, checked
 from sweep.config.sweep_file import Document, has_several, is_table
 from sweep.equations.names import name_fault
 from sweep.plan.chunking import MAX_SWEEP_POINTS
-from sweep.spec import Axis, Output, Parameter
+from sweep.request import Axis
+from sweep.spec import Output, Parameter
 from sweep.wording import shown
 
 Raw = Mapping[str, object]

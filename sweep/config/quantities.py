@@ -12,9 +12,10 @@ from typing import Any
 from sweep.config.problems import UnreadableError
 from sweep.errors import SweepWarning
 from sweep.ranges import first_outside, requirement
-from sweep.spec import Parameter, Values
+from sweep.spec import Parameter
 from sweep.units import UNIT_PATTERN, UnknownUnitError, parse, registry
 from sweep.wording import shown
+from sweep.work import Values
 
 FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
 MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time

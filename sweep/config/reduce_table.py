@@ -9,7 +9,8 @@ from typing import cast
 from sweep.config.problems import Check, Problem, UnreadableError, in_table, readable
 from sweep.config.quantities import number
 from sweep.config.schema import ReduceTable, TopLevel, checked
-from sweep.spec import POINT, Axis, Output, Parameter, Sweep
+from sweep.request import POINT, Axis, Sweep
+from sweep.spec import Output, Parameter
 from sweep.statistics.outputs import OF_FLAGS, PLAIN, WITH_NUMBER, statistic_outputs
 from sweep.statistics.reduction import FOR_INDICES, Reduction
 from sweep.wording import listed, nearest, shown

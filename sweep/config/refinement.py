@@ -13,7 +13,8 @@ from sweep.config.schema import RefineTable, TopLevel, checked
 from sweep.config.sweep_file import has_several
 from sweep.refine.mesh import halved, is_geometric
 from sweep.refine.refiner import MAX_REFINED_POINTS
-from sweep.spec import POINT, Axis, Parameter, Refinement, Sweep
+from sweep.request import POINT, Axis, Refinement, Sweep
+from sweep.spec import Parameter
 from sweep.wording import listed, nearest, shown
 
 MAX_REFINED_AXES = 4  # a cell with more axes has too many neighbours

@@ -12,11 +12,13 @@ from sweep.config.problems import Check, Problem, UnreadableError, finished, in_
 from sweep.config.quantities import number, refuse_outside
 from sweep.config.schema import DistributionTable, SampleTable, checked, only_form
 from sweep.config.sweep_file import SAMPLE_KEYS, Document, is_table
+from sweep.request import POINT, Axis, LongValues, is_array
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role
 from sweep.sampling.drawing import SALTELLI, Drawn, columns_of
 from sweep.sampling.sequences import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS
-from sweep.spec import POINT, Axis, LongValues, Parameter, Values, is_array
+from sweep.spec import Parameter
 from sweep.wording import listed, nearest, shown
+from sweep.work import Values
 
 SEEDED = ("random", "latin_hypercube")  # without a seed, Sobol's sequence is not scrambled
 LEAST_SCRAMBLINGS = 8  # from which errors are estimated

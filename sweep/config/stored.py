@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sweep.errors import ConfigError, Fault
-from sweep.spec import POINT, Axis, Sweep
+from sweep.request import POINT, Axis, Sweep
 from sweep.statistics.reduction import FOR_INDICES, Reduction
 
 

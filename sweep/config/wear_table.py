@@ -12,8 +12,9 @@ from sweep.config.problems import Check, Problem, UnreadableError, in_table, rea
 from sweep.config.quantities import number, refuse_outside
 from sweep.config.sample import read_margin
 from sweep.config.schema import WearTable, checked
+from sweep.request import Sweep, Wear
 from sweep.sampling.distributions import DISTRIBUTIONS
-from sweep.spec import Parameter, Sweep, Wear
+from sweep.spec import Parameter
 from sweep.theory.wear import GEOMETRIES, LAWS, YEAR, Geometry, Law
 from sweep.theory.wear.geometries import SMALL
 from sweep.wording import listed, nearest, shown

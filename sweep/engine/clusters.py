@@ -32,19 +32,13 @@ from sweep.engine.crews import (
 )
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.plugins import SetLimit, Signals
-from sweep.engine.schedulers import (
-    FORKED,
-    connected,
-    dashboard,
-    local_cluster,
-    security_in_files,
-)
+from sweep.engine.schedulers import FORKED, connected, dashboard, local_cluster, security_in_files
 from sweep.engine.slurm import slurm_cluster
 from sweep.engine.worker import Job, begin, forget_run, retire_run, stop_run
 from sweep.errors import MachineError, SweepError
 from sweep.options import LOCAL, SLURM, RunOptions
-from sweep.spec import Chunk, Task
 from sweep.store import is_url
+from sweep.work import Chunk, Task
 
 LOOK_SECONDS = 1.0  # between two counts of the workers
 # Of free memory, a process keeps KEPT_BYTES; blocks from MAPPED_BYTES on are returned at once. No

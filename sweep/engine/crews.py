@@ -16,7 +16,7 @@ from sweep.engine.worker import RunState, Worker
 from sweep.errors import SweepError
 from sweep.options import LOCAL, RunOptions, consistent
 from sweep.plan.point_columns import points
-from sweep.spec import Chunk, Task
+from sweep.work import Chunk, Task
 
 # Per GPU: two threads keep it busy, one computing while the other copies; more of them write.
 MIN_GPU_THREADS, MAX_GPU_THREADS = 2, 4

@@ -15,9 +15,11 @@ from sweep.engine.loop import Report, own_chunks, run
 from sweep.errors import MachineError, StoreError
 from sweep.plan.chunking import chunk_at, chunk_shape, work_shape
 from sweep.plan.point_columns import points, variant_sets
+from sweep.request import Request
 from sweep.source import kernel_digest
-from sweep.spec import Points, Request, Status
+from sweep.spec import Status
 from sweep.store import Store, anything_at, is_in_memory
+from sweep.work import Points
 
 
 def open_store(request: Request, path: str | Path) -> Store:

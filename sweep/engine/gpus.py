@@ -27,7 +27,7 @@ from sweep.engine.schedulers import starting
 from sweep.engine.worker import Job, opened, state_of
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.options import RunOptions
-from sweep.spec import Task
+from sweep.work import Task
 
 MAX_FAULTS = 2  # in a row, before a GPU is given up: fewer than the attempts at a chunk
 DELIVERY_SECONDS = 0.5  # between a process's last result and its end

@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.spec import DTYPES, MISSING, Chunk, Status, Sweep, Task, planes
+from sweep.request import Sweep
+from sweep.spec import DTYPES, MISSING, Status, planes
 from sweep.statistics.partial import Kept
+from sweep.work import Chunk, Task
 
 TASKS_PER_WORKER = 2  # one running, one waiting
 TASK_SECONDS = 0.5  # target: short enough to stop soon, long enough to make handing over cheap

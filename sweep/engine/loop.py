@@ -25,8 +25,8 @@ from sweep.engine.crews import (
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
 from sweep.options import RunOptions, consistent
 from sweep.plan.chunking import chunk_counts, chunks
-from sweep.spec import Chunk, Task
 from sweep.store import InStretches, in_stretches
+from sweep.work import Chunk, Task
 
 REPORT_SECONDS = 0.25
 SILENT_SECONDS = 300.0  # without a finished chunk, before the user is notified

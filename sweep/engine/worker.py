@@ -21,8 +21,8 @@ from sweep.backends import Backend, Stopped
 from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
 from sweep.plan.point_columns import points
-from sweep.spec import Chunk, Task
 from sweep.store import Store, in_stretches
+from sweep.work import Chunk, Task
 
 
 class RunState:

@@ -20,7 +20,7 @@ from sweep.equations.expressions import (
     walk,
 )
 from sweep.equations.parsing import ExpressionError, parse
-from sweep.spec import Values
+from sweep.work import Values
 
 OPERATORS = ("+", "-", "*", "/", "**", "negative", "sqrt", "abs", "min", "max")
 CONVERSIONS = {"mdr_indentation": Signature(4, 4)}  # closed forms of sweep.theory

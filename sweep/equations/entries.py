@@ -11,8 +11,9 @@ from sweep.equations.names import name_fault
 from sweep.equations.system import Definition, Direction, Event, Mode, Signal, State
 from sweep.equations.tables import Table, near
 from sweep.equations.tabulated import table_fault
-from sweep.spec import Interpolation, Parameter
-from sweep.spec import Table as TimeTable
+from sweep.request import Interpolation
+from sweep.request import Table as TimeTable
+from sweep.spec import Parameter
 from sweep.wording import shown
 
 MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_MODES, MAX_EVENTS = 256, 32, 128, 16, 64

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sweep.equations.expressions import Expression
-from sweep.spec import Parameter, Table
+from sweep.request import Table
+from sweep.spec import Parameter
 
 FORMAT = 1  # of the files that this version reads
 PERIOD = "period"  # what `every` says for values at whole periods

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sweep.spec import Table
+from sweep.request import Table
 
 MAX_SAMPLES = 10**5
 

@@ -15,7 +15,7 @@ from sweep.explore.page_contents import contents
 from sweep.explore.preview import fitting
 from sweep.explore.subject import Subject
 from sweep.plan.recipes import model_in
-from sweep.spec import Sweep
+from sweep.request import Sweep
 from sweep.store import Store, open_results
 from sweep.store.derived_stores import BY
 from sweep.store.reading import settled

@@ -22,8 +22,9 @@ from sweep.explore.packing import packed, packed_values, plain
 from sweep.explore.subject import Columns, Subject, whole_size
 from sweep.explore.theory_borders import segments
 from sweep.plan.recipes import model_in
+from sweep.request import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
-from sweep.spec import POINT, Model, Output, Status, Sweep, planes
+from sweep.spec import Model, Output, Status, planes
 from sweep.summary import coordinates
 from sweep.wording import listed
 

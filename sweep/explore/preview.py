@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sweep.explore.packing import every, packed, packed_values, plain, shuffled
 from sweep.explore.page_contents import Subject, whole_size
-from sweep.spec import POINT, Status
+from sweep.request import POINT
+from sweep.spec import Status
 
 MAX_VALUES = 2**21  # of all outputs together, read at first
 SHRINK = 0.85  # the longest axis, until the page fits

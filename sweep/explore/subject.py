@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sweep.analysis.refined import axes_of, is_refined, on_grid
 from sweep.explore.packing import every
-from sweep.spec import POINT, Axis, LongValues, Sweep, is_array
+from sweep.request import POINT, Axis, LongValues, Sweep, is_array
 from sweep.statistics.reduction import Reduction
 
 MAX_AXIS_VALUES = 4096  # of an axis in the page

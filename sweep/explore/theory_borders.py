@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.analysis.class_borders import boundaries_of
 from sweep.explore.packing import packed, shuffled
-from sweep.spec import Sweep
+from sweep.request import Sweep
 
 Values = NDArray[np.float64]
 MAX_VALUES = 256  # of an axis on which a border is looked for

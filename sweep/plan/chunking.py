@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
-from sweep.spec import Chunk, Sweep
+from sweep.request import Sweep
+from sweep.work import Chunk
 
 CHUNKS_OF_A_RUN = 64  # target number, within the limits on the size of a chunk
 MAX_CHUNK_POINTS = 2**20

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.ranges import first_outside, requirement
-from sweep.spec import Sweep
+from sweep.request import Sweep
 
 
 def derived_values(

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from sweep.errors import SweepError
 from sweep.plan.chunking import work_shape
 from sweep.plan.derived_parameters import derived_faults, derived_values
-from sweep.spec import Axis, Chunk, Column, Points, Sweep, Values, Variant
+from sweep.request import Axis, Sweep
+from sweep.spec import Variant
+from sweep.work import Chunk, Column, Points, Values
 
 
 def points(sweep: Sweep, chunk: Chunk) -> Points:

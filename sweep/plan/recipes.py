@@ -14,18 +14,8 @@ import numpy as np
 from sweep.errors import SweepError
 from sweep.installed import installed_model
 from sweep.models import models
-from sweep.spec import (
-    LEVEL,
-    Axis,
-    LongValues,
-    Model,
-    Output,
-    Parameter,
-    Sweep,
-    Table,
-    inputs_of,
-    parameters_of,
-)
+from sweep.request import LEVEL, Axis, LongValues, Sweep, Table
+from sweep.spec import Model, Output, Parameter, inputs_of, parameters_of
 from sweep.statistics.outputs import statistic_outputs
 from sweep.statistics.reduction import Reduction
 

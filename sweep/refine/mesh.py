@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.spec import Values
+from sweep.work import Values
 
 Keys = NDArray[np.int64]  # (n,) ascending: flat indices of points in the lattice, or of cells
 Places = NDArray[np.int64]  # (n, n_axes)

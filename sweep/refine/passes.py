@@ -15,7 +15,8 @@ from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.errors import SweepError
 from sweep.options import RunOptions
 from sweep.refine.refiner import Arrays, Refiner, as_stored, is_outdated
-from sweep.spec import Request, Status, Sweep
+from sweep.request import Request, Sweep
+from sweep.spec import Status
 from sweep.store import MemoryResults, PassFolder, Store, anything_at
 
 Report = Callable[[Progress], None]

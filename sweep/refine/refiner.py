@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from sweep.errors import SweepError
 from sweep.plan.recipes import canonical
 from sweep.refine.mesh import Keys, Mesh, PointValues, halved, is_geometric
-from sweep.spec import POINT, Axis, Refinement, Status, Sweep, Values
+from sweep.request import POINT, Axis, Refinement, Sweep
+from sweep.spec import Status
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

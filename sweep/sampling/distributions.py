@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from sweep.sampling import elementary
-from sweep.spec import Values
+from sweep.work import Values
 
 # What an argument is: a value of the parameter within its range; any number, or one above 0, in
 # the parameter's unit; a plain number above 0.

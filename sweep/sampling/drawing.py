@@ -13,9 +13,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from sweep.request import STRETCH, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin
 from sweep.sampling.sequences import BLOCK, Saltelli, Sequence, sequence
-from sweep.spec import STRETCH, LongValues, Values
+from sweep.work import Values
 
 SALTELLI = "sobol_indices"  # the key of a recipe whose points are those for Sobol' indices
 

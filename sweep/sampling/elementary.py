@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from sweep.spec import Values
+from sweep.work import Values
 
 BLOCK = 2**13  # values computed at once, few enough for intermediate ones to stay in the cache
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10

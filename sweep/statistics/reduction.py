@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sweep.spec import Axis, Output
+from sweep.request import Axis
+from sweep.spec import Output
 
 FOR_INDICES = "sobol_indices"  # the key of a sample's recipe whose points are in rows
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from sweep.errors import memory_error
 from sweep.plan.chunking import chunks_at
-from sweep.spec import Chunk, Status
+from sweep.spec import Status
 from sweep.store import damage, faults
 from sweep.store.files import Files
 from sweep.store.listing import key, marked, named
+from sweep.work import Chunk
 
 
 class ChunkFiles:

@@ -11,8 +11,8 @@ import numpy as np
 import zarr
 
 from sweep.errors import StoreError, memory_error
-from sweep.spec import Values
 from sweep.store.files import GROUP, Files
+from sweep.work import Values
 
 
 class Stored:

@@ -12,10 +12,11 @@ import numpy as np
 import zarr
 
 from sweep.plan.chunking import chunk_counts
-from sweep.spec import STRETCH, Sweep, Values
+from sweep.request import STRETCH, Sweep
 from sweep.statistics.reduction import Reduction
 from sweep.store import layout, listing
 from sweep.store.encoding import codecs
+from sweep.work import Values
 
 MAX_PART_POINTS = 2**20  # of a file; a part is what is read at once
 MIN_PART_POINTS = 2**16

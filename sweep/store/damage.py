@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable
 from operator import index
 
-from sweep.spec import Chunk
 from sweep.store.files import Files
+from sweep.work import Chunk
 
 FILE = "damaged.json"
 

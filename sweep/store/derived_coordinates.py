@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.plan.derived_parameters import derived_dimensions, derived_values
 from sweep.plan.recipes import model_in
-from sweep.spec import STRETCH, LongValues, Sweep, Values, parameter_tables
+from sweep.request import STRETCH, LongValues, Sweep
+from sweep.spec import parameter_tables
+from sweep.work import Values
 
 
 def stored_columns(sweep: Sweep) -> dict[str, tuple[tuple[str, ...], LongValues | Values]]:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan.recipes import canonical
-from sweep.spec import STRETCH, Axis, LongValues, Sweep, Table, Values, is_array
+from sweep.request import STRETCH, Axis, LongValues, Sweep, Table, is_array
+from sweep.work import Values
 
 # NumPy's geomspace and exp differ in the last bits between processors; other values differ by more.
 RELATIVE_TOLERANCE = 1e-12

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError
 from sweep.plan.chunking import chunk_counts, chunk_shape
+from sweep.request import STRETCH, Sweep
 from sweep.source import kernel_digest
-from sweep.spec import STRETCH, Chunk, Status, Sweep
+from sweep.spec import Status
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import damage, encoding, extension, faults, layout
@@ -37,6 +38,7 @@ from sweep.store.made_by import other_kernel, other_revision
 from sweep.store.place import files_of, local
 from sweep.store.reading import intact, open_results, refuse_unreadable
 from sweep.store.receipts import Receipts
+from sweep.work import Chunk
 
 
 class Store:

@@ -17,11 +17,12 @@ import numpy as np
 
 from sweep.errors import StoreError
 from sweep.plan.chunking import chunk_at, chunks, refuse_many_chunks
-from sweep.spec import Axis, LongValues, Sweep, Values
+from sweep.request import Axis, LongValues, Sweep
 from sweep.store.creation import build
 from sweep.store.differences import differences, reduced_axes, unlike_values
 from sweep.store.files import GROUP, STATUS, Files, in_order
 from sweep.store.listing import key
+from sweep.work import Values
 
 
 def grown(stored: Sweep, longer: Sweep) -> Sweep:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import zarr
 
 from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
+from sweep.request import STRETCH, LongValues, Sweep
 from sweep.sampling.drawing import columns_of
-from sweep.spec import STRETCH, LongValues, Sweep, parameter_tables
+from sweep.spec import parameter_tables
 from sweep.store.coordinates import Stored
 from sweep.store.creation import REDUCED
 from sweep.store.faults import refuse_foreign_group

@@ -24,11 +24,13 @@ from numpy.typing import NDArray
 
 from sweep.errors import memory_error
 from sweep.plan.chunking import chunk_counts
-from sweep.spec import Chunk, Status, Sweep
+from sweep.request import Sweep
+from sweep.spec import Status
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.partial import Kept, Partial, from_bytes, to_bytes
 from sweep.statistics.reduction import Reduction
 from sweep.store.files import Files
+from sweep.work import Chunk
 
 PIECES, NODES = "status/pieces", "status/nodes"  # in the array's folder; zarr lists neither
 END = "end"  # of a short stretch at the end; its name has the number of points of the cell

@@ -21,19 +21,10 @@ from numpy.typing import NDArray
 from sweep import __version__
 from sweep.plan.chunking import work_shape
 from sweep.plan.recipes import fingerprint, outputs_in, recipe
-from sweep.spec import (
-    DTYPES,
-    LEVEL,
-    MISSING,
-    Chunk,
-    Labels,
-    LongValues,
-    Output,
-    Parameter,
-    Status,
-    Sweep,
-)
+from sweep.request import LEVEL, LongValues, Sweep
+from sweep.spec import DTYPES, MISSING, Labels, Output, Parameter, Status
 from sweep.store.derived_coordinates import stored_columns
+from sweep.work import Chunk
 
 CONVENTIONS = "CF-1.11"
 MISSING_LEVEL = 255

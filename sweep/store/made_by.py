@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sweep.request import Sweep
 from sweep.source import is_token_digest, kernel_digest
-from sweep.spec import Sweep
 
 
 def other_revision(stored: int, sweep: Sweep) -> str:

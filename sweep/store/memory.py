@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from sweep.errors import MachineError
 from sweep.plan.chunking import chunk_counts, chunk_shape, chunks, work_shape
-from sweep.spec import Chunk, Status, Sweep
+from sweep.request import Sweep
+from sweep.spec import Status
 from sweep.store import layout
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.in_stretches import InMemory
+from sweep.work import Chunk
 
 
 class MemoryResults:

@@ -17,7 +17,8 @@ from xarray.core import indexing  # of which xarray's guide to backends uses wha
 
 from sweep.errors import StoreError, memory_error
 from sweep.plan.recipes import outputs_in
-from sweep.spec import LEVEL, MISSING, STRETCH, Status
+from sweep.request import LEVEL, STRETCH
+from sweep.spec import MISSING, Status
 from sweep.store import extension, faults
 from sweep.store.coordinates import (
     damaged,

@@ -21,8 +21,9 @@ from sweep.analysis.scales import decades
 from sweep.analysis.slices import cut
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError
+from sweep.request import Axis
 from sweep.shipped import configs_folder
-from sweep.spec import MISSING_FLAG, Axis, Status
+from sweep.spec import MISSING_FLAG, Status
 from sweep.store import MemoryResults
 from tests.command import Run
 

@@ -9,17 +9,13 @@ import xarray as xr
 import sweep
 from sweep.analysis import plots, slices
 from sweep.analysis.comparison import compare_slice
-from sweep.analysis.scales import (
-    edges,
-    leaves_zeros_apart,
-    scale,
-    spans_decades,
-)
+from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spans_decades
 from sweep.errors import SweepError
 from sweep.models import models
 from sweep.models.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
+from sweep.request import Axis, Sweep
 from sweep.shipped import configs_folder, shipped_configs
-from sweep.spec import MISSING_FLAG, Axis, Status, Sweep
+from sweep.spec import MISSING_FLAG, Status
 from sweep.store import MemoryResults
 from sweep.theory import friction_oscillator as theory
 

@@ -14,8 +14,10 @@ import numpy as np
 from sweep.backends.compiler import Compiler, find_compiler
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.engine import run
+from sweep.options import RunOptions
+from sweep.request import Axis
 from sweep.source import kernel_of
-from sweep.spec import Axis, Output, RunOptions, planes
+from sweep.spec import Output, planes
 from sweep.store import MemoryResults
 from tests.points import Case, bits_of, differing, part
 

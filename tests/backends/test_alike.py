@@ -13,7 +13,8 @@ from sweep.config import load
 from sweep.equations.derived import inputs
 from sweep.models import models
 from sweep.plan.point_columns import points as points_of
-from sweep.spec import Chunk, Column, Method, Points
+from sweep.spec import Method
+from sweep.work import Chunk, Column, Points
 from tests.points import case_of, methods
 
 SORTED = [(model, method) for model, method in methods("kernel") if method.kinds or method.cost]

@@ -27,9 +27,11 @@ from sweep.errors import CompileError, MachineError, SweepError
 from sweep.models import impact_oscillator
 from sweep.models.friction_oscillator import MODEL
 from sweep.plan.point_columns import points
+from sweep.request import Sweep
 from sweep.shipped import kernels_folder
 from sweep.source import flat_text, kernel_of, kernel_text
-from sweep.spec import Chunk, Column, Points, Sweep, array_types
+from sweep.spec import array_types
+from sweep.work import Chunk, Column, Points
 from tests.points import case_of, compute, differing, sweep_of
 from tests.points.friction_oscillator import random_parameters
 from tests.test_plan import linear, sweep_over

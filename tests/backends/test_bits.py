@@ -17,7 +17,8 @@ import pytest
 from sweep.backends.arrays import compute_arrays
 from sweep.backends.compiler import zig
 from sweep.backends.cpu import Target
-from sweep.spec import Output, Points, Status
+from sweep.spec import Output, Status
+from sweep.work import Points
 from tests.backends.same_bits import (
     N_FEW,
     at,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sweep.backends import Stopped
 from sweep.backends.cpu import CpuBackend
 from sweep.source import kernel_of
-from sweep.spec import Column, Points
+from sweep.work import Column, Points
 from tests.backends.kernel_probe import Entry, compile_probe
 from tests.oracles import mdr_time_stepping
 from tests.points import compute, differing, sweep_of

@@ -12,7 +12,8 @@ import wasmtime
 from numpy.typing import NDArray
 
 from sweep.backends.wasm import Module, module_bytes
-from sweep.spec import Points, array_types, planes
+from sweep.spec import array_types, planes
+from sweep.work import Points
 
 CANONICAL = np.uint64(0x7FF8000000000000)  # the payload of NaN varies between engines
 FOREVER = 1 << 60  # units of work

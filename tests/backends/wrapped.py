@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sweep.backends import Backend
-from sweep.spec import Points, Sweep
+from sweep.request import Sweep
+from sweep.work import Points
 
 
 class WrappedBackend:

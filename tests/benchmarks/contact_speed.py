@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.cpu import CpuBackend, Target
-from sweep.spec import Column, Points, Sweep
+from sweep.request import Sweep
+from sweep.work import Column, Points
 from tests.benchmarks.exact_speed import order_figure
 from tests.benchmarks.machine_limit import limit
 from tests.benchmarks.record import Figure

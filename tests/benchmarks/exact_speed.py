@@ -20,7 +20,8 @@ from sweep.backends import cpu
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.config import load
 from sweep.plan.point_columns import points
-from sweep.spec import Chunk, Column, Points, Sweep
+from sweep.request import Sweep
+from sweep.work import Chunk, Column, Points
 from tests.benchmarks.machine_limit import Limit, limit
 from tests.benchmarks.peers import exact_numba
 from tests.benchmarks.record import Figure

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.spec import Column, Points, Sweep
+from sweep.request import Sweep
+from sweep.work import Column, Points
 from tests.points import array_cases, cases, sweep_of
 
 Values = NDArray[np.float64]

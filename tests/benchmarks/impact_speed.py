@@ -16,7 +16,8 @@ import numpy as np
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.config import load
 from sweep.plan.point_columns import points
-from sweep.spec import Chunk, Points, Sweep
+from sweep.request import Sweep
+from sweep.work import Chunk, Points
 from tests.benchmarks.peers import impact_numba
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds

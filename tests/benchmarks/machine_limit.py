@@ -19,8 +19,9 @@ import numpy as np
 
 from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.cpu import CpuBackend, Library, Target
+from sweep.request import Sweep
 from sweep.source import flat_text, kernel_of, kernel_text
-from sweep.spec import Points, Sweep
+from sweep.work import Points
 
 HERE = Path(__file__).parent
 KINDS = ("sum", "product", "fused", "quotient", "root", "comparison", "choice", "logic")

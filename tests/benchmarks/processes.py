@@ -22,7 +22,7 @@ from sweep.config import Request
 from sweep.engine import Summary
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points
-from sweep.spec import Chunk
+from sweep.work import Chunk
 from tests.benchmarks.engine_share import CHUNK_POINTS, TWO, prepare, request_of
 from tests.benchmarks.record import Figure
 

@@ -22,9 +22,10 @@ from sweep.api import with_options
 from sweep.backends.cpu import CpuBackend
 from sweep.config import Request, load
 from sweep.plan.point_columns import points
-from sweep.spec import Points, Sweep
+from sweep.request import Sweep
 from sweep.statistics.partial import Kept
 from sweep.store import MemoryResults, in_stretches
+from sweep.work import Points
 from tests.benchmarks.billion import memory_of_imports, run_request, watched
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.cpu import CpuBackend
-from sweep.spec import Column, Points, Sweep
+from sweep.request import Sweep
 from sweep.theory.stability import SCHEMES
+from sweep.work import Column, Points
 from tests.benchmarks.machine_limit import limit
 from tests.benchmarks.peers import schemes_numba
 from tests.benchmarks.peers.schemes_numba import SHARED, euler

@@ -20,7 +20,9 @@ from sweep.backends.cpu import CpuBackend
 from sweep.config.model_file import read_model
 from sweep.equations.header import header_of
 from sweep.equations.system_file import system_of_text
-from sweep.spec import Column, Points, Sweep, parameters_of
+from sweep.request import Sweep
+from sweep.spec import parameters_of
+from sweep.work import Column, Points
 from tests.benchmarks.peers import systems_numba
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds

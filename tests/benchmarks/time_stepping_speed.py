@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.cpu import CpuBackend, Target
+from sweep.request import Sweep
 from sweep.source import kernel_of
-from sweep.spec import Column, Points, Sweep
+from sweep.work import Column, Points
 from tests.benchmarks.machine_limit import limit
 from tests.benchmarks.peers import mdr_numba
 from tests.benchmarks.record import Figure

@@ -18,9 +18,10 @@ import sweep
 from sweep.config import load
 from sweep.errors import ConfigError, StoreError
 from sweep.plan.recipes import fingerprint, recipe
+from sweep.request import Sweep
 from sweep.sampling.sequences import BLOCK, sequence
 from sweep.shipped import configs_folder
-from sweep.spec import Status, Sweep
+from sweep.spec import Status
 from sweep.store import Store
 from tests.command import Run
 

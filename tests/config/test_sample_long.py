@@ -25,10 +25,11 @@ from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points
 from sweep.plan.recipes import fingerprint, recipe
+from sweep.request import Sweep
 from sweep.sampling import drawing, sequences
 from sweep.sampling.drawing import Drawn
 from sweep.sampling.sequences import MORE_BITS, sequence
-from sweep.spec import Status, Sweep
+from sweep.spec import Status
 from sweep.store import Store, coordinates
 from tests.command import CHECKOUT, environment
 from tests.config.test_sample import RANGES, SOBOL, document

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweep.backends import Backend, Computed, Stopped, open_backend
-from sweep.spec import Points, Sweep
+from sweep.request import Sweep
 from sweep.store import Store
+from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.engine.test_engine import SWEEP
 

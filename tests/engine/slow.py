@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweep.backends import Backend, Computed, open_backend
-from sweep.spec import Points, Sweep
+from sweep.request import Sweep
+from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 
 

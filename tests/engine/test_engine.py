@@ -26,8 +26,10 @@ from sweep.engine.worker import RunState, Worker
 from sweep.models.friction_oscillator import MODEL
 from sweep.options import RunOptions
 from sweep.plan.point_columns import points
-from sweep.spec import Axis, Chunk, Status, Sweep, Task
+from sweep.request import Axis, Sweep
+from sweep.spec import Status
 from sweep.store import MemoryResults, Store
+from sweep.work import Chunk, Task
 from tests.points import compute
 from tests.test_plan import OUTPUTS, linear, sweep_over
 

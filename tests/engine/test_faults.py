@@ -27,9 +27,11 @@ from sweep.config import load
 from sweep.engine import ATTEMPTS, Summary, run
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.options import RunOptions
-from sweep.spec import MISSING_COUNT, MISSING_FLAG, Points, Status, Sweep
+from sweep.request import Sweep
+from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.store import MemoryResults, Store
 from sweep.store.durable import MIN_RESERVED_BYTES
+from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
 from tests.engine.test_engine import SWEEP, bits_of, create

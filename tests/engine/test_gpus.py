@@ -28,8 +28,10 @@ from sweep.engine.gpus import MAX_FAULTS
 from sweep.engine.loop import Report
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.options import RunOptions
-from sweep.spec import Points, Status, Sweep
+from sweep.request import Sweep
+from sweep.spec import Status
 from sweep.store import MemoryResults, Store
+from sweep.work import Points
 from tests.command import Run
 from tests.engine.faulty import FRICTIONS, check_hung
 from tests.engine.strangers import answers, ports_of_family

@@ -7,8 +7,9 @@ import pytest
 from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, ledger
 from sweep.engine.ledger import MAX_LOST_IN_A_ROW, TASK_SECONDS, Ledger, Receipt
 from sweep.errors import MachineError
-from sweep.spec import Chunk, Status, Task
+from sweep.spec import Status
 from sweep.store import MemoryResults
+from sweep.work import Chunk, Task
 from tests.test_plan import linear, sweep_over
 
 SWEEP = sweep_over(linear("friction", 0.0, 1.0, 1000), linear("base_acceleration", 1.0, 15.0, 2))

@@ -14,8 +14,8 @@ from sweep.engine import crews, run
 from sweep.engine.clusters import KEPT_BYTES
 from sweep.engine.worker import Job, forget_run, opened, state_of, stop_run
 from sweep.options import RunOptions
-from sweep.spec import Task
 from sweep.store import MemoryResults, Store
+from sweep.work import Task
 from tests.engine.test_engine import SWEEP, create
 
 

@@ -27,8 +27,9 @@ from sweep.backends.gpu import GpuBackend, check_sizes
 from sweep.backends.library import ColumnStruct
 from sweep.errors import CompileError, LostDeviceError, MachineError
 from sweep.plan.point_columns import points
+from sweep.request import Axis
 from sweep.source import kernel_of
-from sweep.spec import Axis, Chunk
+from sweep.work import Chunk
 from tests.command import environment, fresh_sweep_command
 from tests.gpu.twin import PRELUDE, TwinDevice, TwinMemory, twin_text
 from tests.points import Case, cases, differing, sweep_of

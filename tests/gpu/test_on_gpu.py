@@ -19,7 +19,7 @@ from sweep.backends import Stopped
 from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import MachineError
-from sweep.spec import Column, Points
+from sweep.work import Column, Points
 from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, expected
 from tests.points import array_cases, cases, differing, part, sweep_of
 

@@ -24,8 +24,9 @@ from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.device import Memory, OutOfMemory, Sizes
 from sweep.backends.gpu import check_sizes, options_for
 from sweep.backends.library import load_library
+from sweep.request import Sweep
 from sweep.source import Kernel, kernel_text
-from sweep.spec import Points, Sweep
+from sweep.work import Points
 from tests.backends.device_arrays import DeviceArray, Library
 
 # The built-in functions of NVRTC that kernels may use. A GPU would choose other functions of CUDA

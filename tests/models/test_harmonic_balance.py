@@ -24,7 +24,8 @@ from sweep.errors import SweepError
 from sweep.models import models
 from sweep.models.impact_oscillator import HARMONIC_BALANCE, MODEL
 from sweep.source import kernel_digest, kernel_of, kernel_text
-from sweep.spec import MISSING_FLAG, Points, Status
+from sweep.spec import MISSING_FLAG, Status
+from sweep.work import Points
 from tests.command import CHECKOUT, environment
 from tests.oracles import impact_oscillator as oracle
 from tests.points import sweep_of

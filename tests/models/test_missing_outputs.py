@@ -16,19 +16,10 @@ from sweep.arrays.impact_oscillator import harmonic_balance
 from sweep.backends.compiler import find_compiler, zig
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.models import impact_oscillator, models
+from sweep.request import Sweep
 from sweep.shipped import kernels_folder
-from sweep.spec import (
-    MISSING,
-    Column,
-    Method,
-    Model,
-    Output,
-    Parameter,
-    ParameterSet,
-    Points,
-    Status,
-    Sweep,
-)
+from sweep.spec import MISSING, Method, Model, Output, Parameter, ParameterSet, Status
+from sweep.work import Column, Points
 from tests.points import compute, fixed_points
 
 METHODS = [(model, method) for model in models().values() for method in model.methods]

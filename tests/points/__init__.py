@@ -24,7 +24,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.models import models
-from sweep.spec import Column, Method, Model, Parameter, ParameterSet, Points, Sweep
+from sweep.request import Sweep
+from sweep.spec import Method, Model, Parameter, ParameterSet
+from sweep.work import Column, Points
 
 Values = dict[str, NDArray[np.float64]]  # parameter -> (n,) or (1,)
 Bits = Mapping[str, NDArray[Any]]  # output, or "status" -> (n_points,)

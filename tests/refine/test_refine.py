@@ -19,7 +19,8 @@ from sweep import forecast
 from sweep.config import load
 from sweep.errors import ConfigError
 from sweep.refine.mesh import Mesh, PointValues, halved
-from sweep.spec import Refinement, Status
+from sweep.request import Refinement
+from sweep.spec import Status
 from tests.command import Run
 
 PARAMETERS = {

@@ -25,8 +25,10 @@ from sweep.engine import Progress, Summary
 from sweep.errors import StoreError
 from sweep.options import RunOptions
 from sweep.refine.passes import Account
-from sweep.spec import Points, Status, Sweep
+from sweep.request import Sweep
+from sweep.spec import Status
 from sweep.store import PassFolder, Store
+from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import Run, environment
 from tests.conftest import BUCKET

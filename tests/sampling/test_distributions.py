@@ -13,10 +13,10 @@ from scipy.stats import qmc
 
 import sweep
 from sweep.config import load
+from sweep.request import STRETCH
 from sweep.sampling.distributions import Margin
 from sweep.sampling.drawing import columns_of
 from sweep.sampling.sequences import sequence
-from sweep.spec import STRETCH
 from sweep.store import Store
 from tests.config.test_sample import columns, document, faults
 

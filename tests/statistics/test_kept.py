@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from SALib.analyze.sobol import first_order, total_order
 from scipy.stats import qmc, sobol_indices, uniform
 
-from sweep.spec import Axis, Output, Status
+from sweep.request import Axis
+from sweep.spec import Output, Status
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import statistic_outputs
 from sweep.statistics.partial import Kept, from_bytes, to_bytes

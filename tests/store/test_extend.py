@@ -14,7 +14,8 @@ from sweep import api
 from sweep.config import load
 from sweep.errors import StoreError, SweepError
 from sweep.models.friction_oscillator import EXACT
-from sweep.spec import Axis, Status, Sweep
+from sweep.request import Axis, Sweep
+from sweep.spec import Status
 from sweep.store import Store, creation, open_results
 from tests.command import Run
 from tests.store.injected import stop_at

@@ -25,10 +25,11 @@ from sweep.engine import Progress
 from sweep.engine.driver import run_in_store
 from sweep.engine.worker import Job, forget_run
 from sweep.errors import StoreError
+from sweep.request import Request
 from sweep.shipped import configs_folder, kernels_folder
 from sweep.source import kernel_digest
-from sweep.spec import Request, Task
 from sweep.store import Store
+from sweep.work import Task
 from tests.store.test_store import results_of
 
 SMOKE = configs_folder() / "smoke" / "wear_power.toml"

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 from sweep.plan import chunking
-from sweep.spec import Axis, Sweep
+from sweep.request import Axis, Sweep
 from sweep.store import Store, listing
 from sweep.store.local import LocalFiles
 from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, create, finish, tree

@@ -14,7 +14,7 @@ import zarr
 
 from sweep.errors import StoreError, in_python
 from sweep.models.friction_oscillator import EXACT, MODEL
-from sweep.spec import Axis, Sweep
+from sweep.request import Axis, Sweep
 from sweep.store import Store, open_results
 from tests.store.test_store import SWEEP, create, finish, tree
 from tests.test_plan import OUTPUTS, linear, sweep_over

@@ -14,7 +14,7 @@ import xarray as xr
 
 import sweep
 from sweep.errors import MachineError, StoreError, SweepError
-from sweep.spec import Sweep
+from sweep.request import Sweep
 from sweep.store import Store, anything_at, open_results
 from tests.command import Run
 from tests.store.test_faults import CONFIG

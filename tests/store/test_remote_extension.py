@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sweep.errors import StoreError
-from sweep.spec import Sweep
+from sweep.request import Sweep
 from sweep.store import Store, open_results
 from tests.command import CHECKOUT, Run, environment
 from tests.forked import run_python

@@ -14,7 +14,8 @@ import zarr
 
 from sweep.errors import MachineError, StoreError
 from sweep.plan import chunking
-from sweep.spec import MISSING_COUNT, MISSING_FLAG, Axis, Status
+from sweep.request import Axis
+from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.store import Store, creation, open_results
 from tests.store.injected import fail_writing
 from tests.store.test_encoding import fill_by_zarr

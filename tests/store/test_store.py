@@ -17,8 +17,10 @@ import zarr
 
 from sweep.models.friction_oscillator import MODEL
 from sweep.plan import chunking, recipes
-from sweep.spec import Axis, Chunk, Status, Sweep
+from sweep.request import Axis, Sweep
+from sweep.spec import Status
 from sweep.store import MemoryResults, Store, open_results
+from sweep.work import Chunk
 from tests.test_plan import OUTPUTS, linear, sweep_over
 
 SWEEP = sweep_over(

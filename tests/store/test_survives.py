@@ -17,8 +17,8 @@ import pytest
 
 from sweep.errors import MachineError, StoreError
 from sweep.plan import chunking
-from sweep.spec import Chunk
 from sweep.store import Store, durable, scratch
+from sweep.work import Chunk
 from tests.command import CHECKOUT, environment
 from tests.forked import PIPE, Forked
 from tests.store.injected import fail_writing

@@ -1,0 +1,55 @@
+"""What is computed at once, as frozen data: chunks, and the parameters of their points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]  # (n_values,)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One block of a sweep's grid, and one chunk file of each stored array."""
+
+    index: tuple[int, ...]  # in the grid of chunks
+    start: tuple[int, ...]  # first point per dimension
+    shape: tuple[int, ...]  # points per dimension (fewer at the end of an axis)
+
+    @property
+    def n_points(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def slices(self) -> tuple[slice, ...]:
+        return tuple(slice(a, a + n) for a, n in zip(self.start, self.shape, strict=True))
+
+
+@dataclass(frozen=True)
+class Task:
+    """Adjacent chunks that one worker gets at once."""
+
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A parameter in a chunk: the value of point i is values[(i // repeat) % len(values)]."""
+
+    values: Values
+    repeat: int = 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Points:
+    """The points that a backend computes, with each parameter of the sweep as a column."""
+
+    n_points: int
+    columns: Mapping[str, Column]  # parameter name -> column, in the order of Sweep.parameters
+    variants: tuple[str, ...] = ()  # names of the method's variants that apply here
+    cells: int = 0  # of a sweep with a reduction: a stretch of points of each cell follows another
+    first: int = 0  # the index in its cell of the first point of each stretch
