@@ -5,7 +5,7 @@ The rules are fixed, since bits depend on them: REVISION changes with any that c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, rational
@@ -22,8 +22,6 @@ CALLS = {
     "max": "max",
 }  # fmt: skip
 RANGES = ("sin", "cos", "tan", "asin", "acos", "log", "sqrt")
-
-Spell = Callable[[str], str | None]  # a name -> its C++, or None if it is an expression of its own
 
 
 class Code:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sweep.equations.expressions import Call, Expression, Name, Number, rational
 
-ZERO, ONE, TWO = Number(0.0), Number(1.0), Number(2.0)
+ZERO, ONE = Number(0.0), Number(1.0)
 
 
 def derivative(expression: Expression, of_names: Mapping[str, Expression]) -> Expression:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from sweep.equations.code import REVISION
-from sweep.equations.header import PREFIX
+from sweep.equations.members import PREFIX
 from sweep.equations.system import Rule, System
 from sweep.equations.system_file import system_of_text
 from sweep.spec import Method, Model, Observable, Output, Parameter, ParameterSet, Status

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sweep.equations.code import Code
-from sweep.equations.derivatives import negative
-from sweep.equations.expressions import COMPARISONS, Call, Expression, Number, walk
+from sweep.equations.derivatives import ONE, ZERO, negative
+from sweep.equations.expressions import COMPARISONS, Call, Expression, walk
 from sweep.equations.system import Rule
 
 Item = TypeVar("Item")
-
-ZERO, ONE = Number(0.0), Number(1.0)
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,11 @@ class Event:
     stop_after: int | None  # the occurrence that ends the motion, from 1
     at_entry: bool  # also fires where a mode is entered with the expression past zero
 
+    @property
+    def acts(self) -> bool:
+        """Whether it changes the motion; others are only seen, on the dense motion of a step."""
+        return bool(self.sets or self.then or self.stop_after)
+
 
 def event_place(number: int, event: Event) -> str:
     """Where the event with a number, from 1, stands in its file: `events[2] 'capture'`."""

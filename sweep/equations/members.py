@@ -1,0 +1,134 @@
+"""What members of `struct System` are written with: the system's names in C++, and their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sweep.equations.code import SIGNAL, Code
+from sweep.equations.derivatives import ONE, derivative
+from sweep.equations.expressions import Call, Expression, Name
+from sweep.equations.sums import Sums
+from sweep.equations.system import Rule, System
+
+PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
+TABLE = "table_"  # of the structs of signals
+RATE = "rate of "  # a state's name in derivatives along the motion
+MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
+
+
+class Writer:
+    """Writes the parts of the header; what is constant per point gathers in `once`."""
+
+    def __init__(
+        self, system: System, rules: Sequence[Rule], *, traced: bool = False, turns: bool = False
+    ) -> None:
+        self.system = system
+        self.traced = traced
+        self.turns = turns  # waves turn evenly, from node to node of steps of constant length
+        self.phases: list[Expression] = []  # of these waves; filled by the rates
+        self.rules = rules  # of the outputs that are computed
+        self.sums = Sums()
+        acting = [event for event in system.events if event.acts]
+        named = {rule.event for rule in rules}
+        seen = [event for event in system.events if not event.acts]
+        self.acting = len(acting)
+        # Those that are only seen follow, if an output or the log of a trace needs them.
+        self.events = [*acting, *(event for event in seen if traced or event.name in named)]
+        self.definitions = {each.name: each.value for each in system.definitions}
+        self.states = [state.name for state in system.states]
+        self.modes = [mode.name for mode in system.modes]
+        constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
+        self.once = Code({**constants, "pi": "pi"}, self.definitions, "c")
+        self._constants = frozenset((*constants, "pi"))
+        self._spelling = {
+            **constants,
+            "pi": "pi",
+            "t": "t",
+            **{name: f"y[{i}]" for i, name in enumerate(self.states)},
+            **{RATE + name: f"f[{i}]" for i, name in enumerate(self.states)},
+            **{s.name: f"{SIGNAL}_at<{TABLE}{s.name}>(t)" for s in system.signals},
+            **{RATE + s.name: f"{SIGNAL}_slope<{TABLE}{s.name}>(t)" for s in system.signals},
+            **{name: f"(mode == {k}.0)" for k, name in enumerate(self.modes)},
+        }
+
+    def code(self, phases: list[Expression] | None = None) -> Code:
+        """Statements inside a member of System; it adds the phases of waves that turn evenly."""
+        return Code(self._spelling, self.definitions, "x", self.once, self._constants, phases)
+
+    def vector(
+        self,
+        name: str,
+        expressions: Sequence[Expression],
+        given: str = "",
+        *,
+        size: str = "states",
+        code: Code | None = None,
+    ) -> str:
+        """A member that returns one value for each state, or as many as `size` says."""
+        code = code or self.code()
+        values = [code.value(expression) for expression in expressions]
+        sets = [f"of[{i}] = {value};" for i, value in enumerate(values)]
+        head = f"Vector<{size}> {name}({given}) const"
+        return function(head, [f"Vector<{size}> of;", *code.lines, *sets, "return of;"])
+
+    def numbered(self, name: str, expressions: Sequence[Expression], *more: str) -> str:
+        """A member template that returns the expression of a number."""
+        bodies: list[list[str]] = []
+        for expression in expressions:
+            code = self.code()
+            value = code.value(expression)
+            bodies.append([*code.lines, f"return {value};"])
+        given = "".join(f", Vector<states> const& {each}" for each in more)
+        return choice(f"real {name}({MOTION}{given})", bodies, "return 0.0;")
+
+    def by_mode(self, state: str) -> Expression:
+        """The derivative of a state in whatever mode holds."""
+        *others, last = self.system.modes
+        expression = last.derivatives[state]
+        for mode in reversed(others):
+            here = mode.derivatives[state]
+            if here != expression:
+                expression = Call("where", (Name(mode.name), here, expression))
+        return expression
+
+    def rate(self, expression: Expression) -> Expression:
+        """The rate of change along the motion."""
+        rates = {name: Name(RATE + name) for name in self.states}
+        return derivative(self.inlined(expression), {**rates, **self.by_time()})
+
+    def by_time(self) -> dict[str, Expression]:
+        """The rates of time and signals."""
+        return {"t": ONE, **{s.name: Name(RATE + s.name) for s in self.system.signals}}
+
+    def inlined(self, expression: Expression) -> Expression:
+        """The expression without definitions."""
+        match expression:
+            case Name(name) if name in self.definitions:
+                return self.inlined(self.definitions[name])
+            case Call(function, arguments):
+                return Call(function, tuple(self.inlined(each) for each in arguments))
+            case _:
+                return expression
+
+
+def choice(head: str, bodies: Iterable[Sequence[str]], otherwise: str, more: str = "") -> str:
+    """A member template with one body for each number, where it is not empty."""
+    lines = [
+        line
+        for number, body in enumerate(bodies)
+        if body
+        for line in (f"if constexpr (i == {number}) {{", *body, "} else")
+    ]
+    template = f"template <int i{', ' * bool(more)}{more}>"
+    return f"{template}\n{function(f'{head} const', [*lines, '{', otherwise, '}'])}"
+
+
+def function(head: str, lines: Iterable[str]) -> str:
+    """A member function."""
+    body = "\n".join(f"    {line}" for line in lines)
+    return f"HD {head} {{\n{body}\n}}"
+
+
+def flag(on: bool) -> str:
+    """The C++ of a bool."""
+    return str(on).lower()

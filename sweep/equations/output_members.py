@@ -1,0 +1,101 @@
+"""Members of `struct System` for outputs and observables, and what is summed for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sweep.equations.code import Code
+from sweep.equations.derivatives import ONE, ZERO
+from sweep.equations.expressions import Expression
+from sweep.equations.members import MOTION, PREFIX, Writer, function
+from sweep.equations.sums import Sums
+from sweep.equations.system import PERIOD, Rule
+
+
+def integrals(writer: Writer) -> Iterable[str]:
+    """What is integrated, whose extremes are sought, and where integrands have kinks."""
+    yield writer.numbered("integrand", writer.sums.integrands)
+    yield writer.numbered("extreme", writer.sums.extremes)
+    yield writer.numbered("extreme_rate", [writer.rate(e) for e in writer.sums.extremes], "f")
+    yield writer.numbered("kink", kinks(writer))
+
+
+def kinks(writer: Writer) -> list[Expression]:
+    """Zero where an integrand has a kink.
+
+    These are the kinks of all outputs of the model, so that no output depends on which others are
+    computed.
+    """
+    if not writer.sums.integrands:
+        return []
+    whole = Sums()
+    for rule in writer.system.outputs:
+        if rule.kind != "values":
+            whole.result(rule, writer.code())
+    return whole.kinks(map(writer.inlined, whole.integrands), writer.code())
+
+
+def periods(writer: Writer) -> Iterable[str]:
+    """The period, and the values taken at each."""
+    period = writer.once.value(writer.system.period or ONE)
+    yield function("real period() const", [f"return {period};"])
+    code = writer.code()
+    adds = samples(writer, PERIOD, code)
+    head = f"void sample(Sums& sums, {MOTION}, mask here) const"
+    yield "template <class Sums>\n" + function(head, [*code.lines, *adds])
+
+
+def window(writer: Writer) -> str:
+    """Start and end of the window, in the unit of time."""
+    by_time = "return {p.window_start, p.window_end};"
+    if writer.system.period is None:
+        lines = [by_time]
+    else:
+        period = writer.once.value(writer.system.period)
+        lines = [
+            "if constexpr (parameter_set == ParameterSet::by_cycles)",
+            f"    return {{p.start_cycle * {period}, p.end_cycle * {period}}};",
+            "else",
+            f"    {by_time}",
+        ]
+    return "struct Window { real start, end; };\n" + function("Window window() const", lines)
+
+
+def results(writer: Writer) -> str:
+    """The outputs, from the sums and the last state."""
+    code = writer.code()
+    sets = [_output(writer, rule, code) for rule in writer.rules]
+    head = f"Outputs outputs(Sums const& sums, {MOTION}, real length) const"
+    body = ["Outputs out;", *code.lines, *sets, "return out;"]
+    return "template <class Sums>\n" + function(head, body)
+
+
+def observables(writer: Writer) -> str:
+    """The states, the definitions and the mode, at one moment."""
+    code = writer.code()
+    values = {
+        **{name: f"y[{i}]" for i, name in enumerate(writer.states)},
+        **{each.name: code.value(each.value) for each in writer.system.definitions},
+        **({"mode": "mode"} if writer.system.mode_names else {}),
+    }
+    sets = [f"seen.{PREFIX}{name} = {value};" for name, value in values.items()]
+    head = f"Observables observables({MOTION}) const"
+    return function(head, ["Observables seen;", *code.lines, *sets, "return seen;"])
+
+
+def sampled(writer: Writer, every: str) -> list[Rule]:
+    """The outputs that have a value at every such event or period."""
+    return [rule for rule in writer.rules if rule.kind == "values" and rule.every == every]
+
+
+def samples(writer: Writer, every: str, code: Code) -> list[str]:
+    """Statements that keep a value of each such output."""
+    values = {r.name: code.value(r.expression or ZERO) for r in sampled(writer, every)}
+    return [f"sums.samples.{PREFIX}{name}.add({v}, here);" for name, v in values.items()]
+
+
+def _output(writer: Writer, rule: Rule, code: Code) -> str:
+    name = f"{PREFIX}{rule.name}"
+    if rule.kind == "values":
+        return f"sums.samples.{name}.write(out.{name});"
+    return f"out.{name} = {writer.sums.result(rule, code)};"
