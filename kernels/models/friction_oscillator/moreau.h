@@ -8,7 +8,8 @@
 // so that a mass that never slips sticks exactly, for any step.
 #pragma once
 
-#include "models/friction_oscillator/stepping.h"
+#include "models/friction_oscillator/samples.h"
+#include "stepping/methods.h"
 
 namespace moreau_jean {
 
@@ -23,15 +24,15 @@ struct Law {
     real spring, damper;  // k / m, c / m
 };
 
-struct Motion {
+struct Motion : Shaken {
     using Law = moreau_jean::Law;
     static constexpr int nodes = 1;
     HD static constexpr double fraction(int) { return 1.0; }
 
     struct Constants {
         real h, h_theta;
-        HD Constants(real h, real) : h(h), h_theta(h * theta) {}
     };
+    HD static Constants constants(Parameters const&, real h) { return {h, h * theta}; }
 
     struct State {
         real y, v;
@@ -98,6 +99,12 @@ struct Motion {
 
     HD static real position(State const& s) { return s.y; }
     HD static real velocity(State const& s) { return s.v; }
+    HD static Sums at_window(Sums const& before, State const& s) {
+        return friction_oscillator::at_window(before, velocity(s));
+    }
+    HD static Observables observables(State const& s, Parameters const& p, real time) {
+        return observed<Motion>(s, p, time);
+    }
     HD static mask stuck(State const& s) { return s.v == 0.0; }
     // The friction of the plane on the mass, per unit of mass.
     HD static real friction(State const& s, Law const& law, real sine, real cosine) {
@@ -111,5 +118,5 @@ struct Motion {
 }  // namespace moreau_jean
 
 namespace moreau {
-METHOD(friction_oscillator::Constant<moreau_jean::Motion>)
+METHOD(stepping::Constant<moreau_jean::Motion>)
 }

@@ -90,13 +90,16 @@ template <class Wave> HD Force<Wave> force_of(Law const& law, Memory& memory, Wa
 }
 
 // The mass under this law, advanced by a scheme.
-template <class AnyScheme> struct Motion {
+template <class AnyScheme> struct Motion : Shaken {
     using Scheme = AnyScheme;
     using Law = penalised::Law;
     using Constants = typename Scheme::Constants;
     static constexpr int nodes = Scheme::nodes;
     HD static constexpr double fraction(int node) { return Scheme::fraction(node); }
     HD static Law law(Parameters const& p) { return law_of(p); }
+    HD static Constants constants(Parameters const& p, real h) {
+        return Constants(h, p.damping / p.mass);
+    }
 
     struct State {
         typename Scheme::State scheme;
@@ -175,6 +178,12 @@ template <class AnyScheme> struct Motion {
 
     HD static real position(State const& s) { return s.scheme.y; }
     HD static real velocity(State const& s) { return s.scheme.v; }
+    HD static Sums at_window(Sums const& before, State const& s) {
+        return friction_oscillator::at_window(before, velocity(s));
+    }
+    HD static Observables observables(State const& s, Parameters const& p, real time) {
+        return observed<Motion>(s, p, time);
+    }
     HD static mask stuck(State const& s) { return s.memory.stuck; }
     // The friction of the plane on the mass, per unit of mass: y'' less the other forces.
     HD static real friction(State const& s, Law const& law, real sine, real) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "models/friction_oscillator/shaking.h"
+#include "stepping/motion.h"
+#include "stepping/waves.h"
 
 namespace friction_oscillator {
 
@@ -52,28 +54,6 @@ HD Sums choose(mask m, Sums const& a, Sums const& b) {
             either(a.resting, b.resting),     select(m, a.direction, b.direction)};
 }
 
-// The length of an interval, in the unit of the sums: 1, or a number.
-struct Whole {
-    HD real of(real x) const { return x; }
-};
-struct Part {
-    real length;
-    HD real of(real x) const { return length * x; }
-};
-
-// The lanes that take a step: all, or some.
-struct Everywhere {
-    HD friend mask operator&(mask m, Everywhere) { return m; }
-    HD real choose(real a, real) const { return a; }
-    HD mask choose(mask a, mask) const { return a; }
-};
-struct Here {
-    mask on;
-    HD friend mask operator&(mask m, Here here) { return m & here.on; }
-    HD real choose(real a, real b) const { return select(on, a, b); }
-    HD mask choose(mask a, mask b) const { return (a & on) | (b & ~on); }
-};
-
 // Adds an interval. It is stick if both samples are at rest; its wear is added where `counts` is set.
 template <class Length, class Place>
 HD void add(Sums& s, Interval const& interval, mask counts, Sample const& sample, Length length,
@@ -104,34 +84,70 @@ HD void add(Sums& s, Interval const& interval, mask counts, Sample const& sample
     s.was_stuck = here.choose(sample.stuck, s.was_stuck);
 }
 
-// The results of a motion in steps.
-struct Results {
-    real wear;      // mean of |v| N/(m g) over the blocks
-    real distance;  // m
-    real stuck;     // share of the window
-    Sums sums;
-    real status;
-};
-
-HD Results choose(mask m, Results const& a, Results const& b) {
-    return {select(m, a.wear, b.wear), select(m, a.distance, b.distance),
-            select(m, a.stuck, b.stuck), choose(m, a.sums, b.sums), select(m, a.status, b.status)};
-}
-
-HD Outputs outputs_of(Results const& r, Parameters const& p) {
+HD Outputs outputs_of(stepping::Results<Sums> const& r, Parameters const& p) {
     mask slipped = r.sums.ever_slipped;
     mask stuck = r.sums.stuck > 0.0;
     Outputs out;
-    out.wear_power = p.mass * p.gravity * r.wear;
+    out.wear_power = p.mass * p.gravity * (0.5 * r.mean);
     out.friction_power = p.friction * out.wear_power;
-    out.slip_distance = r.distance;
-    out.stick_fraction = r.stuck;
+    out.slip_distance = 0.5 * r.unit * r.sums.distance;
+    out.stick_fraction = least(r.sums.stuck / r.duration, 1.0);  // lengths are rounded
     out.slip_phases = r.sums.slips;
     out.peak_slip_speed = r.sums.peak;
     out.regime = select(slipped, select(stuck, 1.0, 2.0), 0.0);
     mask finite = (abs(out.wear_power) < 1e308) & (abs(out.slip_distance) < 1e308);
     out.status = select((r.status == 0.0) & ~finite, 2.0, r.status);
     return out;
+}
+
+// What all motions in steps have in common: the physics around the law of friction.
+struct Shaken {
+    using Sums = friction_oscillator::Sums;
+    using Window = friction_oscillator::Window;
+
+    HD static real frequency(Parameters const& p) { return p.angular_frequency; }
+    HD static Window window(Parameters const& p) { return window_of(p); }
+    HD static mask valid(Parameters const& p, Window const& window) {
+        return friction_oscillator::valid(p, window);
+    }
+    HD static mask sees_enough(Parameters const& p, real h) {
+        return friction_oscillator::sees_enough(p, shaking_of(p), h);
+    }
+    HD static Sums no_sums() { return friction_oscillator::no_sums(); }
+    HD static Sums choose_sums(mask m, Sums const& a, Sums const& b) {
+        return friction_oscillator::choose(m, a, b);
+    }
+    template <class Done, class Length, class Place>
+    HD static void add(Sums& sums, Done const& done, Length length, Place here) {
+        friction_oscillator::add(sums, done.interval, done.counts, done.sample, length, here);
+    }
+    HD static real& of_block(Sums& sums) { return sums.wear; }
+    HD static Outputs outputs(stepping::Results<Sums> const& results, Parameters const& p) {
+        return outputs_of(results, p);
+    }
+};
+
+// What a trace sees of such a motion at `time`, with this sine and cosine of the phase.
+template <class Motion>
+HD Observables observed(typename Motion::State const& s, Parameters const& p, real time, real sine,
+                        real cosine) {
+    auto law = Motion::law(p);
+    Observables o;
+    o.time = time;
+    o.displacement = Motion::position(s);
+    o.velocity = Motion::velocity(s);
+    o.normal_force = p.mass * p.gravity * load_at(law.shaking, sine, cosine);
+    o.friction_force = p.mass * Motion::friction(s, law, sine, cosine);
+    o.base_velocity = -(p.base_acceleration / p.angular_frequency * cosine);
+    o.wear_rate = select(Motion::stuck(s), 0.0, o.normal_force * abs(o.velocity));
+    o.stuck = select(Motion::stuck(s), 1.0, 0.0);
+    return o;
+}
+template <class Motion>
+HD Observables observed(typename Motion::State const& s, Parameters const& p, real time) {
+    real sine, cosine;
+    stepping::sincos_at(p.angular_frequency, time, sine, cosine);
+    return observed<Motion>(s, p, time, sine, cosine);
 }
 
 }  // namespace friction_oscillator

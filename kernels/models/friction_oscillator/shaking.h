@@ -52,24 +52,6 @@ HD Window window_of(Parameters const& p) {
 
 constexpr double greatest_phase = 1e9;  // the largest argument that elementary.h reduces
 
-// Sine and cosine of w t to full accuracy: the rounding error of w t is included.
-HD void sincos_at(Parameters const& p, real time, real& sine, real& cosine) {
-    real angle = p.angular_frequency * time;
-    real rest = fma(p.angular_frequency, time, -angle);
-    real n = quarters(angle);
-    real s, c;
-    sincos_core(past_quarters(angle, n) + rest, s, c);
-    Quadrant turn = quadrant(n);
-    sine = fma(turn.even, s, turn.odd * c);
-    cosine = fma(turn.even, c, -(turn.odd * s));
-}
-
-// The same, cheaper if the cosine is not used; the cosine has an absolute error.
-HD void sincos_folded_at(Parameters const& p, real time, real& sine, real& cosine) {
-    real angle = p.angular_frequency * time;
-    sincos_folded(angle, fma(p.angular_frequency, time, -angle), sine, cosine);
-}
-
 // Whether friction holds the mass at all times.
 HD mask holds_for_good(Shaking const& s) {
     real pull = abs(s.amplitude) + abs(s.rise);

@@ -10,15 +10,36 @@
 
 namespace friction_oscillator {
 
-// A motion under the table.
-template <class Inner> struct Tabulated : Inner {};
+// A motion under the table; one that is too short makes a point invalid.
+template <class Inner> struct Tabulated : Inner {
+    HD static Outputs outputs(stepping::Results<Sums> const& results, Parameters const& p) {
+        Outputs out = outputs_of(results, p);
+        real last = excitation::time(excitation::samples - 1);
+        out.status = select(p.window_end <= last, out.status, 3.0);
+        return out;
+    }
+    HD static Observables observables(typename Inner::State const& s, Parameters const& p,
+                                      real time) {
+        Observables o = observed<Inner>(s, p, time, table_at<excitation>(time), 0.0);
+        o.base_velocity = missing();
+        return o;
+    }
+};
+
+template <class Run> struct Driven;
+template <template <class> class Steps, class Inner>
+struct Driven<Steps<Inner>> : Steps<Tabulated<Inner>> {};
+
+}  // namespace friction_oscillator
+
+namespace stepping {
+
+using friction_oscillator::Tabulated;
 
 template <class Inner> struct DirectWave<Tabulated<Inner>> {
     real begin, values[Inner::nodes];
 
-    HD DirectWave(Parameters const&, real time, real h) : begin(table_at<excitation>(time)) {
-        fill<0>(time, h);
-    }
+    HD DirectWave(real, real time, real h) : begin(table_at<excitation>(time)) { fill<0>(time, h); }
     template <int node> HD void fill(real time, real h) {
         if constexpr (node < Inner::nodes) {
             values[node] = table_at<excitation>(time + Inner::fraction(node) * h);
@@ -43,8 +64,7 @@ template <class Inner> struct ConstantStep<Tabulated<Inner>> : ConstantStep<Inne
     HD static State start(Parameters const& p, mask asked) {
         State s = Base::start(p, asked);
         auto o = Base::setup_of(p);
-        typename Inner::Constants constants(o.h, p.damping / p.mass);
-        s.motion = s.kept = Inner::start(o.law, Wave(p, 0.0, o.h), constants);
+        s.motion = s.kept = Inner::start(o.law, Wave(0.0, 0.0, o.h), Inner::constants(p, o.h));
         return s;
     }
     HD static int64 advance(State& s, Parameters const& p, int64 budget) {
@@ -57,49 +77,13 @@ template <class Inner> struct ConstantStep<Tabulated<Inner>> : ConstantStep<Inne
             Stretch const& stretch = o.stretches[s.window];
             real steps = (double)s.steps;
             real h = select(steps == stretch.steps - 1.0, stretch.last, o.h);
-            Wave wave(p, stretch.begin + steps * o.h, h);
-            typename Inner::Constants constants(h, p.damping / p.mass);
-            auto done = Inner::step(s.motion, o.law, wave, constants);
-            add(s.sums, done.interval, done.counts, done.sample, Part{h / o.h}, Everywhere{});
+            Wave wave(0.0, stretch.begin + steps * o.h, h);
+            auto done = Inner::step(s.motion, o.law, wave, Inner::constants(p, h));
+            Inner::add(s.sums, done, Part{h / o.h}, Everywhere{});
             ++s.steps;
         }
         return used;
     }
 };
 
-// A method under the table; a table that is too short makes a point invalid.
-template <class Run> struct Driven;
-template <template <class> class Steps, class Inner>
-struct Driven<Steps<Inner>> : Steps<Tabulated<Inner>> {
-    using Base = Steps<Tabulated<Inner>>;
-    using State = typename Base::State;
-
-    HD static Outputs finish(State const& s, Parameters const& p) {
-        Outputs out = Base::finish(s, p);
-        real last = excitation::time(excitation::samples - 1);
-        out.status = select(p.window_end <= last, out.status, 3.0);
-        return out;
-    }
-    HD static auto const& motion_of(typename ConstantStep<Inner>::State const& s) {
-        return s.motion;
-    }
-    template <class Both> HD static auto const& motion_of(Both const& s) {
-        return any(s.constant) ? s.same.motion : s.other.motion;
-    }
-    HD static Observables look(State const& s, Parameters const& p, real) {
-        real time = Base::time_of(s, p);
-        auto law = Inner::law(p);
-        typename Inner::State const& now = motion_of(s);
-        Observables o;
-        o.time = time;
-        o.displacement = Inner::position(now);
-        o.velocity = Inner::velocity(now);
-        o.normal_force = p.mass * p.gravity;
-        o.friction_force = p.mass * Inner::friction(now, law, table_at<excitation>(time), 0.0);
-        o.wear_rate = select(Inner::stuck(now), 0.0, o.normal_force * abs(o.velocity));
-        o.stuck = select(Inner::stuck(now), 1.0, 0.0);
-        return o;
-    }
-};
-
-}  // namespace friction_oscillator
+}  // namespace stepping

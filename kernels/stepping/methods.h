@@ -1,27 +1,11 @@
-// Makes a motion in steps a method of the model.
+// Makes a motion in steps a method of its model.
 #pragma once
 
-#include "models/friction_oscillator/constant_step.h"
-#include "models/friction_oscillator/variable_step.h"
+#include "method.h"
+#include "stepping/constant_step.h"
+#include "stepping/variable_step.h"
 
-namespace friction_oscillator {
-
-template <class Motion>
-HD Observables observed(typename Motion::State const& s, Parameters const& p, real time) {
-    auto law = Motion::law(p);
-    real sine, cosine;
-    sincos_at(p, time, sine, cosine);
-    Observables o;
-    o.time = time;
-    o.displacement = Motion::position(s);
-    o.velocity = Motion::velocity(s);
-    o.normal_force = p.mass * p.gravity * load_at(law.shaking, sine, cosine);
-    o.friction_force = p.mass * Motion::friction(s, law, sine, cosine);
-    o.base_velocity = -(p.base_acceleration / p.angular_frequency * cosine);
-    o.wear_rate = select(Motion::stuck(s), 0.0, o.normal_force * abs(o.velocity));
-    o.stuck = select(Motion::stuck(s), 1.0, 0.0);
-    return o;
-}
+namespace stepping {
 
 // Steps of constant length only.
 template <class Motion> struct Constant {
@@ -34,11 +18,11 @@ template <class Motion> struct Constant {
     }
     HD static bool running(State const& s) { return Steps::running(s); }
     HD static Outputs finish(State const& s, Parameters const& p) {
-        return outputs_of(Steps::results(s, p), p);
+        return Motion::outputs(Steps::results(s, p), p);
     }
     HD static real time_of(State const& s, Parameters const& p) { return Steps::time_of(s, p); }
     HD static Observables look(State const& s, Parameters const& p, real) {
-        return observed<Motion>(s.motion, p, time_of(s, p));
+        return Motion::observables(s.motion, p, time_of(s, p));
     }
 };
 
@@ -84,10 +68,10 @@ template <class Motion> struct Controlled {
         return Same::running(s.same) || Other::running(s.other);
     }
     HD static Outputs finish(State const& s, Parameters const& p) {
-        Results results = Same::results(s.same, p);
+        auto results = Same::results(s.same, p);
         if constexpr (!variant::constant_step)
-            results = choose(s.constant, results, Other::results(s.other, p));
-        return outputs_of(results, p);
+            results = choose<Motion>(s.constant, results, Other::results(s.other, p));
+        return Motion::outputs(results, p);
     }
     HD static real time_of(State const& s, Parameters const& p) {
         if constexpr (variant::constant_step) return Same::time_of(s.same, p);
@@ -95,10 +79,8 @@ template <class Motion> struct Controlled {
     }
     HD static Observables look(State const& s, Parameters const& p, real) {
         bool constant = any(s.constant);  // a trace is of one point
-        return observed<Motion>(constant ? s.same.motion : s.other.motion, p, time_of(s, p));
+        return Motion::observables(constant ? s.same.motion : s.other.motion, p, time_of(s, p));
     }
 };
 
-}  // namespace friction_oscillator
-
-#include "method.h"
+}  // namespace stepping

@@ -1,52 +1,25 @@
 // A motion in steps whose length the scheme controls, from rest to the end of the window.
 //
 // One unit of work is one attempted step in every lane. A rejected step is undone, including the memory
-// of the friction law. A step that would pass the start or end of the window is shortened to land on it.
+// of the motion. A step that would pass the start or end of the window is shortened to land on it.
 // Several blocks require the number of samples in advance, so such lanes run twice.
 #pragma once
 
-#include "models/friction_oscillator/samples.h"
+#include "stepping/motion.h"
+#include "stepping/stretches.h"
+#include "stepping/waves.h"
 
-namespace friction_oscillator {
-
-// Sine and cosine of the phase at the nodes of a step of length h that begins at `time`.
-template <class Motion> struct DirectWave {
-    real start_sine, start_cosine;
-    real sines[Motion::nodes], cosines[Motion::nodes];
-
-    HD DirectWave(Parameters const& p, real time, real h) {
-        sincos_folded_at(p, time, start_sine, start_cosine);
-        fill<0>(p, time, h);
-    }
-    template <int node> HD void fill(Parameters const& p, real time, real h) {
-        if constexpr (node < Motion::nodes) {
-            real then = time + Motion::fraction(node) * h;
-            sincos_folded_at(p, then, sines[node], cosines[node]);
-            fill<node + 1>(p, time, h);
-        }
-    }
-    template <int node> HD real sine() const {
-        if constexpr (node < 0)
-            return start_sine;
-        else
-            return sines[node];
-    }
-    template <int node> HD real cosine() const {
-        if constexpr (node < 0)
-            return start_cosine;
-        else
-            return cosines[node];
-    }
-};
+namespace stepping {
 
 template <class Motion> struct VariableStep {
     using Control = typename Motion::Scheme::Control;
     using Demand = typename Control::Demand;
+    using Window = typename Motion::Window;
 
     struct State {
         typename Motion::State motion;
         Control control;
-        Sums sums;
+        typename Motion::Sums sums;
         real time, tries;
         real samples;    // in the window, without the one at its start
         real per_block;  // samples per block; 0 during the counting run
@@ -58,7 +31,7 @@ template <class Motion> struct VariableStep {
         State s;
         s.motion = Motion::choose(m, a.motion, b.motion);
         s.control = Control::choose(m, a.control, b.control);
-        s.sums = friction_oscillator::choose(m, a.sums, b.sums);
+        s.sums = Motion::choose_sums(m, a.sums, b.sums);
         s.time = select(m, a.time, b.time);
         s.tries = select(m, a.tries, b.tries);
         s.samples = select(m, a.samples, b.samples);
@@ -74,19 +47,18 @@ template <class Motion> struct VariableStep {
         return s;
     }
 
-    // A step too long to resolve the shaking would look like one in which nothing happens.
+    // A step too long to resolve the wave would look like one in which nothing happens.
     HD static real longest(Parameters const& p) {
-        return least(p.maximum_step, (two_pi / 50.0) / p.angular_frequency);
+        return least(p.maximum_step, (two_pi / 50.0) / Motion::frequency(p));
     }
 
     HD static void begin(State& s, Parameters const& p, Window const& window, mask here) {
         real h = least(p.step, longest(p));
-        DirectWave<Motion> wave(p, 0.0, h);
-        auto motion =
-            Motion::start(Motion::law(p), wave, typename Motion::Constants(h, p.damping / p.mass));
+        DirectWave<Motion> wave(Motion::frequency(p), 0.0, h);
+        auto motion = Motion::start(Motion::law(p), wave, Motion::constants(p, h));
         s.motion = Motion::choose(here, motion, s.motion);
         s.control = Control::choose(here, Control(h), s.control);
-        s.sums = choose(here, no_sums(), s.sums);
+        s.sums = Motion::choose_sums(here, Motion::no_sums(), s.sums);
         mask at_once = window.start <= 0.0;
         s.in_window = (at_once & here) | (s.in_window & ~here);
         s.time = select(here, 0.0, s.time);
@@ -98,16 +70,16 @@ template <class Motion> struct VariableStep {
     }
 
     HD static State start(Parameters const& p, mask asked) {
-        Window window = window_of(p);
+        Window window = Motion::window(p);
         State s;
         s.motion = {};
-        s.sums = no_sums();
+        s.sums = Motion::no_sums();
         s.control = Control(p.step);
         s.time = s.tries = s.samples = s.block = s.block_start = s.power = 0.0;
         s.in_window = false;
         begin(s, p, window, true);
         s.per_block = select(p.blocks > 1.0, 0.0, 1e300);  // a single block has no end of its own
-        s.valid = friction_oscillator::valid(p, window);
+        s.valid = Motion::valid(p, window);
         s.few = true;
         s.going = s.valid & asked;
         return s;
@@ -124,8 +96,8 @@ template <class Motion> struct VariableStep {
 
         typename Motion::State after = s.motion;
         Control control = s.control;
-        DirectWave<Motion> wave(p, s.time, h);
-        typename Motion::Constants constants(h, p.damping / p.mass);
+        DirectWave<Motion> wave(Motion::frequency(p), s.time, h);
+        auto constants = Motion::constants(p, h);
         auto done = Motion::step(after, law, wave, constants);
         mask fits = control.accepts(s.motion.scheme, after.scheme, done.change, h, lands, demand);
         s.tries = select(s.going, s.tries + 1.0, s.tries);
@@ -140,7 +112,7 @@ template <class Motion> struct VariableStep {
             s.control = control;
             s.motion = after;
         }
-        add(s.sums, done.interval, done.counts, done.sample, Part{h}, Here{taken});
+        Motion::add(s.sums, done, Part{h}, Here{taken});
         s.time = select(taken, select(lands, end, s.time + h), s.time);
         s.samples = select(taken & s.in_window, s.samples + 1.0, s.samples);
         mask arrives = taken & lands;
@@ -148,18 +120,19 @@ template <class Motion> struct VariableStep {
         land(s, p, window, arrives);
     }
 
-    // Adds the mean wear rate of a block at its last sample. The next block begins at the next sample.
+    // Adds the mean of a block at its last sample. The next block begins at the next sample.
     HD static void mind_blocks(State& s, Parameters const& p, mask here, mask arrives) {
+        real& sum = Motion::of_block(s.sums);
         real within = s.samples - s.block * s.per_block;
         mask single = s.per_block >= 1e299;
         mask ends = here & (s.per_block > 0.0) & (s.block < p.blocks) &
                     ((within == s.per_block - 1.0) | (single & arrives));
         real length = select(ends, s.time - s.block_start, 1.0);
-        s.power = select(ends, s.power + s.sums.wear / length, s.power);
+        s.power = select(ends, s.power + sum / length, s.power);
         mask begins = here & (s.per_block > 0.0) & (within == s.per_block);
         s.block = select(begins, s.block + 1.0, s.block);
         s.block_start = select(begins, s.time, s.block_start);
-        s.sums.wear = select(begins, 0.0, s.sums.wear);
+        sum = select(begins, 0.0, sum);
     }
 
     // Handles arrival at the start and at the end of the window.
@@ -167,7 +140,7 @@ template <class Motion> struct VariableStep {
         if (!any(arrives)) return;
         mask enters = arrives & ~s.in_window;
         mask leaves = arrives & s.in_window;
-        s.sums = choose(enters, at_window(s.sums, Motion::velocity(s.motion)), s.sums);
+        s.sums = Motion::choose_sums(enters, Motion::at_window(s.sums, s.motion), s.sums);
         s.block_start = select(enters, s.time, s.block_start);
         s.in_window = s.in_window | enters;
         mask counted = leaves & (s.per_block == 0.0);
@@ -183,25 +156,21 @@ template <class Motion> struct VariableStep {
     HD static int64 advance(State& s, Parameters const& p, int64 budget) {
         auto law = Motion::law(p);
         Demand demand(p.tolerance, longest(p));
-        Window window = window_of(p);
+        Window window = Motion::window(p);
         int64 used = 0;
         for (; used < budget && running(s); ++used) advance_once(s, p, law, demand, window);
         return used;
     }
 
-    HD static Results results(State const& s, Parameters const& p) {
-        Window window = window_of(p);
-        Results r;
-        r.wear = 0.5 * (s.power / p.blocks);
-        r.distance = 0.5 * s.sums.distance;
-        r.stuck = least(s.sums.stuck / (window.end - window.start), 1.0);  // lengths are rounded
-        r.sums = s.sums;
-        r.status = select(s.few, 0.0, 1.0);
-        r.status = select(s.valid, r.status, 3.0);
-        return r;
+    // Times in the sums are in seconds.
+    HD static Results<typename Motion::Sums> results(State const& s, Parameters const& p) {
+        Window window = Motion::window(p);
+        real status = select(s.few, 0.0, 1.0);
+        status = select(s.valid, status, 3.0);
+        return {s.power / p.blocks, s.sums, 1.0, window.end - window.start, status};
     }
 
     HD static real time_of(State const& s, Parameters const&) { return s.time; }
 };
 
-}  // namespace friction_oscillator
+}  // namespace stepping
