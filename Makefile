@@ -23,6 +23,8 @@ PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8
 # Root in a container is no mistake, so pip need not warn of it.
 export PIP_ROOT_USER_ACTION := ignore
 export MPLBACKEND := Agg
+# Without compiled modules each process that a test starts would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all check lint docs explorer bench modules wheel no-cupy clean
@@ -39,7 +41,8 @@ demo: $(VENV)/demo.installed ## compute a wear-power surface of 524,288 points a
 check: lint ## lint, types, and the tests that compile few kernels: for daily work, about a minute
 	$(PYTEST) --dist worksteal -m 'not broad' $(QUICK)
 
-test: lint $(VENV)/cupy.apart ## lint, types, import layers and the tests
+test: $(VENV)/dev.installed ## lint, types, import layers and the tests
+	@$(MAKE) $(VENV)/cupy.apart & $(MAKE) lint; status=$$?; wait; exit $$status
 	$(PYTEST) --dist worksteal -m 'not broad'
 
 test-all: test ## the same, then the broad tests: every compiler, many random cases, whole galleries
@@ -74,7 +77,8 @@ no-cupy:
 	@echo "There is a CuPy for CUDA 12 and one for 13, but none for what nvidia-smi or CUDA= tells: '$(CUDA)'." \
 	    "Name the one that your driver takes, as in 'make bench BACKEND=gpu CUDA=12'"; exit 1
 
-# CuPy beside no driver, for the tests: in a folder of its own, since all others go without it.
+# CuPy beside no driver, for the tests, downloaded while lint runs: in a folder of its own, since all
+# others go without it.
 # Where there is no such CuPy (macOS), they are skipped.
 $(VENV)/cupy.apart: $(VENV)/dev.installed
 	$(INSTALL) --upgrade --no-deps --target $(VENV)/cupy 'cupy-cuda13x>=14.0' cuda-pathfinder || true

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.precompiled import quick
+
 if TYPE_CHECKING:
     from tests.command import Run
 
@@ -27,7 +29,7 @@ else:
 # Kernels of tests are small work, so it is their compilation that takes time. Bits do not depend on
 # it, which tests/backends/test_bits.py shows with the flags that users have.
 if "TRIBOSWEEP_CXX" not in os.environ and (found := shutil.which("g++")):
-    os.environ["TRIBOSWEEP_CXX"] = f"{found} -O1"
+    os.environ["TRIBOSWEEP_CXX"] = quick(found)
 
 GPU_TESTS = "test_on_gpu.py"
 BUCKET = "sweeps"

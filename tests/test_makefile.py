@@ -1,4 +1,4 @@
-"""What `make bench` installs, by what it says it would do (make -n)."""
+"""What `make` would do: what `make bench` installs, and what the tests are started with."""
 
 from __future__ import annotations
 
@@ -83,3 +83,19 @@ def test_where_no_cupy_fits_nothing_is_installed_and_that_is_said(
     assert told in words
     assert "make bench BACKEND=gpu CUDA=12" in words
     assert not (tmp_path / "venv").exists()
+
+
+def test_the_tests_compile_each_python_module_once(tmp_path: Path) -> None:
+    """Else each of the processes that they start would compile all that it imports."""
+    probe = tmp_path / "probe.mk"
+    probe.write_text('probe:\n\t@echo "bytecode [$$PYTHONDONTWRITEBYTECODE]"\n')
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    command = ["make", "-f", "Makefile", "-f", str(probe), "probe"]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=kept | {"PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "bytecode []\n", done.stderr

@@ -1,0 +1,43 @@
+"""A compiler's command for tests: they compile hundreds of kernels, each for a moment's work."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+
+from sweep.backends.cache import cached, digest
+from sweep.backends.compiler import FLAGS, processor
+from sweep.errors import SweepError
+
+# Parsing it takes half the time of compiling a small kernel.
+HEADER = "#if defined(__AVX__)\n#include <immintrin.h>\n#endif\n"
+
+
+def quick(compiler: str) -> str:
+    """The command `compiler -O1`, with the intrinsics' header compiled in advance if it is GCC.
+
+    GCC reads the header's text instead wherever other options make the compiled one useless.
+    """
+    command = [compiler, "-O1"]
+    flags = [*command, *(flag for flag in FLAGS if flag not in ("-O3", "-shared"))]
+
+    def precompile(made: Path) -> None:
+        source = made.with_suffix("")
+        _write(source)
+        subprocess.run([*flags, "-x", "c++-header", "-o", made, source], check=True)
+
+    try:
+        version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
+        if "Free Software Foundation" in version:
+            name = f"intrinsics-{digest(*flags, version, processor(), HEADER)}.h"
+            header = cached(name, _write)
+            cached(f"{name}.gch", precompile)
+            command += ["-include", str(header)]
+    except (OSError, subprocess.SubprocessError, SweepError):
+        pass  # then each kernel parses it
+    return shlex.join(command)
+
+
+def _write(header: Path) -> None:
+    header.write_text(HEADER, encoding="utf-8")
