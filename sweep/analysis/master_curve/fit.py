@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sweep.analysis.master_curve.aaa import Ends, adaptive, is_near
 from sweep.analysis.master_curve.curve import (
     CORE_APPEARS,
     VARIABLES,
@@ -24,35 +25,22 @@ from sweep.analysis.master_curve.curve import (
     notes_on,
     scatter_error,
 )
-from sweep.analysis.master_curve.least_squares import Values, smallest_direction, triangle
+from sweep.analysis.master_curve.least_squares import Values, triangle
 from sweep.analysis.master_curve.points import Points, positive, refuse_exponent
-from sweep.analysis.master_curve.rational import (
-    Barycentric,
-    Degrees,
-    Quotient,
-    Rational,
-    Target,
-    least_squares,
-    met,
-    minimax,
-)
+from sweep.analysis.master_curve.quotients import least_squares, minimax
+from sweep.analysis.master_curve.rational import Degrees, Quotient, Rational, Target, met
 from sweep.errors import SweepError
 from sweep.wording import nearest
 
 MAX_ERROR = 2.0  # largest standard error of a curve, over that of the points
 MAX_SCATTER_RATIO = 1.5  # scatter about a curve over that about one of higher degrees
 MAX_RAISE = 3  # of both degrees, where AAA does not give a curve
-NO_SCATTER = 1e-4  # rms scatter over the largest value, up to which AAA is used
-MAX_TERMS = 30  # of AAA
 MAX_GAP = 0.02  # of √(1 − 1/ξ) from ξ = 1 to the first point, bridged by the end of the piece below
 MAX_X, MAX_ENERGY = 1e15, 1e50  # larger values, and smaller than their inverses, overflow in powers
-
 # Above ξ = 1 the curves of cone and sphere are quotients, of degrees 0/0 and 2/3 in √(1 − 1/ξ);
 # those of other profiles are not.
 OTHER_PROFILES = Degrees(3, 4)
 PLAIN_PROFILES = (1.0, 2.0)  # exponents
-
-Ends = tuple[float, float]  # of the range of t
 FITTERS: dict[str, Callable[..., Quotient]] = {"least_squares": least_squares, "minimax": minimax}
 
 
@@ -248,7 +236,7 @@ def _fitted(plan: _Plan, variable: str, choices: Choices, energies: Target) -> P
             size = whole_size
         else:
             found, method, power = _raised(target, plan), "least_squares", plan.power
-            scattered = not _near(_relative_rms(found, target.t, target.g), choices.tolerance)
+            scattered = not is_near(found, target.t, target.g, choices.tolerance)
     else:
         found = _determined(method, target, plan.degrees, plan.ends)
         is_met = met(found, target)
@@ -311,64 +299,6 @@ def _raised(target: Target, plan: _Plan) -> Quotient:
             break
         best = found
     return best
-
-
-def adaptive(target: Target, tolerance: float, ends: Ends | None = None) -> Barycentric | None:
-    """Fit by AAA with the degrees that the tolerance needs, relative to the largest g.
-
-    Points of equal t count by their mean. Terms are removed until there is no pole between the ends
-    (by default those of the points). None for points that scatter by more than the tolerance, as
-    the curve goes through some of them: then every other point does not predict the rest.
-    """
-    t, place = np.unique(target.t, return_inverse=True)
-    g = np.bincount(place, target.g) / np.bincount(place)
-    ends = ends or (float(t[0]), float(t[-1]))
-    shown = np.arange(t.size) % 2 == 0
-    shown[-1] = True
-    if not any(
-        not half.poles_within(*ends) and _near(_relative_rms(half, t[~shown], g[~shown]), tolerance)
-        for half in _approximants(t[shown], g[shown])
-    ):
-        return None
-    without_poles: Barycentric | None = None
-    for found in _approximants(t, g):
-        if not found.poles_within(*ends):
-            without_poles = found
-        if np.max(np.abs(found(t) - g)) <= tolerance * np.max(g):
-            break
-    return without_poles
-
-
-def _approximants(t: Values, g: Values) -> Iterator[Barycentric]:
-    """AAA (Nakatsukasa, Sète, Trefethen 2018): functions of 1, 2 ... terms through more points.
-
-    Each interpolates where the one before is farthest off; its weights minimise the linearised
-    error at the other points.
-    """
-    used = np.zeros(t.size, dtype=bool)
-    support: list[int] = []
-    values = np.full(t.size, np.mean(g))
-    for _ in range(min(MAX_TERMS, t.size // 2)):
-        support.append(int(np.argmax(np.where(used, -1.0, np.abs(g - values)))))
-        used[support[-1]] = True
-        rest = ~used
-        columns = np.stack([(g[rest] - g[k]) / (t[rest] - t[k]) for k in support])
-        weights = smallest_direction(columns)
-        found = Barycentric(
-            tuple(t[support].tolist()), tuple(g[support].tolist()), tuple(weights.tolist())
-        )
-        yield found
-        values = found(t)
-
-
-def _near(relative_rms: float, tolerance: float) -> bool:
-    """Whether a curve is as near to points as AAA has to be."""
-    return relative_rms <= max(tolerance, NO_SCATTER)
-
-
-def _relative_rms(found: Rational, t: Values, g: Values) -> float:
-    off = (found(t) - g) / np.max(g)
-    return float(np.sqrt(np.mean(off * off)))
 
 
 def _worse(found: Quotient, better: Quotient, target: Target) -> bool:
