@@ -18,7 +18,7 @@ from sweep.plan.recipes import model_in
 from sweep.spec import Status, inputs_of
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store.flow import Receipt, errors, flow, is_alive, latest_rate
+from sweep.store.flow import Flow, Receipt, errors, flow, is_writing, latest_rate
 from sweep.work import Values
 
 if TYPE_CHECKING:
@@ -182,7 +182,8 @@ def state(store: Store, *, damaged: bool = False) -> State:
     left = sum(chunk.n_points for chunk in pending)
     total = store.sweep.n_points
     receipts = store.receipts()
-    rate = latest_rate(receipts, time.time(), finished=not left)
+    alive = is_writing(holders := store.holders())
+    rate = latest_rate(receipts, time.time(), alive, finished=not left)
     counts, causes = _counts(store, damaged=damaged)
     return State(
         points_done=total - left,
@@ -193,17 +194,16 @@ def state(store: Store, *, damaged: bool = False) -> State:
         points_per_second=rate,
         seconds_left=left / rate if rate else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
-        running=_running(store, receipts) if left else (),
+        running=_running(holders, flow(receipts, time.time(), alive=alive)) if left else (),
         errors=errors(store.done_receipts(receipts)) if counts.get(Status.failed) else {},
         causes=causes,
     )
 
 
-def _running(store: Store, receipts: Sequence[Receipt]) -> list[str]:
+def _running(holders: Sequence[Receipt] | None, current: Flow) -> list[str]:
     """The processes that hold the store, as far as is known, or have written within a minute."""
-    held = [(str(each["host"]), int(each["pid"])) for each in store.holders() if is_alive(each)]
-    writing = flow(receipts, time.time(), alive=is_alive).writers
-    names = {*held, *((writer.host, writer.pid) for writer in writing)}
+    held = [(str(each["host"]), int(each["pid"])) for each in holders or ()]
+    names = {*held, *((writer.host, writer.pid) for writer in current.writers)}
     return [f"process {pid} on {host}" for host, pid in sorted(names)]
 
 

@@ -229,8 +229,9 @@ def test_status_and_watch_report_the_same_rate(
     store = create(tmp_path / "a.zarr")
     for each in (receipt(5000, 9, 10**9), receipt(18, 1, 100), receipt(8, 2, 50), receipt(0, 1, 9)):
         store.append_receipt(each)
-    shown = state(store)
-    watched = Look.of(store, SWEEP.n_points)
+    with store.lock():  # without a run that holds it, nobody is writing
+        shown = state(store)
+        watched = Look.of(store, SWEEP.n_points)
     assert shown.points_per_second == watched.flow.points_per_second == pytest.approx(159 / 20)
     assert shown.seconds_left == watched.seconds_left
 

@@ -48,10 +48,11 @@ class Look:
     @classmethod
     def of(cls, store: Store, left: int) -> Look:
         """The present state, with `left` pending points."""
-        from sweep.store.flow import flow, is_alive
+        from sweep.store.flow import flow, is_writing
 
         receipts = store.receipts()
-        now = flow(receipts, time.time(), store.done_receipts(receipts), is_alive)
+        alive = is_writing(store.holders())
+        now = flow(receipts, time.time(), store.done_receipts(receipts), alive)
         total, pace = store.sweep.n_points, now.points_per_second
         return cls(total - left, total, left / pace if pace else None, now)
 

@@ -32,6 +32,7 @@ from sweep.store.coordinates import damaged_metadata
 from sweep.store.creation import build
 from sweep.store.differences import differences
 from sweep.store.files import Files
+from sweep.store.flow import is_alive
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
 from sweep.store.in_stretches import NODES, PIECES, InFiles, remove_pieces_of_done
 from sweep.store.made_by import other_kernel, other_revision
@@ -381,9 +382,10 @@ class Store:
             finally:
                 self.flush()
 
-    def holders(self) -> list[dict[str, Any]]:
-        """Who held the store or a shard last, each with host, pid and time; they may have ended."""
-        return self._files.holders()
+    def holders(self) -> list[dict[str, Any]] | None:
+        """The living processes that hold the store or a shard: host, pid, time; None for a URL."""
+        holders = self._files.holders()
+        return None if holders is None else [each for each in holders if is_alive(each)]
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """Add one line to this process's receipts, with time, host and process."""

@@ -70,8 +70,11 @@ class Files(Protocol):
         """
         ...
 
-    def holders(self) -> list[dict[str, Any]]:
-        """Who last held the lock, or that of a shard: host, pid and time."""
+    def holders(self) -> list[dict[str, Any]] | None:
+        """Who holds the lock, or that of a shard: host, pid and time; None without locks.
+
+        Killed processes are among them.
+        """
         ...
 
     def append(self, key: str, text: str) -> None:

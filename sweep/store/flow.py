@@ -42,6 +42,15 @@ class Flow:
     errors: Mapping[str, int]  # failed points by error message
 
 
+def is_writing(holders: Sequence[Receipt] | None) -> Callable[[Receipt], bool]:
+    """Whether the process of a receipt may still write, given those that hold its store.
+
+    A process outlives its run where Python called `sweep.run`. Whoever writes holds the store, or
+    computes for a process that does, except at a URL, which nobody can hold (None).
+    """
+    return (lambda _: False) if holders == [] else is_alive
+
+
 def is_alive(receipt: Receipt) -> bool:
     """Whether the process that wrote a receipt may still run: not if it was here and has ended."""
     import psutil
@@ -84,9 +93,11 @@ def flow(
     )
 
 
-def latest_rate(receipts: Sequence[Receipt], now: float, *, finished: bool) -> float | None:
+def latest_rate(
+    receipts: Sequence[Receipt], now: float, alive: Callable[[Receipt], bool], *, finished: bool
+) -> float | None:
     """Points per second at `now`, or when the store was last written to if nothing writes now."""
-    current = flow(receipts, now, alive=is_alive)
+    current = flow(receipts, now, alive=alive)
     with_points = [receipt for receipt in receipts if "points" in receipt]
     if with_points and (finished or not current.writers):
         current = flow(receipts, _time(with_points[-1]))

@@ -114,7 +114,7 @@ class LocalFiles:
             return exclusive(self.path, log / "holder.json")
         return shared(self.path, log / "holder.json", log / f"{shard}.lock", clean or self.clean)
 
-    def holders(self) -> list[dict[str, Any]]:
+    def holders(self) -> list[dict[str, Any]] | None:
         log = self.path.with_name(f"{self.path.name}.log")
         found = (signed(file) for file in sorted(log.glob("*.json")))
         return [signature for signature in found if signature]

@@ -10,7 +10,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,9 +33,8 @@ def exclusive(store: Path, holder: Path) -> Generator[None]:
     with _locked(_of_store(store), holder, repr(str(store))):
         if held := _held_shard(holder.parent):
             raise StoreError(f"{str(store)!r}: {held.stem} is held by {_who(_signature(held))}")
-        with writing(holder):
-            _sign(holder)
-        yield
+        with _signing(holder):
+            yield
 
 
 @contextmanager
@@ -55,10 +54,9 @@ def shared(store: Path, holder: Path, own: Path, clean: Callable[[], None]) -> G
         with _locked(own, signature, f"{own.stem} of {name}"):
             if alone:
                 clean()
-            with writing(signature):
-                _sign(signature)
-            starting.close()
-            yield
+            with _signing(signature):
+                starting.close()
+                yield
 
 
 @contextmanager
@@ -101,14 +99,22 @@ def _held_shard(folder: Path) -> Path | None:
     return None
 
 
-def _sign(holder: Path) -> None:
+@contextmanager
+def _signing(holder: Path) -> Generator[None]:
+    """Within, the file says that this process holds the lock; a killed process leaves it."""
     # Not in the lock file itself, which nobody can read on Windows while it is held.
-    holder.parent.mkdir(exist_ok=True)
     since = datetime.now(UTC).isoformat(timespec="seconds")
     signature = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
     scratch = holder.with_suffix(".partial")
-    scratch.write_text(json.dumps(signature) + "\n", encoding="utf-8")
-    scratch.replace(holder)
+    with writing(holder):
+        holder.parent.mkdir(exist_ok=True)
+        scratch.write_text(json.dumps(signature) + "\n", encoding="utf-8")
+        scratch.replace(holder)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # the results count, not this file
+            holder.unlink()
 
 
 def signed(holder: Path) -> dict[str, Any]:

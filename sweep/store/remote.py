@@ -99,8 +99,8 @@ class RemoteFiles:
         del shard, clean  # nothing is held, and another shard may be writing
         return nullcontext()
 
-    def holders(self) -> list[dict[str, Any]]:
-        return []  # nothing is locked
+    def holders(self) -> list[dict[str, Any]] | None:
+        return None  # nothing is locked
 
     def append(self, key: str, text: str) -> None:
         stem, _, suffix = key.rpartition(".")

@@ -88,6 +88,21 @@ def test_status_says_whether_a_run_is_live(run: Run, tmp_path: Path) -> None:
         assert json.loads(run("status", "map.zarr", "--json")[1])["running"]
 
 
+def test_a_process_that_has_left_a_store_is_not_writing_to_it(run: Run, tmp_path: Path) -> None:
+    """Even if it lives on, as Python does after `sweep.run`, and the store is damaged later."""
+    (tmp_path / "map.toml").write_text(CONFIG)
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    store = Store.open(tmp_path / "map.zarr")
+    assert store.receipts()[-1]["pid"] == os.getpid()
+    (tmp_path / "map.zarr" / "status" / "c" / "0" / "0").unlink()
+    assert "no run is live" in run("status", "map.zarr")[1]
+    store = store.refreshed()
+    assert Look.of(store, 1280).flow.writers == []
+    with store.lock():  # by another thread of the process, perhaps
+        assert len(Look.of(store, 1280).flow.writers) == 1
+        assert "running now" in run("status", "map.zarr")[1]
+
+
 def test_after_a_kill_nothing_is_writing(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "map.zarr"
     store = api.open_store(load(REQUEST), path)
@@ -142,9 +157,10 @@ def test_it_shows_failures_and_ends_when_all_is_done(
         compute_shard(path, 3)
 
     writing = threading.Timer(0.3, rest)
-    writing.start()
-    status, out, _ = run("status", str(path), "--watch")
-    writing.join()
+    with store.lock((4, 4)):  # as if a shard were running between the others, too
+        writing.start()
+        status, out, _ = run("status", str(path), "--watch")
+        writing.join()
     lines = out.splitlines()
     assert status == 1  # some points failed
     assert lines[0].startswith("656 of 1,920 points done (34.2 %); ")
