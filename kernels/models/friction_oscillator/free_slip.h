@@ -108,9 +108,31 @@ struct End {
     Circular at;
 };
 
-// Halley's method on speed/(1 - cos u), in a bracket. The last step is so short that the sine is updated
-// by its Taylor series.
-HD End end_of(FreeSlip const& slip, mask wanted) {
+// A step of Halley's method towards the zero of speed / (1 - cos u), and the sign of the speed.
+struct Halley {
+    real step;
+    mask before_end;  // the speed is positive
+};
+
+HD Halley halley(FreeSlip const& slip, Circular const& at) {
+    real inverse = 1.0 / at.versine;
+    real cotangent = at.sine * inverse;
+    real ratio = at.defect * inverse;
+    real slope = fma(-ratio, cotangent, 1.0);
+    real bend = fma(ratio, inverse, -(slope * cotangent));
+    // value, first and second derivative of speed / (1 - cos u)
+    real value = fma(slip.rate, cotangent, fma(-slip.friction, ratio, slip.swing));
+    real first = -fma(slip.rate, inverse, slip.friction * slope);
+    real second = fma(slip.rate * cotangent, inverse, -(slip.friction * bend));
+    real twice = first + first;
+    return {value * twice / fma(twice, first, -(value * second)), value > 0.0};
+}
+
+// The last step is so short that the sine is updated by its Taylor series.
+HD mask is_last(real step, real u) { return abs(step) <= 1e-6 * least(u, two_pi - u); }
+
+// Halley's method in a bracket, for what the method alone does not find.
+HD End end_in_bracket(FreeSlip const& slip, mask wanted) {
     real low = 0.0;
     real high = two_pi;
     real u = guess_end(slip);
@@ -118,21 +140,11 @@ HD End end_of(FreeSlip const& slip, mask wanted) {
     real step = 0.0;
     mask open = wanted;
     for (int i = 0; i < 100; ++i) {
-        real inverse = 1.0 / at.versine;
-        real cotangent = at.sine * inverse;
-        real ratio = at.defect * inverse;
-        real slope = fma(-ratio, cotangent, 1.0);
-        real bend = fma(ratio, inverse, -(slope * cotangent));
-        // value, first and second derivative of speed / (1 - cos u)
-        real value = fma(slip.rate, cotangent, fma(-slip.friction, ratio, slip.swing));
-        real first = -fma(slip.rate, inverse, slip.friction * slope);
-        real second = fma(slip.rate * cotangent, inverse, -(slip.friction * bend));
-        real twice = first + first;
-        real halley = value * twice / fma(twice, first, -(value * second));
-        low = select(value > 0.0, u, low);
-        high = select(value > 0.0, high, u);
-        real next = u - halley;
-        mask near = abs(halley) <= 1e-6 * least(u, two_pi - u);
+        Halley move = halley(slip, at);
+        low = select(move.before_end, u, low);
+        high = select(move.before_end, high, u);
+        real next = u - move.step;
+        mask near = is_last(move.step, u);
         mask inside = (next > low) & (next < high);
         next = select(near | inside, next, 0.5 * (low + high));
         step = select(open, next - u, step);
@@ -142,6 +154,19 @@ HD End end_of(FreeSlip const& slip, mask wanted) {
         at = choose(open, Circular(u), at);
     }
     return {u, beside(at, step)};
+}
+
+HD End end_of(FreeSlip const& slip, mask wanted) {
+    real u = guess_end(slip);
+    for (int i = 0; i < 4; ++i) {
+        Circular at(u);
+        real step = halley(slip, at).step;
+        real next = u - step;
+        mask near = is_last(step, u);
+        if (!any(wanted & ~near)) return {next, beside(at, next - u)};
+        u = select(near, u, next);
+    }
+    return end_in_bracket(slip, wanted);
 }
 
 // The u of the greatest speed: the only zero of its derivative before the end.
