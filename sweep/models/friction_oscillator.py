@@ -120,7 +120,7 @@ CONSTANT_STEP = Variant(name="constant_step", parameters=("tolerance",), value=m
 STEPPING_VARIANTS = (NO_SPRING, NO_DAMPING, NO_SHAKING, SHARED_CLOCK)
 
 EXACT = Method(
-    name="exact", kind="kernel", revision=2,
+    name="exact", kind="kernel", revision=3,
     summary="event-driven closed form, exact to rounding; no step size",
     variants=(NO_SPRING, NO_DAMPING, NO_SHAKING),
     pack=3,
