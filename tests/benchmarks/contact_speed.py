@@ -21,7 +21,7 @@ from sweep.backends.cpu import CpuBackend, Target
 from sweep.request import Sweep
 from sweep.work import Column, Points
 from tests.benchmarks.exact_speed import order_figure
-from tests.benchmarks.machine_limit import limit
+from tests.benchmarks.machine_limit import limit, share_of_limit
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds
 from tests.points import sweep_of
@@ -45,22 +45,23 @@ def measure(quick: bool) -> list[Figure]:
     }
     work: dict[str, Callable[[], object]] = {n: _ours(grid) for n, (grid, _) in grids.items()}
     scalar = Target(width=1, pack=1)
-    work["scalar build"] = _ours(grids["sphere"][0], scalar)
+    work |= {f"{n}, scalar build": _ours(grid, scalar) for n, (grid, _) in grids.items()}
     seconds = cpu_seconds(work, repeats)
     count = sides[0] * sides[1]
     figures = [
         Figure(name, count / seconds[name], "contacts/s", at_least=bound)
         for name, (_, bound) in grids.items()
     ]
-    sweep, points = _case(grids["sphere"][0])
-    least = limit(sweep, points)
+    for name, (grid, _) in grids.items():
+        ratio = seconds[f"{name}, scalar build"] / seconds[name]
+        figures.append(Figure(f"{name}: ours to scalar build", ratio, "times"))
+        figures.append(share_of_limit(name, *_case(grid), seconds[name]))
+    least = limit(*_case(grids["sphere"][0]))
     operations = sum(least.operations.values()) / least.vectors
     return [
         *figures,
         order_figure("random", *_case(grids["random"][0]), repeats),
-        Figure("sphere: ours to scalar build", seconds["scalar build"] / seconds["sphere"], ""),
         Figure("sphere: vector operations per contact", operations, ""),
-        Figure("sphere: share of the limit", least.seconds / seconds["sphere"], ""),
         *([] if quick else [_master_surface()]),
     ]
 

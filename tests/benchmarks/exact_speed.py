@@ -22,7 +22,7 @@ from sweep.config import load
 from sweep.plan.point_columns import points
 from sweep.request import Sweep
 from sweep.work import Chunk, Column, Points
-from tests.benchmarks.machine_limit import Limit, limit
+from tests.benchmarks.machine_limit import Limit, limit, share_of_limit
 from tests.benchmarks.peers import exact_numba
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds
@@ -60,8 +60,7 @@ def measure(quick: bool) -> list[Figure]:
     sides, repeats = (QUICK_SIDES, 3) if quick else (SIDES, 7)
     fewer = (sides[0] // 2, sides[1] // 2)
     sdnd104 = _grid("SDND104 grid", 1.0, sides)
-    least = limit(sdnd104.sweep, sdnd104.points)
-    figures = list(_limit_figures(sdnd104, least))
+    figures = list(_limit_figures(sdnd104, limit(sdnd104.sweep, sdnd104.points)))
     cases = (
         sdnd104,
         _grid("all slip", 0.045, sides),  # friction × gravity stays below every acceleration
@@ -71,11 +70,9 @@ def measure(quick: bool) -> list[Figure]:
         _sample("sample", math.prod(fewer)),
     )
     for case in cases:
-        seconds = _seconds(case, repeats)
+        seconds = _seconds(case, repeats, PACKS if case is sdnd104 else ())
         figures += _speed_figures(case, seconds)
-        if case is sdnd104:
-            share = least.seconds / seconds["ours"]
-            figures.append(Figure(f"{case.name}: ours, share of the limit", share, ""))
+        figures.append(share_of_limit(case.name, case.sweep, case.points, seconds["ours"]))
         if case.sdnd104:
             figures += _agreement_figures(case)
         if case.name in ("random", "sample"):
@@ -154,11 +151,11 @@ def _from_rest(case: Case) -> Case:
     return replace(case, points=replace(case.points, columns=columns))
 
 
-def _seconds(case: Case, repeats: int) -> dict[str, float]:
+def _seconds(case: Case, repeats: int, packs: tuple[int, ...]) -> dict[str, float]:
     work = {
         "ours": _ours(case),
         "all outputs": _ours(_with_outputs(case)),
-        **{f"pack {pack}": _ours(case, Target(pack=pack)) for pack in PACKS},
+        **{f"pack {pack}": _ours(case, Target(pack=pack)) for pack in packs},
         "scalar build": _ours(case, Target(width=1, pack=1)),
     }
     if case.sdnd104:

@@ -18,6 +18,7 @@ from sweep.config import load
 from sweep.plan.point_columns import points
 from sweep.request import Sweep
 from sweep.work import Chunk, Points
+from tests.benchmarks.machine_limit import share_of_limit
 from tests.benchmarks.peers import impact_numba
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds
@@ -46,7 +47,7 @@ def _exact(quick: bool, repeats: int) -> Iterator[Figure]:
     values = _values(asked)
     impact_numba.exact(*(v[:1] for v in values))
     work: dict[str, Callable[[], object]] = {
-        "all outputs": _ours(whole, asked),
+        "ours": _ours(whole, asked),
         "three outputs": _ours(sweep, asked),
         **{f"pack {pack}": _ours(whole, asked, Target(pack=pack)) for pack in PACKS},
         "scalar build": _ours(whole, asked, Target(width=1, pack=1)),
@@ -54,10 +55,11 @@ def _exact(quick: bool, repeats: int) -> Iterator[Figure]:
     }
     seconds = cpu_seconds(work, repeats)
     for name, taken in seconds.items():
-        bound = LEAST_EXACT if name == "all outputs" else None
+        bound = LEAST_EXACT if name == "ours" else None
         yield Figure(f"exact: {name}", asked.n_points / taken, "points/s", at_least=bound)
-    ratio = seconds["scalar numba"] / seconds["all outputs"]
+    ratio = seconds["scalar numba"] / seconds["ours"]
     yield Figure("exact: ours to scalar numba", ratio, "times")
+    yield share_of_limit("exact", whole, asked, seconds["ours"])
     ours = CpuBackend().compute(whole, asked).arrays["frequency"]
     error = np.abs(ours / impact_numba.exact(*values)[:, 0] - 1).max()
     yield Figure("exact: difference from numba", error, "", at_most=AGREEMENT)
@@ -83,6 +85,7 @@ def _newmark(quick: bool, repeats: int) -> Iterator[Figure]:
         yield Figure(f"newmark: {name}", steps / taken, "steps/s", at_least=bound)
     ratio = seconds["scalar numba"] / seconds["ours"]
     yield Figure("newmark: ours to scalar numba", ratio, "times")
+    yield share_of_limit("newmark", sweep, asked, seconds["ours"])
     ours = CpuBackend().compute(sweep, asked).arrays
     error = np.abs(ours["frequency"] / found[:, 0] - 1).max()
     yield Figure("newmark: difference from numba", error, "", at_most=AGREEMENT)

@@ -1,16 +1,18 @@
 """An estimate of the highest speed of a kernel on this processor, by counting its operations.
 
 The kernel's own source runs with a `real` that counts its operations (counted.h), in blocks of as
-many lanes as the machine's build, so that lanes that wait for the slowest count too. The rates of
-each kind of vector operation on one core are measured (rates.h). The shortest time is the longest
-of three: all operations except divisions and roots, at the rate of alternating fused multiply-adds
-and additions; products and fused multiply-adds at their own rate; divisions and roots, which have
-their own unit. Compilers merge operations and add moves, which changes the count by a few percent.
+many lanes as the machine's build and in the same order, so that lanes that wait for the slowest
+count too. The rates of each kind of vector operation on one core are measured (rates.h). The
+shortest time is the longest of three: all operations except divisions and roots, at the rate of
+alternating fused multiply-adds and additions; products and fused multiply-adds at their own rate;
+divisions and roots, which have their own unit. Compilers merge operations and add moves, which
+changes the count by a few percent.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +22,9 @@ import numpy as np
 from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.cpu import CpuBackend, Library, Target
 from sweep.request import Sweep
-from sweep.source import flat_text, kernel_of, kernel_text
+from sweep.source import Kernel, flat_text, kernel_text
 from sweep.work import Points
+from tests.benchmarks.record import Figure
 
 HERE = Path(__file__).parent
 KINDS = ("sum", "product", "fused", "quotient", "root", "comparison", "choice", "logic")
@@ -49,22 +52,43 @@ class Limit:
 
 
 def limit(sweep: Sweep, points: Points) -> Limit:
-    """The limit of a sweep's kernel on these points, in the blocks of this machine's build."""
+    """The limit of a sweep's kernel on these points, in the order and blocks of this machine."""
     rates, width = _rates()
-    kernel = kernel_of(sweep, points.variants)
-    target = Target(width=width, pack=kernel.method.pack)
-    path = compile_library(_counting(kernel_text(kernel)), find_compiler(), target.flags)
-    library = ctypes.CDLL(str(path))
-    library.tribosweep_counts.restype = ctypes.POINTER(ctypes.c_int64 * len(KINDS))
-    counts = library.tribosweep_counts().contents
-    ctypes.memset(counts, 0, ctypes.sizeof(counts))
-    arrays = dict(CpuBackend().compute(sweep, points).arrays)
-    expected = {name: values.copy() for name, values in arrays.items()}
-    Library(path, kernel).run(points, sweep.outputs, arrays, None, None)
-    for name, values in expected.items():
-        np.testing.assert_array_equal(arrays[name], values)  # it is the same computation
-    operations = dict(zip(KINDS, map(int, counts), strict=True))
-    return Limit(operations, rates, -(-points.n_points // width))
+    backend = _Counting(width)
+    found = backend.compute(sweep, points).arrays
+    for name, values in CpuBackend().compute(sweep, points).arrays.items():
+        np.testing.assert_array_equal(found[name], values)  # it is the same computation
+    return Limit(backend.operations, rates, -(-points.n_points // width))
+
+
+def share_of_limit(name: str, sweep: Sweep, points: Points, seconds: float) -> Figure:
+    """The share of its limit that a kernel reaches, by the time that it takes for these points."""
+    return Figure(f"{name}: share of the limit", limit(sweep, points).seconds / seconds, "")
+
+
+class _Counting(CpuBackend):
+    """The CPU backend with a kernel that counts its operations."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self._width = width
+        self._counts: ctypes.Array[ctypes.c_int64] | None = None
+
+    @property
+    def operations(self) -> dict[str, int]:
+        """Vector operations of each kind."""
+        return dict(zip(KINDS, map(int, self._counts or ()), strict=True))
+
+    def library(self, kernel: Kernel) -> Library:
+        if kernel not in self._libraries:
+            flags = Target(width=self._width, pack=kernel.method.pack).flags
+            path = compile_library(_counting(kernel_text(kernel)), find_compiler(), flags)
+            library = ctypes.CDLL(str(path))
+            library.tribosweep_counts.restype = ctypes.POINTER(ctypes.c_int64 * len(KINDS))
+            self._counts = library.tribosweep_counts().contents
+            ctypes.memset(self._counts, 0, ctypes.sizeof(self._counts))
+            self._libraries[kernel] = Library(path, kernel)
+        return self._libraries[kernel]
 
 
 def _counting(text: str) -> str:
@@ -75,6 +99,7 @@ def _counting(text: str) -> str:
     return counted.replace("#pragma once", "") + shared + text.removeprefix(portable)
 
 
+@functools.cache
 def _rates() -> tuple[dict[str, float], int]:
     """Vector operations per second of each kind, and the doubles in a vector."""
     text = flat_text("portable.h") + (HERE / "rates.h").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from sweep.backends.cpu import CpuBackend
 from sweep.request import Sweep
 from sweep.theory.stability import SCHEMES
 from sweep.work import Column, Points
-from tests.benchmarks.machine_limit import limit
+from tests.benchmarks.machine_limit import limit, share_of_limit
 from tests.benchmarks.peers import schemes_numba
 from tests.benchmarks.peers.schemes_numba import SHARED, euler
 from tests.benchmarks.record import Figure
@@ -78,7 +78,6 @@ def _euler(count: int, repeats: int) -> Iterator[Figure]:
     least = limit(cases["shared"].sweep, cases["shared"].points)
     operations = sum(least.operations.values()) / least.vectors / (END / STEP)
     yield Figure("euler, shared: vector operations per step", operations, "")
-    yield Figure("euler, shared: share of the limit", least.seconds / seconds["shared"], "")
     for kind, case in cases.items():
         yield from _beside(f"euler, {kind}", case, work, seconds, kind)
 
@@ -98,13 +97,7 @@ def _others(method: str, count: int, repeats: int) -> Iterator[Figure]:
 def _choosing(method: str, count: int, repeats: int) -> Iterator[Figure]:
     """With steps the scheme chooses, over random parameters."""
     case = _case(method, "per point", count, tolerance=CHOOSING[method])
-    peer = _numba(schemes_numba.CHOOSING[method], case, CHOOSING[method], STEP, shared=False)
-    seconds = cpu_seconds({"ours": _ours(case), "numba": peer}, repeats)
-    forces = EVALUATIONS[method] * _tries(case).sum()
-    name = f"{method}, choosing its steps"
-    yield Figure(name, forces / seconds["ours"], "forces/s", at_least=LEAST_CHOOSING)
-    ratio = seconds["numba"] / seconds["ours"]
-    yield Figure(f"{name}: ours to SIMD-blocked numba", ratio, "times")
+    yield from _choosing_case(f"{method}, choosing its steps", case, repeats)
 
 
 def _choosing_at_random(method: str, count: int, repeats: int) -> Iterator[Figure]:
@@ -113,12 +106,25 @@ def _choosing_at_random(method: str, count: int, repeats: int) -> Iterator[Figur
         ("at random", _random_case(method, count)),
         ("at random, of every kind", _random_case(method, count, every_kind=True)),
     ):
-        seconds = cpu_seconds({"ours": _ours(case)}, repeats)
-        tries = _tries(case)
-        speed = EVALUATIONS[method] * tries.sum() / seconds["ours"]
-        spread = f"from {tries.min():,.0f} to {tries.max():,.0f} steps a point"
-        title = f"{method}, choosing its steps {name}"
-        yield Figure(title, speed, "forces/s", at_least=LEAST_CHOOSING, note=spread)
+        yield from _choosing_case(f"{method}, choosing its steps {name}", case, repeats)
+
+
+def _choosing_case(name: str, case: Case, repeats: int) -> Iterator[Figure]:
+    """Speed, beside the limit and, where all points have the same longest step, numba."""
+    method, longest = case.sweep.method.name, case.parameters["maximum_step"]
+    work = {"ours": _ours(case)}
+    if len(longest) == 1:
+        control = (CHOOSING[method], float(longest[0]))
+        work["numba"] = _numba(schemes_numba.CHOOSING[method], case, *control, shared=False)
+    seconds = cpu_seconds(work, repeats)
+    tries = _tries(case)
+    speed = EVALUATIONS[method] * tries.sum() / seconds["ours"]
+    spread = f"from {tries.min():,.0f} to {tries.max():,.0f} steps a point"
+    yield Figure(name, speed, "forces/s", at_least=LEAST_CHOOSING, note=spread)
+    if "numba" in work:
+        ratio = seconds["numba"] / seconds["ours"]
+        yield Figure(f"{name}: ours to SIMD-blocked numba", ratio, "times")
+    yield share_of_limit(name, case.sweep, case.points, seconds["ours"])
 
 
 def _beside(
@@ -131,6 +137,7 @@ def _beside(
     """The speed relative to numba, which must compute the same."""
     ratio = seconds[f"numba, {kind}"] / seconds[kind]
     yield Figure(f"{name}: ours to SIMD-blocked numba", ratio, "times")
+    yield share_of_limit(name, case.sweep, case.points, seconds[kind])
     yield _agreement(name, case, work[f"numba, {kind}"]())
 
 

@@ -23,6 +23,7 @@ from sweep.equations.system_file import system_of_text
 from sweep.request import Sweep
 from sweep.spec import parameters_of
 from sweep.work import Column, Points
+from tests.benchmarks.machine_limit import share_of_limit
 from tests.benchmarks.peers import systems_numba
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds
@@ -50,9 +51,11 @@ def _valve(count: int) -> Iterator[Figure]:
     """The published benchmark with events: 1056 maxima of a valve's displacement."""
     flow = np.linspace(0.2, 10.0, count)
     controls = {"relative_tolerance": 1e-10, "window_end": 1e5}
-    ours, _ = _ours("relief_valve", "rk54", "impacts", {"flow": flow}, **controls)
+    valve = ("relief_valve", "rk54", "impacts", {"flow": flow})
+    ours, _ = _ours(*valve, **controls)
     seconds = cpu_seconds({"ours": ours}, 1)
     yield Figure("relief_valve, rk54", count / seconds["ours"], "points/s", note=PUBLISHED_VALVES)
+    yield _share("relief_valve, rk54", valve, controls, seconds)
 
 
 def _first_result(repeats: int) -> Iterator[Figure]:
@@ -84,27 +87,32 @@ def _seconds_of_a_point() -> float:
 def _rk4(count: int, repeats: int) -> Iterator[Figure]:
     rho = np.linspace(0.5, 21.0, count)
     sigma, beta = np.full(count, 10.0), np.full(count, 8.0 / 3.0)
-    ours, width = _ours("lorenz", "rk4", "final_x", {"rho": rho}, step=STEP, window_end=END)
+    lorenz = ("lorenz", "rk4", "final_x", {"rho": rho})
+    controls = {"step": STEP, "window_end": END}
+    ours, width = _ours(*lorenz, **controls)
     theirs = lambda: systems_numba.lorenz_rk4(sigma, rho, beta, END, STEP)  # noqa: E731
     theirs()
     seconds = cpu_seconds({"ours": ours, "numba": theirs}, repeats)
     speed = count * END / STEP / seconds["ours"]
     yield Figure("lorenz, rk4", speed, "steps/s", at_least=RK4_BOUNDS.get(width))
     yield from _beside("lorenz, rk4", seconds, ours(), theirs(), 1e-9)
+    yield _share("lorenz, rk4", lorenz, controls, seconds)
 
 
 def _choosing(model: str, count: int, repeats: int) -> Iterator[Figure]:
     controls = {"relative_tolerance": TOLERANCE, "window_end": END}
     if model == "lorenz":
         rho = np.linspace(0.5, 21.0, count)
-        ours, _ = _ours(model, "rk54", "final_x", {"rho": rho}, **controls)
+        varied = {"rho": rho}
         start, given = np.ones(3), (np.full(count, 10.0), rho, np.full(count, 8.0 / 3.0))
     else:
         force = np.linspace(0.1, 0.3, count)
-        fixed = {"damping": 0.3, "linear": -1.0, "cubic": 1.0, "omega": 1.2, "start_x": 1.0}
-        ours, _ = _ours(model, "rk54", "final_x", {"force": force}, **fixed, **controls)
+        controls |= {"damping": 0.3, "linear": -1.0, "cubic": 1.0, "omega": 1.2, "start_x": 1.0}
+        varied = {"force": force}
         start = np.array([1.0, 0.0, 0.0])
         given = (np.full(count, 0.3), force, np.full(count, 1.2))
+    case = (model, "rk54", "final_x", varied)
+    ours, _ = _ours(*case, **controls)
     peer = systems_numba.CHOOSING[model]
     theirs = lambda: peer(start, *given, END, TOLERANCE)  # noqa: E731
     theirs()
@@ -112,6 +120,18 @@ def _choosing(model: str, count: int, repeats: int) -> Iterator[Figure]:
     name = f"{model}, rk54 choosing its steps"
     yield Figure(name, count / seconds["ours"], "points/s")
     yield from _beside(name, seconds, ours(), theirs(), AGREEMENT)
+    yield _share(name, case, controls, seconds)
+
+
+def _share(
+    name: str,
+    case: tuple[str, str, str, dict[str, Any]],
+    controls: dict[str, float],
+    seconds: dict[str, float],
+) -> Figure:
+    model, method, output, varied = case
+    sweep, points = _case(model, method, (output,), varied, controls)
+    return share_of_limit(name, sweep, points, seconds["ours"])
 
 
 def _beside(
@@ -136,6 +156,19 @@ def computing(
     model: str, method: str, outputs: tuple[str, ...], varied: dict[str, Any], **fixed: float
 ) -> Callable[[], Any]:
     """A function that computes the points of a shipped model file."""
+    sweep, points = _case(model, method, outputs, varied, fixed)
+    backend = CpuBackend()
+    backend.prepare(sweep, points)
+    return lambda: backend.compute(sweep, points).arrays
+
+
+def _case(
+    model: str,
+    method: str,
+    outputs: tuple[str, ...],
+    varied: dict[str, Any],
+    fixed: dict[str, float],
+) -> tuple[Sweep, Points]:
     table = read_model(model, Path())
     chosen = next(each for each in table.methods if each.name == method)
     wanted = tuple(each for each in table.outputs if each.name in outputs)
@@ -147,7 +180,4 @@ def computing(
                                                 np.float64)))
         for p in parameters
     }  # fmt: skip
-    points = Points(n_points=max(len(c.values) for c in columns.values()), columns=columns)
-    backend = CpuBackend()
-    backend.prepare(sweep, points)
-    return lambda: backend.compute(sweep, points).arrays
+    return sweep, Points(n_points=max(len(c.values) for c in columns.values()), columns=columns)

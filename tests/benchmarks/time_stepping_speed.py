@@ -19,13 +19,14 @@ from sweep.backends.cpu import CpuBackend, Target
 from sweep.request import Sweep
 from sweep.source import kernel_of
 from sweep.work import Column, Points
-from tests.benchmarks.machine_limit import limit
+from tests.benchmarks.machine_limit import limit, share_of_limit
 from tests.benchmarks.peers import mdr_numba
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds
 from tests.points import sweep_of
 
 PEERS = {"time_stepping": mdr_numba.time_stepping, "time_stepping_2": mdr_numba.time_stepping_2}
+LAID_OUT = {"time_stepping": "SIMD-blocked", "time_stepping_2": "scalar"}
 PACKS = (1, 2, 3, 4)
 STEPS, SPRINGS = 1000, 4096
 CYCLES = 2
@@ -120,7 +121,9 @@ def _speed_figures(case: Case, repeats: int) -> Iterator[Figure]:
         every = SPRINGS * case.points.n_points * STEPS * CYCLES / seconds["ours"]
         note = f"{case.computed / (SPRINGS * case.points.n_points):.3f} of the springs are stepped"
         yield Figure(f"{case.name}: ours, all counted", every, "spring steps/s", note=note)
-    yield Figure(f"{case.name}: ours to numba", seconds["numba"] / seconds["ours"], "times")
+    ratio = seconds["numba"] / seconds["ours"]
+    yield Figure(f"{case.name}: ours to {LAID_OUT[case.method]} numba", ratio, "times")
+    yield share_of_limit(case.name, case.sweep, case.points, seconds["ours"])
 
 
 def _ours(case: Case, target: Target | None = None) -> Callable[[], object]:
