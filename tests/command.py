@@ -74,14 +74,8 @@ def fresh_sweep_command(
 
 def bound_by_permissions(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
     """A command of `sweep` that may not do what the permissions of files forbid."""
-    return subprocess.run(
-        [sys.executable, "-c", BOUND_BY_PERMISSIONS, *map(str, arguments)],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    command = ("-c", BOUND_BY_PERMISSIONS, *map(str, arguments))
+    return run_python(command, cwd=folder, env=environment(), timeout=60)
 
 
 def with_backend(open_backend: object, *arguments: str) -> list[str]:

@@ -80,6 +80,14 @@ def s3() -> Iterator[None]:
         server.stop()
 
 
+# For tests of what does not depend on the protocol: an object of S3 takes ten times as long.
+ROOTS_BROAD_ON_S3 = pytest.mark.parametrize(
+    "root",
+    ["memory://", pytest.param(f"s3://{BUCKET}/", marks=pytest.mark.broad)],
+    indirect=True,
+)
+
+
 @pytest.fixture(params=["memory://", f"s3://{BUCKET}/"])
 def root(request: pytest.FixtureRequest) -> str:
     """A URL that nothing lies under yet."""

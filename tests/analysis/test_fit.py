@@ -393,7 +393,9 @@ def test_no_pole_among_the_points(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["least_squares", "minimax", "aaa"])
 @pytest.mark.parametrize("sigma", [0.001, 0.01, 0.05])
-@pytest.mark.parametrize("n_points", [20, pytest.param(50, marks=pytest.mark.broad), 100])
+@pytest.mark.parametrize(
+    "n_points", [20, *(pytest.param(n, marks=pytest.mark.broad) for n in (50, 100))]
+)
 @pytest.mark.parametrize("variable", ["xi", "beta"])
 def test_scattered_points(variable: str, n_points: int, sigma: float, method: str) -> None:
     """The curve is within 5 standard errors of one point and 0.5 % of theory, over all its range.

@@ -36,7 +36,7 @@ window_end        = 12.0
 SAMPLE = """
 [sample]
 method            = "sobol"
-points            = 1000
+points            = 600
 seed              = 3
 friction          = { loguniform = [0.01, 1.0] }
 base_acceleration = { uniform = [0.5, 15.0] }

@@ -17,6 +17,7 @@ from sweep.errors import MachineError, StoreError, SweepError
 from sweep.request import Sweep
 from sweep.store import Store, anything_at, open_results
 from tests.command import Run
+from tests.conftest import ROOTS_BROAD_ON_S3
 from tests.store.test_faults import CONFIG
 from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, finish, results_of, tree
 from tests.store.test_store import create as create_local
@@ -56,6 +57,7 @@ def test_a_remote_store_has_the_bytes_of_a_local_one(root: str, whole: dict[str,
     assert objects(url) == whole
 
 
+@ROOTS_BROAD_ON_S3
 @pytest.mark.parametrize("name", ["no axes", "points and axis"])
 def test_other_shapes_are_kept_too(root: str, name: str) -> None:
     store = create(f"{root}/map.zarr", SWEEPS[name])
@@ -63,6 +65,7 @@ def test_other_shapes_are_kept_too(root: str, name: str) -> None:
     assert Store.open(store.location).pending() == store.verify() == []
 
 
+@ROOTS_BROAD_ON_S3
 def test_xarray_opens_it_and_finds_what_a_local_one_holds(root: str, tmp_path: Path) -> None:
     store = create(f"{root}/map.zarr")
     finish(store)
@@ -120,6 +123,7 @@ def test_many_writers_and_makers_at_once_leave_one_whole_store(
     assert objects(url) == whole
 
 
+@ROOTS_BROAD_ON_S3
 def test_receipts_of_all_writers_lie_beside_it(root: str) -> None:
     store, other = create(f"{root}/map.zarr"), create(f"{root}/map.zarr")
     for number, writer in enumerate((store, other, store)):

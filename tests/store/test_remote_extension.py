@@ -14,6 +14,7 @@ from sweep.errors import StoreError
 from sweep.request import Sweep
 from sweep.store import Store, open_results
 from tests.command import CHECKOUT, Run, environment
+from tests.conftest import ROOTS_BROAD_ON_S3
 from tests.forked import run_python
 from tests.store.injected import stop_objects_at
 from tests.store.test_extend import GROWN, REFUSED, fill, grid, places
@@ -47,6 +48,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return tree(longer.path)
 
 
+@ROOTS_BROAD_ON_S3
 def test_it_grows_as_one_on_a_disk_and_keeps_what_is_done(
     root: str, whole: dict[str, bytes]
 ) -> None:

@@ -65,7 +65,7 @@ class Triangle:
 
 def triangle(columns: Values, right: Values, dependent: float = DEPENDENT) -> Triangle:
     """Modified Gram–Schmidt with the right side as a last column (Björck 1967), pivoted."""
-    sizes = np.sqrt(np.sum(columns * columns, axis=1))
+    sizes = np.sqrt(np.add.reduce(columns * columns, axis=1))
     scaled = columns / np.where(sizes > 0, sizes, 1.0)[:, None]
     rest, kept = right.copy(), np.flatnonzero(sizes > 0)
     scaled = scaled[kept]
@@ -73,7 +73,7 @@ def triangle(columns: Values, right: Values, dependent: float = DEPENDENT) -> Tr
     rows, projected = np.zeros((n, n)), np.zeros(n)
     rank = n
     for k in range(n):
-        norms = np.sqrt(np.sum(scaled[k:] * scaled[k:], axis=1))
+        norms = np.sqrt(np.add.reduce(scaled[k:] * scaled[k:], axis=1))
         best = k + int(np.argmax(norms))
         if not norms[best - k] > dependent:
             rank = k
@@ -83,9 +83,9 @@ def triangle(columns: Values, right: Values, dependent: float = DEPENDENT) -> Tr
         rows[:k, [k, best]] = rows[:k, [best, k]]
         rows[k, k] = norms[best - k]
         scaled[k] /= rows[k, k]
-        rows[k, k + 1 :] = np.sum(scaled[k] * scaled[k + 1 :], axis=1)
+        rows[k, k + 1 :] = np.add.reduce(scaled[k] * scaled[k + 1 :], axis=1)
         scaled[k + 1 :] -= rows[k, k + 1 :, None] * scaled[k]
-        projected[k] = np.sum(scaled[k] * rest)
+        projected[k] = np.add.reduce(scaled[k] * rest)
         rest -= projected[k] * scaled[k]
     kept = kept[:rank]
     return Triangle(rows[:rank, :rank], projected[:rank], kept, sizes[kept], len(columns))
@@ -132,14 +132,14 @@ def minimised(errors: Errors, start: Values, n_free: int) -> Values:
 def _descended(errors: Errors, x: Values, free: Mask, damping: float, max_damping: float) -> Values:
     """Damping falls where a step lowers the error, and rises where it does not."""
     off, columns = errors(x)
-    error, stalled = float(np.sum(off * off)), 0
+    error, stalled = float(np.add.reduce(off * off)), 0
     for _ in range(MAX_STEPS):
-        sizes = math.sqrt(damping) * np.sqrt(np.sum(columns[free] * columns[free], axis=1))
+        sizes = math.sqrt(damping) * np.sqrt(np.add.reduce(columns[free] * columns[free], axis=1))
         damped = np.concatenate([columns[free], np.diag(sizes)], axis=1)
         tried = x.copy()
         tried[free] += solved(damped, np.concatenate([-off, np.zeros(len(sizes))]))
         tried_off, tried_columns = errors(tried)
-        tried_error = float(np.sum(tried_off * tried_off))
+        tried_error = float(np.add.reduce(tried_off * tried_off))
         if tried_error < error:
             stalled += error - tried_error <= CONVERGED * error
             x, off, columns, error = tried, tried_off, tried_columns, tried_error
@@ -171,8 +171,8 @@ def _non_negative(
             continue
         x = goal
         off, columns = errors(x)
-        sizes = np.sqrt(np.sum(columns * columns, axis=1) * np.sum(off * off))
-        slopes = np.where(free, 0.0, np.sum(columns * off, axis=1) + DESCENT * sizes)
+        sizes = np.sqrt(np.add.reduce(columns * columns, axis=1) * np.sum(off * off))
+        slopes = np.where(free, 0.0, np.add.reduce(columns * off, axis=1) + DESCENT * sizes)
         if not slopes.min() < 0:
             break
         free[np.argmin(slopes)] = True
@@ -204,7 +204,7 @@ def back_substituted(rows: Values, right: Values) -> Values:
     """x of R x = right, R upper triangular."""
     found = np.zeros(len(right))
     for k in reversed(range(len(right))):
-        found[k] = (right[k] - np.sum(rows[k, k + 1 :] * found[k + 1 :])) / rows[k, k]
+        found[k] = (right[k] - np.add.reduce(rows[k, k + 1 :] * found[k + 1 :])) / rows[k, k]
     return found
 
 
@@ -219,4 +219,4 @@ def forward_substituted(rows: Values, right: Values) -> Values:
 
 def combined(terms: Values) -> Values:
     """Their sum along the first axis, in order."""
-    return np.sum(terms, axis=0)
+    return np.add.reduce(terms, axis=0)
