@@ -33,7 +33,7 @@ from sweep.plan.point_columns import points, variant_sets
 from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
 from sweep.request import STRETCH, Axis, Request, Sweep, is_array
-from sweep.spec import Status, array_types
+from sweep.spec import Status, array_types, status_counts
 from sweep.store import anything_at, in_stretches, is_url, layout, stretches
 from sweep.work import Chunk, Points
 
@@ -58,8 +58,7 @@ class Probed:
         if "status" not in arrays:
             return
         status = arrays["status"]
-        codes, counts = np.unique(status, return_counts=True)
-        self.counts.update({Status(int(c)): int(n) for c, n in zip(codes, counts, strict=True)})
+        self.counts.update(status_counts(status))
         place = np.flatnonzero(status == Status.outside_validity)
         at = {
             name: column.values[(place // column.repeat) % len(column.values)]

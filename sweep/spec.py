@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 MISSING_COUNT = -1  # int32 and int64 outputs of a point that is not ok
 MISSING_FLAG = 255  # uint8 outputs of a point that is not ok
@@ -61,6 +62,12 @@ class Status(IntEnum):
     outside_validity = 3
     failed = 254
     pending = 255
+
+
+def status_counts(status: NDArray[np.generic]) -> dict[Status, int]:
+    """How many of these points have each status that occurs."""
+    counts = np.bincount(status.astype(np.uint8, copy=False).ravel())
+    return {Status(int(code)): int(counts[code]) for code in np.flatnonzero(counts)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError, SweepError
 from sweep.plan.recipes import model_in
-from sweep.spec import Status, inputs_of
-from sweep.statistics.counts import STATUSES
+from sweep.spec import Status, inputs_of, status_counts
+from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.flow import Flow, Receipt, errors, flow, is_writing, latest_rate
 from sweep.work import Values
@@ -139,13 +139,11 @@ def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]
 def _by_status(block: xr.Dataset) -> dict[Status, int]:
     """The number of points by status; of a cell, those that were reduced to it."""
     status = block["status"].values
-    codes = _occurrences(status)
+    counts = status_counts(status)
     if POINTS_BY_STATUS not in block:
-        return {Status(code): n for code, n in codes.items()}
-    numbers = block[POINTS_BY_STATUS].values[status != Status.pending].reshape(-1, len(STATUSES))
-    pairs = zip(STATUSES, numbers.sum(axis=0).tolist(), strict=True)
-    cells = {Status.pending: codes[Status.pending]} if Status.pending in codes else {}
-    return {status: n for status, n in pairs if n} | cells
+        return counts
+    pending = {each: n for each, n in counts.items() if each is Status.pending}
+    return reduced_counts(block[POINTS_BY_STATUS].values[status != Status.pending]) | pending
 
 
 def _weighting(dataset: xr.Dataset) -> tuple[str | None, Values | None]:

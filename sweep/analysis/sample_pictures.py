@@ -15,6 +15,7 @@ from sweep.analysis.cells import (
     parameters_along,
     refuse_cut_of_sample,
 )
+from sweep.analysis.kept_axes import check_names
 from sweep.analysis.labels import axis_label, unit, with_unit
 from sweep.analysis.scales import BESIDE_ZERO, evenly, spans_decades
 from sweep.analysis.slices import Slice, output_name
@@ -22,7 +23,6 @@ from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.spec import index_name
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.wording import nearest as nearest_name
 from sweep.work import Values
 
 if TYPE_CHECKING:
@@ -137,9 +137,7 @@ def sample_of_cell(
     refuse_cut_of_sample(dataset, at)
     places = by_number(dataset, at)
     cut = [str(axis) for axis in dataset[name].dims if axis != POINT]
-    for each in places:
-        if each not in cut:
-            raise SweepError(f"this sweep has no axis {each!r}: {nearest_name(each, cut)}")
+    check_names("axis", places, cut)
     together = {axis: parameters_along(dataset, axis) for axis in cut}
     numbers = {axis: np.arange(dataset.sizes[axis]) for axis in cut if together[axis]}
     dataset = dataset.assign_coords(numbers)
@@ -157,10 +155,7 @@ def sample_of_cell(
 
 def _parameters(shown: Slice, over: Sequence[str]) -> list[str]:
     known = parameters_along(shown.dataset, POINT)
-    for name in over:
-        if name not in known:
-            cure = nearest_name(name, known)
-            raise SweepError(f"this sweep has no sampled parameter {name!r}: {cure}")
+    check_names("sampled parameter", over, known)
     names = list(dict.fromkeys(over)) or known[:MAX_PARAMETERS]
     if len(names) > MAX_PARAMETERS:
         raise SweepError(

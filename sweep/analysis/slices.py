@@ -26,7 +26,7 @@ from sweep.analysis.statistics import labels_of, with_codes
 from sweep.analysis.view import View, factor
 from sweep.errors import SweepError
 from sweep.request import POINT
-from sweep.spec import Status, index_name
+from sweep.spec import Status, index_name, status_counts
 from sweep.summary import blocks
 from sweep.work import Values
 
@@ -154,7 +154,7 @@ class Slice:
         if "status" not in self.dataset or self.name == "status":
             return {}
         computed = self.dataset["status"] if self.refined is None else self.refined.status
-        found = _statuses(computed) if self.counts is None else self.counts
+        found = status_counts(computed.values) if self.counts is None else self.counts
         return {status: n for status, n in found.items() if status is not Status.ok}
 
     @property
@@ -312,13 +312,8 @@ def _all_statuses(dataset: xr.Dataset) -> dict[Status, int] | None:
         return None
     total: Counter[Status] = Counter()
     for block in blocks(dataset[["status"]]):
-        total.update(_statuses(block["status"]))
+        total.update(status_counts(block["status"].values))
     return dict(sorted(total.items()))
-
-
-def _statuses(status: xr.DataArray) -> dict[Status, int]:
-    codes, counts = np.unique(status.values, return_counts=True)
-    return {Status(int(code)): int(n) for code, n in zip(codes, counts, strict=True)}
 
 
 def _refuse_kinds(dataset: object, output: object, at: object, over: object) -> None:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sweep.request import Sweep
-from sweep.spec import Status
+from sweep.spec import Status, status_counts
 from sweep.work import Points
 
 Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
@@ -37,8 +36,7 @@ class Computed:
         status = self.arrays["status"]
         if not status.any():  # the usual case, and counting is slow
             return {Status.ok: status.size}
-        counts = np.bincount(status)
-        return {Status(i): int(counts[i]) for i in np.flatnonzero(counts)}
+        return status_counts(status)
 
     @property
     def extremes(self) -> Mapping[str, list[Any]]:

@@ -118,6 +118,14 @@ def named(texts: Iterable[str] | None, option_name: str = "--at") -> dict[str, s
     return values
 
 
+def as_number(text: str) -> float | str:
+    """A plain number as a number; other text as it is."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def in_si(values: Mapping[str, str], units: Mapping[str, str]) -> dict[str, float]:
     """The values of `--at` in SI units, from plain numbers or text with a unit."""
     from sweep.config.problems import UnreadableError

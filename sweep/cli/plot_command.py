@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sweep.cli.app import Json, app, examples, in_si, named, option, output_option
+from sweep.cli.app import Json, app, as_number, examples, in_si, named, option, output_option
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import Interruptible
 from sweep.errors import SweepError
@@ -144,7 +143,8 @@ def plot(
             return
         shown = slices_of(
             stores, output, places, over or (), view,
-            against=against, parameters=_numbers(named(controls, "--set")),
+            against=against,
+            parameters={n: as_number(text) for n, text in named(controls, "--set").items()},
         )  # fmt: skip
         _print_plots(shown, save(draw_panels(shown), path), as_json=as_json)
 
@@ -166,15 +166,6 @@ def _refuse_view(kind: str, view: View, stores: list[str]) -> None:
         raise SweepError(
             f"{kind} takes none of --x, --y, --lines, --facet, --log, --limits, --unit, --title"
         )
-
-
-def _numbers(values: Mapping[str, str]) -> dict[str, float | str]:
-    """The values, as numbers where they are plain ones."""
-    found: dict[str, float | str] = dict(values)
-    for name, text in values.items():
-        with suppress(ValueError):
-            found[name] = float(text)
-    return found
 
 
 def _range(name: str, text: str) -> tuple[str, str]:

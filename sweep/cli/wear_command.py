@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, StorePath, app, examples, filled, option
+from sweep.cli.app import Json, StorePath, app, as_number, examples, filled, option
 from sweep.cli.contents import (
     counts_json,
     next_command,
@@ -98,14 +98,21 @@ def wear(
     from sweep.config import load_wear
     from sweep.store import open_results, write_derived
 
-    given = {
-        "law": law, "coefficient": _number(coefficient), "years": years, "geometry": geometry,
-        "radius": _number(radius), "length": _number(length), "angle": _number(angle),
-        "hole_radius": _number(hole_radius), "small": small or None, "limit": _number(limit),
-        "quantiles": quantiles, "exponent": _number(exponent), "decay": _number(decay),
-        "slope": _number(slope), "power": power,
+    texts = {
+        "law": law,
+        "years": years,
+        "geometry": geometry,
+        "quantiles": quantiles,
+        "power": power,
+    }
+    amounts = {
+        "coefficient": coefficient, "radius": radius, "length": length, "angle": angle,
+        "hole_radius": hole_radius, "limit": limit, "exponent": exponent, "decay": decay,
+        "slope": slope,
     }  # fmt: skip
+    given = texts | {key: text and as_number(text) for key, text in amounts.items()}
     table = {key: value for key, value in given.items() if value is not None}
+    table |= {"small": True} if small else {}
     asked = load_wear(table, "sweep wear", lambda key: f"--{key.replace('_', '-')}")
     with Interruptible("stopped by {cause}: nothing was written"):
         dataset = open_results(store)
@@ -130,11 +137,3 @@ def print_wear(dataset: xr.Dataset, written: str, *, as_json: bool) -> None:
     print_outputs(dataset, found)
     print_statuses(found.counts, sentences, found.causes)
     print(f"{written}\nnext: {next_command('plot', written)}")
-
-
-def _number(text: str | None) -> str | float | None:
-    """A plain number as a number, in SI units; other text as it is."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sweep.config.problems import UnreadableError
-from sweep.config.quantities import number, refuse_outside
+from sweep.config.quantities import as_written, number, refuse_outside
 from sweep.spec import Parameter
 from sweep.wording import nearest, shown
 from sweep.work import Values
@@ -103,9 +103,4 @@ def read_csv(path: Path, separators: str = ",") -> CsvFile:
 
 
 def _cell(row: Sequence[str], index: int) -> object:
-    """The number in a cell, or its text, which may be a number with a unit."""
-    text = row[index].strip() if index < len(row) else ""
-    try:
-        return text if "_" in text else float(text)
-    except ValueError:
-        return text
+    return as_written(row[index].strip() if index < len(row) else "")

@@ -56,6 +56,14 @@ def number(value: object, parameter: Parameter) -> float:
     return amount + 0.0
 
 
+def as_written(text: str) -> float | str:
+    """The number that a text is, or the text, which may have a unit."""
+    try:
+        return text if "_" in text else float(text)
+    except ValueError:
+        return text
+
+
 def refuse_outside(values: Values, parameter: Parameter, found: Callable[[int], str]) -> None:
     """Raise UnreadableError if a value is out of range; `found` says which, from its index."""
     if (index := first_outside(values, parameter)) is not None:

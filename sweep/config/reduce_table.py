@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from sweep.config.problems import Check, Problem, UnreadableError, in_table, readable
-from sweep.config.quantities import number
+from sweep.config.quantities import as_written, number
 from sweep.config.schema import ReduceTable, TopLevel, checked
 from sweep.request import POINT, Axis, Sweep
 from sweep.spec import Output, Parameter
@@ -182,17 +182,9 @@ def _statistic(text: str, output: Output) -> str:
 
 def _number(text: str, amount: str, unit: str) -> float:
     try:
-        return number(_plain(amount), Parameter(name="", symbol="", unit=unit, meaning=""))
+        return number(as_written(amount), Parameter(name="", symbol="", unit=unit, meaning=""))
     except UnreadableError as error:
         raise UnreadableError(f"{shown(text)}: {error}") from None
-
-
-def _plain(amount: str) -> object:
-    """The number that a text is, or the text, which may have a unit."""
-    try:
-        return amount if "_" in amount else float(amount)
-    except ValueError:
-        return amount
 
 
 def _check_computed(top: TopLevel, sweep: Sweep, entries: Mapping[str, object]) -> Check[None]:

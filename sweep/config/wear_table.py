@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from sweep.config.problems import Check, Problem, UnreadableError, in_table, readable
-from sweep.config.quantities import number, refuse_outside
+from sweep.config.quantities import as_written, number, refuse_outside
 from sweep.config.sample import read_margin
 from sweep.config.schema import WearTable, checked
 from sweep.request import Sweep, Wear
@@ -124,14 +124,7 @@ def _distribution(value: object) -> Mapping[str, object] | None:
         argument if role == "plain" or not unit else f"{argument} {unit}"
         for argument, role in zip(arguments, roles, strict=False)
     ]
-    return {form: [_plain(text) for text in with_units]}
-
-
-def _plain(text: str) -> object:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    return {form: [as_written(text) for text in with_units]}
 
 
 def _quantiles(raw: Mapping[str, object], parameter: Parameter, levels: Sequence[float]) -> Spread:

@@ -6,11 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import cast
 
+import numpy as np
+
 from sweep.equations.expressions import Expression
 from sweep.equations.names import name_fault
 from sweep.equations.system import Definition, Direction, Event, Mode, Signal, State
 from sweep.equations.tables import Table, near
 from sweep.equations.tabulated import table_fault
+from sweep.ranges import first_outside
 from sweep.request import Interpolation
 from sweep.request import Table as TimeTable
 from sweep.spec import Parameter
@@ -77,9 +80,7 @@ def _bound(table: Table, key: str, unbounded: float) -> float:
 
 def is_allowed(value: float, parameter: Parameter) -> bool:
     """Whether a value lies in the range of a parameter."""
-    above = value > parameter.minimum if parameter.open_minimum else value >= parameter.minimum
-    below = value < parameter.maximum if parameter.open_maximum else value <= parameter.maximum
-    return above and below and (not parameter.whole or value.is_integer())
+    return first_outside(np.array([value]), parameter) is None
 
 
 def states_in(table: Table) -> tuple[State, ...]:

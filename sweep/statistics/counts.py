@@ -14,6 +14,12 @@ from sweep.statistics.moments import Array, State
 STATUSES = tuple(status for status in Status if status is not Status.pending)
 
 
+def reduced_counts(numbers: NDArray[Any]) -> dict[Status, int]:
+    """How many points have each status that occurs, from the numbers of cells, (..., statuses)."""
+    total = numbers.reshape(-1, len(STATUSES)).sum(axis=0).tolist()
+    return {status: n for status, n in zip(STATUSES, total, strict=True) if n}
+
+
 @dataclass(frozen=True)
 class Extremes:
     """Minimum and maximum of each cell; ±inf if it has no value."""

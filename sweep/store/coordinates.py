@@ -11,6 +11,7 @@ import numpy as np
 import zarr
 
 from sweep.errors import StoreError, memory_error
+from sweep.request import STRETCH, Axis
 from sweep.store.files import GROUP, Files
 from sweep.work import Values
 
@@ -42,6 +43,14 @@ def read_dimensions(group: zarr.Group, recipe: Mapping[str, Any]) -> None:
         name = axis["name"]
         if name in axis["parameters"]:
             Stored(cast("zarr.Array[Any]", group[name]), name)[:]
+
+
+def read_all(axes: Iterable[Axis]) -> None:
+    """Read all values of the axes. StoreError if some are damaged."""
+    for axis in axes:
+        for values in axis.columns.values():
+            for start in range(0, axis.size, STRETCH):
+                values[start : start + STRETCH]
 
 
 def damaged_metadata(files: Files, names: Iterable[str]) -> Mapping[str, bytes]:

@@ -9,10 +9,11 @@ damaged. The bytes of a store depend on the sweep alone.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
@@ -21,23 +22,22 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError
 from sweep.plan.chunking import chunk_counts, chunk_shape
-from sweep.request import STRETCH, Sweep
+from sweep.request import Sweep
 from sweep.source import kernel_digest
-from sweep.spec import Status
-from sweep.statistics.counts import STATUSES
+from sweep.spec import Status, status_counts
+from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import damage, encoding, extension, faults, layout
 from sweep.store.chunk_files import ChunkFiles
-from sweep.store.coordinates import damaged_metadata
+from sweep.store.coordinates import damaged_metadata, read_all
 from sweep.store.creation import build
 from sweep.store.differences import differences
 from sweep.store.files import Files
-from sweep.store.flow import is_alive
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
 from sweep.store.in_stretches import NODES, PIECES, InFiles, remove_pieces_of_done
-from sweep.store.made_by import other_kernel, other_revision
+from sweep.store.made_by import other_code, other_revision, refuse_other_code
 from sweep.store.place import files_of, local
-from sweep.store.reading import intact, open_results, refuse_unreadable
+from sweep.store.reading import intact, open_results, refuse_chunks_alone, refuse_unreadable
 from sweep.store.receipts import Receipts
 from sweep.work import Chunk
 
@@ -90,7 +90,11 @@ class Store:
         files = files_of(path, durable=durable)
         if not files.exists():
             own = layout.with_stretch(provenance, sweep, chunk_points)
-            _make(files, sweep, chunk_shape(sweep, chunk_points), own)
+            with files.creating():
+                refuse_chunks_alone(files)
+                extension.forget(files)
+                with files.publish() as folder:
+                    build(folder, sweep, chunk_shape(sweep, chunk_points), own)
         store = cls._open(files)
         if found := store.differences(sweep, accept_revision=accept_revision):
             revised = other_revision(store.revision, sweep)
@@ -160,22 +164,12 @@ class Store:
         return found
 
     def refuse_other_kernel(self, sweep: Sweep | None = None) -> None:
-        """Raise StoreError if this program has another revision or kernel of the store's method.
-
-        Stores of earlier versions have a digest of the raw text, or none: of those only the
-        revision is compared.
-        """
-        if found := self._other_code(sweep or self.sweep):
-            raise StoreError(
-                f"{self.location!r} was made by other code: {found}. Use --accept-revision (or "
-                "accept_revision = true under [run]) to continue anyway: the receipts then say "
-                "which chunks the new code computed. Or name another store with -o, or continue "
-                "with the version that made this one"
-            )
+        """Raise StoreError if this program has another revision or kernel of the store's method."""
+        refuse_other_code(self, sweep or self.sweep)
 
     def accept_kernel(self, sweep: Sweep | None = None) -> None:
         """Let receipts say from now on which code computes, if it did not make the store."""
-        if self._other_code(sweep or self.sweep):
+        if other_code(self, sweep or self.sweep):
             self._accepted = {
                 "revision": (sweep or self.sweep).method.revision,
                 "kernel_digest": kernel_digest(self.sweep),
@@ -193,7 +187,10 @@ class Store:
         """
         with self._files.writing():
             if extension.has_grown(self._files, self.sweep.shape, self._fingerprint):
-                self._refuse_extended()
+                raise StoreError(
+                    f"{self.location!r} was extended during this run; what is computed is kept, "
+                    "except for chunks cut short by its old end: run the longer sweep to continue"
+                )
 
     def dataset(self) -> xr.Dataset:
         """All results so far, read lazily; pending points read as missing.
@@ -253,10 +250,12 @@ class Store:
             for name, part in parts.items():
                 pieces = encoding.encoded_for(self._arrays[name], part)
                 self._files.put(self._chunks.key(name, chunk), pieces)
-            grows = chunk.shape != self.chunk_shape or self.sweep.reduction is not None
-            if grows and extension.has_grown(self._files, self.sweep.shape, self._fingerprint):
-                self._files.remove(status)
-                self._refuse_extended()
+            if chunk.shape != self.chunk_shape or self.sweep.reduction is not None:
+                try:
+                    self.refuse_what_has_grown()
+                except StoreError:
+                    self._files.remove(status)
+                    raise
 
     def reopen(self, chunks: Iterable[Chunk]) -> None:
         """Make chunks pending again; their outputs stay until they are written anew.
@@ -279,24 +278,15 @@ class Store:
 
         Of cells, the points that were reduced count. Raises StoreError if a status is damaged.
         """
-        if self.sweep.reduction is not None:
-            return self._reduced_counts(chunks)
-        total = np.zeros(256, np.int64)
+        name = "status" if self.sweep.reduction is None else POINTS_BY_STATUS
+        count = status_counts if self.sweep.reduction is None else reduced_counts
+        total = Counter[Status]()
         with faults.opening(self._files):
             for chunk in chunks:
-                with intact("status"):
-                    status = np.asarray(self._arrays["status"][chunk.slices])
-                total += np.bincount(status.ravel(), minlength=256)
-        return {Status(int(code)): int(total[code]) for code in np.flatnonzero(total)}
-
-    def _reduced_counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
-        total = np.zeros(len(STATUSES), np.int64)
-        with faults.opening(self._files):
-            for chunk in chunks:
-                with intact(POINTS_BY_STATUS):
-                    part = np.asarray(self._arrays[POINTS_BY_STATUS][chunk.slices])
-                total += part.reshape(-1, total.size).sum(axis=0)
-        return {status: int(n) for status, n in zip(STATUSES, total, strict=True) if n}
+                with intact(name):
+                    part = np.asarray(self._arrays[name][chunk.slices])
+                total.update(count(part))
+        return dict(sorted(total.items()))
 
     # Damage.
 
@@ -307,10 +297,7 @@ class Store:
         a chunk that is not done is damaged if a folder is in the place of a file. Raises StoreError
         if a coordinate is damaged.
         """
-        for axis in self.sweep.axes:
-            for values in axis.columns.values():
-                for start in range(0, axis.size, STRETCH):
-                    values[start : start + STRETCH]
+        read_all(self.sweep.axes)
         dataset = self.dataset()
         dataset[[name for name in dataset.coords if not dataset[name].ndim]].load()
         blocked = [chunk for chunk in self.pending() if self._chunks.folders(chunk)]
@@ -384,8 +371,7 @@ class Store:
 
     def holders(self) -> list[dict[str, Any]] | None:
         """The living processes that hold the store or a shard: host, pid, time; None for a URL."""
-        holders = self._files.holders()
-        return None if holders is None else [each for each in holders if is_alive(each)]
+        return self._files.holders()
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """Add one line to this process's receipts, with time, host and process."""
@@ -408,28 +394,3 @@ class Store:
         done = {tuple(row) for row in rows}
         ndim = len(self.chunk_shape)  # the chunks of stretches have one index more
         return [r for r in receipts if "chunk" in r and tuple(r["chunk"][:ndim]) in done]
-
-    def _refuse_extended(self) -> NoReturn:
-        raise StoreError(
-            f"{self.location!r} was extended during this run; what is computed is kept, except for "
-            "chunks cut short by its old end: run the longer sweep to continue"
-        )
-
-    def _other_code(self, sweep: Sweep) -> str:
-        revised = other_revision(self.revision, sweep)
-        return revised or other_kernel(self.kernel_digest, self.sweep)
-
-
-def _make(
-    files: Files, sweep: Sweep, chunks: tuple[int, ...], provenance: Mapping[str, object]
-) -> None:
-    """Make a new store, which appears whole, unless somebody else has made it first."""
-    with files.creating():
-        if any(name.startswith("c") for name in files.list("status")):
-            raise StoreError(
-                f"{str(files)!r} has chunks but no zarr.json, so it is not a store; name another "
-                "path"
-            )
-        extension.forget(files)
-        with files.publish() as folder:
-            build(folder, sweep, chunks, provenance)

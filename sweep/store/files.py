@@ -71,10 +71,7 @@ class Files(Protocol):
         ...
 
     def holders(self) -> list[dict[str, Any]] | None:
-        """Who holds the lock, or that of a shard: host, pid and time; None without locks.
-
-        Killed processes are among them.
-        """
+        """Who holds the lock, or that of a shard: host, pid and time; None without locks."""
         ...
 
     def append(self, key: str, text: str) -> None:

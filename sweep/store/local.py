@@ -15,6 +15,7 @@ from sweep.store import faults, scratch
 from sweep.store.durable import sync_folder, sync_tree, write
 from sweep.store.encoding import Piece
 from sweep.store.files import GROUP
+from sweep.store.flow import is_alive
 from sweep.store.lock import exclusive, shared, signed
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class LocalFiles:
     def holders(self) -> list[dict[str, Any]] | None:
         log = self.path.with_name(f"{self.path.name}.log")
         found = (signed(file) for file in sorted(log.glob("*.json")))
-        return [signature for signature in found if signature]
+        return [signature for signature in found if signature and is_alive(signature)]
 
     def append(self, key: str, text: str) -> None:
         self.path.mkdir(exist_ok=True)

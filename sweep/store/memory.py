@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sweep.errors import MachineError
 from sweep.plan.chunking import chunk_counts, chunk_shape, chunks, work_shape
 from sweep.request import Sweep
-from sweep.spec import Status
+from sweep.spec import Status, status_counts
 from sweep.store import layout
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.in_stretches import InMemory
@@ -66,8 +66,7 @@ class MemoryResults:
     def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
         """The number of points of the chunks by status."""
         status = [self._arrays["status"][chunk.slices].ravel() for chunk in chunks]
-        codes, numbers = np.unique(np.concatenate(status), return_counts=True)
-        return {Status(int(code)): int(n) for code, n in zip(codes, numbers, strict=True)}
+        return status_counts(np.concatenate(status))
 
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Write a chunk: one 1-d array of its points for each output and status."""

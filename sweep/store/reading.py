@@ -57,6 +57,14 @@ def open_results(path: str | Path) -> xr.Dataset:
         return ordered(with_derived(_chunked(dataset)))
 
 
+def refuse_chunks_alone(files: Files) -> None:
+    """Raise StoreError if there are chunks in a place that holds no store."""
+    if any(name.startswith("c") for name in files.list("status")):
+        raise StoreError(
+            f"{str(files)!r} has chunks but no zarr.json, so it is not a store; name another path"
+        )
+
+
 def refuse_unreadable(files: Files) -> None:
     """Raise StoreError if there is no store, or one that is being extended."""
     path = str(files)

@@ -59,6 +59,16 @@ class Document:
             checks.append(Check(cells["claim"], max(differences), bound, cells["unit"], resolution))
         return checks
 
+    def plain_record(
+        self,
+        functions: Mapping[str, Callable[[Figures], Iterable[Row]]],
+        figures: Figures,
+        fields: Mapping[str, float] | None = None,
+    ) -> Record:
+        """The record of a document without checks or pictures of its own."""
+        tables = self.tables(functions, figures)
+        return self.record(tables, self.checks(tables), fields or {})
+
     def record(
         self,
         tables: Sequence[Table],

@@ -18,9 +18,7 @@ def compare() -> Record:
 
 def record_of(figures: Figures) -> Record:
     """The record of these figures."""
-    document = Document(FOLDER)
-    computed = document.tables(vars(tables), figures)
-    return document.record(computed, document.checks(computed), _fields(figures))
+    return Document(FOLDER).plain_record(vars(tables), figures, _fields(figures))
 
 
 def _fields(figures: Figures) -> dict[str, float]:
