@@ -127,8 +127,8 @@ def _draw_curve(
     line = axes.plot(energies, np.where(unstable, np.nan, values), linewidth=1.3, **label)[0]
     if unstable.any():  # dotted up to the neighbours, as a single point would not be visible
         beside = np.pad(unstable, 1)
-        broken = np.where(unstable | beside[:-2] | beside[2:], values, np.nan)
-        axes.plot(energies, broken, linestyle=":", linewidth=1.3, color=line.get_color())
+        dotted = np.where(unstable | beside[:-2] | beside[2:], values, np.nan)
+        axes.plot(energies, dotted, linestyle=":", linewidth=1.3, color=line.get_color())
 
 
 def _unstable(curves: xr.Dataset) -> NDArray[np.bool_]:
@@ -143,17 +143,17 @@ def _crossing(curves: Values, energies: Values, level: float) -> Values:
 
     Between samples, ln E is interpolated linearly over the curve.
     """
-    beyond = curves - level
-    before, after = beyond[..., :-1], beyond[..., 1:]
+    difference = curves - level
+    before, after = difference[..., :-1], difference[..., 1:]
     passes: NDArray[np.bool_] = (before < 0) & (after > 0) | (before > 0) & (after < 0)
-    met: NDArray[np.bool_] = beyond == 0
+    met: NDArray[np.bool_] = difference == 0
     only = passes.sum(axis=-1) + met.sum(axis=-1) == 1
     crosses = only & passes.any(axis=-1)
     left = np.array(met.argmax(axis=-1), np.intp)
     np.copyto(left, passes.argmax(axis=-1), where=crosses)
     right: NDArray[np.intp] = left + crosses
-    low: Values = np.take_along_axis(beyond, left[..., None], -1)[..., 0]
-    high: Values = np.take_along_axis(beyond, right[..., None], -1)[..., 0]
+    low: Values = np.take_along_axis(difference, left[..., None], -1)[..., 0]
+    high: Values = np.take_along_axis(difference, right[..., None], -1)[..., 0]
     share = np.where(crosses, low, 0.0) / np.where(crosses, low - high, 1.0)
     return np.where(only, energies[left] * (energies[right] / energies[left]) ** share, np.nan)
 

@@ -17,7 +17,7 @@ from sweep.analysis.cells import (
 )
 from sweep.analysis.kept_axes import check_names
 from sweep.analysis.labels import axis_label, unit, with_unit
-from sweep.analysis.scales import BESIDE_ZERO, evenly, spans_decades
+from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spans_decades
 from sweep.analysis.slices import Slice, output_name
 from sweep.errors import SweepError
 from sweep.request import POINT
@@ -224,10 +224,10 @@ def bins(values: Values) -> Values:
 
 
 def _needs_logarithm(values: Values) -> bool:
-    """Whether all values are positive and span decades without the smallest ones, BESIDE_ZERO."""
+    """Whether all values are positive and span decades even without the smallest of them."""
     if not values.size or values.min() <= 0:
         return False
-    return spans_decades(values[values >= np.quantile(values, BESIDE_ZERO)])
+    return spans_decades(values[values >= np.quantile(values, SMALL_SHARE_BESIDE_ZEROS)])
 
 
 def _dot(number: int) -> float:

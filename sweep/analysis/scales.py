@@ -9,11 +9,14 @@ from sweep.work import Values
 
 LOG_DECADES = 3.0  # a positive output that spans more decades is drawn on a logarithmic scale
 MAX_UNEVENNESS_RATIO = 0.6  # unevenness of steps on a logarithmic scale over that on a linear one
-ROUNDING = 1e-6  # share of the values that is not drawn over the whole height of a picture
-CONSTANT = 0.1  # height of a picture of a constant, as a share of its value
-OUTLIERS, FAR = 0.01, 0.5  # share of a sample at each end, and how far beyond the rest it may be
-CUT_OFF = 0.01  # share of the positive values that may lie below a logarithmic scale
-BESIDE_ZERO = 0.05  # share of the positive values that may be arbitrarily small, beside zeros
+ROUNDING_SHARE = 1e-6  # share of the values that is not drawn over the whole height of a picture
+CONSTANT_HEIGHT = 0.1  # height of a picture of a constant, as a share of its value
+OUTLIER_SHARE = 0.01  # of a sample, at each end
+OUTLIER_DISTANCE = 0.5  # from the rest, over the width of the rest: farther values are left out
+MAX_SHARE_BELOW_SCALE = 0.01  # share of the positive values that may lie below a logarithmic scale
+SMALL_SHARE_BESIDE_ZEROS = (
+    0.05  # share of the positive values that may be arbitrarily small, beside zeros
+)
 
 
 def scale(values: Values) -> str:
@@ -42,48 +45,50 @@ def spans_decades(values: Values) -> bool:
 
 
 def without_rounding(values: Values) -> tuple[float, float]:
-    """Limits of a linear scale: the ends, or wider if values differ by no more than ROUNDING."""
+    """Limits of a linear scale: the ends, or wider if values differ only by rounding."""
     low, high = float(values.min()), float(values.max())
     size = max(abs(low), abs(high))
-    if high - low > ROUNDING * size:
+    if high - low > ROUNDING_SHARE * size:
         return low, high
-    return (low + high - size * CONSTANT) / 2, (low + high + size * CONSTANT) / 2
+    return (low + high - size * CONSTANT_HEIGHT) / 2, (low + high + size * CONSTANT_HEIGHT) / 2
 
 
 def without_outliers(values: Values) -> tuple[float, float]:
     """Limits of a linear scale for a sample: without the few values far beyond all others."""
     low, high = without_rounding(values)
-    least, greatest = (float(end) for end in np.quantile(values, [OUTLIERS, 1 - OUTLIERS]))
+    least, greatest = (
+        float(end) for end in np.quantile(values, [OUTLIER_SHARE, 1 - OUTLIER_SHARE])
+    )
     width = greatest - least
-    if width <= ROUNDING * max(abs(low), abs(high)):
+    if width <= ROUNDING_SHARE * max(abs(low), abs(high)):
         return low, high
     return (
-        least if least - low > FAR * width else low,
-        greatest if high - greatest > FAR * width else high,
+        least if least - low > OUTLIER_DISTANCE * width else low,
+        greatest if high - greatest > OUTLIER_DISTANCE * width else high,
     )
 
 
 def leaves_zeros_apart(values: Values) -> bool:
     """Whether some values are 0, none is negative, and the others need a logarithmic scale.
 
-    They do if they span more than LOG_DECADES. The smallest BESIDE_ZERO of them are ignored, since
-    any continuous output has small values beside its zeros. NaN is ignored.
+    They do if they span more than LOG_DECADES without the smallest of them: any continuous output
+    has small values beside its zeros. NaN is ignored.
     """
     positive = _positive(values)
     if not positive.size or np.any(values < 0) or not np.any(values == 0):
         return False
-    return bool(positive.max() > 10**LOG_DECADES * np.quantile(positive, BESIDE_ZERO))
+    return bool(positive.max() > 10**LOG_DECADES * np.quantile(positive, SMALL_SHARE_BESIDE_ZEROS))
 
 
 def decades(values: Values) -> tuple[float, float]:
     """The ends, powers of ten, of a logarithmic scale for the positive values; 1e-16, 1 if none.
 
-    The smallest CUT_OFF of them may lie below: where an error changes sign, some are very small.
+    The smallest of them may lie below: where an error changes sign, some are very small.
     """
     positive = _positive(values)
     if not positive.size:
         return 1e-16, 1.0
-    low = np.floor(np.log10(np.quantile(positive, CUT_OFF)))
+    low = np.floor(np.log10(np.quantile(positive, MAX_SHARE_BELOW_SCALE)))
     high = np.ceil(np.log10(positive.max()))
     return float(10.0**low), float(10.0 ** max(high, low + 1))
 

@@ -63,9 +63,9 @@ def draw_trace(dataset: xr.Dataset, cycles: float | None = None) -> Figure:
 
     if "time" not in getattr(dataset, "dims", ()) or "status" not in dataset:
         raise SweepError("this is not a trace: give the Dataset that sweep.trace returns")
-    dataset = _last(dataset, cycles)
+    dataset = _last_cycles(dataset, cycles)
     panels, maps = _panels(dataset), _maps(dataset)
-    loop = _loop(dataset)
+    loop = _loop_of(dataset)
     heights = [1.0] * len(panels) + [MAP_HEIGHT] * len(maps)
     figure = Figure(
         figsize=(11.0 if loop else 8.0, 1.6 + 1.5 * sum(heights)), dpi=150, layout="constrained"
@@ -85,7 +85,7 @@ def draw_trace(dataset: xr.Dataset, cycles: float | None = None) -> Figure:
     return figure
 
 
-def _last(dataset: xr.Dataset, cycles: float | None) -> xr.Dataset:
+def _last_cycles(dataset: xr.Dataset, cycles: float | None) -> xr.Dataset:
     """The last cycles of a trace; all of a point that is not ok, or if it has no more."""
     time, cycle = dataset["time"].values, dataset.attrs.get("cycle")
     if cycles is None or cycle is None or time.size < 2 or _status(dataset) is not Status.ok:
@@ -137,7 +137,7 @@ def _draw_panels(
             _draw_legend(axes, handles)
         axes.set_ylabel(_label(dataset, names))
         axes.margins(x=0)
-        if not _anything(dataset, names):
+        if not _has_values(dataset, names):
             axes.set_yticks([])
         stack.append(axes)
     return stack
@@ -166,7 +166,7 @@ def _draw_legend(axes: Axes, handles: Sequence[Line2D | Patch]) -> None:
     )  # fmt: skip
 
 
-def _anything(dataset: xr.Dataset, names: list[str]) -> bool:
+def _has_values(dataset: xr.Dataset, names: list[str]) -> bool:
     """Whether any of these has a value; otherwise the numbers on the axis would be meaningless."""
     return any(bool(np.isfinite(dataset[name].values).any()) for name in names)
 
@@ -266,7 +266,7 @@ def _maps(dataset: xr.Dataset) -> list[str]:
     return [str(name) for name, v in dataset.data_vars.items() if is_flag(v) and v.ndim == 2]
 
 
-def _loop(dataset: xr.Dataset) -> tuple[str, str] | None:
+def _loop_of(dataset: xr.Dataset) -> tuple[str, str] | None:
     model = model_in(dataset.attrs)
     loop = model.loop if model else None
     return loop if loop and set(loop) <= set(dataset.data_vars) else None
@@ -288,7 +288,7 @@ def _draw_loop(
     axes.set_box_aspect(1.0)
     axes.grid(color="0.9")
     axes.locator_params(axis="x", nbins=LOOP_TICKS)
-    if not _anything(dataset, list(loop)):
+    if not _has_values(dataset, list(loop)):
         axes.set(xticks=[], yticks=[])
 
 

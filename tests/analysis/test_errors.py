@@ -58,10 +58,12 @@ def dataset(
     return xr.Dataset(variables, {"friction": [1.0, 2.0, 3.0], **coordinates}, {"method": "tried"})
 
 
-FOUND = dataset(
+RESULTS = dataset(
     [[1.5, -2.0, 0.0], [0.5, math.nan, 4.0]], [[0, 0, 0], [0, 2, 0]], [[0, 1, 2], [1, 255, 1]]
 )
-RIGHT = dataset([[1.0, -4.0, 0.0], [1.0, 7.0, 0.0]], [[0, 0, 0], [0, 0, 0]], [[0, 1, 1], [1, 2, 1]])
+REFERENCE = dataset(
+    [[1.0, -4.0, 0.0], [1.0, 7.0, 0.0]], [[0, 0, 0], [0, 0, 0]], [[0, 1, 1], [1, 2, 1]]
+)
 
 
 def test_error_by_hand() -> None:
@@ -69,7 +71,7 @@ def test_error_by_hand() -> None:
 
     The reference of 7 is of a point that is not, so that it is no scale.
     """
-    found = error(FOUND, RIGHT, "wear_power")
+    found = error(RESULTS, REFERENCE, "wear_power")
     assert found.dims == ("step", "friction")
     np.testing.assert_array_equal(found.values, [[0.5, 0.5, 0.0], [0.5, math.nan, 1.0]])
     assert found.attrs["long_name"] == "relative error of wear_power, tried against tried"
@@ -77,7 +79,7 @@ def test_error_by_hand() -> None:
 
 
 def test_error_of_a_flag_says_whether_classes_differ() -> None:
-    found = error(FOUND, RIGHT, "regime")
+    found = error(RESULTS, REFERENCE, "regime")
     assert found.dtype == np.uint8
     np.testing.assert_array_equal(found.values, [[0, 0, 1], [0, MISSING_FLAG, 0]])
     assert found.attrs["flag_meanings"] == "same different"
@@ -85,8 +87,8 @@ def test_error_of_a_flag_says_whether_classes_differ() -> None:
 
 @pytest.mark.parametrize("order", [("step", "friction"), ("friction", "step")])
 def test_a_reference_without_an_axis_is_broadcast(order: tuple[str, str]) -> None:
-    right = dataset([1.0, -4.0, 8.0], [0, 0, 3], steps=())
-    made = errors(FOUND.transpose(*order), right)
+    reference = dataset([1.0, -4.0, 8.0], [0, 0, 3], steps=())
+    made = errors(RESULTS.transpose(*order), reference)
     assert made["wear_power_error"].dims == made["status"].dims == order
     made = made.transpose("step", "friction")
     expected = [[0.5, 0.5, math.nan], [0.5, math.nan, math.nan]]
@@ -95,20 +97,20 @@ def test_a_reference_without_an_axis_is_broadcast(order: tuple[str, str]) -> Non
 
 
 def test_errors_against_zeros_only_are_infinite() -> None:
-    found = error(dataset([[0, 1, 0], [0, 0, 0]], np.zeros((2, 3))), 0 * RIGHT, "wear_power")
+    found = error(dataset([[0, 1, 0], [0, 0, 0]], np.zeros((2, 3))), 0 * REFERENCE, "wear_power")
     np.testing.assert_array_equal(found.values, [[0, math.inf, 0], [0, 0, 0]])
 
 
 def test_errors_have_methods_and_joint_status() -> None:
-    made = errors(FOUND, RIGHT.assign_attrs(method="exact", revision=3))
+    made = errors(RESULTS, REFERENCE.assign_attrs(method="exact", revision=3))
     assert set(made.data_vars) == {"wear_power_error", "regime_error", "status"}
-    np.testing.assert_array_equal(made["status"].values, FOUND["status"].values)
-    told = {name: made.attrs[name] for name in ("method", "against", "against_revision")}
-    assert told == {"method": "tried", "against": "exact", "against_revision": 3}
+    np.testing.assert_array_equal(made["status"].values, RESULTS["status"].values)
+    attributes = {name: made.attrs[name] for name in ("method", "against", "against_revision")}
+    assert attributes == {"method": "tried", "against": "exact", "against_revision": 3}
 
 
 def test_spread_by_hand() -> None:
-    made = errors(FOUND, RIGHT)
+    made = errors(RESULTS, REFERENCE)
     found = spread(made, "wear_power_error")
     assert (found.points, found.median, found.worst) == (5, 0.5, 1.0)
     assert {name: float(value) for name, value in found.where.items()} == {
@@ -116,26 +118,31 @@ def test_spread_by_hand() -> None:
     }  # fmt: skip
     flags = spread(made, "regime_error")
     assert (flags.points, flags.median, flags.worst) == (5, 0.0, 1.0)
-    nothing = spread(errors(FOUND, RIGHT.assign(status=RIGHT["status"] + 1)), "wear_power_error")
-    assert nothing.points == 0
-    assert math.isnan(nothing.worst)
+    without_points = spread(
+        errors(RESULTS, REFERENCE.assign(status=REFERENCE["status"] + 1)), "wear_power_error"
+    )
+    assert without_points.points == 0
+    assert math.isnan(without_points.worst)
 
 
 @pytest.mark.parametrize(
     ("right", "message"),
     [
         (
-            RIGHT.assign_coords(friction=[1.0, 2.0, 4.0]),
+            REFERENCE.assign_coords(friction=[1.0, 2.0, 4.0]),
             "results and reference have different points",
         ),
-        (RIGHT.isel(friction=[0, 1]), "results and reference have different points"),
-        (RIGHT.expand_dims(mass=[1.0, 2.0]), "the reference has axes that the results lack: mass"),
-        (RIGHT.drop_vars("wear_power"), "there is no output 'wear_power' to compare"),
+        (REFERENCE.isel(friction=[0, 1]), "results and reference have different points"),
+        (
+            REFERENCE.expand_dims(mass=[1.0, 2.0]),
+            "the reference has axes that the results lack: mass",
+        ),
+        (REFERENCE.drop_vars("wear_power"), "there is no output 'wear_power' to compare"),
     ],
 )
 def test_other_points_are_refused(right: xr.Dataset, message: str) -> None:
     with pytest.raises(SweepError, match=message):
-        error(FOUND, right, "wear_power")
+        error(RESULTS, right, "wear_power")
 
 
 def test_decades() -> None:
@@ -178,16 +185,16 @@ def test_a_selection_of_results_can_be_compared(moreau: xr.Dataset) -> None:
 
 def test_an_axis_of_two_parameters_can_be_compared(moreau: xr.Dataset) -> None:
     """An axis of listed points, which sweep files do not offer."""
-    asked = reference_sweep(moreau, "moreau")
+    single = reference_sweep(moreau, "moreau")
     columns = {"friction": np.array([0.1, 0.2, 0.1]), "base_acceleration": np.array([3, 9, 0.9])}
-    constants = {name: v for name, v in asked.constants.items() if name not in columns}
+    constants = {name: v for name, v in single.constants.items() if name not in columns}
     samples = Axis("sample", columns, {"values": []})
-    listed = replace(asked, constants=constants, axes=(asked.axes[0], samples))
+    listed = replace(single, constants=constants, axes=(single.axes[0], samples))
     results = MemoryResults(listed)
     run_engine(results)
-    right = reference_sweep(results.dataset(), "exact")
-    assert right.shape == (3,)
-    assert right.axes[0].columns["friction"].tolist() == [0.1, 0.2, 0.1]
+    reference = reference_sweep(results.dataset(), "exact")
+    assert reference.shape == (3,)
+    assert reference.axes[0].columns["friction"].tolist() == [0.1, 0.2, 0.1]
     made, grid = sweep.compare(results.dataset()), sweep.compare(moreau)
     assert made["wear_power_error"].dims == ("step", "sample")
     np.testing.assert_array_equal(
@@ -197,11 +204,11 @@ def test_an_axis_of_two_parameters_can_be_compared(moreau: xr.Dataset) -> None:
 
 def test_parameters_of_the_other_method(moreau: xr.Dataset) -> None:
     """Its defaults apply to parameters that are not given; NaN stands for a derived default."""
-    right = reference_sweep(moreau, "euler", {"tangential_stiffness": 1e6, "step": 1e-4})
-    assert right.dimensions == ("base_acceleration",)
-    assert right.constants["step"] == 1e-4
-    assert math.isnan(right.constants["tangential_damping"])
-    assert right.constants["blocks"] == 1
+    reference = reference_sweep(moreau, "euler", {"tangential_stiffness": 1e6, "step": 1e-4})
+    assert reference.dimensions == ("base_acceleration",)
+    assert reference.constants["step"] == 1e-4
+    assert math.isnan(reference.constants["tangential_damping"])
+    assert reference.constants["blocks"] == 1
     made = sweep.compare(moreau, "euler", {"tangential_stiffness": 1e6, "step": 1e-4})
     assert made.attrs["against"] == "euler"
 
@@ -224,7 +231,7 @@ def test_incomparable_results_are_refused(
 
 def test_datasets_of_no_sweep_are_refused() -> None:
     with pytest.raises(SweepError, match="these are not results of a sweep"):
-        sweep.compare(FOUND)
+        sweep.compare(RESULTS)
 
 
 def legend_of(figure) -> list[str]:
@@ -311,10 +318,10 @@ def test_plot_against_prints_median_and_worst(run: Run) -> None:
 def test_plot_against_as_json(run: Run, tmp_path) -> None:
     assert run("run", SMOKE, "-o", "a.zarr")[0] == 0
     arguments = ("--against", "exact", "--at", "step=2e-5", "-o", "b.svg", "--json")
-    told = json.loads(run("plot", "a.zarr", "regime", *arguments)[1])
-    assert (told["output"], told["file"], told["points"]) == ("regime_error", "b.svg", 10)
-    assert (told["method"], told["against"], told["no_value"]) == ("euler", "exact", {})
-    assert set(told["where"]) == {"base_acceleration"}
+    printed = json.loads(run("plot", "a.zarr", "regime", *arguments)[1])
+    assert (printed["output"], printed["file"], printed["points"]) == ("regime_error", "b.svg", 10)
+    assert (printed["method"], printed["against"], printed["no_value"]) == ("euler", "exact", {})
+    assert set(printed["where"]) == {"base_acceleration"}
     assert (tmp_path / "b.svg").read_text().startswith("<?xml")
     assert json.loads(run("plot", "a.zarr", "--json")[1]) == {
         "output": "wear_power", "file": "a.png",

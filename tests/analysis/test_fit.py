@@ -151,12 +151,12 @@ def test_a_note_on_curves_that_miss_points_nearly_in_phase(phase: float) -> None
         curve = fit(found, "beta", Choices(method=method))
         assert curve.points_from_theory is not None
         assert curve.points_from_theory.greatest < 1e-4
-        told = "; ".join(curve.notes)
-        assert "the points scatter" not in told
-        assert "do not determine" not in told
+        notes = "; ".join(curve.notes)
+        assert "the points scatter" not in notes
+        assert "do not determine" not in notes
         if curve.error.rms > 0.02:  # aaa may come nearer
-            assert f"misses the points by {100 * curve.error.rms:.2g} % rms" in told
-            assert "--range 0.1 0.9 and --range 1.2 100" in told
+            assert f"misses the points by {100 * curve.error.rms:.2g} % rms" in notes
+            assert "--range 0.1 0.9 and --range 1.2 100" in notes
     assert fit(found, "beta").error.rms > 0.02
     for limits in ((0.1, 0.9), (1.2, 100.0)):
         side = fit(found, "beta", Choices(limits=limits))
@@ -291,9 +291,9 @@ def test_standard_errors_are_those_of_repeated_measurements() -> None:
         for _ in range(300)
     ]  # fmt: skip
     found = np.array([each.numerator + each.denominator[1:] for each in fits])
-    told = np.array([each.numerator_errors + each.denominator_errors[1:] for each in fits])
+    reported = np.array([each.numerator_errors + each.denominator_errors[1:] for each in fits])
     scatter = np.std(found, axis=0, ddof=1)
-    assert np.median(told, axis=0) == pytest.approx(scatter, rel=0.2)
+    assert np.median(reported, axis=0) == pytest.approx(scatter, rel=0.2)
     assert all(each.denominator_errors[0] == 0 for each in fits)
 
 
@@ -308,8 +308,8 @@ def test_standard_error_of_the_curve_is_that_of_repeated_measurements() -> None:
         for _ in range(300)
     ]  # fmt: skip
     scatter = np.std([each(fine) for each in fits], axis=0, ddof=1)
-    told = np.median([np.asarray(each.standard_error(fine)) for each in fits], axis=0)
-    assert told == pytest.approx(scatter, rel=0.2)
+    reported = np.median([np.asarray(each.standard_error(fine)) for each in fits], axis=0)
+    assert reported == pytest.approx(scatter, rel=0.2)
     for each in fits[:3]:
         errors = np.sqrt(np.diag(each.covariance))
         assert errors == pytest.approx(each.numerator_errors + each.denominator_errors[1:])
@@ -605,9 +605,9 @@ def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> No
     sweep.run(request, store=tmp_path / "loads.zarr")
     status, out, err = run("fit", "loads.zarr", "--json")
     assert (status, err) == (0, "")
-    told = json.loads(out)
-    assert [each["points_left_out"] for each in told["fits"]] == [0, 240]
-    assert "amplitudes.png" in {Path(path).name for path in told["files"]}
+    printed = json.loads(out)
+    assert [each["points_left_out"] for each in printed["fits"]] == [0, 240]
+    assert "amplitudes.png" in {Path(path).name for path in printed["files"]}
     assert run("export", "loads.zarr", "-o", "points.csv")[0] == 0
     exported = load(tmp_path / "points.csv").at({"delta": 0})
     assert fit(exported, "xi").pieces == fit(load(tmp_path / "loads.zarr").at({"delta": 0}),
@@ -648,8 +648,8 @@ def test_standard_errors_of_constant_load_count_over_xi(tmp_path: Path) -> None:
 
 
 def request_of(parameters: dict[str, Any], **more: Any) -> dict[str, Any]:
-    wanted = {"model": "mdr_contact", "outputs": ["normalized_energy"]}
-    return {**wanted, "parameters": parameters, **more}
+    document = {"model": "mdr_contact", "outputs": ["normalized_energy"]}
+    return {**document, "parameters": parameters, **more}
 
 
 def test_a_sample_is_fitted_like_a_grid(run: Run, tmp_path: Path) -> None:
@@ -659,9 +659,13 @@ def test_a_sample_is_fitted_like_a_grid(run: Run, tmp_path: Path) -> None:
     sweep.run(request_of({}, sample=sample), store=tmp_path / "drawn.zarr")
     status, out, err = run("fit", "drawn.zarr", "--variable", "xi", "--json")
     assert (status, err) == (0, "")
-    told = json.loads(out)
-    assert told["fits"][0]["points_from_theory"]["greatest"] < 1e-5
-    assert [Path(path).name for path in told["files"]] == ["fit_xi.json", "fit_xi.py", "fits.png"]
+    printed = json.loads(out)
+    assert printed["fits"][0]["points_from_theory"]["greatest"] < 1e-5
+    assert [Path(path).name for path in printed["files"]] == [
+        "fit_xi.json",
+        "fit_xi.py",
+        "fits.png",
+    ]
 
 
 @pytest.mark.parametrize("method", ["least_squares", "minimax", "aaa"])
@@ -758,9 +762,9 @@ def test_points_too_far_apart_for_aaa_have_their_own_note() -> None:
     assert "least_squares of degrees 2/3" in note
     fine = np.linspace(0.05, 4, 2001)
     assert np.max(np.abs(curve(fine) / closed_over_xi(fine) - 1)) < 1e-8
-    told = as_json(curve)
-    assert [piece["method"] for piece in told["pieces"]] == ["aaa", "least_squares"]
-    assert told["method"] == "aaa and least_squares"
+    described = as_json(curve)
+    assert [piece["method"] for piece in described["pieces"]] == ["aaa", "least_squares"]
+    assert described["method"] == "aaa and least_squares"
     noisy = closed_over_xi(xi) * (1 + 0.01 * np.cos(1e3 * np.arange(xi.size)))
     scattered = measured(xi * DELTA, noisy / DELTA, delta=np.full(xi.size, DELTA))
     notes = fit(scattered, "xi", Choices(method="aaa")).notes
@@ -793,9 +797,9 @@ def test_the_phases_of_figure_4_are_evenly_spaced(several: int, drawn: int) -> N
     """Phases cover half a cycle, whose end equals its beginning."""
     axes = {"phase": np.linspace(0, np.pi, several), "beta": np.geomspace(1e-2, 1e2, 5)}
     left, _ = draw_phases(run_in_memory({"delta": 0.1}, axes)).axes
-    told = [float(str(line.get_label()).strip("φ= °")) for line in left.lines]
-    assert len(told) == drawn
-    np.testing.assert_allclose(np.diff(told), told[1] - told[0], atol=0.1)
+    phases = [float(str(line.get_label()).strip("φ= °")) for line in left.lines]
+    assert len(phases) == drawn
+    np.testing.assert_allclose(np.diff(phases), phases[1] - phases[0], atol=0.1)
 
 
 # --- Files ---
@@ -829,8 +833,8 @@ def test_the_written_function_is_the_fit(
 
 def test_json_has_coefficients_with_errors(points: Points, tmp_path: Path) -> None:
     curve = fit(points, "beta")
-    told = json.loads(write(curve, tmp_path)[0].read_text(encoding="utf-8"))
-    (piece,) = told["pieces"]
+    written = json.loads(write(curve, tmp_path)[0].read_text(encoding="utf-8"))
+    (piece,) = written["pieces"]
     rational = curve.pieces[0].rational
     assert isinstance(rational, Quotient)
     assert piece["numerator"] == list(rational.numerator)
@@ -839,9 +843,9 @@ def test_json_has_coefficients_with_errors(points: Points, tmp_path: Path) -> No
     told_error = piece["standard_error"]
     assert told_error["x"][0] == 0.1
     assert 0 < max(told_error["relative"]) < TENTH_PERCENT
-    assert (told["n_coefficients"], told["range"]) == (8, [0.1, 1e6])
-    assert told["error"]["greatest"] == curve.error.greatest
-    assert told["constants"]["phase"] == [math.pi / 2, math.pi / 2]
+    assert (written["n_coefficients"], written["range"]) == (8, [0.1, 1e6])
+    assert written["error"]["greatest"] == curve.error.greatest
+    assert written["constants"]["phase"] == [math.pi / 2, math.pi / 2]
 
 
 @pytest.fixture(scope="module")
@@ -855,16 +859,16 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_command_on_figure_3(run: Run, tmp_path: Path, store: Path) -> None:
     status, out, err = run("fit", str(store), "--at", "delta=1e-4", "-o", "there", "--json")
     assert (status, err) == (0, "")
-    told = json.loads(out)
-    assert [each["variable"] for each in told["fits"]] == ["xi", "beta"]
-    assert told["not_fitted"] == {}
-    for each in told["fits"]:
+    printed = json.loads(out)
+    assert [each["variable"] for each in printed["fits"]] == ["xi", "beta"]
+    assert printed["not_fitted"] == {}
+    for each in printed["fits"]:
         assert each["from_theory"]["greatest"] < TENTH_PERCENT
         assert each["constants"]["delta"] == [1e-4, 1e-4]
     names = {"fit_xi.json", "fit_xi.py", "fit_beta.json", "fit_beta.py", "fits.png",
              "amplitudes.png"}  # fmt: skip
     assert {path.name for path in (tmp_path / "there").iterdir()} == names
-    assert {Path(path).name for path in told["files"]} == names
+    assert {Path(path).name for path in printed["files"]} == names
 
 
 def test_files_of_an_earlier_fit_are_removed(run: Run, tmp_path: Path, store: Path) -> None:
@@ -952,11 +956,11 @@ def test_measured_points_over_the_friction_coefficient(run: Run, tmp_path: Path)
     options = ["--x", "mu", "--y", "loss", "--scale-beta", "1.2", "--scale-energy", "3e-9"]
     status, out, err = run("fit", str(path), *options, "--at", "phase=1.5707963267948966", "--json")
     assert (status, err) == (0, "")
-    told = json.loads(out)
-    assert [each["variable"] for each in told["fits"]] == ["beta"]
-    assert "has no delta" in told["not_fitted"]["xi"]
-    assert told["fits"][0]["points_from_theory"]["greatest"] < 1e-13
-    assert told["fits"][0]["from_theory"]["greatest"] < TENTH_PERCENT
+    printed = json.loads(out)
+    assert [each["variable"] for each in printed["fits"]] == ["beta"]
+    assert "has no delta" in printed["not_fitted"]["xi"]
+    assert printed["fits"][0]["points_from_theory"]["greatest"] < 1e-13
+    assert printed["fits"][0]["from_theory"]["greatest"] < TENTH_PERCENT
     assert (tmp_path / "measured_fit" / "fits.png").is_file()
 
 

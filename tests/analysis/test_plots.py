@@ -26,27 +26,27 @@ CONSTANTS = {
 }  # fmt: skip
 FRICTION = np.geomspace(0.01, 1.0, 60)
 BASE_ACCELERATION = np.linspace(0.5, 15.0, 80)
-ASKED = tuple(output for output in OUTPUTS if output.name in ("wear_power", "regime"))
+DRAWN_OUTPUTS = tuple(output for output in OUTPUTS if output.name in ("wear_power", "regime"))
 
 
 def asymptotic_dataset(axes, statuses=Status.ok, **constants):
     """A Dataset shaped as by a store, with the outputs of the steady motion."""
     columns = {name: np.asarray(values, dtype=float) for name, values in axes.items()}
     fixed = {name: v for name, v in (CONSTANTS | constants).items() if name not in columns}
-    asked = Sweep(
-        model=MODEL, method=EXACT, parameter_set=WINDOW, constants=fixed, outputs=ASKED,
+    requested = Sweep(
+        model=MODEL, method=EXACT, parameter_set=WINDOW, constants=fixed, outputs=DRAWN_OUTPUTS,
         axes=tuple(Axis(n, {n: v}, {"values": v.tolist()}) for n, v in columns.items()),
     )  # fmt: skip
-    results = MemoryResults(asked)
+    results = MemoryResults(requested)
     grid = dict(zip(columns, np.meshgrid(*columns.values(), indexing="ij"), strict=True))
-    values = {name: np.broadcast_to(grid.get(name, fixed.get(name)), asked.shape)
+    values = {name: np.broadcast_to(grid.get(name, fixed.get(name)), requested.shape)
               for name in CONSTANTS}  # fmt: skip
     power = theory.asymptotic_wear_power(
         *(values[name] for name in
           ("mass", "gravity", "friction", "base_acceleration", "angular_frequency"))
     )  # fmt: skip
     regime = theory.regime(values["friction"], values["gravity"], values["base_acceleration"])
-    status = np.broadcast_to(statuses, asked.shape)
+    status = np.broadcast_to(statuses, requested.shape)
     ok = status == Status.ok
     for chunk in results.pending():
         arrays = {
@@ -110,8 +110,8 @@ def test_labels_fit_on_the_figure(name):
 
 
 def test_labels_end_before_the_explanation(surface):
-    told = "mean power; over the window: " + 20 * "and so on, "
-    power = surface["wear_power"].assign_attrs(long_name=told, units="N m/s")
+    meaning = "mean power; over the window: " + 20 * "and so on, "
+    power = surface["wear_power"].assign_attrs(long_name=meaning, units="N m/s")
     figure = plots.draw(surface.assign(wear_power=power))
     assert figure.axes[1].get_ylabel() == "mean power [N\N{NO-BREAK SPACE}m/s]"
     longest = surface["wear_power"].assign_attrs(long_name=20 * "and so on, ")
@@ -391,8 +391,8 @@ def test_an_output_that_is_infinite_everywhere_is_not_the_default():
     figure = plots.draw(dataset)
     assert "dissipated_energy" in figure.axes[0].get_title(loc="left")
     assert "instead of normalized_energy, which is infinite" in legend_of(figure)
-    asked = plots.draw(dataset, "normalized_energy")
-    assert "normalized_energy = inf: 8 points" in legend_of(asked)
+    of_infinite_output = plots.draw(dataset, "normalized_energy")
+    assert "normalized_energy = inf: 8 points" in legend_of(of_infinite_output)
 
 
 def test_counts_of_a_thinned_picture_are_of_all_points(monkeypatch):
