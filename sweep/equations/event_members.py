@@ -81,4 +81,5 @@ def _recorded(writer: Writer, event: Event) -> list[str]:
             rule = f"greatest({value}, {{0}})" if each.maximum else f"{{0}} + {value}"
             new[f"sums.of_events[{i}]"] = rule
     sets = [f"{sum_} = select(here, {rule.format(sum_)}, {sum_});" for sum_, rule in new.items()]
-    return [*code.lines, *sets, *samples(writer, event.name, code)]
+    kept = samples(writer, event.name, code)  # adds to the lines of `code`
+    return [*code.lines, *sets, *kept]
