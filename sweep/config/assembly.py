@@ -6,14 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-import numpy as np
-
 from sweep.config.derived_table import check_derived, derived_of
 from sweep.config.excitation import check_excitation, check_length, excitation_of, has_table
 from sweep.config.grid import axes_of, parameters_on
 from sweep.config.model_file import known_models, read_model
 from sweep.config.problems import Check, Problem, UnreadableError, readable
-from sweep.config.quantities import number, refuse_outside
+from sweep.config.quantities import amount
 from sweep.config.reduce_table import wants_indices
 from sweep.config.sample import Sample, sample_of
 from sweep.config.schema import TopLevel
@@ -235,9 +233,9 @@ def _constants(
         if name in unknown:
             yield Problem("parameters", name, unknown[name])
             continue
-        amount = yield from readable("parameters", name, _constant, value, known[name])
-        if amount is not None:
-            constants[name] = amount
+        given = yield from readable("parameters", name, _constant, value, known[name])
+        if given is not None:
+            constants[name] = given
     return constants
 
 
@@ -245,9 +243,7 @@ def _constant(value: object, parameter: Parameter) -> float:
     if isinstance(value, (list, dict)):
         cure = f"for several values, write {parameter.name} = {{ values = [...] }} under [axes]"
         raise UnreadableError(f"{shown(cast(object, value))} is not one number; {cure}")
-    amount = number(value, parameter)
-    refuse_outside(np.array([amount]), parameter, lambda _: f"{shown(value)} is out of range")
-    return amount
+    return amount(value, parameter)
 
 
 def _completed(

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from sweep.config.problems import UnreadableError
 from sweep.errors import SweepWarning
 from sweep.ranges import first_outside, requirement
@@ -54,6 +56,13 @@ def number(value: object, parameter: Parameter) -> float:
     if not (math.isfinite(amount) or (parameter.infinite and amount == math.inf)):
         raise UnreadableError(f"{shown(value)} is not a finite number; {_expected(parameter)}")
     return amount + 0.0
+
+
+def amount(value: object, parameter: Parameter) -> float:
+    """The value of a parameter as a number in SI units and in its range."""
+    found = number(value, parameter)
+    refuse_outside(np.array([found]), parameter, lambda _: f"{shown(value)} is out of range")
+    return found
 
 
 def as_written(text: str) -> float | str:

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from sweep.config.problems import Check, Problem, UnreadableError, in_table, readable
-from sweep.config.quantities import as_written, number, refuse_outside
+from sweep.config.quantities import amount, as_written, refuse_outside
 from sweep.config.sample import read_margin
 from sweep.config.schema import WearTable, checked
 from sweep.request import Sweep, Wear
@@ -98,9 +98,9 @@ def _coefficients(
             reading = readable("wear", name, _quantiles, distribution, parameter, levels)
             spread = yield from reading
             continue
-        amount = yield from readable("wear", name, _amount, value, parameter)
-        if amount is not None:
-            found[name] = amount
+        given = yield from readable("wear", name, amount, value, parameter)
+        if given is not None:
+            found[name] = given
     if spread is None and table.quantiles is not None:
         message = "only for an uncertain coefficient, such as coefficient = { lognormal = [...] }"
         yield Problem("wear", "quantiles", f"{message}; remove it")
@@ -213,9 +213,9 @@ def _size(
             message = f"missing ({parameter.meaning}); give it in {parameter.unit}"
             yield Problem("wear", name, message)
             continue
-        amount = yield from readable("wear", name, _amount, getattr(table, name), parameter)
-        if amount is not None:
-            size[name] = amount
+        given = yield from readable("wear", name, amount, getattr(table, name), parameter)
+        if given is not None:
+            size[name] = given
     radius, hole = size.get("radius"), size.get("hole_radius")
     if radius is not None and hole is not None and hole < radius:
         message = f"{hole!r} m is less than the radius of the tube, {radius!r} m, which has to fit"
@@ -228,18 +228,12 @@ def _limit(
 ) -> Check[float | None]:
     if table.limit is None or geometry is None:
         return None
-    limit = yield from readable("wear", "limit", _amount, table.limit, LIMIT)
+    limit = yield from readable("wear", "limit", amount, table.limit, LIMIT)
     radius = size.get("radius")
     if limit is not None and radius is not None and limit > 2 * radius:
         message = f"{limit!r} m is more than the diameter of the tube, {2 * radius!r} m"
         yield Problem("wear", "limit", message)
     return limit
-
-
-def _amount(value: object, parameter: Parameter) -> float:
-    amount = number(value, parameter)
-    refuse_outside(np.array([amount]), parameter, lambda _: f"{shown(value)} is out of range")
-    return amount
 
 
 def _check_power(table: WearTable, sweep: Sweep | None, *, is_uncertain: bool) -> Check[None]:
