@@ -64,7 +64,7 @@ docs: $(VENV)/docs.installed ## the documentation site, in docs/_build/html
 explorer: demo $(VENV)/dev.installed ## docs/wear_power.html from the demo's results
 	$(BIN)/sweep explore results/wear_power.zarr -o docs/wear_power.html --size 300
 
-bench: $(CUPY) $(VENV)/dev.installed ## the speeds of this machine: a table, and JSON in results/ (BACKEND=gpu: of its GPU)
+bench: $(CUPY) $(VENV)/dev.installed ## the speeds of this machine, in results/ and the README's table (BACKEND=gpu: of its GPU)
 	$(BIN)/python -m tests.benchmarks$(if $(ON_GPU),.gpu)
 
 modules: $(VENV)/dev.installed ## the WebAssembly modules that a wheel contains

@@ -214,7 +214,7 @@ def probe(
     """
     probed = Probed() if probed is None else probed
     sweep = sweep.of_points
-    backend.prepare(sweep, _batch(sweep, 0.0, 1))
+    backend.prepare(sweep, batch_of(sweep, 0.0, 1))
     with ThreadPoolExecutor(workers) as executor:
         starts = [worker / workers for worker in range(workers)]
         paces = [executor.submit(_pace, sweep, backend, start, probed) for start in starts]
@@ -250,7 +250,7 @@ def _pace(sweep: Sweep, backend: Backend, start: float, probed: Probed) -> float
         longest = 2 * PROBE_SECONDS if done else MAX_PROBE_SECONDS
         try:
             left = began + longest - time.perf_counter()
-            batch = _batch(sweep, start, size)
+            batch = batch_of(sweep, start, size)
             computed = backend.compute(sweep, batch, Deadline(RunState(left)))
         except Stopped:
             break
@@ -261,7 +261,7 @@ def _pace(sweep: Sweep, backend: Backend, start: float, probed: Probed) -> float
     return done / seconds if done else None
 
 
-def _batch(sweep: Sweep, start: float, size: int) -> Points:
+def batch_of(sweep: Sweep, start: float, size: int) -> Points:
     """`size` points in blocks of neighbours from all over the sweep, the first at a share `start`.
 
     All batches have the same variants, those that hold in the whole sweep.

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 import typer
 
 from sweep.cli.app import Json, app, examples, option
-from sweep.cli.printing import counted, print_json, print_table, rate
+from sweep.cli.printing import counted, print_json, print_table, rate, share
 from sweep.cli.run_options import takes_run_options
 from sweep.cli.stopping import Interruptible
 from sweep.options import RunKeywords
 
 if TYPE_CHECKING:
     from sweep.forecast import Speed
+    from sweep.shipped import RecordedSpeed
 
 
 @app.command(
@@ -47,29 +48,43 @@ def bench(
     """Measure how many points per second this machine computes.
 
     For each sweep, kernels are compiled first; then points spread over the whole sweep are computed
-    for one second, and nothing is stored.
+    for one second, and nothing is stored. Beside a shipped sweep stands the recorded speed of one
+    core of another machine, and the share of its limit that the kernel reaches there: the time of
+    its counted vector operations, if none had to wait for another.
     """
     from sweep.api import with_options
     from sweep.config import load
     from sweep.forecast import speed_of
-    from sweep.shipped import shipped_configs
+    from sweep.shipped import recorded_speeds, shipped_configs
 
     names = configs or list(shipped_configs())
+    known = {} if overrides else recorded_speeds()  # changed sweeps have no record
+    recorded = [known.get(name) for name in names]
     with Interruptible():
         requests = [with_options(load(name, overrides or ()), **options) for name in names]
         measured = [speed_of(request, threads) for request in requests]
         if as_json:
-            print_json([asdict(speed) for speed in measured])
+            entries = zip(measured, recorded, strict=True)
+            print_json([{**asdict(own), "recorded": it and asdict(it)} for own, it in entries])
         else:
-            _print(measured)
+            _print(measured, recorded)
 
 
-def _print(measured: list[Speed]) -> None:
+def _print(measured: list[Speed], recorded: list[RecordedSpeed | None]) -> None:
     slow = "unknown: the first points took more than 10 s"
-    paces = (each.points_per_second for each in measured)
-    rows = [
-        (each.name, each.model, each.method, slow if pace is None else rate(pace))
-        for each, pace in zip(measured, paces, strict=True)
-    ]
-    print_table(rows, ("sweep", "model", "method", "computes"))
-    print(f"\n{counted(measured[0].workers, 'thread')} on {measured[0].backend}")
+    rows: list[tuple[str, ...]] = []
+    for speed, other in zip(measured, recorded, strict=True):
+        pace = speed.points_per_second
+        row = (speed.name, speed.model, speed.method, slow if pace is None else rate(pace))
+        rows.append((*row, *_recorded(other)))
+    machines = {f"\nrecorded: {other.machine}" for other in recorded if other}
+    header = ("sweep", "model", "method", "computes", "recorded", "of its limit")
+    print_table(rows, header if machines else header[:4])
+    print(f"\n{counted(measured[0].workers, 'thread')} on {measured[0].backend}", *machines, sep="")
+
+
+def _recorded(speed: RecordedSpeed | None) -> tuple[str, ...]:
+    if speed is None:
+        return ()
+    part = speed.share_of_limit
+    return rate(speed.points_per_second), "not counted" if part is None else share(part)

@@ -82,26 +82,35 @@ def show(title: str, figures: Sequence[Figure]) -> None:
     console.print(table)
 
 
-def entry(figures: Sequence[Figure], load: float) -> dict[str, Any]:
-    """The entry of one benchmark in the file; `load` is the load average at its start."""
+def now() -> str:
+    """Date and time to seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def entry(figures: Sequence[Figure], load: float, run: str) -> dict[str, Any]:
+    """The entry of one benchmark in the file: load average at its start, start of the whole run."""
     return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "run": run,
+        "date": now(),
         "load": round(load, 2),
         "figures": [_plain(figure) for figure in figures],
     }
 
 
-def keep(path: Path, entries: dict[str, dict[str, Any]]) -> None:
-    """Replace older entries of this machine in the file by these."""
+def renewed(path: Path, entries: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What the file has of this machine, older entries being replaced by these."""
     here = machine()
     kept: dict[str, Any] = {}
     if path.exists():
         before = json.loads(path.read_text(encoding="utf-8"))
         kept = before["benchmarks"] if before["machine"] == here else {}
+    return {"machine": here, "benchmarks": dict(sorted({**kept, **entries}.items()))}
+
+
+def keep(path: Path, record: dict[str, Any]) -> None:
+    """Write the file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    benchmarks = dict(sorted({**kept, **entries}.items()))
-    text = json.dumps({"machine": here, "benchmarks": benchmarks}, indent=2, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _processor_model() -> list[str]:

@@ -1,0 +1,130 @@
+"""The tables of speeds in README.md, docs/explanation/speed.md and `sweep bench`, from one run.
+
+The rows of the pages are those of speeds.csv. `sweep bench` prints the speeds of the shipped sweeps
+beside those that it measures, from configs/speeds.csv; the second page has them, too.
+"""
+
+from __future__ import annotations
+
+import csv
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+README, SPEED = ROOT / "README.md", ROOT / "docs" / "explanation" / "speed.md"
+SWEEPS = ROOT / "configs" / "speeds.csv"
+SHIPPED = "shipped_speed"
+HEADER = ("", "per second and core", "compared with", "of its limit")
+BEGIN, END = "<!-- speeds, written by make bench -->\n", "<!-- end of speeds -->\n"
+OF_SWEEPS = "Shipped sweeps, as `sweep bench` measures them; the share is the kernel's:"
+SCALAR = "scalar build"  # our kernel compiled without vectors, a peer if there is no other
+OURS, LIMIT = ": ours to ", ": share of the limit"
+
+Record = Mapping[str, Any]  # what cpu.json has
+Cells = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is computed, and the figure that says how fast."""
+
+    benchmark: str
+    figure: str
+    in_readme: bool
+    computed: str  # Markdown
+
+
+def rows() -> list[Row]:
+    """The rows of speeds.csv."""
+    text = Path(__file__).with_name("speeds.csv").read_text(encoding="utf-8")
+    lines = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+    return [
+        Row(line["benchmark"], line["figure"], line["readme"] == "yes", line["computed"])
+        for line in lines
+    ]
+
+
+def benchmarks() -> tuple[str, ...]:
+    """The benchmarks that the tables need."""
+    return tuple(dict.fromkeys([*(row.benchmark for row in rows()), SHIPPED]))
+
+
+def pages(record: Record) -> dict[Path, str]:
+    """The texts of README.md, docs/explanation/speed.md and configs/speeds.csv with these figures.
+
+    ValueError if they are not of one run, KeyError if one is missing.
+    """
+    where = f"One core of {_conditions(record)}"
+    short = _table(HEADER, [cells(record, row) for row in rows() if row.in_readme])
+    whole = _table(HEADER, [cells(record, row) for row in rows()])
+    figures = _figures(record, SHIPPED)
+    names = [name for name in figures if LIMIT not in name]
+    sweeps = [cells(record, Row(SHIPPED, name, False, f"`{name}`")) for name in names]
+    shipped = _table(("sweep", *HEADER[1::2]), [(name, *others[::2]) for name, *others in sweeps])
+    more = "[all figures](docs/explanation/speed.md), `make bench` for yours."
+    shares = [str(figures[n + LIMIT]["value"]) if n + LIMIT in figures else "" for n in names]
+    numbers = [f"{n},{figures[n]['value']},{s}" for n, s in zip(names, shares, strict=True)]
+    return {
+        README: _replaced(README, _filled(f"{where}; {more}") + short),
+        SPEED: _replaced(SPEED, f"{_filled(where + '.')}{whole}\n{OF_SWEEPS}\n\n{shipped}"),
+        SWEEPS: "\n".join([f"# {where}", "sweep,points_per_second,share_of_limit", *numbers, ""]),
+    }
+
+
+def _conditions(record: Record) -> str:
+    """The processor, the compiler and the date of the one run."""
+    runs = {name: record["benchmarks"][name].get("run") for name in benchmarks()}
+    if len({*runs.values()}) > 1 or None in runs.values():
+        listed = ", ".join(f"{name} {run}" for name, run in runs.items())
+        raise ValueError(f"speeds of several runs: {listed}; run python -m tests.benchmarks speeds")
+    machine = record["machine"]
+    return f"{machine['processor']}; {machine['compiler']}; {runs[SHIPPED][:10]}"
+
+
+def cells(record: Record, row: Row) -> Cells:
+    """What is computed, how fast, and in proportion to which peer and to the limit."""
+    figures = _figures(record, row.benchmark)
+    speed = figures.get(row.figure) or figures[f"{row.figure}: ours"]
+    ratios = [name for name in figures if name.startswith(row.figure + OURS)]
+    peer, limit = "no peer", "not counted"
+    if ratios:
+        best = max(ratios, key=lambda name: SCALAR not in name)
+        name = best.removeprefix(row.figure + OURS).replace(SCALAR, f"our {SCALAR}")
+        peer = f"{_short(figures[best]['value'])} × {name}"
+    if row.figure + LIMIT in figures:
+        limit = f"{100 * figures[row.figure + LIMIT]['value']:.0f} %"
+    unit = speed["unit"].removesuffix("/s")
+    return row.computed, f"{_short(speed['value'])} {unit}", peer, limit
+
+
+def _figures(record: Record, benchmark: str) -> dict[str, Any]:
+    return {each["name"]: each for each in record["benchmarks"][benchmark]["figures"]}
+
+
+def _short(value: float) -> str:
+    """Two digits: 0.80, 1.0, 11, 130, 4.4e6."""
+    mantissa, power = f"{value:.1e}".split("e")
+    exponent = int(power)
+    if exponent >= 3:
+        return f"{mantissa}e{exponent}"
+    return f"{float(f'{mantissa}e{exponent}'):.{max(1 - exponent, 0)}f}"
+
+
+def _table(header: Cells, lines: Iterable[Cells]) -> str:
+    rule = ("---",) * len(header)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (header, rule, *lines))
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, 118, break_long_words=False) + "\n\n"
+
+
+def _replaced(page: Path, block: str) -> str:
+    text = page.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    assert end, f"{page} has no lines {BEGIN}{END}"
+    return before + begin + block + end + after

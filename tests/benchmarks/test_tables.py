@@ -1,0 +1,146 @@
+"""The tables of speeds in the pages and in `sweep bench` are those of one recorded run."""
+
+from __future__ import annotations
+
+import copy
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sweep.cli import main
+from sweep.forecast import Speed
+from sweep.request import Request
+from sweep.shipped import recorded_speeds, shipped_configs
+from tests.benchmarks import tables
+from tests.benchmarks.__main__ import NAMES, RECORD, SPEEDS, chosen
+
+LONGEST_RUN = timedelta(hours=3)  # of all benchmarks
+
+
+@pytest.fixture
+def record() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("page", [tables.README, tables.SPEED, tables.SWEEPS], ids=lambda p: p.name)
+def test_a_page_has_what_is_recorded(page: Path, record: dict[str, Any]) -> None:
+    """If not: `python -m tests.benchmarks speeds`."""
+    assert page.read_text(encoding="utf-8") == tables.pages(record)[page]
+
+
+def test_the_recorded_speeds_are_of_one_run(record: dict[str, Any]) -> None:
+    entries = [record["benchmarks"][name] for name in tables.benchmarks()]
+    (run,) = {entry["run"] for entry in entries}
+    began = datetime.fromisoformat(run)
+    assert all(
+        timedelta(0) <= datetime.fromisoformat(each["date"]) - began < LONGEST_RUN
+        for each in entries
+    )
+
+
+@pytest.mark.parametrize("run", ["2026-01-02", None])
+def test_speeds_of_another_run_make_no_table(run: str | None, record: dict[str, Any]) -> None:
+    for name in tables.benchmarks():
+        other = copy.deepcopy(record)
+        other["benchmarks"][name]["run"] = run
+        with pytest.raises(ValueError, match=f"{name} {run}.*benchmarks speeds"):
+            tables.pages(other)
+    other = copy.deepcopy(record)
+    for name in tables.benchmarks():
+        del other["benchmarks"][name]["run"]  # as in older records
+    with pytest.raises(ValueError, match="several runs"):
+        tables.pages(other)
+
+
+def test_a_row_without_a_figure_makes_no_table(record: dict[str, Any]) -> None:
+    for row in tables.rows():
+        other = copy.deepcopy(record)
+        entry = other["benchmarks"][row.benchmark]
+        speed = (row.figure, f"{row.figure}: ours")
+        entry["figures"] = [each for each in entry["figures"] if each["name"] not in speed]
+        with pytest.raises(KeyError):
+            tables.pages(other)
+
+
+def test_cells_of_a_row() -> None:
+    row = tables.Row("b", "grid", in_readme=True, computed="a `grid`")
+    figures = [
+        figure("grid: ours", 4_449_000, "points/s"),
+        figure("grid: scalar build", 440_000, "points/s"),
+        figure("grid: ours to scalar build", 10.1, "times"),
+        figure("grid, sorted: ours to scalar numba", 3.0, "times"),
+        figure("grid, sorted: share of the limit", 0.5, ""),
+    ]
+    assert cells(row, figures) == (
+        "a `grid`",
+        "4.4e6 points",
+        "10 × our scalar build",
+        "not counted",
+    )
+    figures += [
+        figure("grid: ours to scalar numba", 0.796, "times"),
+        figure("grid: share of the limit", 1.034, ""),
+    ]
+    assert cells(row, figures)[2:] == ("0.80 × scalar numba", "103 %")
+    plain = [figure("grid", 999.6, "points/s"), figure("other: ours to numba", 2.0, "times")]
+    assert cells(row, plain)[1:] == ("1.0e3 points", "no peer", "not counted")
+    shown = [cells(row, [figure("grid", value, "points/s")])[1] for value in (0.98, 1, 11.4, 131)]
+    assert shown == ["0.98 points", "1.0 points", "11 points", "130 points"]
+
+
+def test_the_short_name_of_all_speeds() -> None:
+    assert chosen([]) == list(NAMES)
+    assert set(chosen([SPEEDS])) == set(tables.benchmarks()) < set(NAMES)
+    assert set(chosen(["demo", SPEEDS])) == {"demo", *tables.benchmarks()}
+    assert chosen(["writing", "demo", "writing"]) == ["writing", "demo"]
+
+
+def test_every_shipped_sweep_has_a_recorded_speed(record: dict[str, Any]) -> None:
+    figures = record["benchmarks"]["shipped_speed"]["figures"]
+    found = {each["name"]: each["value"] for each in figures}
+    known = recorded_speeds()
+    assert list(known) == list(shipped_configs())
+    for name, speed in known.items():
+        assert speed.points_per_second == found[name]
+        assert speed.share_of_limit == found.get(f"{name}: share of the limit")
+        assert record["machine"]["compiler"] in speed.machine
+
+
+def test_sweep_bench_prints_the_record_beside_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def speed_of(request: Request, workers: int) -> Speed:
+        return Speed(request.name, "a model", "a method", "here", workers, 1234.0)
+
+    monkeypatch.setattr("sweep.forecast.speed_of", speed_of)
+    recorded = recorded_speeds()["wear_power"]
+    smoke = str(tables.ROOT / "configs" / "smoke" / "sdnd122.toml")
+
+    assert main(["bench", "wear_power", smoke, "--json"]) == 0
+    shipped, own = json.loads(capsys.readouterr().out)
+    assert shipped["points_per_second"] == 1234.0
+    assert shipped["recorded"]["points_per_second"] == recorded.points_per_second
+    assert shipped["recorded"]["machine"] == recorded.machine
+    assert own["recorded"] is None
+
+    assert main(["bench", smoke, "wear_power"]) == 0
+    header, other, line, *_, last = capsys.readouterr().out.splitlines()
+    assert header.split()[-5:] == ["computes", "recorded", "of", "its", "limit"]
+    assert other.split()[-2:] == ["1,230", "points/s"]
+    assert line.split()[-4:-2] == [f"{float(f'{recorded.points_per_second:.3g}'):,.0f}", "points/s"]
+    assert last == f"recorded: {recorded.machine}"
+
+    assert main(["bench", "wear_power", "--set", "mass=2"]) == 0
+    assert "recorded" not in capsys.readouterr().out
+
+
+def figure(name: str, value: float, unit: str) -> dict[str, Any]:
+    return {"name": name, "value": value, "unit": unit}
+
+
+def cells(row: tables.Row, figures: list[dict[str, Any]]) -> tuple[str, ...]:
+    return tables.cells({"benchmarks": {row.benchmark: {"figures": figures}}}, row)
