@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import time
@@ -31,6 +32,9 @@ else:
 if "TRIBOSWEEP_CXX" not in os.environ and (found := shutil.which("g++")):
     os.environ["TRIBOSWEEP_CXX"] = quick(found)
 
+# Nothing that is imported or collected becomes garbage, and looking for it takes seconds.
+gc.disable()
+
 GPU_TESTS = "test_on_gpu.py"
 BUCKET = "sweeps"
 
@@ -45,6 +49,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """`-m gpu` reads the GPU's tests alone: they need less to be installed than the others."""
     alone = config.option.markexpr == "gpu" and collection_path.suffix == ".py"
     return True if alone and collection_path.name != GPU_TESTS else None
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

@@ -78,7 +78,18 @@ def test_operations_on_doubles_are_counted() -> None:
         on_doubles(Counter({"ex2.approx.f64": 1}))
 
 
-@pytest.mark.parametrize("name", [name for name, work in WORKS.items() if work.steps])
+# The others take NVRTC longer, and `test_the_record_is_of_these_kernels` is of all.
+QUICK = ("friction_oscillator euler, one clock", "friction_oscillator moreau, one clock")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in QUICK else [pytest.mark.broad])
+        for name, work in WORKS.items()
+        if work.steps
+    ],
+)
 def test_a_step_has_the_operations_of_the_machine_code(name: str) -> None:
     """There is little besides the time loop, and ptxas changes little."""
     kernel = kernel_of(WORKS[name].sweep, WORKS[name].points.variants)
