@@ -24,10 +24,10 @@ HD real mean_square(Vector<n> const& part, Vector<n> const& a, Vector<n> const& 
     real sum = 0.0;
     each<n>([&](auto i) {
         real weight = scales[i] + greatest(abs(a[i]), abs(b[i]));
-        real share = part[i] * per_tolerance / weight;
+        real share = part[i] / weight;
         sum = fma(share, share, sum);
     });
-    return sum * (1.0 / n);
+    return sum * (per_tolerance * per_tolerance * (1.0 / n));
 }
 
 // The factor of the step length that would make the error just tolerable, from the error's square, where

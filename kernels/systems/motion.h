@@ -19,7 +19,7 @@ template <class Scheme> struct Motion {
 
     struct State : Turning<waves> {
         static constexpr int64 refills_every = Scheme::controlled || n_events > 0 ? 64 : 0;
-        static constexpr bool refills_always = true;
+        static constexpr bool refills_always = n_events > 0;
 
         real t, h, mode, ended, tries;
         Vector<n> y, f;

@@ -28,11 +28,12 @@ struct Rk54 {
         k[0] = f0;
         Vector<n> y;
         auto next = [&](auto slope) { each<n>([&](auto i) { y[i] = fma(h, slope(i), y0[i]); }); };
-        constexpr double a21 = 1.0 / 5.0;
-        next([&](int i) { return combined(a21, k[0][i]); });
+        // With few slopes it takes fewer operations to multiply their coefficients by h.
+        real h21 = h * (1.0 / 5.0);
+        each<n>([&](auto i) { y[i] = fma(h21, k[0][i], y0[i]); });
         k[1] = system.rates(fma(0.2, h, t), y);
-        constexpr double a31 = 3.0 / 40.0, a32 = 9.0 / 40.0;
-        next([&](int i) { return combined(a31, k[0][i], a32, k[1][i]); });
+        real h31 = h * (3.0 / 40.0), h32 = h * (9.0 / 40.0);
+        each<n>([&](auto i) { y[i] = fma(h32, k[1][i], fma(h31, k[0][i], y0[i])); });
         k[2] = system.rates(fma(0.3, h, t), y);
         constexpr double a41 = 44.0 / 45.0, a42 = -56.0 / 15.0, a43 = 32.0 / 9.0;
         next([&](int i) { return combined(a41, k[0][i], a42, k[1][i], a43, k[2][i]); });

@@ -31,10 +31,14 @@ template <int n> HD Vector<n> choose(mask m, Vector<n> const& a, Vector<n> const
     return chosen;
 }
 
-// c1 x1 + c2 x2 + ..., evaluated from the last term to the first.
-HD real combined(double c, real x) { return c * x; }
+// c1 x1 + c2 x2 + ... in this order: a scheme gives its slopes in the order in which they become known,
+// so that little is left to do when the last of them is.
+HD real more(real sum) { return sum; }
+template <class... Rest> HD real more(real sum, double c, real x, Rest... rest) {
+    return more(fma(c, x, sum), rest...);
+}
 template <class... Rest> HD real combined(double c, real x, Rest... rest) {
-    return fma(c, x, combined(rest...));
+    return more(c * x, rest...);
 }
 
 constexpr double largest = 1.7976931348623157e308;

@@ -81,6 +81,14 @@ def test_the_last_values_are_kept_oldest_first(dataset: xr.Dataset) -> None:
     np.testing.assert_array_equal(np.isfinite(dataset["passed_at"]), passes())
 
 
+def test_a_value_at_an_event_may_be_an_expression() -> None:
+    kept = 'values = "2*max(x, t) + speed", every = "passage", keep = 1, meaning = "kept"'
+    asked = request(model=model(f"{CLOCK}kept = {{ {kept} }}"), outputs=["kept"])
+    found = sweep.run(asked, store=None)["kept"].squeeze("kept_index")
+    expected = np.where(passes(), np.add(10.0, SPEEDS), np.nan)  # x = 5 >= t there
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 def test_a_store_resumed_extended_and_opened_again_has_the_same_values(
     dataset: xr.Dataset, tmp_path: Path
 ) -> None:
