@@ -34,7 +34,8 @@ from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
 from sweep.request import STRETCH, Axis, Request, Sweep, is_array
 from sweep.spec import Status, array_types, status_counts
-from sweep.store import anything_at, in_stretches, is_url, layout, stretches
+from sweep.store import anything_at, in_stretches, is_url, layout, passes, remaining, stretches
+from sweep.store.in_stretches import in_pass
 from sweep.work import Chunk, Points
 
 PROBE_SECONDS = 1.0
@@ -87,6 +88,7 @@ class Forecast:
     processors: int = 1  # on which the workers run: of this machine, or of all SLURM jobs
     elsewhere: bool = False  # the workers are on other machines, assumed to be as fast as this one
     probed: Probed = field(default_factory=lambda: Probed())
+    points_again: int = 0  # of the pending ones, those computed again for exact quantiles
 
     @property
     def fits(self) -> bool:
@@ -116,14 +118,18 @@ def forecast_of(
     is_made = anything_at(path)
     if is_made:
         store = open_store(request, path)
-        results = in_stretches(store)
-        sweep, shape = store.sweep, results.chunk_shape
-        again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
-        again = [chunk for cell in again for chunk in stretches(cell, sweep.grid, shape)]
-        pending = [*{chunk.index: chunk for chunk in (*results.pending(), *again)}.values()]
+        sweep, shape = store.sweep, in_stretches(store).chunk_shape
+        left = remaining(store)
+        begun_anew = [*store.torn(), *(store.failed() if options.retry_failed else [])]
+        anew = [chunk for cell in begun_anew for chunk in stretches(cell, sweep.grid, shape)]
+        first, later = [*left.pending, *anew], [*left.later]
     else:
         shape = work_shape(sweep, options.chunk_points)
-        pending = list(chunks(sweep.grid, shape))
+        first = anew = list(chunks(sweep.grid, shape))
+        later = []
+    if passes(sweep, shape) > 1:
+        later += [in_pass(1, chunk, sweep.grid, shape) for chunk in anew]
+    pending = [*{chunk.index: chunk for chunk in (*first, *later)}.values()]
     if options.shard is not None:
         pending = of_shard(pending, chunk_counts(sweep.grid, shape), *options.shard)
     return forecast(sweep, pending, shape, options, path, open_backend, is_made=is_made)
@@ -158,7 +164,9 @@ def forecast(
 
         processors = most = math.prod(jobs_and_cores(options))
     workers = min(most, max(len(pending), 1))
+    counts = chunk_counts(sweep.grid, chunk_shape)
     left = sum(chunk.n_points for chunk in pending)
+    again = sum(chunk.n_points for chunk in pending if chunk.index[-1:] >= counts[-1:] != ())
     rate, probed = None, Probed()
     if pending:
         head = replace(sweep.of_points, axes=tuple(map(_head, sweep.of_points.axes)))
@@ -169,7 +177,7 @@ def forecast(
         rate = probe(head, backend, threads, probed)
         rate = None if rate is None else rate * alike
     whole = chunk_at((0,) * len(chunk_shape), sweep.grid, chunk_shape).n_points
-    cells = -(-left // (sweep.reduction.size if sweep.reduction else 1))
+    cells = -(-max(left - again, again) // (sweep.reduction.size if sweep.reduction else 1))
     columns = [values for axis in sweep.axes for values in axis.columns.values()]
     for axis in sweep.reduction.axes if sweep.reduction else ():
         columns += [values for values in axis.columns.values() if is_array(values)]
@@ -178,7 +186,7 @@ def forecast(
     per_point = sum(variable.point_bytes for variable in results)
     files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.inputs) + 8)
     return Forecast(
-        points_total=sweep.n_points,
+        points_total=sweep.n_points * passes(sweep, chunk_shape),
         points_pending=left,
         chunks_pending=len(pending),
         chunk_points=whole,
@@ -193,6 +201,7 @@ def forecast(
         processors=processors,
         elsewhere=elsewhere,
         probed=probed,
+        points_again=again,
     )
 
 

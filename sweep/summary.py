@@ -73,6 +73,7 @@ class State:
     running: Sequence[str]  # the processes that hold the store or have recently written to it
     errors: Mapping[str, int]  # failed points by error message
     causes: Mapping[Status, Causes] = field(default_factory=dict[Status, Causes])
+    points_again: int = 0  # of points_total, those computed again for exact quantiles
 
 
 def contents(dataset: xr.Dataset) -> Contents:
@@ -173,12 +174,10 @@ def state(store: Store, *, damaged: bool = False) -> State:
     Raises StoreError if the status cannot be read. With `damaged`, points are then not counted by
     status instead.
     """
-    from sweep.store import in_stretches
+    from sweep.store import remaining
 
-    results = in_stretches(store)
-    pending = results.pending()
-    left = sum(chunk.n_points for chunk in pending)
-    total = store.sweep.n_points
+    found = remaining(store)
+    left, total = found.points_left, found.points_total
     receipts = store.receipts()
     alive = is_writing(holders := store.holders())
     rate = latest_rate(receipts, time.time(), alive, finished=not left)
@@ -186,8 +185,8 @@ def state(store: Store, *, damaged: bool = False) -> State:
     return State(
         points_done=total - left,
         points_total=total,
-        chunks_done=results.n_chunks - len(pending),
-        chunks_total=results.n_chunks,
+        chunks_done=found.chunks_total - found.chunks_left,
+        chunks_total=found.chunks_total,
         counts=counts,
         points_per_second=rate,
         seconds_left=left / rate if rate else None,
@@ -195,6 +194,7 @@ def state(store: Store, *, damaged: bool = False) -> State:
         running=_running(holders, flow(receipts, time.time(), alive=alive)) if left else (),
         errors=errors(store.done_receipts(receipts)) if counts.get(Status.failed) else {},
         causes=causes,
+        points_again=found.points_again,
     )
 
 

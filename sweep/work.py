@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sweep.statistics.again import Again
 
 Values = NDArray[np.float64]  # (n_values,)
 
@@ -53,3 +57,4 @@ class Points:
     variants: tuple[str, ...] = ()  # names of the method's variants that apply here
     cells: int = 0  # of a sweep with a reduction: a stretch of points of each cell follows another
     first: int = 0  # the index in its cell of the first point of each stretch
+    again: Again | None = None  # what is kept of them if this is not the first pass over the cells

@@ -209,17 +209,6 @@ def test_no_point_leaves_a_device() -> None:
     assert many - few < 24 * bins_of_an_octave
 
 
-def test_exact_quantiles(points: xr.Dataset) -> None:
-    document = reduced()
-    document["reduce"] = {**document["reduce"], "exact_quantiles": True}
-    found = sweep.run(document, store=None, chunk_points=64)
-    for i, level in enumerate(("0.05", "0.95")):
-        values = points.wear_power.isel(base_acceleration=3, vertical_acceleration=1)
-        exact = oracle.quantile(values.values.tolist(), level)
-        own = found.wear_power_quantile.isel(base_acceleration=3, vertical_acceleration=1)
-        assert float(own[i]) == exact
-
-
 def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     """Every stretch that was written is kept: 150 in all, of 20 points."""
     document = reduced(run={"workers": 2, "chunk_points": 20})

@@ -15,7 +15,7 @@ import sweep.summary
 from sweep.cli.contents import print_outputs
 from sweep.cli.watching import Look
 from sweep.spec import Status
-from sweep.store import Store
+from sweep.store import Store, remaining
 from sweep.summary import blocks, contents, coordinates, state
 from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import linear, sweep_over
@@ -231,7 +231,7 @@ def test_status_and_watch_report_the_same_rate(
         store.append_receipt(each)
     with store.lock():  # without a run that holds it, nobody is writing
         shown = state(store)
-        watched = Look.of(store, SWEEP.n_points)
+        watched = Look.of(store, remaining(store))
     assert shown.points_per_second == watched.flow.points_per_second == pytest.approx(159 / 20)
     assert shown.seconds_left == watched.seconds_left
 

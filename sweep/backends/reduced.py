@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sweep.backends.base import Computed
 from sweep.request import Sweep
 from sweep.spec import Status
+from sweep.statistics.again import finished
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.partial import Kept
 from sweep.work import Points
@@ -33,6 +34,16 @@ class Reduced(Computed):
         return {}
 
 
+@dataclass(frozen=True)
+class Found(Reduced):
+    """What a later pass over points keeps of them."""
+
+    @property
+    def counts(self) -> Mapping[Status, int]:
+        """None: the first pass has counted the points."""
+        return {}
+
+
 def reduced(
     sweep: Sweep,
     points: Points,
@@ -46,6 +57,11 @@ def reduced(
     """
     if sweep.reduction is None:
         return computed
+    arrays, cells = computed.arrays, points.cells
+    if points.again is not None:
+        return Found(points.again.of(arrays, cells, xp, to_host), computed.kernel_seconds)
     kept = Kept(sweep.reduction)
-    arrays = kept.of(computed.arrays, points.cells, points.first, xp, to_host)
-    return Reduced(arrays, computed.kernel_seconds)
+    partial = kept.of(arrays, cells, points.first, xp, to_host)
+    if points.n_points == cells * sweep.reduction.size:
+        partial = finished(kept, partial, arrays, cells, xp, to_host)
+    return Reduced(partial, computed.kernel_seconds)

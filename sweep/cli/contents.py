@@ -24,6 +24,7 @@ WEIGHTING = {
     "points": "means and shares count all points the same, although refinement clusters them "
     "where outputs change; the finished sweep has those of the map",
 }
+AGAIN = "computed a second time, for exact quantiles"
 MAX_LABELS = 6
 PROVENANCE = ("references", "source", "method", "revision", "kernel_digest", "fingerprint")
 
@@ -54,6 +55,9 @@ def print_dataset(dataset: xr.Dataset) -> None:
     print()
     recipe = json.loads(attributes["recipe"])
     provenance = {key: str(attributes[key]) for key in PROVENANCE if key in attributes}
+    if "reduce" in recipe and "quantile" in dataset.dims:
+        exact = recipe["reduce"]["exact_quantiles"]
+        provenance["quantiles"] = "exact" if exact else "within 0.4 %"
     print_table({**provenance, "stored as": recipe["dtype"]}.items())
     print()
 

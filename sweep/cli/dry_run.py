@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sweep.cli.contents import counts_json
+from sweep.cli.contents import AGAIN, counts_json
 from sweep.cli.printing import counted, duration, print_json, print_table, rate, share
 from sweep.errors import MachineError
 from sweep.options import SLURM, RunOptions
@@ -73,6 +73,8 @@ def _jobs(options: RunOptions) -> dict[str, Any]:
 def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
     pending, total = f"{found.points_pending:,}", f"{found.points_total:,}"
     points = f"{pending} pending" + ("" if pending == total else f", of {total}")
+    if found.points_again:
+        points += f"; {found.points_again:,} of them {AGAIN}"
     room = "" if found.bytes_free is None else f", of {_bytes(found.bytes_free)} free"
     pace = found.points_per_second
     took = "unknown: the first points took more than 10 s"

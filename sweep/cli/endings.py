@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sweep.cli.contents import (
+    AGAIN,
     counts_json,
     look_command,
     next_command,
@@ -21,7 +23,7 @@ from sweep.cli.stopping import StopRequest
 
 if TYPE_CHECKING:
     from sweep.engine import Summary
-    from sweep.store import Store
+    from sweep.store import Remaining, Store
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,18 @@ class Ended:
     @property
     def points_total(self) -> int:
         """In a refined sweep that was stopped, the points of all passes so far."""
-        return self.summary.points_before + self.kept.sweep.n_points
+        return self.summary.points_before + self.remaining.points_total
 
     @property
     def points_pending(self) -> int:
-        return sum(chunk.n_points for chunk in self.kept.pending())
+        return self.remaining.points_left
+
+    @functools.cached_property
+    def remaining(self) -> Remaining:
+        """What is left in the store."""
+        from sweep.store import remaining
+
+        return remaining(self.kept)
 
 
 def print_ending(ended: Ended | None, stop: StopRequest, again: str, *, as_json: bool) -> int:
@@ -121,7 +130,7 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
     follow = look_command(ended.place, sweep, found.counts)
     if as_json:
         results = {
-            "points_done": sweep.n_points,
+            "points_done": ended.points_total,
             "outputs": outputs_json(dataset, found),
             "weighted_by": found.weighted_by,
             "status": counts_json(found.counts, sweep.model.sentences, found.causes),
@@ -146,10 +155,12 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
 
 
 def _headline(ended: Ended) -> str:
-    summary, total = ended.summary, counted(ended.kept.sweep.n_points, "point")
+    summary, total = ended.summary, counted(ended.points_total, "point")
     if not summary.chunks:
-        all_there = "1 point is" if ended.kept.sweep.n_points == 1 else f"all {total} are"
+        all_there = "1 point is" if ended.points_total == 1 else f"all {total} are"
         return f"{ended.place}: nothing to do, {all_there} there"
+    if again := ended.remaining.points_again:
+        total += f" ({again:,} {AGAIN})"
     pace, crew = rate(summary.points / summary.wall_seconds), counted(summary.workers, "worker")
     return (
         f"{ended.place}: {total}, {summary.points:,} of them now, in "

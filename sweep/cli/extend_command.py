@@ -35,7 +35,7 @@ def extend(
     same command to resume.
     """
     from sweep.config import load
-    from sweep.store import Store, in_stretches
+    from sweep.store import Store, remaining
     from sweep.summary import state
 
     request = load(config, overrides or ())
@@ -46,8 +46,8 @@ def extend(
         )
     accepted = accept_revision or request.options.accept_revision
     longer = Store.extend(store, request.sweep, accept_revision=accepted)
-    total = longer.sweep.n_points
-    left = sum(chunk.n_points for chunk in in_stretches(longer).pending())
+    found = remaining(longer)
+    total, left = found.points_total, found.points_left
     changes = (word for each in overrides or () for word in ("--set", each))
     follow = shlex.join(["sweep", "run", config, "-o", store, *changes])
     if not left:

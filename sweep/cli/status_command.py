@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sweep.cli.app import Json, StorePath, app, examples
-from sweep.cli.contents import counts_json, look_command, next_command, print_errors, print_statuses
+from sweep.cli.contents import (
+    AGAIN,
+    counts_json,
+    look_command,
+    next_command,
+    print_errors,
+    print_statuses,
+)
 from sweep.cli.printing import counted, duration, print_json, rate, share
 from sweep.cli.progress_display import print_object
 from sweep.cli.stopping import StopRequest
@@ -114,6 +121,8 @@ def _print_state(found: State) -> None:
         f"{done:,} of {counted(total, 'point')} done ({share(done / total)}), "
         f"{found.chunks_done:,} of {counted(found.chunks_total, 'chunk')}"
     )
+    if found.points_again:
+        print(f"of these, {found.points_again:,} are {AGAIN}")
     if done < total:
         print(f"running now: {', '.join(found.running)}" if found.running else "no run is live")
     if found.points_per_second:

@@ -15,7 +15,7 @@ from sweep.cli.progress_display import print_object
 
 if TYPE_CHECKING:
     from sweep.spec import Status
-    from sweep.store import Store
+    from sweep.store import Remaining, Store
     from sweep.store.flow import Flow
 
 SECONDS = 2.0  # between two looks
@@ -25,10 +25,12 @@ CLEAR = "\x1b[2J\x1b[H"
 
 def watch(store: Store, stop: Event, *, as_json: bool) -> None:
     """Print rate, time left, failures and workers until all is done, or `stop` is set."""
+    from sweep.store import remaining
+
     sentences = store.sweep.model.sentences
-    while (pending := (store := store.refreshed()).pending()) and not stop.is_set():
+    while (left := remaining(store := store.refreshed())).points_left and not stop.is_set():
         began = time.monotonic()
-        look = Look.of(store, sum(chunk.n_points for chunk in pending))
+        look = Look.of(store, left)
         if as_json:
             print_object("status", **look.as_json(sentences))
         else:
@@ -46,14 +48,14 @@ class Look:
     flow: Flow
 
     @classmethod
-    def of(cls, store: Store, left: int) -> Look:
-        """The present state, with `left` pending points."""
+    def of(cls, store: Store, found: Remaining) -> Look:
+        """The present state, with what is left to compute."""
         from sweep.store.flow import flow, is_writing
 
         receipts = store.receipts()
         alive = is_writing(store.holders())
         now = flow(receipts, time.time(), store.done_receipts(receipts), alive)
-        total, pace = store.sweep.n_points, now.points_per_second
+        total, left, pace = found.points_total, found.points_left, now.points_per_second
         return cls(total - left, total, left / pace if pace else None, now)
 
     def as_json(self, sentences: Mapping[Status, str]) -> dict[str, Any]:

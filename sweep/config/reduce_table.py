@@ -17,7 +17,6 @@ from sweep.wording import listed, nearest, shown
 
 INDICES = "sobol_indices"
 MAX_BINS = 4096  # of a histogram: each is an array of the results
-MAX_EXACT_POINTS = 2**24  # of a cell, whose values are all kept until it is complete
 STATISTICS = (*PLAIN, OF_FLAGS, *WITH_NUMBER)
 EXAMPLES = {
     "quantile": '"quantile 0.95"',
@@ -55,7 +54,7 @@ def reduced(top: TopLevel, sweep: Sweep | None) -> Check[Sweep | None]:
     if INDICES in wanted:
         yield from _check_indices(reduced_axes, statistics)
     if table.exact_quantiles:
-        yield from _check_exact(reduced_axes, wanted)
+        yield from _check_exact(wanted)
     if not statistics or not reduced_axes:
         return sweep
     reduction = Reduction(
@@ -208,17 +207,9 @@ def _faults_of_indices(axes: Sequence[Axis]) -> Iterator[str]:
         yield "need a [sample] whose parameters are drawn, not read from a file"
 
 
-def _check_exact(axes: Sequence[Axis], wanted: Sequence[str]) -> Check[None]:
-    size = 1
-    for axis in axes:
-        size *= axis.size
+def _check_exact(wanted: Sequence[str]) -> Check[None]:
     if not any(text.startswith("quantile") for text in wanted):
         yield Problem("reduce", "exact_quantiles", "there is no quantile; remove it")
-    elif size > MAX_EXACT_POINTS:
-        limit = f"at most {MAX_EXACT_POINTS:,} points of a cell"
-        cure = "without it, quantiles are within 0.4 %"
-        message = f"possible for {limit}, and there are {size:,}; {cure}"
-        yield Problem("reduce", "exact_quantiles", message)
 
 
 def _check_scramblings(reduction: Reduction) -> Check[None]:

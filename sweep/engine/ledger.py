@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import mul
+from operator import mod, mul
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -130,6 +130,7 @@ class Ledger:
     points_total: int
     workers: int  # at present
     fail_fast: bool = False
+    later: Sequence[Chunk] = ()  # chunks of a second pass, which cannot begin yet
     waiting: deque[Chunk] = field(init=False)
     suspects: deque[Chunk] = field(default_factory=deque)  # to be computed one at a time, alone
     attempts: Counter[tuple[int, ...]] = field(default_factory=Counter)  # at each chunk
@@ -146,16 +147,15 @@ class Ledger:
         self.start()
         self.most_workers = self.workers
         self.waiting = deque(self.pending)
-        self.pending_points = sum(chunk.n_points for chunk in self.pending)
+        self.pending_points = _points(self.pending)
 
-    def add(self, chunks: Iterable[Chunk]) -> None:
-        """Count more chunks as pending, which must be computed once more."""
-        more = list(chunks)
+    def add(self, more: Sequence[Chunk], later: Sequence[Chunk] = ()) -> None:
+        """Count more chunks as pending: those of another pass, or to be computed once more."""
         self.pending += more
         self.waiting.extend(more)
-        points = sum(chunk.n_points for chunk in more)
-        self.pending_points += points
-        self.points_total += points
+        self.pending_points += _points(more)
+        self.points_total += _points(more) + _points(later) - _points(self.later)
+        self.later = later
 
     def start(self) -> None:
         """Start the clock: kernels are compiled, and workers are there."""
@@ -268,13 +268,13 @@ class Ledger:
     def progress(self) -> Progress:
         elapsed = self.elapsed
         rate = self.points_done / elapsed if elapsed > 0 else 0.0
-        left = self.pending_points - self.points_done
-        before = self.points_total - self.pending_points
+        left = self.pending_points - self.points_done + _points(self.later)
+        before = self.points_total - self.pending_points - _points(self.later)
         return Progress(
             points_done=before + self.points_done,
             points_total=self.points_total,
             chunks_done=self.chunks_done,
-            chunks_total=len(self.pending),
+            chunks_total=len(self.pending) + len(self.later),
             elapsed=elapsed,
             points_per_second=rate,
             seconds_left=left / rate if rate else (float("inf") if left else 0.0),
@@ -310,10 +310,19 @@ def failed_arrays(sweep: Sweep, chunk: Chunk) -> dict[str, NDArray[Any]]:
     return arrays
 
 
+def _points(chunks: Iterable[Chunk]) -> int:
+    return sum(chunk.n_points for chunk in chunks)
+
+
 def of_shard(chunks: Iterable[Chunk], counts: tuple[int, ...], i: int, n: int) -> list[Chunk]:
     """Those of some chunks that belong to shard i of n, i from 1: every n-th of the sweep's grid.
 
-    Neighbouring chunks take about equally long, and therefore so do shards.
+    Neighbouring chunks take about equally long, and therefore so do shards. Those of a later pass
+    belong to the shard that has the same points in the first one.
     """
     strides = [math.prod(counts[dimension:]) for dimension in range(1, len(counts) + 1)]
-    return [chunk for chunk in chunks if sum(map(mul, chunk.index, strides)) % n == i - 1]
+
+    def place(chunk: Chunk) -> int:
+        return sum(map(mul, map(mod, chunk.index, counts), strides))
+
+    return [chunk for chunk in chunks if place(chunk) % n == i - 1]

@@ -25,7 +25,7 @@ from sweep.engine.crews import (
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
 from sweep.options import RunOptions, consistent
 from sweep.plan.chunking import chunk_counts, chunks
-from sweep.store import InStretches, in_stretches
+from sweep.store import InStretches, in_stretches, passes
 from sweep.work import Chunk, Task
 
 REPORT_SECONDS = 0.25
@@ -60,8 +60,10 @@ def run(
     if options.shard is not None:
         every = chunks(results.grid, results.chunk_shape)
         total = sum(chunk.n_points for chunk in own_chunks(results, every, options.shard))
+    total *= passes(results.sweep, results.chunk_shape)
     pending = own_chunks(results, results.pending(), options.shard)
     ledger = Ledger(results.sweep, pending, total, workers=1, fail_fast=options.fail_fast)
+    ledger.later = _later(results, options.shard)
     if not ledger.pending:
         if report:
             report(ledger.progress())
@@ -75,7 +77,7 @@ def run(
             loop = _Loop(crew, results, ledger, stop or Event(), options.time_limit)
             loop.run(report)
             while not ledger.stopped and (left := _incomplete(results, options.shard)):
-                ledger.add(left)
+                ledger.add(left, _later(results, options.shard))
                 loop.run(report)
             ledger.end()
         except BaseException:  # Ctrl-C, too: no worker continues on its own
@@ -86,11 +88,21 @@ def run(
 
 
 def _incomplete(results: Results, shard: tuple[int, int] | None) -> list[Chunk]:
-    """Complete the cells that have all pieces; the chunks of others, whose pieces were damaged."""
+    """Complete the passes over cells that have all pieces; the chunks that are pending then.
+
+    They are those of a next pass, and those whose pieces were damaged.
+    """
     if not isinstance(results, InStretches):
         return []
     results.complete()
     return own_chunks(results, results.pending(), shard)
+
+
+def _later(results: Results, shard: tuple[int, int] | None) -> list[Chunk]:
+    """The chunks of a second pass that cannot begin yet."""
+    if not isinstance(results, InStretches):
+        return []
+    return own_chunks(results, results.later(), shard)
 
 
 def own_chunks(

@@ -21,8 +21,8 @@ from sweep.backends import Backend, Stopped
 from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
 from sweep.plan.point_columns import points
-from sweep.store import Store, in_stretches
-from sweep.work import Chunk, Task
+from sweep.store import InStretches, Store, in_stretches
+from sweep.work import Chunk, Points, Task
 
 
 class RunState:
@@ -108,8 +108,7 @@ class Worker:
         if self.results.whole([chunk]):  # a scheduler that is not ours may send a lost task twice
             return Receipt(chunk, self.results.counts([chunk]))
         start = time.perf_counter()
-        sweep = self.results.sweep
-        computed = self.backend.compute(sweep, points(sweep, chunk), deadline)
+        computed = self.backend.compute(self.results.sweep, self._points(chunk), deadline)
         self.results.write(chunk, computed.arrays)
         counts = computed.counts
         seconds = time.perf_counter() - start
@@ -117,6 +116,12 @@ class Worker:
         device = self.backend.description + (f" ({self.gpu})" if self.gpu else "")
         self.results.append_receipt(_line(receipt, computed.extremes, device))
         return receipt
+
+    def _points(self, chunk: Chunk) -> Points:
+        results = self.results
+        if isinstance(results, InStretches):
+            return results.points(chunk)
+        return points(results.sweep, chunk)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Quantiles: the ⌈qn⌉-th smallest of n values, from counts of the values' leading bits.
+"""Counts of the values' leading bits, from which quantiles are read.
 
 A bin is an interval of doubles with equal sign, exponent and first 7 bits of the mantissa. The
 middle of the bin differs from each value in it by at most 2^-8 of that value, except for values
@@ -7,10 +7,7 @@ below 2^-1022, which count as 0. Counts do not depend on any order.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -26,16 +23,11 @@ MAGNITUDE = np.int64(2**63 - 1)
 
 @dataclass(frozen=True)
 class LeadingBits:
-    """The number of values of each cell in each bin that has any: cells, bins, counts.
-
-    With `shift` 0 a bin is a single value.
-    """
-
-    shift: int = SHIFT
+    """The number of values of each cell in each bin that has any: cells, bins, counts."""
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """Of points: (cells, points)."""
-        bins = _ordered(values, self.shift)
+        bins = ordered(values, SHIFT)
         cells = xp.arange(values.shape[0])[:, None]
         least, most = bins.min().item(), bins.max().item()
         span = most - least + 1
@@ -59,50 +51,26 @@ class LeadingBits:
 
     def merged(self, one: State, other: State) -> State:
         """Of two stretches of points."""
-        cells, bins, counts = (
-            np.concatenate([one[name], other[name]]) for name in ("cells", "bins", "counts")
-        )
-        order = np.lexsort((bins, cells))
-        cells, bins, counts = cells[order], bins[order], counts[order]
-        begins = np.ones(len(cells), np.bool_)
-        begins[1:] = (cells[1:] != cells[:-1]) | (bins[1:] != bins[:-1])
-        starts = np.flatnonzero(begins)
-        summed = np.add.reduceat(counts, starts) if len(starts) else counts
-        return {"cells": cells[starts], "bins": bins[starts], "counts": summed}
-
-    def read(self, state: State, levels: Sequence[float], n_cells: int) -> NDArray[np.float64]:
-        """(cells, levels): the quantile of each level in (0, 1]; NaN in a cell without values."""
-        counts = state["counts"].astype(np.int64)
-        numbers = np.zeros(n_cells, np.int64)
-        np.add.at(numbers, state["cells"], counts)
-        cumulative = np.cumsum(counts)
-        before = np.cumsum(numbers) - numbers
-        quantiles = np.full((n_cells, len(levels)), np.nan)
-        for column, level in enumerate(levels):
-            wanted = np.array([rank(level, int(n)) for n in numbers], np.int64)
-            at = np.searchsorted(cumulative, before + wanted)
-            there = numbers > 0
-            quantiles[there, column] = middle(state["bins"][at[there]], self.shift)
-        return quantiles
+        names = ("cells", "bins", "counts")
+        return summed(np, *(np.concatenate([one[name], other[name]]) for name in names))
 
 
-def rank(level: float, number: int) -> int:
-    """⌈qn⌉ for the decimal number q that `level` stands for, at least 1."""
-    return max(math.ceil(Fraction(repr(level)) * number), 1)
+def summed(xp: Any, cells: Array, bins: Array, counts: Array) -> State:
+    """The counts in order of cells and bins, those of the same bin of a cell added."""
+    order = xp.lexsort(xp.stack([bins, cells]))
+    cells, bins, counts = cells[order], bins[order], counts[order]
+    edges = xp.ones(len(cells) + 1, np.bool_)
+    edges[1:-1] = (cells[1:] != cells[:-1]) | (bins[1:] != bins[:-1])
+    first, last = edges[:-1], edges[1:]
+    totals = xp.cumsum(counts)
+    return {
+        "cells": cells[first],
+        "bins": bins[first],
+        "counts": totals[last] - totals[first] + counts[first],
+    }
 
 
-def exact_quantiles(
-    values: NDArray[np.float64], ok: NDArray[np.bool_], levels: Sequence[float]
-) -> NDArray[np.float64]:
-    """(cells, levels): the ⌈qn⌉-th smallest of the values (cells, points)."""
-    ordered = np.sort(np.where(ok, values, np.inf) + 0.0, axis=1)
-    numbers = ok.sum(axis=1)
-    ranks = [[rank(level, int(n)) - 1 for level in levels] for n in numbers]
-    found = np.take_along_axis(ordered, np.array(ranks, np.intp), axis=1)
-    return np.where(numbers[:, None] > 0, found, np.nan)
-
-
-def middle(bins: NDArray[np.int64], shift: int = SHIFT) -> NDArray[np.float64]:
+def middle(bins: NDArray[np.int64], shift: int) -> NDArray[np.float64]:
     """The value in the middle of each bin; 0 for the two next to 0."""
     if shift == 0:
         return _doubles(bins)
@@ -114,7 +82,7 @@ def middle(bins: NDArray[np.int64], shift: int = SHIFT) -> NDArray[np.float64]:
     return np.where(np.isfinite(found), found, infinite)
 
 
-def _ordered(values: Array, shift: int) -> Array:
+def ordered(values: Array, shift: int) -> Array:
     """Whole numbers in the order of the values, without the last bits."""
     bits = (values + 0.0).view(np.int64)
     if bool((values < 0).any()):

@@ -34,8 +34,9 @@ from sweep.store.creation import build
 from sweep.store.differences import differences
 from sweep.store.files import Files
 from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
-from sweep.store.in_stretches import NODES, PIECES, InFiles, remove_pieces_of_done
+from sweep.store.in_stretches import remove_pieces_of_done
 from sweep.store.made_by import other_code, other_revision, refuse_other_code
+from sweep.store.pieces import NODES, PIECES, InFiles
 from sweep.store.place import files_of, local
 from sweep.store.reading import intact, open_results, refuse_chunks_alone, refuse_unreadable
 from sweep.store.receipts import Receipts

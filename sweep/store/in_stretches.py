@@ -7,6 +7,10 @@ a piece covers stretches index·2^level up to (index + 1)·2^level, or it is tha
 at the end. When the points of a cell are complete, its statistics are written and its pieces are
 removed. A killed run loses the stretches that were being computed.
 
+For exact quantiles the points of a cell that has several stretches are computed in further passes
+(`statistics/again.py`). The present pass over a cell is the last one for which there is what it
+begins with.
+
 If it is small, what is kept of all stretches but the short one stays as the nodes of the cell, with
 which the cell begins when the sample is extended.
 """
@@ -14,83 +18,31 @@ which the cell begins when the sample is extended.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.errors import memory_error
+from sweep.errors import MachineError, memory_error
 from sweep.plan.chunking import chunk_counts
+from sweep.plan.point_columns import points
 from sweep.request import Sweep
 from sweep.spec import Status
+from sweep.statistics.again import Again, OtherValuesError, next_pass
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.partial import Kept, Partial, from_bytes, to_bytes
 from sweep.statistics.reduction import Reduction
-from sweep.store.files import Files
-from sweep.work import Chunk
+from sweep.store.pieces import Known, Pieces, Place, known_cells, name_of
+from sweep.work import Chunk, Points
 
-PIECES, NODES = "status/pieces", "status/nodes"  # in the array's folder; zarr lists neither
-END = "end"  # of a short stretch at the end; its name has the number of points of the cell
 MAX_NODE_BYTES = 2**18  # of a chunk's cells, or as many as these have points
-
-Place = tuple[int, int]  # level, index
-Found = Mapping[str, Sequence[Place]]  # by cell
-
-
-class Pieces(Protocol):
-    """Named contents, each written whole or not at all: CELL/PIECE."""
-
-    def names(self, cell: str = "") -> list[str]:
-        """The names of all pieces, or of those of one cell."""
-        ...
-
-    def read(self, name: str) -> bytes | None: ...
-
-    def put(self, name: str, content: bytes) -> None: ...
-
-    def remove(self, name: str) -> None: ...
-
-
-class InMemory(dict[str, bytes]):
-    """Pieces of results in memory."""
-
-    def names(self, cell: str = "") -> list[str]:
-        return [name for name in self if name.startswith(f"{cell}/" if cell else "")]
-
-    def read(self, name: str) -> bytes | None:
-        return self.get(name)
-
-    def put(self, name: str, content: bytes) -> None:
-        self[name] = content
-
-    def remove(self, name: str) -> None:
-        self.pop(name, None)
-
-
-class InFiles:
-    """Pieces of a store, in one of its folders."""
-
-    def __init__(self, files: Files, folder: str) -> None:
-        self._files = files
-        self._folder = folder
-
-    def names(self, cell: str = "") -> list[str]:
-        within = f"{cell}/" if cell else ""
-        return [within + name for name in self._files.list(f"{self._folder}/{cell}".rstrip("/"))]
-
-    def read(self, name: str) -> bytes | None:
-        return self._files.read(f"{self._folder}/{name}")
-
-    def put(self, name: str, content: bytes) -> None:
-        with self._files.writing():
-            self._files.put(f"{self._folder}/{name}", [content])
-
-    def remove(self, name: str) -> None:
-        with self._files.writing():
-            self._files.remove(f"{self._folder}/{name}")
+MAX_LATER = 64  # passes that a process keeps in memory
+NOTHING = Known()
 
 
 class Cells(Protocol):
@@ -139,7 +91,11 @@ def in_stretches(results: Any) -> Any:
 
 
 class InStretches:
-    """Results of cells, written in stretches; their chunks are those of the sweep's grid."""
+    """Results of cells, written in stretches; their chunks are those of the sweep's grid.
+
+    In pass p over the points of a cell, the last index of a chunk is that of its stretch plus p
+    times their number.
+    """
 
     def __init__(self, cells: Cells) -> None:
         self._cells = cells
@@ -152,6 +108,7 @@ class InStretches:
         self._step = cells.stretch
         self._full = self.grid[-1] // self._step  # stretches that are not short
         self._merging = threading.Lock()
+        self._later: dict[str, Again] = {}  # passes by what they begin with
         self.append_receipt = cells.append_receipt
         self.flush = cells.flush
 
@@ -161,101 +118,185 @@ class InStretches:
         return cast("Any", self._cells).location
 
     def pending(self) -> list[Chunk]:
-        """The chunks that are not done."""
-        found, nodes = self._listed()
-        pending: list[Chunk] = []
+        """The chunks that are not done, of the present pass over each cell."""
+        known, pending = self._listed(), list[Chunk]()
         for cell in self._cells.pending():
-            left = self._left(cell, found, nodes)
+            own = known.get(_name(cell), NOTHING)
+            left = own.left(self._n)
             every = stretches(cell, self.grid, self.chunk_shape)
-            pending += [chunk for chunk in every if chunk.index[-1] in left]
+            pending += [self._in_pass(own.number, c) for c in every if c.index[-1] in left]
         return pending
 
+    def later(self) -> list[Chunk]:
+        """The chunks of the second pass over cells whose first one is not complete."""
+        if passes(self.sweep, self.chunk_shape) == 1:
+            return []
+        known = self._listed()
+        first = [c for c in self._cells.pending() if not known.get(_name(c), NOTHING).number]
+        every = (stretches(cell, self.grid, self.chunk_shape) for cell in first)
+        return [self._in_pass(1, chunk) for chunk in itertools.chain(*every)]
+
     def complete(self) -> None:
-        """Write the statistics of cells that have all pieces: a kill or another process left it."""
-        found, nodes = self._listed()
-        for cell in self._cells.pending() if found or nodes else ():
-            self._complete(cell, found, nodes)
+        """Complete passes over cells that have all pieces: a kill or another process left it."""
+        known = self._listed()
+        for cell in self._cells.pending():
+            if own := known.get(_name(cell)):
+                self._complete(cell, own)
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged."""
         chunks = list(chunks)
         cells = {chunk.index[:-1]: self._cell(chunk) for chunk in chunks}
         done = {cell.index for cell in self._cells.whole(cells.values())}
-        found, nodes = self._listed()
-        left = {index: self._left(cell, found, nodes) for index, cell in cells.items()}
-        return [
-            chunk
-            for chunk in chunks
-            if chunk.index[:-1] in done or chunk.index[-1] not in left[chunk.index[:-1]]
-        ]
+        known = self._listed()
+        there = {index: known.get(_name(cell), NOTHING) for index, cell in cells.items()}
+        left = {index: own.left(self._n) for index, own in there.items()}
+
+        def is_whole(chunk: Chunk) -> bool:
+            cell = chunk.index[:-1]
+            number, stretch = divmod(chunk.index[-1], self._n)
+            if cell in done or number < there[cell].number:
+                return True
+            return number == there[cell].number and stretch not in left[cell]
+
+        return [chunk for chunk in chunks if is_whole(chunk)]
 
     def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
-        """The number of points of the chunks by status, where each has a piece of its own."""
+        """The number of points of the chunks by status, where each has a piece of its own.
+
+        Points are counted in the first pass.
+        """
         total = np.zeros(len(STATUSES), np.int64)
         for chunk in chunks:
-            name = self._name(self._cell(chunk), (0, chunk.index[-1]))
-            piece = self._read(self._cells.pieces, name)
-            total += 0 if piece is None else Kept.counts(piece)
+            if chunk.index[-1] < self._n:
+                name = self._name(self._cell(chunk), 0, (0, chunk.index[-1]))
+                piece = self._read(self._cells.pieces, name)
+                total += 0 if piece is None else Kept.counts(piece)
         return {status: int(n) for status, n in zip(STATUSES, total, strict=True) if n}
+
+    def points(self, chunk: Chunk) -> Points:
+        """The points of a chunk, and what its pass keeps of them.
+
+        LookupError if what its pass begins with was damaged: the passes before are then repeated.
+        """
+        found, number = points(self.sweep, chunk), chunk.index[-1] // self._n
+        if not number:
+            return found
+        if (again := self._again(self._cell(chunk), number)) is None:
+            raise LookupError("the first pass over these points has to be repeated")
+        return replace(found, again=again)
 
     def write(self, chunk: Chunk, arrays: Partial) -> None:
         """Write what is kept of a chunk's points, and the statistics if they are the last."""
         cell = self._cell(chunk)
         if self._n == 1:
-            self._write(cell, arrays, arrays)
+            self._keep(cell, {name: a for name, a in arrays.items() if "/brackets/" not in name})
+            self._cells.write(cell, self._kept.statistics(arrays))
             return
+        number, stretch = divmod(chunk.index[-1], self._n)
         with self._merging:
-            self._put(cell, (0, chunk.index[-1]), arrays)
+            kept = self._kept if number == 0 else self._again(cell, number)
+            if kept is not None:
+                self._put(cell, number, kept, (0, stretch), arrays)
 
-    def _put(self, cell: Chunk, place: Place, piece: Partial) -> None:
+    def _put(
+        self, cell: Chunk, number: int, kept: Kept | Again, place: Place, piece: Partial
+    ) -> None:
         """Put a piece; while the one beside it is there too, merge the two.
 
         It is put before others are looked for: of two processes, one sees all.
         """
         below: list[Place] = []
         while True:
-            self._cells.pieces.put(self._name(cell, place), to_bytes(piece))
+            self._cells.pieces.put(self._name(cell, number, place), to_bytes(piece))
             for each in below:
-                self._cells.pieces.remove(self._name(cell, each))
+                self._cells.pieces.remove(self._name(cell, number, each))
             level, index = place
             beside = (level, index ^ 1)
             if index >= self._full or (beside[1] + 1) << level > self._full:
                 break  # nothing is beside it, so it may be the last
-            other = self._read(self._cells.pieces, self._name(cell, beside))
+            other = self._read(self._cells.pieces, self._name(cell, number, beside))
             if other is None:
-                if _name(cell) in self._extended:
+                if not number and _name(cell) in self._extended:
                     break
                 return
-            piece, below = self._kept.merged(piece, other), [place, beside]
+            piece, below = kept.merged(piece, other), [place, beside]
             place = (level + 1, index >> 1)
-        self._complete(cell, *self._listed(_name(cell)))
+        self._complete(cell, self._listed(_name(cell)).get(_name(cell), NOTHING))
 
-    def _complete(self, cell: Chunk, found: Found, nodes: Mapping[str, int]) -> None:
-        """Write the statistics of a cell if every stretch is in a piece or in its nodes."""
-        if self._left(cell, found, nodes):
+    def _complete(self, cell: Chunk, known: Known) -> None:
+        """End a pass over a cell if every stretch is in a piece or in its nodes."""
+        if known.left(self._n):
             return
-        size = nodes.get(_name(cell), 0)
-        places = [place for place in _apart(found.get(_name(cell), [])) if _start(place) >= size]
-        parts = [self._read(self._cells.pieces, self._name(cell, each)) for each in places]
-        if size and self._cells.nodes is not None:
-            parts.insert(0, self._read(self._cells.nodes, f"{_name(cell)}/{size}"))
-        there = [part for part in parts if part is not None]
-        if len(there) < len(parts):  # damaged, and removed
+        if known.number:
+            self._end_later_pass(cell, known)
+        else:
+            self._end_first_pass(cell, known)
+
+    def _end_first_pass(self, cell: Chunk, known: Known) -> None:
+        parts = self._pieces(cell, known)
+        if known.nodes and self._cells.nodes is not None:
+            nodes = self._read(self._cells.nodes, f"{_name(cell)}/{known.nodes}")
+            parts = None if parts is None or nodes is None else [nodes, *parts]
+        if parts is None:
             return
-        short = there.pop() if self._n > self._full else None
-        full = functools.reduce(self._kept.merged, there)
-        self._write(cell, full if short is None else self._kept.merged(full, short), full)
-        for name in self._cells.pieces.names(_name(cell)):
-            self._cells.pieces.remove(name)
+        short = parts.pop() if self._n > self._full else None
+        full = functools.reduce(self._kept.merged, parts)
+        self._keep(cell, full)
+        self._go_on(cell, 1, full if short is None else self._kept.merged(full, short))
 
-    def _write(self, cell: Chunk, whole: Partial, full: Partial) -> None:
-        """Write the statistics of all points; before, the nodes of stretches that are not short."""
-        if self._cells.nodes is not None:
-            self._keep(self._cells.nodes, cell, full)
-        self._cells.write(cell, self._kept.statistics(whole))
+    def _end_later_pass(self, cell: Chunk, known: Known) -> None:
+        again, parts = self._again(cell, known.number), self._pieces(cell, known)
+        before = self._read(self._cells.pieces, self._name(cell, known.number))
+        if again is None or parts is None or before is None:
+            return
+        try:
+            whole = again.narrowed(before, functools.reduce(again.merged, parts))
+        except OtherValuesError as error:
+            self._forget(cell)
+            raise MachineError(
+                f"the second pass over the points of cell {cell.index} has found other values of "
+                f"{error} than the first: kernel or machine have changed meanwhile. What was known "
+                "of the cell is removed: run the same sweep again"
+            ) from None
+        self._go_on(cell, known.number + 1, whole)
 
-    def _keep(self, nodes: Pieces, cell: Chunk, full: Partial) -> None:
-        """Keep the nodes of a cell if they are small; points that failed are to be retried."""
+    def _go_on(self, cell: Chunk, number: int, whole: Partial) -> None:
+        """Write the statistics of all points, or what the next pass begins with."""
+        name = self._name(cell, number)
+        if next_pass(self._kept, whole) is None:
+            self._cells.write(cell, self._kept.statistics(whole))
+        else:
+            self._cells.pieces.put(name, to_bytes(whole))
+        for each in self._cells.pieces.names(_name(cell)):
+            if each != name:
+                self._cells.pieces.remove(each)
+
+    def _forget(self, cell: Chunk) -> None:
+        for each in filter(None, (self._cells.pieces, self._cells.nodes)):
+            for name in each.names(_name(cell)):
+                each.remove(name)
+
+    def _again(self, cell: Chunk, number: int) -> Again | None:
+        """A later pass over a cell; None if what it begins with is not there or damaged."""
+        name = self._name(cell, number)
+        if name not in self._later:
+            whole = self._read(self._cells.pieces, name)
+            again = None if whole is None else next_pass(self._kept, whole)
+            if again is None:
+                return None
+            if len(self._later) >= MAX_LATER:
+                self._later.clear()
+            self._later[name] = again
+        return self._later[name]
+
+    def _keep(self, cell: Chunk, full: Partial) -> None:
+        """Keep the nodes of stretches that are not short, if they are small.
+
+        Not if points have failed, which are to be retried.
+        """
+        if (nodes := self._cells.nodes) is None:
+            return
         content = to_bytes(full)
         is_small = len(content) <= max(MAX_NODE_BYTES, cell.n_points * self._full * self._step)
         older = [] if self._n == 1 else nodes.names(_name(cell))
@@ -265,11 +306,18 @@ class InStretches:
             if name != _name(cell, f"/{self._full}"):
                 nodes.remove(name)
 
+    def _pieces(self, cell: Chunk, known: Known) -> list[Partial] | None:
+        """The pieces of a pass behind its nodes, in order; None if one is damaged."""
+        names = [self._name(cell, known.number, place) for place in known.apart()]
+        there = [self._read(self._cells.pieces, name) for name in names]
+        whole = [part for part in there if part is not None]
+        return whole if len(whole) == len(there) else None
+
     def _read(self, pieces: Pieces, name: str) -> Partial | None:
         """A piece; None if it is not there, or is damaged: then it is removed."""
         content = pieces.read(name)
         try:
-            return None if content is None else from_bytes(content)
+            return None if content is None else self._kept.current(from_bytes(content))
         except Exception as error:  # whatever zipfile and NumPy make of it
             if found := memory_error(error):
                 raise found from error
@@ -277,48 +325,39 @@ class InStretches:
             return None
 
     @functools.cached_property
-    def _extended(self) -> Mapping[str, int]:
+    def _extended(self) -> set[str]:
         """The cells that began with nodes."""
-        return self._listed()[1]
+        return {name for name, known in self._listed().items() if known.nodes}
 
-    def _listed(self, only: str = "") -> tuple[Found, Mapping[str, int]]:
-        """The places of the pieces of each cell, and the number of stretches in its nodes.
-
-        With `only`, those of one cell.
-        """
+    def _listed(self, only: str = "") -> Mapping[str, Known]:
+        """What is there of each cell of which anything is; with `only`, of one cell."""
         if self._n == 1:
-            return {}, {}
-        found: dict[str, list[Place]] = {}
-        for name in self._cells.pieces.names(only):
-            cell, _, place = name.partition("/")
-            first, _, second = place.partition(".")
-            if first == END and second == str(self.grid[-1]):
-                found.setdefault(cell, []).append((0, self._full))
-            elif first.isdigit() and second.isdigit():
-                found.setdefault(cell, []).append((int(first), int(second)))
-        nodes: dict[str, int] = {}
-        for name in self._cells.nodes.names(only) if self._cells.nodes is not None else ():
-            cell, _, size = name.partition("/")
-            if size.isdigit() and int(size) <= self._full:
-                nodes[cell] = max(nodes.get(cell, 0), int(size))
-        return found, nodes
+            return {}
+        return known_cells(self._cells.pieces, self._cells.nodes, self._full, self.grid[-1], only)
 
-    def _left(self, cell: Chunk, found: Found, nodes: Mapping[str, int]) -> set[int]:
-        """The stretches that are in no piece."""
-        missing = np.ones(self._n, np.bool_)
-        missing[: nodes.get(_name(cell), 0)] = False
-        for place in found.get(_name(cell), []):
-            missing[_start(place) : _start(place) + (1 << place[0])] = False
-        return set(np.flatnonzero(missing).tolist())
+    def _name(self, cell: Chunk, number: int, place: Place | None = None) -> str:
+        """The name of a piece of a pass, or of what the pass begins with."""
+        return _name(cell, "/" + name_of(number, place, self._full, self.grid[-1]))
 
-    def _name(self, cell: Chunk, place: Place) -> str:
-        """The name of a piece."""
-        if place[1] >= self._full:
-            return _name(cell, f"/{END}.{self.grid[-1]}")
-        return _name(cell, "/{}.{}".format(*place))
+    def _in_pass(self, number: int, chunk: Chunk) -> Chunk:
+        return in_pass(number, chunk, self.grid, self.chunk_shape)
 
     def _cell(self, chunk: Chunk) -> Chunk:
         return Chunk(chunk.index[:-1], chunk.start[:-1], chunk.shape[:-1])
+
+
+def passes(sweep: Sweep, shape: tuple[int, ...]) -> int:
+    """How often each point is computed, in chunks of that shape of the grid; rarely once more."""
+    reduction = sweep.reduction
+    return 2 if reduction and reduction.exact_quantiles and shape[-1] < reduction.size else 1
+
+
+def in_pass(number: int, chunk: Chunk, grid: tuple[int, ...], shape: tuple[int, ...]) -> Chunk:
+    """A chunk of the first pass as that of another one with the same points."""
+    if not number:
+        return chunk
+    index = chunk.index[-1] + number * chunk_counts(grid, shape)[-1]
+    return replace(chunk, index=(*chunk.index[:-1], index))
 
 
 def stretches(cell: Chunk, grid: tuple[int, ...], shape: tuple[int, ...]) -> list[Chunk]:
@@ -342,18 +381,3 @@ def remove_pieces_of_done(results: Cells, done: Iterable[Chunk]) -> None:
 
 def _name(cell: Chunk, rest: str = "") -> str:
     return ".".join(("c", *map(str, cell.index))) + rest
-
-
-def _start(place: Place) -> int:
-    """The first stretch of a piece."""
-    return place[1] << place[0]
-
-
-def _apart(found: Iterable[Place]) -> list[Place]:
-    """Pieces that share no stretch, in order: of a merged piece and its parts, the merged one."""
-    taken: set[Place] = set()
-    for level, index in sorted(found, reverse=True):
-        above = {(level + up, index >> up) for up in range(1, 64)}
-        if not above & taken:
-            taken.add((level, index))
-    return sorted(taken, key=_start)

@@ -18,7 +18,7 @@ from sweep.request import Sweep
 from sweep.spec import Status, status_counts
 from sweep.store import layout
 from sweep.store.derived_coordinates import with_derived
-from sweep.store.in_stretches import InMemory
+from sweep.store.pieces import InMemory
 from sweep.work import Chunk
 
 

@@ -21,7 +21,7 @@ from sweep.cli.watching import Look
 from sweep.config import load
 from sweep.engine import failed_arrays
 from sweep.spec import Status
-from sweep.store import Store
+from sweep.store import Store, remaining
 from sweep.store.flow import flow, is_alive
 from tests.cli.test_faults import CONFIG
 from tests.command import Run, environment, json_lines, with_backend
@@ -97,9 +97,9 @@ def test_a_process_that_has_left_a_store_is_not_writing_to_it(run: Run, tmp_path
     (tmp_path / "map.zarr" / "status" / "c" / "0" / "0").unlink()
     assert "no run is live" in run("status", "map.zarr")[1]
     store = store.refreshed()
-    assert Look.of(store, 1280).flow.writers == []
+    assert Look.of(store, remaining(store)).flow.writers == []
     with store.lock():  # by another thread of the process, perhaps
-        assert len(Look.of(store, 1280).flow.writers) == 1
+        assert len(Look.of(store, remaining(store)).flow.writers) == 1
         assert "running now" in run("status", "map.zarr")[1]
 
 
@@ -111,7 +111,7 @@ def test_after_a_kill_nothing_is_writing(run: Run, tmp_path: Path) -> None:
         "from pathlib import Path; compute_shard(Path(sys.argv[1]), 1)"
     )
     subprocess.run([sys.executable, "-c", code, str(path)], check=True, env=environment())
-    look = Look.of(store.refreshed(), 1280)
+    look = Look.of(store.refreshed(), remaining(store))
     assert look.flow.writers == []
     assert "no run is live" in run("status", str(path))[1]
 
@@ -196,11 +196,11 @@ def test_receipts_of_an_earlier_store_are_not_counted(
     assert json.loads(run("status", str(path), "--json")[1])["errors"] == {
         "ValueError: a fault": 16
     }
-    looked = Look.of(store, 1920 - 656).flow
+    looked = Look.of(store, remaining(store)).flow
     assert looked.counts == {Status.ok: 640, Status.failed: 16}
     assert looked.errors == {"ValueError: a fault": 16}
     store.reopen(store.failed())
-    assert Look.of(store, 1920 - 640).flow.counts == {Status.ok: 640}
+    assert Look.of(store, remaining(store)).flow.counts == {Status.ok: 640}
 
 
 def test_every_line_of_json_is_an_object(run: Run, tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from scipy.stats import qmc, sobol_indices, uniform
 
 from sweep.request import Axis
 from sweep.spec import Output, Status
+from sweep.statistics.brackets import rank
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import statistic_outputs
 from sweep.statistics.partial import Kept, from_bytes, to_bytes
-from sweep.statistics.quantiles import rank
 from sweep.statistics.reduction import Reduction
 from tests.backends.device_arrays import DeviceArray, Library
 from tests.gpu.twin import TwinDevice
