@@ -19,6 +19,8 @@ CUPY := $(if $(ON_GPU),$(or $(patsubst %,$(VENV)/cuda%.installed,$(filter 12 13,
 
 QUICK := tests/config tests/theory tests/test_plan.py tests/test_options.py tests/test_source.py
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8
+# Run beside the linters: it compiles the modules of the tests, which each worker would do itself.
+WARM := $(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1
 
 # Root in a container is no mistake, so pip need not warn of it.
 export PIP_ROOT_USER_ACTION := ignore
@@ -42,7 +44,7 @@ check: lint ## lint, types, and the tests that compile few kernels: for daily wo
 	$(PYTEST) --dist worksteal -m 'not broad' $(QUICK)
 
 test: $(VENV)/dev.installed ## lint, types, import layers and the tests
-	@$(MAKE) $(VENV)/cupy.apart & $(MAKE) lint; status=$$?; wait; exit $$status
+	@$(WARM) & $(MAKE) $(VENV)/cupy.apart & $(MAKE) lint; status=$$?; wait; exit $$status
 	$(PYTEST) --dist worksteal -m 'not broad'
 
 test-all: test ## the same, then the broad tests: every compiler, many random cases, whole galleries

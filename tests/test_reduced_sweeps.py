@@ -334,7 +334,7 @@ def test_axes_of_a_reduced_store_grow(tmp_path: Path) -> None:
     ("over", "chunk_points", "again"),
     [
         (["point"], 4000, 0),  # all points of several cells in a chunk
-        (["point"], 20, 0),  # 10 stretches for each cell
+        pytest.param(["point"], 20, 0, marks=pytest.mark.broad),  # 10 stretches for each cell
         (["point"], 77, 46),  # 2 stretches and a short one
         (["base_acceleration"], 1200, 0),
     ],
