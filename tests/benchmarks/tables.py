@@ -57,21 +57,30 @@ def pages(record: Record) -> dict[Path, str]:
 
     ValueError if they are not of one run, KeyError if one is missing.
     """
-    where = f"One core of {_conditions(record)}"
+    where = _conditions(record)
     short = _table(HEADER, [cells(record, row) for row in rows() if row.in_readme])
     whole = _table(HEADER, [cells(record, row) for row in rows()])
+    speeds, sweeps = _sweeps(record)
+    more = "[all figures](docs/explanation/speed.md), `make bench` for yours."
+    everything = f"{_filled(f'One core of {where}.')}{whole}\n{OF_SWEEPS}\n\n{sweeps}"
+    return {
+        README: _replaced(README, _filled(f"One core of {where}; {more}") + short),
+        SPEED: _replaced(SPEED, everything),
+        SWEEPS: f"# one core of {where}\n{speeds}",
+    }
+
+
+def _sweeps(record: Record) -> tuple[str, str]:
+    """The shipped sweeps as CSV and as a table."""
     figures = _figures(record, SHIPPED)
     names = [name for name in figures if LIMIT not in name]
-    sweeps = [cells(record, Row(SHIPPED, name, False, f"`{name}`")) for name in names]
-    shipped = _table(("sweep", *HEADER[1::2]), [(name, *others[::2]) for name, *others in sweeps])
-    more = "[all figures](docs/explanation/speed.md), `make bench` for yours."
-    shares = [str(figures[n + LIMIT]["value"]) if n + LIMIT in figures else "" for n in names]
-    numbers = [f"{n},{figures[n]['value']},{s}" for n, s in zip(names, shares, strict=True)]
-    return {
-        README: _replaced(README, _filled(f"{where}; {more}") + short),
-        SPEED: _replaced(SPEED, f"{_filled(where + '.')}{whole}\n{OF_SWEEPS}\n\n{shipped}"),
-        SWEEPS: "\n".join([f"# {where}", "sweep,points_per_second,share_of_limit", *numbers, ""]),
-    }
+    lines = ["sweep,points_per_second,share_of_limit"]
+    for name in names:
+        share = figures.get(name + LIMIT, {"value": ""})
+        lines.append(f"{name},{figures[name]['value']},{share['value']}")
+    shown = [cells(record, Row(SHIPPED, name, False, f"`{name}`")) for name in names]
+    header = ("sweep", *HEADER[1::2])
+    return "\n".join([*lines, ""]), _table(header, [(name, *more[::2]) for name, *more in shown])
 
 
 def _conditions(record: Record) -> str:
