@@ -11,7 +11,8 @@ from sweep.backends.compiler import FLAGS, processor
 from sweep.errors import SweepError
 
 # Parsing it takes half the time of compiling a small kernel.
-HEADER = "#if defined(__AVX__)\n#include <immintrin.h>\n#endif\n"
+# Without stdlib.h, that comes with its allocation: the text for GPUs declares functions so named.
+HEADER = "#if defined(__AVX__)\n#define _MM_MALLOC_H_INCLUDED\n#include <immintrin.h>\n#endif\n"
 
 
 def quick(compiler: str) -> str:
