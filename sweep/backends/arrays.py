@@ -24,15 +24,17 @@ def compute_arrays(
     stop: Event | None = None,
     *,
     block: int = 32,  # points that fit into processor caches
-    to_host: Callable[[Array], NDArray[Any]] = np.asarray,
+    to_host: Callable[[Array], NDArray[Any]] | None = None,
 ) -> Computed:
     """The sweep's outputs and "status" at every point, by the method's function on library `xp`.
 
+    They are arrays of that library or, with `to_host`, which copies them, of NumPy.
     `block` points are computed at once, and a stop takes effect between blocks. The size of a block
     changes no bit. Where memory runs out it is halved; MemoryError if a single point does not fit.
     """
     method = array_method(sweep.model, sweep.method)
-    arrays = empty_arrays(sweep, points.n_points)
+    own = xp if to_host is None else np
+    arrays = empty_arrays(sweep, points.n_points, own.empty)
     began = time.perf_counter()
     first = 0
     while first < points.n_points:
@@ -45,13 +47,13 @@ def compute_arrays(
             for name, column in points.columns.items()
         }
         try:
-            outputs = _block(xp, method, parameters, to_host)
+            outputs = _block(xp, method, parameters, to_host or _same)
         except MemoryError:  # CuPy's too
             if block == 1:
                 raise
             block //= 2
             continue
-        _store(sweep, outputs, arrays, here)
+        _store(own, sweep, outputs, arrays, here)
         first = here.stop
     return Computed(arrays, time.perf_counter() - began)
 
@@ -67,24 +69,30 @@ def _block(
     xp: Any,
     method: ArrayMethod,
     parameters: Mapping[str, NDArray[np.float64]],
-    to_host: Callable[[Array], NDArray[Any]],
-) -> dict[str, NDArray[Any]]:
-    """The outputs of some points; memory of a device is freed on return."""
+    to_host: Callable[[Array], Array],
+) -> dict[str, Array]:
+    """The outputs of some points; other memory of a device is freed on return."""
     with np.errstate(all="ignore"):  # such points get a status that is not ok
         outputs = method(xp, {name: xp.asarray(values) for name, values in parameters.items()})
     return {name: to_host(values) for name, values in outputs.items()}
 
 
+def _same(values: Array) -> Array:
+    return values
+
+
 def _store(
+    xp: Any,
     sweep: Sweep,
-    outputs: Mapping[str, NDArray[Any]],
-    arrays: Mapping[str, NDArray[Any]],
+    outputs: Mapping[str, Array],
+    arrays: Mapping[str, Array],
     here: slice,
 ) -> None:
     """Copy a block's outputs into `arrays`, with missing values where a point is not ok."""
     status = arrays["status"][here] = outputs["status"].astype(np.uint8)
-    ok = status == Status.ok
+    ok = status == int(Status.ok)
     for output in sweep.outputs:
-        arrays[output.name][here] = MISSING[output.kind]
-        if ok.any() and output.name in outputs:
-            arrays[output.name][here][ok] = outputs[output.name][ok].astype(DTYPES[output.kind])
+        values = missing = MISSING[output.kind]
+        if output.name in outputs:
+            values = xp.where(ok, outputs[output.name], missing).astype(DTYPES[output.kind])
+        arrays[output.name][here] = values

@@ -238,12 +238,13 @@ class CupyDevice:
         if roots != [2.0, 3.0]:
             raise ArithmeticError(f"a trial kernel returns {roots}, not [2.0, 3.0]")
 
-    def compute_arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
+    def compute_arrays(
+        self, sweep: Sweep, points: Points, stop: Event | None, *, resident: bool = False
+    ) -> Computed:
         cupy = self._cupy
+        to_host = None if resident else cupy.asnumpy
         with self._here():
-            return compute_arrays(
-                cupy, sweep, points, stop, block=ARRAY_BLOCK, to_host=cupy.asnumpy
-            )
+            return compute_arrays(cupy, sweep, points, stop, block=ARRAY_BLOCK, to_host=to_host)
 
 
 class CupyProgram:

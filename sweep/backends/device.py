@@ -118,8 +118,13 @@ class Device(Protocol):
         """Whether it still computes: after some errors every further call fails."""
         ...
 
-    def compute_arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
-        """As Backend.compute(), for a method of kind "array"."""
+    def compute_arrays(
+        self, sweep: Sweep, points: Points, stop: Event | None, *, resident: bool = False
+    ) -> Computed:
+        """As Backend.compute(), for a method of kind "array".
+
+        If `resident`, the arrays are those of its library.
+        """
         ...
 
 

@@ -50,8 +50,7 @@ class GpuBackend:
         """As Backend.compute(); LostDeviceError if this process can no longer use the device."""
         try:
             if sweep.method.kind == "array":
-                computed = self._device.compute_arrays(sweep.of_points, points, stop)
-                return reduced(sweep, points, computed)
+                return self._arrays(sweep, points, stop)
             return self._compute(sweep, points, stop)
         except (Stopped, SweepError, MemoryError):
             raise
@@ -63,6 +62,18 @@ class GpuBackend:
                 "chunks are kept: run the same sweep again to resume. Use --backend cpu if the GPU "
                 "does not recover; `sweep doctor` tests it"
             ) from error
+
+    def _arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
+        """The results of a method of kind "array"."""
+        device = self._device
+        if sweep.reduction is not None and self._has_room:
+            try:
+                with device.queue():
+                    computed = device.compute_arrays(sweep.of_points, points, stop, resident=True)
+                    return reduced(sweep, points, computed, device.library, device.to_host)
+            except (OutOfMemory, MemoryError):
+                self._has_room = False  # from now on, points are reduced on the host
+        return reduced(sweep, points, device.compute_arrays(sweep.of_points, points, stop))
 
     def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
         outputs = planes(sweep.of_points.outputs)

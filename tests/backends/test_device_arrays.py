@@ -14,8 +14,14 @@ import pytest
 
 from sweep.arrays import array_method
 from sweep.backends.arrays import compute_arrays
+from sweep.backends.cpu import CpuBackend
+from sweep.backends.gpu import GpuBackend
+from sweep.config import load
+from sweep.plan.chunking import chunk_at
+from sweep.plan.point_columns import points as points_of
 from sweep.spec import Status
 from tests.backends.device_arrays import VERSION, DeviceArray, Library
+from tests.gpu.twin import TwinDevice
 from tests.points import Case, array_cases, differing
 
 xp = Library()
@@ -36,6 +42,63 @@ def test_everything_it_returns_is_on_the_device(case: Case) -> None:
     with np.errstate(all="ignore"):  # as compute_arrays calls it
         found = array_method(case.sweep.model, case.sweep.method)(xp, given)
     assert {type(values) for values in found.values()} == {DeviceArray}
+
+
+def test_points_of_an_array_method_are_reduced_on_the_device() -> None:
+    """What leaves the device does not depend on the number of points."""
+
+    def sent(points: int) -> int:
+        twin = TwinDevice()
+        assert reduced_on(twin, points) == []
+        assert twin.open == 0
+        return twin.sent
+
+    assert sent(48) == sent(96) < 2**10
+
+
+def test_quantiles_of_an_array_method_are_those_of_the_cpu() -> None:
+    quantiles = {"exact_quantiles": True, "frequency": ["quantile 0.1", "quantile 0.5"]}
+    assert reduced_on(TwinDevice(), 48, **quantiles) == []
+
+
+def test_points_are_reduced_on_the_host_if_the_device_is_full() -> None:
+    class Full(Library):
+        def __getattr__(self, name: str) -> Any:
+            if name == "bincount":
+                raise MemoryError
+            return super().__getattr__(name)
+
+    twin = TwinDevice()
+    twin.library = Full()
+    assert reduced_on(twin, 48, frequency=["quantile 0.5"]) == []
+    assert twin.sent > 2 * 48 * 8
+
+
+def reduced_on(device: TwinDevice, points: int, **statistics: object) -> list[str]:
+    """What a device keeps of two cells of random points otherwise than the CPU.
+
+    Some of the points are not ok.
+    """
+    document = {
+        "model": "impact_oscillator",
+        "method": "harmonic_balance",
+        "outputs": ["frequency", "stable"],
+        "parameters": {"mass": 1.0, "stiffness": 100.0, "gap": 1e-3, "harmonics": 5},
+        "axes": {"energy": {"values": [1e-4, 1e-2]}},
+        "sample": {
+            "method": "sobol",
+            "points": points,
+            "wall_stiffness": {"loguniform": [1, 1e18]},
+        },
+        "reduce": {"frequency": ["mean", "maximum", "share above 2"], "stable": ["share"]}
+        | statistics,
+    }
+    swept = load(document).sweep
+    there = points_of(swept, chunk_at((0, 0), swept.grid, swept.grid))
+    plain = CpuBackend().compute(swept, there)
+    assert len(plain.counts) > 1
+    found = GpuBackend(device).compute(swept, there)
+    return differing(dict(plain.arrays), dict(found.arrays))
 
 
 class Small(Library):

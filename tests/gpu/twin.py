@@ -176,8 +176,11 @@ class TwinDevice:
     def host_array(self, length: int, dtype: Any) -> NDArray[Any]:
         return np.full(length * np.dtype(dtype).itemsize, 0x5A, np.uint8).view(dtype)
 
-    def compute_arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
-        return compute_arrays(np, sweep, points, stop)  # the arrays of this device are NumPy's
+    def compute_arrays(
+        self, sweep: Sweep, points: Points, stop: Event | None, *, resident: bool = False
+    ) -> Computed:
+        to_host = None if resident else self.to_host
+        return compute_arrays(self.library, sweep, points, stop, to_host=to_host)
 
     def empty(self, n_bytes: int) -> TwinMemory:
         if self.bound is not None and self.used + n_bytes > self.bound:
