@@ -17,14 +17,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.config import load_wear
-from sweep.config.wear_table import CARRIED, SHARES
+from sweep.config.wear_table import CARRIED, SHARES, power_fault
 from sweep.errors import SweepError
 from sweep.request import Wear
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
 from sweep.theory.wear import YEAR, geometry_of, law_of
-from sweep.wording import listed
 
 Values = NDArray[np.float64]
 
@@ -72,10 +71,11 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
     SweepError if there is no power in W, or none of its statistics can be carried.
     """
     refuse_no_results(dataset)
+    units = {str(n): str(v.attrs.get("units")) for n, v in dataset.data_vars.items()}
+    if fault := power_fault(wear.power, units, is_uncertain=wear.coefficient_at is not None):
+        raise SweepError(f"no wear follows from these results: {fault[1]}")
     powers = _powers(dataset, wear)
     shares = _shares(dataset, wear)
-    if not (powers or shares):
-        raise SweepError(_no_power(dataset, wear))
     for name, power in powers.items():
         if (unit := power.attrs.get("units")) != "W":
             raise SweepError(f"{wear.power}{name} is in {unit}, and a wear power has to be in W")
@@ -114,34 +114,12 @@ def _powers(dataset: xr.Dataset, wear: Wear) -> dict[str, xr.DataArray]:
     if wear.power in dataset:
         return {"" if wear.coefficient_at is None else "_quantile": dataset[wear.power]}
     names = {f"_{each}": f"{wear.power}_{each}" for each in CARRIED}
-    found = {suffix: dataset[name] for suffix, name in names.items() if name in dataset}
-    if wear.coefficient_at is not None and (found or left_out(dataset, wear)):
-        raise SweepError(
-            f"{wear.power} is reduced to statistics, and the coefficient is uncertain, too: their "
-            "quantiles do not determine those of the wear. Give one coefficient, or keep the "
-            "points"
-        )
-    return found
+    return {suffix: dataset[name] for suffix, name in names.items() if name in dataset}
 
 
 def _shares(dataset: xr.Dataset, wear: Wear) -> dict[str, xr.DataArray]:
     names = {name: f"{wear.power}_{name}" for name in SHARES}
-    found = {name: dataset[each] for name, each in names.items() if each in dataset}
-    return {} if wear.coefficient_at is not None else found
-
-
-def _no_power(dataset: xr.Dataset, wear: Wear) -> str:
-    lost = left_out(dataset, wear)
-    if lost:
-        return (
-            f"the wear of {listed(lost)} is unknown, because depths are not proportional to "
-            f"powers: under [reduce], ask for a quantile, the minimum, the maximum or a share "
-            f"above a limit of {wear.power}"
-        )
-    names = [str(name) for name in dataset.data_vars if name != "status"]
-    powers = [name for name in names if dataset[name].attrs.get("units") == "W"]
-    cure = f"name one of {listed(powers)}" if powers else "add it to the outputs"
-    return f"these results have no {wear.power!r}, which is needed for wear: {cure}"
+    return {name: dataset[each] for name, each in names.items() if each in dataset}
 
 
 def _times(wear: Wear) -> dict[str, xr.Variable]:

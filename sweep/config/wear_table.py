@@ -237,28 +237,32 @@ def _limit(
 
 
 def _check_power(table: WearTable, sweep: Sweep | None, *, is_uncertain: bool) -> Check[None]:
-    """The sweep has to have the power, or statistics of it that wear carries."""
-    power = table.power or POWER
     units = {output.name: output.unit for output in sweep.outputs} if sweep else {}
-    if not units:
-        return
+    if units and (fault := power_fault(table.power or POWER, units, is_uncertain=is_uncertain)):
+        yield Problem("wear", *fault)
+
+
+def power_fault(
+    power: str, units: Mapping[str, str], *, is_uncertain: bool
+) -> tuple[str, str] | None:
+    """The key and the message if outputs with these units have no power that wear carries."""
     carried = [each for each in (*CARRIED, *SHARES) if f"{power}_{each}" in units]
     if power in units:
-        if units[power] != "W":
-            message = f"{power} is in {units[power]}, and a wear power has to be in W"
-            yield Problem("wear", "power", message)
-    elif carried and is_uncertain:
-        message = (
-            f"uncertain, and [reduce] keeps statistics of {power}, too: their quantiles do not "
-            "determine those of the wear; give one value"
+        wrong = f"{power} is in {units[power]}, and a wear power has to be in W"
+        return None if units[power] == "W" else ("power", wrong)
+    if carried and is_uncertain:
+        return "coefficient", (
+            f"the coefficient is uncertain, too, and [reduce] keeps statistics of {power}: their "
+            "quantiles do not determine those of the wear; give one value, or keep the points"
         )
-        yield Problem("wear", "coefficient", message)
-    elif not carried:
-        watts = [name for name, unit in units.items() if unit == "W"]
-        cure = f"name one of {listed(watts)}" if watts else "add an output in W"
-        if any(name.startswith(f"{power}_") for name in units):
-            cure = (
-                "depths are not proportional to powers, so they do not follow from means: under "
-                "[reduce], ask for a quantile, the minimum, the maximum or a share above a limit"
-            )
-        yield Problem("wear", "power", f"{power} is not computed; {cure}")
+    if carried:
+        return None
+    if lost := [name for name in units if name.startswith(f"{power}_")]:
+        return "power", (
+            f"the wear of {listed(lost)} is unknown, because depths are not proportional to "
+            "powers: under [reduce], ask for a quantile, the minimum, the maximum or a share above "
+            "a limit"
+        )
+    watts = [name for name, unit in units.items() if unit == "W"]
+    cure = f"name one of {listed(watts)}" if watts else "add an output in W"
+    return "power", f"there is no {power!r} among the outputs; {cure}"
