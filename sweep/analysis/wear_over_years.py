@@ -73,7 +73,7 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
     refuse_no_results(dataset)
     units = {str(n): str(v.attrs.get("units")) for n, v in dataset.data_vars.items()}
     if fault := power_fault(wear.power, units, is_uncertain=wear.coefficient_at is not None):
-        raise SweepError(f"no wear follows from these results: {fault[1]}")
+        raise SweepError(f"these results have no {wear.power!r} for wear: {fault[1]}")
     powers = _powers(dataset, wear)
     shares = _shares(dataset, wear)
     for name, power in powers.items():

@@ -265,4 +265,4 @@ def power_fault(
         )
     watts = [name for name, unit in units.items() if unit == "W"]
     cure = f"name one of {listed(watts)}" if watts else "add an output in W"
-    return "power", f"there is no {power!r} among the outputs; {cure}"
+    return "power", f"{power} is not among the outputs; {cure}"

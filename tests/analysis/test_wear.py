@@ -316,7 +316,7 @@ def test_all_faults_at_once() -> None:
 def test_results_that_have_no_wear_power() -> None:
     with pytest.raises(SweepError, match=r"no 'wear_power'.*name one of heat"):
         sweep.wear(results(heat=watts([1.0])), **ARCHARD)
-    with pytest.raises(SweepError, match=r"no 'wear_power'.*add it to the outputs"):
+    with pytest.raises(SweepError, match=r"no 'wear_power'.*add an output in W"):
         sweep.wear(results(speed=("friction", [1.0], {"units": "m/s"})), **ARCHARD)
     with pytest.raises(SweepError, match="is in m/s, and a wear power has to be in W"):
         sweep.wear(results(speed=("friction", [1.0], {"units": "m/s"})), **ARCHARD, power="speed")
