@@ -425,7 +425,7 @@ OVERRIDES = st.text(max_size=12) | st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.dictionaries(KEYS, JUNK, max_size=6),
     st.fixed_dictionaries(
