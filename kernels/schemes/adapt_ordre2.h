@@ -16,6 +16,7 @@ struct AdaptOrdre2 {
     static constexpr int nodes = 1;
     static constexpr int numbers = 5;
     static constexpr int linear = 4;
+    static constexpr bool ends_with_evaluation = true;
     HD static constexpr double fraction(int) { return 1.0; }
 
     struct State {

@@ -18,6 +18,7 @@ struct DeVogelaere {
     static constexpr int nodes = 2;
     static constexpr int numbers = 5;
     static constexpr int linear = numbers;
+    static constexpr bool ends_with_evaluation = false;
     HD static constexpr double fraction(int i) { return i == 0 ? 0.5 : 1.0; }
 
     struct State {

@@ -10,6 +10,7 @@ struct Euler {
     static constexpr int nodes = 1;
     static constexpr int numbers = 3;
     static constexpr int linear = numbers;
+    static constexpr bool ends_with_evaluation = true;
     HD static constexpr double fraction(int) { return 1.0; }
 
     struct State {

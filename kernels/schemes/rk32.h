@@ -11,6 +11,7 @@ struct Rk32 {
     static constexpr int nodes = 3;
     static constexpr int numbers = 3;
     static constexpr int linear = numbers;
+    static constexpr bool ends_with_evaluation = true;
     HD static constexpr double fraction(int i) { return i == 0 ? 0.5 : i == 1 ? 0.75 : 1.0; }
 
     struct State {

@@ -11,6 +11,7 @@ struct Rk54 {
     static constexpr int nodes = 5;
     static constexpr int numbers = 3;
     static constexpr int linear = numbers;
+    static constexpr bool ends_with_evaluation = true;
     HD static constexpr double fraction(int i) {
         return i == 0 ? 0.2 : i == 1 ? 0.3 : i == 2 ? 0.8 : i == 3 ? 8.0 / 9.0 : 1.0;
     }

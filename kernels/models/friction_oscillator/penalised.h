@@ -130,6 +130,9 @@ template <class AnyScheme> struct Motion : Shaken {
     HD static auto step(State& s, Law const& law, Wave const& wave, Constants const& constants) {
         mask slipped = ~s.memory.stuck;
         real speed_before = abs(s.scheme.v), rate_before = s.rate;
+        // Fewer numbers to carry from step to step.
+        if constexpr (Scheme::ends_with_evaluation) s.memory.velocity = s.scheme.v;
+        if constexpr (variant::no_shaking) rate_before = speed_before;
         auto rhs = force_of(law, s.memory, wave);
         auto change = Scheme::step(s.scheme, rhs, constants);
         real speed = abs(s.scheme.v);

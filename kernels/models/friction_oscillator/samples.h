@@ -26,7 +26,7 @@ struct Sums {
     real stuck;
     real peak;
     real slips;
-    mask ever_slipped;
+    mask ever_slipped, ever_stuck;
 
     mask was_stuck;  // at the last sample
     mask rested;     // at the last sample
@@ -34,24 +34,25 @@ struct Sums {
     real direction;  // of the last slip
 };
 
-HD Sums no_sums() { return {0.0, 0.0, 0.0, 0.0, 0.0, false, true, true, true, 0.0}; }
+HD Sums no_sums() { return {0.0, 0.0, 0.0, 0.0, 0.0, false, false, true, true, true, 0.0}; }
 
 // At the start of the window: the sums restart, the history stays.
 HD Sums at_window(Sums const& before, real velocity) {
     Sums s = before;
     s.wear = s.distance = s.stuck = s.slips = 0.0;
     s.peak = select(s.was_stuck, 0.0, abs(velocity));
-    s.ever_slipped = false;
+    s.ever_slipped = s.ever_stuck = false;
     return s;
 }
 
 HD Sums choose(mask m, Sums const& a, Sums const& b) {
     auto either = [&](mask x, mask y) { return (x & m) | (y & ~m); };
-    return {select(m, a.wear, b.wear),        select(m, a.distance, b.distance),
-            select(m, a.stuck, b.stuck),      select(m, a.peak, b.peak),
-            select(m, a.slips, b.slips),      either(a.ever_slipped, b.ever_slipped),
-            either(a.was_stuck, b.was_stuck), either(a.rested, b.rested),
-            either(a.resting, b.resting),     select(m, a.direction, b.direction)};
+    return {select(m, a.wear, b.wear),          select(m, a.distance, b.distance),
+            select(m, a.stuck, b.stuck),        select(m, a.peak, b.peak),
+            select(m, a.slips, b.slips),        either(a.ever_slipped, b.ever_slipped),
+            either(a.ever_stuck, b.ever_stuck), either(a.was_stuck, b.was_stuck),
+            either(a.rested, b.rested),         either(a.resting, b.resting),
+            select(m, a.direction, b.direction)};
 }
 
 // Adds an interval. It is stick if both samples are at rest; its wear is added where `counts` is set.
@@ -64,7 +65,9 @@ HD void add(Sums& s, Interval const& interval, mask counts, Sample const& sample
         s.distance = select(worn, s.distance + length.of(interval.distance), s.distance);
     if constexpr (wanted::stick_fraction || wanted::regime) {
         mask stick = (s.rested & sample.rests) & here;
-        s.stuck = select(stick, s.stuck + length.of(1.0), s.stuck);
+        if constexpr (wanted::stick_fraction)
+            s.stuck = select(stick, s.stuck + length.of(1.0), s.stuck);
+        s.ever_stuck = s.ever_stuck | stick;
         s.ever_slipped = s.ever_slipped | worn;
     }
     if constexpr (wanted::peak_slip_speed) {
@@ -86,7 +89,7 @@ HD void add(Sums& s, Interval const& interval, mask counts, Sample const& sample
 
 HD Outputs outputs_of(stepping::Results<Sums> const& r, Parameters const& p) {
     mask slipped = r.sums.ever_slipped;
-    mask stuck = r.sums.stuck > 0.0;
+    mask stuck = r.sums.ever_stuck;
     Outputs out;
     out.wear_power = p.mass * p.gravity * (0.5 * r.mean);
     out.friction_power = p.friction * out.wear_power;
