@@ -74,7 +74,8 @@ HD void sincos(real x, real& sine, real& cosine) {
 // series on [-pi/2, pi/2], whose first omitted terms are below 2e-18.
 HD void sincos_folded(real x, real rest, real& sine, real& cosine) {
     constexpr double whole = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves no fraction
-    real n = fma(x, 0.31830988618379067, whole) - whole;
+    real turns = fma(x, 0.31830988618379067, whole);
+    real n = turns - whole;
     real r = fma(n, -2.0 * half_pi_low, fma(n, -2.0 * half_pi_high, x)) + rest;
     real z = r * r;
     real sine_tail =
@@ -85,11 +86,8 @@ HD void sincos_folded(real x, real rest, real& sine, real& cosine) {
                               -1.0 / 3628800.0, 1.0 / 479001600.0, -1.0 / 87178291200.0,
                               1.0 / 20922789888000.0, -1.0 / 6402373705728000.0,
                               1.0 / 2432902008176640000.0, -1.0 / 1124000727777607680000.0);
-    real half = 0.5 * n;
-    real odd = half - nearest(half);        // 0 or +-1/2
-    real sign = fma(-8.0 * odd, odd, 1.0);  // of both results, -1 for an odd number of half turns
-    sine = fma(r * z, sine_tail, r) * sign;
-    cosine = fma(z, cosine_tail, 1.0) * sign;
+    sine = negate_if_odd(fma(r * z, sine_tail, r), turns);
+    cosine = negate_if_odd(fma(z, cosine_tail, 1.0), turns);
 }
 
 // sin x, cos x, versine = 1 - cos x and defect = x - sin x, |x| <= 7. Versine and defect keep their

@@ -287,6 +287,11 @@ HD real times_sign(real a, real b) {
     EACH(a.part[i] = from_bits(bits_of(a.part[i]) ^ (bits_of(b.part[i]) & sign_bit)))
     return a;
 }
+// a, or -a where the last bit of b is set: b = 1.5 * 2^52 + n with an odd integer n.
+HD real negate_if_odd(real a, real b) {
+    EACH(a.part[i] = from_bits(bits_of(a.part[i]) ^ (bits_of(b.part[i]) << 63)))
+    return a;
+}
 HD real abs(real a) {
     EACH(a.part[i] = from_bits(bits_of(a.part[i]) & 0x7fffffffffffffffLL))
     return a;

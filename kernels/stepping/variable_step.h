@@ -158,7 +158,9 @@ template <class Motion> struct VariableStep {
         Demand demand(p.tolerance, longest(p));
         Window window = Motion::window(p);
         int64 used = 0;
-        for (; used < budget && running(s); ++used) advance_once(s, p, law, demand, window);
+        State now = s;
+        for (; used < budget && running(now); ++used) advance_once(now, p, law, demand, window);
+        s = now;
         return used;
     }
 

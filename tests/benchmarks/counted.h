@@ -94,6 +94,12 @@ inline real times_sign(real a, real b) {
     LANES(a.at[i] = __builtin_signbit(b.at[i]) ? -a.at[i] : a.at[i])
     return a;
 }
+inline real negate_if_odd(real a, real b) {
+    count(logic);
+    count(logic);
+    LANES(a.at[i] = (__builtin_bit_cast(unsigned long long, b.at[i]) & 1) ? -a.at[i] : a.at[i])
+    return a;
+}
 inline real abs(real a) {
     count(logic);
     LANES(a.at[i] = __builtin_fabs(a.at[i]))
