@@ -10,6 +10,7 @@
 //   step(state, rhs, constants)     one step; returns what the scheme's step control needs
 //   numbers, number(state, i)       the numbers of a state
 //   linear                          how many of them, counted from the first, a step maps linearly if f is linear
+//   ends_with_evaluation            whether f is evaluated last at the y and v that are the results of a step
 //   acceleration(state, damping)    f - c v at the state
 //
 // A right-hand side offers force<i>(y, v), which is f at node i of the current step (at its beginning for
