@@ -63,8 +63,15 @@ class Brackets:
         return np.where(self.ranks > 0, middle(self.bins, self.shift), np.nan)
 
     def finer(self, most: int) -> int:
-        """The shift of the next pass, which then has at most that many bins."""
-        totals = self._distinct[1]
+        """The shift of the next pass, which then has at most that many bins.
+
+        The bins next to 0 have all zeros, of which there may be many, and count as one value;
+        other numbers in them are below 2^-1022.
+        """
+        numbers, totals = self._distinct
+        next_to_zero = (self.ranks > 0) & ((self.bins == 0) | (self.bins == -1))
+        totals = totals.copy()
+        totals[numbers[next_to_zero]] = 1
         if totals.sum() <= most:
             return 0
         return max(self.shift - max((most // len(totals)).bit_length() - 1, 1), 0)

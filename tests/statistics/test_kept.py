@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from scipy.stats import qmc, sobol_indices, uniform
 
 from sweep.request import Axis
 from sweep.spec import Output, Status
+from sweep.statistics.again import next_pass
 from sweep.statistics.brackets import rank
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import statistic_outputs
@@ -122,6 +125,48 @@ def test_stretches_change_no_bit(
     arrays["power"] *= 2.0 ** -(seed % 2 * 60)
     whole = divided(kept, arrays, [], [0])
     assert same(divided(kept, arrays, [c for c in cuts if c < size], order), whole)
+
+
+@pytest.mark.parametrize("most", [64, None])
+def test_exact_quantiles_in_passes_with_few_bins(most: int | None) -> None:
+    """Of stretches, one of which is on a device; some points are not ok."""
+    kept = kept_for(1000, {"power": tuple(f"quantile {level}" for level in LEVELS)})
+    kept = Kept(replace(kept.reduction, exact_quantiles=True))
+    arrays = random_arrays(3, 1000, 2, 0.9)
+    arrays["power"] = 1.5 + arrays["power"] * 2.0**-9
+    edges = list(itertools.pairwise([0, 137, 600, 1000]))
+    parts = [{n: a[:, i:j].ravel() for n, a in arrays.items()} for i, j in edges]
+    pieces = [kept.of(part, 3, i) for part, (i, _) in zip(parts, edges, strict=True)]
+    whole, passes = functools.reduce(kept.merged, pieces), 0
+    there = {name: DeviceArray(array) for name, array in parts[1].items()}
+    while again := next_pass(kept, whole, most):
+        found = [again.of(part, 3) for part in parts]
+        assert same(again.of(there, 3, Library(), TwinDevice().to_host), found[1])
+        merged = functools.reduce(again.merged, (found[2], found[0], found[1]))
+        assert len(merged["power/finer/bins"]) <= again.most
+        whole, passes = again.narrowed(whole, merged), passes + 1
+    assert passes == 1 if most is None else passes > 1
+    statistics = kept.statistics(whole)
+    for cell in range(3):
+        values = arrays["power"][cell][arrays["status"][cell] == Status.ok].tolist()
+        for i, level in enumerate(LEVELS):
+            assert statistics[f"power_quantile {i}"][cell] == oracle.quantile(values, level)
+
+
+def test_many_zeros_take_no_third_pass() -> None:
+    """They are one value; a mass that is stuck all the time wears nothing."""
+    kept = kept_for(4000, {"power": ("quantile 0.1", "quantile 0.9")})
+    kept = Kept(replace(kept.reduction, exact_quantiles=True))
+    arrays = random_arrays(1, 4000, 1, 1.0)
+    arrays["power"][:, ::2] = 0.0
+    arrays["power"] = abs(arrays["power"])
+    flat = {name: array.ravel() for name, array in arrays.items()}
+    whole = kept.of(flat, 1, 0)
+    again = next_pass(kept, whole, 500)
+    assert again is not None
+    whole = again.narrowed(whole, again.of(flat, 1))
+    assert next_pass(kept, whole, 500) is None
+    assert kept.statistics(whole)["power_quantile 0"] == [0.0]
 
 
 @pytest.mark.parametrize("ok_share", [0.0, 0.9, 1.0])
