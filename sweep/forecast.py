@@ -34,6 +34,7 @@ from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
 from sweep.request import STRETCH, Axis, Request, Sweep, is_array
 from sweep.spec import Status, array_types, status_counts
+from sweep.statistics.brackets import MAX_VALUES
 from sweep.store import anything_at, in_stretches, is_url, layout, passes, remaining, stretches
 from sweep.store.in_stretches import in_pass
 from sweep.work import Chunk, Points
@@ -192,7 +193,9 @@ def forecast(
         chunk_points=whole,
         bytes_on_disk=cells * per_point + files * FILE_BLOCK + (0 if is_made else axes),
         bytes_free=_free(path),
-        bytes_of_memory=_bytes_held(sweep) + workers * whole * _bytes_at_work(sweep),
+        bytes_of_memory=_bytes_held(sweep)
+        + workers * whole * _bytes_at_work(sweep)
+        + _bytes_of_passes(sweep, chunk_shape),
         workers=workers,
         backend=backend.description,
         points_per_second=rate,
@@ -305,6 +308,16 @@ def _bytes_at_work(sweep: Sweep) -> int:
     stored = [variable.point_bytes for variable in layout.results(sweep)]
     converted = 0 if sweep.dtype == "float64" else sum(stored)
     return computed + converted + 2 * max(stored)
+
+
+def _bytes_of_passes(sweep: Sweep, chunk_shape: tuple[int, ...]) -> int:
+    """Bytes of the counts of a later pass over a cell's points, of which one is merged at a time.
+
+    A count has three numbers; a merge takes a few copies of them.
+    """
+    if sweep.reduction is None or passes(sweep, chunk_shape) == 1:
+        return 0
+    return 6 * 3 * VALUE_BYTES * min(MAX_VALUES, sweep.reduction.size)
 
 
 def _free(path: str | Path) -> int | None:
