@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import sweep
+import sweep.request
 from sweep.analysis.refined import cells_of
-from sweep.store import disk, open_results
+from sweep.store import open_results
 from tests.command import Run, json_lines
 from tests.store.stretches import shorten
 
@@ -130,7 +130,7 @@ def test_its_chunks_are_those_of_the_results(right: xr.Dataset) -> None:
     assert set(lazy.chunks["point"][:-1]) == {100}
     assert sum(lazy.chunks["point"]) == n
     assert_same_values(lazy.map_blocks(lambda block: block), right)
-    assert lazy["friction"].chunks is None or n > disk.STRETCH
+    assert lazy["friction"].chunks is None or n > sweep.request.STRETCH
     plain = xr.open_zarr(STORE)
     assert plain.chunks == lazy.chunks
     assert_same_values(plain.map_blocks(lambda block: block), right)
