@@ -194,7 +194,9 @@ def test_memory_is_that_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     large = create(tmp_path / "a.zarr", sweep_, 2**14)
     finish(large)
     monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", 2**14)
-    contents(create(tmp_path / "b.zarr").dataset())  # what is imported late is not counted
+    small = create(tmp_path / "b.zarr")
+    finish(small)
+    contents(small.dataset())  # what is imported late is not counted
     tracemalloc.start()
     contents(large.dataset())
     peak = tracemalloc.get_traced_memory()[1]
