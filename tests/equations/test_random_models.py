@@ -114,9 +114,10 @@ def surfaces(model: RandomModel, mode: int) -> list[Any]:
     def back(t: float, y: Any) -> float:
         return y[0] + 0.7
 
-    for surface, direction in ((hit, 1), (back, -1)):
-        surface.terminal, surface.direction = True, direction  # type: ignore[attr-defined]
-    return [hit, back][: len(model.jumps) if mode == 1 else min(len(model.jumps), 1)]
+    events: list[Any] = [hit, back]
+    for event, direction in zip(events, (1, -1), strict=True):
+        event.terminal, event.direction = True, direction
+    return events[: len(model.jumps) if mode == 1 else min(len(model.jumps), 1)]
 
 
 def compare(model: RandomModel, method: str) -> int:

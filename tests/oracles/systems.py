@@ -47,11 +47,9 @@ def solve(
     pieces, t, y = [], 0.0, np.array(start, dtype=float)
 
     def event(switch: Switch) -> Any:
-        def crossing(t: float, y: State) -> float:
-            return switch.when(t, y)
-
-        crossing.terminal = switch.stops or switch.then is not None  # type: ignore[attr-defined]
-        crossing.direction = switch.direction  # type: ignore[attr-defined]
+        crossing: Any = lambda t, y: switch.when(t, y)  # noqa: E731 - SciPy reads its attributes
+        crossing.terminal = switch.stops or switch.then is not None
+        crossing.direction = switch.direction
         return crossing
 
     while t < end:
