@@ -32,8 +32,10 @@ else:
 if "TRIBOSWEEP_CXX" not in os.environ and (found := shutil.which("g++")):
     os.environ["TRIBOSWEEP_CXX"] = quick(found)
 
-# Nothing that is imported or collected becomes garbage, and looking for it takes seconds.
-gc.disable()
+# Nothing that is imported or collected becomes garbage, and looking for it takes seconds. Not by
+# `gc.disable`: dask.array keeps for good what it finds enabled when it is imported.
+THRESHOLDS = gc.get_threshold()
+gc.set_threshold(0)
 
 GPU_TESTS = "test_on_gpu.py"
 BUCKET = "sweeps"
@@ -53,7 +55,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_finish() -> None:
     gc.freeze()
-    gc.enable()
+    gc.set_threshold(*THRESHOLDS)
 
 
 @pytest.fixture
