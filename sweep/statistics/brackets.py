@@ -38,10 +38,10 @@ class Brackets:
     @classmethod
     def of(cls, state: State, levels: Sequence[float], n_cells: int) -> Brackets:
         """From the counts of `LeadingBits`, for levels in (0, 1]."""
-        numbers = _totals(state, n_cells)
+        numbers, which = np.unique(_totals(state, n_cells), return_inverse=True)
         ranks = [[rank(level, n) for level in levels] for n in numbers.tolist()]
         cells = np.arange(n_cells)[:, None].repeat(len(levels), axis=1)
-        return _found(state, cells, np.array(ranks, np.int64), SHIFT)
+        return _found(state, cells, np.array(ranks, np.int64)[which], SHIFT)
 
     @classmethod
     def from_arrays(cls, arrays: State) -> Brackets:

@@ -57,11 +57,13 @@ class Shares(Summed):
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """Of points: (cells, points)."""
-        counts = {"number": ok.sum(axis=1)[:, None]}
+        counts = {"number": _number(ok)[:, None]}
         if self.thresholds:
-            above = [((values > limit) & ok).sum(axis=1) for limit in self.thresholds]
-            below = [((values < limit) & ok).sum(axis=1) for limit in self.thresholds]
-            counts |= {"above": xp.stack(above, axis=1), "below": xp.stack(below, axis=1)}
+            all_ok = bool(ok.all())
+            sides = [(values > limit, values < limit) for limit in self.thresholds]
+            for name, masks in zip(("above", "below"), zip(*sides, strict=True), strict=True):
+                there = [_number(mask if all_ok else mask & ok) for mask in masks]
+                counts[name] = xp.stack(there, axis=1)
         return counts
 
 
@@ -100,6 +102,11 @@ def status_of(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
     return np.where(counts[:, 0] > 0, np.uint8(Status.ok), codes[counts.argmax(axis=1)])
 
 
+def _number(mask: Array) -> Array:
+    """How many are set in each row; sums of truth values would take three times as long."""
+    return mask.view(np.uint8).sum(axis=1, dtype=np.uint32).astype(np.int64)
+
+
 def _occurrences(xp: Any, codes: Array, ok: Array, known: Any) -> Array:
     """How often each code occurs in each cell: (cells, codes)."""
-    return xp.stack([((codes == code) & ok).sum(axis=1) for code in known], axis=1)
+    return xp.stack([_number((codes == code) & ok) for code in known], axis=1)

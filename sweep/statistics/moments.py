@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -87,20 +88,26 @@ def _block(xp: Any, values: Array, ok: Array, first: int) -> dict[tuple[int, int
         there = xp.where(ok, values, 0.0)
         leaves = xp.stack([ok.astype(np.float64), there, xp.zeros_like(there)])
         return tree.grown(leaves, first, tree.moments)
-    full = tree.grown(xp.stack([values, xp.zeros_like(values)]), first, tree.full_moments)
-    return {
-        (level, index): xp.stack([xp.full_like(node[0], 2.0**level), node[0], node[1]])
-        for (level, index), node in full.items()
-    }
+    full = tree.grown(values[None], first, functools.partial(tree.full_moments, xp))
+    return {key: _counted(xp, node, key[0]) for key, node in full.items()}
+
+
+def _counted(xp: Any, node: Array, level: int) -> Array:
+    """(number, sum, deviations) of a node over 2^level values; a leaf has a sum only."""
+    total = node[0]
+    deviations = node[1] if level else xp.zeros_like(total)
+    return xp.stack([xp.full_like(total, 2.0**level), total, deviations])
 
 
 def _row_blocks(rows: int, columns: int) -> Iterator[slice]:
-    step = max(BLOCK // max(columns, 1), 1)
+    step = -(-rows // max(round(rows * columns / BLOCK), 1))
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
 def _column_blocks(first: int, rows: int, columns: int) -> Iterator[slice]:
     """Stretches that end at multiples of a power of two of the index."""
     step = 1 << (max(BLOCK // max(rows, 1), 1).bit_length() - 1)
+    if columns <= 1.5 * step:
+        step = columns
     edges = [0, *range(-(first + 1) % step + 1, columns, step), columns]
     return (slice(a, b) for a, b in itertools.pairwise(edges) if a < b)

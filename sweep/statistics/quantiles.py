@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sweep.statistics.moments import Array, State
 
 SHIFT = 64 - 1 - 11 - 7  # bits of a double that a bin ignores
-BINS_PER_VALUE = 4  # counts are kept in a table as long as it is not much longer than the values
-MIN_TABLE = 2**20
+BINS_PER_VALUE = 4  # values are counted in a table unless it is much longer than they are
+FEW = 128  # values of a cell, which are sorted sooner than those of all cells are compared
 MAGNITUDE = np.int64(2**63 - 1)
 
 
@@ -27,27 +27,26 @@ class LeadingBits:
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """Of points: (cells, points)."""
-        bins = ordered(values, SHIFT)
-        cells = xp.arange(values.shape[0])[:, None]
-        least, most = bins.min().item(), bins.max().item()
-        span = most - least + 1
-        size = span * values.shape[0]
-        if size > max(MIN_TABLE, BINS_PER_VALUE * values.size):
-            kept, which = xp.unique(bins, return_inverse=True)
-            span, size = kept.size, kept.size * values.shape[0]
-            places = cells * span + which.reshape(bins.shape)
+        bins, (cells, size) = ordered(values, SHIFT), values.shape
+        least = bins.min().item()
+        bins -= least
+        kept, span = None, bins.max().item() + 1
+        if cells > 1 and span > BINS_PER_VALUE * size and size > FEW:
+            (kept,) = xp.nonzero(xp.bincount(bins.ravel()) != 0)  # the bins that any cell has
+            numbers = xp.empty(span, np.int64)
+            numbers[kept] = xp.arange(kept.size)
+            bins, span = numbers[bins], kept.size
+        if cells > 1:
+            bins += xp.arange(cells)[:, None] * span
+        if cells == 1 or span <= BINS_PER_VALUE * size:
+            counts = xp.bincount(bins.ravel() if bool(ok.all()) else bins[ok], minlength=1)
+            (found,) = xp.nonzero(counts != 0)  # several times as fast as nonzero(counts)
+            counts = counts[found]
         else:
-            kept = None
-            places = cells * span + (bins - least)
-        places = places.ravel() if bool(ok.all()) else places[ok]
-        counts = xp.bincount(places, minlength=1)
-        (found,) = xp.nonzero(counts)
+            found, counts = _occurrences(xp, bins if bool(ok.all()) else xp.where(ok, bins, -1))
         own = found % span
-        return {
-            "cells": found // span,
-            "bins": own + least if kept is None else kept[own],
-            "counts": counts[found],
-        }
+        own = own if kept is None else kept[own]
+        return {"cells": found // span, "bins": own + least, "counts": counts}
 
     def merged(self, one: State, other: State) -> State:
         """Of two stretches of points."""
@@ -68,6 +67,16 @@ def summed(xp: Any, cells: Array, bins: Array, counts: Array) -> State:
         "bins": bins[first],
         "counts": totals[last] - totals[first] + counts[first],
     }
+
+
+def _occurrences(xp: Any, rows: Array) -> tuple[Array, Array]:
+    """The numbers from 0 on in rows, each of which exceeds those of earlier rows, and how many."""
+    numbers = xp.sort(rows, axis=1).ravel()
+    numbers = numbers[numbers >= 0]
+    edges = xp.ones(len(numbers) + 1, np.bool_)
+    edges[1:-1] = numbers[1:] != numbers[:-1]
+    (at,) = xp.nonzero(edges)
+    return numbers[at[:-1]], at[1:] - at[:-1]
 
 
 def middle(bins: NDArray[np.int64], shift: int) -> NDArray[np.float64]:

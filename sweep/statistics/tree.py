@@ -83,18 +83,22 @@ def moments(older: Fields, newer: Fields, _level: int) -> Fields:
     return joined
 
 
-def full_moments(older: Fields, newer: Fields, level: int) -> Fields:
-    """`moments` of (sum, deviations) where all 2^level values exist: the same bits, sooner."""
-    joined = older + newer
-    if level == 0:  # deviations are 0
-        apart = newer[0] - older[0]
+def full_moments(xp: Any, older: Fields, newer: Fields, level: int) -> Fields:
+    """`moments` of (sum, deviations) where all 2^level values exist: the same bits, sooner.
+
+    Leaves have a sum only, because their deviations are 0. `xp` is the library of the arrays.
+    """
+    if level == 0:
+        joined = xp.empty((2, *older.shape[1:]))
+        xp.add(older[0], newer[0], out=joined[0])
+        apart = xp.subtract(newer[0], older[0], out=joined[1])
         apart *= apart
         apart *= 0.5
-        joined[1] = apart
         return joined
+    joined = older + newer
     each = 0.5**level
-    apart = newer[0] * each
-    apart -= older[0] * each
+    apart = newer[0] - older[0]
+    apart *= each
     apart *= apart
     apart *= 0.5 / each
     joined[1] += apart
