@@ -57,9 +57,11 @@ class Shares(Summed):
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """Of points: (cells, points)."""
-        counts = {"number": _number(ok)[:, None]}
+        cells, size = values.shape
+        all_ok = bool(ok.all())
+        number = xp.full(cells, size, np.int64) if all_ok else _number(ok)
+        counts = {"number": number[:, None]}
         if self.thresholds:
-            all_ok = bool(ok.all())
             sides = [(values > limit, values < limit) for limit in self.thresholds]
             for name, masks in zip(("above", "below"), zip(*sides, strict=True), strict=True):
                 there = [_number(mask if all_ok else mask & ok) for mask in masks]

@@ -29,7 +29,12 @@ class LeadingBits:
         """Of points: (cells, points)."""
         bins, (cells, size) = ordered(values, SHIFT), values.shape
         least = bins.min().item()
+        with_zeros = least == 0
+        if with_zeros:  # the bins between 0 and the next one are left out
+            least = _least_above_zero(bins) - 1
         bins -= least
+        if with_zeros:
+            bins = xp.maximum(bins, 0)
         kept, span = None, bins.max().item() + 1
         if cells > 1 and span > BINS_PER_VALUE * size and size > FEW:
             (kept,) = xp.nonzero(xp.bincount(bins.ravel()) != 0)  # the bins that any cell has
@@ -46,7 +51,8 @@ class LeadingBits:
             found, counts = _occurrences(xp, bins if bool(ok.all()) else xp.where(ok, bins, -1))
         own = found % span
         own = own if kept is None else kept[own]
-        return {"cells": found // span, "bins": own + least, "counts": counts}
+        bins = xp.where(own > 0, own + least, 0) if with_zeros else own + least
+        return {"cells": found // span, "bins": bins, "counts": counts}
 
     def merged(self, one: State, other: State) -> State:
         """Of two stretches of points."""
@@ -67,6 +73,12 @@ def summed(xp: Any, cells: Array, bins: Array, counts: Array) -> State:
         "bins": bins[first],
         "counts": totals[last] - totals[first] + counts[first],
     }
+
+
+def _least_above_zero(bins: Array) -> int:
+    """The least bin above 0 of bins from 0 on; 1 if there is none."""
+    least = (bins.view(np.uint64) - np.uint64(1)).min().item() + 1  # 0 - 1 is the greatest number
+    return int(least) if least < 2**63 else 1
 
 
 def _occurrences(xp: Any, rows: Array) -> tuple[Array, Array]:

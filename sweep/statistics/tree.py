@@ -101,7 +101,8 @@ def full_moments(xp: Any, older: Fields, newer: Fields, level: int) -> Fields:
     apart *= each
     apart *= apart
     apart *= 0.5 / each
-    joined[1] += apart
+    deviations = joined[1]  # not joined[1] += apart, which also copies the sum onto itself
+    deviations += apart
     return joined
 
 
