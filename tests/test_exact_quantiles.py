@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import signal
@@ -31,7 +32,7 @@ from sweep.plan.point_columns import points as points_of
 from sweep.request import Sweep
 from sweep.spec import Status
 from sweep.statistics import again
-from sweep.statistics.partial import Kept, to_bytes
+from sweep.statistics.partial import Kept
 from sweep.store import MemoryResults, Store, in_stretches, remaining
 from sweep.summary import state
 from sweep.work import Points
@@ -254,7 +255,9 @@ def test_pieces_of_an_earlier_version_are_used(cells: xr.Dataset, tmp_path: Path
             piece[f"{name}/bits/cells"] = np.zeros(len(values), np.int64)
             piece[f"{name}/bits/bins"] = values.view(np.int64)
             piece[f"{name}/bits/counts"] = counts
-        kept.pieces.put(f"c.{chunk.index[0]}/0.{chunk.index[1]}", to_bytes(piece))
+        file = io.BytesIO()
+        np.savez(file, **piece)
+        kept.pieces.put(f"c.{chunk.index[0]}/0.{chunk.index[1]}", file.getvalue())
     assert remaining(kept).points_left == 1000  # of the second pass
     assert run(kept).points == 1000
     xr.testing.assert_equal(kept.dataset().load(), cells)

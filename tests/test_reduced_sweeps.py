@@ -33,7 +33,8 @@ from sweep.plan import chunking, point_columns
 from sweep.request import Sweep
 from sweep.sampling.drawing import columns_of
 from sweep.spec import Status
-from sweep.statistics.partial import Kept, to_bytes
+from sweep.statistics.partial import Kept
+from sweep.statistics.piece_file import to_bytes
 from sweep.store import MemoryResults, Store, in_stretches
 from sweep.summary import state
 from sweep.work import Points
@@ -179,7 +180,7 @@ def test_chunks_workers_stops_and_backends_change_no_bit(
         assert not kept.pieces.names()
 
 
-@pytest.mark.parametrize("bound", [None, 40_000])
+@pytest.mark.parametrize("bound", [None, 36_000])
 def test_a_device_changes_no_bit(cells: xr.Dataset, bound: int | None) -> None:
     """Points are reduced there or, where it has too little memory, on the host."""
     twin = TwinDevice(memory=1 << 14, bound=bound)

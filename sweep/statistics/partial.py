@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -189,19 +188,6 @@ class Kept:
             yield "histogram_width", read["width"]
         if "sobol_indices" in each.plain:
             yield from self._indices.read(state_in(partial, f"{plane}/indices")).items()
-
-
-def to_bytes(partial: Partial) -> bytes:
-    """A partial as the content of a file."""
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **partial)
-    return file.getvalue()
-
-
-def from_bytes(content: bytes) -> Partial:
-    """The inverse of `to_bytes`. ValueError or OSError if the content is damaged."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-        return dict(stored)
 
 
 def values_of(

@@ -35,7 +35,8 @@ from sweep.request import Sweep
 from sweep.spec import Status
 from sweep.statistics.again import Again, OtherValuesError, next_pass
 from sweep.statistics.counts import STATUSES
-from sweep.statistics.partial import Kept, Partial, from_bytes, to_bytes
+from sweep.statistics.partial import Kept, Partial
+from sweep.statistics.piece_file import from_bytes, to_bytes
 from sweep.statistics.reduction import Reduction
 from sweep.store.pieces import Known, Pieces, Place, known_cells, name_of
 from sweep.work import Chunk, Points

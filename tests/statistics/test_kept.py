@@ -23,7 +23,8 @@ from sweep.statistics.again import next_pass
 from sweep.statistics.brackets import rank
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import statistic_outputs
-from sweep.statistics.partial import Kept, from_bytes, to_bytes
+from sweep.statistics.partial import Kept
+from sweep.statistics.piece_file import from_bytes, to_bytes
 from sweep.statistics.reduction import Reduction
 from tests.backends.device_arrays import DeviceArray, Library
 from tests.gpu.twin import TwinDevice
@@ -125,6 +126,19 @@ def test_stretches_change_no_bit(
     arrays["power"] *= 2.0 ** -(seed % 2 * 60)
     whole = divided(kept, arrays, [], [0])
     assert same(divided(kept, arrays, [c for c in cuts if c < size], order), whole)
+
+
+@settings(max_examples=40)
+@given(place=st.integers(0, 2**20), bit=st.integers(0, 7))
+def test_a_damaged_file_of_a_piece_is_refused(place: int, bit: int) -> None:
+    """Any bit of it, or any part of it that is missing at the end."""
+    flat = {name: array.ravel() for name, array in random_arrays(2, 9, 1, 0.9).items()}
+    content = to_bytes(kept_for(9).of(flat, 2, 0))
+    damaged = bytearray(content)
+    damaged[place % len(content)] ^= 1 << bit
+    for each in (bytes(damaged), content[: place % len(content)]):
+        with pytest.raises((ValueError, OSError, EOFError)):
+            from_bytes(each)
 
 
 @pytest.mark.parametrize("most", [64, None])
