@@ -132,7 +132,8 @@ def forecast_of(
         later += [in_pass(1, chunk, sweep.grid, shape) for chunk in anew]
     pending = [*{chunk.index: chunk for chunk in (*first, *later)}.values()]
     if options.shard is not None:
-        pending = of_shard(pending, chunk_counts(sweep.grid, shape), *options.shard)
+        counts, n_passes = chunk_counts(sweep.grid, shape), passes(sweep, shape)
+        pending = of_shard(pending, counts, *options.shard, n_passes=n_passes)
     return forecast(sweep, pending, shape, options, path, open_backend, is_made=is_made)
 
 

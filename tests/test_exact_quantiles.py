@@ -7,6 +7,7 @@ import json
 import re
 import signal
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -27,6 +28,7 @@ from sweep.config import load
 from sweep.config.stored import text_of
 from sweep.engine import run
 from sweep.errors import MachineError
+from sweep.forecast import forecast_of
 from sweep.options import RunOptions
 from sweep.plan.point_columns import points as points_of
 from sweep.request import Sweep
@@ -290,6 +292,20 @@ def test_shards_take_a_second_round(cells: xr.Dataset, tmp_path: Path) -> None:
     xr.testing.assert_equal(Store.open(path).dataset().load(), cells)
 
 
+def test_shards_of_many_cells_take_one_round(tmp_path: Path) -> None:
+    """Each has whole cells, here four, and so both passes over them."""
+    axes = {"base_acceleration": {"linspace": [0.5, 15.0, 8]}}
+    request = load(exact(axes=axes, run={"chunk_points": 50, "workers": 1}))
+    path, left = tmp_path / "a.zarr", list[int]()
+    for shard in ((2, 2), (1, 2)):
+        options = RunOptions(shard=shard, workers=1, chunk_points=50)
+        forecast = forecast_of(replace(request, options=options), path)
+        assert forecast.points_pending == 1600
+        run(Store.open(path) if left else api.open_store(request, path), options)
+        left.append(remaining(Store.open(path)).points_left)
+    assert left == [1600, 0]
+
+
 def test_commands_say_that_points_are_computed_twice(run: Run) -> None:
     """Before, during and after; and `sweep show`, what quantiles are."""
     Path("a.toml").write_text(text_of(exact(format=1)))
@@ -298,6 +314,8 @@ def test_commands_say_that_points_are_computed_twice(run: Run) -> None:
     assert re.search(rf"points +2,000 pending; 1,000 of them {again}\n", before)
     _, shard, _ = run("run", "a.toml", "-o", "a.zarr", "--chunk-points", "50", "--shard", "1/2")
     assert "500 points now; 1,500 are pending in all" in shard
+    assert f"500 points of this shard are {again}\n" in shard
+    assert "next, when all shards have ended: sweep run a.toml" in shard
     _, status, _ = run("status", "a.zarr")
     assert (
         f"500 of 2,000 points done (25.0 %), 10 of 40 chunks\nof these, 1,000 are {again}" in status

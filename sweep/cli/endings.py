@@ -71,7 +71,7 @@ def print_ending(ended: Ended | None, stop: StopRequest, again: str, *, as_json:
         _print_stopped(ended, stop.cause, again, as_json=as_json)
         return stop.exit_status
     if ended.shard is not None:
-        return _print_shard(ended, ended.shard, as_json=as_json)
+        return _print_shard(ended, ended.shard, again, as_json=as_json)
     return _print_done(ended, as_json=as_json)
 
 
@@ -98,23 +98,28 @@ def _print_failure(ended: Ended, again: str, *, as_json: bool) -> None:
     )
 
 
-def _print_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
-    from sweep.engine.driver import shard_counts
+def _print_shard(ended: Ended, shard: tuple[int, int], again: str, *, as_json: bool) -> int:
+    from sweep.engine.driver import points_left_of_shard, shard_counts
     from sweep.spec import Status
 
     i, n = shard
     counts, sentences = shard_counts(ended.kept, shard), ended.kept.sweep.model.sentences
     left, follow = ended.points_pending, next_command("status", ended.place)
+    waiting = points_left_of_shard(ended.kept, ended.remaining, shard)
     if as_json:
         status = counts_json(counts, sentences)
         figures = {**_figures(ended), "shard": [i, n], "points_pending": left}
-        print_object("summary", **figures, status=status, next=follow)
+        print_object("summary", **figures, status=status, next=again if waiting else follow)
     else:
         computed = f"{counted(ended.summary.points, 'point')} now"
         print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} are pending in all")
         if set(counts) - {Status.ok}:
             print_statuses(counts, sentences)
-        print(f"next: {follow}")
+        if waiting:
+            print(f"{counted(waiting, 'point')} of this shard are {AGAIN}")
+            print(f"next, when all shards have ended: {again}")
+        else:
+            print(f"next: {follow}")
     return 1 if counts.get(Status.failed) else 0
 
 

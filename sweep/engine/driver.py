@@ -18,7 +18,7 @@ from sweep.plan.point_columns import points, variant_sets
 from sweep.request import Request
 from sweep.source import kernel_digest
 from sweep.spec import Status
-from sweep.store import Store, anything_at, is_in_memory
+from sweep.store import Remaining, Store, anything_at, in_stretches, is_in_memory
 from sweep.work import Points
 
 
@@ -85,6 +85,12 @@ def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:
     StoreError if a status is damaged.
     """
     return store.counts(own_chunks(store, store.done(), shard))
+
+
+def points_left_of_shard(store: Store, left: Remaining, shard: tuple[int, int]) -> int:
+    """The points of a shard that are left; after its run, those of a pass that could not begin."""
+    chunks = own_chunks(in_stretches(store), [*left.pending, *left.later], shard)
+    return sum(chunk.n_points for chunk in chunks)
 
 
 def compile_kernels(request: Request) -> list[tuple[str, ...]]:

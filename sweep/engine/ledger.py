@@ -26,6 +26,7 @@ from sweep.work import Chunk, Task
 
 TASKS_PER_WORKER = 2  # one running, one waiting
 TASK_SECONDS = 0.5  # target: short enough to stop soon, long enough to make handing over cheap
+MIN_CELLS_OF_A_SHARD = 4  # for whole cells: shards then differ in size by a quarter at most
 ATTEMPTS = 3  # at computing a chunk, before its points count as failed
 # Lost tasks in a row, per place in the window, before the machine is blamed.
 MAX_LOST_IN_A_ROW = 15
@@ -314,12 +315,17 @@ def _points(chunks: Iterable[Chunk]) -> int:
     return sum(chunk.n_points for chunk in chunks)
 
 
-def of_shard(chunks: Iterable[Chunk], counts: tuple[int, ...], i: int, n: int) -> list[Chunk]:
+def of_shard(
+    chunks: Iterable[Chunk], counts: tuple[int, ...], i: int, n: int, *, n_passes: int = 1
+) -> list[Chunk]:
     """Those of some chunks that belong to shard i of n, i from 1: every n-th of the sweep's grid.
 
     Neighbouring chunks take about equally long, and therefore so do shards. Those of a later pass
-    belong to the shard that has the same points in the first one.
+    belong to the shard that has the same points in the first one. With several passes, a shard has
+    whole cells if there are enough of them, so that no shard waits for the first pass of others.
     """
+    if n_passes > 1 and math.prod(counts[:-1]) >= MIN_CELLS_OF_A_SHARD * n:
+        counts = counts[:-1]
     strides = [math.prod(counts[dimension:]) for dimension in range(1, len(counts) + 1)]
 
     def place(chunk: Chunk) -> int:

@@ -112,7 +112,8 @@ def own_chunks(
     if shard is None:
         return list(some)
     counts = chunk_counts(results.grid, results.chunk_shape)
-    return of_shard(some, counts, *shard)
+    n_passes = passes(results.sweep, results.chunk_shape) if isinstance(results, InStretches) else 1
+    return of_shard(some, counts, *shard, n_passes=n_passes)
 
 
 @dataclass
