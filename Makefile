@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# uv takes a quarter of pip's time, but does not read pip's settings: what it cannot install, pip does.
 # Modules are compiled when first imported; most of those installed never are.
-INSTALL := $(PIP) install --no-compile
+install = { $(PIP) install --no-compile uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } \
+    2>/dev/null || $(PIP) install --no-compile $(1)
 
 # With no compiler on the machine the kernels are compiled by the one that pip brings.
 COMPILER := $(or $(TRIBOSWEEP_CXX),$(shell command -v g++ || command -v clang++ || command -v c++))
@@ -83,7 +85,7 @@ no-cupy:
 # others go without it.
 # Where there is no such CuPy (macOS), they are skipped.
 $(VENV)/cupy.apart: $(VENV)/dev.installed
-	$(INSTALL) --upgrade --no-deps --target $(VENV)/cupy 'cupy-cuda13x>=14.0' cuda-pathfinder || true
+	$(call install,--upgrade --no-deps --target $(VENV)/cupy 'cupy-cuda13x>=14.0' cuda-pathfinder) || true
 	@touch $@
 
 clean: ## remove the environment, caches and build products; results stay
@@ -102,5 +104,5 @@ $(VENV)/%.installed: pyproject.toml
 	    echo "$(PYTHON) is missing or older than 3.11: name a newer one, as in 'make PYTHON=python3.12'"; exit 1; }
 	@echo "Installing into $(VENV) (the first time takes a minute or two)"
 	@$(PYTHON) -m venv $(VENV)
-	$(INSTALL) --editable '.$(EXTRAS)'
+	$(call install,--editable '.$(EXTRAS)')
 	@touch $@
