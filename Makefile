@@ -58,7 +58,7 @@ lint: $(VENV)/dev.installed ## ruff, clang-format, spelling, import layers and t
 	find kernels -name '*.h' -exec $(BIN)/clang-format --dry-run --Werror {} +
 	$(BIN)/codespell
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/basedpyright --pythonpath $(BIN)/python
+	$(BIN)/basedpyright --threads 2 --pythonpath $(BIN)/python
 
 docs: $(VENV)/docs.installed ## the documentation site, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html

@@ -20,6 +20,7 @@ from sweep.source import kernel_of
 from sweep.spec import Output, planes
 from sweep.store import MemoryResults
 from tests.points import Case, bits_of, differing, part
+from tests.precompiled import QUICK
 
 N_FEW = 40  # where each point takes long: more than a kernel's lanes
 BUDGETS = (7, 100)
@@ -35,7 +36,7 @@ def compiler_of_users() -> Compiler:
     found = find_compiler()
     words = iter(found.command)
     command = [word for word in words if not (word == "-include" and next(words))]
-    return replace(found, command=tuple(word for word in command if not word.startswith("-O")))
+    return replace(found, command=tuple(word for word in command if word not in QUICK))
 
 
 def at(bits: Bits, index: Any) -> dict[str, Any]:
