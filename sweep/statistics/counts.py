@@ -59,12 +59,12 @@ class Shares(Summed):
         """Of points: (cells, points)."""
         cells, size = values.shape
         all_ok = bool(ok.all())
-        number = xp.full(cells, size, np.int64) if all_ok else _number(ok)
+        number = xp.full(cells, size, np.int64) if all_ok else _number(xp, ok)
         counts = {"number": number[:, None]}
         if self.thresholds:
             sides = [(values > limit, values < limit) for limit in self.thresholds]
             for name, masks in zip(("above", "below"), zip(*sides, strict=True), strict=True):
-                there = [_number(mask if all_ok else mask & ok) for mask in masks]
+                there = [_number(xp, mask if all_ok else mask & ok) for mask in masks]
                 counts[name] = xp.stack(there, axis=1)
         return counts
 
@@ -104,11 +104,13 @@ def status_of(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
     return np.where(counts[:, 0] > 0, np.uint8(Status.ok), codes[counts.argmax(axis=1)])
 
 
-def _number(mask: Array) -> Array:
+def _number(xp: Any, mask: Array) -> Array:
     """How many are set in each row; sums of truth values would take three times as long."""
+    if len(mask) == 1:
+        return xp.asarray(xp.count_nonzero(mask)).reshape(1)
     return mask.view(np.uint8).sum(axis=1, dtype=np.uint32).astype(np.int64)
 
 
 def _occurrences(xp: Any, codes: Array, ok: Array, known: Any) -> Array:
     """How often each code occurs in each cell: (cells, codes)."""
-    return xp.stack([_number((codes == code) & ok) for code in known], axis=1)
+    return xp.stack([_number(xp, (codes == code) & ok) for code in known], axis=1)

@@ -64,14 +64,12 @@ def summed(xp: Any, cells: Array, bins: Array, counts: Array) -> State:
     """The counts in order of cells and bins, those of the same bin of a cell added."""
     order = xp.lexsort(xp.stack([bins, cells]))
     cells, bins, counts = cells[order], bins[order], counts[order]
-    edges = xp.ones(len(cells) + 1, np.bool_)
-    edges[1:-1] = (cells[1:] != cells[:-1]) | (bins[1:] != bins[:-1])
-    first, last = edges[:-1], edges[1:]
+    first, end = _runs(xp, len(cells), (cells[1:] != cells[:-1]) | (bins[1:] != bins[:-1]))
     totals = xp.cumsum(counts)
     return {
         "cells": cells[first],
         "bins": bins[first],
-        "counts": totals[last] - totals[first] + counts[first],
+        "counts": totals[end - 1] - totals[first] + counts[first],
     }
 
 
@@ -85,10 +83,16 @@ def _occurrences(xp: Any, rows: Array) -> tuple[Array, Array]:
     """The numbers from 0 on in rows, each of which exceeds those of earlier rows, and how many."""
     numbers = xp.sort(rows, axis=1).ravel()
     numbers = numbers[numbers >= 0]
-    edges = xp.ones(len(numbers) + 1, np.bool_)
-    edges[1:-1] = numbers[1:] != numbers[:-1]
+    first, end = _runs(xp, len(numbers), numbers[1:] != numbers[:-1])
+    return numbers[first], end - first
+
+
+def _runs(xp: Any, size: int, differ: Array) -> tuple[Array, Array]:
+    """Where runs of equal neighbours begin and end, as indices: faster than truth values."""
+    edges = xp.ones(size + 1, np.bool_)
+    edges[1:-1] = differ
     (at,) = xp.nonzero(edges)
-    return numbers[at[:-1]], at[1:] - at[:-1]
+    return at[:-1], at[1:]
 
 
 def middle(bins: NDArray[np.int64], shift: int) -> NDArray[np.float64]:
