@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sweep.spec import Status
 from sweep.statistics.moments import Array, State
 
+SHORT = 8  # rows for each of their points, from which rows are turned
+
 STATUSES = tuple(status for status in Status if status is not Status.pending)
 
 
@@ -26,6 +28,7 @@ class Extremes:
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """Of points: (cells, points)."""
+        values, ok = _turned(xp, values, ok)
         if bool(ok.all()):
             return {"minimum": values.min(axis=1) + 0.0, "maximum": values.max(axis=1) + 0.0}
         return {
@@ -57,7 +60,7 @@ class Shares(Summed):
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """Of points: (cells, points)."""
-        cells, size = values.shape
+        (cells, size), (values, ok) = values.shape, _turned(xp, values, ok)
         all_ok = bool(ok.all())
         number = xp.full(cells, size, np.int64) if all_ok else _number(xp, ok)
         counts = {"number": number[:, None]}
@@ -104,6 +107,12 @@ def status_of(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
     return np.where(counts[:, 0] > 0, np.uint8(Status.ok), codes[counts.argmax(axis=1)])
 
 
+def _turned(xp: Any, *arrays: Array) -> tuple[Array, ...]:
+    """Arrays of many short rows in Fortran's order: NumPy reduces such rows ten times as fast."""
+    rows, size = arrays[0].shape
+    return tuple(map(xp.asfortranarray, arrays)) if rows > SHORT * size else arrays
+
+
 def _number(xp: Any, mask: Array) -> Array:
     """How many are set in each row; sums of truth values would take three times as long."""
     if len(mask) == 1:
@@ -113,4 +122,5 @@ def _number(xp: Any, mask: Array) -> Array:
 
 def _occurrences(xp: Any, codes: Array, ok: Array, known: Any) -> Array:
     """How often each code occurs in each cell: (cells, codes)."""
+    codes, ok = _turned(xp, codes, ok)
     return xp.stack([_number(xp, (codes == code) & ok) for code in known], axis=1)

@@ -113,7 +113,7 @@ def same(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> 
 @settings(max_examples=40, deadline=None)
 @given(
     size=st.integers(1, 300),
-    cells=st.integers(1, 3),
+    cells=st.sampled_from([1, 2, 3, 50]),
     seed=st.integers(0, 99),
     ok_share=st.sampled_from([0.0, 0.9, 1.0]),
     cuts=st.lists(st.integers(1, 299), max_size=5),
@@ -183,15 +183,15 @@ def test_many_zeros_take_no_third_pass() -> None:
     assert kept.statistics(whole)["power_quantile 0"] == [0.0]
 
 
-@pytest.mark.parametrize("size", [60, 300])
+@pytest.mark.parametrize(("cells", "size"), [(40, 4), (3, 60), (3, 300)])
 @pytest.mark.parametrize("ok_share", [0.0, 0.9, 1.0])
-def test_a_devices_array_library_changes_no_bit(ok_share: float, size: int) -> None:
-    """What CuPy lacks or rejects raises. Short cells count leading bits in another way."""
+def test_a_devices_array_library_changes_no_bit(ok_share: float, cells: int, size: int) -> None:
+    """What CuPy lacks or rejects raises. Short cells are counted in other ways."""
     kept = kept_for(size)
-    arrays = {n: a.ravel() for n, a in random_arrays(3, size, 1, ok_share).items()}
+    arrays = {n: a.ravel() for n, a in random_arrays(cells, size, 1, ok_share).items()}
     there = {name: DeviceArray(array) for name, array in arrays.items()}
     to_host = TwinDevice().to_host
-    assert same(kept.of(there, 3, 5, Library(), to_host), kept.of(arrays, 3, 5))
+    assert same(kept.of(there, cells, 5, Library(), to_host), kept.of(arrays, cells, 5))
 
 
 def test_long_stretches_change_no_bit() -> None:
@@ -252,6 +252,22 @@ def test_statistics_are_those_of_the_points_that_are_ok() -> None:
         for plane in output.planes:
             missing = -1 if output.kind == "number" else np.nan
             np.testing.assert_equal(found[plane][2], missing)
+
+
+def test_many_short_cells_have_the_statistics_of_each() -> None:
+    """Which are reduced together, in another order of memory."""
+    kept, arrays = kept_for(5), random_arrays(200, 5, 4, 0.9)
+    found = divided(kept, arrays, [], [0])
+    for cell in range(200):
+        values = arrays["power"][cell][arrays["status"][cell] == 0].tolist()
+        if not values:
+            continue
+        assert found["power_minimum"][cell] == min(values)
+        assert found["power_maximum"][cell] == max(values)
+        for i, level in enumerate(LEVELS):
+            exact = oracle.quantile(values, level)
+            assert abs(found[f"power_quantile {i}"][cell] - exact) <= 2**-8 * abs(exact)
+        assert found["power_share_above 1"][cell] == sum(v > 1.5 for v in values) / len(values)
 
 
 @pytest.mark.parametrize(
