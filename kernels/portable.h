@@ -313,6 +313,13 @@ HD bool any(mask m) {
     EACH(found = (vec_mask)(found | m.part[i]))
     return vec_any(found);
 }
+// One vector of a pack. The others are zero, so compilers leave out what is computed of them.
+constexpr int vectors = SWEEP_PACK;
+template <int k> HD real vector_of(real a) {
+    EACH(a.part[i] = i == k ? a.part[i] : vec_of(0.0))
+    return a;
+}
+template <int k> HD void set_vector(real& a, real b) { a.part[k] = b.part[k]; }
 HD double lane(real const& a, int i) { return vec_lane(a.part[i / SWEEP_WIDTH], i % SWEEP_WIDTH); }
 HD void set_lane(real& a, int i, double value) {
 #if SWEEP_WIDTH == 1

@@ -61,8 +61,10 @@ template <class Scheme> struct Motion {
             s.occurred[e] = 0.0;
         });
         if constexpr (equations::entry_events) enter(s, system, p, window, true, true);
-        if constexpr (waves > 0) renew(s, system, true);
-        s.f = system.rates(s.t, s.y);
+        if constexpr (waves > 0)
+            renew(s, system, true);
+        else
+            s.f = system.rates(s.t, s.y);
         mask valid = (window.end >= window.start) & (window.start >= 0.0) & (window.end < 1e300);
         if constexpr (equations::periodic)
             valid = valid & (system.period() > 0.0) & (window.end <= 1e15 * system.period());
@@ -129,29 +131,33 @@ template <class Scheme> struct Motion {
     // Where nothing is, and steps are of constant length, many are taken at a stride.
     static constexpr bool strides = !Scheme::controlled && n_events == 0 && !sums_up;
 
-    // Takes as many steps as no lane ends in, at most 256; returns their number. If a state overflows
+    // Takes as many steps as no lane ends in, at most 1024; returns their number. If a state overflows
     // nothing is taken, so that single attempts find the step in which it does.
+    template <class System>
     HD static int64 stride(State& s, System& system, Window const& window, Waves const& half,
                            int64 budget) {
         system.mode = s.mode;
         mask active = s.going();
         real left = floor((window.end - s.t) / s.h) - 2.0;
         if constexpr (waves > 0) left = least(left, most_turns - s.turns);
-        left = select(active, least(left, 256.0), 256.0);
-        int64 steps = budget < 256 ? budget : 256;
+        left = select(active, least(left, 1024.0), 1024.0);
+        int64 steps = budget < 1024 ? budget : 1024;
         for (int k = 0; k < lanes; ++k)
             if (lane(left, k) < (double)steps) steps = (int64)lane(left, k);
         if (steps < 1) return 0;
         real h = s.h;
-        Vector<n> y = s.y, f = s.f;
+        Vector<n> y = s.y;
         Moment now = moment_of(s);
         for (int64 i = 0; i < steps; ++i) {
             Moment middle = {now.t + 0.5 * h, turned(now.waves, half)};
-            now = {now.t + h, turned(middle.waves, half)};
-            Trial trial = Scheme::step(system, middle, now, y, f, h);
-            y = trial.y;
-            f = trial.f;
+            Moment next = {now.t + h, turned(middle.waves, half)};
+            if constexpr (equations::arithmetic)
+                step_vectors(system, now, middle, next, y, h);
+            else
+                y = Scheme::end(system, middle, next, y, system.rates(now, y), h);
+            now = next;
         }
+        Vector<n> f = system.rates(now, y);
         real size = 0.0;
         each<n>([&](auto i) { size += abs(y[i]) + abs(f[i]); });
         if (any(active & ~(size < largest))) return 0;
@@ -165,6 +171,17 @@ template <class Scheme> struct Motion {
             renew(s, system, active & (s.turns >= most_turns));
         }
         return steps;
+    }
+
+    // A step of one vector after another: of rates that are short sums and products, all numbers then
+    // stay in registers. Functions take so long that vectors are better computed side by side.
+    template <int k = 0, class System>
+    HD static void step_vectors(System const& system, Moment const& start, Moment const& middle,
+                                Moment const& end, Vector<n>& y, real h) {
+        Vector<n> y0 = vector_of<k>(y);
+        Vector<n> f0 = system.rates(start, y0);
+        set_vector<k>(y, Scheme::end(system, middle, end, y0, f0, ::vector_of<k>(h)));
+        if constexpr (k + 1 < vectors) step_vectors<k + 1>(system, start, middle, end, y, h);
     }
 
     // The time at which the next trial ends, and whether it is the end of the window.
@@ -195,11 +212,14 @@ template <class Scheme> struct Motion {
             return {s.t, {}};
     }
 
-    // Computes the waves anew at the time that is reached.
+    // Computes the waves anew at the time that is reached, and the rates, which must be those at the
+    // same moment wherever a stride begins.
+    template <class System>
     HD static void renew(State& s, System const& system, mask here) {
         if (!any(here)) return;
         s.now = choose(here, waves_of(system.phases(s.t)), s.now);
         s.turns = select(here, 0.0, s.turns);
+        s.f = choose(here, system.rates(moment_of(s), s.y), s.f);
     }
 
     // A step from the state to `end`, the end of which moves the waves on to `after`.
@@ -268,9 +288,7 @@ template <class Scheme> struct Motion {
             accepted = square < 1.0;
             finite = square < largest;
             if constexpr (n_events > 0) accepted = accepted | (finite & (s.aims > 0.0));
-            real factor = step_factor(square, Scheme::error_order);
-            factor = select(accepted, factor, least(select(finite, factor, 0.2), 0.9));
-            real next = least(h * factor, p.maximum_step);
+            real next = least(h * step_factor<Scheme::error_order>(square), p.maximum_step);
             s.h = select(active & ~(accepted & shortened), next, s.h);
         }
         // A step that cannot be shortened any more: 0.9 of a few roundings of time may round up again.

@@ -26,12 +26,14 @@ struct Rk4 {
         each<n>([&](auto i) { y[i] = fma(half, f0[i], y0[i]); });
         Vector<n> sum, k = system.rates(middle, y);
         each<n>([&](auto i) {
-            sum[i] = fma(2.0, k[i], f0[i]);
+            sum[i] = k[i];
             y[i] = fma(half, k[i], y0[i]);
         });
         k = system.rates(middle, y);
+        // Doubled by additions, for which processors have a unit that products leave idle.
         each<n>([&](auto i) {
-            sum[i] = fma(2.0, k[i], sum[i]);
+            sum[i] = sum[i] + k[i];
+            sum[i] = f0[i] + (sum[i] + sum[i]);
             y[i] = fma(h, k[i], y0[i]);
         });
         k = system.rates(last, y);

@@ -14,8 +14,8 @@ struct Rk54 {
     static constexpr int error_order = 5;  // of the estimate's growth with the step
 
     template <int n> struct Trial {
-        Vector<n> y, f;  // at the end of the step
-        Vector<n> difference;
+        Vector<n> y, f;        // at the end of the step
+        Vector<n> difference;  // of the results of both orders, divided by the step
         Vector<n> k[7];
     };
     template <int n> using Output = Dense<n, 4>;
@@ -62,16 +62,16 @@ struct Rk54 {
         constexpr double e1 = 71.0 / 57600.0, e3 = -71.0 / 16695.0, e4 = 71.0 / 1920.0,
                          e5 = -17253.0 / 339200.0, e6 = 22.0 / 525.0, e7 = -1.0 / 40.0;
         each<n>([&](auto i) {
-            trial.difference[i] = h * combined(e1, k[0][i], e3, k[2][i], e4, k[3][i], e5, k[4][i],
-                                               e6, k[5][i], e7, k[6][i]);
+            trial.difference[i] = combined(e1, k[0][i], e3, k[2][i], e4, k[3][i], e5, k[4][i], e6,
+                                           k[5][i], e7, k[6][i]);
         });
         return trial;
     }
 
     template <int n>
     HD static real error_square(Trial<n> const& trial, Vector<n> const& y0, Vector<n> const& scales,
-                                real per_tolerance, real) {
-        return mean_square(trial.difference, y0, trial.y, scales, per_tolerance);
+                                real per_tolerance, real h) {
+        return mean_square(trial.difference, y0, trial.y, scales, h * per_tolerance);
     }
 
     template <class System, int n>

@@ -31,6 +31,15 @@ template <int n> HD Vector<n> choose(mask m, Vector<n> const& a, Vector<n> const
     return chosen;
 }
 
+template <int k, int n> HD Vector<n> vector_of(Vector<n> const& a) {
+    Vector<n> one;
+    each<n>([&](auto i) { one[i] = ::vector_of<k>(a[i]); });
+    return one;
+}
+template <int k, int n> HD void set_vector(Vector<n>& a, Vector<n> const& b) {
+    each<n>([&](auto i) { ::set_vector<k>(a[i], b[i]); });
+}
+
 // c1 x1 + c2 x2 + ... in this order: a scheme gives its slopes in the order in which they become known,
 // so that little is left to do when the last of them is.
 HD real more(real sum) { return sum; }

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, rational
 
-REVISION = 3
+REVISION = 4
 MAX_WHOLE_POWER = 64
 SIGNAL = "functions::signal"  # how the C++ of a signal begins
 

@@ -95,6 +95,7 @@ def _numbers(writer: Writer) -> Iterable[str]:
     yield from (f"constexpr int {name} = {count};" for name, count in counts.items())
     yield "struct Waves { Vector<waves> sine, cosine; };"
     yield "struct Moment { real t; Waves waves; };"
+    yield f"constexpr bool arithmetic = {flag(writer.arithmetic)};"
     entry = any(event.at_entry for event in writer.system.events)
     kept = {rule.name: rule.keep or 1 for rule in writer.rules if rule.kind == "values"}
     yield f"constexpr int most_kept = {max(kept.values(), default=0)};"

@@ -26,6 +26,7 @@ class Writer:
         self.traced = traced
         self.turns = turns  # waves turn evenly, from node to node of steps of constant length
         self.phases: list[Expression] = []  # of these waves; filled by the rates
+        self.arithmetic = True  # whether rates call no function; set by the rates
         self.rules = rules  # of the outputs that are computed
         self.sums = Sums()
         acting = [event for event in system.events if event.acts]

@@ -18,6 +18,7 @@ def rates(writer: Writer) -> Iterable[str]:
         code.lines.append("real t = now.t;")
         moment = "Moment const& now, Vector<states> const& y"
         yield writer.vector("rates", rates, moment, code=code)
+        writer.arithmetic = not any("functions::" in line for line in code.lines)
     slopes = [derivative(writer.inlined(phase), {"t": ONE}) for phase in writer.phases]
     turned = [Call("*", (slope, Name("t"))) for slope in slopes]
     yield writer.vector("phases", writer.phases, "real t", size="waves")

@@ -126,6 +126,11 @@ inline bool any(mask m) {
     LANES(found |= m.on[i])
     return found;
 }
+// A pack counts as one vector here: what is computed of one for all vectors would count as often as
+// there are.
+constexpr int vectors = 1;
+template <int k> real vector_of(real a) { return a; }
+template <int k> void set_vector(real& a, real b) { a = b; }
 inline double lane(real const& a, int i) { return a.at[i]; }
 inline void set_lane(real& a, int i, double value) { a.at[i] = value; }
 inline real exp2_whole(real k) {

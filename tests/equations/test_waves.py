@@ -53,6 +53,17 @@ def test_waves_stay_those_of_their_phases(steps: int) -> None:
     assert error.max() < 1e-15 + 2e-14 * 3 * steps * step
 
 
+def test_strides_and_single_steps_have_the_same_bits() -> None:
+    """Among points that end at other times, a point takes single steps in place of strides."""
+    ends = np.linspace(20.0, 60.0, 40)
+    together, *alone = (
+        points(FORCED, "rk4", {"omega": OMEGA[3:], "window_end": some}, step=2.0**-4)
+        for some in (ends, *(ends[[i]] for i in range(0, 40, 3)))
+    )
+    found = [float(each["final_y"].item()) for each in alone]
+    assert found == together["final_y"].values.squeeze()[::3].tolist()
+
+
 def waves_in(rate: str, method: str = "rk4") -> int:
     text = FORCED.replace("cos(omega*t) + 2*sin(phase)", rate)
     header = header_of(system_of_text(text), ["final_y"], method)
