@@ -202,6 +202,11 @@ struct mask {
     vec_mask part[SWEEP_PACK];
 
     mask() = default;
+    HD mask(mask const& a) { EACH(part[i] = a.part[i]) }
+    HD mask& operator=(mask const& a) {
+        EACH(part[i] = a.part[i])
+        return *this;
+    }
     HD mask(bool all) { EACH(part[i] = vec_all(all)) }
     HD friend mask operator&(mask a, mask b) {
         EACH(a.part[i] = a.part[i] & b.part[i])

@@ -57,8 +57,8 @@ struct AdaptOrdre2 {
     // Controls the length of the next steps.
     struct Control {
         real h;
-        real quiet;    // consecutive accepted steps that could have been longer
-        real retries;  // of the current step
+        // Consecutive accepted steps that could have been longer or, negative, retries of a step.
+        real quiet;
 
         // The required length of steps, as a fraction of 1/50 of the apparent period.
         struct Demand {
@@ -68,13 +68,12 @@ struct AdaptOrdre2 {
         };
 
         Control() = default;
-        HD explicit Control(real h) : h(h), quiet(0.0), retries(0.0) {}
+        HD explicit Control(real h) : h(h), quiet(0.0) {}
 
         HD static Control choose(mask m, Control const& a, Control const& b) {
             Control c;
             c.h = select(m, a.h, b.h);
             c.quiet = select(m, a.quiet, b.quiet);
-            c.retries = select(m, a.retries, b.retries);
             return c;
         }
 
@@ -88,15 +87,15 @@ struct AdaptOrdre2 {
             real length = demand.scale * tried;
             real bend = abs(change.acceleration) * (length * length);
             mask rests = move == 0.0;
-            mask accepted = (bend < move) | rests | (retries >= 16.0);
+            mask accepted = (bend < move) | rests | (quiet <= -16.0);
             mask smooth = (bend < 0.5625 * move) | rests;  // an error below 0.75
             mask still = accepted & smooth & ~shortened;
-            quiet = select(still, quiet + 1.0, select(accepted & shortened, quiet, 0.0));
-            mask longer = quiet >= 5.0;
+            real waited = greatest(quiet, 0.0);
+            real after = select(still, waited + 1.0, select(shortened, waited, 0.0));
+            mask longer = accepted & (after >= 5.0);
             real next = select(longer, least(h * 1.1, demand.longest), h);
             h = select(accepted, next, tried * (1.0 / 1.3333334));
-            quiet = select(longer, 0.0, quiet);
-            retries = select(accepted, 0.0, retries + 1.0);
+            quiet = select(accepted, select(longer, 0.0, after), least(quiet, 0.0) - 1.0);
             return accepted;
         }
     };

@@ -65,12 +65,18 @@ template <int order> struct EmbeddedControl {
                              square_of_share(difference.v, before.v, after.v));
         square *= demand.per_tolerance * demand.per_tolerance;
         mask accepted = square < 1.0;
+        mask kept = accepted & shortened;
+        // With the longest step and so small an error the factor is above 1: the usual case.
+        if (!any(~((square <= 0.25) & (tried == demand.longest)))) {
+            h = select(kept, h, demand.longest);
+            return accepted;
+        }
         // Outside these bounds the factor is clipped to 0.2 or 5 anyway.
         real bounded = least(greatest(square, 1e-10), 1e10);
         bounded = select(square == square, bounded, 1e10);
         real factor = 0.9 * step_factor<order>(bounded);
         factor = least(greatest(factor, 0.2), 5.0);
-        h = select(accepted & shortened, h, least(tried * factor, demand.longest));
+        h = select(kept, h, least(tried * factor, demand.longest));
         return accepted;
     }
 };

@@ -8,6 +8,7 @@
 //                                   `change` for the scheme's step control if it has one
 //   nodes, fraction(i)              moments of a step at which it looks at the wave, see schemes/scheme.h
 //   choose(mask, a, b)              a state in some lanes, another one in the rest
+//   settle(state)                   sets what `step` ignores, which variable steps do not carry along
 //   position(state)
 //   frequency(p)                    w
 //   Window, window(p), valid(p, window)  from `start` to `end`; whether the point makes sense

@@ -11,6 +11,8 @@
 
 namespace stepping {
 
+constexpr int64 count_every = 64;  // steps from one count of the tries to the next
+
 template <class Motion> struct VariableStep {
     using Control = typename Motion::Scheme::Control;
     using Demand = typename Control::Demand;
@@ -20,8 +22,9 @@ template <class Motion> struct VariableStep {
         typename Motion::State motion;
         Control control;
         typename Motion::Sums sums;
-        real time, tries;
-        real samples;    // in the window, without the one at its start
+        real time;
+        real tries;      // up to the last count
+        real samples;    // in the window, without the one at its start; only for several blocks
         real per_block;  // samples per block; 0 during the counting run
         real block, block_start, power;
         mask in_window, going, valid, few;
@@ -52,7 +55,9 @@ template <class Motion> struct VariableStep {
         return least(p.maximum_step, (two_pi / 50.0) / Motion::frequency(p));
     }
 
-    HD static void begin(State& s, Parameters const& p, Window const& window, mask here) {
+    // `tries` are those since the last count.
+    HD static void begin(State& s, Parameters const& p, Window const& window, mask here,
+                         double tries) {
         real h = least(p.step, longest(p));
         DirectWave<Motion> wave(Motion::frequency(p), 0.0, h);
         auto motion = Motion::start(Motion::law(p), wave, Motion::constants(p, h));
@@ -62,7 +67,7 @@ template <class Motion> struct VariableStep {
         mask at_once = window.start <= 0.0;
         s.in_window = (at_once & here) | (s.in_window & ~here);
         s.time = select(here, 0.0, s.time);
-        s.tries = select(here, 0.0, s.tries);
+        s.tries = select(here, -tries, s.tries);
         s.samples = select(here, 0.0, s.samples);
         s.block = select(here, 0.0, s.block);
         s.block_start = select(here, 0.0, s.block_start);
@@ -77,7 +82,7 @@ template <class Motion> struct VariableStep {
         s.control = Control(p.step);
         s.time = s.tries = s.samples = s.block = s.block_start = s.power = 0.0;
         s.in_window = false;
-        begin(s, p, window, true);
+        begin(s, p, window, true, 0.0);
         s.per_block = select(p.blocks > 1.0, 0.0, 1e300);  // a single block has no end of its own
         s.valid = Motion::valid(p, window);
         s.few = true;
@@ -87,12 +92,16 @@ template <class Motion> struct VariableStep {
 
     HD static bool running(State const& s) { return any(s.going); }
 
+    // `tries` counts this step and those since the last count.
     HD static void advance_once(State& s, Parameters const& p, typename Motion::Law const& law,
-                                Demand const& demand, Window const& window) {
+                                Demand const& demand, Window const& window, double tries) {
         real end = select(s.in_window, window.end, window.start);
-        real h = s.control.h;
-        mask lands = s.time + h * (1.0 + 1e-9) >= end;
-        h = select(lands, end - s.time, h);
+        real h = s.control.h, then = s.time + h;
+        mask lands = s.going & (s.time + h * (1.0 + 1e-9) >= end);
+        if (any(lands)) {  // rare; without it, the step does not wait for the comparison
+            h = select(lands, end - s.time, h);
+            then = select(lands, end, s.time + h);
+        }
 
         typename Motion::State after = s.motion;
         Control control = s.control;
@@ -100,10 +109,6 @@ template <class Motion> struct VariableStep {
         auto constants = Motion::constants(p, h);
         auto done = Motion::step(after, law, wave, constants);
         mask fits = control.accepts(s.motion.scheme, after.scheme, done.change, h, lands, demand);
-        s.tries = select(s.going, s.tries + 1.0, s.tries);
-        s.few = s.few & (s.tries <= p.maximum_steps);
-        s.going = s.going & s.few;
-
         mask taken = s.going & fits;
         if (any(~taken)) {  // rare; without it, whole states can be copied
             s.control = Control::choose(s.going, control, s.control);
@@ -113,15 +118,15 @@ template <class Motion> struct VariableStep {
             s.motion = after;
         }
         Motion::add(s.sums, done, Part{h}, Here{taken});
-        s.time = select(taken, select(lands, end, s.time + h), s.time);
-        s.samples = select(taken & s.in_window, s.samples + 1.0, s.samples);
+        s.time = select(taken, then, s.time);
         mask arrives = taken & lands;
         if (any(arrives | (p.blocks > 1.0))) mind_blocks(s, p, taken & s.in_window, arrives);
-        land(s, p, window, arrives);
+        land(s, p, window, arrives, tries);
     }
 
     // Adds the mean of a block at its last sample. The next block begins at the next sample.
     HD static void mind_blocks(State& s, Parameters const& p, mask here, mask arrives) {
+        s.samples = select(here, s.samples + 1.0, s.samples);
         real& sum = Motion::of_block(s.sums);
         real within = s.samples - s.block * s.per_block;
         mask single = s.per_block >= 1e299;
@@ -136,8 +141,12 @@ template <class Motion> struct VariableStep {
     }
 
     // Handles arrival at the start and at the end of the window.
-    HD static void land(State& s, Parameters const& p, Window const& window, mask arrives) {
+    HD static void land(State& s, Parameters const& p, Window const& window, mask arrives,
+                        double tries) {
         if (!any(arrives)) return;
+        mask late = arrives & (s.tries + tries > p.maximum_steps);
+        s.few = s.few & ~late;
+        s.going = s.going & ~late;
         mask enters = arrives & ~s.in_window;
         mask leaves = arrives & s.in_window;
         s.sums = Motion::choose_sums(enters, Motion::at_window(s.sums, s.motion), s.sums);
@@ -149,7 +158,7 @@ template <class Motion> struct VariableStep {
         real per_block = floor((s.samples + 1.0) / p.blocks);
         s.valid = s.valid & ~(counted & (per_block < 2.0));
         s.per_block = select(counted, per_block, s.per_block);
-        begin(s, p, window, counted);
+        begin(s, p, window, counted, tries);
         s.going = s.going | (counted & s.valid);
     }
 
@@ -159,7 +168,15 @@ template <class Motion> struct VariableStep {
         Window window = Motion::window(p);
         int64 used = 0;
         State now = s;
-        for (; used < budget && running(now); ++used) advance_once(now, p, law, demand, window);
+        while (used < budget && running(now)) {
+            int64 since = used, stop = budget - used < count_every ? budget : used + count_every;
+            for (; used < stop && running(now); ++used)
+                advance_once(now, p, law, demand, window, (double)(used - since + 1));
+            now.tries += (double)(used - since);
+            now.few = now.few & ((now.tries <= p.maximum_steps) | ~now.going);
+            now.going = now.going & now.few;
+        }
+        Motion::settle(now.motion);
         s = now;
         return used;
     }

@@ -232,6 +232,27 @@ def test_windows_of_a_few_steps_in_blocks(method: str, tolerance: float) -> None
             assert_alike(ours, i, each, 1e-12 if math.isinf(tolerance) else 1e-9)
 
 
+def test_a_step_that_would_never_do_is_taken_after_sixteen_retries() -> None:
+    """Of adapt_ordre2, with a tolerance that asks for steps a thousand times shorter."""
+    short = random_short(6, seed=21)
+    short["t0"] = np.zeros(6)
+    short["t1"] = np.full(6, 0.25)
+    stiffness = 2e3 * short["m"]
+    chosen = {
+        "step": 1e-3,
+        "maximum_step": 1e-3,
+        "tolerance": 1e-3,
+        "tangential_stiffness": stiffness,
+        "tangential_damping": dampings(short, stiffness, 3),
+        "blocks": 1.0,
+    }
+    asked = named(short) | controls("adapt_ordre2", **chosen)
+    ours = compute(asked, method="adapt_ordre2", target=QUICK)
+    for i in range(6):
+        theirs = in_plain_python("adapt_ordre2", short, i, chosen)
+        assert_alike(ours, i, theirs, 1e-9)
+
+
 @pytest.mark.parametrize(
     ("method", "tolerance", "to"), [("euler", math.inf, 1e-12), ("rk32", 1e-4, 1e-7)]
 )
@@ -509,11 +530,15 @@ def test_too_many_steps_are_not_converged(method: str, tolerance: float) -> None
     assert found["status"][0] == Status.ok
 
 
+@pytest.mark.parametrize("blocks", [1.0, 2.0])
 @pytest.mark.parametrize("method", PENALISED)
-def test_exactly_the_allowed_number_of_steps_is_accepted(method: str) -> None:
-    """A hundred steps for a plane at rest: fifty before the window and fifty in it."""
+def test_exactly_the_allowed_number_of_steps_is_accepted(method: str, blocks: float) -> None:
+    """A hundred steps for a plane at rest: fifty before the window and fifty in it.
+
+    Two blocks with step-size control take them twice, and each run may have a hundred.
+    """
     window = {"base_acceleration": 0.0, "window_start": 0.05, "window_end": 0.1}
-    asked = controls(method, step=1e-3, maximum_step=1e-3, tangential_stiffness=1e3)
+    asked = controls(method, step=1e-3, maximum_step=1e-3, tangential_stiffness=1e3, blocks=blocks)
     if method in CONTROLLED:
         asked |= {"tolerance": np.array([[1e-4], [math.inf]]).repeat(2, 1).ravel()}
     asked |= {"maximum_steps": np.tile([99.0, 100.0], 2)}

@@ -145,9 +145,17 @@ template <class AnyScheme> struct Motion : Shaken {
         return Step<decltype(change)>{interval, slipped, sample, change};
     }
 
+    // Sets what a step ignores, so that it is not carried from step to step.
+    HD static void settle(State& s) {
+        if constexpr (Scheme::ends_with_evaluation) s.memory.velocity = s.scheme.v;
+        if constexpr (variant::no_shaking) s.rate = abs(s.scheme.v);
+    }
+
     // The penalty spring holds the mass for a while at each reversal. The mass is at rest only if the
     // friction limit could hold it as well.
     template <class Wave> HD static mask rests(State const& s, Law const& law, Wave const& wave) {
+        if constexpr (nodes <= 3)  // where the branch is worth it: steps of few evaluations
+            if (!any(s.memory.stuck)) return false;
         real limit = law.shaking.limit;
         if constexpr (!variant::no_shaking)
             limit = limit_at(law.shaking, wave.template sine<nodes - 1>(),

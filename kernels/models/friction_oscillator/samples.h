@@ -84,7 +84,7 @@ HD void add(Sums& s, Interval const& interval, mask counts, Sample const& sample
     }
     if constexpr (wanted::stick_fraction || wanted::regime || wanted::slip_phases)
         s.rested = here.choose(sample.rests, s.rested);
-    s.was_stuck = here.choose(sample.stuck, s.was_stuck);
+    if constexpr (wanted::peak_slip_speed) s.was_stuck = here.choose(sample.stuck, s.was_stuck);
 }
 
 HD Outputs outputs_of(stepping::Results<Sums> const& r, Parameters const& p) {
