@@ -85,7 +85,7 @@ no-cupy:
 # others go without it.
 # Where there is no such CuPy (macOS), they are skipped.
 $(VENV)/cupy.apart: $(VENV)/dev.installed
-	$(call install,--upgrade --no-deps --target $(VENV)/cupy 'cupy-cuda13x>=14.0' cuda-pathfinder) || true
+	@$(call install,--upgrade --no-deps --target $(VENV)/cupy 'cupy-cuda13x>=14.0' cuda-pathfinder) || true
 	@touch $@
 
 clean: ## remove the environment, caches and build products; results stay
@@ -104,5 +104,5 @@ $(VENV)/%.installed: pyproject.toml
 	    echo "$(PYTHON) is missing or older than 3.11: name a newer one, as in 'make PYTHON=python3.12'"; exit 1; }
 	@echo "Installing into $(VENV) (the first time takes a minute or two)"
 	@$(PYTHON) -m venv $(VENV)
-	$(call install,--editable '.$(EXTRAS)')
+	@$(call install,--editable '.$(EXTRAS)')
 	@touch $@

@@ -136,7 +136,7 @@ def reaching(url: str) -> Generator[None]:
         raise StoreError(
             f"{url!r}: {error}; the documentation of fsspec lists the URLs that can be used"
         ) from error
-    except NotImplementedError as error:  # for example http
+    except NotImplementedError as error:  # what fsspec raises where it cannot write, as at http
         raise StoreError(
             f"{url!r} can be read but not written: fsspec cannot write to this kind of URL; "
             "name another store with -o"
