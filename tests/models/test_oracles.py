@@ -148,6 +148,7 @@ def test_scan_agrees_with_exact() -> None:
             assert found[name][i] == pytest.approx(truth[name], rel=SCAN, abs=0)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("beyond", [-1e-2, -1e-6, 1e-6, 1e-2])
 def test_margin_is_the_force_that_onset_lacks_or_exceeds(beyond: float) -> None:
     """At a0 = μg(1 + d) the greatest required force and the bound differ by d/(1 + d) of m a0."""
@@ -158,6 +159,7 @@ def test_margin_is_the_force_that_onset_lacks_or_exceeds(beyond: float) -> None:
     assert found["margin_decision"][0] == pytest.approx(abs(beyond), rel=2e-2)
 
 
+@pytest.mark.broad
 def test_margin_is_the_distance_of_an_onset_from_the_edge() -> None:
     """A window that opens 1e-5 cycles before or after the onset at asin η, and one far from it."""
     onset = 4 + math.asin(1 / 1.5) / (2 * math.pi)

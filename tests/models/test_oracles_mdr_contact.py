@@ -37,8 +37,10 @@ def test_in_phase(beta: float, delta: float, exponent: float) -> None:
 
         def loss(s: mpmath.mpf) -> mpmath.mpf:
             high, low = (1 - b) - b * s, -s if s < 1 else b * s - (1 + b)
-            upward = mpmath.quad(lambda e: b * (s + (e + b * s) / (1 - b)), [low, high])
-            downward = mpmath.quad(lambda e: b * (s + (e - b * s) / (1 + b)), [low, high])
+            # Linear, so that Gauss' rule of few points is exact.
+            rule = {"method": "gauss-legendre", "maxdegree": 1}
+            upward = mpmath.quad(lambda e: b * (s + (e + b * s) / (1 - b)), [low, high], **rule)
+            downward = mpmath.quad(lambda e: b * (s + (e - b * s) / (1 + b)), [low, high], **rule)
             return upward + downward
 
         deepest = min(1 / b, 1 / d)
@@ -49,7 +51,7 @@ def test_in_phase(beta: float, delta: float, exponent: float) -> None:
 
 
 def test_error_is_honest() -> None:
-    points = dimensionless_points(200, seed=17, largest_beta=1e4)
+    points = dimensionless_points(100, seed=17, largest_beta=1e4)
     rough, fine = oracle_energy(points, 1e-8), oracle_energy(points)
     assert np.all(np.abs(rough.value - fine.value) <= rough.error + fine.error)
     assert np.median(rough.error / rough.value) < 2e-7

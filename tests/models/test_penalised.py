@@ -160,9 +160,9 @@ def assert_alike(
 def test_constant_steps_agree_with_plain_python(method: str, blocks: int) -> None:
     short = random_short(8, seed=3 + blocks)
     rng = np.random.default_rng(1)
-    stiffness = rng.uniform(1e5, 5e5, 8) * short["m"]
+    stiffness = rng.uniform(1e4, 5e4, 8) * short["m"]
     chosen = {
-        "step": rng.uniform(1e-4, 3e-4, 8),
+        "step": rng.uniform(3e-4, 9e-4, 8),
         "tangential_stiffness": stiffness,
         "tangential_damping": dampings(short, stiffness, blocks),
         "blocks": float(blocks),
@@ -236,7 +236,7 @@ def test_a_step_that_would_never_do_is_taken_after_sixteen_retries() -> None:
     """Of adapt_ordre2, with a tolerance that asks for steps a thousand times shorter."""
     short = random_short(6, seed=21)
     short["t0"] = np.zeros(6)
-    short["t1"] = np.full(6, 0.25)
+    short["t1"] = np.full(6, 0.1)
     stiffness = 2e3 * short["m"]
     chosen = {
         "step": 1e-3,
@@ -247,14 +247,15 @@ def test_a_step_that_would_never_do_is_taken_after_sixteen_retries() -> None:
         "blocks": 1.0,
     }
     asked = named(short) | controls("adapt_ordre2", **chosen)
-    ours = compute(asked, method="adapt_ordre2", target=QUICK)
+    ours = compute(asked, method="adapt_ordre2")
     for i in range(6):
         theirs = in_plain_python("adapt_ordre2", short, i, chosen)
         assert_alike(ours, i, theirs, 1e-9)
 
 
 @pytest.mark.parametrize(
-    ("method", "tolerance", "to"), [("euler", math.inf, 1e-12), ("rk32", 1e-4, 1e-7)]
+    ("method", "tolerance", "to"),
+    [("euler", math.inf, 1e-12), pytest.param("rk32", 1e-4, 1e-7, marks=pytest.mark.broad)],
 )
 def test_windows_in_cycles_agree_with_plain_python(
     method: str, tolerance: float, to: float
@@ -290,7 +291,7 @@ def test_windows_in_cycles_agree_with_plain_python(
 # Against the exact motion.
 
 
-@pytest.mark.parametrize("steps", [2e4, 8e4])
+@pytest.mark.parametrize("steps", [2e4, pytest.param(8e4, marks=pytest.mark.broad)])
 @pytest.mark.parametrize("method", EVERY)
 def test_regimes_are_the_exact_ones(method: str, steps: float) -> None:
     """On the reference cases; stick_fraction within 0.02, twice the error seen at these steps."""
@@ -447,7 +448,9 @@ def test_traces_show_the_plane_correctly_at_late_times() -> None:
     np.testing.assert_allclose(seen["normal_force"], load, rtol=1e-15)
 
 
-@pytest.mark.parametrize("method", ["euler", "devogelaere", "moreau"])
+@pytest.mark.parametrize(
+    "method", ["euler", pytest.param("devogelaere", marks=pytest.mark.broad), "moreau"]
+)
 def test_overflow_of_the_distance_is_diverged(method: str) -> None:
     """Displacements of 5e282 m and 5e322 m in eight periods, at finite power."""
     omega = np.array([1e-140, 1e-160])
@@ -467,7 +470,7 @@ def test_a_step_beyond_the_stability_limit_is_diverged(method: str) -> None:
     accepted; the tolerance is then 1e-3.
     """
     rng = np.random.default_rng(5)
-    n = 40
+    n = 12
     mass, stiffness = rng.uniform(0.5, 2, n), 10 ** rng.uniform(4, 7, n)
     damping = 2 * np.sqrt(mass * stiffness) * rng.uniform(0, 1.5, n)
     spring = stiffness * 10 ** rng.uniform(-3, 0, n) * (np.arange(n) % 4 > 1)
@@ -547,7 +550,8 @@ def test_exactly_the_allowed_number_of_steps_is_accepted(method: str, blocks: fl
 
 
 @pytest.mark.parametrize(
-    ("method", "tolerance"), [("adapt_ordre2", 10.0), ("rk54", 0.1), ("rk32", 0.1)]
+    ("method", "tolerance"),
+    [("adapt_ordre2", 10.0), pytest.param("rk54", 0.1, marks=pytest.mark.broad), ("rk32", 0.1)],
 )
 def test_controlled_steps_are_at_most_a_fiftieth_of_the_period(
     method: str, tolerance: float
