@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from sweep.config.quantities import as_written, number, refuse_outside
 from sweep.spec import Parameter
 from sweep.wording import nearest, shown
 from sweep.work import Values
+
+CONSTANT = re.compile(r"# (\w+) = (\S+)")  # as `sweep export` writes it
 
 
 def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Values:
@@ -59,6 +63,57 @@ class CsvFile:
             return in_range(cells, parameter)
         except UnreadableError as error:
             raise UnreadableError(f"{place}, {error}") from None
+
+    def constants(self) -> dict[str, float]:
+        """Numbers in comments, or in those of NAME.csv.txt beside it, as `sweep export` writes."""
+        beside = self.path.with_name(f"{self.path.name}.txt")
+        described = beside.read_text("utf-8").splitlines() if beside.is_file() else []
+        constants: dict[str, float] = {}
+        for match in filter(None, map(CONSTANT.match, (*self.comments, *described))):
+            number = plain_number(match[2])
+            if number is not None:
+                constants.setdefault(match[1], number)
+        return constants
+
+    def refuse_ragged(self) -> None:
+        """UnreadableError if two columns have the same name or a row lacks cells."""
+        place = repr(str(self.path))
+        twice = [name for k, name in enumerate(self.header) if name in self.header[:k]]
+        if twice:
+            raise UnreadableError(f"{place}: two columns are called {twice[0]!r}: rename one")
+        for line, row in self.rows:
+            if len(row) != len(self.header):
+                raise UnreadableError(
+                    f"{place}, line {line}: {len(row)} cells, but the header has "
+                    f"{len(self.header)}: give each row all cells, empty ones too"
+                )
+
+    def numbers(self, name: str, words: Mapping[str, float]) -> Values:
+        """A column of plain numbers or `words`, NaN in empty cells, of a file that is not ragged.
+
+        UnreadableError with the line of a cell that is neither.
+        """
+        index = self.header.index(name)
+        values: list[float] = []
+        for line, row in self.rows:
+            value = words.get(row[index].strip(), plain_number(row[index]))
+            if value is None:
+                comma = plain_number(row[index].replace(",", ".")) is not None
+                hint = "; write decimals with a point: 0.5" if comma else ""
+                raise UnreadableError(
+                    f"{str(self.path)!r}, line {line}: {name} = {shown(row[index])} is not a "
+                    f"number{hint}"
+                )
+            values.append(value)
+        return np.array(values, dtype=np.float64)
+
+
+def plain_number(text: str) -> float | None:
+    """The number that a text is, NaN if it is blank; None for any other text."""
+    try:
+        return float(text) if text.strip() else math.nan
+    except ValueError:
+        return None
 
 
 def read_csv(path: Path, separators: str = ",") -> CsvFile:

@@ -30,11 +30,10 @@ from sweep.analysis.master_curve import (
     read_csv,
     write,
 )
-from sweep.analysis.master_curve.aaa import adaptive
 from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
+from sweep.analysis.master_curve.fit import adaptive
 from sweep.analysis.master_curve.points import merged
-from sweep.analysis.master_curve.quotients import least_squares, minimax
-from sweep.analysis.master_curve.rational import Target
+from sweep.analysis.master_curve.rational import Target, least_squares, minimax
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.theory.mdr_contact import constant_load_energy

@@ -16,9 +16,8 @@ from sweep.analysis.master_curve.curve import (
     distance,
 )
 from sweep.analysis.master_curve.fit import fit
-from sweep.analysis.master_curve.points import UNITS, Points
+from sweep.analysis.master_curve.points import UNITS, Points, Reading, from_dataset, load, read_csv
 from sweep.analysis.master_curve.rational import Barycentric, Degrees, Quotient
-from sweep.analysis.master_curve.read import Reading, from_dataset, load, read_csv
 from sweep.analysis.master_curve.write import as_json, python_text, write
 
 __all__ = [

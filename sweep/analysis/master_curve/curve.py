@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.analysis.master_curve.least_squares import Values
-from sweep.analysis.master_curve.points import PERIODS, Points, difference
-from sweep.analysis.master_curve.rational import Barycentric, Degrees, Rational
+from sweep.analysis.master_curve.points import KNOWN, PERIODS, Points, difference
+from sweep.analysis.master_curve.rational import Barycentric, Degrees, Ends, Rational
 from sweep.errors import SweepError
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 from sweep.wording import nearest
+from sweep.work import Values
 
 CORE_APPEARS = 1.0  # ξ at which, under constant load, part of the contact begins to stick
 METHODS = ("least_squares", "minimax", "aaa")
@@ -94,8 +95,8 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Piece:
-    """xᵖ R(t) for x from `low` to `high`.
+class Stretch:
+    """A range of x that one function fits, xᵖ R(t) with R of these degrees.
 
     t is x itself or √(1 − 1/x), in which the curve of any profile is smooth above x = 1: for a
     sphere it is the radius of the stick core under constant load over the contact radius.
@@ -104,15 +105,26 @@ class Piece:
     low: float
     high: float
     power: int
+    degrees: Degrees  # chosen; those of the function may be others
+    has_core: bool  # t is √(1 − 1/x)
+
+    def argument(self, x: Values) -> Values:
+        """t at x."""
+        return np.sqrt(np.maximum(x - CORE_APPEARS, 0.0) / x) if self.has_core else x
+
+
+@dataclass(frozen=True)
+class Piece(Stretch):
+    """A stretch with its function."""
+
     rational: Rational
-    has_core: bool = False  # t is √(1 − 1/x)
-    method: str = ""  # by which it was fitted
-    scattered: bool = False  # the points scatter about it by more than AAA tolerates
-    met: bool = False  # the points lie on it but for rounding
+    method: str  # by which it was fitted
+    scattered: bool  # the points scatter about it by more than AAA tolerates
+    met: bool  # the points lie on it but for rounding
 
     def __call__(self, x: ArrayLike) -> Values:
         x = np.asarray(x, dtype=np.float64)
-        value = self.rational(argument(x, self.has_core))
+        value = self.rational(self.argument(x))
         return value * x if self.power == 1 else value / x if self.power == -1 else value
 
 
@@ -126,6 +138,15 @@ class Distance:
     n_points: int
 
 
+def distance(values: Values, expected: Values, x: Values) -> Distance:
+    """Relative difference of `values`; all of shape (n_points,), `expected` nonzero everywhere."""
+    off = np.abs(values / expected - 1)
+    worst = int(np.argmax(off))
+    return Distance(
+        float(off[worst]), float(np.sqrt(np.mean(off * off))), float(x[worst]), int(x.size)
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class MasterCurve:
     """A curve through the energies over one variable; NaN outside its range."""
@@ -133,22 +154,39 @@ class MasterCurve:
     variable: Variable
     choices: Choices
     pieces: tuple[Piece, ...]
-    x: Values  # of the points in the range
-    energy: Values
-    source: str
-    constants: Mapping[str, tuple[float, float]]  # smallest and largest value of each known column
-    error: Distance  # of the curve from the points
-    theory: Curve | None = None  # closed form for vanishing normal amplitude
-    from_theory: Distance | None = None  # of the curve, where theory is not 0
-    points_from_theory: Distance | None = None
-    left_out: int = 0
+    points: Points  # in the range
     notes: tuple[str, ...] = ()  # warnings to read before the curve is used
-    branches: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict[str, NDArray[np.bool_]])
-    # the points of each value of what varies: "δ = 0.01"
+
+    def __call__(self, x: ArrayLike) -> Values:
+        """The pieces at x, the upper one where two meet."""
+        x = np.asarray(x, dtype=np.float64)
+        values = np.full(x.shape, np.nan)
+        for piece in self.pieces:
+            inside = (x >= piece.low) & (x <= piece.high)
+            values[inside] = piece(x[inside])
+        return values
 
     @property
     def limits(self) -> tuple[float, float]:
         return self.pieces[0].low, self.pieces[-1].high
+
+    @property
+    def x(self) -> Values:
+        """The variable at the points."""
+        return self.variable.collapse(self.points)[0]
+
+    @property
+    def energy(self) -> Values:
+        """The ordinate at the points."""
+        return self.variable.collapse(self.points)[1]
+
+    @property
+    def source(self) -> str:
+        return self.points.source
+
+    @property
+    def left_out(self) -> int:
+        return self.points.left_out
 
     @property
     def method(self) -> str:
@@ -160,70 +198,73 @@ class MasterCurve:
         """Number of free coefficients of all pieces; the places where they meet do not count."""
         return sum(piece.rational.n_coefficients for piece in self.pieces)
 
-    def __call__(self, x: ArrayLike) -> Values:
-        return evaluated(self.pieces, np.asarray(x, dtype=np.float64))
+    @property
+    def constants(self) -> dict[str, tuple[float, float]]:
+        """Smallest and largest value of each known column."""
+        columns = {name: getattr(self.points, name) for name in KNOWN}
+        return {
+            name: (float(column.min()), float(column.max()))
+            for name, column in columns.items()
+            if not np.isnan(column).any()
+        }
+
+    @property
+    def branches(self) -> dict[str, NDArray[np.bool_]]:
+        """The points of each value of δ or φ, by "δ = 0.01"; none unless one of the two varies."""
+        known = {"δ": self.points.delta, "φ": self.points.phase}
+        varied = {symbol: np.unique(each) for symbol, each in known.items() if np.ptp(each) > 0}
+        if len(varied) != 1:
+            return {}
+        ((symbol, values),) = varied.items()
+        return {f"{symbol} = {value:.4g}": known[symbol] == value for value in values}
+
+    @cached_property
+    def error(self) -> Distance:
+        """Distance of the curve from the points."""
+        return distance(self(self.x), self.energy, self.x)
+
+    @property
+    def theory(self) -> Curve | None:
+        """Closed form for vanishing normal amplitude, where it is known."""
+        exponent, phase = float(self.points.profile_exponent[0]), float(self.points.phase[0])
+        if self.variable.name == "xi":
+            return lambda x: 3 * exponent / 16 * constant_load_energy(x, exponent)
+        return None if math.isnan(phase) else lambda x: universal_surface(x, phase)
+
+    @cached_property
+    def from_theory(self) -> Distance | None:
+        """Distance of the curve from theory, over the whole range or from the first point on."""
+        least, high = self.limits[0] or float(self.x.min()), self.limits[1]
+        even, logarithmic = (
+            space(least, high, N_COMPARED) for space in (np.linspace, np.geomspace)
+        )
+        grid = np.clip(np.unique(np.concatenate([even, logarithmic])), least, high)
+        return self._from_theory(self(grid), grid)
+
+    @cached_property
+    def points_from_theory(self) -> Distance | None:
+        """Distance of the points from theory."""
+        return self._from_theory(self.energy, self.x)
+
+    def _from_theory(self, values: Values, x: Values) -> Distance | None:
+        """Distance where the closed form has an energy: in phase it has none from β = 1 on."""
+        if self.theory is None:
+            return None
+        expected = self.theory(x)
+        there = expected > 0
+        return distance(values[there], expected[there], x[there]) if there.any() else None
 
 
-def argument(x: Values, has_core: bool) -> Values:
-    """t of a piece at x."""
-    return np.sqrt(np.maximum(x - CORE_APPEARS, 0.0) / x) if has_core else x
-
-
-def evaluated(pieces: Sequence[Piece], x: Values) -> Values:
-    """The pieces at x, the upper one where two meet; NaN outside."""
-    values = np.full(x.shape, np.nan)
-    for piece in pieces:
-        inside = (x >= piece.low) & (x <= piece.high)
-        values[inside] = piece(x[inside])
-    return values
-
-
-def distance(values: Values, expected: Values, x: Values) -> Distance:
-    """Relative difference of `values`; all of shape (n_points,), `expected` nonzero everywhere."""
-    off = np.abs(values / expected - 1)
-    worst = int(np.argmax(off))
-    return Distance(
-        float(off[worst]), float(np.sqrt(np.mean(off * off))), float(x[worst]), int(x.size)
-    )
-
-
-def closed_form(variable: str, points: Points) -> Curve | None:
-    """The curve for vanishing normal amplitude, where it is known; of points of one profile."""
-    exponent, phase = float(points.profile_exponent[0]), float(points.phase[0])
-    if variable == "xi":
-        return lambda x: 3 * exponent / 16 * constant_load_energy(x, exponent)
-    return None if math.isnan(phase) else lambda x: universal_surface(x, phase)
-
-
-def from_theory(theory: Curve, values: Values, x: Values) -> Distance | None:
-    """Distance where the closed form has an energy: in phase it has none from β = 1 on."""
-    expected = theory(x)
-    there = expected > 0
-    return distance(values[there], expected[there], x[there]) if there.any() else None
-
-
-def curve_from_theory(pieces: Sequence[Piece], theory: Curve, lowest: float) -> Distance | None:
-    """Distance over the whole range, from x = `lowest` if it begins at 0."""
-    least, high = pieces[0].low or lowest, pieces[-1].high
-    even, logarithmic = (space(least, high, N_COMPARED) for space in (np.linspace, np.geomspace))
-    grid = np.clip(np.unique(np.concatenate([even, logarithmic])), least, high)
-    return from_theory(theory, evaluated(pieces, grid), grid)
-
-
-def notes_on(
-    curve: MasterCurve, points: Points, planned: Sequence[Degrees], allowed: float
-) -> list[str]:
-    """Warnings about a curve; `points` are those in its range.
-
-    `planned` are the degrees chosen for each piece, `allowed` is the rms error that scatter of the
-    points explains.
-    """
-    name, x, error = curve.variable.name, curve.x, curve.error
+def notes_on(curve: MasterCurve) -> list[str]:
+    """Warnings about a curve."""
+    name, x, points, error = curve.variable.name, curve.x, curve.points, curve.error
+    absolute = curve.choices.weights == "absolute"
+    allowed = math.inf if absolute else _scatter_error(x, curve.energy)
     notes = _extrapolation(name, curve.choices.limits, x)
-    for degrees, piece in zip(planned, curve.pieces, strict=True):
-        notes += _lowered(name, curve.choices, degrees, piece, explained=error.rms <= allowed)
+    for piece in curve.pieces:
+        notes += _lowered(name, curve.choices, piece, explained=error.rms <= allowed)
     if error.rms > max(allowed, MAX_RMS):
-        notes.append(_mismatch(points, name, curve.limits, error.rms))
+        notes.append(_mismatch(curve))
     largest = float(points.delta.max(initial=0.0))
     if largest > SMALL_DELTA:
         notes.append(
@@ -241,7 +282,7 @@ def notes_on(
     return notes
 
 
-def _extrapolation(variable: str, limits: tuple[float, float] | None, x: Values) -> list[str]:
+def _extrapolation(variable: str, limits: Ends | None, x: Values) -> list[str]:
     """A note if the chosen range goes beyond the points."""
     if limits is None:
         return []
@@ -257,17 +298,14 @@ def _extrapolation(variable: str, limits: tuple[float, float] | None, x: Values)
     ]
 
 
-def _lowered(
-    variable: str, choices: Choices, degrees: Degrees, piece: Piece, *, explained: bool
-) -> list[str]:
+def _lowered(variable: str, choices: Choices, piece: Piece, *, explained: bool) -> list[str]:
     """A note on a piece fitted by another method or with other degrees than chosen.
 
     One of lower degrees than the default ones needs no note where it meets its points.
     """
     if isinstance(piece.rational, Barycentric):
         return []
-    where = f"{variable} from {piece.low:.4g} to {piece.high:.4g}"
-    used = piece.rational.degrees
+    used, where = piece.rational.degrees, f"{variable} from {piece.low:.4g} to {piece.high:.4g}"
     if choices.method == "aaa":
         why = (
             "the points scatter by more than the tolerance, and aaa goes through points"
@@ -275,15 +313,15 @@ def _lowered(
             else "the points are too far apart for aaa: half of them do not predict the others"
         )
         return [f"{where}: {why}: fitted by least_squares of degrees {used}"]
-    if used == degrees or (piece.met and not choices.degrees):
+    if used == piece.degrees or (piece.met and not choices.degrees):
         return []
-    why = f"the points do not determine a curve of degrees {degrees}"
+    why = f"the points do not determine a curve of degrees {piece.degrees}"
     if not explained:
-        why = f"a curve of degrees {degrees} has a pole or wavers between the points"
+        why = f"a curve of degrees {piece.degrees} has a pole or wavers between the points"
     return [f"{where}: {why}: fitted with degrees {used}"]
 
 
-def scatter_error(x: Values, energy: Values) -> float:
+def _scatter_error(x: Values, energy: Values) -> float:
     """Relative error of a curve that the scatter of its points explains.
 
     The scatter is what neighbours differ by, less a straight line on logarithmic scales; its median
@@ -295,12 +333,15 @@ def scatter_error(x: Values, energy: Values) -> float:
     return SIGNIFICANT * float(np.median(bends)) / math.sqrt(6) / MEDIAN_SIZE
 
 
-def _mismatch(points: Points, variable: str, ends: tuple[float, float], rms: float) -> str:
+def _mismatch(curve: MasterCurve) -> str:
     """A note on a curve that is farther from its points than they scatter."""
-    what = f"the curve misses the points by {100 * rms:.2g} % rms, more than they scatter"
-    (low, high), (below, above) = ends, STEEP_RANGE
-    phases = np.abs(difference(points.phase, 0.0, PERIODS["phase"]))
-    if variable == "beta" and low < below and above < high and np.all(phases <= IN_PHASE):
+    what = (
+        f"the curve misses the points by {100 * curve.error.rms:.2g} % rms, more than they scatter"
+    )
+    (low, high), (below, above) = curve.limits, STEEP_RANGE
+    phases = np.abs(difference(curve.points.phase, 0.0, PERIODS["phase"]))
+    steep = curve.variable.name == "beta" and low < below and above < high
+    if steep and np.all(phases <= IN_PHASE):
         return (
             f"{what}; nearly in phase, slip ends at beta = 1, too steeply for one quotient: fit "
             f"both sides, --range {low:g} {below:g} and --range {above:g} {high:g}"

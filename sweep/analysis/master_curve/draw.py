@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sweep.analysis.figures import new_figure
 from sweep.analysis.master_curve.curve import MasterCurve
-from sweep.analysis.master_curve.least_squares import Values
 from sweep.analysis.master_curve.points import Points
 from sweep.analysis.scales import evenly
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
+from sweep.work import Values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,9 +95,7 @@ def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | Non
 
     `others` are labelled formulas by variable ("beta", "xi"), which are drawn too.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.2 * len(curves), 6.0), dpi=DPI, layout="constrained")
+    figure = new_figure(5.2 * len(curves), 6.0, DPI)
     grid = figure.add_gridspec(2, len(curves), height_ratios=[3, 2])
     for i, curve in enumerate(curves):
         upper = figure.add_subplot(grid[0, i])
@@ -155,9 +154,7 @@ def _off(found: Values, right: Values) -> Values:
 
 
 def _panels() -> tuple[Figure, tuple[Axes, Axes]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.4, 4.4), dpi=DPI, layout="constrained")
+    figure = new_figure(10.4, 4.4, DPI)
     return figure, (figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2))
 
 

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from sweep.analysis.master_curve.aaa import Ends, adaptive, is_near
 from sweep.analysis.master_curve.curve import (
     CORE_APPEARS,
     VARIABLES,
     Choices,
     MasterCurve,
     Piece,
+    Stretch,
     Variable,
-    argument,
-    closed_form,
-    curve_from_theory,
-    distance,
-    evaluated,
-    from_theory,
     notes_on,
-    scatter_error,
 )
-from sweep.analysis.master_curve.least_squares import Values, triangle
+from sweep.analysis.master_curve.least_squares import smallest_direction, triangle
 from sweep.analysis.master_curve.points import Points, positive, refuse_exponent
-from sweep.analysis.master_curve.quotients import least_squares, minimax
-from sweep.analysis.master_curve.rational import Degrees, Quotient, Rational, Target, met
+from sweep.analysis.master_curve.rational import (
+    Barycentric,
+    Degrees,
+    Ends,
+    Quotient,
+    Rational,
+    Target,
+    least_squares,
+    met,
+    minimax,
+)
 from sweep.errors import SweepError
 from sweep.wording import nearest
+from sweep.work import Values
 
+NO_SCATTER = 1e-4  # rms scatter over the largest value, up to which AAA is used
+MAX_TERMS = 30  # of AAA
 MAX_ERROR = 2.0  # largest standard error of a curve, over that of the points
 MAX_SCATTER_RATIO = 1.5  # scatter about a curve over that about one of higher degrees
 MAX_RAISE = 3  # of both degrees, where AAA does not give a curve
@@ -76,57 +81,13 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
             f"{points.source!r} has no points with {variable} from {low:g} to {high:g}: choose a "
             f"--range from {energies.t.min():.4g} to {energies.t.max():.4g}{points.left_out_text()}"
         )
-    energies, used = energies.where(inside), points.where(inside)
-    x, energy = energies.t, energies.g
-    _refuse_extremes(points.source, kind, x, energy)
+    energies, points = energies.where(inside), points.where(inside)
+    _refuse_extremes(points.source, kind, energies)
     pieces: list[Piece] = []
-    plans = _plans(kind, choices, low, high, exponent)
-    for plan in plans:
+    for plan in _plans(kind, choices, low, high, exponent):
         pieces.append(_piece(plan, kind.name, choices, energies, pieces))
-    theory, values = closed_form(variable, used), evaluated(pieces, x)
-    curve = MasterCurve(
-        variable=kind,
-        choices=choices,
-        pieces=tuple(pieces),
-        x=x,
-        energy=energy,
-        source=points.source,
-        constants=_constants(used),
-        error=distance(values, energy, x),
-        theory=theory,
-        from_theory=theory and curve_from_theory(pieces, theory, float(x.min())),
-        points_from_theory=theory and from_theory(theory, energy, x),
-        left_out=points.left_out,
-        branches=used.branches,
-    )
-    allowed = math.inf if choices.weights == "absolute" else scatter_error(x, energy)
-    planned = [plan.degrees for plan in plans]
-    return replace(curve, notes=(*points.notes, *notes_on(curve, used, planned, allowed)))
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """A piece before it is fitted."""
-
-    low: float
-    high: float
-    power: int
-    degrees: Degrees
-    has_core: bool = False
-
-    @property
-    def ends(self) -> Ends:
-        """The range of t."""
-        low, high = argument(np.array([self.low, self.high]), self.has_core).tolist()
-        return low, high
-
-    def target(self, energies: Target, power: int) -> tuple[Target, float]:
-        """Values of about 1 in t, and the power of two by which to multiply the function."""
-        x, energy = energies.t, energies.g
-        factor = 1 / x if power == 1 else x if power == -1 else np.ones(x.size)
-        size = 2.0 ** round(math.log2(float(np.median(energy * factor))))
-        t = argument(x, self.has_core)
-        return Target(t, energy * factor / size, energies.unit * factor / size), size
+    curve = MasterCurve(kind, choices, tuple(pieces), points, points.notes)
+    return replace(curve, notes=(*points.notes, *notes_on(curve)))
 
 
 def _single(points: Points, name: str) -> float:
@@ -155,10 +116,11 @@ def _collapsed(points: Points, kind: Variable, weights: str) -> Target:
     return Target(x, energy, points.sigma * energy)
 
 
-def _refuse_extremes(source: str, kind: Variable, x: Values, energy: Values) -> None:
+def _refuse_extremes(source: str, kind: Variable, energies: Target) -> None:
     for name, column, option, most in (
-        (kind.name, x, "--scale-beta", MAX_X), (kind.energy, energy, "--scale-energy", MAX_ENERGY)
-    ):  # fmt: skip
+        (kind.name, energies.t, "--scale-beta", MAX_X),
+        (kind.energy, energies.g, "--scale-energy", MAX_ENERGY),
+    ):
         if column.min() < 1 / most or column.max() > most:
             raise SweepError(
                 f"{source!r}: {name} is from {column.min():.3g} to {column.max():.3g}, beyond the "
@@ -176,15 +138,16 @@ def _limits(kind: Variable, choices: Choices, x: Values) -> tuple[float, float]:
 
 def _plans(
     kind: Variable, choices: Choices, low: float, high: float, exponent: float
-) -> list[_Plan]:
+) -> list[Stretch]:
+    """The stretches to fit, with the degrees chosen."""
     if choices.whole or kind.name == "beta":
-        plans = [_Plan(low, high, kind.power, kind.whole)]
+        plans = [Stretch(low, high, kind.power, kind.whole, has_core=False)]
     else:
         below, above = kind.degrees
         above = above if exponent in PLAIN_PROFILES else OTHER_PROFILES
         plans = [
-            _Plan(low, min(high, CORE_APPEARS), kind.power, below),
-            _Plan(max(low, CORE_APPEARS), high, -1, above, has_core=True),
+            Stretch(low, min(high, CORE_APPEARS), kind.power, below, has_core=False),
+            Stretch(max(low, CORE_APPEARS), high, -1, above, has_core=True),
         ]
     plans = [plan for plan in plans if plan.low < plan.high]
     degrees = choices.degrees or tuple(plan.degrees for plan in plans)
@@ -198,7 +161,7 @@ def _plans(
 
 
 def _piece(
-    plan: _Plan, variable: str, choices: Choices, energies: Target, before: Sequence[Piece]
+    plan: Stretch, variable: str, choices: Choices, energies: Target, before: Sequence[Piece]
 ) -> Piece:
     """The fitted piece; where its points begin late, the end of the piece before is added."""
     energies = energies.where((energies.t >= plan.low) & (energies.t <= plan.high))
@@ -210,48 +173,48 @@ def _piece(
         raise SweepError(
             f"the fit needs {needed} different values of {where}, and there are {distinct}: {cure}"
         )
-    if before and argument(energies.t, plan.has_core).min() > MAX_GAP:
+    if before and plan.argument(energies.t).min() > MAX_GAP:
         join, first = float(before[-1](plan.low)), np.argmin(energies.t)
         share = float(energies.unit[first] / energies.g[first])
         columns = (energies.t, energies.g, energies.unit)
         ends = (plan.low, join, join * share)
         energies = Target(*(np.append(each, end) for each, end in zip(columns, ends, strict=True)))
-    piece = _fitted(plan, variable, choices, energies)
-    if piece.rational.poles_within(*plan.ends):
+    low, high = plan.argument(np.array([plan.low, plan.high])).tolist()
+    piece = _fitted(plan, (low, high), variable, choices, energies)
+    if piece.rational.poles_within(low, high):
         raise SweepError(f"every fit over {where} has a pole: narrow --range to the points")
     return piece
 
 
-def _fitted(plan: _Plan, variable: str, choices: Choices, energies: Target) -> Piece:
+def _fitted(plan: Stretch, ends: Ends, variable: str, choices: Choices, energies: Target) -> Piece:
     """Fit by the chosen method; by least squares where AAA does not predict half of the points."""
-    (target, size), power, method = plan.target(energies, plan.power), plan.power, choices.method
+    (target, size), method = _scaled(plan, energies), choices.method
     scattered = is_met = False
     found: Rational | None
     if method == "aaa":
         # AAA's tolerance is relative to the largest value, so over β it fits W̄ itself.
-        power = 0 if variable == "beta" else plan.power
-        whole_target, whole_size = plan.target(energies, power)
-        found = adaptive(whole_target, choices.tolerance, plan.ends)
+        whole = replace(plan, power=0) if variable == "beta" else plan
+        whole_target, whole_size = _scaled(whole, energies)
+        found = adaptive(whole_target, choices.tolerance, ends)
         if found is not None:
-            size = whole_size
+            plan, size = whole, whole_size
         else:
-            found, method, power = _raised(target, plan), "least_squares", plan.power
-            scattered = not is_near(found, target.t, target.g, choices.tolerance)
+            found, method = _raised(target, plan.degrees, ends), "least_squares"
+            scattered = not _is_near(found, target.t, target.g, choices.tolerance)
     else:
-        found = _determined(method, target, plan.degrees, plan.ends)
+        found = _determined(method, target, plan.degrees, ends)
         is_met = met(found, target)
     return Piece(
-        plan.low, plan.high, power, found.times(size), plan.has_core, method, scattered, is_met
+        **vars(plan), rational=found.times(size), method=method, scattered=scattered, met=is_met
     )
 
 
-def _constants(points: Points) -> dict[str, tuple[float, float]]:
-    columns = {name: getattr(points, name) for name in ("delta", "phase", "profile_exponent")}
-    return {
-        name: (float(column.min()), float(column.max()))
-        for name, column in columns.items()
-        if not np.isnan(column).any()
-    }
+def _scaled(plan: Stretch, energies: Target) -> tuple[Target, float]:
+    """Values of about 1 in t, and the power of two by which to multiply the function."""
+    x, energy = energies.t, energies.g
+    factor = 1 / x if plan.power == 1 else x if plan.power == -1 else np.ones(x.size)
+    size = 2.0 ** round(math.log2(float(np.median(energy * factor))))
+    return Target(plan.argument(x), energy * factor / size, energies.unit * factor / size), size
 
 
 def _determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Quotient:
@@ -269,8 +232,10 @@ def _determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Qu
         if not met(found, target) and not _sound(found, target, ends):
             found = FITTERS[method](target, degrees, bounded=True)
         is_met = met(found, target)
-        if kept is not None and not is_met and _worse(found, kept, target):
-            return kept
+        if kept is not None and not is_met:
+            limit = MAX_SCATTER_RATIO * _scatter(kept, target)
+            if not _scatter(found, target) <= limit:
+                return kept
         if degrees.n_coefficients == 1 or (not is_met and _sound(found, target, ends)):
             return found
         if not found.poles_within(*ends):
@@ -281,28 +246,24 @@ def _determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Qu
             degrees = replace(degrees, denominator=degrees.denominator - 1)
 
 
-def _raised(target: Target, plan: _Plan) -> Quotient:
-    """Fit by least squares with the planned degrees, or with up to MAX_RAISE higher ones if needed.
+def _raised(target: Target, degrees: Degrees, ends: Ends) -> Quotient:
+    """Fit by least squares with these degrees, or with up to MAX_RAISE higher ones if needed.
 
     Higher ones are needed if the points determine them and scatter less about the curve.
     """
-    best = _determined("least_squares", target, plan.degrees, plan.ends)
+    best = _determined("least_squares", target, degrees, ends)
     n_distinct = np.unique(target.t).size
     for more in range(1, MAX_RAISE + 1):
-        higher = Degrees(plan.degrees.numerator + more, plan.degrees.denominator + more)
+        higher = Degrees(degrees.numerator + more, degrees.denominator + more)
         if higher.n_coefficients >= n_distinct or met(best, target):
             break
         with np.errstate(all="ignore"):  # a curve that is not determined overflows
-            found = _determined("least_squares", target, higher, plan.ends)
+            found = _determined("least_squares", target, higher, ends)
             needed = MAX_SCATTER_RATIO * _scatter(found, target) < _scatter(best, target)
         if found.degrees != higher or not needed:
             break
         best = found
     return best
-
-
-def _worse(found: Quotient, better: Quotient, target: Target) -> bool:
-    return not _scatter(found, target) <= MAX_SCATTER_RATIO * _scatter(better, target)
 
 
 def _scatter(found: Quotient, target: Target) -> float:
@@ -329,3 +290,57 @@ def _sound(found: Quotient, target: Target, ends: Ends) -> bool:
         return False
     errors = triangle(at_points, np.zeros(target.t.size)).leverage(over_range)
     return bool(np.max(errors) <= MAX_ERROR)
+
+
+def adaptive(target: Target, tolerance: float, ends: Ends | None = None) -> Barycentric | None:
+    """Fit by AAA with the degrees that the tolerance needs, relative to the largest g.
+
+    Points of equal t count by their mean. Terms are removed until there is no pole between the ends
+    (by default those of the points). None for points that scatter by more than the tolerance, as
+    the curve goes through some of them: then every other point does not predict the rest.
+    """
+    t, place = np.unique(target.t, return_inverse=True)
+    g = np.bincount(place, target.g) / np.bincount(place)
+    ends = ends or (float(t[0]), float(t[-1]))
+    shown = np.arange(t.size) % 2 == 0
+    shown[-1] = True
+    if not any(
+        not half.poles_within(*ends) and _is_near(half, t[~shown], g[~shown], tolerance)
+        for half in _approximants(t[shown], g[shown])
+    ):
+        return None
+    without_poles: Barycentric | None = None
+    for found in _approximants(t, g):
+        if not found.poles_within(*ends):
+            without_poles = found
+        if np.max(np.abs(found(t) - g)) <= tolerance * np.max(g):
+            break
+    return without_poles
+
+
+def _is_near(found: Rational, t: Values, g: Values, tolerance: float) -> bool:
+    """Whether a function is as near to values as AAA has to be."""
+    off = (found(t) - g) / np.max(g)
+    return float(np.sqrt(np.mean(off * off))) <= max(tolerance, NO_SCATTER)
+
+
+def _approximants(t: Values, g: Values) -> Iterator[Barycentric]:
+    """Functions of 1, 2 ... terms through more points.
+
+    Each interpolates where the one before is farthest off; its weights minimise the linearised
+    error at the other points.
+    """
+    used = np.zeros(t.size, dtype=bool)
+    support: list[int] = []
+    values = np.full(t.size, np.mean(g))
+    for _ in range(min(MAX_TERMS, t.size // 2)):
+        support.append(int(np.argmax(np.where(used, -1.0, np.abs(g - values)))))
+        used[support[-1]] = True
+        rest = ~used
+        columns = np.stack([(g[rest] - g[k]) / (t[rest] - t[k]) for k in support])
+        weights = smallest_direction(columns)
+        found = Barycentric(
+            tuple(t[support].tolist()), tuple(g[support].tolist()), tuple(weights.tolist())
+        )
+        yield found
+        values = found(t)

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Values = NDArray[np.float64]
+from sweep.work import Values
+
 Mask = NDArray[np.bool_]
-Errors = Callable[
-    [Values], tuple[Values, Values]
-]  # of coefficients; and its derivatives, by columns
+Errors = Callable[[Values], tuple[Values, Values]]  # of coefficients; and their derivatives
 
 DEPENDENT = 1e-14  # part of a column that others leave, relative: below it the column adds nothing
 MAX_ITERATIONS, SETTLED = 100, 1e-15  # of inverse iteration; largest change of an entry
@@ -50,17 +49,15 @@ class Triangle:
         """(AᵀA)⁻¹; 0 for the columns left out."""
         identity = np.eye(len(self.rows))
         inverse = np.array([back_substituted(self.rows, unit) for unit in identity])
-        small = combined(inverse[:, :, None] * inverse[:, None, :]) / np.outer(
-            self.sizes, self.sizes
-        )
+        products = np.add.reduce(inverse[:, :, None] * inverse[:, None, :], axis=0)
         full = np.zeros((self.n_columns, self.n_columns))
-        full[np.ix_(self.kept, self.kept)] = small
+        full[np.ix_(self.kept, self.kept)] = products / np.outer(self.sizes, self.sizes)
         return full
 
     def leverage(self, columns: Values) -> Values:
         """√(φᵀ (AᵀA)⁻¹ φ) for each row φ of other columns: standard error of the fitted value."""
         each = forward_substituted(self.rows, columns[self.kept] / self.sizes[:, None])
-        return np.sqrt(combined(each * each))
+        return np.sqrt(np.add.reduce(each * each, axis=0))
 
 
 def triangle(columns: Values, right: Values, dependent: float = DEPENDENT) -> Triangle:
@@ -105,7 +102,7 @@ def solved_bounded(columns: Values, right: Values, n_free: int) -> Values:
         return goal
 
     def errors(x: Values) -> tuple[Values, Values]:
-        return combined(x[:, None] * columns) - right, columns
+        return combination(x, columns) - right, columns
 
     free = np.arange(len(columns)) < n_free
     return _non_negative(solve, errors, np.zeros(len(columns)), free, n_free)
@@ -212,11 +209,11 @@ def forward_substituted(rows: Values, right: Values) -> Values:
     """x of Rᵀ x = right, R upper triangular; shapes (n, ...)."""
     found = np.zeros(right.shape)
     for k in range(len(right)):
-        known = combined((found[:k].T * rows[:k, k]).T)
+        known = np.add.reduce((found[:k].T * rows[:k, k]).T, axis=0)
         found[k] = (right[k] - known) / rows[k, k]
     return found
 
 
-def combined(terms: Values) -> Values:
-    """Their sum along the first axis, in order."""
-    return np.add.reduce(terms, axis=0)
+def combination(x: Values, columns: Values) -> Values:
+    """Σ x_k column_k, added in order."""
+    return np.add.reduce(x[:, None] * columns, axis=0)

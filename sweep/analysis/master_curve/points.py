@@ -1,25 +1,40 @@
-"""Energies of rubbing contacts, computed or measured, as columns of dimensionless numbers."""
+"""Energies of rubbing contacts, from stores and CSV files, as columns of dimensionless numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from numbers import Real
-from typing import cast
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.master_curve.least_squares import Values
+from sweep.config.columns import read_csv as read_cells
+from sweep.config.problems import UnreadableError
 from sweep.errors import SweepError
-from sweep.wording import nearest
+from sweep.spec import Status
+from sweep.store import open_results
+from sweep.summary import refuse_no_results
+from sweep.theory.mdr_contact import energy_unit, physical_numbers
+from sweep.wording import listed, nearest
+from sweep.work import Values
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+MODEL = "mdr_contact"
 MIN_EXPONENT = 0.5  # of a profile; itself excluded
 SPHERE = 2.0  # exponent of its profile
 ROUNDING = 1e-9  # relative difference of values that count as equal
 UNITS = {"delta": "1", "phase": "rad", "profile_exponent": "1", "beta": "1"}  # of what `at` cuts
 PERIODS = {"phase": math.pi}  # with which the energies repeat
+ABSCISSAE = ("beta", "friction", "mu")
+ENERGIES = ("normalized_energy", "energy", "dissipated_energy")
+Columns = dict[str, Values | Callable[[], Values]]  # a function reads a column when it is used
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +58,6 @@ class Points:
     notes: tuple[str, ...] = ()  # on how the points were chosen
 
     @property
-    def branches(self) -> dict[str, NDArray[np.bool_]]:
-        """The points of each value of δ or φ, by "δ = 0.01"; none unless one of the two varies."""
-        known = {"δ": self.delta, "φ": self.phase}
-        varied = {symbol: np.unique(each) for symbol, each in known.items() if np.ptp(each) > 0}
-        if len(varied) != 1:
-            return {}
-        ((symbol, values),) = varied.items()
-        return {f"{symbol} = {value:.4g}": known[symbol] == value for value in values}
-
-    @property
     def left_out(self) -> int:
         """Number of points left out."""
         return 0 if self.dropped is None else self.dropped.beta.size
@@ -61,28 +66,26 @@ class Points:
         """How many points are left out and why, as ": 3 of 60 left out (...)", or ""."""
         if self.dropped is None or not self.left_out:
             return ""
-        beta, energy = self.dropped.beta, self.dropped.energy
-        zero, infinite = beta == 0, np.isinf(beta)
-        still = zero & (self.dropped.delta == 0)
-        no_joules = still & (self.dropped.xi > 0) & np.isnan(self.dropped.xi_energy)
-        rest = ~zero & ~infinite
-        causes = {
+        off = self.dropped
+        still = (off.beta == 0) & (off.delta == 0)
+        causes = {  # of each point, the first that applies
             "beta = 0, without normal oscillation and without 'dissipated_energy', from which "
-            "their energy over xi follows": no_joules,
-            "beta = 0, without normal oscillation": still & ~no_joules,
-            "beta = 0": zero & ~still,
-            "beta infinite": infinite,
-            "beta not a positive number": rest & ~(beta > 0),
-            "no energy": rest & (beta > 0) & np.isnan(energy),
-            "energy 0 or below": rest & (beta > 0) & (energy <= 0),
-            "energy infinite": rest & (beta > 0) & np.isposinf(energy),
+            "their energy over xi follows": still & (off.xi > 0) & np.isnan(off.xi_energy),
+            "beta = 0, without normal oscillation": still,
+            "beta = 0": off.beta == 0,
+            "beta infinite": np.isinf(off.beta),
+            "beta not a positive number": ~(off.beta > 0),
+            "no energy": np.isnan(off.energy),
+            "energy 0 or below": off.energy <= 0,
+            "energy infinite": np.isinf(off.energy),
         }
-        explained = np.any(list(causes.values()), axis=0)
         for name in OPTIONAL:
-            missing = ~explained & np.isnan(getattr(self.dropped, name))
             if not np.isnan(getattr(self, name)).all():
-                causes[f"no {name}"], explained = missing, explained | missing
-        why = ", ".join(f"{n.sum():,} with {name}" for name, n in causes.items() if n.any())
+                causes[f"no {name}"] = np.isnan(getattr(off, name))
+        masks = np.array(list(causes.values()))
+        counts = np.sum(masks & (np.cumsum(masks, axis=0) == 1), axis=1)
+        numbers = dict(zip(causes, counts.tolist(), strict=True))
+        why = ", ".join(f"{n:,} with {cause}" for cause, n in numbers.items() if n)
         return f": {self.left_out:,} of {self.left_out + self.beta.size:,} left out ({why})"
 
     def where(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> Points:
@@ -92,11 +95,11 @@ class Points:
 
     def parted(self, usable: NDArray[np.bool_]) -> Points:
         """The usable points; the others join those left out."""
-        others, before = replace(self.where(~usable), dropped=None), self.dropped
-        if before is not None:
-            columns = {n: np.append(getattr(before, n), getattr(others, n)) for n in COLUMNS}
-            others = replace(others, **columns)
-        return replace(self.where(usable), dropped=others)
+        off = self.where(~usable)
+        if self.dropped is not None:
+            columns = {n: np.append(getattr(self.dropped, n), getattr(off, n)) for n in COLUMNS}
+            off = replace(off, **columns)
+        return replace(self.where(usable), dropped=replace(off, dropped=None))
 
     def at(self, cuts: Mapping[str, float]) -> Points:
         """The points whose `delta`, `phase` ... is nearest to each value of `cuts`.
@@ -118,16 +121,14 @@ class Points:
             if column.size == 0:
                 raise SweepError(f"{self.source!r} has no points{chosen.left_out_text()}")
             if np.isnan(column).all():
-                chosen = replace(chosen, **{name: np.full(column.size, value)})
+                known = {name: np.full(column.size, value)}
                 if name == "delta":
-                    xi, xi_energy = chosen.beta / value, chosen.energy * value
-                    chosen = replace(chosen, xi=xi, xi_energy=xi_energy)
+                    known |= {"xi": chosen.beta / value, "xi_energy": chosen.energy * value}
+                chosen = replace(chosen, **known)
                 continue
-            best, note = nearest_value(column, name, value)
-            rest = chosen.dropped
-            if rest is not None:
-                rest = rest.where(getattr(rest, name) == best)
-            notes = (*chosen.notes, *filter(None, [note]))
+            best, notes = nearest_value(column, name, value)
+            rest = chosen.dropped and chosen.dropped.where(getattr(chosen.dropped, name) == best)
+            notes = chosen.notes + notes
             chosen = replace(chosen.where(column == best), dropped=rest, notes=notes)
         return chosen
 
@@ -137,7 +138,8 @@ class Points:
         return replace(self, profile_exponent=np.where(np.isnan(n), SPHERE, n))
 
 
-OPTIONAL = ("delta", "phase", "profile_exponent", "sigma")  # columns that may be unknown, NaN
+KNOWN = ("delta", "phase", "profile_exponent")  # of a contact; NaN where unknown
+OPTIONAL = (*KNOWN, "sigma")  # columns that may be unknown
 COLUMNS = tuple(f.name for f in fields(Points) if f.name not in ("source", "dropped", "notes"))
 
 
@@ -168,8 +170,8 @@ def difference(column: Values, value: float, period: float | None = None) -> Val
     return away if period is None else away - period * np.round(away / period)
 
 
-def nearest_value(column: Values, name: str, value: float) -> tuple[float, str]:
-    """The nearest value of a column, and a note if it is not near, else "".
+def nearest_value(column: Values, name: str, value: float) -> tuple[float, tuple[str, ...]]:
+    """The nearest value of a column, and a note if it is not near.
 
     It is near within half the gap to its neighbour or, in a column of one value, within rounding.
     """
@@ -180,11 +182,10 @@ def nearest_value(column: Values, name: str, value: float) -> tuple[float, str]:
     others = np.abs(difference(known[known != best], best, period))
     allowed = 0.5 * float(others.min()) if others.size else 0.0
     if away <= max(allowed, ROUNDING * abs(value)):
-        return best, ""
-    return best, (
-        f"--at {name}={value:g} is not among the points: using {best:.10g}, the nearest of "
-        f"{known.size} values from {known[0]:.4g} to {known[-1]:.4g}"
-    )
+        return best, ()
+    span = f"{known.size} values from {known[0]:.4g} to {known[-1]:.4g}"
+    away_text = f"--at {name}={value:g} is not among the points: using {best:.10g}"
+    return best, (f"{away_text}, the nearest of {span}",)
 
 
 def refuse_exponent(value: float) -> None:
@@ -196,3 +197,202 @@ def refuse_exponent(value: float) -> None:
 def positive(*columns: Values) -> NDArray[np.bool_]:
     """Where all columns are positive and finite."""
     return np.all([np.isfinite(column) & (column > 0) for column in columns], axis=0)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the columns of a file of measured points are read.
+
+    `x` names the column of β or μ (by default beta, friction or mu), `energy` that of the energies,
+    `sigma` that of their standard errors. β = x times `scale_beta` (κΔz/Δx where x is μ), and W̄ =
+    energy over `scale_energy` (W_ref for energies in J).
+    """
+
+    x: str | None = None
+    energy: str | None = None
+    sigma: str | None = None
+    scale_beta: float | None = None
+    scale_energy: float | None = None
+
+
+def load(path: str | Path, reading: Reading | None = None) -> Points:
+    """Load the points of a store of this model or of a CSV file; SweepError if it is neither."""
+    if str(path).endswith(".csv") or Path(path).is_file():
+        return read_csv(Path(path), reading or Reading())
+    if reading is not None and reading != Reading():
+        raise SweepError(
+            "columns and scales are options for CSV files: leave them out, as a store has its own"
+        )
+    return from_dataset(open_results(path), str(path))
+
+
+def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
+    """The points of a sweep of this model, of any parameter set; β and δ are derived.
+
+    SweepError for another model, without an energy among the outputs, or if no point is ok.
+    """
+    model = getattr(dataset, "attrs", {}).get("model", "no model")
+    if model != MODEL:
+        raise SweepError(f"{source!r} is a sweep of {model}: master curves are fitted to {MODEL}")
+    refuse_no_results(dataset)
+    status = dataset["status"]
+    if not (status.values == Status.ok).any():
+        raise SweepError(f"{source!r} has no point that is ok: see why with `sweep status`")
+    outputs = [name for name in ENERGIES if name in dataset.data_vars]
+    if not outputs:
+        raise SweepError(f"{source!r} has no energy: add 'normalized_energy' to its outputs")
+    names = [*map(str, dataset.coords), *outputs, "status"]
+    columns: Columns = {
+        name: dataset[name].broadcast_like(status).transpose(*status.dims).values.ravel()
+        .astype(np.float64)
+        for name in names
+        if dataset[name].dtype.kind in "iuf"
+    }  # fmt: skip
+    return _points(_Table(source, columns), Reading())
+
+
+def read_csv(path: Path, reading: Reading) -> Points:
+    """Read points from a CSV file, which commas, semicolons or tabs separate.
+
+    It has a line of names, then one row per point. Constants that `sweep export` writes are columns
+    too; columns NAME_name, which it writes beside flags, are not. `delta`, `phase` and
+    `profile_exponent` are used if present. Rows are left out if their `status` (a number or a name)
+    is not ok, β or the energy is not a positive number, or a cell is empty. SweepError names the
+    line of a cell that is not a number in a column that is used, of a standard error that is not
+    positive, and of a negative δ.
+    """
+    if not path.exists():
+        raise SweepError(f"there is no file {str(path)!r}; name another, or a store")
+    try:
+        file = read_cells(path, ",;\t")
+        file.refuse_ragged()
+    except UnreadableError as error:
+        raise SweepError(str(error)) from error
+    if not file.rows:
+        raise SweepError(f"{str(path)!r} has no points: write a line of names and a row per point")
+    words = {each.name: float(each) for each in Status}
+    columns: Columns = {
+        name: partial(file.numbers, name, words if name == "status" else {})
+        for name in file.header
+        if not name.endswith("_name")
+    }
+    for name, number in file.constants().items():
+        columns.setdefault(name, np.full(len(file.rows), number))
+    return _points(_Table(str(path), columns, [line for line, _ in file.rows]), reading)
+
+
+@dataclass(frozen=True)
+class _Table(Mapping[str, Values]):
+    """Columns of numbers, NaN in empty cells; those of a file are converted when first used."""
+
+    place: str  # path of the file or store
+    columns: Columns
+    lines: Sequence[int] = ()  # line number of each row
+
+    def __getitem__(self, name: str) -> Values:
+        column = self.columns[name]
+        if callable(column):
+            try:
+                column = self.columns[name] = column()
+            except UnreadableError as error:
+                raise SweepError(str(error)) from error
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def named(self, name: str | None, defaults: Sequence[str], option: str) -> str:
+        """The column that the user names, or the first default; SweepError if there is none."""
+        if name and name not in self:
+            raise SweepError(f"{self.place!r} has no column {name!r}; {nearest(name, self)}")
+        found = name or next((each for each in defaults if each in self), None)
+        if found is None:
+            raise SweepError(
+                f"{self.place!r} has none of the columns {listed(defaults)}: name one of "
+                f"{listed(self)} with {option}"
+            )
+        return found
+
+    def refuse(self, wrong: NDArray[np.bool_], name: str, why: str) -> None:
+        """Raise SweepError with the line of the first wrong row, if there is one."""
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            line = f", line {self.lines[k]}" if self.lines else ""
+            raise SweepError(f"{self.place!r}{line}: {name} = {self[name][k]:g} {why}")
+
+
+def _points(columns: _Table, reading: Reading) -> Points:
+    """The points, of which those that cannot be used are left out."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        raw, energy = _energy(columns, reading)
+        beta, delta, xi = _ratios(columns, reading)
+        unknown = np.full(raw.size, math.nan)
+        own = reading.energy in (None, *ENERGIES) and reading.scale_energy is None
+        unit = energy_unit(columns, delta=1.0) if own and "dissipated_energy" in columns else None
+        # Without normal oscillation W̄ is infinite, but W̄δ follows from the energy in J.
+        still = unknown if unit is None else columns["dissipated_energy"] / unit
+        xi_energy = np.where(delta == 0, still, energy * delta)
+        sigma = unknown
+        if reading.sigma is not None:
+            sigma = columns[columns.named(reading.sigma, (), "--sigma")] / raw
+            wrong = (sigma <= 0) & (energy > 0)
+            columns.refuse(wrong, reading.sigma, "is not a standard error above 0")
+    phase = merged(columns.get("phase", unknown), PERIODS["phase"])
+    exponent = np.full(raw.size, SPHERE) if "radius" in columns else unknown
+    exponent, delta = merged(columns.get("profile_exponent", exponent)), merged(delta)
+    points = Points(columns.place, beta, delta, phase, exponent, energy, xi, xi_energy, sigma)
+    status = columns.get("status", unknown)
+    if "delta" in columns:
+        columns.refuse(columns["delta"] < 0, "delta", "is below 0, and it is an amplitude")
+    usable = positive(beta, energy) | positive(xi, xi_energy)
+    for name in OPTIONAL:
+        missing = np.isnan(getattr(points, name))
+        usable &= ~missing | missing.all()
+    return points.parted(usable & (np.isnan(status) | (status == Status.ok)))
+
+
+def _ratios(columns: _Table, reading: Reading) -> tuple[Values, Values, Values]:
+    """β, δ and ξ."""
+    if reading.x is None and reading.scale_beta is None:
+        ratios = physical_numbers(columns)
+        if ratios is not None:
+            return ratios
+    name = columns.named(reading.x, ABSCISSAE, "--x")
+    raw = columns[name]
+    if name != "beta" and reading.scale_beta is None:
+        raise SweepError(
+            f"{columns.place!r}: {name!r} has to be scaled to beta: give --scale-beta, which is "
+            "kappa times the normal over the tangential amplitude (1 if the column is beta)"
+        )
+    beta = raw * _scale("--scale-beta", reading.scale_beta)
+    delta = columns.get("delta", np.full(raw.size, math.nan))
+    return beta, delta, beta / delta
+
+
+def _energy(columns: _Table, reading: Reading) -> tuple[Values, Values]:
+    """The column as it stands, and W̄."""
+    name = columns.named(reading.energy, ENERGIES, "--y")
+    raw = columns[name]
+    if name == (reading.x or next((each for each in ABSCISSAE if each in columns), None)):
+        raise SweepError(
+            f"{columns.place!r}: column {name!r} is used for both x and the energy: name two with "
+            "--x and --y"
+        )
+    scale: Values | float | None = _scale("--scale-energy", reading.scale_energy)
+    if name == "dissipated_energy" and reading.scale_energy is None:
+        scale = energy_unit(columns)
+        if scale is None:
+            raise SweepError(
+                f"{columns.place!r}: 'dissipated_energy' is in J: give the reference energy "
+                "(16/3) G* a0 delta/n Delta_x^2 as --scale-energy"
+            )
+    return raw, raw / scale
+
+
+def _scale(option: str, value: float | None) -> float:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise SweepError(f"{option} has to be positive and finite, not {value!r}")
+    return 1.0 if value is None else value

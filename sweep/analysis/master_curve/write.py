@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.master_curve.curve import VARIABLES, MasterCurve, Piece, argument
+from sweep.analysis.master_curve.curve import VARIABLES, MasterCurve, Piece
 from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
-from sweep.analysis.master_curve.least_squares import Values
 from sweep.analysis.master_curve.points import Points
 from sweep.analysis.master_curve.rational import Barycentric, Quotient, Rational
 from sweep.analysis.saving import save, write_texts
+from sweep.work import Values
 
 ERRORS_AT = 20  # parts of a piece's range
 ENERGIES = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}
@@ -201,7 +201,7 @@ def _lists(rational: Rational, names: Sequence[str]) -> dict[str, list[float]]:
 def _standard_error(piece: Piece, rational: Quotient) -> dict[str, list[float]] | None:
     """Relative standard error of the curve at some x of the piece."""
     x = np.linspace(piece.low, piece.high, ERRORS_AT + 1)[piece.low == 0 :]
-    t = argument(x, piece.has_core)
+    t = piece.argument(x)
     error = rational.standard_error(t)
     if error is None:
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,6 +11,9 @@ from sweep.sampling.elementary import power
 
 Values = NDArray[np.float64]  # of the broadcast shape
 
+_MOTION = (
+    "friction", "poisson_ratio", "indentation", "normal_amplitude", "tangential_amplitude",
+)  # fmt: skip
 ROOT_PI = 1.7724538509055161
 # √w Γ(z)/Γ(z + ½) in powers of 1/w², w = z − ¼; the error is below 1e-16 from w = 11.75 on.
 _GAMMA_RATIO = (
@@ -123,6 +128,13 @@ def amplitude_numbers(
     return beta, delta, depth
 
 
+def physical_numbers(parameters: Mapping[str, ArrayLike]) -> tuple[Values, Values, Values] | None:
+    """β, δ and ξ of physical parameters by name; None if one of them is missing."""
+    if not set(_MOTION) <= parameters.keys():
+        return None
+    return amplitude_numbers(*(parameters[name] for name in _MOTION))
+
+
 def reference_energy(
     shear_modulus: ArrayLike,
     contact_radius: ArrayLike,
@@ -137,6 +149,30 @@ def reference_energy(
     stiffness = values(shear_modulus) * values(contact_radius)
     share = values(delta) / values(profile_exponent)
     return 16 / 3 * stiffness * values(tangential_amplitude) ** 2 * share
+
+
+def energy_unit(
+    parameters: Mapping[str, ArrayLike], delta: ArrayLike | None = None
+) -> Values | None:
+    """W_ref [J] of physical parameters by name, of a sphere or a profile; None if one is missing.
+
+    `delta` replaces δ: 1 for the unit of W̄δ, which is finite under constant load too.
+    """
+    sphere = "radius" in parameters
+    shape = ("radius",) if sphere else ("profile_coefficient", "profile_exponent")
+    if not {*_MOTION, "youngs_modulus", *shape} <= parameters.keys():
+        return None
+    if delta is None:
+        delta = values(parameters["normal_amplitude"]) / values(parameters["indentation"])
+    n = parameters.get("profile_exponent", 2.0)
+    coefficient = 0.5 / values(parameters["radius"]) if sphere else parameters[shape[0]]
+    return reference_energy(
+        shear_modulus(parameters["youngs_modulus"], parameters["poisson_ratio"]),
+        contact_radius(parameters["indentation"], coefficient, n),
+        parameters["tangential_amplitude"],
+        delta,
+        n,
+    )
 
 
 def wear_volume(

@@ -8,12 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sweep.theory.mdr_contact.body import Values, amplitude_numbers, values
+from sweep.theory.mdr_contact.body import Values, physical_numbers, values
 from sweep.theory.mdr_contact.surface import slip_depth
-
-_BODY = (
-    "friction", "poisson_ratio", "indentation", "normal_amplitude", "tangential_amplitude",
-)  # fmt: skip
 
 
 def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
@@ -24,14 +20,14 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     is ξ = (R_A + R_B)/2, jumping begins at δ = 1, and regions I, II and III (Hanisch et al. 2020,
     eq. 24) meet at β = δ/√8 and β = 1/(4 sin²φ).
     """
-    if {"beta", "delta", "phase"} <= parameters.keys():
+    numbers = physical_numbers(parameters)
+    if {"beta", "delta"} <= parameters.keys():
         beta, delta = values(parameters["beta"]), values(parameters["delta"])
         with np.errstate(divide="ignore", invalid="ignore"):
-            xi = beta / delta
-    elif {*_BODY, "phase"} <= parameters.keys():
-        beta, delta, xi = amplitude_numbers(*(parameters[name] for name in _BODY))
-    else:
+            numbers = beta, delta, beta / delta
+    if numbers is None or "phase" not in parameters:
         return {}
+    beta, delta, xi = numbers
     phase = values(parameters["phase"])
     with np.errstate(invalid="ignore"):
         core = np.where(np.isinf(beta), 1 - delta, xi - slip_depth(beta, phase))
