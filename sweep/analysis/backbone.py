@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep import wording
+from sweep.analysis.figures import single_panel
 from sweep.analysis.labels import axis_label, quantities, with_unit
 from sweep.analysis.saving import save
 from sweep.analysis.scales import evenly, scale
@@ -78,8 +79,6 @@ def draw_backbone(
     middle. If the sweep has the output `stable`, unstable motions are dotted. SweepError without an
     axis of at least two energies, and for unknown axes.
     """
-    from matplotlib.figure import Figure
-
     _check(dataset)
     others = [str(name) for name in dataset[FREQUENCY].dims if name != ENERGY]
     if per is not None and per not in others:
@@ -96,8 +95,7 @@ def draw_backbone(
     middles = {name: float(dataset[name][dataset.sizes[name] // 2]) for name in others}
     cuts = {name: value for name, value in {**middles, **at}.items() if name != per}
     shown = cut(dataset, FREQUENCY, cuts)
-    figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = single_panel()
     _draw_curves(axes, shown, per)
     axes.set_title(shown.title("backbone"), loc="left", fontsize="medium")
     return figure

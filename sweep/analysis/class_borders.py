@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.analysis.figures import shade
 from sweep.analysis.room import Region, place_for, region_in
 from sweep.analysis.scales import edges
 from sweep.analysis.slices import Slice, flag_names
@@ -119,17 +120,12 @@ def mark_classes(axes: Axes, x: Values, shown: Slice) -> None:
     """Shade the intervals of the classes of the flag behind a line; the legend names them."""
     if shown.flag is None:
         return
-    upright = axes.get_xaxis_transform()
-    classes = shown.classes
-    cells = np.repeat(edges(x), 2)[1:-1]
-    names = flag_names(shown.flag)
+    classes, names = shown.classes, flag_names(shown.flag)
     for (code, name), colour in zip(names.items(), cycle(SHADES), strict=False):
         inside = classes == code
         if inside.any():
-            axes.fill_between(
-                cells, 0, 1, where=np.repeat(inside, 2).tolist(), transform=upright, zorder=0,
-                color=colour, linewidth=0, label=f"{shown.flag.name}: {hyphenated(name)}",
-            )  # fmt: skip
+            label = f"{shown.flag.name}: {hyphenated(name)}"
+            shade(axes, edges(x), inside, zorder=0, color=colour, linewidth=0, label=label)
 
 
 def hyphenated(name: str) -> str:

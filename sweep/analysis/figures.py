@@ -1,4 +1,4 @@
-"""What several pictures have in common: figures, and shaded intervals."""
+"""What several pictures have in common: figures, shaded intervals, and the size of dots."""
 
 from __future__ import annotations
 
@@ -33,3 +33,8 @@ def shade(axes: Axes, borders: Values, inside: NDArray[np.bool_], **style: Any) 
         np.repeat(borders, 2)[1:-1], 0, 1, where=np.repeat(inside, 2).tolist(),
         transform=axes.get_xaxis_transform(), **style,
     )  # fmt: skip
+
+
+def dot_size(number: int, covered: float = 2e4, most: float = 30.0) -> float:
+    """The size of one of a number of dots, in points²; all dots cover this much."""
+    return float(np.clip(covered / max(number, 1), 1.0, most))

@@ -17,6 +17,7 @@ from sweep.analysis.class_borders import (
     name_classes,
 )
 from sweep.analysis.colours import colours, has_zeros_apart, visible
+from sweep.analysis.figures import dot_size, shade
 from sweep.analysis.labels import axis_label, in_words, quantities, quantity, values_of
 from sweep.analysis.refined import geometric_axes
 from sweep.analysis.scales import edges, evenly, scale, spans_decades, without_rounding
@@ -143,7 +144,7 @@ def _draw_sample(axes: Axes, shown: Slice) -> ScalarMappable:
     there, missing = (np.flatnonzero(known) for known in (np.isfinite(values), np.isnan(values)))
     some = there[evenly(there.size, MAX_DOTS)] if there.size else there
     dots = axes.scatter(
-        x.values[some], y.values[some], s=_dot(some.size, SAMPLE_AREA), c=values[some],
+        x.values[some], y.values[some], s=dot_size(some.size, SAMPLE_AREA), c=values[some],
         linewidths=0, rasterized=True, **colours(shown),
     )  # fmt: skip
     if some.size < there.size:
@@ -154,11 +155,6 @@ def _draw_sample(axes: Axes, shown: Slice) -> ScalarMappable:
     for side, variable in (("x", x), ("y", y)):
         _limit(axes, side, shown, variable)
     return dots
-
-
-def _dot(number: int, covered: float = 2e4) -> float:
-    """The size of one of a number of dots, in points²; all dots cover this much."""
-    return float(np.clip(covered / max(number, 1), 1.0, 30.0))
 
 
 def _sample_scale(shown: Slice, parameter: xr.DataArray) -> str:
@@ -242,7 +238,7 @@ def _draw_several_values(axes: Axes, shown: Slice) -> None:
     _set_axis(axes, "x", shown, along, "log" if refined else scale(x))
     _set_axis(axes, "y", shown, shown.output, "linear")
     places = np.broadcast_to(x[:, None], shown.values.shape)
-    size = min(2 * _dot(shown.values.size) ** 0.5, 6.0)
+    size = min(2 * dot_size(shown.values.size) ** 0.5, 6.0)
     axes.plot(
         places.ravel(), shown.values.ravel(), ".", markersize=size, markeredgewidth=0,
         rasterized=True,
@@ -264,7 +260,7 @@ def _isolated(line: Values, *, positive: bool) -> NDArray[np.bool_]:
 def _line_style(shown: Slice, along: xr.DataArray) -> dict[str, Any]:
     """Dots for a sample, steps for a flag, otherwise a line, with dots if points are few."""
     return {
-        "markersize": min(2 * _dot(along.size) ** 0.5, 6.0),  # "." is half as wide
+        "markersize": min(2 * dot_size(along.size) ** 0.5, 6.0),  # "." is half as wide
         "linestyle": "none" if along.name in shown.numbered else "-",
         "marker": "." if along.size <= 64 or along.name in shown.numbered else "",
         "drawstyle": "steps-mid" if shown.names else "default",
@@ -290,8 +286,6 @@ def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
 
 def _mark_missing(axes: Axes, x: Values, line: Values) -> None:
     """Hatch the cells of points without a value, over the full height."""
-    sides = np.repeat(edges(x), 2)[1:-1]
-    missing = np.repeat(~np.isfinite(line), 2)
+    missing = ~np.isfinite(line)
     if missing.any():
-        upright = axes.get_xaxis_transform()
-        axes.fill_between(sides, 0, 1, where=missing.tolist(), transform=upright, **NO_VALUE)
+        shade(axes, edges(x), missing, **NO_VALUE)

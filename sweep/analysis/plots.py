@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from sweep.analysis.colours import draw_colour_bar
 from sweep.analysis.comparison import compare_slice
+from sweep.analysis.figures import single_panel
 from sweep.analysis.legends import draw_legend, notes_of
 from sweep.analysis.panels import draw_panel
 from sweep.analysis.saving import save
@@ -123,10 +124,7 @@ def draw_slice(shown: Slice) -> Figure:
     points. Other outputs whose positive values span decades are drawn in the same way. SweepError
     for a single point.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = single_panel()
     mesh = draw_panel(axes, shown)
     if mesh is not None:
         draw_colour_bar(figure, axes, mesh, shown)

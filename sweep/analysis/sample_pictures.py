@@ -15,6 +15,7 @@ from sweep.analysis.cells import (
     parameters_along,
     refuse_cut_of_sample,
 )
+from sweep.analysis.figures import dot_size, new_figure, single_panel
 from sweep.analysis.kept_axes import check_names
 from sweep.analysis.labels import axis_label, unit, with_unit
 from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spans_decades
@@ -63,11 +64,8 @@ def draw_histogram(
     the share of the points that have a value; a flag has a bar for each class. The mean is marked.
     The bins are logarithmic where positive values span decades. SweepError without a sample.
     """
-    from matplotlib.figure import Figure
-
     shown = sample_of_cell(dataset, output, at or {}, MAX_HISTOGRAM_POINTS)
-    figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = single_panel()
     _draw_bars(axes, shown.values, shown.names, filled=True)
     axes.set(xlabel=axis_label(shown.output), ylabel="share of points")
     finite = shown.values[np.isfinite(shown.values)]
@@ -94,15 +92,13 @@ def draw_scatter_matrix(
     `over` names the parameters, by default the first 6. Points without a value are grey crosses in
     the panels of the parameters. SweepError without a sample, and for unknown parameters.
     """
-    from matplotlib.figure import Figure
-
     shown = sample_of_cell(dataset, output, at or {}, MAX_SCATTER_POINTS)
     names = _parameters(shown, over)
     columns = {name: shown.dataset[name].values.astype(np.float64) for name in names}
     columns[shown.name] = shown.values
     number = len(columns)
     side = min(2.0 * number + 1.0, 14.0)
-    figure = Figure(figsize=(side, side), dpi=150, layout="constrained")
+    figure = new_figure(side, side)
     panels: Any = figure.subplots(number, number, squeeze=False)
     for i, (below, y) in enumerate(columns.items()):
         for j, (across, x) in enumerate(columns.items()):
@@ -179,7 +175,7 @@ def _draw_panel(
         axes.set_yticks([])
         return
     there = np.isfinite(shown.values)
-    axes.scatter(x[there], y[there], s=_dot(x.size), linewidths=0, rasterized=True)
+    axes.scatter(x[there], y[there], s=dot_size(x.size, 4e3, 20.0), linewidths=0, rasterized=True)
     if is_parameter and not there.all():
         axes.scatter(x[~there], y[~there], s=9.0, c=GREY, marker="x", linewidths=0.7)
     for values, axis in ((x, "x"), (y, "y")):
@@ -228,8 +224,3 @@ def _needs_logarithm(values: Values) -> bool:
     if not values.size or values.min() <= 0:
         return False
     return spans_decades(values[values >= np.quantile(values, SMALL_SHARE_BESIDE_ZEROS)])
-
-
-def _dot(number: int) -> float:
-    """The size of one of a number of dots in a panel, in points²."""
-    return float(np.clip(4e3 / max(number, 1), 1.0, 20.0))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from sweep.analysis.colours import draw_colour_bar
+from sweep.analysis.figures import new_figure, single_panel
 from sweep.analysis.kept_axes import check_names
 from sweep.analysis.labels import in_words, quantities, readable, with_symbols
 from sweep.analysis.legends import draw_legend, notes_of
@@ -102,10 +103,7 @@ def draw_together(slices: Mapping[str, Slice]) -> Figure:
 
 
 def _lines(slices: Mapping[str, Slice]) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = single_panel()
     for label, shown in slices.items():
         draw_panel(axes, shown, label)
     handles = axes.get_legend_handles_labels()[0]
@@ -114,12 +112,9 @@ def _lines(slices: Mapping[str, Slice]) -> Figure:
 
 
 def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
-    from matplotlib.figure import Figure
-
     columns = min(3, ceil(sqrt(len(slices))))
     rows = ceil(len(slices) / columns)
-    size = (max(columns * PANEL[0], 8.0), rows * PANEL[1] + 1.2)
-    figure = Figure(figsize=size, dpi=150, layout="constrained")
+    figure = new_figure(max(columns * PANEL[0], 8.0), rows * PANEL[1] + 1.2)
     grid: Any = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     places: list[Axes] = list(grid.flat)
     handles: list[Any] = []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.analysis.figures import new_figure, shade
 from sweep.analysis.labels import in_words, point_text, unit, with_unit
 from sweep.analysis.saving import save
 from sweep.analysis.slices import flag_names, is_flag
@@ -59,17 +60,13 @@ def draw_trace(dataset: xr.Dataset, cycles: float | None = None) -> Figure:
     table defines the loop. If the point is not ok, the title says why, and the time axis covers the
     whole trace. SweepError if the Dataset is not a trace.
     """
-    from matplotlib.figure import Figure
-
     if "time" not in getattr(dataset, "dims", ()) or "status" not in dataset:
         raise SweepError("this is not a trace: give the Dataset that sweep.trace returns")
     dataset = _last_cycles(dataset, cycles)
     panels, maps = _panels(dataset), _maps(dataset)
     loop = _loop_of(dataset)
     heights = [1.0] * len(panels) + [MAP_HEIGHT] * len(maps)
-    figure = Figure(
-        figsize=(11.0 if loop else 8.0, 1.6 + 1.5 * sum(heights)), dpi=150, layout="constrained"
-    )
+    figure = new_figure(11.0 if loop else 8.0, 1.6 + 1.5 * sum(heights))
     grid = figure.add_gridspec(
         len(heights), 2 if loop else 1, width_ratios=[5, 3][: 1 + bool(loop)],
         height_ratios=heights,
@@ -235,21 +232,16 @@ def _shade(axes: Axes, dataset: xr.Dataset) -> None:
     if time.size < 2:
         return
     middles = (time[1:] + time[:-1]) / 2
-    sides = np.repeat(np.concatenate([time[:1], middles, time[-1:]]), 2)[1:-1]
-    for _, there, shade in _shaded_classes(dataset):
-        axes.fill_between(
-            sides, 0, 1, where=np.repeat(there, 2).tolist(), transform=axes.get_xaxis_transform(),
-            color=shade, linewidth=0, zorder=0,
-        )  # fmt: skip
+    borders = np.concatenate([time[:1], middles, time[-1:]])
+    for _, there, grey in _shaded_classes(dataset):
+        shade(axes, borders, there, color=grey, linewidth=0, zorder=0)
 
 
 def _shades(dataset: xr.Dataset) -> list[Patch]:
     from matplotlib.patches import Patch
 
     classes = _shaded_classes(dataset)
-    return [
-        Patch(color=shade, label=in_words(name)) for name, there, shade in classes if any(there)
-    ]
+    return [Patch(color=grey, label=in_words(name)) for name, there, grey in classes if any(there)]
 
 
 def _shaded_classes(dataset: xr.Dataset) -> Iterator[tuple[str, NDArray[np.bool_], str]]:
@@ -257,8 +249,8 @@ def _shaded_classes(dataset: xr.Dataset) -> Iterator[tuple[str, NDArray[np.bool_
     for flag in dataset.data_vars.values():
         if is_flag(flag) and flag.dims == ("time",):
             classes = list(flag_names(flag).items())[1:]
-            for (code, name), shade in zip(classes, SHADES, strict=False):
-                yield name, flag.values == code, shade
+            for (code, name), grey in zip(classes, SHADES, strict=False):
+                yield name, flag.values == code, grey
 
 
 def _maps(dataset: xr.Dataset) -> list[str]:

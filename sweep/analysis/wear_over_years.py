@@ -24,8 +24,7 @@ from sweep.spec import MISSING_FLAG, Status
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
 from sweep.theory.wear import YEAR, geometry_of, law_of
-
-Values = NDArray[np.float64]
+from sweep.work import Values
 
 PART = 2**18  # values computed at once: their intermediate arrays take some 50 MB
 LOST = ("mean", "standard_deviation", "histogram", "first_order", "total_order")
@@ -148,34 +147,38 @@ def _status(dataset: xr.Dataset, powers: Mapping[str, xr.DataArray]) -> xr.DataA
 def _worn(power: xr.DataArray, suffix: str, wear: Wear) -> dict[str, xr.DataArray]:
     """Volume, state, depth and time to the limit of powers, with that appended to their names."""
     sizes = {} if wear.coefficient_at is None else {"quantile": len(wear.coefficient_at)}
-    over_time = [*sizes, "time"]
     outputs = {"volume": np.float64, "state": np.uint8}
     if wear.geometry is not None:
         outputs["depth"] = np.float64
-    made: Any = xr.apply_ufunc(  # pyright: ignore[reportUnknownMemberType]
-        _over_time, power,
-        kwargs={"wear": wear},
-        output_core_dims=[over_time] * len(outputs),
-        dask="parallelized",
-        output_dtypes=list(outputs.values()),
-        dask_gufunc_kwargs={"output_sizes": {**sizes, "time": len(wear.seconds)}},
-    )  # fmt: skip
+    over_time = {**sizes, "time": len(wear.seconds)}
+    made = _applied(_over_time, power, wear, over_time, list(outputs.values()))
     found = {
         f"wear_{name}{suffix}": _described(values, name, suffix)
         for name, values in zip(outputs, made, strict=True)
     }
     if wear.limit is not None:
         name = f"time_to_limit{'_of' if suffix else ''}{suffix}"
-        seconds: Any = xr.apply_ufunc(  # pyright: ignore[reportUnknownMemberType]
-            _to_limit, power,
-            kwargs={"wear": wear},
-            output_core_dims=[list(sizes)],
-            dask="parallelized",
-            output_dtypes=[np.float64],
-            dask_gufunc_kwargs={"output_sizes": sizes},
-        )  # fmt: skip
+        seconds = _applied(_to_limit, power, wear, sizes, [np.float64])
         found[name] = _described(seconds, "limit", suffix, wear.limit)
     return found
+
+
+def _applied(
+    compute: Callable[..., object],
+    power: xr.DataArray,
+    wear: Wear,
+    sizes: Mapping[str, int],
+    dtypes: list[type],
+) -> Any:
+    """The arrays that a function makes of powers, as lazy as these; `sizes` of new dimensions."""
+    return xr.apply_ufunc(  # pyright: ignore[reportUnknownMemberType]
+        compute, power,
+        kwargs={"wear": wear},
+        output_core_dims=[list(sizes)] * len(dtypes),
+        dask="parallelized",
+        output_dtypes=dtypes,
+        dask_gufunc_kwargs={"output_sizes": dict(sizes)},
+    )  # fmt: skip
 
 
 def _over_time(power: Values, *, wear: Wear) -> tuple[NDArray[Any], ...]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sweep.analysis.figures import single_panel
+from sweep.analysis.kept_axes import check_names
 from sweep.analysis.labels import in_words, quantity
 from sweep.analysis.plots import draw_slice
 from sweep.analysis.refined import holds_refined_points
@@ -19,13 +20,12 @@ from sweep.request import POINT
 from sweep.spec import MISSING_FLAG
 from sweep.theory.wear import YEAR
 from sweep.wording import nearest
+from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Values = NDArray[np.float64]
 
 MAX_LINES, MAX_BANDS = 7, 3  # values of an axis that are drawn in one picture
 CURVE_POINTS = 200
@@ -79,13 +79,10 @@ def default_output(dataset: xr.Dataset) -> str:
 
 
 def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     axes_of_sweep = [str(each) for each in dataset["status"].dims]
-    if unknown := [each for each in at if each not in axes_of_sweep]:
-        cure = nearest(unknown[0], axes_of_sweep)
-        raise SweepError(f"this sweep has no axis {unknown[0]!r}: {cure}")
+    check_names("axis", at, axes_of_sweep)
     free = [each for each in axes_of_sweep if each not in at]
     is_sampled = POINT in free and not holds_refined_points(dataset)
     along = max(
@@ -98,8 +95,7 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
     levels = part["quantile"].values if "quantile" in part.dims else None
     most = MAX_LINES if levels is None else MAX_BANDS
     places = [0] if along is None else evenly(part.sizes[along], most).tolist()
-    figure = Figure(figsize=(8.0, 5.6), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = single_panel()
     lines = [part if along is None else part.isel({along: place}) for place in places]
     unit, factor = _scale([line[name] for line in lines])
     asked = wear_of(dataset) or {}

@@ -86,7 +86,7 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     pieces: list[Piece] = []
     for plan in _plans(kind, choices, low, high, exponent):
         pieces.append(_piece(plan, kind.name, choices, energies, pieces))
-    curve = MasterCurve(kind, choices, tuple(pieces), points, points.notes)
+    curve = MasterCurve(kind, choices, tuple(pieces), points)
     return replace(curve, notes=(*points.notes, *notes_on(curve)))
 
 
