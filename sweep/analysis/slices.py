@@ -254,7 +254,8 @@ def _cut(
     """The slice that shows the output of this name."""
     refined = None
     several = index_name(name) in dataset[name].dims
-    if not (over or computed or several) and is_refined(dataset) and len(axes_of(dataset)) > 1:
+    single = dataset[name].ndim == 1  # a grid of refined points has no other outputs
+    if single and not (over or computed) and is_refined(dataset) and len(axes_of(dataset)) > 1:
         dataset, refined = _as_grid(dataset)
     refuse_cut_of_sample(dataset, at)
     at = by_number(dataset, at)
