@@ -21,10 +21,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.library import load_library
 from tests.backends.device_arrays import DeviceArray, Library
-from tests.gpu.twin import launchable
+from tests.gpu.twin import compiled, launchable
 
 MULTIPROCESSORS = 3
 THREADS_OF_ONE = 64
@@ -173,11 +171,10 @@ class RawModule:
     def __init__(self, *, code: str, options: tuple[str, ...]) -> None:
         assert any(option.startswith("-std=") for option in options)
         self._code = code
-        self._flags = [option for option in options if option.startswith("-D")]
+        self._options = options
 
     def get_function(self, name: str) -> Function:
-        path = compile_library(launchable(self._code), find_compiler(), self._flags)
-        return Function(load_library(path), name, self.gpu)
+        return Function(compiled(launchable(self._code), self._options), name, self.gpu)
 
 
 class Gpu:

@@ -53,12 +53,12 @@ def test_points_of_an_array_method_are_reduced_on_the_device() -> None:
         assert twin.open == 0
         return twin.sent
 
-    assert sent(48) == sent(96) < 2**10
+    assert sent(16) == sent(32) < 2**10
 
 
 def test_quantiles_of_an_array_method_are_those_of_the_cpu() -> None:
     quantiles = {"exact_quantiles": True, "frequency": ["quantile 0.1", "quantile 0.5"]}
-    assert reduced_on(TwinDevice(), 48, **quantiles) == []
+    assert reduced_on(TwinDevice(), 16, **quantiles) == []
 
 
 def test_points_are_reduced_on_the_host_if_the_device_is_full() -> None:
@@ -70,8 +70,8 @@ def test_points_are_reduced_on_the_host_if_the_device_is_full() -> None:
 
     twin = TwinDevice()
     twin.library = Full()
-    assert reduced_on(twin, 48, frequency=["quantile 0.5"]) == []
-    assert twin.sent > 2 * 48 * 8
+    assert reduced_on(twin, 16, frequency=["quantile 0.5"]) == []
+    assert twin.sent > 2 * 16 * 8
 
 
 def reduced_on(device: TwinDevice, points: int, **statistics: object) -> list[str]:
@@ -116,17 +116,17 @@ class Small(Library):
         return DeviceArray(values)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*array_cases(19)], ids=lambda case: case.name)
 def test_blocks_are_halved_if_memory_is_short(case: Case) -> None:
-    plain, small = compute_arrays(np, case.sweep, case.points).arrays, Small(30)
+    plain, small = compute_arrays(np, case.sweep, case.points).arrays, Small(7)
     found = compute_arrays(
-        small, case.sweep, case.points, block=64, to_host=lambda array: array.get()
+        small, case.sweep, case.points, block=16, to_host=lambda array: array.get()
     ).arrays
     assert differing(dict(plain), dict(found)) == []
     sizes = [size for i, size in enumerate(small.sizes) if size != small.sizes[i - 1] or i == 0]
-    assert sizes == [64, 32, 16, 75 % 16]
+    assert sizes == [16, 8, 4, 19 % 4]
     with pytest.raises(MemoryError):
-        compute_arrays(Small(0), case.sweep, case.points, block=64)
+        compute_arrays(Small(0), case.sweep, case.points, block=16)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ def _points() -> dict[str, NDArray[np.float64]]:
     Where too few springs would slip, contact is lost, so that all slip.
     """
     random = np.random.default_rng(5)
-    n = 60
+    n = 45
     beta = 10.0 ** random.uniform(-2, 1.5, n)
     beta[::15] = 0.0
     beta[7::15] = np.inf

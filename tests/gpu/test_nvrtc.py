@@ -32,7 +32,7 @@ from tests.gpu.kernels import (
 )
 
 KERNELS = dict(kernels())
-QUICK = ("friction_oscillator exact", "impact_oscillator exact", "mdr_contact time_stepping")
+QUICK = ("impact_oscillator exact", "mdr_contact time_stepping")
 PLACES = [
     pytest.param(
         name,

@@ -10,7 +10,7 @@ import ctypes
 import functools
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Event
 from typing import Any
@@ -91,6 +91,13 @@ def launchable(text: str) -> str:
     return "\n".join([PRELUDE, text, *launchers])
 
 
+def compiled(text: str, options: Iterable[str]) -> ctypes.CDLL:
+    """The library of a text for the processor, with those of NVRTC's options that define names."""
+    flags = [option for option in options if option.startswith("-D")]
+    flags.append("-O1")  # compiles fast; no optimization of FLAGS changes a bit
+    return load_library(compile_library(text, find_compiler(), flags))
+
+
 class TwinMemory:
     """A piece of the stand-in's memory, freed with this object."""
 
@@ -114,9 +121,7 @@ class TwinProgram:
     def __init__(self, kernel: Kernel, text: str) -> None:
         self.kernel = kernel
         options = options_for(kernel, kernel_text(kernel, "gpu"))
-        flags = [option for option in options if option.startswith("-D")]
-        flags.append("-O1")  # compiles fast; no optimization of FLAGS changes a bit
-        self.library = load_library(compile_library(text, find_compiler(), flags))
+        self.library = compiled(text, options)
         told = np.zeros(4, np.int64)
         self.start("tribosweep_sizes", told.ctypes.data, 1)
         self.sizes = Sizes(*told.tolist())
