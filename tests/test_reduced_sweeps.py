@@ -29,6 +29,7 @@ from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.engine import run
 from sweep.errors import StoreError
+from sweep.options import RunOptions
 from sweep.plan import chunking, point_columns
 from sweep.request import Sweep
 from sweep.sampling.drawing import columns_of
@@ -154,7 +155,7 @@ def test_statistics_are_those_of_the_stored_points(points: xr.Dataset, over: lis
         np.testing.assert_allclose(own, exact, rtol=2**-8)
 
 
-@settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     chunk_points=st.integers(150, 4000),
     workers=st.integers(1, 3),
@@ -180,14 +181,20 @@ def test_chunks_workers_stops_and_backends_change_no_bit(
         assert not kept.pieces.names()
 
 
-@pytest.mark.parametrize("bound", [None, 36_000])
-def test_a_device_changes_no_bit(cells: xr.Dataset, bound: int | None) -> None:
-    """Points are reduced there or, where it has too little memory, on the host."""
+@pytest.mark.parametrize(("bound", "on_host"), [(None, False), (36_000, False), (18_000, True)])
+def test_a_device_changes_no_bit(cells: xr.Dataset, bound: int | None, on_host: bool) -> None:
+    """Points are reduced there, in smaller launches if they must, or on the host.
+
+    They leave the device only where it has too little memory for the 14 bytes of each of 1,800. One
+    worker alone uses it: of two, one might hold all of a small memory while the other asks for the
+    least that a launch needs.
+    """
     twin = TwinDevice(memory=1 << 14, bound=bound)
     results = MemoryResults(load(reduced()).sweep, chunk_points=1400)
-    run(results, open_backend=lambda _: GpuBackend(twin))
+    run(results, RunOptions(workers=1), open_backend=lambda _: GpuBackend(twin))
     xr.testing.assert_equal(results.dataset(), cells)
     assert bool(twin.refused) == (bound is not None)
+    assert (twin.sent >= 14 * 3000) == on_host
     assert twin.used == 0
 
 
@@ -211,13 +218,13 @@ def test_no_point_leaves_a_device() -> None:
 
 
 def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
-    """Every stretch that was written is kept: 150 in all, of 20 points."""
-    document = reduced(run={"workers": 2, "chunk_points": 20})
+    """Every stretch that was written is kept: 60 in all, of 50 points."""
+    document = reduced(run={"workers": 2, "chunk_points": 50})
     whole = tmp_path / "whole.zarr"
     sweep.run(document, store=whole)
     path = tmp_path / "killed.zarr"
     written = 0
-    for count in (2, 9, 40):
+    for count in (2, 9, 20):
         command = ["-c", RUNNER, str(path), json.dumps(document), str(count)]
         done = run_python(command, cwd=CHECKOUT, env=environment())
         assert done.returncode == -signal.SIGKILL
@@ -293,16 +300,16 @@ def test_failed_points_are_counted_and_retried(tmp_path: Path) -> None:
                 raise RuntimeError("a bug")
             return self.real.compute(sweep, points, stop)
 
-    document = reduced(run={"chunk_points": 50, "workers": 1})
+    document = reduced(run={"chunk_points": 100, "workers": 1})
     path = tmp_path / "a.zarr"
     request = load(document)
     kept, _ = api.compute(request, path, open_backend=lambda _: Failing(CpuBackend()))
     dataset = kept.dataset().load()
     failed = dataset.points_by_status.sel(status_class="failed")
-    assert failed.values.tolist() == [[0] * 3] * 4 + [[50] * 3]
+    assert failed.values.tolist() == [[0] * 3] * 4 + [[100] * 3]
     assert dataset.status.values.tolist() == [[0, 0, 3]] * 5
     counts = state(kept).counts
-    assert counts[Status.failed] == 150
+    assert counts[Status.failed] == 300
     again = sweep.run(document, store=path, retry_failed=True)
     xr.testing.assert_equal(again.load(), sweep.run(document, store=None))
 
@@ -347,7 +354,7 @@ def test_a_sample_grows_and_its_nodes_are_kept(
     path = tmp_path / "a.zarr"
     short, longer = reduced(over, **SHORTER), reduced(over)
     if over == ["point"]:
-        short, longer = longer, reduced(sample={**SWEEP["sample"], "points": 500})
+        short, longer = longer, reduced(sample={**SWEEP["sample"], "points": 300})
     old, new = load(short).sweep, load(longer).sweep
     kept, _ = api.compute(load({**short, "run": {"chunk_points": chunk_points}}), path)
     assert in_stretches(kept).pending() == []
@@ -511,8 +518,9 @@ def test_sobol_indices_of_ishigami(tmp_path: Path) -> None:
     assert abs(float(found.f_mean) - 3.5) < 1e-3
 
 
+@pytest.mark.parametrize("seeds", [50, pytest.param(200, marks=pytest.mark.broad)])
 @pytest.mark.parametrize("statistic", ["mean", "sobol_indices"])
-def test_stated_intervals_cover(statistic: str) -> None:
+def test_stated_intervals_cover(statistic: str, seeds: int) -> None:
     """Of intervals that state 95 %, by Student's t over 15 degrees, at least 90 % are right."""
     quantile = 2.131  # of Student's t, 97.5 %, 15 degrees of freedom
     first, total = oracle.ishigami_indices()
@@ -522,7 +530,7 @@ def test_stated_intervals_cover(statistic: str) -> None:
     assert reduction is not None
     (axis,) = reduction.axes
     backend, hits = CpuBackend(), Counter[str]()
-    for seed in range(200):
+    for seed in range(seeds):
         recipe = {**axis.recipe, "seed": seed}
         axes = (replace(axis, recipe=recipe, columns=columns_of(recipe)),)
         drawn = replace(whole, reduction=replace(reduction, axes=axes))
@@ -534,7 +542,7 @@ def test_stated_intervals_cover(statistic: str) -> None:
                 error = found[plane.replace(output.name, f"{output.name}_error")][0]
                 hits[plane] += bool(abs(found[plane][0] - value) <= quantile * error)
     assert len(hits) == (1 if statistic == "mean" else 6)
-    assert min(hits.values()) >= 180, hits
+    assert min(hits.values()) >= 0.9 * seeds, hits
 
 
 DISTRIBUTIONS = [
