@@ -41,6 +41,15 @@ from sweep.cli import main
 sys.exit(main(sys.argv[1:]))
 """
 
+# The command `sweep`, which may write no file larger than so many bytes.
+IN_LITTLE_ROOM = """
+import resource, sys
+from sweep.cli import main
+size = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+sys.exit(main(sys.argv[2:]))
+"""
+
 Run = Callable[..., tuple[int, str, str]]  # arguments -> status, stdout, stderr
 
 
@@ -76,6 +85,12 @@ def bound_by_permissions(*arguments: object, folder: Path) -> subprocess.Complet
     """A command of `sweep` that may not do what the permissions of files forbid."""
     command = ("-c", BOUND_BY_PERMISSIONS, *map(str, arguments))
     return run_python(command, cwd=folder, env=environment(), timeout=60)
+
+
+def in_little_room(size: int, *arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A command of `sweep` that may write no file larger than that, in bytes."""
+    command = ("-c", IN_LITTLE_ROOM, str(size), *map(str, arguments))
+    return run_python(command, cwd=folder, env=environment())
 
 
 def with_backend(open_backend: object, *arguments: str) -> list[str]:

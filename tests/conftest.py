@@ -32,6 +32,14 @@ else:
 if "TRIBOSWEEP_CXX" not in os.environ and (found := shutil.which("g++")):
     os.environ["TRIBOSWEEP_CXX"] = quick(found)
 
+# Processes of Dask look after themselves 50 times a second, also while a test waits for others.
+for setting, value in {
+    "ADMIN__TICK__INTERVAL": "1s",
+    "ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
+    "WORKER__PROFILE__ENABLED": "False",
+}.items():
+    os.environ.setdefault(f"DASK_DISTRIBUTED__{setting}", value)
+
 # Nothing that is imported or collected becomes garbage, and looking for it takes seconds. Not by
 # `gc.disable`: dask.array keeps for good what it finds enabled when it is imported.
 THRESHOLDS = gc.get_threshold()

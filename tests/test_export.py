@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import resource
-import subprocess
 import sys
 from collections import namedtuple
 from dataclasses import replace
@@ -21,7 +19,7 @@ from sweep.errors import MachineError, SweepError
 from sweep.exporting import export
 from sweep.spec import Status
 from sweep.store import Store
-from tests.command import Run
+from tests.command import Run, in_little_room
 from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import sweep_over
 
@@ -217,18 +215,7 @@ def test_a_full_disk_leaves_the_file_that_was_there(tmp_path: Path) -> None:
     """The limit on the size of files stands for the full disk: the same error, another number."""
     create(tmp_path / "a.zarr")
     (tmp_path / "a.csv").write_text("old")
-    done = subprocess.run(
-        [sys.executable, "-m", "sweep", "export", "a.zarr", "-o", "a.csv"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={
-            "PYTHONPATH": str(Path(sweep.summary.__file__).parents[1]),
-            "PATH": "",
-            "PYTHONDONTWRITEBYTECODE": "1",  # Python itself would leave torn files there
-        },
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
-    )
+    done = in_little_room(1000, "export", "a.zarr", "-o", "a.csv", folder=tmp_path)
     assert done.returncode == MachineError.exit_status
     assert "cannot write 'a.csv': [Errno 27] File too large" in done.stderr
     assert "Traceback" not in done.stderr

@@ -7,7 +7,6 @@ import json
 import os
 import pty
 import re
-import resource
 import shlex
 import signal
 import subprocess
@@ -22,18 +21,26 @@ import psutil
 import pytest
 import xarray as xr
 
+from sweep.cli import main
 from sweep.engine import failed_arrays
 from sweep.shipped import configs_folder
 from sweep.store import Store, open_results
-from tests.command import MODULE, Run, environment, json_lines, sweep_command
+from tests.command import (
+    MODULE,
+    Run,
+    environment,
+    in_little_room,
+    json_lines,
+    sweep_command,
+)
 from tests.forked import CHECKOUT, PIPE, Forked, run_python
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
 
-# About 2 s on one core, in 64 chunks.
+# About 1 s on one core, in 32 chunks.
 LONG = (
     "run", "wear_power", "-o", "long.zarr", "--workers", "1", "--chunk-points", "256",
-    "--set", "friction={ geomspace = [0.01, 1, 64] }",
+    "--set", "friction={ geomspace = [0.01, 1, 32] }",
     "--set", "base_acceleration={ linspace = [0.5, 15, 256] }",
     "--set", "window_end=4000",
 )  # fmt: skip
@@ -183,15 +190,7 @@ def test_a_full_disk_gives_exit_status_3_and_keeps_finished_chunks(
 ) -> None:
     """Simulated by a limit on the size of files, which raises an error of the same kind."""
     arguments = ("run", "wear_power", "-o", "a.zarr")
-    limited = subprocess.run(
-        [*MODULE, *arguments],
-        cwd=tmp_path,
-        # Python itself would leave torn files in __pycache__
-        env=environment() | {"PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10**5, 10**5)),
-    )
+    limited = in_little_room(10**5, *arguments, folder=tmp_path)
     assert limited.returncode == 3
     assert "Finished chunks are kept: run the same sweep again" in limited.stderr
     assert "Traceback" not in limited.stderr
@@ -211,13 +210,8 @@ def test_without_a_terminal_there_are_plain_lines(
 
 def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
     parent, child = pty.openpty()
-    process = subprocess.Popen(
-        [*MODULE, *LONG],
-        cwd=tmp_path,
-        env=environment(TERM="xterm-256color", COLUMNS="100"),
-        stdout=subprocess.DEVNULL,
-        stderr=child,
-    )
+    around = environment(TERM="xterm-256color", COLUMNS="100")
+    process = Forked(["-m", "sweep", *LONG], cwd=tmp_path, env=around, stderr=child)
     os.close(child)
     seen = b""
     try:
@@ -231,12 +225,20 @@ def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
     assert re.search(r"computing ━+.* \d+\.\d %, [\d,]+ points/s, .* left", shown)
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
+    """The results of an undisturbed run of LONG."""
+    path = tmp_path_factory.mktemp("whole") / "whole.zarr"
+    assert main([*LONG[:3], str(path), *LONG[4:]]) == 0
+    return open_results(path).load()
+
+
 @pytest.mark.parametrize(
     ("number", "status", "name"),
     [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")],
 )
 def test_a_stopped_run_resumes_to_the_same_results(
-    run: Run, tmp_path: Path, number: int, status: int, name: str
+    run: Run, tmp_path: Path, whole: xr.Dataset, number: int, status: int, name: str
 ) -> None:
     with running([*LONG, "--json"], tmp_path) as process:
         read_until(process, lambda report: int(str(report["points_done"])) > 0)
@@ -246,17 +248,16 @@ def test_a_stopped_run_resumes_to_the_same_results(
     summary = json_lines(out)[-1]
     assert (summary["event"], summary["stopped"]) == ("summary", "asked")
     store = Store.open("long.zarr")
-    kept = 16_384 - sum(chunk.n_points for chunk in store.pending())
-    assert 0 < kept < 16_384
+    kept = 8_192 - sum(chunk.n_points for chunk in store.pending())
+    assert 0 < kept < 8_192
     assert summary["points_done"] == kept
-    assert f"stopped by {name}: {kept:,} of 16,384 points are kept in long.zarr" in err
+    assert f"stopped by {name}: {kept:,} of 8,192 points are kept in long.zarr" in err
     assert "Traceback" not in err
     again = re.search(r"^resume with: sweep (.*)$", err, re.MULTILINE)
     assert again is not None
     status, out, _ = run(*shlex.split(again[1]))
-    assert (status, json_lines(out)[-1]["points"]) == (0, 16_384 - kept)
-    assert run(*LONG[:3], "whole.zarr", *LONG[4:])[0] == 0
-    xr.testing.assert_identical(open_results("long.zarr").load(), open_results("whole.zarr").load())
+    assert (status, json_lines(out)[-1]["points"]) == (0, 8_192 - kept)
+    xr.testing.assert_identical(open_results("long.zarr").load(), whole)
 
 
 HEARD_TWICE = """
@@ -346,7 +347,7 @@ def test_results_of_a_piped_sweep_file_are_named_after_the_model(run: Run) -> No
 def test_a_time_limit_ends_a_run_like_sigterm(run: Run) -> None:
     status, out, err = run(*ENDLESS, "--time-limit", "0.3")
     assert (status, out) == (143, "")
-    assert "stopped by the time limit: 0 of 16,384 points are kept in long.zarr" in err
+    assert "stopped by the time limit: 0 of 8,192 points are kept in long.zarr" in err
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:

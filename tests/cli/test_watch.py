@@ -28,7 +28,7 @@ from tests.command import Run, environment, json_lines, with_backend
 from tests.engine.slow import Slow
 from tests.engine.test_faults import REQUEST
 from tests.engine.test_shards import compute_shard
-from tests.forked import PIPE, Forked
+from tests.forked import PIPE, Forked, run_python
 
 NOON = 1_700_000_000.0  # s since 1970
 
@@ -110,7 +110,8 @@ def test_after_a_kill_nothing_is_writing(run: Run, tmp_path: Path) -> None:
         "import sys; from tests.engine.test_shards import compute_shard; "
         "from pathlib import Path; compute_shard(Path(sys.argv[1]), 1)"
     )
-    subprocess.run([sys.executable, "-c", code, str(path)], check=True, env=environment())
+    done = run_python(["-c", code, str(path)], cwd=tmp_path, env=environment())
+    assert done.returncode == 0, done.stderr
     look = Look.of(store.refreshed(), remaining(store))
     assert look.flow.writers == []
     assert "no run is live" in run("status", str(path))[1]
@@ -163,15 +164,15 @@ def test_it_shows_failures_and_ends_when_all_is_done(
         writing.join()
     lines = out.splitlines()
     assert status == 1  # some points failed
-    assert lines[0].startswith("656 of 1,920 points done (34.2 %); ")
+    assert lines[0].startswith("336 of 960 points done (35.0 %); ")
     assert "by 1 process, " in lines[0]
     assert re.fullmatch(
         rf"  process {os.getpid()} on .*: [\d,.]+ points/s, last chunk .* s ago", lines[1]
     )
-    assert lines[2] == "640 of 1,920 points ok"
-    assert lines[3] == f"16 of 1,920 points failed: {store.sweep.model.sentences[Status.failed]}"
+    assert lines[2] == "320 of 960 points ok"
+    assert lines[3] == f"16 of 960 points failed: {store.sweep.model.sentences[Status.failed]}"
     assert lines[4] == "  16 points: ValueError: a fault"
-    end = lines.index("1,920 of 1,920 points done (100.0 %), 120 of 120 chunks")
+    end = lines.index("960 of 960 points done (100.0 %), 60 of 60 chunks")
     assert "  16 points: ValueError: a fault" in lines[end:]
     assert lines[-2] == f"receipts: {path}.log"
 
@@ -197,10 +198,10 @@ def test_receipts_of_an_earlier_store_are_not_counted(
         "ValueError: a fault": 16
     }
     looked = Look.of(store, remaining(store)).flow
-    assert looked.counts == {Status.ok: 640, Status.failed: 16}
+    assert looked.counts == {Status.ok: 320, Status.failed: 16}
     assert looked.errors == {"ValueError: a fault": 16}
     store.reopen(store.failed())
-    assert Look.of(store, remaining(store)).flow.counts == {Status.ok: 640}
+    assert Look.of(store, remaining(store)).flow.counts == {Status.ok: 320}
 
 
 def test_every_line_of_json_is_an_object(run: Run, tmp_path: Path) -> None:
@@ -222,7 +223,7 @@ def test_ctrl_c_ends_watching(tmp_path: Path) -> None:
     watching = Forked(command, cwd=tmp_path, env=environment(), stdout=PIPE, stderr=PIPE)
     assert watching.stdout is not None
     (told,) = json_lines(watching.stdout.readline())
-    assert (told["event"], told["points_done"], told["points_total"]) == ("status", 0, 1920)
+    assert (told["event"], told["points_done"], told["points_total"]) == ("status", 0, 960)
     assert (told["points_per_second"], told["workers"], told["writers"]) == (None, 0, [])
     assert (told["seconds_left"], told["status"], told["errors"]) == (None, {}, {})
     watching.send_signal(signal.SIGINT)

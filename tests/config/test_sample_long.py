@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 import time
 import tracemalloc
@@ -33,6 +32,7 @@ from sweep.spec import Status
 from sweep.store import Store, coordinates
 from tests.command import CHECKOUT, environment
 from tests.config.test_sample import RANGES, SOBOL, document
+from tests.forked import Forked
 from tests.store.stretches import shorten
 
 STRETCH = 1000  # in place of 2**20
@@ -212,7 +212,10 @@ def test_results_too_large_for_memory_are_refused() -> None:
         sweep.run(document({**SOBOL, "points": 10**11}), store=None)
 
 
-def test_a_long_sample_is_forecast_from_its_first_points(tmp_path: Path) -> None:
+def test_a_long_sample_is_forecast_from_its_first_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sweep.forecast.PROBE_SECONDS", 0.01)
     asked = long_sweep(points=10**8)
     shape = chunk_shape(asked)
     pending = list(chunks(asked.shape, shape))
@@ -235,8 +238,7 @@ Store.create(sys.argv[1], test.long_sweep(points=3_000_000), provenance={})
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_kill_while_a_store_is_created_leaves_none(tmp_path: Path) -> None:
-    maker = subprocess.Popen([sys.executable, "-c", MAKER, str(tmp_path / "a.zarr")],
-                             cwd=CHECKOUT, env=environment())  # fmt: skip
+    maker = Forked(["-c", MAKER, str(tmp_path / "a.zarr")], cwd=CHECKOUT, env=environment())
     while not list(tmp_path.glob(".a.zarr.*.partial/friction/c/5")):
         assert maker.poll() is None
         time.sleep(0.005)

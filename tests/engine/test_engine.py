@@ -59,7 +59,9 @@ def small_sweeps(draw: st.DrawFn) -> Sweep:
     """Up to four axes of up to three values, in any order; one may carry a second parameter."""
     parameter_set = draw(st.sampled_from(MODEL.parameter_sets))
     names = WINDOW_NAMES[parameter_set.name]
-    on_axes = draw(st.lists(st.sampled_from(sorted(VALUES)), max_size=4, unique=True))
+    sprung = parameter_set.name == "seconds"  # one kernel fewer is compiled
+    changing = sorted(VALUES if sprung else VALUES.keys() - {"stiffness"})
+    on_axes = draw(st.lists(st.sampled_from(changing), max_size=4, unique=True))
     axes = []
     for short in on_axes:
         name = names.get(short, short)
@@ -69,10 +71,9 @@ def small_sweeps(draw: st.DrawFn) -> Sweep:
             columns["gravity"] = _drawn(draw, "base_acceleration", size) + 1.0
         axes.append(Axis(name, columns, {"values": columns[name].tolist()}))
     taken = {name for axis in axes for name in axis.columns}
-    constants = {
-        names.get(short, short): float(_drawn(draw, short, 1)[0]) for short in sorted(VALUES)
-    }
+    constants = {names.get(short, short): float(_drawn(draw, short, 1)[0]) for short in changing}
     fixed = {"gravity": 10.0, "damping": 0.0, "vertical_acceleration": 0.0, "phase": 0.0}
+    fixed |= {} if sprung else {"stiffness": 0.0}
     return Sweep(
         model=MODEL,
         method=MODEL.methods[0],
@@ -244,7 +245,7 @@ def test_no_more_than_a_window_of_tasks_is_ever_submitted(
 
 LONG = {"window_start": 0.0, "window_end": 6e4}  # s, and as many cycles: about 50 ms for 9 points
 LONG_SWEEP = sweep_over(
-    linear("friction", 0.05, 0.5, 40), linear("base_acceleration", 10.0, 15.0, 9), **LONG
+    linear("friction", 0.05, 0.5, 20), linear("base_acceleration", 10.0, 15.0, 9), **LONG
 )
 
 
@@ -276,7 +277,7 @@ def test_a_stop_keeps_finished_chunks_and_the_next_run_resumes(
         if cause == "asked" and progress.chunks_done >= 2:
             stop.set()
 
-    limit = None if cause == "asked" else 0.1
+    limit = None if cause == "asked" else 0.05
     summary = run(store, RunOptions(workers=2, time_limit=limit), report, stop)
     assert summary.stopped == cause
     assert summary.chunks == store.n_chunks - len(store.pending()) < store.n_chunks
@@ -313,7 +314,7 @@ def test_chunks_that_a_worker_leaves_of_its_task_are_computed_later(
     results = MemoryResults(LONG_SWEEP, chunk_points=9)
     summary = run_by(Leaving, results, workers=2)
     assert max(sizes) > 1
-    assert (summary.stopped, summary.chunks, len(sizes)) == ("", 40, 40)
+    assert (summary.stopped, summary.chunks, len(sizes)) == ("", 20, 20)
     assert bits_of(results.dataset()) == bits_of(long_results)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -19,8 +19,9 @@ from sweep.plan import chunking
 from sweep.plan.chunking import chunk_counts, chunks
 from sweep.spec import Status
 from sweep.store import Store
-from tests.command import Run
+from tests.command import Run, environment
 from tests.engine.test_faults import REQUEST, ROOT, finish, receipts_by_chunk
+from tests.forked import PIPE, Forked
 from tests.store.test_store import tree
 
 N = 3
@@ -63,34 +64,29 @@ def test_shards_one_by_one_make_the_store_of_one_run(
     tmp_path: Path, whole: dict[str, bytes]
 ) -> None:
     path = tmp_path / "map.zarr"
-    assert compute_shard(path, 2) == 40
+    assert compute_shard(path, 2) == 20
     assert {index[0] % N for index in pending(path)} == {0, 2}
     assert compute_shard(path, 2) == 0
-    assert compute_shard(path, 1) + compute_shard(path, 3) == 80
+    assert compute_shard(path, 1) + compute_shard(path, 3) == 40
     assert tree(path) == whole
     assert set(receipts_by_chunk(path).values()) == {1}
     assert finish(path).chunks == 0
 
 
 SHARD = """
-import json, sys
+import sys, time
 from pathlib import Path
 from tests.engine.test_shards import compute_shard
-sys.stdin.readline()
+while not Path(sys.argv[3]).exists():
+    time.sleep(0.001)
 print(compute_shard(Path(sys.argv[1]), int(sys.argv[2])), flush=True)
 """
 
 
-def start_shard(path: Path, i: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", SHARD, str(path), str(i)],
-        cwd=ROOT,
-        env=dict(os.environ),
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
+def start_shard(path: Path, i: int) -> Forked:
+    """A process that computes the shard as soon as the file `go` exists."""
+    command = ["-c", SHARD, str(path), str(i), str(path.with_name("go"))]
+    return Forked(command, cwd=ROOT, env=environment(), stdout=PIPE)
 
 
 def test_shards_that_start_together_make_the_store_of_one_run(
@@ -99,12 +95,9 @@ def test_shards_that_start_together_make_the_store_of_one_run(
     """There is no store yet: each creates one, and one of those becomes the store of all."""
     path = tmp_path / "map.zarr"
     running = [start_shard(path, i) for i in range(1, N + 1)]
-    for process in running:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
+    path.with_name("go").touch()
     printed = [process.communicate(timeout=60)[0] for process in running]
-    assert printed == ["40\n"] * N
+    assert printed == ["20\n"] * N
     assert tree(path) == whole
     assert set(receipts_by_chunk(path).values()) == {1}
     assert list(tmp_path.glob(".*.partial")) == []
@@ -117,14 +110,13 @@ def test_a_killed_shard_resumes_and_leaves_no_files(
     path = tmp_path / "map.zarr"
     compute_shard(path, 1)
     running = start_shard(path, 2)
-    assert running.stdin is not None
-    running.stdin.write("go\n")
-    running.stdin.flush()
-    while len(pending(path)) == 80:
+    path.with_name("go").touch()
+    while len(pending(path)) == 40:
         assert running.poll() is None
+        time.sleep(0.01)
     running.kill()
     running.communicate()
-    assert 40 < len(pending(path)) < 80
+    assert 20 < len(pending(path)) < 40
     left = path / "wear_power" / "c" / f"0.{'0' * 32}.partial"
     left.write_bytes(b"torn")  # as if the kill had interrupted a write
     compute_shard(path, 2)  # the lock ended with its process
@@ -140,13 +132,13 @@ def test_the_same_shard_twice_is_refused_and_others_are_not(tmp_path: Path) -> N
     with store.lock((2, N), clean=lambda: cleaned.append(2)):
         with pytest.raises(StoreError, match=rf"shard-2-of-3 of .* held by process {os.getpid()}"):
             compute_shard(path, 2)
-        assert compute_shard(path, 1) == 40
+        assert compute_shard(path, 1) == 20
         with store.lock((3, N), clean=lambda: cleaned.append(3)):
             pass
         with pytest.raises(StoreError, match=r"shard-2-of-3 is held by process"):
             finish(path)
     assert cleaned == [2]  # files of a living writer are kept
-    assert compute_shard(path, 2) == 40
+    assert compute_shard(path, 2) == 20
 
 
 def test_a_shard_beside_a_whole_run_is_refused(
@@ -157,7 +149,7 @@ def test_a_shard_beside_a_whole_run_is_refused(
     store = api.open_store(load(REQUEST), path)
     with store.lock(), pytest.raises(StoreError, match=rf"is held by process {os.getpid()} on"):
         compute_shard(path, 1)
-    assert len(pending(path)) == 120
+    assert len(pending(path)) == 60
 
 
 def test_damage_is_repaired_by_the_shard_it_is_in(tmp_path: Path, whole: dict[str, bytes]) -> None:
