@@ -62,7 +62,7 @@ def versions() -> dict[str, str]:
     """The versions of Python, this program, its libraries, and CuPy if it is installed."""
     known = {"python": platform.python_version(), "tribosweep": __version__}
     known |= {name: _version(name) for name in LIBRARIES}
-    for name in packages_distributions().get("cupy", []):
+    for name in packages_distributions().get("cupy", []) if has_cupy() else ():
         known[name] = _version(name)
     return known
 

@@ -56,9 +56,9 @@ def test_a_file_becomes_a_dataset_with_its_points() -> None:
             "window_start": 4.0,
             "window_end": 12.0,
         },
-        outputs=["wear_power", "regime"],
     )
-    assert bits_of(dataset) == {name: values.tobytes() for name, values in expected.items()}
+    names = ("wear_power", "regime", "status")
+    assert bits_of(dataset) == {name: expected[name].tobytes() for name in names}
     assert dataset.sizes == {"friction": 5, "base_acceleration": 7}
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+from collections.abc import Mapping
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,17 @@ from sweep.backends.compiler import find_compiler
 from sweep.backends.visible import Gpu
 from sweep.doctor import Finding, examine, versions
 from sweep.errors import DeviceError
+
+
+@functools.cache
+def installed() -> Mapping[str, list[str]]:
+    """The distributions of each module, which take long to find."""
+    return packages_distributions()
+
+
+@pytest.fixture(autouse=True)
+def found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep.doctor, "packages_distributions", installed)
 
 
 def findings() -> dict[str, Finding]:
@@ -39,8 +53,9 @@ def test_a_missing_compiler_stops_and_both_cures_are_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
+    found = findings()
     for subject in ("compiler", "trial kernel"):
-        finding = findings()[subject]
+        finding = found[subject]
         assert finding.stops
         assert "apt install g++" in finding.problem
         assert "pip install 'ziglang" in finding.problem
@@ -74,6 +89,7 @@ def test_another_package_with_the_same_module_is_reported(
     (tmp_path / "sweep").mkdir()
     (tmp_path / "sweep" / "__init__.py").touch()
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    monkeypatch.setattr(sweep.doctor, "packages_distributions", packages_distributions)
     finding = findings()["module sweep"]
     assert finding.found == "sweep-solver 1.2"
     assert "pip uninstall sweep-solver" in finding.problem

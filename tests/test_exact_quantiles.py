@@ -78,6 +78,11 @@ def cells(points: xr.Dataset) -> xr.Dataset:
 
 
 @pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sweep.forecast.PROBE_SECONDS", 0.01)
+
+
+@pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """So few bins in a pass that several passes are needed."""
     monkeypatch.setattr(again, "MAX_VALUES", 8)
@@ -93,7 +98,7 @@ def resumed(path: Path, document: Mapping[str, Any], **options: Any) -> xr.Datas
     return found.load()
 
 
-@settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     chunk_points=st.integers(50, 1100),
     workers=st.integers(1, 3),
@@ -267,14 +272,14 @@ def test_pieces_of_an_earlier_version_are_used(cells: xr.Dataset, tmp_path: Path
 
 def test_a_sample_grows_and_its_first_pass_is_kept(tmp_path: Path) -> None:
     """In stretches of 77 points, of which the last one is short, and of all 200 points."""
-    longer = exact(sample={**SWEEP["sample"], "points": 500})
+    longer = exact(sample={**SWEEP["sample"], "points": 260})
     whole = sweep.run(longer, store=None)
     for chunk_points, kept in ((77, 2 * 77), (200, 200)):
         path = tmp_path / f"{chunk_points}.zarr"
         sweep.run(EXACT, store=path, chunk_points=chunk_points)
         grown = Store.extend(path, load(longer).sweep)
-        assert remaining(grown).points_left == 5 * (500 - kept + 500)
-        assert run(grown).points == 5 * (500 - kept + 500)
+        assert remaining(grown).points_left == 5 * (260 - kept + 260)
+        assert run(grown).points == 5 * (260 - kept + 260)
         xr.testing.assert_equal(grown.dataset().load(), whole)
         assert not grown.pieces.names()
 
@@ -292,6 +297,7 @@ def test_shards_take_a_second_round(cells: xr.Dataset, tmp_path: Path) -> None:
     xr.testing.assert_equal(Store.open(path).dataset().load(), cells)
 
 
+@pytest.mark.usefixtures("quick")
 def test_shards_of_many_cells_take_one_round(tmp_path: Path) -> None:
     """Each has whole cells, here four, and so both passes over them."""
     axes = {"base_acceleration": {"linspace": [0.5, 15.0, 8]}}
@@ -306,6 +312,7 @@ def test_shards_of_many_cells_take_one_round(tmp_path: Path) -> None:
     assert left == [1600, 0]
 
 
+@pytest.mark.usefixtures("quick")
 def test_commands_say_that_points_are_computed_twice(run: Run) -> None:
     """Before, during and after; and `sweep show`, what quantiles are."""
     Path("a.toml").write_text(text_of(exact(format=1)))

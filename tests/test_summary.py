@@ -191,9 +191,9 @@ def test_a_summary_says_how_refined_points_count(capsys: pytest.CaptureFixture[s
 
 def test_memory_is_that_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep_ = sweep_over(linear("friction", 0.0, 1.0, 512), linear("mass", 1.0, 2.0, 2048))
-    large = create(tmp_path / "a.zarr", sweep_, 2**14)
+    large = create(tmp_path / "a.zarr", sweep_, 2**15)
     finish(large)
-    monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", 2**14)
+    monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", 2**15)
     small = create(tmp_path / "b.zarr")
     finish(small)
     contents(small.dataset())  # what is imported late is not counted

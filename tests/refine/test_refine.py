@@ -244,7 +244,11 @@ def test_the_rule_by_brute_force(counts: tuple[int, ...], levels: int) -> None:
 
 @pytest.mark.parametrize(
     ("output", "dtype"),
-    [("wear_power", "float64"), ("wear_power", "float32"), ("slip_phases", "float64")],
+    [
+        pytest.param("wear_power", "float64", marks=pytest.mark.broad),
+        ("wear_power", "float32"),
+        ("slip_phases", "float64"),
+    ],
 )
 def test_an_output_is_refined_by_the_same_rule(output: str, dtype: str) -> None:
     """From its whole grid, with 0.1 of its span on the coarse grid as tolerance."""
@@ -397,7 +401,8 @@ def test_overrides_change_the_table() -> None:
 
 
 def test_a_trace_ignores_the_table() -> None:
-    found = sweep.trace(document(), {"friction": 0.1, "base_acceleration": 3}, samples=5)
+    shared = {name: value for name, value in document().items() if name != "outputs"}  # its kernel
+    found = sweep.trace(shared, {"friction": 0.1, "base_acceleration": 3}, samples=5)
     assert found.sizes["time"] == 5
 
 
@@ -422,9 +427,10 @@ levels = 3
 """
 
 
-def test_every_command_accepts_a_refined_sweep(
+def test_commands_say_what_a_refined_sweep_is(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Pictures and other formats of it are made in store/test_many_chunks."""
     monkeypatch.setattr(forecast, "PROBE_SECONDS", 0.01)
     (tmp_path / "a.toml").write_text(TOML)
     status, out, err = run("run", "a.toml", "-o", "a.zarr", "--dry-run")
@@ -440,16 +446,8 @@ def test_every_command_accepts_a_refined_sweep(
     assert "0 pending, of" in run("run", "a.toml", "-o", "a.zarr", "--dry-run")[1]
     assert "level" in run("show", "a.zarr")[1]
     assert run("status", "a.zarr", "--verify")[0] == 0
-    for command in (
-        ("plot", "a.zarr", "-o", "a.png"),
-        ("plot", "a.zarr", "--against", "exact", "-o", "c.png"),
-        ("export", "a.zarr", "-o", "a.csv"),
-        ("export", "a.zarr", "-o", "a.nc"),
-        ("compile", "a.toml"),
-    ):
-        status, _, err = run(*command)
-        assert (status, err) == (0, ""), command
-    assert ",level," in next(x for x in Path("a.csv").read_text().splitlines() if x[0] != "#")
+    status, _, err = run("compile", "a.toml")
+    assert (status, err) == (0, "")
 
 
 def test_shards_and_extensions_are_refused(run: Run, tmp_path: Path) -> None:

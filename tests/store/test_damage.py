@@ -117,14 +117,17 @@ SINGLE = {
 UNREAD = {(energy, "mass/c"), (grid, "mass/c")}  # what a reader does not look at
 
 
-def case(name: str, reader: Reader, *more: object) -> Any:
+def case(name: str, reader: Reader, *more: object, broad: bool = False) -> Any:
     told = reader if isinstance(reader, str) else reader.__name__
-    return pytest.param(name, reader, *more, id=f"{name}-{told}-{'-'.join(map(str, more))}")
+    marks = pytest.mark.broad if broad else ()
+    named = f"{name}-{told}-{'-'.join(map(str, more))}"
+    return pytest.param(name, reader, *more, id=named, marks=marks)
 
 
 CASES = [case(name, reader) for name, readers in READERS.items() for reader in readers]
 WITH_COORDINATE = [
-    case(name, reader, files[name])
+    # Whoever reads the coordinate of an axis reads single parameters in the same way.
+    case(name, reader, files[name], broad=files is SINGLE and name != "friction")
     for name, readers in READERS.items()
     for reader in readers
     for files in (COORDINATES, SINGLE)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,29 +64,40 @@ phase = "90 deg"
 
 [sample]
 method = "sobol"
-points = 400
+points = 160
 beta   = { loguniform = [1e-8, 4e-6] }
 """
 
 STRETCH = 256  # in place of 2**20: coordinates longer than that are read by parts
 STORE = "many.zarr"
+CHUNK_POINTS = 250
 
 KINDS = {"sample": HEAD + SAMPLE, "long sample": HEAD + SAMPLE, "refined": HEAD + REFINED}
 
 
-@pytest.fixture(params=KINDS)
-def right(
-    request: pytest.FixtureRequest, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> xr.Dataset:
-    """What `many.zarr` holds, which a command has computed in chunks of 100, computed in memory."""
-    (tmp_path / "many.toml").write_text(KINDS[request.param])
-    computed = sweep.run("many.toml", store=None)
-    if request.param == "long sample":
-        shorten(monkeypatch, STRETCH)
-    status, said, error = run("run", "many.toml", "-o", STORE, "--chunk-points", "100")
-    assert (status, "Error" in error) == (0, False), error
-    assert f"{STORE}: {computed.sizes['point']:,} points" in said
-    assert len(list(Path(STORE, "status", "c").iterdir())) == -(-computed.sizes["point"] // 100) > 2
+@pytest.fixture(scope="module", params=KINDS)
+def made(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Path, xr.Dataset]]:
+    """A folder with `many.zarr`, computed in chunks of 250, and its results computed in memory."""
+    folder = tmp_path_factory.mktemp("many")
+    (folder / "many.toml").write_text(KINDS[request.param])
+    computed = sweep.run(folder / "many.toml", store=None)
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "long sample":
+            shorten(patch, STRETCH)
+        sweep.run(folder / "many.toml", store=folder / STORE, chunk_points=CHUNK_POINTS)
+        n_chunks = -(-computed.sizes["point"] // CHUNK_POINTS)
+        assert len(list((folder / STORE / "status" / "c").iterdir())) == n_chunks > 2
+        yield folder, computed
+
+
+@pytest.fixture
+def right(made: tuple[Path, xr.Dataset], run: Run, monkeypatch: pytest.MonkeyPatch) -> xr.Dataset:
+    """What `many.zarr` in the working directory holds."""
+    assert run
+    folder, computed = made
+    monkeypatch.chdir(folder)
     return computed
 
 
@@ -127,7 +139,7 @@ def test_its_chunks_are_those_of_the_results(right: xr.Dataset) -> None:
     """As xarray needs them for work chunk by chunk."""
     lazy = open_results(STORE)
     n = right.sizes["point"]
-    assert set(lazy.chunks["point"][:-1]) == {100}
+    assert set(lazy.chunks["point"][:-1]) == {CHUNK_POINTS}
     assert sum(lazy.chunks["point"]) == n
     assert_same_values(lazy.map_blocks(lambda block: block), right)
     assert lazy["friction"].chunks is None or n > sweep.request.STRETCH
@@ -144,7 +156,7 @@ def assert_same_values(found: xr.Dataset, right: xr.Dataset) -> None:
 
 def test_a_fit_is_that_of_one_chunk(run: Run, tmp_path: Path) -> None:
     (tmp_path / "contacts.toml").write_text(CONTACTS)
-    for name, points in (("one", 400), ("four", 100)):
+    for name, points in (("one", 160), ("four", 40)):
         made = run("run", "contacts.toml", "-o", f"{name}.zarr", "--chunk-points", str(points))
         assert made[0] == 0, made
         status, _, error = run("fit", f"{name}.zarr", "-o", name)

@@ -215,7 +215,7 @@ def test_an_unfinished_store_that_may_not_be_written_is_refused(folder: Path) ->
     assert "writing is not permitted" in done.stderr
 
 
-@pytest.mark.parametrize("megabytes", [400, 700])
+@pytest.mark.parametrize("megabytes", [400, pytest.param(700, marks=pytest.mark.broad)])
 def test_a_limit_of_memory_is_named_and_no_store_called_damaged(
     folder: Path, megabytes: int
 ) -> None:
