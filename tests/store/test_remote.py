@@ -171,10 +171,17 @@ def test_a_run_goes_to_a_url_and_on_from_there(root: str, run: Run, tmp_path: Pa
     assert run("run", "map.toml", "-o", url)[0] == 0
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     assert objects(url) == tree(tmp_path / "map.zarr")
+    assert len(Store.open(url).receipts()) == 4
+    assert [entry.name for entry in tmp_path.iterdir() if ":" in entry.name] == []
+
+
+def test_commands_read_a_store_at_a_url(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(SHORT)
+    url = f"memory://{time.monotonic_ns()}/map.zarr"
+    sweep.run(tmp_path / "map.toml", store=url)
     status, out, _ = run("status", url, "--verify")
     assert status == 0
     assert "12 of 12 points done" in out
-    assert len(Store.open(url).receipts()) == 4
     assert run("plot", url)[1] == "map.png\n"
     assert [entry.name for entry in tmp_path.iterdir() if ":" in entry.name] == []
 
