@@ -3,7 +3,7 @@
 //
 // WebAssembly has no fused multiply-add but that of relaxed SIMD, which an engine may round twice. A
 // module with it may be used only where tribosweep_fma gives fused results. Without it, __builtin_fma is
-// a function of the C library, which is exact and slow.
+// a function that zig adds, which is exact and slow.
 #pragma once
 
 #if defined(__wasm_relaxed_simd__)

@@ -28,7 +28,8 @@ Entry = Literal["cpu", "trace"]
 
 FLAGS = (
     "-std=c++17",
-    *("-target", "wasm32-wasi", "-mexec-model=reactor"),
+    # Kernels need no C library, and building that of WASI takes half a minute.
+    *("-target", "wasm32-freestanding", "-Wl,--no-entry"),
     "-Os",  # as fast as -O2 here, and a page is to be small
     "-ffp-contract=off",  # bits must not depend on where a compiler fuses
     "-fno-math-errno",

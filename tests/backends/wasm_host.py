@@ -31,12 +31,8 @@ class Host:
 
     def __init__(self, module: Module) -> None:
         self.store = wasmtime.Store(engine())
-        linker = wasmtime.Linker(engine())
-        linker.define_wasi()
-        self.store.set_wasi(wasmtime.WasiConfig())
         binary = wasmtime.Module(engine(), module_bytes(module))
-        self.exports: Any = linker.instantiate(self.store, binary).exports(self.store)
-        self.call("_initialize")
+        self.exports: Any = wasmtime.Instance(self.store, binary, []).exports(self.store)
         self._memory = self.exports["memory"]
         self._top = self.exports["__heap_base"].value(self.store)
 

@@ -16,10 +16,7 @@ function fuses(exports) {
 function instantiate(modules) {
   for (const bytes of [modules.relaxed, modules.plain]) {
     try {
-      const none = { get: () => () => 0 };
-      const imports = { wasi_snapshot_preview1: new Proxy({}, none), env: new Proxy({}, none) };
-      const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
-      exports._initialize?.();
+      const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
       if (bytes === modules.plain || (fuses(exports) && !modules.forcePlain)) return exports;
     } catch (error) {
       if (bytes === modules.plain) throw error;
