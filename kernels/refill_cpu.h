@@ -49,10 +49,16 @@ struct Passengers {
     HD real gather(int i) const {
         Column const& column = request.columns[i];
         if (column.count == 1) return real(column.values[0]);
+        return gather_each(column);
+    }
+    // Called, not written out for each parameter.
+    __attribute__((noinline)) real gather_each(Column const& column) const {
         real result;
         for (int k = 0; k < lanes; ++k) {
-            int64 point = points[k] < 0 ? request.stop - 1 : points[k];
-            set_lane(result, k, column.values[(point / column.repeat) % column.count]);
+            int64 at = points[k] < 0 ? request.stop - 1 : points[k];
+            if (column.repeat > 1) at /= column.repeat;  // divisions are slow
+            if (at >= column.count) at %= column.count;
+            set_lane(result, k, column.values[at]);
         }
         return result;
     }

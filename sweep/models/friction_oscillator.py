@@ -124,7 +124,7 @@ EXACT = Method(
     summary="event-driven closed form, exact to rounding; no step size",
     variants=(NO_SPRING, NO_DAMPING, NO_SHAKING),
     pack=3,
-    kinds=("stiffness > 0", "damping > 0", "vertical_acceleration > 0"),
+    kinds=("stiffness == 0", "damping == 0", "vertical_acceleration == 0"),
     cost=("friction*gravity/base_acceleration",),  # on which the number of slips depends
     traced=True,
 )  # fmt: skip

@@ -94,8 +94,21 @@ struct Stretch {
     mask in_window;    // part of the stretch lies in the window
 };
 
+// The distance slipped, weighted with the varying part of the normal load, where any lane has one.
+template <class Slip>
+HD real shaken_stretch(State const& s, Scaled const& o, mask here, Slip const& slip, real from,
+                       real width) {
+    if constexpr (variant::no_shaking) return 0.0;
+    if (!any(here & (o.shaking != 0.0))) return 0.0;
+    real phase_sine, phase_cosine;
+    sincos(s.now.phase, phase_sine, phase_cosine);
+    real sine = phase_sine * o.shake_cosine + phase_cosine * o.shake_sine;  // of tau + phi, now
+    real cosine = phase_cosine * o.shake_cosine - phase_sine * o.shake_sine;
+    return shaken_distance(slip, from, width, sine, cosine);
+}
+
 // The whole slip in one stretch.
-HD Stretch free_stretch(State const& s, Scaled const& o, mask here, real sine, real cosine) {
+HD Stretch free_stretch(State const& s, Scaled const& o, mask here) {
     FreeSlip slip{s.rate, s.swing, o.friction};
     Stretch stretch;
     End stop = end_of(slip, here);
@@ -110,9 +123,8 @@ HD Stretch free_stretch(State const& s, Scaled const& o, mask here, real sine, r
         real part = distance_over(slip, inside.from, width_of(inside, s, o), cut);
         stretch.distance = select(cut, part, stretch.distance);
     }
-    stretch.shaken = 0.0;
-    if constexpr (!variant::no_shaking)
-        stretch.shaken = shaken_distance(slip, inside.from, width_of(inside, s, o), sine, cosine);
+    mask counted = here & stretch.in_window;
+    stretch.shaken = shaken_stretch(s, o, counted, slip, inside.from, width_of(inside, s, o));
     stretch.peak = 0.0;
     if constexpr (wanted::peak_slip_speed) {
         real at = least(greatest(fastest(slip), inside.from), inside.to);
@@ -124,7 +136,7 @@ HD Stretch free_stretch(State const& s, Scaled const& o, mask here, real sine, r
 }
 
 // One piece of the slip, shorter if the slip ends in it.
-HD Stretch sprung_stretch(State const& s, Scaled const& o, mask here, real sine, real cosine) {
+HD Stretch sprung_stretch(State const& s, Scaled const& o, mask here) {
     Piece now = piece(o.modes, s.age, s.push, s.swing, s.speed, s.rate);
     real length = now.length;
     real zero = first_zero(now, s.first, s.out_of_stick, here);
@@ -140,9 +152,7 @@ HD Stretch sprung_stretch(State const& s, Scaled const& o, mask here, real sine,
     stretch.distance = stretch.displacement;
     mask cut = here & stretch.in_window & ((inside.from > 0.0) | (inside.to < stretch.length));
     if (any(cut)) stretch.distance = select(cut, distance_over(now, from, width), stretch.distance);
-    stretch.shaken = 0.0;
-    if constexpr (!variant::no_shaking)
-        stretch.shaken = shaken_distance(now, from, width, sine, cosine);
+    stretch.shaken = shaken_stretch(s, o, here & stretch.in_window, now, from, width);
     stretch.peak = 0.0;
     if constexpr (wanted::peak_slip_speed)
         stretch.peak = greatest_speed(now, from, least(from + width, end));
@@ -164,21 +174,13 @@ HD Stretch choose(mask m, Stretch const& a, Stretch const& b) {
 }
 
 HD Stretch stretch_of(State const& s, Scaled const& o, mask here) {
-    real sine = 0.0;  // of tau + phi, now
-    real cosine = 0.0;
-    if constexpr (!variant::no_shaking) {
-        real phase_sine, phase_cosine;
-        sincos(s.now.phase, phase_sine, phase_cosine);
-        sine = phase_sine * o.shake_cosine + phase_cosine * o.shake_sine;
-        cosine = phase_cosine * o.shake_cosine - phase_sine * o.shake_sine;
-    }
-    if constexpr (only_free) return free_stretch(s, o, here, sine, cosine);
+    if constexpr (only_free) return free_stretch(s, o, here);
     mask sprung = here & ~o.free;
     mask free = here & o.free;
-    if (!any(free)) return sprung_stretch(s, o, sprung, sine, cosine);
-    Stretch whole = free_stretch(s, o, free, sine, cosine);
+    if (!any(free)) return sprung_stretch(s, o, sprung);
+    Stretch whole = free_stretch(s, o, free);
     if (!any(sprung)) return whole;
-    return choose(o.free, whole, sprung_stretch(s, o, sprung, sine, cosine));
+    return choose(o.free, whole, sprung_stretch(s, o, sprung));
 }
 
 // Updates the driving force, seen from the side that pushes. After the end of a slip, the mass slips

@@ -13,7 +13,7 @@ constexpr double rounding = 1e-15;  // in a phase, and in a force
 constexpr bool only_free = variant::no_spring && variant::no_damping;
 
 struct State {
-    static constexpr int64 refills_every = only_free ? 0 : 16;  // see refill_cpu.h
+    static constexpr int64 refills_every = only_free ? 0 : 8;  // see refill_cpu.h
     static constexpr bool refills_always = false;
 
     Moment now;

@@ -177,7 +177,8 @@ HD real first_zero(Piece const& p, mask first, mask out_of_stick, mask wanted) {
     mask open = wanted & (value > 0.0);
     for (int i = 0; i < 200 && any(open); ++i) {
         real root = sqrt(fma(rise, rise, 2.0 * bound * value));
-        real step = select(rise >= 0.0, (rise + root) / bound, 2.0 * value / (root - rise));
+        mask rises = rise >= 0.0;
+        real step = select(rises, rise + root, 2.0 * value) / select(rises, bound, root - rise);
         real next = x + step;
         mask beyond = next > 1.0;
         open = open & ~beyond;
