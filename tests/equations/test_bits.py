@@ -99,7 +99,7 @@ def test_bits_depend_on_no_chunk_or_worker(
 @first_case
 def test_bits_depend_on_no_other_output(name: str, method: str) -> None:
     case = case_named(name, method)
-    for output in case.sweep.outputs[:3]:
+    for output in case.sweep.outputs[: 1 if (name, method) in FEW else 3]:
         assert output_faults(case, expected(name, method), output) == [], output.name
 
 
@@ -122,9 +122,7 @@ def test_the_ptx_gives_the_bits_of_the_cpu(name: str, method: str) -> None:
     assert differing(expected(name, method), on_twin(case_named(name, method), twin)) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "method"), cases({("bouncing_ball", "rk4"), ("bouncing_ball", "rk54")})
-)
+@pytest.mark.parametrize(("name", "method"), cases({("bouncing_ball", "rk4")}))
 def test_nvrtc_compiles_it(name: str, method: str) -> None:
     kernel = kernel_of(case_named(name, method).sweep)
     for architecture in ARCHITECTURES if (name, method) == ("lorenz", "rk54") else (ONE,):

@@ -235,14 +235,17 @@ def test_the_block_of_sdnd104_gives_the_wear_power_of_the_exact_method(
         sample = {"file": str(tmp_path / "points.csv"), "columns": list(values)}
         parameters = fixed | dict(request.pop("parameters", {}))  # pyright: ignore
         found = sweep.run(
-            {"parameters": parameters, "sample": sample, "outputs": ["wear_power"], **request},
+            {"parameters": parameters, "sample": sample, **request},
             store=None,
         )
         assert (found.status == Status.ok).all()
         return found.wear_power.values
 
     exact = wear_power(model="friction_oscillator", method="exact")
-    ours = wear_power(model=model(BLOCK), method=method, parameters={"relative_tolerance": 1e-11})
+    controls = {"relative_tolerance": 1e-11}
+    ours = wear_power(
+        model=model(BLOCK), method=method, parameters=controls, outputs=["wear_power"]
+    )
     assert (exact > 0).mean() > 0.8
     np.testing.assert_allclose(ours, exact, rtol=1e-8, atol=1e-8 * exact.max())
 

@@ -127,19 +127,22 @@ def test_errors_follow_the_tolerance(method: str) -> None:
 
 
 def test_stiff_motion() -> None:
-    """van der Pol with mu = 1000 against SciPy's Radau."""
+    """van der Pol with mu = 1000 beyond its first jump, against SciPy's Radau."""
     text = RESONANCE.replace('v = "-y + forcing*cos(t)"', 'v = "forcing*(1 - y**2)*v - y"')
     text = text.replace('initial = "1"', 'initial = "2"')
-    found = points(text, "rodas4", forcing=1000.0, window_end=2000.0, relative_tolerance=1e-10)
+    found = points(text, "rodas4", forcing=1000.0, window_end=1000.0, relative_tolerance=1e-10)
     radau = solve_ivp(
         lambda _, y: [y[1], 1000.0 * (1 - y[0] ** 2) * y[1] - y[0]],
-        (0, 2000.0), [2.0, 0.0], method="Radau", rtol=1e-11, atol=1e-13,
+        (0, 1000.0), [2.0, 0.0], method="Radau", rtol=1e-11, atol=1e-13,
     )  # fmt: skip
     assert float(found.y_end) == pytest.approx(radau.y[0, -1], rel=1e-7)
     assert float(found.v_end) == pytest.approx(radau.y[1, -1], rel=1e-6)
 
 
-@pytest.mark.parametrize("method", ORDERS)
+@pytest.mark.parametrize(
+    "method",
+    ["rk4", "rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4"))],
+)
 def test_order_of_the_state_after_an_impact(method: str) -> None:
     """The ball hangs on a spring, so that its flight has a truncation error."""
     text = BALL.replace('v = "-gravity"', 'v = "-gravity*(1 + x/height)"')

@@ -40,7 +40,9 @@ def test_events_from_the_first_to_the_last_time_are_listed(start: float, end: fl
     np.testing.assert_allclose(times, [time for time, _ in expected], rtol=1e-9)
 
 
-@pytest.mark.parametrize("method", ["rk54", "dop853", "rodas4"])
+@pytest.mark.parametrize(
+    "method", ["rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4"))]
+)
 def test_impacts_of_a_ball_between_two_samples_are_all_listed(method: str) -> None:
     point = {"drop_height": 1.0, "restitution": 0.8, "window_end": 3.0, "relative_tolerance": 1e-11}
     request = {"model": "bouncing_ball", "method": method, "parameters": point}
