@@ -113,7 +113,7 @@ def test_bits_depend_on_no_width_budget_neighbour_or_gpu() -> None:
     bits = bits_of(planned, case.points, small)
     assert (bits["status"] == Status.ok).all()
     assert target_faults(case, bits, small) == []
-    assert differing(bits, bits_of(planned, case.points)) == []  # of the widest vectors
+    assert differing(bits, bits_of(planned, case.points)) == []  # and on the widest
     on_gpu = dict(GpuBackend(TwinDevice(), 50).compute(planned, case.points).arrays)
     assert differing(bits, on_gpu) == []
 
@@ -121,7 +121,7 @@ def test_bits_depend_on_no_width_budget_neighbour_or_gpu() -> None:
 def test_a_window_beyond_the_samples_is_outside_validity() -> None:
     given = {"omega": 3.0, "window_start": 0}
     ends = {"values": [float(TIMES[-1]), float(TIMES[-1]) + 0.01]}
-    source = {"model": model(), "parameters": given, "axes": {"window_end": ends}}
+    source = {"model": model("cubic"), "parameters": given, "axes": {"window_end": ends}}
     found = sweep.run(source, store=None)
     assert found["status"].values.tolist() == [Status.ok, Status.outside_validity]
 

@@ -15,6 +15,7 @@ import pytest
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
+FEW = "(WINDOW[0] = 12, WINDOW[1] = 9, null)"  # so many points in a map that the page computes
 PATIENCE = 60_000  # ms, on a machine that does much else
 
 MARKS = [

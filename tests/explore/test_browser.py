@@ -17,7 +17,7 @@ import sweep
 from sweep.explore import explore
 from tests.command import CHECKOUT
 from tests.explore.sweeps import SWEEP, contents_of
-from tests.explore.tab import MARKS, Tab, bits
+from tests.explore.tab import FEW, MARKS, Tab, bits
 from tests.explore.test_page import HOSTILE
 
 pytest.importorskip("ziglang")
@@ -141,8 +141,10 @@ def test_a_thinned_map_says_so_and_is_computed_in_full(browser: Any, tmp_path: P
 
 def test_the_plain_module_gives_the_same_bits(browser: Any, folder: Path, tab: Tab) -> None:
     """As in an engine without relaxed SIMD, or where its multiply-add rounds twice."""
+    tab.value(FEW)
     tab.drag((0.3, 0.3), (0.6, 0.7))
     plain = Tab(browser, folder / "impact.html", "#plain=1")
+    plain.value(FEW)
     plain.drag((0.3, 0.3), (0.6, 0.7))
     for name in ("frequency", "floquet_trace"):
         assert (tab.computed(name) == plain.computed(name)).all()
@@ -152,6 +154,7 @@ def test_the_plain_module_gives_the_same_bits(browser: Any, folder: Path, tab: T
 def test_a_link_brings_back_what_is_shown(browser: Any, folder: Path, tab: Tab) -> None:
     tab.page.select_option("#output", "contact_fraction")
     tab.page.check("#log")
+    tab.value(FEW)
     tab.page.select_option("#colours", "cividis")
     tab.drag((0.5, 0.2), (0.8, 0.6))
     tab.click(0.5, 0.5)

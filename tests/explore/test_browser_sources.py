@@ -14,7 +14,7 @@ import sweep
 from sweep.explore import explore
 from sweep.shipped import configs_folder, shipped_configs
 from tests.explore.sweeps import REDUCED, SWEEP
-from tests.explore.tab import MARKS, Tab, bits
+from tests.explore.tab import FEW, MARKS, Tab, bits
 
 pytest.importorskip("ziglang")
 pytest.importorskip("playwright.sync_api")
@@ -110,7 +110,7 @@ def test_a_model_from_a_file_is_compiled_into_its_page(browser: Any, tmp_path: P
     )
     sweep.run(path, store=tmp_path / "belt.zarr")
     tab = Tab(browser, explore(tmp_path / "belt.zarr", tmp_path / "belt.html"))
-    tab.value("(WINDOW[0] = 12, WINDOW[1] = 9, null)")
+    tab.value(FEW)
     tab.drag((0.3, 0.3), (0.6, 0.7))
     window = tmp_path / "window.toml"
     window.write_text(tab.value("windowFile()"))
@@ -124,8 +124,9 @@ def test_a_model_from_a_file_is_compiled_into_its_page(browser: Any, tmp_path: P
 def test_a_normal_force_in_place_of_gravity_is_computed(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "force.toml"
     path.write_text(
-        'format = 1\nmodel = "friction_oscillator"\n[parameters]\nbase_acceleration = 12.0\n'
-        "angular_frequency = 6.0\nwindow_start = 4.0\nwindow_end = 12.0\nfriction = 0.1\n[axes]\n"
+        'format = 1\nmodel = "friction_oscillator"\nmethod = "moreau"\n[parameters]\n'
+        "base_acceleration = 12.0\nangular_frequency = 6.0\nwindow_start = 1.0\n"
+        "window_end = 2.0\nfriction = 0.1\nstep = 2e-3\n[axes]\n"
         "normal_force = { linspace = [5.0, 9.0, 12] }\nmass = { values = [0.7, 1.3, 3.0] }\n"
     )
     tab = Tab(browser, explore(path, tmp_path / "force.html"))
@@ -137,6 +138,7 @@ def test_a_normal_force_in_place_of_gravity_is_computed(browser: Any, tmp_path: 
     trace = sweep.trace(path, at)
     expected = f"{float(trace.normal_force.max()):.6g}"
     assert tab.rows("observables")["normal force"][2] == expected
+    tab.value(FEW)
     tab.drag((0.3, 0.2), (0.7, 0.8))
     window = tmp_path / "window.toml"
     window.write_text(tab.value("windowFile()"))
