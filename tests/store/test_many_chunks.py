@@ -101,6 +101,11 @@ def right(made: tuple[Path, xr.Dataset], run: Run, monkeypatch: pytest.MonkeyPat
     return computed
 
 
+@pytest.mark.parametrize(
+    "made",
+    ["long sample", "refined", pytest.param("sample", marks=pytest.mark.broad)],
+    indirect=True,
+)
 def test_every_command_takes_it(right: xr.Dataset, run: Run) -> None:
     n = right.sizes["point"]
     assert run("run", "many.toml", "-o", STORE)[0] == 0

@@ -10,6 +10,8 @@ import fsspec
 import numpy as np
 import pytest
 
+from sweep import api
+from sweep.config import load
 from sweep.errors import StoreError
 from sweep.request import Sweep
 from sweep.store import Store, open_results
@@ -178,7 +180,8 @@ def test_the_command_extends_at_a_url(run: Run, root: str, tmp_path: Path) -> No
     for name, axis in (("map", "[0.1, 0.2, 2]"), ("long", "[0.1, 0.3, 3]")):
         (tmp_path / f"{name}.toml").write_text(CONFIG.replace("[0.1, 0.6, 6]", axis))
     url = f"{root}/map.zarr"
-    assert run("run", "map.toml", "-o", url)[0] == 0
+    request = load(tmp_path / "map.toml")
+    api.run_in_store(api.open_store(request, url), request)
     status, out, _ = run("extend", url, "long.toml")
     assert status == 0
     assert "friction 3 x base_acceleration 4; 8 of 12 points done" in out
