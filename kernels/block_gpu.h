@@ -9,14 +9,15 @@ struct Column {
 
 // A batch of points in device memory, and the threads that compute it.
 struct Request {
-    int64 first;        // index in the columns of the batch's first point
-    int64 points;       // in the batch
-    int64 budget;       // units of work per thread in this launch
-    int64 resuming;     // whether `under_way` and `states` are from an earlier launch
-    uint8* unfinished;  // set to 1 by every thread that has not finished
-    uint8* under_way;   // per thread: whether its state is saved
-    void* states;       // per thread
-    uint8* status;      // per point
+    int64 first;         // index in the columns of the batch's first point
+    int64 points;        // in the batch
+    int64 budget;        // units of work per thread in this launch
+    int64 resuming;      // whether `under_way` and `states` are from an earlier launch
+    uint8* unfinished;   // set to 1 by every thread that has not finished
+    uint8* under_way;    // per thread: whether its state is saved
+    void* states;        // per thread
+    uint8* status;       // per point
+    int64 const* order;  // the point that each thread computes; null: as they come
     // For kernels that sum over items; a group is 64 items of one point.
     int64 first_group;        // of this launch, counted over the batch
     int64 groups;             // in this launch
@@ -28,6 +29,11 @@ struct Request {
 };
 
 HD int64 thread_index() { return (int64)blockIdx.x * blockDim.x + threadIdx.x; }
+
+// The point of a thread, as an index in the batch.
+HD int64 point_of(Request const& request, int64 thread) {
+    return request.order ? request.order[thread] : thread;
+}
 
 // One point of a request, the same in every lane.
 struct BatchPoint {

@@ -1,5 +1,6 @@
 // The GPU entry: one point per thread, with its state in registers.
 //
+// Threads side by side may compute points of any order; their results go to the places of the points.
 // A launch advances every unfinished point of the batch by at most `budget` units of work. The state of
 // a point that is still unfinished is saved in device memory until the next launch.
 #pragma once
@@ -15,7 +16,7 @@ extern "C" __global__ void tribosweep_run(Request const* request) {
     if (thread >= request->points) return;
     Kept<method::State> kept{*request, thread};
     if (kept.done_before()) return;
-    BatchPoint point{*request, thread, true};
+    BatchPoint point{*request, point_of(*request, thread), true};
     Parameters p = gather_parameters(point);
     method::State state;
     if (request->resuming)

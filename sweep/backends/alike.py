@@ -1,4 +1,4 @@
-"""The order in which points are computed: alike ones side by side in the lanes of a vector.
+"""The order in which points are computed: alike ones side by side in a vector or a warp.
 
 All lanes of a vector wait for the last of them, and every branch that one of them takes is computed
 for all. Where neighbours differ, as in samples, points are sorted first. No bit depends on it.
@@ -7,8 +7,8 @@ for all. Where neighbours differ, as in samples, points are sorted first. No bit
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,51 @@ Order = NDArray[np.intp]
 
 COMPARISONS = {"==": operator.eq, ">": operator.gt}
 LOOKED_AT = 2048  # points from which is judged whether neighbours differ
-SORTED_AT_ONCE = 2**15  # points, of which all parameters are in memory; more gain nothing
+SORTED_AT_ONCE = 2**15  # points, of which a CPU has all parameters in memory; more gain nothing
 FEWEST_TURNS = 0.2  # places where keys begin to rise or fall: two of three in random order
+
+
+@dataclass(frozen=True)
+class Sorting:
+    """By which of a method's conditions and costs points are sorted; there is at least one."""
+
+    kinds: tuple[str, ...]
+    cost: str  # or ""
+
+    @property
+    def names(self) -> list[str]:
+        """The parameters that the order depends on."""
+        named = [name for each in self.kinds for name in _names(each)]
+        return list(dict.fromkeys([*named, *inputs(self.cost or "0")]))
+
+    def order(self, values: Mapping[str, Any], n_points: int, xp: Any = np) -> Any:
+        """The indices of the points by kind, and within a kind roughly by cost.
+
+        `values` has `n_points` values of each of `names`, or one, as arrays of the library `xp`.
+        """
+        order = xp.arange(n_points)
+        if self.cost:
+            bits = value_of(self.cost, values, xp).view(np.uint64)
+            rough = ((bits >> 42) + (1 << 15)).astype(np.uint16)  # ascending from 2⁻³¹ to 2³²
+            order = xp.argsort(rough, kind="stable")
+        if self.kinds:
+            kind = _kind(self.kinds, values, n_points, xp)
+            order = order[xp.argsort(kind[order], kind="stable")]
+        return order
+
+
+def sorting(method: Method, points: Points) -> Sorting | None:
+    """How points are sorted; None where neighbours are alike anyway, as the first points show."""
+    kinds = tuple(each for each in method.kinds if _varies(points, _names(each)))
+    cost = next((each for each in method.cost if _varies(points, inputs(each))), "")
+    if not (kinds or cost):
+        return None
+    found = Sorting(kinds, cost)
+    some = np.arange(min(points.n_points, LOOKED_AT))
+    values = _values_of(found.names, points, some)
+    if _differ(_kind(kinds, values, len(some))) or (cost and _differ(value_of(cost, values))):
+        return found
+    return None
 
 
 def parts(method: Method, points: Points) -> Iterator[tuple[slice, Points, Order | None]]:
@@ -32,25 +75,19 @@ def parts(method: Method, points: Points) -> Iterator[tuple[slice, Points, Order
     The order is that of the sorted points within the part, or None where neighbours are alike
     anyway: then there is one part.
     """
-    kinds = [each for each in method.kinds if _varies(points, _names(each))]
-    cost = next((each for each in method.cost if _varies(points, inputs(each))), "")
-    some = np.arange(min(points.n_points, LOOKED_AT) if kinds or cost else 0)
-    if not (_differ(_kind(kinds, points, some)) or _differ(_cost(cost, points, some))):
+    chosen = sorting(method, points)
+    if chosen is None:
         yield slice(0, points.n_points), points, None
         return
     for first in range(0, points.n_points, SORTED_AT_ONCE):
         here = slice(first, min(first + SORTED_AT_ONCE, points.n_points))
         at = np.arange(here.start, here.stop)
-        if cost:
-            rough = _cost(cost, points, at).view(np.uint64) >> 47  # 32 steps in an octave
-            at = at[np.argsort(rough.astype(np.uint16), kind="stable")]
-        if kinds:
-            at = at[np.argsort(_kind(kinds, points, at), kind="stable")]
+        order = chosen.order(_values_of(chosen.names, points, at), len(at))
         columns = {
-            name: column if len(column.values) == 1 else Column(_values(column, at))
+            name: column if len(column.values) == 1 else Column(_values(column, at[order]))
             for name, column in points.columns.items()
         }
-        yield here, replace(points, n_points=len(at), columns=columns), at - first
+        yield here, replace(points, n_points=len(at), columns=columns), order
 
 
 def put_back(values: NDArray[Any], order: Order | None) -> None:
@@ -70,19 +107,14 @@ def _names(condition: str) -> list[str]:
     return [left] if right.isdecimal() else [left, right]
 
 
-def _kind(conditions: Sequence[str], points: Points, at: Order) -> NDArray[np.uint8]:
+def _kind(conditions: Sequence[str], values: Mapping[str, Any], n_points: int, xp: Any = np) -> Any:
     """A number for each kind of point."""
-    found = np.zeros(len(at), np.uint8)
+    found = xp.zeros(n_points, np.uint8)
     for condition in conditions:
         left, sign, right = condition.split()
-        bound = int(right) if right.isdecimal() else _values(points.columns[right], at)
-        found = 2 * found + COMPARISONS[sign](_values(points.columns[left], at), bound)
+        bound = int(right) if right.isdecimal() else values[right]
+        found = 2 * found + COMPARISONS[sign](values[left], bound)
     return found
-
-
-def _cost(text: str, points: Points, at: Order) -> NDArray[np.float64]:
-    values = {name: _values(points.columns[name], at) for name in inputs(text or "0")}
-    return np.ascontiguousarray(np.broadcast_to(value_of(text or "0", values), len(at)))
 
 
 def _differ(key: NDArray[Any]) -> bool:
@@ -91,9 +123,14 @@ def _differ(key: NDArray[Any]) -> bool:
     return int(np.count_nonzero(rises[1:] != rises[:-1])) > FEWEST_TURNS * len(key)
 
 
+def _values_of(names: Sequence[str], points: Points, at: Order) -> dict[str, Any]:
+    return {name: _values(points.columns[name], at) for name in names}
+
+
 def _values(column: Column, at: Order) -> NDArray[np.float64]:
+    """The values at some points, or the one that all points share."""
     if len(column.values) == 1:
-        return np.broadcast_to(column.values[0], at.shape)
+        return column.values
     if column.repeat > 1:
         at = at // column.repeat
     if at.max(initial=0) >= len(column.values):

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sweep.backends.base import Stopped
 from sweep.backends.device import GROUP, Memory, OutOfMemory, Program, Queue, request_type
 from sweep.backends.library import ColumnStruct
+from sweep.backends.sorter import ORDER_BYTES, SORT_BYTES, WARP, Sorter, Uploaded
 from sweep.errors import DeviceError
 from sweep.spec import Output, array_types
 from sweep.work import Points
@@ -81,6 +82,7 @@ class Work:
     pace: Pace
     stop: Event | None = None
     resident: Mapping[str, Memory] | None = None  # of the device, in place of `arrays`
+    sorter: Sorter | None = None  # None: points are computed as they come
     seconds: float = 0.0  # spent in launches
 
     def run(self, memory: int) -> int:
@@ -91,7 +93,7 @@ class Work:
         """
         first = 0
         while first < self.points.n_points:
-            points, groups = self._shares(memory)
+            points, groups = self.shares(memory)
             count = min(points, self.points.n_points - first)
             try:
                 self._batch(first, count, groups)
@@ -114,7 +116,7 @@ class Work:
             return 0
         return max(math.ceil(self.points.columns[name].values.max() / GROUP), 1)
 
-    def _shares(self, memory: int) -> tuple[int, int]:
+    def shares(self, memory: int) -> tuple[int, int]:
         """Points and groups that fit `memory` and one launch, at least one of each.
 
         The groups of items are those in progress; 0 if the kernel has no items.
@@ -123,6 +125,9 @@ class Work:
         stored = sum(item_sizes(self.outputs).values())
         stored += 8 * len(self.program.kernel.parameters)  # if each point has its own value
         kept = sizes.state_bytes + 1
+        if self.sorter is not None:
+            stored += ORDER_BYTES
+            kept = max(kept, SORT_BYTES)  # which are free again before there are states
         if not sizes.fields:
             return _within(memory // (stored + kept), MAX_THREADS), 0
         half = memory // 2  # half for the points, half for the groups in progress
@@ -160,14 +165,19 @@ class Work:
         request.first, request.points = first, count
         request.status = places["status"]
         kept: list[Memory] = []
+        uploaded: dict[str, Uploaded] = {}
         for i, name in enumerate(names):
             column = self.points.columns[name]
             start, values = _needed(column.values, column.repeat, first, count)
             kept.append(self.queue.upload(np.ascontiguousarray(values, np.float64)))
             address = kept[-1].address - values.itemsize * start  # where value 0 would be
+            uploaded[name] = Uploaded(column, kept[-1], start, len(values))
             request.columns[i] = ColumnStruct(address, column.repeat, len(column.values))
         for i, output in enumerate(self.outputs):
             request.outputs[i] = places[output.name]
+        if self.sorter is not None and count > WARP:  # in one warp no order is of use
+            kept.append(self.sorter.order(self.queue, uploaded, first, count))
+            request.order = kept[-1].address
         return request, kept
 
     def _items(self, request: Any, groups_at_once: int) -> list[Memory]:

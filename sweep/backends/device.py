@@ -133,7 +133,7 @@ def request_type(n_columns: int, n_outputs: int) -> type[Any]:
     """The Request of block_gpu.h for a kernel with that many columns and outputs."""
     rows = (
         "int64 first points budget resuming",
-        "address unfinished under_way states status",
+        "address unfinished under_way states status order",
         "int64 first_group groups groups_of_a_point",
         "address parts sums",
     )

@@ -13,6 +13,7 @@ from sweep.backends.batches import Pace, Work, item_sizes
 from sweep.backends.device import Device, OutOfMemory, Sizes, request_type
 from sweep.backends.library import check_layout
 from sweep.backends.reduced import reduced
+from sweep.backends.sorter import sorter_of
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.request import Sweep
 from sweep.source import Kernel, kernel_of
@@ -80,7 +81,8 @@ class GpuBackend:
         program = self._device.load(kernel_of(sweep.of_points, points.variants))
         pace = self._paces.setdefault(program.kernel, Pace(self._device.threads, self._budget))
         with self._device.queue() as queue:
-            work = Work(queue, program, points, outputs, {}, pace, stop)
+            sorter = sorter_of(sweep.method, points, self._device.library)
+            work = Work(queue, program, points, outputs, {}, pace, stop, sorter=sorter)
             if sweep.reduction is not None and self._has_room:
                 try:
                     return self._reduced(sweep, work)

@@ -20,7 +20,6 @@ from sweep.equations.expressions import (
     walk,
 )
 from sweep.equations.parsing import ExpressionError, parse
-from sweep.work import Values
 
 OPERATORS = ("+", "-", "*", "/", "**", "negative", "sqrt", "abs", "min", "max")
 CONVERSIONS = {"mdr_indentation": Signature(4, 4)}  # closed forms of sweep.theory
@@ -67,32 +66,35 @@ def in_order(derived: Mapping[str, str]) -> list[str]:
     return ordered
 
 
-def value_of(text: str, values: Mapping[str, Any]) -> Any:
+def value_of(text: str, values: Mapping[str, Any], xp: Any = np) -> Any:
     """The value of a derivation: a number or an array, broadcast from its inputs.
 
-    Infinite or NaN where a division by 0 or the like gives that.
+    Infinite or NaN where a division by 0 or the like gives that. The values may be arrays of a
+    library `xp` if the derivation has no closed form.
     """
+    derived, known = derivation(text), {**CONSTANTS, **values}
     with np.errstate(all="ignore"):
-        return _value(derivation(text), {**CONSTANTS, **values})
+        values = {name: xp.asarray(known[name], np.float64) for name in names_in(derived)}
+        return _value(derived, values, xp)
 
 
-def _value(expression: Expression, values: Mapping[str, Any]) -> Any:
+def _value(expression: Expression, values: Mapping[str, Any], xp: Any) -> Any:
     match expression:
         case Number(value):
             return np.float64(value)
         case Name(name):
-            return np.asarray(values[name], np.float64)
+            return values[name]
         case Call("**", (base, exponent)):
-            return _raised(_value(base, values), whole_power(exponent) or 0)
+            return _raised(_value(base, values, xp), whole_power(exponent) or 0)
         case Call(function, arguments):
-            parts = [_value(argument, values) for argument in arguments]
+            parts = [_value(argument, values, xp) for argument in arguments]
             if function in CONVERSIONS:
                 return _converted(function, parts)
             found = parts[0]
             if len(parts) == 1:
-                return _ONE[function](found)
+                return _ONE[function](xp, found)
             for part in parts[1:]:
-                found = _TWO[function](found, part)
+                found = _TWO[function](xp, found, part)
             return found
 
 
@@ -128,21 +130,16 @@ def _raised(base: Any, power: int) -> Any:
     return 1.0 / found if power < 0 else found
 
 
-def _less(a: Values, b: Values) -> Values:
-    """The lesser one; where they are equal the first, as zeros may have a sign."""
-    return np.where(b < a, b, a)
-
-
-def _greater(a: Values, b: Values) -> Values:
-    return np.where(b > a, b, a)
-
-
-_ONE: Mapping[str, Callable[[Any], Any]] = {"negative": lambda a: -a, "sqrt": np.sqrt, "abs": abs}
-_TWO: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "min": _less,
-    "max": _greater,
+_ONE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "negative": lambda _, a: -a,
+    "sqrt": lambda xp, a: xp.sqrt(a),
+    "abs": lambda _, a: abs(a),
+}
+_TWO: Mapping[str, Callable[[Any, Any, Any], Any]] = {
+    "+": lambda _, a, b: a + b,
+    "-": lambda _, a, b: a - b,
+    "*": lambda _, a, b: a * b,
+    "/": lambda _, a, b: a / b,
+    "min": lambda xp, a, b: xp.where(b < a, b, a),  # if equal the first: zeros may have a sign
+    "max": lambda xp, a, b: xp.where(b > a, b, a),
 }

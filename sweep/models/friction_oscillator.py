@@ -119,13 +119,21 @@ SHARED_CLOCK = Variant(
 CONSTANT_STEP = Variant(name="constant_step", parameters=("tolerance",), value=math.inf)
 STEPPING_VARIANTS = (NO_SPRING, NO_DAMPING, NO_SHAKING, SHARED_CLOCK)
 
+# Roughly periods, times the share of each that is slip, times the pieces of a slip (sprung_slip.h).
+# The reciprocal, so that dear points come first: lanes of a CPU that are done take the next points.
+EXACT_COST = tuple(
+    f"1/({periods}*max(1.5 - friction*gravity/base_acceleration, 0.1)"
+    "*max(1, sqrt(stiffness/mass)/angular_frequency, damping/(mass*angular_frequency)))"
+    for periods in ("angular_frequency*window_end", "end_cycle")
+)
+
 EXACT = Method(
     name="exact", kind="kernel", revision=3,
     summary="event-driven closed form, exact to rounding; no step size",
     variants=(NO_SPRING, NO_DAMPING, NO_SHAKING),
     pack=3,
     kinds=("stiffness == 0", "damping == 0", "vertical_acceleration == 0"),
-    cost=("friction*gravity/base_acceleration",),  # on which the number of slips depends
+    cost=EXACT_COST,
     traced=True,
 )  # fmt: skip
 

@@ -20,6 +20,7 @@ from sweep.backends import open_backend
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
+from sweep.backends.sorter import Sorter
 from sweep.config import load
 from sweep.doctor import examine
 from sweep.engine import threads_of_gpu
@@ -128,9 +129,17 @@ def test_auto_uses_the_gpu_and_receipts_name_it(tmp_path: Path) -> None:
     assert devices == {"twin of a GPU, CUDA 13.0, CuPy 14.2.0"}
 
 
-def test_points_are_reduced_on_the_device(gpu: Gpu) -> None:
-    """In batches, and with as much sent to the host however many points there are."""
+def test_points_are_reduced_on_the_device(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In sorted batches, and with as much sent to the host however many points there are."""
     sent: list[int] = []
+    made: list[int] = []
+
+    def order(self: Sorter, queue: Any, uploaded: Any, first: int, count: int) -> Any:
+        made.append(count)
+        return _order(self, queue, uploaded, first, count)
+
+    _order = Sorter.order
+    monkeypatch.setattr(Sorter, "order", order)
     for size in (256, 4096):
         drawn = {"method": "sobol", "points": size, "seed": 1, "friction": {"uniform": [0.1, 0.5]}}
         kept = {"wear_power": ["mean", "maximum", "histogram 8"]}
@@ -145,6 +154,8 @@ def test_points_are_reduced_on_the_device(gpu: Gpu) -> None:
         sent.append(gpu.sent - before)
         assert differing(dict(expected), dict(found)) == []
     assert sent[0] == sent[1] < 1000
+    assert sum(made) > 256 + 4000
+    assert len(made) > 2
     assert gpu.pinned == 0
 
 

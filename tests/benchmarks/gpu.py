@@ -1,12 +1,12 @@
 """Points and steps per second on this machine's GPU: `python -m tests.benchmarks.gpu [FOLDER]`.
 
 After each measurement gpu-DEVICE.json is written into FOLDER (default: results/benchmarks). It has,
-in this order: the speed of each method, in launches alone ("kernel") and of a whole call ("call");
-maps of 10⁹ points by one thread, and by two so that copies overlap computing; a map through the
-engine into a store if its dependencies are installed; each method by the CPU backend on one core if
-there is a compiler. With nvdisasm, the operations on doubles per step are counted in the machine
-code of the time loop, which gives the fraction of the device's peak rate. An exact method has no
-such fraction, since the operations depend on its points.
+in this order: the speed of each method, in launches alone ("kernel") and of a whole call ("call"),
+where points are sorted also without that; maps of 10⁹ points by one thread, and by two so that
+copies overlap computing; a map through the engine into a store if its dependencies are installed;
+each method by the CPU backend on one core if there is a compiler. With nvdisasm, the operations on
+doubles per step are counted in the machine code of the time loop, which gives the fraction of the
+device's peak rate. An exact method has no such fraction, since the operations depend on its points.
 
 NumPy and CuPy are needed. Times are medians with a warm kernel. A failure is recorded in place of
 its figures, and the others follow. With --go-on only what earlier processes have not measured is
@@ -36,10 +36,11 @@ from sweep.backends.base import Backend
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend, options_for
+from sweep.backends.sorter import sorter_of
 from sweep.errors import LostDeviceError, SweepError
 from sweep.source import kernel_of, kernel_text
 from tests.benchmarks import sass
-from tests.benchmarks.gpu_works import Work, random_part, works
+from tests.benchmarks.gpu_works import Work, as_they_come, random_part, works
 
 RESULTS = Path(__file__).parents[2] / "results" / "benchmarks"
 REPEATS = 5
@@ -72,7 +73,7 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
     backend.prepare(work.sweep, work.points)
     compiling = time.perf_counter() - began
     computed = backend.compute(work.sweep, work.points)
-    kernel, call = map(median, zip(*(_both(work, backend) for _ in range(REPEATS)), strict=True))
+    kernel, call = _medians(work, backend)
     n = work.points.n_points
     found: Figures = {
         "points": n,
@@ -84,6 +85,10 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
     if work.steps:
         found["kernel_steps_per_second"] = work.steps / kernel
         found |= _issue(work, device, work.steps / kernel)
+    if sorter_of(work.sweep.method, work.points, np):
+        kernel, call = _medians(as_they_come(work), backend)
+        found["unsorted_kernel_points_per_second"] = n / kernel
+        found["unsorted_call_points_per_second"] = n / call
     return found
 
 
@@ -207,6 +212,13 @@ def stored_map(side: int = STORED_SIDE, backend: str = "gpu") -> Figures:
     }
 
 
+def _medians(work: Work, backend: Backend) -> tuple[float, float]:
+    """The medians of _both(), after a call that compiles and warms up."""
+    backend.compute(work.sweep, work.points)
+    kernel, call = zip(*(_both(work, backend) for _ in range(REPEATS)), strict=True)
+    return median(kernel), median(call)
+
+
 def _both(work: Work, backend: Backend) -> tuple[float, float]:
     """The seconds that one call takes in launches and as a whole."""
     began = time.perf_counter()
@@ -275,6 +287,8 @@ def _told(found: Figures) -> str:
         "points_per_second": "points/s",
         "kernel_points_per_second": "points/s in kernels",
         "call_points_per_second": "in calls",
+        "unsorted_kernel_points_per_second": "unsorted in kernels",
+        "unsorted_call_points_per_second": "unsorted in calls",
         "kernel_steps_per_second": "steps/s",
         "fraction_of_double_rate": "of the rate of doubles",
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.backends.sorter import sorter_of
 from sweep.request import Sweep
 from sweep.work import Column, Points
 from tests.points import array_cases, cases, sweep_of
@@ -43,13 +44,35 @@ def random_part(work: Work, count: int, size: int) -> Work:
     """So many random groups of `size` neighbouring points, or all if there are fewer."""
     n = work.points.n_points
     groups = np.random.default_rng(20).permutation(n // size)[:count]
-    index = (np.sort(groups)[:, None] * size + np.arange(size)).ravel()
-    columns = {
-        name: Column(c.values[index // c.repeat % len(c.values)] if len(c.values) > 1 else c.values)
-        for name, c in work.points.columns.items()
-    }
+    return _at(work, (np.sort(groups)[:, None] * size + np.arange(size)).ravel())
+
+
+def in_order(work: Work) -> Work | None:
+    """The work with its points sorted as a GPU sorts them; None where it does not sort them."""
+    sorter, every = sorter_of(work.sweep.method, work.points, np), np.arange(work.points.n_points)
+    if sorter is None:
+        return None
+    names = sorter.sorting.names
+    values = {name: _values(work.points.columns[name], every) for name in names}
+    return _at(work, sorter.sorting.order(values, len(every)))
+
+
+def as_they_come(work: Work) -> Work:
+    """The work by a method that does not say which points are alike, so that none are sorted."""
+    method = replace(work.sweep.method, kinds=(), cost=())
+    return replace(work, sweep=replace(work.sweep, method=method))
+
+
+def _at(work: Work, index: NDArray[np.intp]) -> Work:
+    """The points with these indices."""
+    columns = {name: Column(_values(c, index)) for name, c in work.points.columns.items()}
     points = replace(work.points, n_points=len(index), columns=columns)
-    return replace(work, points=points, steps=work.steps * len(index) / n)
+    return replace(work, points=points, steps=work.steps * len(index) / work.points.n_points)
+
+
+def _values(column: Column, index: NDArray[np.intp]) -> Values:
+    several = len(column.values) > 1
+    return column.values[index // column.repeat % len(column.values)] if several else column.values
 
 
 def sdnd104(side: int) -> Work:

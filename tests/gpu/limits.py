@@ -6,6 +6,9 @@ their warp, and so are all instructions. With the data sheet of an H200 this giv
 the speed: the rate of doubles or that of issuing instructions, whichever is met first. No figure is
 measured on a GPU.
 
+Warps are those of points in the order in which the backend computes them. Where it sorts them, the
+record also has the figures of points as they come.
+
 A division or root counts as the operations in its machine code for usual numbers. Instructions are
 those of PTX without moves; of a step, those of the machine code's time loop.
 """
@@ -18,7 +21,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +30,7 @@ import numpy as np
 from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend
 from sweep.source import Kernel, kernel_of
 from tests.benchmarks import sass
-from tests.benchmarks.gpu_works import Work, random_part, works
+from tests.benchmarks.gpu_works import Work, as_they_come, in_order, random_part, works
 from tests.gpu import nvrtc
 from tests.gpu.kernels import code_digest, compiled, ptx_of
 from tests.gpu.ptx import counting_text, stretches
@@ -67,12 +70,23 @@ class Limit:
     aim: float | None
     share_of_aim: float | None  # of the limit, that the aim takes
     code: str  # digest of the kernel's text
+    unsorted: dict[str, float] | None = None  # share of lanes and limit of points as they come
 
 
 def limit(work: Work) -> Limit:
-    """The limit of a kernel, from some random warps of neighbouring points."""
+    """The limit of a kernel, from some random warps of points as the backend sorts them."""
+    ordered = in_order(work)
+    unsorted = _limit(work)
+    if ordered is None:
+        return unsorted
+    kept = {name: getattr(unsorted, name) for name in ("lanes_at_work", "most_per_second")}
+    return replace(_limit(ordered), unsorted=kept)
+
+
+def _limit(work: Work) -> Limit:
+    """As limit(), of points that are computed as they come."""
     warps = 2 if work.sweep.method.items or work.steps else 256
-    chosen = sampled(work, warps)
+    chosen = as_they_come(sampled(work, warps))
     device = TwinDevice(memory=1 << 26, text_of=counted_text)
     backend = GpuBackend(device, budget=1 << 60)
     kernel = kernel_of(chosen.sweep, chosen.points.variants)
@@ -184,9 +198,12 @@ def main() -> int:
         each = limit(work)
         found[work.name] = asdict(each)
         aim = f", aim {each.share_of_aim:.0%} of it" if each.share_of_aim else ""
+        before = each.unsorted or {}
+        told = ", {lanes_at_work:.0%} and {most_per_second:.2e} unsorted" if before else ""
         print(
             f"{work.name:50} {each.on_doubles:9.1f} on doubles, {each.lanes_at_work:4.0%} of lanes,"
-            f" limit {each.most_per_second:.2e} {each.of}/s by {each.met_first}{aim}",
+            f" limit {each.most_per_second:.2e} {each.of}/s by {each.met_first}{aim}"
+            f"{told.format(**before)}",
             flush=True,
         )
     told = {

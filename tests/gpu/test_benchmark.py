@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from sweep.backends.cpu import CpuBackend
+from sweep.backends.gpu import GpuBackend
 from sweep.errors import LostDeviceError
 from sweep.models import models
 from sweep.source import kernel_of, kernel_text
@@ -24,6 +25,7 @@ from tests import gpu_cases, gpu_session
 from tests.benchmarks import gpu, gpu_works, sass
 from tests.benchmarks.gpu_works import Work
 from tests.gpu.test_sass import CODE
+from tests.gpu.twin import TwinDevice
 from tests.points import Case, array_cases, cases, differing
 
 ROOT = Path(__file__).parents[2]
@@ -129,6 +131,16 @@ def test_the_figures_of_a_method_come_from_its_points(harmonic_balance: Work) ->
     assert (found["points"], found["ok"]) == (8, 5)  # the others: no motion, too small, too hard
     assert found["kernel_points_per_second"] > 0 < found["call_points_per_second"]
     assert gpu.on_one_core(harmonic_balance)["points_per_second"] > 0
+
+
+def test_points_that_are_sorted_are_measured_as_they_come_too() -> None:
+    no_device: Any = None
+    case = next(each for each in cases(40) if each.name == "friction_oscillator-exact")
+    backend = GpuBackend(TwinDevice())
+    found = gpu.measured(Work("exact", case.sweep, case.points), no_device, backend)
+    assert found["unsorted_kernel_points_per_second"] > 0 < found["unsorted_call_points_per_second"]
+    whole = gpu_works.as_they_come(Work("exact", case.sweep, case.points))
+    assert not [each for each in gpu.measured(whole, no_device, backend) if "unsorted" in each]
 
 
 def test_without_a_compiler_the_cpu_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
