@@ -208,10 +208,10 @@ def test_points_that_fail_in_the_second_pass_count_as_failed(
 
 
 class Shifted(WrappedBackend):
-    """Computes other values in the second pass, as another kernel would."""
+    """Computes other values in the second pass over one cell, as another kernel would."""
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
-        if points.again is None:
+        if points.again is None or points.columns["base_acceleration"].values.max() != 15.0:
             return self.real.compute(sweep, points, stop)
         friction = points.columns["friction"]
         other = type(friction)(friction.values * 1.5, friction.repeat)
