@@ -62,9 +62,9 @@ def sorting(method: Method, points: Points) -> Sorting | None:
     if not (kinds or cost):
         return None
     found = Sorting(kinds, cost)
-    some = np.arange(min(points.n_points, LOOKED_AT))
-    values = _values_of(found.names, points, some)
-    if _differ(_kind(kinds, values, len(some))) or (cost and _differ(value_of(cost, values))):
+    some = min(points.n_points, LOOKED_AT)
+    values = _values_of(found.names, points, slice(0, some))
+    if _differ(_kind(kinds, values, some)) or (cost and _differ(value_of(cost, values))):
         return found
     return None
 
@@ -81,13 +81,13 @@ def parts(method: Method, points: Points) -> Iterator[tuple[slice, Points, Order
         return
     for first in range(0, points.n_points, SORTED_AT_ONCE):
         here = slice(first, min(first + SORTED_AT_ONCE, points.n_points))
-        at = np.arange(here.start, here.stop)
-        order = chosen.order(_values_of(chosen.names, points, at), len(at))
+        count = here.stop - here.start
+        order = chosen.order(_values_of(chosen.names, points, here), count)
         columns = {
-            name: column if len(column.values) == 1 else Column(_values(column, at[order]))
+            name: column if len(column.values) == 1 else Column(_values(column, here)[order])
             for name, column in points.columns.items()
         }
-        yield here, replace(points, n_points=len(at), columns=columns), order
+        yield here, replace(points, n_points=count, columns=columns), order
 
 
 def put_back(values: NDArray[Any], order: Order | None) -> None:
@@ -123,16 +123,15 @@ def _differ(key: NDArray[Any]) -> bool:
     return int(np.count_nonzero(rises[1:] != rises[:-1])) > FEWEST_TURNS * len(key)
 
 
-def _values_of(names: Sequence[str], points: Points, at: Order) -> dict[str, Any]:
-    return {name: _values(points.columns[name], at) for name in names}
+def _values_of(names: Sequence[str], points: Points, here: slice) -> dict[str, Any]:
+    return {name: _values(points.columns[name], here) for name in names}
 
 
-def _values(column: Column, at: Order) -> NDArray[np.float64]:
-    """The values at some points, or the one that all points share."""
-    if len(column.values) == 1:
+def _values(column: Column, here: slice) -> NDArray[np.float64]:
+    """The values at adjacent points, or the one that all points share."""
+    n_values = len(column.values)
+    if n_values == 1:
         return column.values
-    if column.repeat > 1:
-        at = at // column.repeat
-    if at.max(initial=0) >= len(column.values):
-        at = at % len(column.values)
-    return column.values[at]
+    if column.repeat == 1 and here.stop <= n_values:
+        return column.values[here]
+    return column.values[np.arange(here.start, here.stop) // column.repeat % n_values]
