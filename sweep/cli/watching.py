@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sweep.store.flow import Flow
 
 SECONDS = 2.0  # between two looks
+SLICE_SECONDS = 0.05  # between two looks whether to stop
 MAX_LOOKING_SHARE = 0.2  # of the time, if a look takes long
 CLEAR = "\x1b[2J\x1b[H"
 
@@ -35,7 +36,14 @@ def watch(store: Store, stop: Event, *, as_json: bool) -> None:
             print_object("status", **look.as_json(sentences))
         else:
             look.show(sentences)
-        stop.wait(max(SECONDS, (time.monotonic() - began) / MAX_LOOKING_SHARE))
+        looked = time.monotonic()
+        _pause(looked + max(SECONDS, (looked - began) / MAX_LOOKING_SHARE), stop)
+
+
+def _pause(until: float, stop: Event) -> None:
+    """Wait, not in `stop.wait`: a signal that sets `stop` would wait there for itself for ever."""
+    while time.monotonic() < until and not stop.is_set():
+        time.sleep(SLICE_SECONDS)
 
 
 @dataclass(frozen=True)

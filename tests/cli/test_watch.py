@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from sweep import api
-from sweep.cli.watching import Look
+from sweep.cli.watching import Look, watch
 from sweep.config import load
 from sweep.engine import failed_arrays
 from sweep.spec import Status
@@ -229,6 +229,22 @@ def test_ctrl_c_ends_watching(tmp_path: Path) -> None:
     watching.send_signal(signal.SIGINT)
     _, said = watching.communicate(timeout=20)
     assert (watching.returncode, said) == (130, "")  # there is nothing that could be lost
+
+
+def test_it_does_not_wait_where_a_signal_that_stops_it_would(tmp_path: Path) -> None:
+    """A handler that sets an event hangs if it interrupts the event's own wait()."""
+
+    class Stop(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            raise AssertionError(f"a signal may come within these {timeout} s")
+
+    path, stop = tmp_path / "map.zarr", Stop()
+    api.open_store(load(REQUEST), path)
+    timer = threading.Timer(0.2, stop.set)
+    timer.start()
+    watch(Store.open(path), stop, as_json=True)
+    assert stop.is_set()
+    timer.join()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM")
