@@ -68,6 +68,15 @@ HD void sincos(real x, real& sine, real& cosine) {
     cosine = fma(turn.even, c, -(turn.odd * s));
 }
 
+// sincos for 0 <= x <= 2, with the same bits: the quarter turns are 0 or 1.
+HD void sincos_short(real x, real& sine, real& cosine) {
+    mask turned = fma(x, 0.63661977236758138, -0.5) > 0.0;
+    real s, c;
+    sincos_core(past_quarters(x, select(turned, 1.0, 0.0)), s, c);
+    sine = select(turned, c, s);
+    cosine = select(turned, -s, c);
+}
+
 // sin and cos of x + rest, |x| <= 1e9, where rest is the rounding error of x. If the cosine is not
 // used, the sine costs two thirds of sincos.
 // Error: sine 2.2 ulp plus 1e-24 absolute (1e-28 for |x| <= 1e5); cosine 3e-16 absolute. Taylor

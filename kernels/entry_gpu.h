@@ -16,8 +16,7 @@ extern "C" __global__ void tribosweep_run(Request const* request) {
     if (thread >= request->points) return;
     Kept<method::State> kept{*request, thread};
     if (kept.done_before()) return;
-    BatchPoint point{*request, point_of(*request, thread), true};
-    Parameters p = gather_parameters(point);
+    Parameters p = gather_parameters(BatchPoint{*request, point_of(*request, thread), true});
     method::State state;
     if (request->resuming)
         state = kept.state();
@@ -28,6 +27,7 @@ extern "C" __global__ void tribosweep_run(Request const* request) {
         kept.keep(state);
     } else {
         kept.forget();
-        store(point, method::finish(state, p));
+        // The order is read again: kept, it would cost registers while the point is computed.
+        store(BatchPoint{*request, point_of(*request, thread), true}, method::finish(state, p));
     }
 }

@@ -325,6 +325,15 @@ template <int k> HD real vector_of(real a) {
     return a;
 }
 template <int k> HD void set_vector(real& a, real b) { a.part[k] = b.part[k]; }
+// Work that only the lanes of `wanted` need, for one vector of a pack at a time, and not for vectors that
+// have no such lane: in `work`, set(a, b) copies the vector of b to a.
+template <int k> struct SetVector {
+    HD void operator()(real& a, real const& b) const { a.part[k] = b.part[k]; }
+};
+template <int k = 0, class Work> HD void where_any(mask wanted, Work const& work) {
+    if (vec_any(wanted.part[k])) work(SetVector<k>{});
+    if constexpr (k + 1 < vectors) where_any<k + 1>(wanted, work);
+}
 HD double lane(real const& a, int i) { return vec_lane(a.part[i / SWEEP_WIDTH], i % SWEEP_WIDTH); }
 HD void set_lane(real& a, int i, double value) {
 #if SWEEP_WIDTH == 1

@@ -18,7 +18,8 @@ constexpr int lanes = SWEEP_WIDTH * SWEEP_PACK;
 enum Kind { sum, product, fused, quotient, root, comparison, choice, logic, kinds };
 static int64 counts[kinds];
 extern "C" int64* tribosweep_counts() { return counts; }
-inline void count(Kind kind) { counts[kind] += SWEEP_PACK; }
+static int counted = SWEEP_PACK;  // vectors that an operation is carried out for
+inline void count(Kind kind) { counts[kind] += counted; }
 
 #define LANES(statement) \
     for (int i = 0; i < lanes; ++i) statement;
@@ -131,6 +132,20 @@ inline bool any(mask m) {
 constexpr int vectors = 1;
 template <int k> real vector_of(real a) { return a; }
 template <int k> void set_vector(real& a, real b) { a = b; }
+struct SetAll {
+    void operator()(real& a, real const& b) const { a = b; }
+};
+template <class Work> void where_any(mask wanted, Work const& work) {
+    count(logic);
+    counted = 0;
+    for (int k = 0; k < SWEEP_PACK; ++k) {
+        bool found = false;
+        for (int i = 0; i < SWEEP_WIDTH; ++i) found |= wanted.on[k * SWEEP_WIDTH + i];
+        counted += found;
+    }
+    if (counted) work(SetAll{});
+    counted = SWEEP_PACK;
+}
 inline double lane(real const& a, int i) { return a.at[i]; }
 inline void set_lane(real& a, int i, double value) { a.at[i] = value; }
 inline real exp2_whole(real k) {

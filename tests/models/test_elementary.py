@@ -19,6 +19,7 @@ from tests.backends.kernel_probe import KERNELS, Entry, Probe, compile_probe, co
 ENTRIES = {
     "sincos_core_of": Entry(1, 2, "sincos_core(in[0], out[0], out[1]);"),
     "sincos_of": Entry(1, 2, "sincos(in[0], out[0], out[1]);"),
+    "sincos_short_of": Entry(1, 2, "sincos_short(in[0], out[0], out[1]);"),
     "sincos_folded_of": Entry(2, 2, "sincos_folded(in[0], in[1], out[0], out[1]);"),
     "circular_of": Entry(1, 4, "circular(in[0], out[0], out[1], out[2], out[3]);"),
     "short_arc_of": Entry(1, 2, "out[0] = one_minus_cos(in[0]); out[1] = x_minus_sin(in[0]);"),
@@ -135,6 +136,13 @@ def test_sincos(probe: Probe, rng: np.random.Generator, bound: float):
     absolute = 1e-28 if bound <= 1e5 else 1e-24
     assert errors(sine, mp.sin, x, absolute=absolute).max() <= ULP["sincos"][0]
     assert errors(cosine, mp.cos, x, absolute=absolute).max() <= ULP["sincos"][1]
+
+
+def test_sincos_short_has_the_bits_of_sincos(probe: Probe, rng: np.random.Generator):
+    beside = np.nextafter(QUARTER, [0.0, 2.0])
+    x = np.concatenate([np.abs(spread(rng, 2.0, QUARTER, 2 * QUARTER)), beside, [0.0, 2.0]])
+    short, usual = probe("sincos_short_of", x), probe("sincos_of", x)
+    np.testing.assert_array_equal(short.view(np.int64), usual.view(np.int64))
 
 
 @pytest.mark.parametrize("bound", [10.0, 1e5, 1e9])
@@ -304,6 +312,7 @@ def sample() -> dict[str, list[Column]]:
     return {
         "sincos_core_of": [QUARTER * unit],
         "sincos_of": [far],
+        "sincos_short_of": [2.0 * np.abs(unit)],
         "circular_of": [arc],
         "short_arc_of": [arc],
         "asin_of": [unit],

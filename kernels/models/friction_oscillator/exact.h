@@ -42,11 +42,11 @@ HD void begin_slip(State& s, mask here, mask out_of_stick) {
     s.age = select(here, 0.0, s.age);
 }
 
-HD Crossing crossing_now(Side const& side, real friction, real pull) {
+HD Crossing crossing_now(Side const& side, real friction, real pull, mask wanted) {
     if constexpr (variant::no_spring)
         return side.unsprung;
     else
-        return crossing_of(side, friction, pull);
+        return crossing_of(side, friction, pull, wanted);
 }
 
 // How long a stuck mass waits until it slips at a crossing. Angles are counted from the middle of the
@@ -63,8 +63,8 @@ HD void wait(State& s, Scaled const& o) {
     mask stuck = s.active & ~s.slipping;
     if (!any(stuck)) return;
     real pull = o.modes.spring * s.position;
-    Crossing forward = crossing_now(o.forward, o.friction, pull);
-    Crossing backward = crossing_now(o.backward, o.friction, -pull);
+    Crossing forward = crossing_now(o.forward, o.friction, pull, stuck);
+    Crossing backward = crossing_now(o.backward, o.friction, -pull, stuck);
     real forward_wait = wait_for(s, o.forward, forward);
     real backward_wait = wait_for(s, o.backward, backward);
     mask ahead = forward_wait <= backward_wait;
@@ -151,13 +151,15 @@ HD Stretch sprung_stretch(State const& s, Scaled const& o, mask here) {
     real width = width_of(inside, s, o) / length;
     stretch.distance = stretch.displacement;
     mask cut = here & stretch.in_window & ((inside.from > 0.0) | (inside.to < stretch.length));
-    if (any(cut)) stretch.distance = select(cut, distance_over(now, from, width), stretch.distance);
+    real part = stretch.distance;
+    where_any(cut, [&](auto set) { set(part, distance_over(now, from, width)); });
+    stretch.distance = select(cut, part, stretch.distance);
     stretch.shaken = shaken_stretch(s, o, here & stretch.in_window, now, from, width);
     stretch.peak = 0.0;
     if constexpr (wanted::peak_slip_speed)
         stretch.peak = greatest_speed(now, from, least(from + width, end));
-    stretch.speed = speed(now, 1.0);
-    stretch.rate = slope(now, 1.0) / length;
+    stretch.speed = speed_at_end(now);
+    stretch.rate = slope_at_end(now) / length;
     return stretch;
 }
 

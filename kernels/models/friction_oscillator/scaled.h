@@ -74,13 +74,16 @@ struct Side {
     Crossing unsprung;  // with no spring, or at Y = 0
 };
 
-HD Crossing crossing_of(Side const& side, real friction, real pull) {
+// The angle only where it is wanted.
+HD Crossing crossing_of(Side const& side, real friction, real pull, mask wanted) {
     Crossing crossing;
     real excess = side.excess + pull;
     crossing.level = friction - pull;
     crossing.swing = sqrt(greatest(excess * (side.amplitude + crossing.level), 0.0));
     // By atan2, because the arcsine would lose half the digits where level is close to the amplitude.
-    crossing.angle = atan2(crossing.level, crossing.swing);
+    crossing.angle = 0.0;
+    where_any(wanted,
+              [&](auto set) { set(crossing.angle, atan2(crossing.level, crossing.swing)); });
     crossing.exists = excess > 0.0;
     return crossing;
 }
@@ -113,7 +116,7 @@ HD Side side_of(real sign, real friction, real excess, real shaking, real sine, 
         side.excess = select(shaking == 0.0, excess, side.excess);
     }
     side.lead = atan2(side.cosine, side.sine);
-    side.unsprung = crossing_of(side, friction, 0.0);
+    side.unsprung = crossing_of(side, friction, 0.0, true);
     return side;
 }
 

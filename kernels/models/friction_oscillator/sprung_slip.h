@@ -149,6 +149,19 @@ HD real slope(Piece const& p, real x) {
     return sum;
 }
 
+// The same at x = 1, with the same bits: sums need less than fused products.
+HD real speed_at_end(Piece const& p) {
+    real sum = p.coefficient[terms - 1];
+    for (int n = terms - 2; n >= 0; --n) sum = sum + p.coefficient[n];
+    return sum;
+}
+
+HD real slope_at_end(Piece const& p) {
+    real sum = (terms - 1) * p.coefficient[terms - 1];
+    for (int n = terms - 2; n >= 1; --n) sum = sum + n * p.coefficient[n];
+    return sum;
+}
+
 // The distance slipped from the piece's start to x.
 HD real distance(Piece const& p, real x) {
     real sum = p.coefficient[terms - 1] * (1.0 / terms);
@@ -182,12 +195,17 @@ HD real first_zero(Piece const& p, mask first, mask out_of_stick, mask wanted) {
         real next = x + step;
         mask beyond = next > 1.0;
         open = open & ~beyond;
-        real new_value = c[terms - 1];
-        real new_rise = 0.0;
-        for (int n = terms - 2; n >= 0; --n) {
-            new_rise = fma(new_rise, next, new_value);
-            new_value = fma(new_value, next, c[n]);
-        }
+        real new_value = 0.0, new_rise = 0.0;
+        where_any(open, [&](auto set) {
+            real slope = c[terms - 1];
+            real sum = fma(slope, next, c[terms - 2]);
+            for (int n = terms - 3; n >= 0; --n) {
+                slope = fma(slope, next, sum);
+                sum = fma(sum, next, c[n]);
+            }
+            set(new_value, sum);
+            set(new_rise, slope);
+        });
         mask there = open & ((new_value <= 0.0) | (step <= 4e-16 * next));
         zero = select(there, next, zero);
         open = open & ~there;
@@ -238,7 +256,7 @@ HD real shaken_distance(Piece const& p, real from, real width, real sine, real c
         GaussPoint at = gauss_point(i);
         real x = fma(width, at.place, from);
         real turned_sine, turned_cosine;
-        sincos(p.length * x, turned_sine, turned_cosine);
+        sincos_short(p.length * x, turned_sine, turned_cosine);
         real load = fma(sine, turned_cosine, cosine * turned_sine);
         sum += at.weight * (load * speed(p, x));
     }
