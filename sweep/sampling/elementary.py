@@ -7,6 +7,7 @@ below 2 for `log_of_rest`, and below 1e-15 relative for `normal_quantile` where 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from decimal import Decimal, localcontext
 from typing import cast
@@ -66,14 +67,77 @@ PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923
 SERIES_END = 4  # standard deviations up to which the series of the normal distribution is summed
 
 
+def _in_blocks(function: Callable[[Values], Values]) -> Callable[[Values], Values]:
+    @functools.wraps(function)
+    def whole(x: Values) -> Values:
+        result = np.empty_like(x)
+        with np.errstate(all="ignore"):
+            for start in range(0, len(x), BLOCK):
+                result[start : start + BLOCK] = function(x[start : start + BLOCK])
+        return result
+
+    return whole
+
+
+def _polynomial(coefficients: Sequence[float], x: Values) -> Values:
+    value = np.full_like(x, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        value *= x
+        value += coefficient
+    return value
+
+
+def _ratio(coefficients: tuple[Sequence[float], Sequence[float]], x: Values) -> Values:
+    numerator, denominator = coefficients
+    return _polynomial(numerator, x) / _polynomial(denominator, x)
+
+
+@_in_blocks
 def log(x: Values) -> Values:
     """The natural logarithm of positive numbers."""
-    return _in_blocks(_log, x)
+    fraction, power = np.frexp(x)
+    small = fraction < 0.70710678118654752
+    fraction = np.where(small, 2 * fraction, fraction)
+    k = (power - small).astype(np.float64)
+    f = fraction - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    rest = z * _polynomial(LOG, z)
+    half = 0.5 * f * f
+    return k * LN2_HIGH - ((half - (s * (half + rest) + k * LN2_LOW)) - f)
 
 
+@_in_blocks
 def exp(x: Values) -> Values:
     """The exponential function; 0 and inf beyond the range of doubles."""
-    return _in_blocks(_exp, x)
+    x = np.clip(x, -800.0, 800.0)
+    k = np.rint(x * LOG2_E)
+    high, low = x - k * LN2_HIGH, k * LN2_LOW
+    r = high - low
+    t = r * r
+    c = r - t * _polynomial(EXP, t)
+    y = 1.0 - ((low - (r * c) / (2.0 - c)) - high)
+    return cast("Values", np.ldexp(y, k.astype(np.int32)))
+
+
+@_in_blocks
+def log_of_rest(x: Values) -> Values:
+    """log(1 - x) for x from 0 up to, but not including, 1."""
+    rest = 1.0 - x
+    return log(rest) + ((1.0 - rest) - x) / rest
+
+
+@_in_blocks
+def normal_quantile(p: Values) -> Values:
+    """The standard normal distribution's quantiles at probabilities between 0 and 1."""
+    from_middle = p - 0.5
+    result = from_middle * _ratio(CENTRE, HALF_CENTRE * HALF_CENTRE - from_middle * from_middle)
+    outer = np.flatnonzero(np.abs(from_middle) > HALF_CENTRE)
+    side = p[outer]
+    r = np.sqrt(-log(np.minimum(side, 1.0 - side)))
+    far = np.where(r > FAR, _ratio(FAR_TAIL, r - FAR), _ratio(TAIL, r - 1.6))
+    result[outer] = np.where(side < 0.5, -far, far)
+    return result
 
 
 def power(x: Values, y: Values) -> Values:
@@ -81,19 +145,9 @@ def power(x: Values, y: Values) -> Values:
     ln = log(x.ravel())
     lower = x.ravel() / exp(ln) - 1.0  # the error of the logarithm
     high = y.ravel() * ln
-    rest = _product_error(y.ravel(), ln, high) + y.ravel() * lower
+    rest = product_error(y.ravel(), ln, high) + y.ravel() * lower
     found = exp(high)
     return (found + found * rest).reshape(x.shape)
-
-
-def log_of_rest(x: Values) -> Values:
-    """log(1 - x) for x from 0 up to, but not including, 1."""
-    return _in_blocks(_log_of_rest, x)
-
-
-def normal_quantile(p: Values) -> Values:
-    """The standard normal distribution's quantiles at probabilities between 0 and 1."""
-    return _in_blocks(_normal_quantile, p)
 
 
 def normal_beyond(x: float) -> Decimal:
@@ -116,7 +170,7 @@ def normal_beyond(x: float) -> Decimal:
         return Decimal("0.5") - density * total
 
 
-def _product_error(a: Values, b: Values, product: Values) -> Values:
+def product_error(a: Values, b: Values, product: Values) -> Values:
     """a b minus the rounded product, exactly (Dekker 1971)."""
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
@@ -127,64 +181,3 @@ def _halves(x: Values) -> tuple[Values, Values]:
     scaled = (2.0**27 + 1.0) * x
     high = scaled - (scaled - x)
     return high, x - high
-
-
-def _in_blocks(function: Callable[[Values], Values], x: Values) -> Values:
-    result = np.empty_like(x)
-    with np.errstate(all="ignore"):
-        for start in range(0, len(x), BLOCK):
-            result[start : start + BLOCK] = function(x[start : start + BLOCK])
-    return result
-
-
-def _polynomial(coefficients: Sequence[float], x: Values) -> Values:
-    value = np.full_like(x, coefficients[-1])
-    for coefficient in coefficients[-2::-1]:
-        value *= x
-        value += coefficient
-    return value
-
-
-def _ratio(coefficients: tuple[Sequence[float], Sequence[float]], x: Values) -> Values:
-    numerator, denominator = coefficients
-    return _polynomial(numerator, x) / _polynomial(denominator, x)
-
-
-def _log(x: Values) -> Values:
-    fraction, power = np.frexp(x)
-    small = fraction < 0.70710678118654752
-    fraction = np.where(small, 2 * fraction, fraction)
-    k = (power - small).astype(np.float64)
-    f = fraction - 1.0
-    s = f / (2.0 + f)
-    z = s * s
-    rest = z * _polynomial(LOG, z)
-    half = 0.5 * f * f
-    return k * LN2_HIGH - ((half - (s * (half + rest) + k * LN2_LOW)) - f)
-
-
-def _exp(x: Values) -> Values:
-    x = np.clip(x, -800.0, 800.0)
-    k = np.rint(x * LOG2_E)
-    high, low = x - k * LN2_HIGH, k * LN2_LOW
-    r = high - low
-    t = r * r
-    c = r - t * _polynomial(EXP, t)
-    y = 1.0 - ((low - (r * c) / (2.0 - c)) - high)
-    return cast("Values", np.ldexp(y, k.astype(np.int32)))
-
-
-def _log_of_rest(x: Values) -> Values:
-    rest = 1.0 - x
-    return _log(rest) + ((1.0 - rest) - x) / rest
-
-
-def _normal_quantile(p: Values) -> Values:
-    from_middle = p - 0.5
-    result = from_middle * _ratio(CENTRE, HALF_CENTRE * HALF_CENTRE - from_middle * from_middle)
-    outer = np.flatnonzero(np.abs(from_middle) > HALF_CENTRE)
-    side = p[outer]
-    r = np.sqrt(-_log(np.minimum(side, 1.0 - side)))
-    far = np.where(r > FAR, _ratio(FAR_TAIL, r - FAR), _ratio(TAIL, r - 1.6))
-    result[outer] = np.where(side < 0.5, -far, far)
-    return result

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Values = NDArray[np.float64]  # of the broadcast shape
+from sweep.theory import Values, all_zero, values
 
 VOIDED_BY = ("damping", "vertical_acceleration")  # the closed form needs both to be 0
 
@@ -47,11 +47,11 @@ def amplitude(
 ) -> Values:
     """The largest displacement X [m]; inf at resonance, NaN where the mass stops in between."""
     ratio = _frequency_ratio(mass, stiffness, angular_frequency)
-    ratio, loss = _with_loss(ratio, friction, gravity, base_acceleration)
+    ratio, loss = np.broadcast_arrays(ratio, _loss(friction, gravity, base_acceleration))
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.sqrt(1 - (loss * _defect(ratio)) ** 2) / np.abs((1 - ratio) * (1 + ratio))
-        size = size * _float(base_acceleration) * _float(mass) / _float(stiffness)
-    return np.where(_continuous(ratio, loss), size, np.nan)
+        size = size * values(base_acceleration) * values(mass) / values(stiffness)
+    return np.where(loss <= continuous_limit(ratio), size, np.nan)
 
 
 def turning_phase(
@@ -67,13 +67,13 @@ def turning_phase(
     Without friction it is −π/2 below resonance and π/2 above.
     """
     ratio = _frequency_ratio(mass, stiffness, angular_frequency)
-    ratio, loss = _with_loss(ratio, friction, gravity, base_acceleration)
+    ratio, loss = np.broadcast_arrays(ratio, _loss(friction, gravity, base_acceleration))
     with np.errstate(invalid="ignore"):
         lag = loss * _defect(ratio)
         rest = np.where(ratio < 1, -1.0, 1.0) * np.sqrt(1 - lag**2)
         # The force −m a0 sin ωt is cos(ωt + π/2), which leads the displacement by asin(−lag).
         phase = np.arctan2(rest, -lag)
-    return np.where(_continuous(ratio, loss), phase, np.nan)
+    return np.where(loss <= continuous_limit(ratio), phase, np.nan)
 
 
 def wear_power(
@@ -86,7 +86,7 @@ def wear_power(
 ) -> Values:
     """Mean of N|v| [W] over a cycle, 4 m g X ω/2π; NaN where the mass stops in between."""
     size = amplitude(mass, gravity, friction, stiffness, base_acceleration, angular_frequency)
-    return 2 / np.pi * _float(mass) * _float(gravity) * _float(angular_frequency) * size
+    return 2 / np.pi * values(mass) * values(gravity) * values(angular_frequency) * size
 
 
 def friction_power(
@@ -99,7 +99,7 @@ def friction_power(
 ) -> Values:
     """Mean of μN|v| [W], the heat, 4 μ m g X ω/2π; NaN where the mass stops in between."""
     wear = wear_power(mass, gravity, friction, stiffness, base_acceleration, angular_frequency)
-    return _float(friction) * wear
+    return values(friction) * wear
 
 
 def is_continuous(
@@ -111,8 +111,8 @@ def is_continuous(
     angular_frequency: ArrayLike,
 ) -> NDArray[np.bool_]:
     """Whether the steady motion stops only to reverse."""
-    ratio = _frequency_ratio(mass, stiffness, angular_frequency)
-    return _continuous(*_with_loss(ratio, friction, gravity, base_acceleration))
+    limit = continuous_limit(_frequency_ratio(mass, stiffness, angular_frequency))
+    return _loss(friction, gravity, base_acceleration) <= limit
 
 
 def continuous_limit(frequency_ratio: ArrayLike) -> Values:
@@ -122,7 +122,7 @@ def continuous_limit(frequency_ratio: ArrayLike) -> Values:
     2/√(π² + 4), the value without a spring. S is searched on 1024 phases, which resolve it down to
     r = 0.02; above that, the relative error is a few rounding errors of G.
     """
-    ratio = _float(frequency_ratio)
+    ratio = values(frequency_ratio)
     each, places = np.unique(ratio, return_inverse=True)
     limits = np.full(each.shape, np.nan)
     known = np.flatnonzero((each > 0) & np.isfinite(each))
@@ -142,37 +142,23 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     wanted = ("mass", "gravity", "friction", "base_acceleration", "angular_frequency", "stiffness")
     if not set(wanted) <= parameters.keys():
         return {}
-    given = {name: _float(parameters[name]) for name in wanted}
-    voids = (_float(parameters.get(name, 0.0)) for name in VOIDED_BY)
-    sprung = [given["stiffness"] > 0, *(value == 0 for value in voids)]
+    given = {name: values(parameters[name]) for name in wanted}
     ratio = _frequency_ratio(given["mass"], given["stiffness"], given["angular_frequency"])
     limit = continuous_limit(ratio) * given["base_acceleration"]
     border = limit - given["friction"] * given["gravity"]
-    valid = np.logical_and.reduce(np.broadcast_arrays(*sprung))
+    valid = (given["stiffness"] > 0) & all_zero(parameters, VOIDED_BY)
     return {"motion without stops": np.where(valid, border, np.nan)}
-
-
-def _float(value: ArrayLike) -> Values:
-    return np.asarray(value, dtype=np.float64)
 
 
 def _frequency_ratio(mass: ArrayLike, stiffness: ArrayLike, angular_frequency: ArrayLike) -> Values:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _float(angular_frequency) * np.sqrt(_float(mass) / _float(stiffness))
+        return values(angular_frequency) * np.sqrt(values(mass) / values(stiffness))
 
 
-def _with_loss(
-    ratio: Values, friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike
-) -> tuple[Values, Values]:
-    """r and η, broadcast to the same shape."""
+def _loss(friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike) -> Values:
+    """η = μg/a0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        loss = _float(friction) * _float(gravity) / _float(base_acceleration)
-    ratio, loss = np.broadcast_arrays(ratio, loss)
-    return ratio, loss
-
-
-def _continuous(ratio: Values, loss: Values) -> NDArray[np.bool_]:
-    return loss <= continuous_limit(ratio)
+        return values(friction) * values(gravity) / values(base_acceleration)
 
 
 def _defect(ratio: Values) -> Values:

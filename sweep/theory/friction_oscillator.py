@@ -19,10 +19,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sweep.sampling.elementary import product_error
 from sweep.spec import MISSING_FLAG
-from sweep.theory import den_hartog
-
-Values = NDArray[np.float64]  # of the broadcast shape
+from sweep.theory import Values, all_zero, den_hartog, values
 
 STICK, STICK_SLIP, SLIP_SLIP = 0, 1, 2  # the flags of the model's output `regime`
 
@@ -38,7 +37,7 @@ def regime(
 
     255, the missing value of a flag, if an argument is NaN.
     """
-    grip, a0 = np.broadcast_arrays(_product(friction, gravity)[0], _float(base_acceleration))
+    grip, a0 = np.broadcast_arrays(_product(friction, gravity)[0], values(base_acceleration))
     codes = np.full(grip.shape, SLIP_SLIP, dtype=np.uint8)
     codes[grip > CRITICAL_RATIO * a0] = STICK_SLIP
     codes[grip >= a0] = STICK
@@ -94,9 +93,9 @@ def half_period_wear_energy(
     cancellation, cos ωt1 is taken from the equation for t2; the relative error stays below 1e-14
     down to a0 = μg(1 + 1e-12). Slip-slip: the mean power times half a period.
     """
-    force = _float(mass) * _float(gravity)
+    force = values(mass) * values(gravity)
     with np.errstate(divide="ignore", invalid="ignore"):
-        unit = force * _float(base_acceleration) / _float(angular_frequency) ** 2
+        unit = force * values(base_acceleration) / values(angular_frequency) ** 2
     return _times(unit, _half_period_integral(friction, gravity, base_acceleration))
 
 
@@ -112,15 +111,15 @@ def asymptotic_wear_power(
     Slip-slip: (m g a0/ω)√(4/π² − η²). Stick-slip: two half-period energies per period; this motion
     is reached from rest within the first half period. Both expressions agree at η*.
     """
-    force = _float(mass) * _float(gravity)
+    force = values(mass) * values(gravity)
     with np.errstate(divide="ignore", invalid="ignore"):
-        unit = force * _float(base_acceleration) / _float(angular_frequency) / np.pi
+        unit = force * values(base_acceleration) / values(angular_frequency) / np.pi
     return _times(unit, _half_period_integral(friction, gravity, base_acceleration))
 
 
 def friction_power(wear_power: ArrayLike, friction: ArrayLike) -> Values:
     """Mean of μN|v| [W], the heat, from the mean of N|v| [W]."""
-    return _float(friction) * _float(wear_power)
+    return values(friction) * values(wear_power)
 
 
 def wear_volume(wear_energy: ArrayLike, archard_coefficient: ArrayLike) -> Values:
@@ -129,12 +128,12 @@ def wear_volume(wear_energy: ArrayLike, archard_coefficient: ArrayLike) -> Value
     k [m³/(N m) = 1/Pa] refers to load × distance slipped. Multiply a coefficient that refers to the
     dissipated energy ∫μN|v|dt by μ first.
     """
-    return _float(archard_coefficient) * _float(wear_energy)
+    return values(archard_coefficient) * values(wear_energy)
 
 
 def archard_coefficient(wear_constant: ArrayLike, hardness: ArrayLike) -> Values:
     """Archard's k [1/Pa] from his dimensionless constant K and the hardness H [Pa]: k = K/H."""
-    return _float(wear_constant) / _float(hardness)
+    return values(wear_constant) / values(hardness)
 
 
 def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
@@ -147,10 +146,9 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     """
     if not {"friction", "gravity", "base_acceleration"} <= parameters.keys():
         return {}
-    voids = (_float(parameters.get(name, 0.0)) for name in VOIDED_BY)
-    rigid = np.logical_and.reduce(np.broadcast_arrays(*(value == 0 for value in voids)))
+    rigid = all_zero(parameters, VOIDED_BY)
     friction, gravity = parameters["friction"], parameters["gravity"]
-    a0 = _float(parameters["base_acceleration"])
+    a0 = values(parameters["base_acceleration"])
     thresholds = {
         "μg/a₀ = 1": slip_threshold(friction, gravity),
         "μg/a₀ = 2/√(π²+4)": continuous_slip_threshold(friction, gravity),
@@ -199,14 +197,10 @@ def derived_parameters(parameters: Mapping[str, float]) -> dict[str, float]:
 
 def critical_damping(mass: ArrayLike, stiffness: ArrayLike) -> Values:
     """2 √(m k) in N s/m, of a mass in kg on a spring in N/m; NaN where either is negative."""
-    mass, stiffness = _float(mass), _float(stiffness)
+    mass, stiffness = values(mass), values(stiffness)
     valid = (mass >= 0) & (stiffness >= 0)
     with np.errstate(invalid="ignore"):
         return np.where(valid, 2.0 * np.sqrt(mass * stiffness), np.nan)
-
-
-def _float(value: ArrayLike) -> Values:
-    return np.asarray(value, dtype=np.float64)
 
 
 def _times(unit: Values, share: Values) -> Values:
@@ -221,7 +215,7 @@ def _half_period_integral(
     """Wear energy of half a period, in units of m g a0/ω²."""
     codes = regime(friction, gravity, base_acceleration)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = _float(friction) * _float(gravity) / _float(base_acceleration)
+        ratio = values(friction) * values(gravity) / values(base_acceleration)
     found = np.where(codes == MISSING_FLAG, np.nan, 0.0)
     slips, always = codes == STICK_SLIP, codes == SLIP_SLIP
     duration = slip_duration(friction, gravity, base_acceleration)
@@ -231,26 +225,17 @@ def _half_period_integral(
 
 
 def _product(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
-    """a·b rounded, and the rounding error (Dekker; exact for magnitudes within 1e±146)."""
-    a, b = _float(a), _float(b)
+    """a·b rounded, and the rounding error (exact for magnitudes within 1e±146)."""
+    a, b = values(a), values(b)
     with np.errstate(invalid="ignore"):  # an infinite product has no rounding error
         product = a * b
-        a_high, b_high = _high(a), _high(b)
-        a_low, b_low = a - a_high, b - b_high
-        rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return product, rest
-
-
-def _high(a: Values) -> Values:
-    """The upper 26 bits of a (Veltkamp)."""
-    shifted = a * 134217729.0  # 2^27 + 1
-    return shifted - (shifted - a)
+        return product, product_error(a, b, product)
 
 
 def _cotangent(friction: ArrayLike, gravity: ArrayLike, base_acceleration: ArrayLike) -> Values:
     """cot ωt1 = √(a0² − μ²g²)/(μg), accurate even if a0 barely exceeds μg; 0 in stick."""
     grip, rest = _product(friction, gravity)
-    a0 = _float(base_acceleration)
+    a0 = values(base_acceleration)
     with np.errstate(divide="ignore", invalid="ignore"):
         excess = np.maximum((a0 - grip) - rest, 0.0)
         return np.where(excess > 0, np.sqrt(excess * (a0 + grip)) / grip, 0.0)

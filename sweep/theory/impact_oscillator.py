@@ -16,7 +16,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Values = NDArray[np.float64]  # of the broadcast shape
+from sweep.theory import Values, values
 
 BISECTIONS = 60  # of an interval of π/2 for the angle at the stop; enough to reach rounding
 
@@ -33,12 +33,12 @@ def causes_outside_validity(parameters: Mapping[str, Values]) -> dict[str, NDArr
 
 def grazing_energy(stiffness: ArrayLike, gap: ArrayLike) -> Values:
     """Energy [J] at which the motion just reaches the stop, k e²/2."""
-    return _float(stiffness) * _float(gap) ** 2 / 2
+    return values(stiffness) * values(gap) ** 2 / 2
 
 
 def linear_frequency(mass: ArrayLike, stiffness: ArrayLike) -> Values:
     """Frequency [Hz] below the grazing energy, √(k/m)/2π."""
-    return np.sqrt(_float(stiffness) / _float(mass)) / (2 * np.pi)
+    return np.sqrt(values(stiffness) / values(mass)) / (2 * np.pi)
 
 
 def frequency_limit(mass: ArrayLike, stiffness: ArrayLike, wall_stiffness: ArrayLike) -> Values:
@@ -47,7 +47,7 @@ def frequency_limit(mass: ArrayLike, stiffness: ArrayLike, wall_stiffness: Array
     The motion is half a period with k and half a period with k + K. The frequency is 2ρ/(1 + ρ)
     times the linear one, with ρ² = 1 + K/k; for a rigid stop it is twice the linear one.
     """
-    ratio = np.sqrt(1 + _float(wall_stiffness) / _float(stiffness))
+    ratio = np.sqrt(1 + values(wall_stiffness) / values(stiffness))
     return linear_frequency(mass, stiffness) * 2 / (1 / ratio + 1)
 
 
@@ -57,7 +57,7 @@ def free_time(mass: ArrayLike, stiffness: ArrayLike, gap: ArrayLike, energy: Arr
     2√(m/k) arccos(−e√(k/2E)), computed by an arctangent that loses no digits close to grazing.
     """
     across, along = _at_contact(stiffness, gap, energy)
-    return 2 * np.sqrt(_float(mass) / _float(stiffness)) * (np.pi - np.arctan2(across, along))
+    return 2 * np.sqrt(values(mass) / values(stiffness)) * (np.pi - np.arctan2(across, along))
 
 
 def contact_time(
@@ -72,8 +72,8 @@ def contact_time(
     2√(m/(K+k)) arccos(e k/√(2E(K+k) − k K e²)), also computed by an arctangent.
     """
     across, along = _at_contact(stiffness, gap, energy)
-    ratio = np.sqrt(1 + _float(wall_stiffness) / _float(stiffness))
-    own = np.sqrt(_float(mass) / (_float(stiffness) + _float(wall_stiffness)))
+    ratio = np.sqrt(1 + values(wall_stiffness) / values(stiffness))
+    own = np.sqrt(values(mass) / (values(stiffness) + values(wall_stiffness)))
     return 2 * own * np.arctan2(ratio * across, along)
 
 
@@ -102,8 +102,8 @@ def document_frequency(
     error of the frequency is 6e-4 at the energies of the document and grows towards grazing, where
     the frequency jumps.
     """
-    m, k, K = _float(mass), _float(stiffness), _float(wall_stiffness)
-    e, E = _float(gap), _float(energy)
+    m, k, K = values(mass), values(stiffness), values(wall_stiffness)
+    e, E = values(gap), values(energy)
     touching = grazing_energy(k, e) < E
     ratio = np.where(touching, e * k / np.sqrt(2 * E * (K + k)), 1.0)
     wrong = 2 * np.sqrt(m / (K + k)) * np.arccos(ratio)
@@ -124,7 +124,7 @@ def energy_at(
     which the body reaches the stop.
     """
     arguments = (mass, stiffness, wall_stiffness, gap, frequency)
-    m, k, K, e, f = np.broadcast_arrays(*map(_float, arguments))
+    m, k, K, e, f = np.broadcast_arrays(*map(values, arguments))
     ratio = np.sqrt(1 + K / k)
     wanted = np.pi * (1 - linear_frequency(m, k) / np.where(f > 0, f, np.nan))
     low, high = np.zeros(f.shape), np.full(f.shape, np.pi / 2)
@@ -142,7 +142,7 @@ def extremes(
     stiffness: ArrayLike, wall_stiffness: ArrayLike, gap: ArrayLike, energy: ArrayLike
 ) -> tuple[Values, Values]:
     """Least and greatest displacement [m]; −inf and e + √(2E/K) without a spring."""
-    k, K, e, E = np.broadcast_arrays(*map(_float, (stiffness, wall_stiffness, gap, energy)))
+    k, K, e, E = np.broadcast_arrays(*map(values, (stiffness, wall_stiffness, gap, energy)))
     with np.errstate(divide="ignore", invalid="ignore"):
         across, along = _at_contact(k, e, E)
         amplitude, ratio = np.sqrt(2 * E / k), np.sqrt(1 + K / k)
@@ -161,11 +161,7 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     if not {"stiffness", "gap", "energy"} <= parameters.keys():
         return {}
     grazing = grazing_energy(parameters["stiffness"], parameters["gap"])
-    return {"E = ke²/2": _float(parameters["energy"]) - grazing}
-
-
-def _float(value: ArrayLike) -> Values:
-    return np.asarray(value, dtype=np.float64)
+    return {"E = ke²/2": values(parameters["energy"]) - grazing}
 
 
 def _at_contact(stiffness: ArrayLike, gap: ArrayLike, energy: ArrayLike) -> tuple[Values, Values]:
@@ -173,7 +169,7 @@ def _at_contact(stiffness: ArrayLike, gap: ArrayLike, energy: ArrayLike) -> tupl
 
     Below grazing, 0 and 1.
     """
-    k, e, E = np.broadcast_arrays(_float(stiffness), _float(gap), _float(energy))
+    k, e, E = np.broadcast_arrays(values(stiffness), values(gap), values(energy))
     amplitude = np.sqrt(2 * E / k)
     across = np.sqrt(np.maximum((amplitude - e) * (amplitude + e), 0.0))
     return across, np.where(across > 0, e, 1.0)

@@ -79,11 +79,9 @@ def stability_limit(scheme: str, damping_ratio: float, apart: float = 0.0) -> fl
     if not all(0 <= ratio < math.inf for ratio in (damping_ratio, apart)):
         return math.nan
     unit = 1 / (1 + 2 * damping_ratio + 2 * apart)
-
-    def stable(steps: float) -> bool:
-        return _is_stable(amplification_matrix(scheme, steps * unit, damping_ratio, apart))
-
-    return unit * _first_crossing(stable)
+    return unit * _first_crossing(
+        lambda steps: amplification_matrix(scheme, steps * unit, damping_ratio, apart)
+    )
 
 
 def longest_step(
@@ -125,24 +123,24 @@ def _longest(scheme: str, stiffness: float, damping: float, apart: float) -> flo
     if rate == 0:
         return math.inf
 
-    def stable(steps: float) -> bool:
+    def matrix(steps: float) -> Matrix:
         h = steps / rate
-        return _is_stable(_matrix(scheme, h * h * stiffness, h * damping, h * apart))
+        return _matrix(scheme, h * h * stiffness, h * damping, h * apart)
 
-    return _first_crossing(stable) / rate
+    return _first_crossing(matrix) / rate
 
 
-def _first_crossing(stable: Callable[[float], bool]) -> float:
-    """The end of the stable range that begins at 0, at most GREATEST."""
+def _first_crossing(matrix: Callable[[float], Matrix]) -> float:
+    """The end of the stable range of steps that begins at 0, at most GREATEST."""
     high = SCANNED
-    while stable(high):
+    while _is_stable(matrix(high)):
         if high > GREATEST:
             return GREATEST
         high += SCANNED
     low = high - SCANNED
     for _ in range(60):
         middle = (low + high) / 2
-        if stable(middle):
+        if _is_stable(matrix(middle)):
             low = middle
         else:
             high = middle

@@ -30,13 +30,6 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
 
-    def __post_init__(self) -> None:
-        names = {column.name for column in self.columns}
-        for row in self.rows:
-            if differing := row.keys() ^ names:
-                listed = ", ".join(sorted(differing))
-                raise ValueError(f"table {self.name}: a row and the columns differ in {listed}")
-
 
 @dataclass(frozen=True)
 class Check:

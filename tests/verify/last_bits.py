@@ -24,8 +24,8 @@ def perturbed(figures: Any, random: np.random.Generator) -> Any:
         return figures.map(lambda each: perturbed(each, random))
     if isinstance(figures, Mapping):
         return {key: perturbed(value, random) for key, value in figures.items()}
-    if isinstance(figures, tuple):
-        return tuple(perturbed(each, random) for each in figures)
+    if isinstance(figures, (tuple, list)):
+        return type(figures)(perturbed(each, random) for each in figures)
     if dataclasses.is_dataclass(figures) and not isinstance(figures, type):
         names = [field.name for field in dataclasses.fields(figures) if field.init]
         changed = {name: perturbed(getattr(figures, name), random) for name in names}

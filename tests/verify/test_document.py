@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sweep.verify import documents
-from sweep.verify.document import Document, constants, csv_rows, figures
-from sweep.verify.record import Row
+from sweep.verify.document import Rows, constants, csv_rows, figures, record_of
 from tests.command import CHECKOUT
 
 FOLDERS = [CHECKOUT / "sweep" / "verify" / name for name in documents()]
@@ -30,6 +29,7 @@ powers,relative,relative,1,3,,ours / theirs
 CHECKS = """claim,cell,target,bound,unit,resolution
 euler,powers|euler|relative,0,0.3,1,
 all,powers|*|ours,1,1,W,
+other,other,1.5,1,W,
 """
 RECORD = """# A paper
 
@@ -42,32 +42,35 @@ An author,
 """
 
 
+METHODS: Rows = {
+    "methods": [
+        {"method": "euler", "ours": 1.25, "published": 1.0, "unused": 3.0},
+        {"method": "none", "ours": 0.5, "published": 0.0, "unused": None},
+    ]
+}
+
+
 @pytest.fixture
-def document(tmp_path: Path) -> Document:
+def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "paper"
     folder.mkdir()
     tables = {"tables.csv": TABLES, "columns.csv": COLUMNS}
     for name, text in {**tables, "checks.csv": CHECKS, "record.md": RECORD}.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return Document(folder)
+    return folder
 
 
-def methods(scale: float) -> Iterator[Row]:
-    yield {"method": "euler", "ours": 1.25 * scale, "published": 1.0, "unused": 3.0}
-    yield {"method": "none", "ours": 0.5, "published": 0.0, "unused": None}
-
-
-def test_a_record_of_a_folder(document: Document) -> None:
-    tables = document.tables({"methods": methods}, 1.0)
-    record = document.record(tables, document.checks(tables), {"other": 2.0})
+def test_a_record_of_a_folder(folder: Path) -> None:
+    record = record_of(folder, METHODS, {"other": 2.0})
     assert (record.name, record.title, record.source) == ("paper", "A paper", "An author, 2020")
-    assert tables[0].rows == (
+    assert record.tables[0].rows == (
         {"method": "euler", "ours": 1.25, "theirs": 1.0, "difference": 0.25, "relative": 0.25},
         {"method": "none", "ours": 0.5, "theirs": 0.0, "difference": 0.5, "relative": None},
     )
     assert [(c.claim, c.found, c.bound, c.unit) for c in record.checks] == [
         ("euler", 0.25, 0.3, "1"),
         ("all", 0.5, 1.0, "W"),
+        ("other", 0.5, 1.0, "W"),
     ]
     assert record.notes == ("Euler gives 1.25 W, +25% off.", "Nothing {braced} but 2.0.")
 
@@ -76,18 +79,16 @@ def test_a_record_of_a_folder(document: Document) -> None:
     "address",
     ["powers|heun|ours", "power|euler|ours", "powers|none|relative", "powers|euler|method"],
 )
-def test_a_citation_of_no_number_fails(document: Document, address: str) -> None:
-    tables = document.tables({"methods": methods}, 1.0)
+def test_a_citation_of_no_number_fails(folder: Path, address: str) -> None:
     row = f"claim,{address},0,1,1,\n"
-    (document.folder / "checks.csv").write_text(CHECKS.splitlines()[0] + "\n" + row)
-    with pytest.raises(KeyError, match=r"\|"):
-        document.checks(tables)
+    (folder / "checks.csv").write_text(CHECKS.splitlines()[0] + "\n" + row)
+    with pytest.raises(KeyError, match="power"):
+        record_of(folder, METHODS, {"other": 2.0})
 
 
-def test_a_figure_that_the_prose_lacks_fails(document: Document) -> None:
-    tables = document.tables({"methods": methods}, 1.0)
+def test_a_figure_that_the_prose_lacks_fails(folder: Path) -> None:
     with pytest.raises(KeyError, match="other"):
-        document.record(tables, [], {})
+        record_of(folder, METHODS)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_a_figure_that_the_prose_lacks_fails(document: Document) -> None:
         ("key,power\n15,1.0\n1.5,fast\n", "line 3: could not convert string to float: 'fast'"),
         ("key,power\n15,\n", "line 2: could not convert"),
         ("key,power\n15,1.0\n15,2.0\n", "line 3: '15' has a row already"),
-        ("key,power,power\n15,1.0,2.0\n", "line 2"),
+        ("key,power,power\n15,1.0,2.0\n", "two columns are called 'power'"),
         ("key,power\n", "no rows"),
         ("", "empty"),
     ],

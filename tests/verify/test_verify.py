@@ -139,12 +139,6 @@ def test_a_failed_check(found: float) -> None:
     assert "| NO |" in markdown(failed)
 
 
-@pytest.mark.parametrize("row", [{}, {"power": 1.0, "ratio": 2.0}])
-def test_a_row_has_exactly_the_cells_of_the_columns(row: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=r"table powers: .* differ in (power|ratio)"):
-        Table("powers", "Powers", (Column("power", "power", "W"),), (row,))
-
-
 @pytest.mark.parametrize(
     ("value", "text"), [(2.2e-16, "0"), (-4e-16, "0"), (1.26e-12, "1e-12"), (0.25, "0.25")]
 )

@@ -1,8 +1,8 @@
 """Closed forms for the rubbing MDR contact: equations of the paper, exact results, stiffnesses.
 
 `paper` has the corrected equations of Hanisch, Richter, Li 2020, `surface` and `limits` have exact
-results, `body` has the stiffnesses and lengths of physical contacts, and `borders` has the
-boundaries on maps. All functions take numbers or arrays that broadcast together and return float64
+results, `surface` also the boundaries on maps, and `body` has the stiffnesses and lengths of
+physical contacts. All functions take numbers or arrays that broadcast together and return float64
 arrays of the broadcast shape unless stated otherwise. Dimensionless numbers (with κ = E*/G*, the
 contact radius a0 at the mean indentation d0, and the exponent n of the profile):
 
@@ -26,7 +26,6 @@ from sweep.theory.mdr_contact.body import (
     stiffness_ratio,
     wear_volume,
 )
-from sweep.theory.mdr_contact.borders import boundaries
 from sweep.theory.mdr_contact.limits import (
     constant_load_energy,
     infinite_friction_energy,
@@ -50,6 +49,7 @@ from sweep.theory.mdr_contact.paper import (
     three_regions,
 )
 from sweep.theory.mdr_contact.surface import (
+    boundaries,
     greatest_loss_phase,
     slip_depth,
     stick_radius,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sweep.sampling.elementary import power
-
-Values = NDArray[np.float64]  # of the broadcast shape
+from sweep.theory import Values, values
 
 _MOTION = (
     "friction", "poisson_ratio", "indentation", "normal_amplitude", "tangential_amplitude",
@@ -20,11 +19,6 @@ _GAMMA_RATIO = (
     1.0, -0.015625, 0.0025634765625, -0.0012798309326171875, 0.0013435110449790955,
     -0.0024328966392204165, 0.0067542375336415716,
 )  # fmt: skip
-
-
-def values(given: ArrayLike) -> Values:
-    """The argument as a float64 array."""
-    return np.asarray(given, dtype=np.float64)
 
 
 def contact_modulus(youngs_modulus: ArrayLike, poisson_ratio: ArrayLike) -> Values:

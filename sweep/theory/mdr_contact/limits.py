@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sweep.theory.mdr_contact.body import Values, values
+from sweep.theory import Values, values
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _FINE_NODES, _FINE_WEIGHTS = np.polynomial.legendre.leggauss(96)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sweep.spec import MISSING_FLAG
-from sweep.theory.mdr_contact.body import Values, values
+from sweep.theory import Values, values
 
 REGION_I, REGION_II, REGION_III = 1, 2, 3  # complete slip, partial slip, complete stick
 
@@ -129,8 +129,8 @@ def slip_transition(xi: ArrayLike) -> Values:
     wrong by 91 %. Differs from `constant_load_energy` by up to 9.3 %.
     """
     xi = values(xi)
-    above = _polynomial(xi, 4.858e-4, 0.2203, -0.2226, -0.1252, 0.1836, 0.0)
-    below = _polynomial(xi, 1.0, -1.932, 1.482, -0.5866, 0.0779, 0.0889)
+    above = np.polyval([4.858e-4, 0.2203, -0.2226, -0.1252, 0.1836, 0.0], xi)
+    below = np.polyval([1.0, -1.932, 1.482, -0.5866, 0.0779, 0.0889], xi)
     return np.where((xi > 0) & (xi < 4), above / below, np.nan)
 
 
@@ -143,14 +143,6 @@ def stick_transition(beta: ArrayLike) -> Values:
     beta = values(beta)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         inverse = 1 / beta  # powers of 1/β: no overflow, and 1 for infinite friction
-        above = _polynomial(inverse, -4.0017e-6, 0.3342, 0.2668, 0.7169, 1.0)
-        below = _polynomial(inverse, 0.0, -5.079e-5, 1.335, 0.5979, 1.0)
+        above = np.polyval([-4.0017e-6, 0.3342, 0.2668, 0.7169, 1.0], inverse)
+        below = np.polyval([0.0, -5.079e-5, 1.335, 0.5979, 1.0], inverse)
         return np.where(beta > 0.1, above / below, np.nan)
-
-
-def _polynomial(x: Values, *coefficients: float) -> Values:
-    """Horner's rule; coefficients from the highest power down."""
-    total = np.zeros_like(x)
-    for coefficient in coefficients:
-        total = total * x + coefficient
-    return total

@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sweep.theory import Values
 from sweep.theory.wear.geometries import GEOMETRIES, Geometry, geometry_of
-from sweep.theory.wear.laws import LAWS, Law, Values, law_of
+from sweep.theory.wear.laws import LAWS, Law, law_of
 
 YEAR = 31_536_000.0  # s: 365 days
 

@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sweep.errors import SweepError
 from sweep.spec import Parameter
+from sweep.theory import Values, values
 from sweep.theory.wear import scars
-from sweep.theory.wear.laws import Values
+from sweep.theory.wear.laws import by_name, in_order
 from sweep.wording import nearest
-
-Functions = tuple[Callable[..., Values], Callable[..., Values]]  # volume and slope, see Geometry
 
 MAX_STEPS = 100  # of Newton's method, which takes up to 10
 LAST_STEP = 1e-10  # relative; the next one would be about its square
@@ -101,21 +100,15 @@ class Geometry:
         return valid & np.isfinite(radius) & np.isfinite(length)
 
     def _arrays(self, first: ArrayLike, size: Mapping[str, ArrayLike | None]) -> list[Values]:
-        unknown = [name for name in size if name not in (*self.dimensions, *UNUSED)]
-        if unknown:
-            cure = nearest(unknown[0], self.dimensions)
-            raise SweepError(f"{self.name} has no dimension {unknown[0]!r}; {cure}")
-        for name in UNUSED.keys() - self.dimensions.keys():
+        others = [name for name in UNUSED if name not in self.dimensions]
+        for name in others:
             value = size.get(name)
-            if value is not None and np.any(np.asarray(value, np.float64) != 0):
+            if value is not None and np.any(values(value) != 0):
                 owners = [each.name for each in GEOMETRIES.values() if name in each.dimensions]
                 raise SweepError(f"{self.name} has no {name}: leave it out, or use {owners[0]}")
-        given = [size.get(name, UNUSED.get(name)) for name in self.dimensions]
-        for (name, parameter), value in zip(self.dimensions.items(), given, strict=True):
-            if value is None:
-                raise SweepError(f"{self.name} needs {name!r}: the {parameter.meaning}")
-        arrays = (np.asarray(each, np.float64) for each in (first, *given))
-        return list(np.broadcast_arrays(*arrays))
+        given = {name: value for name, value in {**UNUSED, **size}.items() if name not in others}
+        numbers = in_order(self.name, "dimension", self.dimensions, given)
+        return list(np.broadcast_arrays(*map(values, (first, *numbers))))
 
 
 def geometry_of(name: str, *, small: bool = False) -> Geometry:
@@ -132,30 +125,27 @@ def geometry_of(name: str, *, small: bool = False) -> Geometry:
     return SMALL[name]
 
 
-def _flat(profile: scars.Profile) -> Functions:
-    def volume(h: Values, radius: Values, length: Values) -> Values:
-        return length * profile.area(h, radius)
+def _along(function: Callable[..., Values]) -> Callable[..., Values]:
+    """The length of contact times a function of depth and radii, of a scar that is as deep."""
 
-    def slope(h: Values, radius: Values, length: Values) -> Values:
-        return length * profile.chord(h, radius)
+    def along(h: Values, radius: Values, length: Values, *others: Values) -> Values:
+        return length * function(h, radius, *others)
 
-    return volume, slope
+    return along
 
 
-def _inclined(profile: scars.Profile) -> Functions:
-    def volume(h: Values, radius: Values, length: Values, angle: Values) -> Values:
+def _inclined(
+    function: Callable[[Values, Values], Values], integral: Callable[[Values, Values], Values]
+) -> Callable[..., Values]:
+    """The integral of a function of depth and radius along a bar on which the depth rises."""
+
+    def along(h: Values, radius: Values, length: Values, angle: Values) -> Values:
         rise = np.minimum(length * angle, h)  # over which the scar gets this deep
-        difference = profile.area_integral(h, radius) - profile.area_integral(h - rise, radius)
-        mean = _mean(profile.area, h, rise, radius)
+        difference = integral(h, radius) - integral(h - rise, radius)
+        mean = _mean(function, h, rise, radius)
         return np.where(rise < h / 2, length * mean, difference / angle)
 
-    def slope(h: Values, radius: Values, length: Values, angle: Values) -> Values:
-        rise = np.minimum(length * angle, h)
-        difference = profile.area(h, radius) - profile.area(h - rise, radius)
-        mean = _mean(profile.chord, h, rise, radius)
-        return np.where(rise < h / 2, length * mean, difference / angle)
-
-    return volume, slope
+    return along
 
 
 def _mean(
@@ -172,27 +162,23 @@ def _mean(
     return total
 
 
-def _geometry(
-    name: str, functions: tuple[Callable[..., Values], Callable[..., Values]], *others: Parameter
-) -> Geometry:
-    dimensions = {each.name: each for each in (RADIUS, LENGTH, *others)}
-    return Geometry(name, dimensions, *functions)
+def _tube(profile: scars.Profile) -> dict[str, Geometry]:
+    """The scars that a bar leaves."""
+    area, chord = profile.area, profile.chord
+    inclined = _inclined(area, profile.area_integral), _inclined(chord, area)
+    return {
+        "tube_flat": Geometry("tube_flat", by_name(RADIUS, LENGTH), _along(area), _along(chord)),
+        "tube_flat_inclined": Geometry(
+            "tube_flat_inclined", by_name(RADIUS, LENGTH, ANGLE), *inclined
+        ),
+    }
 
 
-def _hole_volume(h: Values, radius: Values, length: Values, hole_radius: Values) -> Values:
-    return length * scars.lune_area(h, radius, hole_radius)
-
-
-def _hole_slope(h: Values, radius: Values, length: Values, hole_radius: Values) -> Values:
-    return length * 2 * scars.half_chord(h, radius, hole_radius)
-
-
-GEOMETRIES = {
-    "tube_flat": _geometry("tube_flat", _flat(scars.SEGMENT)),
-    "tube_flat_inclined": _geometry("tube_flat_inclined", _inclined(scars.SEGMENT), ANGLE),
-    "tube_hole": _geometry("tube_hole", (_hole_volume, _hole_slope), HOLE_RADIUS),
-}
-SMALL = {
-    "tube_flat": _geometry("tube_flat", _flat(scars.SHALLOW)),
-    "tube_flat_inclined": _geometry("tube_flat_inclined", _inclined(scars.SHALLOW), ANGLE),
-}
+HOLE = Geometry(
+    "tube_hole",
+    by_name(RADIUS, LENGTH, HOLE_RADIUS),
+    _along(scars.lune_area),
+    _along(scars.lune_chord),
+)
+GEOMETRIES = {**_tube(scars.SEGMENT), "tube_hole": HOLE}
+SMALL = _tube(scars.SHALLOW)

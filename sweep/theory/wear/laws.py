@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sweep.errors import SweepError
 from sweep.spec import Parameter
+from sweep.theory import Values
 from sweep.wording import nearest
-
-Values = NDArray[np.float64]  # of the broadcast shape
 
 MAX_STEPS = 100  # of Newton's method, which takes up to 40 where a volume is hardly ever reached
 LAST_STEP = 1e-10  # relative; the next one would be about its square
@@ -48,15 +47,7 @@ class Law:
         return _where_positive(self._within, power, *self._in_order(coefficients))
 
     def _in_order(self, given: Mapping[str, ArrayLike]) -> list[ArrayLike]:
-        if unknown := [name for name in given if name not in self.coefficients]:
-            cure = nearest(unknown[0], self.coefficients)
-            raise SweepError(f"{self.name} has no coefficient {unknown[0]!r}; {cure}")
-        defaults = {name: each.default for name, each in self.coefficients.items()}
-        values = {**defaults, **given}
-        if missing := [name for name, value in values.items() if value is None]:
-            meaning = self.coefficients[missing[0]].meaning
-            raise SweepError(f"{self.name} needs {missing[0]!r}: the {meaning}")
-        return [value for value in values.values() if value is not None]
+        return in_order(self.name, "coefficient", self.coefficients, given)
 
 
 def law_of(name: str) -> Law:
@@ -64,6 +55,21 @@ def law_of(name: str) -> Law:
     if name not in LAWS:
         raise SweepError(f"there is no law of wear {name!r}; {nearest(name, LAWS)}")
     return LAWS[name]
+
+
+def in_order(
+    owner: str, kind: str, table: Mapping[str, Parameter], given: Mapping[str, ArrayLike | None]
+) -> list[ArrayLike]:
+    """The numbers by name, or their defaults, in the table's order.
+
+    SweepError if one is not in the table, or has no value.
+    """
+    if unknown := [name for name in given if name not in table]:
+        raise SweepError(f"{owner} has no {kind} {unknown[0]!r}; {nearest(unknown[0], table)}")
+    values = {name: given.get(name, each.default) for name, each in table.items()}
+    if missing := [name for name, value in values.items() if value is None]:
+        raise SweepError(f"{owner} needs {missing[0]!r}: the {table[missing[0]].meaning}")
+    return [value for value in values.values() if value is not None]
 
 
 def _where_positive(function: Callable[..., NDArray[np.generic]], *arguments: ArrayLike) -> Values:
@@ -145,14 +151,15 @@ def _edf_within(
     return (power == 0) | (coefficient * power**exponent >= slope)
 
 
-def _coefficients(*parameters: Parameter) -> Mapping[str, Parameter]:
+def by_name(*parameters: Parameter) -> Mapping[str, Parameter]:
+    """A table."""
     return {each.name: each for each in parameters}
 
 
 LAWS = {
     "archard": Law(
         "archard",
-        _coefficients(
+        by_name(
             Parameter(
                 name="coefficient", symbol="K", unit="1/Pa", minimum=0, open_minimum=True,
                 meaning="worn volume over load times distance slipped",
@@ -164,7 +171,7 @@ LAWS = {
     ),
     "edf_mz": Law(
         "edf_mz",
-        _coefficients(
+        by_name(
             Parameter(
                 name="coefficient", symbol="A", unit="m^3/s", minimum=0, open_minimum=True,
                 default=1e-13, meaning="initial rate of wear at 1 W",

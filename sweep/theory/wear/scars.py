@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.theory.wear.laws import Values
+from sweep.theory import Values
 
 SERIES_UP_TO = 0.5  # of u; its terms decrease by a factor of four
 N_TERMS = 28
@@ -35,11 +35,11 @@ def shallow_depth(area: Values, radius: Values) -> Values:
     return np.cbrt(3 * area / (4 * np.sqrt(2 * radius))) ** 2
 
 
-def half_chord(h: Values, radius: Values, hole_radius: Values) -> Values:
-    """Half the distance [m] of the points in which the circle meets a hole that it is h beyond."""
+def lune_chord(h: Values, radius: Values, hole_radius: Values) -> Values:
+    """Distance [m] of the points in which the circle meets a hole that it is h beyond."""
     clearance = hole_radius - radius
     product = h * (2 * hole_radius + h) * (2 * radius - h) * (2 * clearance + h)
-    return np.sqrt(np.maximum(product, 0.0)) / (2 * (clearance + h))
+    return np.sqrt(np.maximum(product, 0.0)) / (clearance + h)
 
 
 def lune_area(h: Values, radius: Values, hole_radius: Values) -> Values:
@@ -51,7 +51,7 @@ def lune_area(h: Values, radius: Values, hole_radius: Values) -> Values:
     """
     clearance = hole_radius - radius
     apart = clearance + h  # of the centres
-    c = half_chord(h, radius, hole_radius)
+    c = lune_chord(h, radius, hole_radius) / 2
     own = h * (2 * hole_radius + h) / (2 * radius * apart)
     of_hole = h * (2 * radius - h) / (2 * hole_radius * apart)
     wide = radius**2 * _segment(own) - hole_radius**2 * _segment(of_hole)
@@ -77,22 +77,21 @@ def _short_lune(c: Values, radius: Values, hole_radius: Values) -> Values:
 def _segment(u: Values) -> Values:
     """a(u) for u from 0 to 2."""
     series = 2 * np.sqrt(2.0) * u * np.sqrt(u) * _series(u, lambda n: 1 / (n + 1.5))
-    if np.all(u < SERIES_UP_TO):
-        return series
-    phi = np.arccos(np.clip(1 - u, -1.0, 1.0))
-    closed = phi - np.sin(phi) * np.cos(phi)
-    return np.where(u < SERIES_UP_TO, series, closed)
+    return _or_closed(u, series, lambda phi: phi - np.sin(phi) * np.cos(phi))
 
 
 def _segment_integral(u: Values) -> Values:
-    """The integral of a from 0 to u: sin φ − φ cos φ − sin³φ/3."""
+    """The integral of a from 0 to u."""
     factors = _series(u, lambda n: 1 / ((n + 1.5) * (n + 2.5)))
     series = 2 * np.sqrt(2.0) * u**2 * np.sqrt(u) * factors
+    return _or_closed(u, series, lambda phi: np.sin(phi) - phi * np.cos(phi) - np.sin(phi) ** 3 / 3)
+
+
+def _or_closed(u: Values, series: Values, closed: Callable[[Values], Values]) -> Values:
+    """The series of small u, and otherwise the closed form, a function of φ."""
     if np.all(u < SERIES_UP_TO):
         return series
-    phi = np.arccos(np.clip(1 - u, -1.0, 1.0))
-    closed = np.sin(phi) - phi * np.cos(phi) - np.sin(phi) ** 3 / 3
-    return np.where(u < SERIES_UP_TO, series, closed)
+    return np.where(u < SERIES_UP_TO, series, closed(np.arccos(np.clip(1 - u, -1.0, 1.0))))
 
 
 def _series(u: Values, factor: Callable[[int], float]) -> Values:

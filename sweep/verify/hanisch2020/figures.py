@@ -34,23 +34,16 @@ from sweep.verify.runs import computed
 
 SMALL = 1e-6  # δ that stands for δ → 0; energies differ from the limit by at most 1/(4ξ)
 INFINITE = 1e6  # β that stands for infinite friction; energies differ from that limit by 1/β²
+LIMITS = {"xi": (0.0, CONSTANTS["greatest_xi"]), "beta": (CONSTANTS["least_beta"], INFINITE)}
 CLOSED_FORM_DEGREES = (Degrees(1, 0), Degrees(2, 3))  # they contain the closed form over ξ
 EQUATION_25_DEGREES = Degrees(4, 5)  # of eq. 25 over ξ
-
-
-@dataclass(frozen=True)
-class Case:
-    """A single contact; phase in rad."""
-
-    beta: float
-    delta: float
-    phase: float
-    exact: float  # normalized energy
-
-    @property
-    def three_regions(self) -> float:
-        """Normalized energy by eq. 24."""
-        return float(theory.three_regions(self.beta, self.delta, self.phase))
+CASES = (  # single contacts by β, δ and φ in rad: that of Fig. 2, and other phases
+    (CONSTANTS["figure_2_beta"], CONSTANTS["figure_2_delta"], PHASE),
+    (1.2, SMALL, math.radians(153)),
+    (1.07, SMALL, 0.05),
+    (1.5, SMALL, 0.3),
+    (1.5, SMALL, -0.3),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +66,7 @@ class Figures:
     phases: Points  # as in Fig. 4
     curves: Mapping[str, MasterCurve]  # our least-squares fits, by variable
     compared: tuple[Comparison, ...]
-    cases: tuple[Case, ...]
+    cases: Mapping[tuple[float, float, float], float]  # exact energies by case
     plus: float  # greatest relative error of eq. 25 with a plus before 0.5866
     cycles: Cycles  # of the contact of Fig. 2
     changes: Mapping[str, float]  # greatest relative change of eq. 27 with another last constant
@@ -82,7 +75,7 @@ class Figures:
 def compute() -> Figures:
     """All figures; takes some seconds, compilation included."""
     points = _points(np.concatenate([_xi() * SMALL, _beta()]), (SMALL,), (PHASE,))
-    curves = {name: fit(points, name, Choices(limits=_limits(name))) for name in ("xi", "beta")}
+    curves = {name: fit(points, name, Choices(limits=limits)) for name, limits in LIMITS.items()}
     angles = np.radians(np.linspace(0, 180, 13)).tolist()
     xi = _xi()
     return Figures(
@@ -91,13 +84,7 @@ def compute() -> Figures:
         phases=_points(np.geomspace(1e-4, 1e3, 211), (DELTA,), angles),
         curves=curves,
         compared=(*_over_xi(points, curves["xi"]), *_over_beta(points, curves["beta"])),
-        cases=(
-            _case(CONSTANTS["figure_2_beta"], CONSTANTS["figure_2_delta"], PHASE),
-            _case(1.2, SMALL, math.radians(153)),
-            _case(1.07, SMALL, 0.05),
-            _case(1.5, SMALL, 0.3),
-            _case(1.5, SMALL, -0.3),
-        ),
+        cases={case: float(_points(*([each] for each in case)).energy[0]) for case in CASES},
         plus=distance(equation_25(xi, sign=+1.0), constant_load_energy(xi), xi).greatest,
         cycles=first_cycles(),
         changes=_changes(),
@@ -111,17 +98,11 @@ def constant_load_energy(xi: ArrayLike) -> Values:
 
 def between(points: Points, variable: str) -> tuple[Values, Values]:
     """Abscissa and energy of the points in the paper's range of a variable."""
-    low, high = _limits(variable)
-    x = points.beta / SMALL if variable == "xi" else points.beta
-    energy = points.energy * SMALL if variable == "xi" else points.energy
+    low, high = LIMITS[variable]
+    unit = SMALL if variable == "xi" else 1.0
+    x, energy = points.beta / unit, points.energy * unit
     inside = (x >= low) & (x <= high)
     return x[inside], energy[inside]
-
-
-def _limits(variable: str) -> tuple[float, float]:
-    if variable == "xi":
-        return 0.0, CONSTANTS["greatest_xi"]
-    return CONSTANTS["least_beta"], INFINITE
 
 
 def _xi() -> Values:
@@ -137,8 +118,10 @@ def _beta() -> Values:
     return np.geomspace(CONSTANTS["least_beta"] * (1 + 1e-9), INFINITE, 1000)
 
 
-def _points(beta: Values, deltas: Sequence[float], phases: Sequence[float]) -> Points:
-    axes = {"delta": deltas, "phase": phases, "beta": beta.tolist()}
+def _points(
+    beta: Values | Sequence[float], deltas: Sequence[float], phases: Sequence[float]
+) -> Points:
+    axes = {"delta": deltas, "phase": phases, "beta": list(beta)}
     several = {name: values for name, values in axes.items() if len(values) > 1}
     single = {name: values[0] for name, values in axes.items() if len(values) == 1}
     dataset = computed("mdr_contact", "exact", ["normalized_energy"], single, several)
@@ -191,12 +174,6 @@ def _comparisons(
         minimax = choice.method == "minimax"
         fits.append(Comparison(variable, label, curve.n_coefficients, curve.error, minimax))
     return [*compared[:-1], *fits, compared[-1]]
-
-
-def _case(beta: float, delta: float, phase: float) -> Case:
-    parameters = {"delta": delta, "phase": phase}
-    dataset = computed("mdr_contact", "exact", ["normalized_energy"], parameters, {"beta": [beta]})
-    return Case(beta, delta, phase, float(dataset["normalized_energy"][0]))
 
 
 def _changes() -> dict[str, float]:

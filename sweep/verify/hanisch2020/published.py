@@ -6,11 +6,9 @@ import math
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sweep.verify.document import constants, figures
-
-Values = NDArray[np.float64]
+from sweep.work import Values
 
 FOLDER = Path(__file__).parent
 

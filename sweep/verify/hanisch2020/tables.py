@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from sweep.analysis.master_curve import Quotient
 from sweep.theory import mdr_contact as theory
-from sweep.verify.hanisch2020.figures import SMALL, Figures, constant_load_energy
+from sweep.verify.document import Rows
+from sweep.verify.hanisch2020.figures import CASES, SMALL, Figures, constant_load_energy
 from sweep.verify.hanisch2020.published import PHASE
 from sweep.verify.record import Row
 
@@ -15,9 +16,14 @@ SYMBOLS = {"xi": "W̄δ over ξ", "beta": "W̄ over β"}
 ROUNDING = 1e-12  # a relative standard error below this is rounding
 
 
-def borders(figures: Figures) -> Iterator[Row]:
+def rows(figures: Figures) -> Rows:
+    """The rows of all tables."""
+    functions = (borders, cases, cycles, fits, coefficients, readings)
+    return {each.__name__: [*each(figures)] for each in functions}
+
+
+def borders(_: Figures) -> Iterator[Row]:
     """Where the regions of eq. 24 meet, and the true features nearby."""
-    del figures
     for place, xi in {
         "I meets II": 1 / math.sqrt(8),
         "greatest energy": 0.625,
@@ -34,21 +40,22 @@ def borders(figures: Figures) -> Iterator[Row]:
 
 def cases(figures: Figures) -> Iterator[Row]:
     """Fig. 2 and other phases."""
-    for case in figures.cases:
+    for (beta, delta, phase), exact in figures.cases.items():
+        paper = float(theory.three_regions(beta, delta, phase))
         yield {
-            "beta": case.beta,
-            "delta": case.delta,
-            "phase": math.degrees(case.phase),
-            "exact": case.exact,
-            "surface": float(theory.universal_surface(case.beta, case.phase)),
-            "paper": case.three_regions,
-            "times": case.three_regions / case.exact,
+            "beta": beta,
+            "delta": delta,
+            "phase": math.degrees(phase),
+            "exact": exact,
+            "surface": float(theory.universal_surface(beta, phase)),
+            "paper": paper,
+            "times": paper / exact,
         }
 
 
 def cycles(figures: Figures) -> Iterator[Row]:
     """The first cycles of the contact of Fig. 2."""
-    exact = figures.cases[0].exact
+    exact = figures.cases[CASES[0]]
     for number, (energy, slipping) in enumerate(
         zip(figures.cycles.energies, figures.cycles.slipping, strict=True), start=1
     ):

@@ -21,6 +21,7 @@ from sweep.verify.sdnd104.published import (
     EDITION_2017,
     LONGEST_STEP,
     NAMES,
+    OMEGA,
     SPRING,
     STEP,
     SYSTEM,
@@ -30,9 +31,8 @@ from sweep.verify.sdnd104.published import (
 )
 
 
-def stability(figures: Figures) -> Iterator[Row]:
+def stability(_: Figures) -> Iterator[Row]:
     """The longest stable steps in stick, with critical damping, and the stiffness they allow."""
-    del figures
     for scheme in SCHEMES:
         used, claimed, ten_times = (
             longest_stable_step(scheme, contact)
@@ -56,34 +56,36 @@ def longest_stable_step(scheme: str, contact: float) -> float:
 
 def reversals(figures: Figures) -> Iterator[Row]:
     """Section 2: t_n − nπ/ω tends to ϑ in slip-slip."""
-    deviations = [
-        instant - n * math.pi / motion.OMEGA - motion.limit(15.0)
-        for n, instant in enumerate(figures.reversals, start=1)
-    ]
-    for n in (1, 2, 3, 4, 8, 16, 32, 48):
-        deviation = float(deviations[n - 1])
-        yield {
-            "n": str(n),
-            "instant": float(figures.reversals[n - 1]),
-            "shifted": deviation + motion.limit(15.0),
-            "limit": motion.limit(15.0),
-            "deviation": deviation,
-            "ratio": deviation / float(deviations[n - 2]) if n > 1 else None,
-            "contraction": motion.contraction(15.0),
-        }
+    limit, before = motion.limit(15.0), None
+    for n, instant in enumerate(figures.reversals.tolist(), start=1):
+        deviation = instant - n * math.pi / OMEGA - limit
+        if n in (1, 2, 3, 4, 8, 16, 32, 48):
+            yield {
+                "n": str(n),
+                "instant": instant,
+                "shifted": deviation + limit,
+                "limit": limit,
+                "deviation": deviation,
+                "ratio": deviation / before if before else None,
+                "contraction": motion.contraction(15.0),
+            }
+        before = deviation
 
 
 def tabulated(figures: Figures) -> Iterator[Row]:
     """The excitation read from 10000 intervals of 12 s."""
     for a0 in AMPLITUDES:
-        exact, table = figures.exact_power(a0), figures.tabulated[a0]
-        rows: list[tuple[str, float, float, float | None]] = [("exact", exact, table, None)]
+        sine, table = figures.exact_power(a0), figures.tabulated[a0]
+        row = {"base_acceleration": a0, "sine": sine, "table": table}
+        yield {**row, "method": "exact", "document": None}
         for scheme in ("euler", "devogelaere"):
-            sine, table = figures.power(scheme, a0), figures.tabulated_schemes[scheme, a0]
-            rows.append((NAMES[scheme], sine, table, EDITION_2017[a0][scheme]))
-        for row in rows:
-            columns = ("method", "sine", "table", "document")
-            yield {"base_acceleration": a0, **dict(zip(columns, row, strict=True))}
+            yield {
+                "base_acceleration": a0,
+                "method": NAMES[scheme],
+                "sine": figures.power(scheme, a0),
+                "table": figures.tabulated_schemes[scheme, a0],
+                "document": EDITION_2017[a0][scheme],
+            }
 
 
 def unexplained(figures: Figures) -> Iterator[Row]:
@@ -139,21 +141,24 @@ def widest_difference(a0: float, powers: dict[str, float]) -> tuple[float, str |
 def closed_forms(figures: Figures) -> Iterator[Row]:
     """Section 2: the critical ratio, the asymptote, and the strictly periodic stick-slip."""
     system = (SYSTEM["friction"], SYSTEM["gravity"])
-    power, stuck = "wear power, stick-slip, a₀ = {:g} m/s²", "share of time stuck, a₀ = {:g} m/s²"
-    asymptotic, shorter = CONSTANTS["asymptotic"], figures.exact_power(15.0, end=11.99)
+    asymptotic, in_prose = CONSTANTS["asymptotic"], CONSTANTS["prose_reference"]
+    shorter = figures.exact_power(15.0, end=11.99)
+    sticking = {a0: 1 - float(slip_duration(*system, a0)) / math.pi for a0 in (1.5, 1.01)}
     rows: list[tuple[str, str, float | None, float | None, float | None]] = [
         ("η* = 2/√(π² + 4)", "1", CONSTANTS["critical_ratio"], CRITICAL_RATIO, None),
         ("wear power, slip-slip, asymptotic, a₀ = 15 m/s²", "W", asymptotic, steady(15.0), None),
-    ]
-    for a0 in (1.5, 1.01):
-        row = (power.format(a0), "W", reference(a0), steady(a0), figures.exact_power(a0))
-        rows.append(row)
-    for a0 in (1.5, 1.01):
-        closed_form = 1 - float(slip_duration(*system, a0)) / math.pi
-        exact = figures.exact_output("stick_fraction", a0)
-        rows.append((stuck.format(a0), "1", None, closed_form, exact))
-    prose_reference = CONSTANTS["prose_reference"]
-    rows.append(("wear power on [4, 11.99] s, a₀ = 15 m/s²", "W", prose_reference, None, shorter))
+        *(
+            (f"wear power, stick-slip, a₀ = {a0:g} m/s²", "W",
+             reference(a0), steady(a0), figures.exact_power(a0))
+            for a0 in sticking
+        ),
+        *(
+            (f"share of time stuck, a₀ = {a0:g} m/s²", "1",
+             None, share, figures.exact_output("stick_fraction", a0))
+            for a0, share in sticking.items()
+        ),
+        ("wear power on [4, 11.99] s, a₀ = 15 m/s²", "W", in_prose, None, shorter),
+    ]  # fmt: skip
     columns = ("quantity", "unit", "document", "closed_form", "exact")
     return (dict(zip(columns, row, strict=True)) for row in rows)
 
@@ -161,4 +166,4 @@ def closed_forms(figures: Figures) -> Iterator[Row]:
 def steady(a0: float) -> float:
     """Mean wear power [W] of the steady motion, in closed form."""
     mass, gravity, friction = (SYSTEM[name] for name in ("mass", "gravity", "friction"))
-    return float(asymptotic_wear_power(mass, gravity, friction, a0, SYSTEM["angular_frequency"]))
+    return float(asymptotic_wear_power(mass, gravity, friction, a0, OMEGA))

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import xarray as xr
 
 from sweep.engine import usable_processors
 from sweep.verify.runs import computed
@@ -24,11 +25,7 @@ from sweep.verify.sdnd104.published import (
     USED_STIFFNESS,
     WINDOW_ENDS,
 )
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from sweep.verify.sdnd104.motion import Values
+from sweep.work import Values
 
 CONSTANT = math.inf  # the tolerance that means steps of constant length
 SCHEMES = tuple(NAMES)  # in the document's order

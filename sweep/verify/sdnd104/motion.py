@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 from sweep.analysis.traces import plot_trace
 from sweep.tracing import trace
 from sweep.verify.record import Picture
-from sweep.verify.sdnd104.published import SYSTEM
-
-Values = NDArray[np.float64]
+from sweep.verify.sdnd104.published import GRIP, OMEGA, SYSTEM
+from sweep.work import Values
 
 N_REVERSALS = 48
 COARSE_STEP = 1e-3  # s, far shorter than any slip in slip-slip
 REGIMES = {1.5: "stick_slip", 15.0: "slip_slip"}
-OMEGA = SYSTEM["angular_frequency"]
-GRIP = SYSTEM["friction"] * SYSTEM["gravity"]  # m/s²
 
 
 def reversals(amplitude: float) -> Values:

@@ -12,14 +12,12 @@ from itertools import accumulate, repeat
 
 import numpy as np
 
-from sweep.verify.sdnd104.published import BLOCKS, SPRING, SYSTEM, USED_STIFFNESS
+from sweep.verify.sdnd104.published import BLOCKS, GRIP, LOAD, LONGEST_STEP, SPRING, USED_STIFFNESS
 
 Sine = Callable[[float], float]  # sin ωt as a function of time [s]
 Samples = Iterator[tuple[float, bool]]  # velocity [m/s], whether stuck
 
-LIMIT = SYSTEM["friction"] * SYSTEM["gravity"]  # the mass is 1 kg
-LOAD = SYSTEM["mass"] * SYSTEM["gravity"]
-DAMPING = 2 * math.sqrt(SPRING + USED_STIFFNESS)  # critical
+DAMPING = 2 * math.sqrt(SPRING + USED_STIFFNESS)  # critical; the mass is 1 kg
 
 
 class _Force:
@@ -32,11 +30,11 @@ class _Force:
     def __call__(self, y: float, v: float, time: float) -> float:
         holding = self.friction - USED_STIFFNESS * (y - self.position) - DAMPING * v
         keeps_slipping = v * self.velocity >= 0 and not self.stuck and abs(v) > 1e-6
-        self.stuck = not keeps_slipping and abs(holding) <= LIMIT
+        self.stuck = not keeps_slipping and abs(holding) <= GRIP
         self.velocity = v
         friction = holding
         if not self.stuck:
-            friction = -math.copysign(LIMIT, v) if abs(v) > 2.2e-16 else 0.0
+            friction = -math.copysign(GRIP, v) if abs(v) > 2.2e-16 else 0.0
             self.friction, self.position = friction, y
         return friction - SPRING * y - self.amplitude * self.sine(time)
 
@@ -79,11 +77,10 @@ def wear_power(
     amplitude: float,
     sine: Sine,
     window: tuple[float, float],
-    h: float = 1e-4,
 ) -> float:
-    """Mean over blocks [W] of N|v| in the window [s], whose ends are whole multiples of h."""
-    first, last = (round(moment / h) for moment in window)
-    samples = list(scheme(_Force(amplitude, sine), h, last))[first - 1 :]
+    """Mean over blocks [W] of N|v| in the window [s], whose ends are whole multiples of a step."""
+    first, last = (round(moment / LONGEST_STEP) for moment in window)
+    samples = list(scheme(_Force(amplitude, sine), LONGEST_STEP, last))[first - 1 :]
     speed = np.abs([v for v, _ in samples])
     slips = ~np.array([stuck for _, stuck in samples])
     slip_speed = np.where(slips[:-1], (speed[:-1] + speed[1:]) / 2, 0.0)  # in each interval

@@ -26,6 +26,9 @@ SYSTEM = {
     "angular_frequency": 2 * math.pi,
     "window_start": 4.0,
 }
+OMEGA = SYSTEM["angular_frequency"]
+GRIP = SYSTEM["friction"] * SYSTEM["gravity"]  # m/s², greatest acceleration due to friction
+LOAD = SYSTEM["mass"] * SYSTEM["gravity"]  # N
 SPRING = CONSTANTS["spring"]  # N/m
 WINDOW_ENDS = (12.0, 11.99)  # s: of the numbers in the table of section 2.1, and of its heading
 

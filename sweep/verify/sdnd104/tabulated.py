@@ -11,11 +11,7 @@ import math
 from collections.abc import Callable
 from itertools import pairwise
 
-from sweep.verify.sdnd104.published import SYSTEM, TABLE_INTERVALS, TABLE_LENGTH
-
-OMEGA = SYSTEM["angular_frequency"]
-GRIP = SYSTEM["friction"] * SYSTEM["gravity"]  # m/s², greatest acceleration due to friction
-LOAD = SYSTEM["mass"] * SYSTEM["gravity"]  # N
+from sweep.verify.sdnd104.published import GRIP, LOAD, OMEGA, TABLE_INTERVALS, TABLE_LENGTH
 
 
 def sine_table(intervals: int = TABLE_INTERVALS) -> Callable[[float], float]:

@@ -1,27 +1,27 @@
-"""Our figures for the comparison: frequencies by every method, and the multipliers."""
+"""What the document prints, and our frequencies by every method and multipliers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from sweep.theory import impact_oscillator as theory
+from sweep.verify.document import constants, figures
 from sweep.verify.runs import computed
 from sweep.verify.sdnd122 import sampled
-from sweep.verify.sdnd122.published import (
-    CODE_ASTER,
-    ENERGIES,
-    STABLE_ENERGIES,
-    STABLE_RANGES,
-    SYSTEM,
-)
+from sweep.work import Values
 
-Values = NDArray[np.float64]
+FOLDER = Path(__file__).parent
+PAIRS = figures(FOLDER / "pairs.csv", str)  # by model
+SYSTEM = constants(FOLDER / "system.csv")
+CODE_ASTER = constants(FOLDER / "code_aster.csv")
+STABLE_RANGES = figures(FOLDER / "stable_ranges.csv", str)  # by end
 
+ENERGIES = [pair["energy"] for pair in PAIRS.values()]  # J
 OUTPUTS = ("frequency", "floquet_modulus", "floquet_trace")  # always: one kernel per method
 HARMONICS = (5, 10, 20, 40)
 N_ENERGIES = 2001  # in the document's stable range
@@ -48,9 +48,14 @@ class Figures:
 
 def compute() -> Figures:
     """All figures; takes some seconds, compilation included."""
-    ranges = {name: _over_range(name) for name in ("exact", "newmark", "harmonic_balance")}
+    low, high = (end["energy"] for end in STABLE_RANGES.values())
+    energies = np.linspace(low, high, N_ENERGIES)
+    methods: dict[str, Mapping[str, float]] = {
+        "exact": {}, "newmark": NEWMARK, "harmonic_balance": {},
+    }  # fmt: skip
+    ranges = {name: _run(name, each, energies.tolist()) for name, each in methods.items()}
     moduli = {name: outputs["floquet_modulus"].to_numpy() for name, outputs in ranges.items()}
-    moduli["sampled"] = sampled.multipliers(SYSTEM, _energies(), int(CODE_ASTER["points"]))
+    moduli["sampled"] = sampled.multipliers(SYSTEM, energies, int(CODE_ASTER["points"]))
     frequencies = [end["frequency"] for end in STABLE_RANGES.values()]
     return Figures(
         exact=_frequencies("exact", {}),
@@ -61,7 +66,7 @@ def compute() -> Figures:
         moduli=moduli,
         right=theory.frequency(**SYSTEM, energy=ENERGIES),
         formula=theory.document_frequency(**SYSTEM, energy=ENERGIES),
-        range_frequencies=theory.frequency(**SYSTEM, energy=STABLE_ENERGIES),
+        range_frequencies=theory.frequency(**SYSTEM, energy=[low, high]),
         range_energies=theory.energy_at(**SYSTEM, frequency=frequencies),
     )
 
@@ -74,17 +79,6 @@ def _frequencies(method: str, controls: Mapping[str, float]) -> Values:
     return _run(method, controls, ENERGIES)["frequency"].to_numpy()
 
 
-def _over_range(method: str) -> xr.Dataset:
-    controls = NEWMARK if method == "newmark" else {}
-    return _run(method, controls, _energies().tolist())
-
-
-def _energies() -> Values:
-    """Energies [J] over the document's stable range."""
-    low, high = STABLE_ENERGIES
-    return np.linspace(low, high, N_ENERGIES)
-
-
-def _run(method: str, controls: Mapping[str, float], energies: list[float]) -> xr.Dataset:
+def _run(method: str, controls: Mapping[str, float], energies: Sequence[float]) -> xr.Dataset:
     parameters, axes = {**SYSTEM, **controls}, {"energy": energies}
     return computed("impact_oscillator", method, OUTPUTS, parameters, axes)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sweep.theory import impact_oscillator as theory
-
-Values = NDArray[np.float64]
+from sweep.work import Values
 
 
 def multipliers(system: Mapping[str, float], energies: ArrayLike, points: int) -> Values:

@@ -2,21 +2,82 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from sweep.verify.document import Document
-from sweep.verify.record import Record
-from sweep.verify.zzzz405a import tables
-from sweep.verify.zzzz405a.figures import Figures, compute
+from sweep.theory import wear
+from sweep.verify.document import Rows, csv_rows, record_of
+from sweep.verify.record import Record, Row
 
 FOLDER = Path(__file__).parent
+
+POWER = 0.5  # W, of all cases
+RADIUS, LENGTH = 1.0, 10.0  # m, of all tubes
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of POST_USURE; angles in rad."""
+
+    law: str
+    coefficient: float
+    geometry: str
+    size: Mapping[str, float]
+    worn: int
+
+    def volume(self, years: int) -> float:
+        """Worn volume [m³] of the tube."""
+        seconds = years * wear.YEAR  # or 12 of the test's months each
+        return float(wear.volume(self.law, POWER, seconds, coefficient=self.coefficient))
+
+    def depth(self, volume: float, *, small: bool = False) -> float:
+        """The tube's share [m] of the depth that all worn volume makes together, as in Code_Aster.
+
+        `small`: by the formulas for shallow scars, which are not for a hole.
+        """
+        together = wear.depth(self.geometry, self.worn * volume, **self.size, small=small)
+        return float(together) / self.worn
 
 
 def compare() -> Record:
     """Every figure of the test for a tube beside ours; takes no time."""
-    return record_of(compute())
+    return record_of(FOLDER, compute())
 
 
-def record_of(figures: Figures) -> Record:
-    """The record of these figures."""
-    return Document(FOLDER).plain_record(vars(tables), figures)
+def compute() -> Rows:
+    """The rows of the tables."""
+    cases = {row["case"]: _case(row) for _, row in csv_rows(FOLDER / "cases.csv")}
+    rows: dict[str, list[Row]] = {"volumes": [], "bars": [], "holes": []}
+    for _, printed in csv_rows(FOLDER / "published.csv"):
+        case, years = cases[printed["case"]], int(printed["years"])
+        volume = case.volume(years)
+        row = {"case": printed["case"], "years": float(years)}
+        if printed["volume"]:
+            expected = float(printed["volume"])
+            rows["volumes"].append({**row, "law": case.law, "code_aster": expected, "ours": volume})
+        if printed["depth"]:
+            row |= {"code_aster": float(printed["depth"]), "exact": case.depth(volume)}
+            if case.geometry == "tube_hole":
+                rows["holes"].append({**row, "half": case.depth(volume / 2)})
+            else:
+                rows["bars"].append({**row, "small": case.depth(volume, small=True)})
+    return {**rows, "inclinations": [*_inclinations(cases)]}
+
+
+def _inclinations(cases: Mapping[str, Case]) -> Iterator[Row]:
+    """The greatest depth of each case with an inclined bar, and L θ."""
+    for name, case in cases.items():
+        if "angle" in case.size:
+            deepest = case.worn * case.depth(case.volume(7), small=True)
+            yield {"case": name, "deepest": deepest, "rise": LENGTH * case.size["angle"]}
+
+
+def _case(row: Mapping[str, str]) -> Case:
+    size = {"radius": RADIUS, "length": LENGTH}
+    if row["angle"]:
+        size["angle"] = math.radians(float(row["angle"]))
+    if row["hole_radius"]:
+        size["hole_radius"] = float(row["hole_radius"])
+    return Case(row["law"], float(row["coefficient"]), row["geometry"], size, int(row["worn"]))
