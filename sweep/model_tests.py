@@ -15,7 +15,7 @@ from sweep.spec import Status
 if TYPE_CHECKING:
     import xarray as xr
 
-    from sweep.equations.system import System, Test
+    from sweep.equations.system import Test
 
 
 @dataclass(frozen=True)
@@ -44,21 +44,16 @@ def check_model(source: str | Mapping[str, object]) -> list[Found]:
     with all faults of the file.
     """
     system = read_system_file(source, Path())
-    model = source if isinstance(source, str) else dict(source)
     results: list[Found] = []
     for number, test in enumerate(system.tests, start=1):
-        results += _results(number, test, _computed(model, system, test))
+        request = {
+            "model": source if isinstance(source, str) else dict(source),
+            "parameters": dict(test.at),
+            "outputs": list(test.expect) or [system.outputs[0].name],
+            **({"method": test.method} if test.method else {}),
+        }
+        results += _results(number, test, run(request, store=None))
     return results
-
-
-def _computed(model: object, system: System, test: Test) -> xr.Dataset:
-    request = {
-        "model": model,
-        "parameters": dict(test.at),
-        "outputs": list(test.expect) or [system.outputs[0].name],
-        **({"method": test.method} if test.method else {}),
-    }
-    return run(request, store=None)
 
 
 def _results(number: int, test: Test, dataset: xr.Dataset) -> Iterator[Found]:

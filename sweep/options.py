@@ -49,16 +49,8 @@ class Option:
         return self.read(float(text) if re.fullmatch(r"[0-9]{1,18}\.[0-9]*", text) else text)
 
 
-def _backend(value: object) -> object:
-    return value if value in BACKENDS else None
-
-
 def _whole(maximum: int) -> Callable[[object], object]:
     return lambda value: value if type(value) is int and 1 <= value <= maximum else None
-
-
-def _flag(value: object) -> object:
-    return value if isinstance(value, bool) else None
 
 
 def _cluster(value: object) -> object:
@@ -75,19 +67,14 @@ def _is_address(text: str) -> bool:
     return match is not None and 0 < int(match[4]) < 2**16
 
 
-def _gpus(value: object) -> object:
-    return value if value == "all" else _whole(MAX_WORKERS)(value)
-
-
 def _shard(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,18}/[0-9]{1,18}", value):
         value = [int(part) for part in value.split("/")]
-    if not isinstance(value, (list, tuple)):
-        return None
-    i, n = (*cast("list[object]", value), None, None)[:2]
-    if len(cast("list[object]", value)) != 2 or type(i) is not int or type(n) is not int:
-        return None
-    return (i, n) if 1 <= i <= n else None
+    match value:
+        case [int(i), int(n)] if 1 <= i <= n and bool not in (type(i), type(n)):
+            return i, n
+        case _:
+            return None
 
 
 def _duration(value: object) -> object:
@@ -102,22 +89,23 @@ def _duration(value: object) -> object:
     return seconds if 0 < seconds < math.inf else None
 
 
-def _table(value: object) -> object:
-    return cast("object", value) if isinstance(value, Mapping) else None
-
-
 def _count(meaning: str, maximum: int, maximum_text: str) -> Option:
     return Option(meaning, f"a whole number from 1 to {maximum_text}", _whole(maximum), "N")
 
 
 def _switch(meaning: str, *, in_file: bool = True) -> Option:
-    return Option(meaning, "true or false", _flag, in_file=in_file)
+    return Option(
+        meaning,
+        "true or false",
+        lambda value: value if isinstance(value, bool) else None,
+        in_file=in_file,
+    )
 
 
 _BACKEND = Option(
     'What computes; "auto" is a GPU if there is one, otherwise the CPU.',
     " or ".join(", ".join(map(json.dumps, BACKENDS)).rsplit(", ", 1)),
-    _backend,
+    lambda value: value if value in BACKENDS else None,
     "|".join(BACKENDS),
 )
 _CLUSTER = Option(
@@ -129,7 +117,7 @@ _CLUSTER = Option(
 _GPUS = Option(
     "Number of local GPUs, one process per GPU.",
     f'"all" or a whole number from 1 to {MAX_WORKERS:,}',
-    _gpus,
+    lambda value: value if value == "all" else _whole(MAX_WORKERS)(value),
     "all|N",
 )
 _SHARD = Option(
@@ -144,6 +132,12 @@ _TIME_LIMIT = Option(
     'a length of time above 0: write seconds, or text such as "55m" or "1h30m"',
     _duration,
     "TIME",
+)
+_SLURM = Option(
+    "What each SLURM job requests.",
+    "a table",
+    lambda value: cast("object", value) if isinstance(value, Mapping) else None,
+    on_command_line=False,
 )
 
 
@@ -169,10 +163,7 @@ class RunKeywords(TypedDict, total=False):
     ]
     retry_failed: Annotated[bool | None, _switch("Compute failed points again.", in_file=False)]
     fail_fast: Annotated[bool | None, _switch("Stop at the first chunk that fails.")]
-    slurm: Annotated[
-        Mapping[str, object] | None,
-        Option("What each SLURM job requests.", "a table", _table, on_command_line=False),
-    ]
+    slurm: Annotated[Mapping[str, object] | None, _SLURM]
 
 
 OPTIONS: Mapping[str, Option] = {
@@ -199,21 +190,16 @@ class RunOptions:
     slurm: Mapping[str, object] = field(default_factory=dict[str, object])  # [run.slurm]
 
 
-def read(
-    raw: Mapping[str, object], *, in_file: bool = False
-) -> tuple[dict[str, Any], dict[str, str]]:
+def read(raw: Mapping[str, object], *, in_file: bool) -> tuple[dict[str, Any], dict[str, str]]:
     """The correct options, as RunOptions has them, and what is wrong with each of the others."""
     known = {name: option for name, option in OPTIONS.items() if option.in_file or not in_file}
     correct: dict[str, Any] = {}
     wrong: dict[str, str] = {}
     for name, value in raw.items():
         if name not in known:
-            flag = f"--{name.replace('_', '-')}"
-            cure = ""
-            if name in OPTIONS:
-                cure = f"; give {flag} to the run instead"
-            elif len(wrong) < MAX_FAULTS_SHOWN:
-                cure = f"; {nearest(name, known)}"
+            cure = f"; give --{name.replace('_', '-')} to the run instead"
+            if name not in OPTIONS:
+                cure = f"; {nearest(name, known)}" if len(wrong) < MAX_FAULTS_SHOWN else ""
             wrong[name] = f"there is no such option{cure}"
             continue
         try:
@@ -231,10 +217,8 @@ def consistent(options: RunOptions) -> RunOptions:
     if options.backend == "cpu":
         raise SweepError(f"{requested} needs the backend 'gpu', not 'cpu'; leave out one of them")
     if options.workers is not None:
-        raise SweepError(
-            f"{requested} starts one process per GPU and cannot be combined with "
-            f"workers={options.workers}; leave out workers, here or under [run]"
-        )
+        both = f"starts one process per GPU and cannot be combined with workers={options.workers}"
+        raise SweepError(f"{requested} {both}; leave out workers, here or under [run]")
     if options.cluster is not None:
         raise SweepError(
             f"{requested} starts processes on this machine and cannot be combined with "

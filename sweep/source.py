@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Target = Literal["cpu", "gpu", "trace"]
 
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
+MISSING = "missing()"  # the initial value of what is computed
 TOKEN_DIGEST = "tokens:"  # how a digest of tokens begins; earlier ones are of the raw text
 CPP_TOKEN = re.compile(
     r"""(?P<blank>//[^\n]*|/\*.*?\*/|\\\n|[^\S\n]+)
@@ -234,15 +235,15 @@ def _generated(kernel: Kernel) -> str:
     lines = [
         '#line 1 "generated"',
         "// Every parameter of the model and its methods; those the sweep lacks are 0.",
-        _struct("Parameters", _fields(model)),
+        _struct("Parameters", dict.fromkeys(_fields(model), "")),
         "// What finish() returns, in SI units: missing, and failed, until it is written.",
         _outputs(model),
         "// What a trace shows at one moment, in SI units.",
-        _struct("Observables", ["time", *_observables(model)], "missing()"),
+        _struct("Observables", dict.fromkeys(["time", *_observables(model)], MISSING)),
         "// ... and of each item.",
-        _struct("ItemObservables", _observables(model, per_item=True), "missing()"),
+        _struct("ItemObservables", dict.fromkeys(_observables(model, per_item=True), MISSING)),
         "// What a trace spans by default, in s.",
-        _struct("Span", ["first", "last"]),
+        _struct("Span", {"first": "", "last": ""}),
         f"enum class ParameterSet {{ {sets} }};",
         f"constexpr ParameterSet parameter_set = ParameterSet::{kernel.parameter_set.name};",
         _flags("wanted", wanted_flags),
@@ -325,19 +326,18 @@ def _fields(model: Model) -> list[str]:
     return list(dict.fromkeys(_spelled(model, (*model.parameters, *sets, *controls))))
 
 
-def _struct(name: str, fields: Iterable[str], initial: str = "", **others: int) -> str:
-    """A struct of reals, with an initial value for all its fields and with other fields."""
-    values = dict.fromkeys(fields, initial) | {name: f"{n}.0" for name, n in others.items()}
-    lines = [f"    real {field}{value and f' = {value}'};\n" for field, value in values.items()]
+def _struct(name: str, fields: Mapping[str, str]) -> str:
+    """A struct of reals: the initial value of each field, if it has one."""
+    lines = [f"    real {field}{value and f' = {value}'};\n" for field, value in fields.items()]
     return f"struct {name} {{\n{''.join(lines)}}};"
 
 
 def _outputs(model: Model) -> str:
     """The struct of outputs: missing, and failed, until they are written."""
     single = [model.prefix + o.name for o in model.outputs if not o.values]
-    several = [f"    real {model.prefix}{o.name}[{o.values}];\n" for o in model.outputs if o.values]
-    struct = _struct("Outputs", single, "missing()", status=Status.failed)
-    return struct.removesuffix("};") + "".join(several) + "};"
+    several = [f"{model.prefix}{o.name}[{o.values}]" for o in model.outputs if o.values]
+    fields = {**dict.fromkeys(single, MISSING), "status": f"{Status.failed:d}.0"}
+    return _struct("Outputs", fields | dict.fromkeys(several, ""))
 
 
 def _flags(namespace: str, flags: dict[str, bool]) -> str:

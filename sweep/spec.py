@@ -43,13 +43,9 @@ def index_name(output: str) -> str:
 def planes(outputs: Iterable[Output]) -> tuple[Output, ...]:
     """The outputs as backends compute them, one value of a point each: several for some outputs."""
     return tuple(
-        plane
+        replace(output, name=name, values=0, labels=())
         for output in outputs
-        for plane in (
-            [replace(output, name=name, values=0, labels=()) for name in output.planes]
-            if output.inner_shape
-            else [output]
-        )
+        for name in output.planes
     )
 
 
@@ -62,6 +58,19 @@ class Status(IntEnum):
     outside_validity = 3
     failed = 254
     pending = 255
+
+
+def sentences(not_converged: str, diverged: str, outside_validity: str) -> Mapping[Status, str]:
+    """What each status means, and what to do: for a model, and the same for all models."""
+    return {
+        Status.ok: "computed",
+        Status.not_converged: not_converged,
+        Status.diverged: diverged,
+        Status.outside_validity: outside_validity,
+        Status.failed: "the worker failed while computing this point's chunk; see the receipts, "
+        "then run again with --retry-failed",
+        Status.pending: "not computed yet; run the sweep again to resume",
+    }
 
 
 def status_counts(status: NDArray[np.generic]) -> dict[Status, int]:

@@ -12,7 +12,7 @@ from sweep.config.problems import Check, Problem, finished, in_table
 from sweep.config.reduce_table import reduced
 from sweep.config.refinement import refinement_of
 from sweep.config.schema import SlurmTable, TopLevel, checked
-from sweep.config.sweep_file import Document, plain, read
+from sweep.config.sweep_file import Document, is_table, plain, read
 from sweep.config.wear_table import wear_of
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.options import RunOptions
@@ -59,11 +59,9 @@ def load_wear(table: Mapping[str, object], source: str, place: Callable[[str], s
 
     `place` gives the location of a key. Raises ConfigError with every fault.
     """
-    tables = {key: plain(value) for key, value in table.items()}
-    wear, problems = finished(wear_of(tables))
+    wear, problems = finished(wear_of({key: plain(value) for key, value in table.items()}))
     if problems or wear is None:
-        faults = [Fault(place(each.key), each.message) for each in problems]
-        raise ConfigError(source, faults)
+        raise ConfigError(source, [Fault(place(each.key), each.message) for each in problems])
     return wear
 
 
@@ -71,9 +69,14 @@ def _contents(
     document: Document, *, is_point: bool
 ) -> Check[tuple[Sweep | None, RunOptions, Refinement | None, Wear | None]]:
     top, wrong = checked(TopLevel, document.tables)
-    hinted = {key: message + _hint(document, key) for key, message in wrong.items()}
-    yield from in_table("", hinted)
-    yield from _check_format(document, top)
+    for key, message in wrong.items():
+        is_value = key not in TopLevel.model_fields and not is_table(document.tables[key])
+        yield Problem("", key, message + "; parameters go under [parameters]" * is_value)
+    if "format" not in document.tables and document.name is not None:
+        yield Problem("", "format", f"missing; write format = {FORMAT}")
+    elif top.format not in (None, FORMAT):
+        message = f"{shown(top.format)} is unknown; this version reads {FORMAT}"
+        yield Problem("", "format", message)
     options = yield from _options(top.run, in_file=True)
     sweep = yield from sweep_of(document, top)
     refinement = None
@@ -82,19 +85,6 @@ def _contents(
         refinement = yield from refinement_of(top, sweep)
     wear = None if top.wear is None else (yield from wear_of(top.wear, sweep))
     return sweep, RunOptions(**options), refinement, wear
-
-
-def _hint(document: Document, key: str) -> str:
-    is_value = key not in TopLevel.model_fields and not isinstance(document.tables[key], dict)
-    return "; parameters go under [parameters]" if is_value else ""
-
-
-def _check_format(document: Document, top: TopLevel) -> Check[None]:
-    if "format" not in document.tables and document.name is not None:
-        yield Problem("", "format", f"missing; write format = {FORMAT}")
-    elif top.format not in (None, FORMAT):
-        message = f"{shown(top.format)} is unknown; this version reads {FORMAT}"
-        yield Problem("", "format", message)
 
 
 def _options(raw: Mapping[str, object], *, in_file: bool) -> Check[dict[str, Any]]:

@@ -10,7 +10,7 @@ from sweep.config.derived_table import check_derived, derived_of
 from sweep.config.excitation import check_excitation, check_length, excitation_of, has_table
 from sweep.config.grid import axes_of, parameters_on
 from sweep.config.model_file import known_models, read_model
-from sweep.config.problems import Check, Problem, UnreadableError, readable
+from sweep.config.problems import Check, Problem, UnreadableError, check_names, readable
 from sweep.config.quantities import amount
 from sweep.config.reduce_table import wants_indices
 from sweep.config.sample import Sample, sample_of
@@ -31,11 +31,11 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     method = yield from _method(top, model)
     top = without_replaced(document, top, model)
     table = yield from excitation_of(document, top, model, method)
-    replaced_by_table: Mapping[str, float] = {}
-    if has_table(top, model) and model.excitation:
-        replaced_by_table = model.excitation.kernel
-        rest = {n: v for n, v in top.parameters.items() if n != model.excitation.parameter}
+    absent: Mapping[str, float] = {}
+    if has_table(top, model) and (excitation := model.excitation):
+        rest = {n: v for n, v in top.parameters.items() if n != excitation.parameter}
         top = top.model_copy(update={"parameters": rest})
+        absent = _defaults(model, excitation.kernel)
     known = _known_parameters(model, method)
     sample = yield from _sample(document, top, known, model)
     if not sample.is_complete:  # a parameter that seems to be missing may be in its file
@@ -62,17 +62,13 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         *(method.parameters if method else ()),
         *{p.name: p for each in substitutes for p in each.parameters}.values(),
     )
-    absent = {
-        p.name: math.nan if p.default is None else float(p.default)
-        for p in model.parameters
-        if p.name in replaced_by_table and p.name not in given
-    }
+    absent = {name: value for name, value in absent.items() if name not in given}
     constants = yield from _completed(model, (*given, *replaced), required, constants | absent)
     if table and model.excitation:
         yield from check_length(model.excitation, table, constants, axes)
     yield from _check_relations(model, constants)
-    known_values = {*constants, *varied}
-    if method is None or parameter_set is None or any(e.names - known_values for e in substitutes):
+    inputs = {name for each in substitutes for name in each.names}
+    if method is None or parameter_set is None or inputs - {*constants, *varied}:
         return None
     sweep = Sweep(
         model=model,
@@ -89,6 +85,12 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     return sweep
 
 
+def _defaults(model: Model, names: Iterable[str]) -> dict[str, float]:
+    """The defaults of these parameters; NaN for one that has none."""
+    parameters = (each for each in model.parameters if each.name in names)
+    return {p.name: math.nan if p.default is None else float(p.default) for p in parameters}
+
+
 def _model(document: Document, top: TopLevel) -> Check[Model | None]:
     if top.model is None:
         if document.tables.get("model") is None:
@@ -98,8 +100,7 @@ def _model(document: Document, top: TopLevel) -> Check[Model | None]:
         return read_model(top.model, document.folder)
     except ConfigError as error:
         for fault in error.faults:
-            place = f"{fault.place}: " if fault.place else ""
-            yield Problem("", "model", f"{place}{fault.message}")
+            yield Problem("", "model", str(fault))
     return None
 
 
@@ -131,16 +132,11 @@ def _outputs(
     if not requested:
         message = f"empty; remove it for all outputs, or choose from {listed(names)}"
         yield Problem("", "outputs", message)
-    for name in dict.fromkeys(requested):
-        if name == "status":
-            yield Problem("", "outputs", "'status' is always stored; remove it here")
-        elif name not in names:
-            yield Problem("", "outputs", f"{shown(name)} is unknown; {nearest(name, names)}")
-        elif (count := requested.count(name)) > 1:
-            yield Problem("", "outputs", f"{name!r} is listed {count} times")
-        elif name in undefined:
-            cure = f"give the parameters of {listed(undefined[name])}, or remove the output"
-            yield Problem("", "outputs", f"{name!r} is not defined by these parameters; {cure}")
+    wrong = {"status": "'status' is always stored; remove it here"}
+    for name, sets in undefined.items():
+        cure = f"give the parameters of {listed(sets)}, or remove the output"
+        wrong[name] = f"{name!r} is not defined by these parameters; {cure}"
+    yield from check_names("", "outputs", requested, names, wrong)
     return tuple(output for output in model.outputs if output.name in requested)
 
 
@@ -162,11 +158,13 @@ def _sample(
         lambda names: _unknown(names, known, model, SAMPLE_KEYS),
         for_indices=wants_indices(top.reduce),
     )
-    for name in sample.names:
-        if name in top.parameters:
-            yield Problem("sample", name, "also given under [parameters]; keep one of the two")
-        if name in parameters_on(top.axes, known):
-            yield Problem("sample", name, "also given under [axes]; keep one of the two")
+    for table, names in {
+        "parameters": top.parameters,
+        "axes": parameters_on(top.axes, known),
+    }.items():
+        for name in sample.names:
+            if name in names:
+                yield Problem("sample", name, f"also given under [{table}]; keep one of the two")
     return sample
 
 
@@ -177,27 +175,23 @@ def _parameter_set(
 
     Substitutes belong to their sets, of which they complete parameters.
     """
-    sets = {each.name: [p.name for p in each.parameters] for each in model.parameter_sets}
-    whole = {name: [*names, *own_of(model, name)] for name, names in sets.items()}
+    sets = {each.name: each for each in model.parameter_sets}
+    whole = {n: [*(p.name for p in e.parameters), *own_of(model, n)] for n, e in sets.items()}
     in_sets = {name for names in whole.values() for name in names}
     given = [n for n in given_names if n in in_sets]
+    there = {*given, *(name for each in used(model, given) for name in each.derived)}
     foreign = {name: [n for n in given if n not in names] for name, names in whole.items()}
-    replaced = {name for each in used(model, given) for name in each.derived}
     missing = {
-        each.name: [
-            p.name
-            for p in each.parameters
-            if p.default is None and p.name not in {*given, *replaced}
-        ]
-        for each in model.parameter_sets
+        name: [p.name for p in each.parameters if p.default is None and p.name not in there]
+        for name, each in sets.items()
     }
     lacking = {name: f"{name} lacks {listed(names)}" for name, names in missing.items()}
-    fitting = [each for each in model.parameter_sets if not foreign[each.name]]
-    complete = [each for each in fitting if not missing[each.name]]
+    fitting = [name for name in sets if not foreign[name]]
+    complete = [name for name in fitting if not missing[name]]
     if complete or len(fitting) == 1:
-        return (complete or fitting)[0]
+        return sets[(complete or fitting)[0]]
     if 0 < len(fitting) < len(sets):
-        rest = "; ".join(lacking[each.name] for each in fitting)
+        rest = "; ".join(lacking[name] for name in fitting)
         yield Problem("parameters", "", f"{rest}; complete one of these sets")
         return None
     changes = {name: len(foreign[name]) + len(missing[name]) for name in sets}
@@ -210,7 +204,9 @@ def _parameter_set(
             message = f"belongs to set {owners}, the other parameters to {name}; remove it{rest}"
             yield Problem(_table_of(each, top), each, message)
         return None
-    choices = " or ".join(f"{listed(names)} ({name})" for name, names in sets.items())
+    choices = " or ".join(
+        f"{listed(p.name for p in each.parameters)} ({name})" for name, each in sets.items()
+    )
     mixed = "" if fitting else f"{listed(given)} belong to different sets; "
     yield Problem("parameters", "", f"{mixed}give exactly one of these sets: {choices}")
     return None
@@ -258,11 +254,9 @@ def _completed(
         name = parameter.name
         if name in constants:
             completed[name] = constants[name]
-        elif name in given:
-            continue
-        elif parameter.default is not None:
+        elif parameter.default is not None and name not in given:
             completed[name] = float(parameter.default)
-        else:
+        elif name not in given:
             unit = "a plain number" if parameter.unit == "1" else f"in {parameter.unit}"
             cure = f"give it here or under [axes], {unit}{in_place_of(model, name)}"
             yield Problem("parameters", name, f"missing ({parameter.meaning}); {cure}")
@@ -276,13 +270,12 @@ def _check_relations(model: Model, constants: Mapping[str, float]) -> Check[None
             if all(constants.get(name) == 0 for name in relation.parameters):
                 message = f"{listed(relation.parameters)} are all 0: {relation.reason}"
                 yield Problem("parameters", relation.parameters[0], message)
-            continue
-        if not {relation.lesser, relation.greater} <= constants.keys():
-            continue
-        lesser, greater = constants[relation.lesser], constants[relation.greater]
-        if lesser >= greater:
-            cure = f"it has to be less than {relation.greater} = {greater!r}"
-            yield Problem("parameters", relation.lesser, f"{lesser!r}: {relation.reason}; {cure}")
+        elif {relation.lesser, relation.greater} <= constants.keys():
+            lesser, greater = constants[relation.lesser], constants[relation.greater]
+            if lesser >= greater:
+                cure = f"it has to be less than {relation.greater} = {greater!r}"
+                message = f"{lesser!r}: {relation.reason}; {cure}"
+                yield Problem("parameters", relation.lesser, message)
 
 
 def _unknown(
@@ -290,11 +283,8 @@ def _unknown(
 ) -> dict[str, str]:
     """A message for each name that is no parameter; of those printed, it names the nearest one."""
     unknown = [name for name in names if name not in known]
-    choices = (*known, *keys)
-    return {
-        name: _not_a_parameter(name, model, choices if i < MAX_FAULTS_SHOWN else ())
-        for i, name in enumerate(unknown)
-    }
+    shown_ones, choices = unknown[:MAX_FAULTS_SHOWN], (*known, *keys)
+    return {n: _not_a_parameter(n, model, choices if n in shown_ones else ()) for n in unknown}
 
 
 def _not_a_parameter(name: str, model: Model, choices: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +13,7 @@ from sweep.config.columns import in_range, read_csv
 from sweep.config.problems import UnreadableError
 from sweep.config.quantities import refuse_outside
 from sweep.config.schema import AxisTable, only_form
+from sweep.config.sweep_file import has_several, is_table
 from sweep.request import Axis
 from sweep.spec import Parameter
 from sweep.wording import shown
@@ -28,27 +29,21 @@ def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
     Paths of files start from `folder`. Raises UnreadableError, whose text says what to do.
     """
     values, recipe = _values(table, parameter, folder)
-    refuse_outside(
-        values,
-        parameter,
-        lambda i: f"value {i + 1} of {len(values)} would be {float(values[i])!r}",
-    )
+    place = f"of {len(values)} would be"
+    refuse_outside(values, parameter, lambda i: f"value {i + 1} {place} {float(values[i])!r}")
     if table.values is not None or table.file is not None:
-        _refuse_repeated(values)
+        distinct, counts = np.unique(values, return_counts=True)
+        if distinct.size < values.size:  # it could not be selected by its coordinate
+            value = float(distinct[np.argmax(counts > 1)])
+            raise UnreadableError(f"the value {value!r} occurs twice; give each value once")
     return Axis(parameter.name, {parameter.name: values}, recipe)
-
-
-def _refuse_repeated(values: Values) -> None:
-    """UnreadableError if a value occurs twice: it could not be selected by its coordinate."""
-    distinct, counts = np.unique(values, return_counts=True)
-    if distinct.size < values.size:
-        value = float(distinct[np.argmax(counts > 1)])
-        raise UnreadableError(f"the value {value!r} occurs twice; give each value once")
 
 
 def declared_size(raw: object) -> int:
     """The number of values of an axis, before they are made; 1 if it is unknown."""
-    table = cast("Mapping[str, object]", raw if isinstance(raw, dict) else {})
+    if has_several(raw):
+        return max(map(declared_size, raw.values()))
+    table = raw if is_table(raw) else {}
     if isinstance(values := table.get("values"), list):
         return max(len(cast("list[object]", values)), 1)
     for spacing in (table.get("linspace"), table.get("geomspace")):
@@ -65,10 +60,9 @@ def _values(
     only_form(table, FORMS, example)
     if table.column is not None and table.file is None:
         raise UnreadableError("column is only for file; remove it")
-    if table.linspace is not None:
-        return _spaced("linspace", _even, table.linspace, parameter)
-    if table.geomspace is not None:
-        return _spaced("geomspace", _geometric, table.geomspace, parameter)
+    for form, spaced in SPACED.items():
+        if (entries := getattr(table, form)) is not None:
+            return _spaced(form, spaced, entries, parameter)
     if table.values is not None:
         if not table.values:
             raise UnreadableError("values is empty; give at least one value")
@@ -97,12 +91,8 @@ def _spaced(
         raise UnreadableError(f"the count of {form} is {shown(count)}; {required}")
     if count == 1 and first != last:
         raise UnreadableError(f"{form} with a count of 1 omits {last!r}; give a count of 2 or more")
-    return spaced(first, last, count), {form: [first, last, count]}
-
-
-@np.errstate(over="ignore", invalid="ignore")  # overflow is reported by refuse_outside
-def _even(first: float, last: float, count: int) -> Values:
-    return np.linspace(first, last, count)
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by refuse_outside
+        return spaced(first, last, count), {form: [first, last, count]}
 
 
 def _geometric(first: float, last: float, count: int) -> Values:
@@ -113,3 +103,6 @@ def _geometric(first: float, last: float, count: int) -> Values:
             "sign and not be 0; use linspace or values"
         )
     return np.geomspace(first, last, count)
+
+
+SPACED = {"linspace": np.linspace, "geomspace": _geometric}

@@ -83,10 +83,9 @@ class CsvFile:
             raise UnreadableError(f"{place}: two columns are called {twice[0]!r}: rename one")
         for line, row in self.rows:
             if len(row) != len(self.header):
-                raise UnreadableError(
-                    f"{place}, line {line}: {len(row)} cells, but the header has "
-                    f"{len(self.header)}: give each row all cells, empty ones too"
-                )
+                cells = f"{len(row)} cells, but the header has {len(self.header)}"
+                cure = "give each row all cells, empty ones too"
+                raise UnreadableError(f"{place}, line {line}: {cells}: {cure}")
 
     def numbers(self, name: str, words: Mapping[str, float]) -> Values:
         """A column of plain numbers or `words`, NaN in empty cells, of a file that is not ragged.
@@ -98,12 +97,10 @@ class CsvFile:
         for line, row in self.rows:
             value = words.get(row[index].strip(), plain_number(row[index]))
             if value is None:
-                comma = plain_number(row[index].replace(",", ".")) is not None
-                hint = "; write decimals with a point: 0.5" if comma else ""
-                raise UnreadableError(
-                    f"{str(self.path)!r}, line {line}: {name} = {shown(row[index])} is not a "
-                    f"number{hint}"
-                )
+                place = f"{str(self.path)!r}, line {line}: {name} = {shown(row[index])}"
+                has_comma = plain_number(row[index].replace(",", ".")) is not None
+                cure = "; write decimals with a point: 0.5" * has_comma
+                raise UnreadableError(f"{place} is not a number{cure}")
             values.append(value)
         return np.array(values, dtype=np.float64)
 
@@ -144,16 +141,13 @@ def read_csv(path: Path, separators: str = ",") -> CsvFile:
     header = tuple(name.strip() for name in rows[0][1])
     for name, mark in {"semicolons": ";", "tabs": "\t"}.items():
         if len(header) == 1 and mark in header[0]:
-            raise UnreadableError(
-                f"{place}: columns are separated by {name}; save it with commas between "
-                "columns and decimal points in numbers"
-            )
+            cure = "save it with commas between columns and decimal points in numbers"
+            raise UnreadableError(f"{place}: columns are separated by {name}; {cure}")
     for line, row in rows:
         if any(cell.strip() for cell in row[len(header) :]):
-            raise UnreadableError(
-                f"{place}, line {line}: {len(row)} cells, but the header has "
-                f"{len(header)}; commas separate cells, so write decimals with a point: 0.5"
-            )
+            cells = f"{len(row)} cells, but the header has {len(header)}"
+            cure = "commas separate cells, so write decimals with a point: 0.5"
+            raise UnreadableError(f"{place}, line {line}: {cells}; {cure}")
     return CsvFile(path, header, tuple(rows[1:]), comments)
 
 

@@ -15,10 +15,9 @@ from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
 from sweep.equations.parsing import ExpressionError
 from sweep.plan.derived_parameters import derived_faults, derived_values
-from sweep.request import STRETCH, Axis, LongValues, Sweep
+from sweep.request import STRETCH, Axis, Sweep
 from sweep.spec import Parameter
 from sweep.wording import listed, nearest, shown
-from sweep.work import Values
 
 MAX_CHECKED = 2**22  # points at which derived values are checked in advance
 
@@ -44,7 +43,8 @@ def derived_of(
             yield Problem("derived", name, f"{shown(text)} is not an expression in quotes; {cure}")
         else:
             derived |= yield from _derivation(name, text, known)
-    for name in derived.keys() - set(in_order(derived)):
+    ordered = set(in_order(derived))
+    for name in [each for each in derived if each not in ordered]:
         others = listed(sorted(set(inputs(derived[name])) & derived.keys()))
         yield Problem("derived", name, f"derived from itself through {others}; break the circle")
     return derived
@@ -58,13 +58,13 @@ def _derivation(name: str, text: str, known: Mapping[str, Parameter]) -> Check[d
         yield Problem("derived", name, str(error))
         return {}
     needed = inputs(text)
-    for each in needed:
-        if each not in known:
-            message = f"{shown(text)} has {each}, which is not a parameter"
-            yield Problem("derived", name, f"{message}; {nearest(each, known)}")
+    unknown = [each for each in needed if each not in known]
+    for each in unknown:
+        message = f"{shown(text)} has {each}, which is not a parameter"
+        yield Problem("derived", name, f"{message}; {nearest(each, known)}")
     if not needed:
         yield Problem("derived", name, f"{shown(text)} has no parameter; move it to [parameters]")
-    return {name: text_of(expression)} if needed and set(needed) <= known.keys() else {}
+    return {name: text_of(expression)} if needed and not unknown else {}
 
 
 def check_derived(sweep: Sweep) -> Check[None]:
@@ -76,18 +76,17 @@ def check_derived(sweep: Sweep) -> Check[None]:
     if not sweep.derived:
         return
     along = {name for axis in sweep.axes for name in axis.columns}
-    fine = True
+    faults: list[Problem] = []
     for name, text in sweep.derived.items():
         for each in inputs(text):
-            fault = ""
             if each not in {*sweep.constants, *along, *sweep.derived}:
                 fault = f"{each} is not a parameter of this sweep; derive {name} from others"
+                faults.append(Problem("derived", name, fault))
             elif math.isnan(sweep.constants.get(each, 0.0)):
                 fault = f"{each} is found while a point is computed; give it under [parameters]"
-            if fault:
-                fine = False
-                yield Problem("derived", name, fault)
-    if not fine:
+                faults.append(Problem("derived", name, fault))
+    yield from faults
+    if faults:
         return
     count = max(len(sweep.axes), 1)
     thinned = replace(sweep, axes=tuple(_thinned(each, count) for each in sweep.axes))
@@ -96,12 +95,11 @@ def check_derived(sweep: Sweep) -> Check[None]:
 
 
 def _thinned(axis: Axis, dimensions: int) -> Axis:
-    """At most so many values of an axis that a grid of such axes can be checked."""
+    """At most so many values of an axis that a grid of such axes can be checked.
+
+    They are spread over the first STRETCH of them; of an array, also the last one.
+    """
     most = max(int(MAX_CHECKED ** (1 / dimensions)), 2)
-    return replace(axis, columns={name: _some(each, most) for name, each in axis.columns.items()})
-
-
-def _some(values: LongValues, most: int) -> Values:
-    """Values spread over the first STRETCH of them; of an array, also the last one."""
-    head = values[:STRETCH]
-    return np.append(head[:: -(-len(head) // most)], head[-1:])
+    heads = {name: values[:STRETCH] for name, values in axis.columns.items()}
+    some = {n: np.append(head[:: -(-len(head) // most)], head[-1:]) for n, head in heads.items()}
+    return replace(axis, columns=some)

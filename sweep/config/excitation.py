@@ -11,7 +11,7 @@ import numpy as np
 
 from sweep.config.columns import in_range, read_csv
 from sweep.config.problems import Check, Problem, UnreadableError, finished, readable
-from sweep.config.schema import ExcitationTable, TopLevel, checked, only_form
+from sweep.config.schema import ExcitationTable, TopLevel, correct, only_form
 from sweep.config.sweep_file import Document, is_table
 from sweep.equations.tabulated import table_fault
 from sweep.errors import Fault
@@ -41,10 +41,8 @@ def excitation_of(
         able = listed(list(excitation.methods))
         message = f"method {method.name} needs a sinusoid; a table is possible with method {able}"
         yield Problem("parameters", name, message)
-    table, wrong = checked(ExcitationTable, raw)
-    for key, message in wrong.items():
-        yield Problem("parameters", name, f"{key}: {message}")
-    if wrong:
+    table = yield from correct(ExcitationTable, raw, "parameters", name)
+    if table is None:
         return None
     parameter = next(each for each in model.parameters if each.name == name)
     unbounded = replace(parameter, minimum=-math.inf)
@@ -75,31 +73,26 @@ def with_samples(
     signals = tables.get("signals")
     if not is_table(signals):
         return tables, ()
-    read: dict[str, object] = {}
-    faults: list[Fault] = []
+    read, problems = finished(_with_samples(signals, folder))
+    faults = tuple(Fault(f"signals.{problem.key}", problem.message) for problem in problems)
+    return {**tables, "signals": read}, faults
+
+
+def _with_samples(signals: dict[str, object], folder: Path) -> Check[dict[str, object]]:
+    read = dict(signals)
     for name, raw in signals.items():
-        read[name] = raw
         if not is_table(raw) or "file" not in raw:
             continue
-        rest = {key: value for key, value in raw.items() if key not in ("file", "time", "column")}
+        columns = {key: raw[key] for key in ("file", "time", "column") if key in raw}
         parameter = Parameter(name=name, symbol=name, unit=str(raw.get("unit", "1")), meaning="")
-        found, problems = finished(_samples_of(name, raw, parameter, folder))
-        faults += [Fault(f"signals.{name}", problem.message) for problem in problems]
-        if found is not None:
+        table = yield from correct(ExcitationTable, columns, "signals", name)
+        if table is None:
+            continue
+        found = yield from readable("signals", name, _table, table, parameter, folder)
+        if found:
+            rest = {key: value for key, value in raw.items() if key not in columns}
             read[name] = {**rest, "times": [*found.times], "values": [*found.values]}
-    return {**tables, "signals": read}, tuple(faults)
-
-
-def _samples_of(
-    name: str, raw: dict[str, object], parameter: Parameter, folder: Path
-) -> Check[Table | None]:
-    columns = {key: raw[key] for key in ("file", "time", "column") if key in raw}
-    table, wrong = checked(ExcitationTable, columns)
-    for key, message in wrong.items():
-        yield Problem("signals", name, f"{key}: {message}")
-    if wrong:
-        return None
-    return (yield from readable("signals", name, _table, table, parameter, folder))
+    return read
 
 
 def _entries(name: str, values: Sequence[object]) -> list[tuple[str, object]]:
@@ -117,8 +110,8 @@ def check_excitation(
     if table is None or excitation is None:
         return
     name = excitation.parameter
-    for each in excitation.kernel.keys() - {name}:
-        if each in given:
+    for each in excitation.kernel:
+        if each in given and each != name:
             yield Problem(given[each], each, f"{name} is a table, no sinusoid; remove it")
     if parameter_set and parameter_set.name != excitation.parameter_set:
         needed = next(s for s in model.parameter_sets if s.name == excitation.parameter_set)

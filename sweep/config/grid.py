@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeGuard
 
 from sweep.config.axes import axis, declared_size
 from sweep.config.problems import Check, Problem, readable
-from sweep.config.schema import AxisTable, TopLevel, checked
-from sweep.config.sweep_file import Document, has_several, is_table
+from sweep.config.schema import AxisTable, TopLevel, correct
+from sweep.config.sweep_file import Document, Table, has_several, is_table
 from sweep.equations.names import name_fault
 from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.request import Axis
@@ -20,7 +21,7 @@ Known = Mapping[str, Parameter]
 FORM = "{name} = {{ values = [...] }} or {{ linspace = [first, last, count] }}"
 
 
-def is_group(name: str, raw: object, known: Known) -> bool:
+def _is_group(raw: object, name: str, known: Known) -> TypeGuard[Table]:
     """Whether an entry of [axes] is a table of several parameters along one dimension."""
     return has_several(raw) or (raw == {} and name not in known)
 
@@ -30,7 +31,7 @@ def parameters_on(axes: Raw, known: Known) -> list[str]:
     return [
         parameter
         for name, raw in axes.items()
-        for parameter in (raw if is_table(raw) and is_group(name, raw, known) else [name])
+        for parameter in (raw if _is_group(raw, name, known) else [name])
     ]
 
 
@@ -47,23 +48,20 @@ def axes_of(
     `unknown` has a message for each name that is no parameter.
     """
     sampled = [sample] if sample else []
-    sizes = [_declared_size(name, raw, known) for name, raw in top.axes.items()]
-    n_points = math.prod(sizes) * math.prod(each.size for each in sampled)
+    sizes = [*map(declared_size, top.axes.values()), *(each.size for each in sampled)]
+    n_points = math.prod(sizes)
     is_too_large = n_points > MAX_SWEEP_POINTS  # known before the values fill the memory
     axes: list[Axis] = []
     for name, raw in top.axes.items():
-        if is_table(raw) and is_group(name, raw, known):
+        place, entries = "axes", {name: raw}
+        if is_group := _is_group(raw, name, known):
+            place, entries = f"axes.{name}", raw
             for fault in _name_faults(name, raw, known, outputs):
-                yield Problem(f"axes.{name}", "", fault)
-            columns = yield from _columns(
-                document, top, f"axes.{name}", raw, known, unknown, reads=not is_too_large
-            )
-            axes += yield from _together(name, raw, columns)
-        else:
-            columns = yield from _columns(
-                document, top, "axes", {name: raw}, known, unknown, reads=not is_too_large
-            )
-            axes += columns
+                yield Problem(place, "", fault)
+        columns = yield from _columns(
+            document, top, place, entries, known, unknown, reads=not is_too_large
+        )
+        axes += (yield from _together(name, entries, columns)) if is_group else columns
     axes += sampled
     n_points = n_points if is_too_large else math.prod(axis.size for axis in axes)
     if n_points > MAX_SWEEP_POINTS:
@@ -71,12 +69,6 @@ def axes_of(
         message = f"{n_points:,} points are more than {MAX_SWEEP_POINTS:,}; {cure}"
         yield Problem("axes", "", message)
     return tuple(axes)
-
-
-def _declared_size(name: str, raw: object, known: Known) -> int:
-    if is_table(raw) and is_group(name, raw, known):
-        return max(map(declared_size, raw.values()), default=1)
-    return declared_size(raw)
 
 
 def _columns(
@@ -104,21 +96,12 @@ def _columns(
             constant = "" if place == "axes" else ", or move it to [parameters] if it is constant"
             yield Problem(place, name, message + constant)
         elif reads:
-            made += yield from _axis(document, place, known[name], raw)
+            table = yield from correct(AxisTable, raw, place, name)
+            if table is not None:
+                arguments = table, known[name], document.folder
+                read = yield from readable(place, name, axis, *arguments)
+                made += [] if read is None else [read]
     return made
-
-
-def _axis(
-    document: Document, place: str, parameter: Parameter, raw: dict[str, object]
-) -> Check[list[Axis]]:
-    """The axis in a list, which is empty if there are problems."""
-    table, wrong = checked(AxisTable, raw)
-    for key, message in wrong.items():
-        yield Problem(place, parameter.name, f"{key}: {message}")
-    if wrong:
-        return []
-    made = yield from readable(place, parameter.name, axis, table, parameter, document.folder)
-    return [] if made is None else [made]
 
 
 def _together(name: str, raw: Raw, columns: list[Axis]) -> Check[list[Axis]]:

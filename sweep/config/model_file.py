@@ -43,11 +43,10 @@ def read_model(source: str | Mapping[str, object], folder: Path) -> Model:
         return models()[source]
     if isinstance(source, str) and not is_path(source) and source not in shipped_models():
         try:
-            model = installed_model(source)
+            if model := installed_model(source):
+                return model
         except SweepError as error:
             raise ConfigError(source, [Fault("", str(error))]) from error
-        if model:
-            return model
     from sweep.equations.model import model_of
 
     return model_of(read_system_file(source, folder))

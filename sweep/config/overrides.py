@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from sweep.config.axes import FORMS
 from sweep.config.sweep_file import (
@@ -21,17 +21,13 @@ from sweep.errors import Fault
 from sweep.wording import nearest, shown
 
 AXIS_FORMS = frozenset(FORMS)
+OF_PARAMETERS = ("parameters", "axes", "sample", "derived")  # the tables that have parameters
+WHOLES = {
+    "axes": ("an axis", "linspace = [first, last, count]"),
+    "sample": ("a range", "uniform = [least, greatest]"),
+}
 
 Flag = Literal["--set", "--at"]
-
-
-class Override(NamedTuple):
-    """One `name=value`: the entry it changes, and the option as the user wrote it."""
-
-    table: str  # "": the top level
-    key: str
-    value: object
-    option: str  # "--set friction"
 
 
 def overridden(
@@ -39,17 +35,14 @@ def overridden(
 ) -> tuple[Document, list[Fault]]:
     """The document with every change that is correct, and a fault for each one that is not."""
     faults: list[Fault] = []
-    arguments: tuple[tuple[str, Flag, object], ...] = (
-        ("overrides", "--set", overrides),
-        ("at", "--at", at),
-    )
-    for argument, flag, texts in arguments:
+    given: dict[Flag, tuple[str, object]] = {"--set": ("overrides", overrides), "--at": ("at", at)}
+    for flag, (argument, texts) in given.items():
         for text in _several(texts):
             if not isinstance(text, str):
                 faults.append(Fault(argument, f'{shown(text)} is not text such as "friction=0.2"'))
                 continue
             try:
-                document = _changed(document, _parsed(document, text, flag))
+                document = _changed(document, text, flag)
             except ValueError as error:
                 place = f"{flag} {text if text.isprintable() else shown(text)}"
                 faults.append(Fault(place, str(error)))
@@ -63,8 +56,8 @@ def _several(texts: object) -> Iterable[object]:
     return [texts]
 
 
-def _parsed(document: Document, text: str, flag: Flag) -> Override:
-    """ValueError, whose text says what to do, if it is not a change of the document."""
+def _changed(document: Document, text: str, flag: Flag) -> Document:
+    """The document with one change; ValueError, whose text says what to do, if it is none."""
     name, equals, value_text = text.partition("=")
     name = name.strip()
     table, _, key = name.rpartition(".")
@@ -75,7 +68,16 @@ def _parsed(document: Document, text: str, flag: Flag) -> Override:
     _refuse_entry(flag, name, table)
     if flag == "--at" and any((each, key) in document.places for each in TABLES[:3]):
         raise ValueError("given twice, but a point has one value of each parameter")
-    return Override(table, key, _value(value_text.strip()), f"{flag} {name}")
+    value, tables = _value(value_text.strip()), document.tables
+    if table in OF_PARAMETERS and not (table == "sample" and key in SAMPLE_KEYS):
+        table = _table_for(value, table, is_sampled="sample" in tables)
+        tables = _without(tables, key, table)
+    places = {**document.places, (table, key): f"{flag} {name}"}
+    if not table:
+        tables = {**tables, key: value}
+    elif is_table(entries := tables.get(table, {})):
+        tables = {**tables, table: {**entries, key: value}}
+    return replace(document, tables=tables, places=places)
 
 
 def _refuse_entry(flag: Flag, name: str, table: str) -> None:
@@ -83,12 +85,10 @@ def _refuse_entry(flag: Flag, name: str, table: str) -> None:
         raise ValueError(f"--at gives values of parameters; write --set {name}=...")
     if name in TABLES:
         raise ValueError(f"this is a whole table; set one entry of it: --set {name}.name=value")
-    if table.startswith("axes."):
-        form = f"{table[5:]}={{ linspace = [first, last, count] }}"
-        raise ValueError(f"set an axis as a whole: --set '{form}'")
-    if table.startswith("sample."):
-        form = f"{table[7:]}={{ uniform = [least, greatest] }}"
-        raise ValueError(f"set a range as a whole: --set '{form}'")
+    part, _, entry = table.partition(".")
+    if entry and part in WHOLES:
+        what, form = WHOLES[part]
+        raise ValueError(f"set {what} as a whole: --set '{entry}={{ {form} }}'")
     if table not in ("", *TABLES):
         raise ValueError(f"there is no table {shown(table)}; {nearest(table, TABLES)}")
 
@@ -106,57 +106,34 @@ def _value(text: str) -> object:
     return parsed["value"]
 
 
-def _changed(document: Document, override: Override) -> Document:
-    table, key, value, option = override
-    tables = document.tables
-    is_entry = table == "sample" and key in SAMPLE_KEYS
-    if table in ("parameters", "axes", "sample", "derived") and not is_entry:
-        tables, table = _with_parameter(tables, override)
-    else:
-        tables = _with_entry(tables, table, key, value)
-    return replace(document, tables=tables, places={**document.places, (table, key): option})
-
-
-def _with_parameter(tables: Table, override: Override) -> tuple[Table, str]:
-    """The tables with the parameter varied if its value is a table, else constant; and where.
+def _table_for(value: object, table: str, *, is_sampled: bool) -> str:
+    """The table of a parameter: varied if its value is a table, unless that is over time.
 
     It varies along an axis if its value has the form of one or the user asks for it, and otherwise
-    in a sample if the document has one. Its entries in the other tables are removed.
+    in a sample if the document has one.
     """
-    name = override.key
-    value = override.value
-    is_axis = has_several(value) or (is_table(value) and not AXIS_FORMS.isdisjoint(value))
-    by_form = "sample" in tables and not is_axis
-    in_sample = override.table == "sample" or (override.table == "parameters" and by_form)
-    varied = "sample" if in_sample else "axes"
-    is_over_time = is_table(value) and not {"time", "times"}.isdisjoint(value)
-    table = varied if is_table(value) and not is_over_time else "parameters"
-    if override.table == "derived":
-        table = "derived"
-    for other in {"parameters", "axes", "sample", "derived"} - {table}:
+    if table == "derived":
+        return table
+    if not is_table(value) or not {"time", "times"}.isdisjoint(value):
+        return "parameters"
+    is_axis = has_several(value) or not AXIS_FORMS.isdisjoint(value)
+    by_form = table == "parameters" and is_sampled and not is_axis
+    return "sample" if table == "sample" or by_form else "axes"
+
+
+def _without(tables: Table, name: str, kept: str) -> Table:
+    """The tables without the parameter, except in the table `kept` if it has no axis of its own.
+
+    It goes from every [axes.NAME], too, and of these one that has no other parameter goes.
+    """
+    for other in set(OF_PARAMETERS) - {kept}:
         entries = tables.get(other)
         if is_table(entries) and not (other == "sample" and name in SAMPLE_KEYS):
-            kept = {key: value for key, value in entries.items() if key != name}
-            tables = {**tables, other: kept}
-    tables = _without_in_groups(tables, name)
-    return _with_entry(tables, table, name, value), table
-
-
-def _without_in_groups(tables: Table, name: str) -> Table:
-    """The tables without the parameter in [axes.NAME]; a table that has no other goes."""
-    axes = tables.get("axes")
-    if not is_table(axes):
+            tables = {**tables, other: {key: v for key, v in entries.items() if key != name}}
+    if not is_table(axes := tables.get("axes")):
         return tables
-    kept = {
-        axis: {key: value for key, value in raw.items() if key != name} if has_several(raw) else raw
+    rest = {
+        axis: {key: v for key, v in raw.items() if key != name} if has_several(raw) else raw
         for axis, raw in axes.items()
     }
-    emptied = {axis for axis, raw in axes.items() if has_several(raw) and not kept[axis]}
-    return {**tables, "axes": {axis: raw for axis, raw in kept.items() if axis not in emptied}}
-
-
-def _with_entry(tables: Table, table: str, key: str, value: object) -> Table:
-    if not table:
-        return {**tables, key: value}
-    entries = tables.get(table, {})
-    return {**tables, table: {**entries, key: value}} if is_table(entries) else tables
+    return {**tables, "axes": {axis: raw for axis, raw in rest.items() if raw or raw == axes[axis]}}

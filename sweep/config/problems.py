@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import NamedTuple, ParamSpec, TypeVar
+
+from sweep.wording import nearest, shown
 
 
 class UnreadableError(ValueError):
@@ -42,6 +44,24 @@ def readable(
     except UnreadableError as error:
         yield Problem(table, key, str(error))
         return None
+
+
+def check_names(
+    table: str,
+    key: str,
+    names: Sequence[str],
+    known: Sequence[str],
+    wrong: Mapping[str, str],
+    unknown: str = "unknown",
+) -> Check[None]:
+    """A problem for each of the names that is wrong for a reason, `unknown` or listed twice."""
+    for name in dict.fromkeys(names):
+        if name in wrong:
+            yield Problem(table, key, wrong[name])
+        elif name not in known:
+            yield Problem(table, key, f"{shown(name)} is {unknown}; {nearest(name, known)}")
+        elif (count := names.count(name)) > 1:
+            yield Problem(table, key, f"{name!r} is listed {count} times")
 
 
 def finished(check: Check[Made]) -> tuple[Made, list[Problem]]:

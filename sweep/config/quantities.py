@@ -31,10 +31,9 @@ def number(value: object, parameter: Parameter) -> float:
     It is finite, or inf if the parameter allows that; UnreadableError otherwise. A negative zero
     is returned as zero, so that equal sweeps have equal bits.
     """
-    if isinstance(value, str) and parameter.infinite and value.strip() == "inf":
-        amount = math.inf  # `--set name=inf` in a shell
-    elif isinstance(value, str):
-        amount = _in_si(value.strip(), parameter)
+    if isinstance(value, str):
+        is_inf = parameter.infinite and value.strip() == "inf"  # `--set name=inf` in a shell
+        amount = math.inf if is_inf else _in_si(value.strip(), parameter)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
             amount = float(value)
@@ -42,17 +41,11 @@ def number(value: object, parameter: Parameter) -> float:
             amount = math.inf
     else:
         raise UnreadableError(f"{shown(value)} is not a number; {_expected(parameter)}")
-    if (
-        parameter.unit == "rad"
-        and not isinstance(value, str)
-        and FULL_TURN < abs(amount) < math.inf
-    ):
-        warnings.warn(
-            f"{parameter.name} = {value:g} is in rad and more than a full turn; write "
-            f'"{value:g} deg" if degrees are meant, or "{value:g} rad"',
-            SweepWarning,
-            stacklevel=2,
-        )
+    is_angle = parameter.unit == "rad" and not isinstance(value, str)
+    if is_angle and FULL_TURN < abs(amount) < math.inf:
+        cure = f'write "{value:g} deg" if degrees are meant, or "{value:g} rad"'
+        message = f"{parameter.name} = {value:g} is in rad and more than a full turn; {cure}"
+        warnings.warn(message, SweepWarning, stacklevel=2)
     if not (math.isfinite(amount) or (parameter.infinite and amount == math.inf)):
         raise UnreadableError(f"{shown(value)} is not a finite number; {_expected(parameter)}")
     return amount + 0.0
@@ -107,10 +100,8 @@ def _in_si(text: str, parameter: Parameter) -> float:
 
 def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> str:
     if quantity.dimensionless and quantity.unitless and parameter.unit != "rad":
-        return (
-            f"{shown(text)} has no unit: drop the quotes for a number in {parameter.unit}, or "
-            f'write "{text} {parameter.unit}"'
-        )
+        plain = f"drop the quotes for a number in {parameter.unit}"
+        return f'{shown(text)} has no unit: {plain}, or write "{text} {parameter.unit}"'
     amount, _, name = text.partition(" ")
     if name == "g" and parameter.unit == "m/s^2":
         cure = f'"{amount} g_n" is {amount} times the standard gravity'
@@ -119,8 +110,5 @@ def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> 
     if turned.dimensionality != target.dimensionality:
         return f"{shown(text)} has the wrong dimension; {_expected(parameter)}"
     amount = f"{float(turned.to(target).magnitude):.12g}"
-    return (
-        f"{shown(text)} may mean turns or radians: write "
-        f'"{amount} {parameter.unit.replace("rad", "turn")}" (2 pi times larger) '
-        f'or "{amount} {parameter.unit}"'
-    )
+    turns = f'"{amount} {parameter.unit.replace("rad", "turn")}" (2 pi times larger)'
+    return f'{shown(text)} may mean turns or radians: write {turns} or "{amount} {parameter.unit}"'

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from sweep.config.problems import Check, Problem, UnreadableError, in_table, readable
+from sweep.config.problems import (
+    Check,
+    Problem,
+    UnreadableError,
+    check_names,
+    in_table,
+    readable,
+)
 from sweep.config.quantities import as_written, number
 from sweep.config.schema import ReduceTable, TopLevel, checked
 from sweep.request import POINT, Axis, Sweep
@@ -16,6 +23,7 @@ from sweep.statistics.reduction import FOR_INDICES, Reduction
 from sweep.wording import listed, nearest, shown
 
 INDICES = "sobol_indices"
+DRAWN = "a [sample] whose parameters are drawn, not read from a file"  # for indices
 MAX_BINS = 4096  # of a histogram: each is an array of the results
 STATISTICS = (*PLAIN, OF_FLAGS, *WITH_NUMBER)
 EXAMPLES = {
@@ -49,25 +57,30 @@ def reduced(top: TopLevel, sweep: Sweep | None) -> Check[Sweep | None]:
         output = yield from _output(name, sweep)
         if output is not None:
             statistics[name] = yield from _statistics(output, value)
-    yield from _check_computed(top, sweep, entries)
+    for output in sweep.outputs if top.outputs is not None else ():
+        if output.name not in entries:
+            cure = "name its statistics here, or remove it from outputs"
+            yield Problem("reduce", output.name, f"listed in outputs, without a statistic; {cure}")
+    need = _need_of_indices(reduced_axes)
+    for name, texts in statistics.items() if need else ():
+        if INDICES in texts:
+            yield Problem("reduce", name, f"{INDICES} need {need}")
     wanted = [text for texts in statistics.values() for text in texts]
-    if INDICES in wanted:
-        yield from _check_indices(reduced_axes, statistics)
-    if table.exact_quantiles:
-        yield from _check_exact(wanted)
+    if table.exact_quantiles and not any(text.startswith("quantile") for text in wanted):
+        yield Problem("reduce", "exact_quantiles", "there is no quantile; remove it")
     if not statistics or not reduced_axes:
         return sweep
+    outputs = tuple(output for output in sweep.outputs if output.name in statistics)
     reduction = Reduction(
         axes=reduced_axes,
-        outputs=tuple(output for output in sweep.outputs if output.name in statistics),
-        statistics={
-            output.name: statistics[output.name]
-            for output in sweep.outputs
-            if output.name in statistics
-        },
+        outputs=outputs,
+        statistics={output.name: statistics[output.name] for output in outputs},
         exact_quantiles=table.exact_quantiles,
     )
-    yield from _check_scramblings(reduction)
+    count = reduction.scramblings
+    if count > 1 and reduction.axes[-1].size % count:
+        message = f"{count} scramblings need a multiple of {count} points, to be reduced"
+        yield Problem("sample", "points", message)
     kept = tuple(axis for axis in sweep.axes if axis.name not in over)
     return replace(sweep, axes=kept, outputs=statistic_outputs(reduction), reduction=reduction)
 
@@ -75,11 +88,8 @@ def reduced(top: TopLevel, sweep: Sweep | None) -> Check[Sweep | None]:
 def wants_indices(table: Mapping[str, object] | None) -> bool:
     """Whether a table [reduce], right or wrong, asks for Sobol' indices of an output."""
     values = (table or {}).values()
-    return any(
-        INDICES in cast("list[object] | str", value)
-        for value in values
-        if isinstance(value, (list, str))
-    )
+    lists = (cast("list[object] | str", each) for each in values if isinstance(each, (list, str)))
+    return any(INDICES in each for each in lists)
 
 
 def _over(
@@ -87,24 +97,20 @@ def _over(
 ) -> Check[Sequence[str]]:
     """The names of the axes to reduce, by default that of the sample."""
     names = [axis.name for axis in sweep.axes]
+    if table.over is None and top.sample is not None:
+        return [POINT]
     if table.over is None:
-        if top.sample is None and is_readable:
+        if is_readable:
             cure = f"name the axes whose points are reduced: one or more of {listed(names)}"
             yield Problem("reduce", "over", f"missing, and there is no [sample]; {cure}")
-        return [POINT] if top.sample is not None else []
+        return []
     if not table.over:
         yield Problem("reduce", "over", f"empty; name one or more of {listed(names)}")
-    for name in dict.fromkeys(table.over):
-        if (count := table.over.count(name)) > 1:
-            yield Problem("reduce", "over", f"{shown(name)} is listed {count} times")
-        if name == POINT and POINT not in names:
-            yield Problem("reduce", "over", "'point' is the axis of a [sample], and there is none")
-        elif name in sweep.constants:
-            yield Problem(
-                "reduce", "over", f"{name!r} has one value; give it several, or remove it"
-            )
-        elif name not in names:
-            yield Problem("reduce", "over", f"{shown(name)} is no axis; {nearest(name, names)}")
+    one = "has one value; give it several, or remove it"
+    wrong = {name: f"{name!r} {one}" for name in sweep.constants}
+    if POINT not in names:
+        wrong[POINT] = "'point' is the axis of a [sample], and there is none"
+    yield from check_names("reduce", "over", table.over, names, wrong, "no axis")
     return table.over
 
 
@@ -127,43 +133,40 @@ def _output(name: str, sweep: Sweep) -> Check[Output | None]:
 def _statistics(output: Output, value: object) -> Check[tuple[str, ...]]:
     """The statistics of an output as `statistics.outputs` reads them."""
     texts = cast("list[object]", value if isinstance(value, list) else [value])
+    known = [s for s in STATISTICS if (s == OF_FLAGS) == (output.kind == "flag")]
     if not all(isinstance(text, str) for text in texts):
-        example = f'{output.name} = ["{OF_FLAGS if output.kind == "flag" else "mean"}"]'
+        example = f'{output.name} = ["{"mean" if "mean" in known else OF_FLAGS}"]'
         yield Problem("reduce", output.name, f"{shown(texts)} is not a list of names; {example}")
         return ()
     if not texts:
-        known = [OF_FLAGS] if output.kind == "flag" else [s for s in STATISTICS if s != OF_FLAGS]
         yield Problem("reduce", output.name, f"empty; name one or more of {listed(known)}")
     found: list[str] = []
     for text in map(str, texts):
         statistic = yield from readable("reduce", output.name, _statistic, text, output)
-        if statistic is None:
-            continue
         if statistic in found:
             yield Problem("reduce", output.name, f"{shown(text)} is listed more than once")
-        elif statistic.startswith("histogram") and any(s.startswith("histogram") for s in found):
-            yield Problem("reduce", output.name, "two histograms; keep one")
-        else:
+        elif statistic is not None:
             found.append(statistic)
+    if sum(each.startswith("histogram") for each in found) > 1:
+        yield Problem("reduce", output.name, "two histograms; keep one")
     return tuple(sorted(found))
 
 
 def _statistic(text: str, output: Output) -> str:
     """One statistic, with its number in SI units."""
     words = " ".join(text.split())
-    name = next((s for s in WITH_NUMBER if words == s or words.startswith(f"{s} ")), "")
-    if not name and words not in STATISTICS:
-        first = words.split(" ")[0]
-        if first in PLAIN:
-            raise UnreadableError(f"{shown(text)}: {first} takes no number; remove it")
+    name = next((s for s in (*PLAIN, *WITH_NUMBER) if f"{words} ".startswith(f"{s} ")), words)
+    if name not in STATISTICS:
         raise UnreadableError(f"{shown(text)} is not a statistic; {nearest(words, STATISTICS)}")
+    if name in PLAIN and words != name:
+        raise UnreadableError(f"{shown(text)}: {name} takes no number; remove it")
     if output.kind == "flag" and words != OF_FLAGS:
         raise UnreadableError(f"{shown(text)}: a flag has only {OF_FLAGS!r}, of its classes")
-    if not name:
-        if words == OF_FLAGS and output.kind != "flag":
-            cure = 'write "share above 2" or "share below 2"'
-            raise UnreadableError(f"{shown(text)} is for flags; {cure}")
-        return words
+    if words == OF_FLAGS and output.kind != "flag":
+        cure = 'write "share above 2" or "share below 2"'
+        raise UnreadableError(f"{shown(text)} is for flags; {cure}")
+    if name not in WITH_NUMBER:
+        return name
     amount = words.removeprefix(name).strip()
     if not amount:
         raise UnreadableError(f"{shown(text)} lacks its number; write {EXAMPLES[name]}")
@@ -186,34 +189,8 @@ def _number(text: str, amount: str, unit: str) -> float:
         raise UnreadableError(f"{shown(text)}: {error}") from None
 
 
-def _check_computed(top: TopLevel, sweep: Sweep, entries: Mapping[str, object]) -> Check[None]:
-    for output in sweep.outputs if top.outputs is not None else ():
-        if output.name not in entries:
-            cure = "name its statistics here, or remove it from outputs"
-            yield Problem("reduce", output.name, f"listed in outputs, without a statistic; {cure}")
-
-
-def _check_indices(axes: Sequence[Axis], statistics: Mapping[str, Sequence[str]]) -> Check[None]:
-    names = [name for name, texts in statistics.items() if INDICES in texts]
-    for fault in _faults_of_indices(axes):
-        for name in names:
-            yield Problem("reduce", name, f"{INDICES} {fault}")
-
-
-def _faults_of_indices(axes: Sequence[Axis]) -> Iterator[str]:
+def _need_of_indices(axes: Sequence[Axis]) -> str:
+    """What Sobol' indices over these axes lack; "" if nothing."""
     if [axis.name for axis in axes] != [POINT]:
-        yield 'need over = ["point"], a [sample] alone'
-    elif FOR_INDICES not in axes[0].recipe:
-        yield "need a [sample] whose parameters are drawn, not read from a file"
-
-
-def _check_exact(wanted: Sequence[str]) -> Check[None]:
-    if not any(text.startswith("quantile") for text in wanted):
-        yield Problem("reduce", "exact_quantiles", "there is no quantile; remove it")
-
-
-def _check_scramblings(reduction: Reduction) -> Check[None]:
-    count = reduction.scramblings
-    if count > 1 and reduction.axes[-1].size % count:
-        message = f"{count} scramblings need a multiple of {count} points, to be reduced"
-        yield Problem("sample", "points", message)
+        return 'over = ["point"], a [sample] alone'
+    return "" if FOR_INDICES in axes[0].recipe else DRAWN

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sweep.config.problems import Check, Problem, in_table
+from sweep.config.problems import Check, Problem, check_names, in_table
 from sweep.config.quantities import first_outside, requirement
 from sweep.config.schema import RefineTable, TopLevel, checked
 from sweep.config.sweep_file import has_several
@@ -15,7 +15,8 @@ from sweep.refine.mesh import halved, is_geometric
 from sweep.refine.refiner import MAX_REFINED_POINTS
 from sweep.request import POINT, Axis, Refinement, Sweep
 from sweep.spec import Parameter
-from sweep.wording import listed, nearest, shown
+from sweep.wording import listed
+from sweep.work import Values
 
 MAX_REFINED_AXES = 4  # a cell with more axes has too many neighbours
 MAX_REFINED_VALUES = 2**24  # along an axis, at the finest level
@@ -49,18 +50,15 @@ def _check_outputs(raw: Mapping[str, object], names: list[str], sweep: Sweep | N
     if raw.get("output") in (None, []):
         cure = f"name one or more of {listed(known)}" if sweep else "name one or more outputs"
         yield Problem("refine", "output", f"{'empty' if 'output' in raw else 'missing'}; {cure}")
-    for name in dict.fromkeys(names):
-        if name == "status":
-            yield Problem("refine", "output", "'status' always counts; remove it here")
-        elif (count := names.count(name)) > 1:
-            yield Problem("refine", "output", f"{name!r} is listed {count} times")
-        elif sweep and name in {output.name for output in sweep.model.outputs} - set(known):
-            yield Problem("refine", "output", f"{name!r} is not computed; add it to outputs")
-        elif sweep and name not in known:
-            yield Problem("refine", "output", f"{shown(name)} is unknown; {nearest(name, known)}")
-        elif sweep and name in {output.name for output in sweep.outputs if output.inner_shape}:
-            message = f"{name!r} has several values at each point; name an output that has one"
-            yield Problem("refine", "output", message)
+    wrong = {"status": "'status' always counts; remove it here"}
+    for output in sweep.model.outputs if sweep else ():
+        if output.name not in known:
+            wrong[output.name] = f"{output.name!r} is not computed; add it to outputs"
+    for output in sweep.outputs if sweep else ():
+        if output.inner_shape:
+            several = "has several values at each point; name an output that has one"
+            wrong[output.name] = f"{output.name!r} {several}"
+    yield from check_names("refine", "output", names, known if sweep else names, wrong)
 
 
 def _check_grid(top: TopLevel, sweep: Sweep | None) -> Check[None]:
@@ -96,14 +94,13 @@ def _check_axes(sweep: Sweep, levels: int) -> Check[None]:
     table = {parameter.name: parameter for parameter in sweep.inputs}
     fine = True
     for axis in sweep.axes[:MAX_REFINED_AXES]:
-        for name in axis.columns.keys() & table.keys():
-            if fault := _axis_fault(axis, table[name], levels):
+        for name in axis.columns:
+            if name in table and (fault := _axis_fault(axis, table[name], levels)):
                 yield Problem("axes", name, fault)
                 fine = False
     positions = math.prod(((axis.size - 1) << levels) + 1 for axis in sweep.axes)
-    n_cells = math.prod(sweep.shape)
-    if n_cells > MAX_REFINED_POINTS:
-        message = f"a coarse grid of {n_cells:,} points is more than {MAX_REFINED_POINTS:,}"
+    if (n_points := math.prod(sweep.shape)) > MAX_REFINED_POINTS:
+        message = f"a coarse grid of {n_points:,} points is more than {MAX_REFINED_POINTS:,}"
         yield Problem("refine", "", f"{message}; give shorter axes and more levels")
     elif fine and positions >= MAX_POSITIONS:
         message = f"the finest grid would have {float(positions):.3g} points; give fewer levels"
@@ -114,12 +111,11 @@ def _check_axes(sweep: Sweep, levels: int) -> Check[None]:
 def _axis_fault(axis: Axis, parameter: Parameter, levels: int) -> str:
     """Why an axis cannot be halved this often; "" if it can."""
     values = axis.columns[parameter.name][:]
-    steps = np.diff(values)
-    if not steps.size:
+    if len(values) == 1:
         return "it has one value, so there is nothing to halve; move it to [parameters]"
-    if not (np.all(steps > 0) or np.all(steps < 0)):
+    if not _is_monotonic(values):
         return "its values rise and fall; for [refine] they must only rise, or only fall"
-    count = (steps.size << levels) + 1
+    count = ((len(values) - 1) << levels) + 1
     if count > MAX_REFINED_VALUES:
         most = f"more than {MAX_REFINED_VALUES:,}"
         return f"{levels} levels make {count:,} values, {most}; give fewer levels"
@@ -128,7 +124,11 @@ def _axis_fault(axis: Axis, parameter: Parameter, levels: int) -> str:
     if index is not None:
         value = float(finest[index])
         return f"halved {levels} times, it takes {value!r}; it has to be {requirement(parameter)}"
-    gaps = np.diff(finest)
-    if not (np.all(gaps > 0) or np.all(gaps < 0)):
+    if not _is_monotonic(finest):
         return f"halved {levels} times, neighbouring values are equal; give fewer levels"
     return ""
+
+
+def _is_monotonic(values: Values) -> bool:
+    steps = np.diff(values)
+    return bool(np.all(steps > 0) or np.all(steps < 0))

@@ -7,13 +7,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sweep.config.columns import CsvFile, in_range, read_csv
+from sweep.config.columns import in_range, read_csv
 from sweep.config.problems import Check, Problem, UnreadableError, finished, in_table, readable
 from sweep.config.quantities import number, refuse_outside
 from sweep.config.schema import DistributionTable, SampleTable, checked, only_form
 from sweep.config.sweep_file import SAMPLE_KEYS, Document, is_table
 from sweep.request import POINT, Axis, LongValues, is_array
-from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role
+from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, fault
 from sweep.sampling.drawing import SALTELLI, Drawn, columns_of
 from sweep.sampling.sequences import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS
 from sweep.spec import Parameter
@@ -55,9 +55,9 @@ def sample_of(
         yield from (*problems, *more)
         if rows is None or "columns" in wrong:
             return Sample((*(table.columns or ()), *ranges), None, table.columns is not None)
-        names = tuple(dict.fromkeys((*rows.names, *ranges)))
-        is_correct = rows.columns and not (problems or more)
-        return Sample(names, Axis(POINT, rows.columns, rows.recipe) if is_correct else None)
+        names, axis = rows
+        is_correct = axis.columns and not (problems or more)
+        return Sample(tuple(dict.fromkeys((*names, *ranges))), axis if is_correct else None)
     margins, more = finished(_margins(document, table, raw, ranges, known))
     yield from (*problems, *more)
     if problems or more or not margins:
@@ -83,9 +83,9 @@ def _check_drawing(
     document: Document, table: SampleTable, raw: Mapping[str, object]
 ) -> Check[None]:
     """Problems of a sample that is drawn: what is missing, and what is too large."""
-    if "method" not in raw:
+    if raw.get("method") is None:
         yield Problem("sample", "method", f"missing; choose one of {listed(METHODS)}")
-    if "points" not in raw:
+    if raw.get("points") is None:
         yield Problem("sample", "points", "missing; give the number of points to draw")
     if "columns" in raw:
         yield Problem("sample", "columns", "only for a sample from a file; remove it")
@@ -155,8 +155,8 @@ def read_margin(raw: object, parameter: Parameter) -> Margin:
     if len(entries) != len(roles):
         raise UnreadableError(f"{form} takes [{listed(roles)}], not {len(entries)} entries")
     arguments = _arguments(form, list(zip(roles.items(), entries, strict=True)), parameter)
-    if fault := DISTRIBUTIONS[form].fault(arguments):
-        raise UnreadableError(fault)
+    if problem := fault(form, arguments):
+        raise UnreadableError(problem)
     return Margin(form, arguments, parameter.whole)
 
 
@@ -195,7 +195,6 @@ def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> N
     """
     if not DISTRIBUTIONS[margin.form].unbounded:
         return
-    cure = "give a narrower distribution, or one with ends: truncated_normal, triangular, uniform"
     values, what = column[:0], "point {i} would be {value!r}"
     if is_array(column):
         values = column[:]
@@ -204,16 +203,8 @@ def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> N
     try:
         refuse_outside(values, parameter, lambda i: what.format(i=i + 1, value=float(values[i])))
     except UnreadableError as error:
-        raise UnreadableError(f"{error}; {cure}") from None
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The columns of a CSV file whose rows are the points."""
-
-    names: tuple[str, ...]  # of all its columns, faulty or not
-    columns: Mapping[str, Values]
-    recipe: Mapping[str, object]
+        cure = "give a narrower distribution, or one with ends: truncated_normal, triangular, "
+        raise UnreadableError(f"{error}; {cure}uniform") from None
 
 
 def _rows(
@@ -221,8 +212,11 @@ def _rows(
     table: SampleTable,
     raw: Mapping[str, object],
     known: Mapping[str, Parameter],
-) -> Check[Rows | None]:
-    """The file's columns except those that options have fixed; None if it cannot be read."""
+) -> Check[tuple[tuple[str, ...], Axis] | None]:
+    """The names of a file's columns, faulty or not, and an axis of the correct ones.
+
+    Columns that options have fixed are left out. None if the file cannot be read.
+    """
     for key in raw:
         if key not in ("file", "columns"):
             yield Problem("sample", key, "cannot be combined with file, whose rows are the points")
@@ -236,18 +230,8 @@ def _rows(
     names = tuple(name for name in header if name not in fixed)
     if not names and not fixed:
         yield Problem("sample", "columns", "empty; name at least one, or remove it for all columns")
-    columns = yield from _columns(file, names, known)
-    digest = hashlib.sha256()
-    for name, values in columns.items():
-        digest.update(name.encode() + b"\0" + values.astype("<f8").tobytes())
-    recipe = {"file": {"sha256": digest.hexdigest(), "count": len(file.rows)}}
-    return Rows(names, columns, recipe)
-
-
-def _columns(
-    file: CsvFile, names: Iterable[str], known: Mapping[str, Parameter]
-) -> Check[dict[str, Values]]:
     columns: dict[str, Values] = {}
+    digest = hashlib.sha256()
     for name in sorted(set(names)):
         if name not in known:
             message = f"the column {shown(name)} of {str(file.path)!r} is not a parameter"
@@ -257,4 +241,6 @@ def _columns(
         column = yield from readable("sample", name, file.column, name, known[name])
         if column is not None:
             columns[name] = column
-    return columns
+            digest.update(name.encode() + b"\0" + column.astype("<f8").tobytes())
+    recipe = {"file": {"sha256": digest.hexdigest(), "count": len(file.rows)}}
+    return names, Axis(POINT, columns, recipe)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sweep.config.problems import UnreadableError
+from sweep.config.problems import Check, Problem, UnreadableError
 from sweep.errors import MAX_FAULTS_SHOWN
 from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.wording import listed, nearest, shown
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 
 MAX_SCRAMBLINGS = 4096
+CSV_PATH = "the path of a CSV file, in quotes"
+QUANTITY = "a number, or text with a unit"
+Entries = dict[str, object]
 
 
 class Table(BaseModel):
@@ -26,125 +29,114 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+def _key(description: str, default: object = None, **limits: float) -> Any:
+    """A key that need not be given."""
+    return Field(default, description=description, **limits)  # pyright: ignore
+
+
 class TopLevel(Table):
     """The top level; parameters and axes are checked later, against the model's table."""
 
-    format: int | None = Field(None, description="the whole number 1")
-    model: str | dict[str, object] | None = Field(
-        None, description="the name of a model or the path of its file, in quotes"
-    )
-    method: str | None = Field(None, description="the name of a method, in quotes")
-    outputs: list[str] | None = Field(None, description='a list of names such as ["wear_power"]')
-    dtype: Literal["float64", "float32"] = Field("float64", description='"float64" or "float32"')
-    parameters: dict[str, object] = Field({}, description="a table")
-    axes: dict[str, object] = Field({}, description="a table")
-    sample: dict[str, object] | None = Field(None, description="a table")
-    derived: dict[str, object] = Field({}, description="a table")
-    reduce: dict[str, object] | None = Field(None, description="a table")
-    refine: dict[str, object] | None = Field(None, description="a table")
-    wear: dict[str, object] | None = Field(None, description="a table")
-    run: dict[str, object] = Field({}, description="a table")
+    format: int | None = _key("the whole number 1")
+    model: str | Entries | None = _key("the name of a model or the path of its file, in quotes")
+    method: str | None = _key("the name of a method, in quotes")
+    outputs: list[str] | None = _key('a list of names such as ["wear_power"]')
+    dtype: Literal["float64", "float32"] = _key('"float64" or "float32"', "float64")
+    parameters: Entries = _key("a table", {})
+    axes: Entries = _key("a table", {})
+    sample: Entries | None = _key("a table")
+    derived: Entries = _key("a table", {})
+    reduce: Entries | None = _key("a table")
+    refine: Entries | None = _key("a table")
+    wear: Entries | None = _key("a table")
+    run: Entries = _key("a table", {})
 
 
 class AxisTable(Table):
     """An axis: linspace, geomspace, values, or file with column."""
 
-    linspace: list[object] | None = Field(None, description="[first, last, count]")
-    geomspace: list[object] | None = Field(None, description="[first, last, count]")
-    values: list[object] | None = Field(None, description="a list of values")
-    file: str | None = Field(None, description="the path of a CSV file, in quotes")
-    column: str | None = Field(None, description="the name of a column of the file, in quotes")
+    linspace: list[object] | None = _key("[first, last, count]")
+    geomspace: list[object] | None = _key("[first, last, count]")
+    values: list[object] | None = _key("a list of values")
+    file: str | None = _key(CSV_PATH)
+    column: str | None = _key("the name of a column of the file, in quotes")
 
 
 class ExcitationTable(Table):
     """A table over time: file with columns, or times with values."""
 
-    file: str | None = Field(None, description="the path of a CSV file, in quotes")
-    time: str | None = Field(None, description="the name of the column with times, in quotes")
-    column: str | None = Field(None, description="the name of the column with values, in quotes")
-    times: list[object] | None = Field(None, description="a list of times")
-    values: list[object] | None = Field(None, description="a list of values")
-    interpolation: Literal["linear", "cubic"] = Field("linear", description='"linear" or "cubic"')
+    file: str | None = _key(CSV_PATH)
+    time: str | None = _key("the name of the column with times, in quotes")
+    column: str | None = _key("the name of the column with values, in quotes")
+    times: list[object] | None = _key("a list of times")
+    values: list[object] | None = _key("a list of values")
+    interpolation: Literal["linear", "cubic"] = _key('"linear" or "cubic"', "linear")
 
 
 class SampleTable(Table):
     """[sample] without its parameters: how points are drawn, or a file of them."""
 
-    method: Literal["sobol", "random", "latin_hypercube"] | None = Field(
-        None, description='"sobol", "random" or "latin_hypercube"'
+    method: Literal["sobol", "random", "latin_hypercube"] | None = _key(
+        '"sobol", "random" or "latin_hypercube"'
     )
-    points: int | None = Field(
-        None,
-        ge=1,
-        le=MAX_SWEEP_POINTS,
-        description=f"a whole number from 1 to {MAX_SWEEP_POINTS:,}",
+    points: int | None = _key(
+        f"a whole number from 1 to {MAX_SWEEP_POINTS:,}", ge=1, le=MAX_SWEEP_POINTS
     )
-    seed: int | None = Field(None, ge=0, lt=2**53, description="a whole number from 0 to 2^53 - 1")
-    scramblings: int | None = Field(
-        None,
-        ge=1,
-        le=MAX_SCRAMBLINGS,
-        description=f"a whole number: 1, or from 8 to {MAX_SCRAMBLINGS:,}",
+    seed: int | None = _key("a whole number from 0 to 2^53 - 1", ge=0, lt=2**53)
+    scramblings: int | None = _key(
+        f"a whole number: 1, or from 8 to {MAX_SCRAMBLINGS:,}", ge=1, le=MAX_SCRAMBLINGS
     )
-    file: str | None = Field(None, description="the path of a CSV file, in quotes")
-    columns: list[str] | None = Field(None, description="a list of names of parameters")
+    file: str | None = _key(CSV_PATH)
+    columns: list[str] | None = _key("a list of names of parameters")
 
 
 class DistributionTable(Table):
     """The distribution of a parameter in [sample]."""
 
-    uniform: list[object] | None = Field(None, description="[least, greatest]")
-    loguniform: list[object] | None = Field(None, description="[least, greatest]")
-    normal: list[object] | None = Field(None, description="[mean, standard deviation]")
-    lognormal: list[object] | None = Field(
-        None, description="[median, standard deviation of the logarithm]"
-    )
-    truncated_normal: list[object] | None = Field(
-        None, description="[mean, standard deviation, least, greatest]"
-    )
-    triangular: list[object] | None = Field(None, description="[least, mode, greatest]")
-    weibull: list[object] | None = Field(None, description="[scale, shape]")
+    uniform: list[object] | None = _key("[least, greatest]")
+    loguniform: list[object] | None = _key("[least, greatest]")
+    normal: list[object] | None = _key("[mean, standard deviation]")
+    lognormal: list[object] | None = _key("[median, standard deviation of the logarithm]")
+    truncated_normal: list[object] | None = _key("[mean, standard deviation, least, greatest]")
+    triangular: list[object] | None = _key("[least, mode, greatest]")
+    weibull: list[object] | None = _key("[scale, shape]")
 
 
 class RefineTable(Table):
     """[refine]: the outputs that decide where the grid is refined, and how finely."""
 
-    output: str | list[str] | None = Field(
-        None, description="the name of an output, in quotes, or a list of them"
-    )
-    levels: int | None = Field(None, ge=1, le=20, description="a whole number from 1 to 20")
-    tolerance: float | None = Field(
-        None, gt=0, le=1, description="a number above 0 and at most 1: a share of the output range"
+    output: str | list[str] | None = _key("the name of an output, in quotes, or a list of them")
+    levels: int | None = _key("a whole number from 1 to 20", ge=1, le=20)
+    tolerance: float | None = _key(
+        "a number above 0 and at most 1: a share of the output range", gt=0, le=1
     )
 
 
 class WearTable(Table):
     """[wear]: the law of wear, the scar, and the times; coefficients and sizes are read later."""
 
-    law: str | None = Field(None, description="the name of a law of wear, in quotes")
-    coefficient: object = Field(None, description="a number, or text with a unit")
-    exponent: object = Field(None, description="a number")
-    decay: object = Field(None, description="a number, or text with a unit")
-    slope: object = Field(None, description="a number, or text with a unit")
-    years: list[float] | float | str | None = Field(None, description="a list of numbers")
-    power: str | None = Field(None, description="the name of an output in W, in quotes")
-    quantiles: list[float] | float | str | None = Field(
-        None, description="a list of numbers above 0 and below 1"
-    )
-    geometry: str | None = Field(None, description="the name of a geometry, in quotes")
-    radius: object = Field(None, description="a number, or text with a unit")
-    length: object = Field(None, description="a number, or text with a unit")
-    angle: object = Field(None, description="a number, or text with a unit")
-    hole_radius: object = Field(None, description="a number, or text with a unit")
-    small: bool | None = Field(None, description="true or false")
-    limit: object = Field(None, description="a number, or text with a unit")
+    law: str | None = _key("the name of a law of wear, in quotes")
+    coefficient: object = _key(QUANTITY)
+    exponent: object = _key("a number")
+    decay: object = _key(QUANTITY)
+    slope: object = _key(QUANTITY)
+    years: list[float] | float | str | None = _key("a list of numbers")
+    power: str | None = _key("the name of an output in W, in quotes")
+    quantiles: list[float] | float | str | None = _key("a list of numbers above 0 and below 1")
+    geometry: str | None = _key("the name of a geometry, in quotes")
+    radius: object = _key(QUANTITY)
+    length: object = _key(QUANTITY)
+    angle: object = _key(QUANTITY)
+    hole_radius: object = _key(QUANTITY)
+    small: bool | None = _key("true or false")
+    limit: object = _key(QUANTITY)
 
 
 class ReduceTable(Table):
     """[reduce] without its outputs: along which axes points are reduced, and how exactly."""
 
-    over: list[str] | None = Field(None, description='a list of axes such as ["point"]')
-    exact_quantiles: bool = Field(False, description="true or false")
+    over: list[str] | None = _key('a list of axes such as ["point"]')
+    exact_quantiles: bool = _key("true or false", False)
 
 
 # Values that sbatch and dask-jobqueue accept.
@@ -170,23 +162,20 @@ JobOption = Annotated[str, Field(pattern=r"^-[^\r\n]+$")]
 class SlurmTable(Table):
     """[run.slurm]: what each job of `--cluster slurm` requests."""
 
-    queue: Word | None = Field(None, description="a partition, in quotes, without spaces")
-    account: Word | None = Field(None, description="an account, in quotes, without spaces")
-    walltime: Walltime | None = Field(
-        None,
-        description='a time in the format of SLURM: "02:00:00", "1-12" (a day and 12 hours), "90" '
-        "(minutes), in quotes",
+    queue: Word | None = _key("a partition, in quotes, without spaces")
+    account: Word | None = _key("an account, in quotes, without spaces")
+    walltime: Walltime | None = _key(
+        'a time in the format of SLURM: "02:00:00", "1-12" (a day and 12 hours), "90" '
+        "(minutes), in quotes"
     )
-    cores: int | None = Field(None, ge=1, le=4096, description="a whole number from 1 to 4,096")
-    memory: Amount | None = Field(None, description='an amount above 0 with its unit: "8 GB"')
-    jobs: int | None = Field(None, ge=1, le=4096, description="a whole number from 1 to 4,096")
-    extra: list[JobOption] | None = Field(
-        None, description='a list of options, without #SBATCH: ["--constraint=avx512"]'
+    cores: int | None = _key("a whole number from 1 to 4,096", ge=1, le=4096)
+    memory: Amount | None = _key('an amount above 0 with its unit: "8 GB"')
+    jobs: int | None = _key("a whole number from 1 to 4,096", ge=1, le=4096)
+    extra: list[JobOption] | None = _key(
+        'a list of options, without #SBATCH: ["--constraint=avx512"]'
     )
-    prologue: list[str] | None = Field(None, description='a list of commands: ["module load gcc"]')
-    interface: Word | None = Field(
-        None, description="the name of a network, in quotes, without spaces"
-    )
+    prologue: list[str] | None = _key('a list of commands: ["module load gcc"]')
+    interface: Word | None = _key("the name of a network, in quotes, without spaces")
 
 
 AnyTable = TypeVar("AnyTable", bound=Table)
@@ -202,6 +191,16 @@ def checked(shape: type[AnyTable], raw: Mapping[str, object]) -> tuple[AnyTable,
             for i, detail in enumerate(error.errors())
         }
     return shape.model_validate({key: raw[key] for key in raw if key not in wrong}), wrong
+
+
+def correct(
+    shape: type[AnyTable], raw: Mapping[str, object], table: str, key: str
+) -> Check[AnyTable | None]:
+    """The table that the entry `key` of a table is; None, with problems, if a key is faulty."""
+    found, wrong = checked(shape, raw)
+    for each, message in wrong.items():
+        yield Problem(table, key, f"{each}: {message}")
+    return None if wrong else found
 
 
 def only_form(table: Table, forms: Sequence[str], example: str) -> str:

@@ -34,33 +34,22 @@ def tables_of_store(source: str | Path) -> dict[str, object]:
 def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
     """The tables of a sweep file that gives this sweep; `source` is how messages refer to it."""
     model = sweep.model
+    given = {
+        name: value
+        for name, value in sweep.constants.items()
+        if not math.isnan(value) and name not in sweep.replaced_by_table
+    }
     return {
         "format": 1,
         "model": tomllib.loads(model.text) if model.text else model.name,
         "method": sweep.method.name,
         "outputs": [output.name for output in sweep.of_points.outputs],
         "dtype": sweep.dtype,
-        "parameters": {
-            **{n: v for n, v in sweep.constants.items() if _is_given(sweep, n, v)},
-            **_excitation(sweep),
-        },
+        "parameters": {**given, **_excitation(sweep)},
         "derived": sweep.own_derived,
         **_varied(sweep.of_points.axes, source),
         **_reduce(sweep.reduction),
     }
-
-
-def _is_given(sweep: Sweep, name: str, value: float) -> bool:
-    return not math.isnan(value) and name not in sweep.replaced_by_table
-
-
-def _excitation(sweep: Sweep) -> dict[str, object]:
-    """The parameter that is a table over time."""
-    if sweep.table is None or sweep.model.excitation is None:
-        return {}
-    times, values = [*sweep.table.times], [*sweep.table.values]
-    entries = {"times": times, "values": values, "interpolation": sweep.table.interpolation}
-    return {sweep.model.excitation.parameter: entries}
 
 
 def text_of(tables: Mapping[str, object]) -> str:
@@ -91,6 +80,15 @@ def _key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
 
 
+def _excitation(sweep: Sweep) -> dict[str, object]:
+    """The parameter that is a table over time."""
+    if sweep.table is None or sweep.model.excitation is None:
+        return {}
+    times, values = [*sweep.table.times], [*sweep.table.values]
+    entries = {"times": times, "values": values, "interpolation": sweep.table.interpolation}
+    return {sweep.model.excitation.parameter: entries}
+
+
 def _reduce(reduction: Reduction | None) -> dict[str, object]:
     """[reduce], with the axes that are reduced."""
     if reduction is None:
@@ -105,11 +103,9 @@ def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:
     tables: dict[str, object] = {}
     for axis in axes:
         recipe = cast("dict[str, Any]", _whole(axis.recipe))
-        if _is_from_file(recipe) or any(map(_is_from_file, recipe.values())):
-            message = (
-                f"the values of {axis.name} were read from a file; name the sweep file instead"
-            )
-            raise ConfigError(source, [Fault("", message)])
+        if any(isinstance(each.get("file"), dict) for each in _tables_in(recipe)):
+            message = f"the values of {axis.name} were read from a file"
+            raise ConfigError(source, [Fault("", f"{message}; name the sweep file instead")])
         if axis.is_refined:
             coarse = {each.pop("name"): each for each in recipe["axes"]}
             tables |= {"axes": coarse, "refine": recipe["refine"]}
@@ -121,10 +117,9 @@ def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:
     return tables
 
 
-def _is_from_file(recipe: object) -> bool:
-    """Whether values with this recipe were read from a file, which it knows by its digest."""
-    entries = cast("Mapping[str, object]", recipe if isinstance(recipe, dict) else {})
-    return isinstance(entries.get("file"), dict)
+def _tables_in(recipe: dict[str, Any]) -> list[dict[str, Any]]:
+    """A recipe, and those in it of parameters; values read from a file are known by its digest."""
+    return [recipe, *(each for each in recipe.values() if isinstance(each, dict))]
 
 
 def _whole(value: object) -> object:

@@ -17,10 +17,9 @@ def without_replaced(document: Document, top: TopLevel, model: Model) -> TopLeve
     for each in model.substitutes:
         if bool(each.names & by_option) != bool(each.derived.keys() & by_option):
             dropped |= each.derived.keys() if each.names & by_option else each.names
-    tables = {"parameters": top.parameters, "axes": top.axes, "derived": top.derived}
     kept = {
-        table: {name: value for name, value in entries.items() if name not in dropped}
-        for table, entries in tables.items()
+        table: {n: v for n, v in getattr(top, table).items() if n not in dropped}
+        for table in ("parameters", "axes", "derived")
     }
     return top.model_copy(update=kept)
 
@@ -29,15 +28,12 @@ def used(
     model: Model, given: Sequence[str], parameter_set: ParameterSet | None = None
 ) -> list[Substitute]:
     """The substitutes of which a parameter is given; by default those of any parameter set."""
+    known = parameter_set and parameter_set.name
     return [
         each
         for each in model.substitutes
         if each.names & set(given)
-        and (
-            parameter_set is None
-            or not each.parameter_sets
-            or parameter_set.name in each.parameter_sets
-        )
+        and (known is None or not each.parameter_sets or known in each.parameter_sets)
     ]
 
 

@@ -26,6 +26,7 @@ TABLES = ("parameters", "axes", "sample", "derived", "reduce", "refine", "wear",
 SAMPLE_KEYS = ("method", "points", "seed", "scramblings", "file", "columns")
 MAX_FILE_BYTES = 2**26
 MAPPING_NAME = "the sweep given"  # how messages refer to a mapping
+TOO_DEEP = Fault("", "values are nested too deeply")
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,13 @@ def read(source: str | Path | Mapping[str, object]) -> Document:
 
 def parsed_file(path: Path, source: str) -> Table:
     """The tables of a TOML file; `source` is how messages refer to it. Raises ConfigError."""
-    return _parsed(_text(path, source), source)
+    text = _text(path, source)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(source, [TOO_DEEP]) from None
+    except ValueError as error:
+        raise ConfigError(source, [_syntax_fault(str(error), text)]) from None
 
 
 def plain(value: object) -> object:
@@ -100,7 +107,7 @@ def mapping_tables(source: Mapping[str, object]) -> Table:
     try:
         return cast(Table, plain(source))
     except RecursionError:
-        raise ConfigError(MAPPING_NAME, [Fault("", "values are nested too deeply")]) from None
+        raise ConfigError(MAPPING_NAME, [TOO_DEEP]) from None
 
 
 def _path(source: str | Path) -> Path:
@@ -132,15 +139,6 @@ def _text(path: Path, source: str) -> str:
     except (OSError, ValueError) as error:
         message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
     raise ConfigError(source, [Fault("", message)])
-
-
-def _parsed(text: str, source: str) -> Table:
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise ConfigError(source, [Fault("", "values are nested too deeply")]) from None
-    except ValueError as error:
-        raise ConfigError(source, [_syntax_fault(str(error), text)]) from None
 
 
 def _syntax_fault(problem: str, text: str) -> Fault:

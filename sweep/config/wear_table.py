@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -29,6 +29,7 @@ LIMIT = Parameter(
     name="limit", symbol="h", unit="m", minimum=0, open_minimum=True, meaning="depth of the scar"
 )
 
+Row = TypeVar("Row")  # of a table of laws or geometries
 Spread = dict[float, float]  # of an uncertain coefficient: its quantiles by level
 
 
@@ -36,20 +37,25 @@ def wear_of(raw: Mapping[str, object], sweep: Sweep | None = None) -> Check[Wear
     """What the table asks for; None if there are problems. `sweep` is the one that it follows."""
     table, wrong = checked(WearTable, raw)
     yield from in_table("wear", wrong)
-    law = yield from _law(table, raw, wrong)
+    law = yield from _chosen("law", "a law", table.law, LAWS)
+    if raw.get("law") is None:
+        yield Problem("wear", "law", f"missing; choose one of {listed(LAWS)}")
     coefficients, spread = yield from _coefficients(table, raw, law)
-    seconds = yield from _seconds(table, wrong)
-    geometry = yield from _geometry(table, raw)
+    seconds = yield from _seconds(table, raw)
+    geometry = yield from _chosen("geometry", "a geometry", table.geometry, GEOMETRIES)
     size = yield from _size(table, raw, geometry)
     limit = yield from _limit(table, geometry, size)
-    yield from _check_power(table, sweep, is_uncertain=spread is not None)
+    units = {output.name: output.unit for output in sweep.outputs} if sweep else {}
+    power = table.power or POWER
+    if units and (fault := power_fault(power, units, is_uncertain=spread is not None)):
+        yield Problem("wear", *fault)
     if law is None:
         return None
     return Wear(
         law=law.name,
         coefficients=coefficients,
         seconds=seconds,
-        power=table.power or POWER,
+        power=power,
         coefficient_at=spread,
         geometry=geometry.name if geometry else None,
         size=size,
@@ -58,49 +64,51 @@ def wear_of(raw: Mapping[str, object], sweep: Sweep | None = None) -> Check[Wear
     )
 
 
-def _law(
-    table: WearTable, raw: Mapping[str, object], wrong: Mapping[str, str]
-) -> Check[Law | None]:
-    if table.law is None:
-        if "law" not in wrong:
-            yield Problem("wear", "law", f"missing; choose one of {listed(LAWS)}")
-        return None
-    if table.law not in LAWS:
-        message = f"{shown(table.law)} is not a law of wear; {nearest(table.law, LAWS)}"
-        yield Problem("wear", "law", message)
-        return None
-    law = LAWS[table.law]
-    for name in dict.fromkeys(name for each in LAWS.values() for name in each.coefficients):
-        if name in raw and name not in law.coefficients:
-            message = f"{law.name} has no such coefficient; remove it, or choose another law"
+def _chosen(key: str, kind: str, name: str | None, rows: Mapping[str, Row]) -> Check[Row | None]:
+    """The law or geometry with this name."""
+    if name is not None and name not in rows:
+        message = f"{shown(name)} is not {kind} of wear; {nearest(name, rows)}"
+        yield Problem("wear", key, message)
+    return None if name is None else rows.get(name)
+
+
+def _amounts(
+    table: WearTable,
+    raw: Mapping[str, object],
+    parameters: Mapping[str, Parameter],
+    example: str = "",
+) -> Check[dict[str, float]]:
+    """The values of these parameters that are given; one without a default must be."""
+    found: dict[str, float] = {}
+    for name, parameter in parameters.items():
+        if name in raw:
+            value = yield from readable("wear", name, amount, getattr(table, name), parameter)
+            found |= {} if value is None else {name: value}
+        elif parameter.default is None:
+            message = f"missing ({parameter.meaning}); give it in {parameter.unit}{example}"
             yield Problem("wear", name, message)
-    return law
+    return found
 
 
 def _coefficients(
     table: WearTable, raw: Mapping[str, object], law: Law | None
 ) -> Check[tuple[dict[str, float], Spread | None]]:
     """The coefficients that are given, and the quantiles of `coefficient` if it is uncertain."""
-    found: dict[str, float] = {}
-    spread: Spread | None = None
     levels = yield from _levels(table)
     if law is None:
-        return found, spread
-    for name, parameter in law.coefficients.items():
-        if name not in raw:
-            if parameter.default is None:
-                unit = f'in {parameter.unit}, or as text with a unit such as "1e-13 1/Pa"'
-                message = f"missing ({parameter.meaning}); give it {unit}"
-                yield Problem("wear", name, message)
-            continue
-        value: object = getattr(table, name)
-        if name == "coefficient" and (distribution := _distribution(value)) is not None:
-            reading = readable("wear", name, _quantiles, distribution, parameter, levels)
-            spread = yield from reading
-            continue
-        given = yield from readable("wear", name, amount, value, parameter)
-        if given is not None:
-            found[name] = given
+        return {}, None
+    for name in dict.fromkeys(name for each in LAWS.values() for name in each.coefficients):
+        if name in raw and name not in law.coefficients:
+            message = f"{law.name} has no such coefficient; remove it, or choose another law"
+            yield Problem("wear", name, message)
+    parameters = dict(law.coefficients)
+    spread: Spread | None = None
+    if (distribution := _distribution(table.coefficient)) is not None:
+        uncertain = parameters.pop("coefficient")
+        reading = readable("wear", "coefficient", _quantiles, distribution, uncertain, levels)
+        spread = yield from reading
+    example = ', or as text with a unit such as "1e-13 1/Pa"'
+    found = yield from _amounts(table, raw, parameters, example)
     if spread is None and table.quantiles is not None:
         message = "only for an uncertain coefficient, such as coefficient = { lognormal = [...] }"
         yield Problem("wear", "quantiles", f"{message}; remove it")
@@ -142,23 +150,20 @@ def _levels(table: WearTable) -> Check[tuple[float, ...]]:
     if table.quantiles is None:
         return LEVELS
     levels = yield from readable("wear", "quantiles", _numbers, table.quantiles)
-    if levels is None:
-        return LEVELS
-    if not all(FINEST_LEVEL <= level <= 1 - FINEST_LEVEL for level in levels):
+    if levels and all(FINEST_LEVEL <= level <= 1 - FINEST_LEVEL for level in levels):
+        return tuple(sorted(set(levels)))
+    if levels:
         message = f"{shown(list(levels))}: each has to be above 0 and below 1"
         yield Problem("wear", "quantiles", message)
-        return LEVELS
-    return tuple(sorted(set(levels)))
+    return LEVELS
 
 
-def _seconds(table: WearTable, wrong: Mapping[str, str]) -> Check[tuple[float, ...]]:
+def _seconds(table: WearTable, raw: Mapping[str, object]) -> Check[tuple[float, ...]]:
+    if raw.get("years") is None:
+        yield Problem("wear", "years", "missing; give the times in service: [1, 2, 5, 10]")
     if table.years is None:
-        if "years" not in wrong:
-            yield Problem("wear", "years", "missing; give the times in service: [1, 2, 5, 10]")
         return ()
-    years = yield from readable("wear", "years", _numbers, table.years)
-    if years is None:
-        return ()
+    years = (yield from readable("wear", "years", _numbers, table.years)) or ()
     if not all(0 < year < math.inf for year in years):
         yield Problem("wear", "years", f"{shown(list(years))}: each has to be above 0 and finite")
     elif list(years) != sorted(set(years)):
@@ -180,42 +185,24 @@ def _numbers(given: list[float] | float | str) -> tuple[float, ...]:
     return numbers
 
 
-def _geometry(table: WearTable, raw: Mapping[str, object]) -> Check[Geometry | None]:
-    if table.geometry is None:
+def _size(
+    table: WearTable, raw: Mapping[str, object], geometry: Geometry | None
+) -> Check[dict[str, float]]:
+    """The dimensions of the scar."""
+    if geometry is None:
         for name in ("radius", "length", "angle", "hole_radius", "small", "limit"):
             if name in raw and "geometry" not in raw:
                 message = f"needs a geometry; choose one of {listed(GEOMETRIES)}"
                 yield Problem("wear", name, message)
-        return None
-    if table.geometry not in GEOMETRIES:
-        cure = nearest(table.geometry, GEOMETRIES)
-        message = f"{shown(table.geometry)} is not a geometry of wear; {cure}"
-        yield Problem("wear", "geometry", message)
-        return None
-    if table.small and table.geometry not in SMALL:
-        message = f"{table.geometry} has no formula for shallow scars; remove it"
+        return {}
+    if table.small and geometry.name not in SMALL:
+        message = f"{geometry.name} has no formula for shallow scars; remove it"
         yield Problem("wear", "small", message)
-    return GEOMETRIES[table.geometry]
-
-
-def _size(
-    table: WearTable, raw: Mapping[str, object], geometry: Geometry | None
-) -> Check[dict[str, float]]:
-    size: dict[str, float] = {}
-    if geometry is None:
-        return size
     for name in ("angle", "hole_radius"):
         if name in raw and name not in geometry.dimensions:
             owner = next(each.name for each in GEOMETRIES.values() if name in each.dimensions)
             yield Problem("wear", name, f"{geometry.name} has none; remove it, or use {owner}")
-    for name, parameter in geometry.dimensions.items():
-        if name not in raw:
-            message = f"missing ({parameter.meaning}); give it in {parameter.unit}"
-            yield Problem("wear", name, message)
-            continue
-        given = yield from readable("wear", name, amount, getattr(table, name), parameter)
-        if given is not None:
-            size[name] = given
+    size = yield from _amounts(table, raw, geometry.dimensions)
     radius, hole = size.get("radius"), size.get("hole_radius")
     if radius is not None and hole is not None and hole < radius:
         message = f"{hole!r} m is less than the radius of the tube, {radius!r} m, which has to fit"
@@ -234,12 +221,6 @@ def _limit(
         message = f"{limit!r} m is more than the diameter of the tube, {2 * radius!r} m"
         yield Problem("wear", "limit", message)
     return limit
-
-
-def _check_power(table: WearTable, sweep: Sweep | None, *, is_uncertain: bool) -> Check[None]:
-    units = {output.name: output.unit for output in sweep.outputs} if sweep else {}
-    if units and (fault := power_fault(table.power or POWER, units, is_uncertain=is_uncertain)):
-        yield Problem("wear", *fault)
 
 
 def power_fault(

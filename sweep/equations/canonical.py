@@ -36,9 +36,9 @@ def _lines(system: System) -> Iterator[str]:
     }
     yield from _assignments(top)
     yield from _section("parameters", ((p.name, _parameter(p)) for p in system.parameters))
-    yield from _section("states", ((s.name, _state(s)) for s in system.states))
-    yield from _section("definitions", ((d.name, _definition(d)) for d in system.definitions))
-    yield from _section("signals", ((s.name, _signal(s)) for s in system.signals))
+    yield from _section("states", ((s.name, _own(s)) for s in system.states))
+    yield from _section("definitions", ((d.name, _own(d)) for d in system.definitions))
+    yield from _section("signals", ((s.name, _own(s)) for s in system.signals))
     for mode in system.modes:
         yield f"[modes.{mode.name}]" if mode.name else "[derivatives]"
         yield from _assignments(mode.derivatives)
@@ -98,25 +98,12 @@ def _parameter(parameter: Parameter) -> Entries:
     }
 
 
-def _state(state: State) -> Entries:
-    return {
-        "unit": state.unit,
-        "initial": state.initial,
-        "scale": state.scale,
-        "meaning": state.meaning,
+def _own(entry: State | Definition | Signal) -> Entries:
+    """All but the name, in the order of the class; of a table, its columns."""
+    table = vars(entry.table) if isinstance(entry, Signal) else {}
+    return table | {
+        key: value for key, value in vars(entry).items() if key not in ("name", "table")
     }
-
-
-def _definition(definition: Definition) -> Entries:
-    return {
-        "value": definition.value,
-        "unit": definition.unit,
-        "meaning": definition.meaning,
-    }
-
-
-def _signal(signal: Signal) -> Entries:
-    return {**vars(signal.table), "unit": signal.unit, "meaning": signal.meaning}
 
 
 def _event(event: Event) -> Entries:

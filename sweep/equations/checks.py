@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sweep.equations.expressions import Expression, Kind, names_in, rational
-from sweep.equations.kinds import faults_in
+from sweep.equations.expressions import (
+    SIGNATURES,
+    Call,
+    Expression,
+    Kind,
+    Name,
+    cut,
+    kind_of_argument,
+    names_in,
+    rational,
+    walk,
+)
 from sweep.equations.names import clashes
-from sweep.equations.system import Definition, Signal, State, System, event_place
-from sweep.equations.tables import Line
+from sweep.equations.system import Definition, System, event_place
 from sweep.errors import Fault
-from sweep.wording import listed
+from sweep.wording import listed, nearest, shown
 
 ALWAYS = {"t": "the time", "pi": "a number"}
 
 
-def faults_across(system: System, lines: Sequence[Line]) -> Iterator[Fault]:
-    """What is wrong although each entry is well formed; `lines` are all expressions."""
-    yield from (Fault(place, message) for place, message in clashes(_named(system)))
-    yield from _faulty_lines(system, lines)
+def faults_across(system: System) -> Iterator[Fault]:
+    """What is wrong although each entry is well formed."""
+    yield from (Fault(place, message) for place, message in clashes(system.named()))
+    yield from _faulty_lines(system)
     yield from _circles(system.definitions)
     yield from _constant_events(system)
     for state in system.states:
@@ -27,57 +36,73 @@ def faults_across(system: System, lines: Sequence[Line]) -> Iterator[Fault]:
             yield Fault(f"states.{state.name}.scale", "a scale has to be above 0")
 
 
-def _named(system: System) -> Iterator[tuple[str, str, str]]:
-    """Each name, what it is, and its place."""
-    yield from ((p.name, "a parameter", f"parameters.{p.name}") for p in system.parameters)
-    yield from ((s.name, "a state", f"states.{s.name}") for s in system.states)
-    yield from ((d.name, "a definition", f"definitions.{d.name}") for d in system.definitions)
-    yield from ((s.name, "a signal", f"signals.{s.name}") for s in system.signals)
-    yield from ((name, "a mode", f"modes.{name}") for name in system.mode_names)
-    for index, event in enumerate(system.events, 1):
-        if event.name:
-            yield event.name, "an event", f"{event_place(index, event)}.name"
-    for output in system.outputs:
-        yield output.name, "an output", f"outputs.{output.name}"
-        if output.keep is not None:
-            yield f"{output.name}_index", "an output", f"outputs.{output.name}"
-
-
-def _faulty_lines(system: System, lines: Sequence[Line]) -> Iterator[Fault]:
+def _faulty_lines(system: System) -> Iterator[Fault]:
     constants: dict[str, Kind] = {"pi": "number"}
     constants.update((parameter.name, "number") for parameter in system.parameters)
     known: dict[str, Kind] = {**constants, "t": "number"}
-    known.update((each.name, "number") for each in _moving(system))
+    moving = (*system.states, *system.definitions, *system.signals)
+    known.update((each.name, "number") for each in moving)
     known.update((name, "condition") for name in system.mode_names)
-    roles = {**ALWAYS, **{name: role for name, role, _ in reversed([*_named(system)])}}
-    for line in lines:
+    roles = ALWAYS | {name: role for name, role, *_ in reversed([*system.named()])}
+    for line in system.lines:
         scope = constants if line.scope == "constant" else known
-        for message in faults_in(line.expression, line.kind, scope, roles):
-            yield Fault(line.place, message)
+        for column, message in _faults_in(line.expression, line.kind, scope, roles):
+            yield Fault(line.place, f"column {column}: {message}")
 
 
-def _moving(system: System) -> Iterator[State | Definition | Signal]:
-    yield from (*system.states, *system.definitions, *system.signals)
+def _faults_in(
+    expression: Expression, wanted: Kind, known: Mapping[str, Kind], elsewhere: Mapping[str, str]
+) -> Iterator[tuple[int, str]]:
+    """The column and fault of each unknown name, and of each part of the wrong kind.
+
+    `known` are the names that may stand here; `elsewhere` are the others of the file, with what
+    they are ("a state").
+    """
+    for name, part in names_in(expression).items():
+        if name in elsewhere and name not in known:
+            yield part.column, f"{name!r} is {elsewhere[name]}, which cannot stand here"
+        elif name not in known:
+            yield part.column, f"{shown(name)} is unknown; {nearest(name[:64], known)}"
+    yield from _wrong_kind(expression, wanted, known, "here")
+    for part in walk(expression):
+        if isinstance(part, Call):
+            for index, argument in enumerate(part.arguments):
+                needed = kind_of_argument(part.function, index)
+                yield from _wrong_kind(argument, needed, known, f"in {cut(part)}")
+
+
+def _wrong_kind(
+    part: Expression, wanted: Kind, known: Mapping[str, Kind], place: str
+) -> Iterator[tuple[int, str]]:
+    """A fault if a part is a number instead of a condition, or the reverse."""
+    kind: Kind = "number"  # also of unknown names
+    if isinstance(part, Call):
+        kind = SIGNATURES[part.function].value
+    elif isinstance(part, Name):
+        kind = known.get(part.name, kind)
+    if kind != wanted:
+        text = cut(part)
+        is_number = kind == "number"
+        cure = f"compare it, as in {text} > 0" if is_number else f"write where({text}, 1, 0)"
+        yield part.column, f"{text} is a {kind}, but a {wanted} is needed {place}; {cure}"
 
 
 def in_order(definitions: Sequence[Definition]) -> tuple[Definition, ...]:
     """The definitions, each after those that it uses, otherwise in the given order.
 
-    Definitions that use each other in a circle stand in some order.
+    None of them may lead back to itself.
     """
     by_name = {definition.name: definition for definition in definitions}
     ordered: dict[str, Definition] = {}
-    entered: set[str] = set()
-    pending = list(reversed(definitions))
-    while pending:
-        definition = pending[-1]
-        entered.add(definition.name)
-        used = [by_name[name] for name in names_in(definition.value) if name in by_name]
-        below = [each for each in used if each.name not in entered]
-        if below:
-            pending.append(below[0])
-        else:
-            ordered.setdefault(definition.name, pending.pop())
+
+    def add(name: str) -> None:
+        if name in by_name and name not in ordered:
+            for used in names_in(by_name[name].value):
+                add(used)
+            ordered[name] = by_name[name]
+
+    for name in by_name:
+        add(name)
     return tuple(ordered.values())
 
 
@@ -112,18 +137,18 @@ def _constant_events(system: System) -> Iterator[Fault]:
     known = moving | {parameter.name for parameter in system.parameters} | {"pi"} | uses.keys()
     for index, event in enumerate(system.events, 1):
         names = _all_names(event.when, uses)
-        if event.name and names <= known and not names & moving:
+        if event.name and names.keys() <= known and not names.keys() & moving:
             message = f"{listed(names) if names else 'a number'} never changes"
             place = event_place(index, event)
             yield Fault(f"{place}.when", f"{message}, so it never crosses zero; use a state or t")
 
 
-def _all_names(expression: Expression, uses: Mapping[str, Expression]) -> set[str]:
+def _all_names(expression: Expression, uses: Mapping[str, Expression]) -> dict[str, None]:
     """The names that an expression depends on, also by definitions."""
-    names, pending = set[str](), [expression]
+    names, pending = dict[str, None](), [expression]
     while pending:
         for name in names_in(pending.pop()):
             if name not in names and name in uses:
                 pending.append(uses[name])
-            names.add(name)
+            names[name] = None
     return names

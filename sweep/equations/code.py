@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, rational
+from sweep.equations.expressions import (
+    COMPARISONS,
+    Call,
+    Expression,
+    Name,
+    Number,
+    rational,
+    whole_power,
+)
 
 REVISION = 4
-MAX_WHOLE_POWER = 64
 SIGNAL = "functions::signal"  # how the C++ of a signal begins
 
-# By function: the name in kernels/systems/functions.h, and the mask of arguments out of its range.
-CALLS = {
-    "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2",
-    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "exp": "exp", "log": "log", "sqrt": "sqrt",
-    "abs": "abs", "sign": "sign", "floor": "floor", "hypot": "hypot", "min": "min",
-    "max": "max",
-}  # fmt: skip
+# Functions whose arguments may leave their range.
 RANGES = ("sin", "cos", "tan", "asin", "acos", "log", "sqrt")
 
 
@@ -134,10 +135,10 @@ class Code:
                 a, b = arguments
                 return self._new("mask", f"{self._real(a)} {function} {self._real(b)}")
             case "min" | "max":
-                return self._chain(CALLS[function], arguments)
+                return self._chain(function, arguments)
             case _:
                 values = ", ".join(self._real(argument) for argument in arguments)
-                return self._new("real", f"functions::{CALLS[function]}({values})")
+                return self._new("real", f"functions::{function}({values})")
 
     def _real(self, expression: Expression) -> str:
         """The value as a real, where C++ would take a literal for a double."""
@@ -174,10 +175,10 @@ class Code:
         return f"{self._real(a)} / {self._real(b)}"
 
     def _power(self, base: Expression, exponent: Expression) -> str:
-        value = rational(exponent)
-        if value is not None and value.denominator == 1 and abs(value) <= MAX_WHOLE_POWER:
-            return self._whole_power(base, int(value))
-        if value == Fraction(1, 2):
+        whole = whole_power(exponent)
+        if whole is not None:
+            return self._whole_power(base, whole)
+        if rational(exponent) == Fraction(1, 2):
             return self.value(Call("sqrt", (base,)))
         return self._new("real", f"functions::pow({self._real(base)}, {self._real(exponent)})")
 
@@ -235,7 +236,7 @@ class Code:
             return
         for argument in arguments:
             self.outside(argument, inside)
-        power = function == "**" and _is_general(arguments[1])
+        power = function == "**" and whole_power(arguments[1]) is None
         if function in RANGES or power:
             name = "pow" if power else function
             values = ", ".join(self._real(argument) for argument in arguments)
@@ -245,8 +246,3 @@ class Code:
     @staticmethod
     def _both(inside: str, mask: str) -> str:
         return f"({inside} & {mask})" if inside else mask
-
-
-def _is_general(exponent: Expression) -> bool:
-    value = rational(exponent)
-    return value is None or value.denominator != 1 or abs(value) > MAX_WHOLE_POWER

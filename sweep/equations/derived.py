@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
 
 from sweep.equations.expressions import (
     FUNCTIONS,
+    MAX_POWER,
     Call,
     Expression,
     Name,
@@ -18,23 +20,31 @@ from sweep.equations.expressions import (
     Signature,
     names_in,
     walk,
+    whole_power,
 )
 from sweep.equations.parsing import ExpressionError, parse
 
-OPERATORS = ("+", "-", "*", "/", "**", "negative", "sqrt", "abs", "min", "max")
+OPERATORS: Mapping[str, Any] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "negative": operator.neg,
+    "abs": abs,
+}
+EXTREMES: Mapping[str, Callable[[Any, Any], Any]] = {"min": operator.lt, "max": operator.gt}
 CONVERSIONS = {"mdr_indentation": Signature(4, 4)}  # closed forms of sweep.theory
-MAX_POWER = 64
 CONSTANTS = {"pi": math.pi}
 
 
 @cache
 def derivation(text: str) -> Expression:
-    """The expression of a derived parameter; ExpressionError if it has more than OPERATORS."""
+    """The expression of a derived parameter; ExpressionError if its bits depend on the machine."""
     expression = parse(text, {**FUNCTIONS, **CONVERSIONS})
     for part in walk(expression):
         if not isinstance(part, Call):
             continue
-        if part.function not in (*OPERATORS, *CONVERSIONS):
+        if part.function not in ("**", "sqrt", *OPERATORS, *EXTREMES, *CONVERSIONS):
             known = "+ - * / ** sqrt abs min max"
             raise ExpressionError(
                 f"column {part.column}: {part.function!r} is not one of {known}, whose bits are "
@@ -90,12 +100,12 @@ def _value(expression: Expression, values: Mapping[str, Any], xp: Any) -> Any:
             parts = [_value(argument, values, xp) for argument in arguments]
             if function in CONVERSIONS:
                 return _converted(function, parts)
-            found = parts[0]
-            if len(parts) == 1:
-                return _ONE[function](xp, found)
-            for part in parts[1:]:
-                found = _TWO[function](xp, found, part)
-            return found
+            if function == "sqrt":
+                return xp.sqrt(*parts)
+            if function in EXTREMES:
+                is_nearer = EXTREMES[function]  # if equal the first: zeros may have a sign
+                return reduce(lambda a, b: xp.where(is_nearer(b, a), b, a), parts)
+            return OPERATORS[function](*parts)
 
 
 def _converted(function: str, arguments: list[Any]) -> Any:
@@ -103,18 +113,6 @@ def _converted(function: str, arguments: list[Any]) -> Any:
     from sweep.theory import mdr_contact
 
     return {"mdr_indentation": mdr_contact.indentation}[function](*arguments)
-
-
-def whole_power(exponent: Expression) -> int | None:
-    """The whole number that an exponent is, within its bounds; else None."""
-    match exponent:
-        case Call("negative", (Number(value),)):
-            value = -value
-        case Number(value):
-            pass
-        case _:
-            return None
-    return int(value) if value.is_integer() and abs(value) <= MAX_POWER else None
 
 
 def _raised(base: Any, power: int) -> Any:
@@ -128,18 +126,3 @@ def _raised(base: Any, power: int) -> Any:
         left //= 2
         square = square * square if left else square
     return 1.0 / found if power < 0 else found
-
-
-_ONE: Mapping[str, Callable[[Any, Any], Any]] = {
-    "negative": lambda _, a: -a,
-    "sqrt": lambda xp, a: xp.sqrt(a),
-    "abs": lambda _, a: abs(a),
-}
-_TWO: Mapping[str, Callable[[Any, Any, Any], Any]] = {
-    "+": lambda _, a, b: a + b,
-    "-": lambda _, a, b: a - b,
-    "*": lambda _, a, b: a * b,
-    "/": lambda _, a, b: a / b,
-    "min": lambda xp, a, b: xp.where(b < a, b, a),  # if equal the first: zeros may have a sign
-    "max": lambda xp, a, b: xp.where(b > a, b, a),
-}

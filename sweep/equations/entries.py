@@ -10,8 +10,8 @@ import numpy as np
 
 from sweep.equations.expressions import Expression
 from sweep.equations.names import name_fault
-from sweep.equations.system import Definition, Direction, Event, Mode, Signal, State
-from sweep.equations.tables import Table, near
+from sweep.equations.system import PERIOD, Definition, Direction, Event, Mode, Signal, State
+from sweep.equations.tables import Table, finite_numbers, near
 from sweep.equations.tabulated import table_fault
 from sweep.ranges import first_outside
 from sweep.request import Interpolation
@@ -19,22 +19,15 @@ from sweep.request import Table as TimeTable
 from sweep.spec import Parameter
 from sweep.wording import shown
 
-MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_MODES, MAX_EVENTS = 256, 32, 128, 16, 64
-MAX_SIGNALS = 16
+MAX_MODES = 16
 INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic")
 MAX_OCCURRENCES = 2**31 - 1  # of an event, counted as int32
 DIRECTIONS: tuple[Direction, ...] = ("rising", "falling", "both")
 
 
-def named_tables(table: Table, most: int, what: str, in_sweeps: bool = False) -> dict[str, Table]:
-    """The tables in a table by their names, which are checked."""
-    found: dict[str, Table] = {}
-    for name, raw in table.entries(most, what).items():
-        entry = Table(raw, table.place_of(name), table.findings)
-        found[name] = entry
-        if fault := name_fault(name, in_sweeps):
-            entry.fault("", fault)
-    return found
+def unit_of(table: Table) -> str:
+    """The unit of an entry; by default none."""
+    return table.text("unit", default="1")
 
 
 def meaning_of(table: Table, name: str) -> str:
@@ -42,18 +35,13 @@ def meaning_of(table: Table, name: str) -> str:
     return table.text("meaning", default=name.replace("_", " "))
 
 
-def parameters_in(table: Table) -> tuple[Parameter, ...]:
-    """The parameters in [parameters]."""
-    tables = named_tables(table, MAX_PARAMETERS, "parameters", in_sweeps=True)
-    return tuple(_parameter(name, entry) for name, entry in tables.items())
-
-
-def _parameter(name: str, table: Table) -> Parameter:
+def parameter(name: str, table: Table) -> Parameter:
+    """A parameter in [parameters]."""
     least, most = _bound(table, "minimum", -math.inf), _bound(table, "maximum", math.inf)
     parameter = Parameter(
         name=name,
         symbol=table.text("symbol", default=name),
-        unit=table.text("unit", default="1"),
+        unit=unit_of(table),
         meaning=meaning_of(table, name),
         minimum=least,
         maximum=most,
@@ -67,14 +55,11 @@ def _parameter(name: str, table: Table) -> Parameter:
         table.fault("maximum", f"{most!r}: no value lies between it and minimum = {least!r}")
     elif parameter.default is not None and not is_allowed(parameter.default, parameter):
         table.fault("default", f"{parameter.default!r} is outside the parameter's own range")
-    table.close()
     return parameter
 
 
 def _bound(table: Table, key: str, unbounded: float) -> float:
-    if table.get(key) == unbounded:
-        return unbounded
-    bound = table.number(key)
+    bound = None if table.get(key) == unbounded else table.number(key)
     return unbounded if bound is None else bound
 
 
@@ -83,72 +68,45 @@ def is_allowed(value: float, parameter: Parameter) -> bool:
     return first_outside(np.array([value]), parameter) is None
 
 
-def states_in(table: Table) -> tuple[State, ...]:
-    """The states in [states]."""
-    tables = named_tables(table, MAX_STATES, "states")
-    if not table.raw:
-        table.fault("", "missing; a model has at least one state")
-    return tuple(_state(name, entry) for name, entry in tables.items())
-
-
-def _state(name: str, table: Table) -> State:
-    state = State(
+def state(name: str, table: Table) -> State:
+    """A state in [states]."""
+    return State(
         name=name,
-        unit=table.text("unit", default="1"),
-        initial=table.expression("initial", scope="constant"),
-        scale=table.expression("scale", scope="constant", default="1"),
+        unit=unit_of(table),
+        initial=table.expression("initial", scope="constant", unit_of=name),
+        scale=table.expression("scale", scope="constant", default="1", unit_of=name),
         meaning=meaning_of(table, name),
     )
-    table.close()
-    return state
 
 
-def definitions_in(table: Table) -> tuple[Definition, ...]:
-    """The definitions in [definitions], in the order of the file."""
-    tables = named_tables(table, MAX_DEFINITIONS, "definitions")
-    return tuple(_definition(name, entry) for name, entry in tables.items())
+def definition(name: str, table: Table) -> Definition:
+    """A definition in [definitions]."""
+    value = table.expression("value", unit_of=name)
+    return Definition(name=name, value=value, unit=unit_of(table), meaning=meaning_of(table, name))
 
 
-def _definition(name: str, table: Table) -> Definition:
-    definition = Definition(
-        name=name,
-        value=table.expression("value"),
-        unit=table.text("unit", default="1"),
-        meaning=meaning_of(table, name),
-    )
-    table.close()
-    return definition
-
-
-def signals_in(table: Table) -> tuple[Signal, ...]:
-    """The tables over time in [signals], whose samples are in the model."""
-    tables = named_tables(table, MAX_SIGNALS, "signals")
-    return tuple(_signal(name, entry) for name, entry in tables.items())
-
-
-def _signal(name: str, table: Table) -> Signal:
+def signal(name: str, table: Table) -> Signal:
+    """A table over time in [signals], whose samples are in the model."""
     times, values = _samples(table, "times"), _samples(table, "values")
     signal = Signal(
         name=name,
         table=TimeTable(times, values, table.choice("interpolation", INTERPOLATIONS, "linear")),
-        unit=table.text("unit", default="1"),
+        unit=unit_of(table),
         meaning=meaning_of(table, name),
     )
     if times and values and (fault := table_fault(times, values)):
         table.fault("times", fault)
-    table.close()
     return signal
 
 
 def _samples(table: Table, key: str) -> tuple[float, ...]:
     value = table.get(key)
-    entries = cast("list[object]", value) if isinstance(value, list) else []
-    numbers = [float(e) for e in entries if isinstance(e, (int, float)) and math.isfinite(e)]
+    samples = finite_numbers(value)
     if value is None:
         table.missing(key, f"write {key} = [...], or file, time and column")
-    elif not entries or len(numbers) < len(entries):
+    elif not samples:
         table.fault(key, "not a list of finite numbers")
-    return tuple(numbers)
+    return samples
 
 
 def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
@@ -157,55 +115,52 @@ def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
         cure = "write either [derivatives] or a table [modes.NAME] for each mode"
         top.fault("derivatives", f"{'given twice' if top.has('modes') else 'missing'}; {cure}")
         return ()
+
+    def mode(name: str, table: Table) -> Mode:
+        return Mode(name=name, derivatives=_by_state(table, states, derivatives=True))
+
     if top.has("derivatives"):
-        return (Mode(name="", derivatives=_derivatives(top.table("derivatives"), states)),)
-    table = top.table("modes")
-    tables = named_tables(table, MAX_MODES, "modes")
-    if not table.raw:
-        table.fault("", "empty; write a table [modes.NAME] for each mode")
-    return tuple(
-        Mode(name=name, derivatives=_derivatives(entry, states)) for name, entry in tables.items()
-    )
+        return (mode("", top.table("derivatives")),)
+    empty = "empty; write a table [modes.NAME] for each mode"
+    return top.named("modes", MAX_MODES, mode, empty=empty)
 
 
-def _derivatives(table: Table, states: Sequence[str]) -> dict[str, Expression]:
-    """The derivative of each state, in the order of the states."""
+def _by_state(
+    table: Table, states: Sequence[str], derivatives: bool = False
+) -> dict[str, Expression]:
+    """The expression of each state that has one, in the order of the states.
+
+    If they are its derivatives, each state needs one.
+    """
     for name in table.raw:
-        if states and name not in states:
+        if table.has(name) and states and name not in states:
             table.fault(name, f"{shown(name)} is not a state; {near(name, states)}")
-    for name in states:
-        if not table.has(name):
+    given = [name for name in states if table.has(name)]
+    for name in states if derivatives else ():
+        if name not in given:
             table.missing(name, f'write {name} = "...", its derivative with respect to t')
-    return {name: table.expression(name) for name in states if table.has(name)}
+    return {name: table.expression(name, unit_of=name, per_time=derivatives) for name in given}
 
 
-def events_in(top: Table, states: Sequence[str], modes: Sequence[str]) -> tuple[Event, ...]:
-    """The events in [[events]]."""
-    return tuple(_event(each, states, modes) for each in top.tables("events", MAX_EVENTS))
-
-
-def _event(table: Table, states: Sequence[str], modes: Sequence[str]) -> Event:
+def event(table: Table, states: Sequence[str], modes: Sequence[str]) -> Event:
+    """An event in [[events]]."""
     name = table.text("name", example="impact")
-    if name and (fault := name_fault(name) or _period_fault(name)):
+    if name == PERIOD:
+        message = "'period' stands for whole periods in outputs; choose another name"
+        table.fault("name", message)
+    elif name and (fault := name_fault(name)):
         table.fault("name", fault)
-    event = Event(
+    return Event(
         name=name,
         modes=_modes_of_event(table, modes),
         when=table.expression("when"),
         direction=table.choice("direction", DIRECTIONS, None),
-        then=_mode(table, "then", modes),
+        then=mode_at(table, "then", modes),
         condition=table.expression("if", "condition") if table.has("if") else None,
-        sets=_sets(table, states),
+        sets=_by_state(table.table("set"), states),
         stop_after=_stop(table),
         at_entry=table.flag("at_entry"),
     )
-    table.close()
-    return event
-
-
-def _period_fault(name: str) -> str | None:
-    taken = "'period' stands for whole periods in outputs; choose another name"
-    return taken if name == "period" else None
 
 
 def _modes_of_event(table: Table, modes: Sequence[str]) -> tuple[str, ...]:
@@ -222,11 +177,11 @@ def _modes_of_event(table: Table, modes: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in modes if name in names)
 
 
-def _mode(table: Table, key: str, modes: Sequence[str]) -> str | None:
+def mode_at(table: Table, key: str, modes: Sequence[str]) -> str | None:
+    """The mode that a key names; None if the key is missing."""
     value = table.get(key)
-    if value is None:
-        return None
-    _check_mode(table, key, value, modes)
+    if value is not None:
+        _check_mode(table, key, value, modes)
     return value if isinstance(value, str) else None
 
 
@@ -237,23 +192,9 @@ def _check_mode(table: Table, key: str, name: object, modes: Sequence[str]) -> N
         table.fault(key, f"{shown(name)} is not a mode; {near(name, modes)}")
 
 
-def _sets(table: Table, states: Sequence[str]) -> dict[str, Expression]:
-    """The states that an event sets, in the order of the states."""
-    sets = table.table("set")
-    for name in sets.raw:
-        if states and name not in states:
-            sets.fault(name, f"{shown(name)} is not a state; {near(name, states)}")
-    return {name: sets.expression(name) for name in states if sets.has(name)}
-
-
 def _stop(table: Table) -> int | None:
     """The occurrence of an event that ends the motion; None if none does."""
     after = table.whole("stop_after", 1, MAX_OCCURRENCES)
     if table.has("stop") and table.has("stop_after"):
         table.fault("stop", "given with stop_after; keep one of the two")
     return 1 if table.flag("stop") else after
-
-
-def start_mode_in(top: Table, modes: Sequence[str]) -> str:
-    """The mode at t = 0: the first one unless `start_mode` names another."""
-    return _mode(top, "start_mode", modes) or (modes[0] if modes else "")

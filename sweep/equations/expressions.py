@@ -52,27 +52,26 @@ ARITHMETIC = ("+", "-", "*", "/", "**")
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 OPERATORS = {
-    **{operator: Signature(2, 2) for operator in ARITHMETIC},
+    **dict.fromkeys(ARITHMETIC, Signature(2, 2)),
     "negative": Signature(1, 1),
-    **{operator: Signature(2, 2, "number", "condition") for operator in COMPARISONS},
+    **dict.fromkeys(COMPARISONS, Signature(2, 2, "number", "condition")),
     "and": Signature(2, None, "condition", "condition"),
     "or": Signature(2, None, "condition", "condition"),
     "not": Signature(1, 1, "condition", "condition"),
 }
 
-ONE_ARGUMENT = (
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
-    "abs", "sign", "floor",
-)  # fmt: skip
-
 FUNCTIONS = {
-    **{function: Signature(1, 1) for function in ONE_ARGUMENT},
+    **dict.fromkeys(
+        ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
+         "abs", "sign", "floor"),
+        Signature(1, 1),
+    ),
     "atan2": Signature(2, 2),
     "hypot": Signature(2, 2),
     "min": Signature(2, None),
     "max": Signature(2, None),
     "where": Signature(3, 3),  # where(condition, a, b)
-}
+}  # fmt: skip
 
 SIGNATURES = {**OPERATORS, **FUNCTIONS}
 
@@ -123,6 +122,16 @@ def rational(expression: Expression) -> Fraction | None:
             return None
 
 
+MAX_POWER = 64  # a whole power up to it is a product
+
+
+def whole_power(exponent: Expression) -> int | None:
+    """The whole number that an exponent is, if at most MAX_POWER in magnitude; else None."""
+    value = rational(exponent)
+    is_whole = value is not None and value.denominator == 1 and abs(value) <= MAX_POWER
+    return int(value) if value is not None and is_whole else None
+
+
 ATOM, NEGATIVE = 9, 7
 PRECEDENCE = {
     "or": 1, "and": 2, "not": 3, **dict.fromkeys(COMPARISONS, 4),
@@ -158,6 +167,15 @@ def text_of(expression: Expression) -> str:
             return f"{first}{sign}{_operand(right, least + 1)}"
         case _:
             raise AssertionError(expression)
+
+
+MAX_SHOWN = 60
+
+
+def cut(expression: Expression) -> str:
+    """The text of an expression as messages show it, without its end if it is long."""
+    text = text_of(expression)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
 def _operand(expression: Expression, least: int) -> str:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from sweep.equations.event_members import event_members, event_rule, record
 from sweep.equations.members import PREFIX, TABLE, Writer, flag, function
-from sweep.equations.motion_members import jacobian, outside, rates
+from sweep.equations.motion_members import (
+    event_members,
+    event_rule,
+    jacobian,
+    outside,
+    rates,
+    record,
+)
 from sweep.equations.output_members import (
     integrals,
     kinks,

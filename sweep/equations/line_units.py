@@ -6,7 +6,6 @@ A literal 0 fits any unit, other numbers have none, and a radian counts as 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -20,9 +19,8 @@ from sweep.equations.dimensions import (
     product,
     unit_text,
 )
-from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, rational
-from sweep.equations.kinds import cut
-from sweep.equations.system import Rule, System, event_place
+from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, cut, rational
+from sweep.equations.system import System
 from sweep.errors import Fault
 from sweep.units import UNIT_PATTERN, UnknownUnitError, parse, registry
 from sweep.wording import shown
@@ -49,23 +47,28 @@ def unit_faults(system: System) -> tuple[Fault, ...]:
     The message has the unit found and the one needed. Of a system without faults otherwise.
     """
     faults: list[Fault] = []
-    names: dict[str, Found] = {"t": dimensions_of(system.time_unit), "pi": NONE}
-    needed: dict[str, Found] = {}  # of outputs
-    for place, name, text in _units_in(system):
-        found = None
-        try:
-            found = dimensions_of(text)
-        except UnitError as error:
-            faults.append(Fault(f"{place}.unit", str(error)))
-        (needed if place.startswith("outputs.") else names)[name] = found
+    time = dimensions_of(system.time_unit)
+    units: dict[str, Found] = {"t": time, "pi": NONE}
+    for name, _, place, text in system.named():
+        if text is not None:
+            try:
+                units[name] = dimensions_of(text)
+            except UnitError as error:
+                units[name] = None
+                faults.append(Fault(f"{place}.unit", str(error)))
     for rule in system.outputs:
-        if rule.kind in ("count", "share") and needed[rule.name]:
+        if rule.kind in ("count", "share") and units[rule.name]:
             message = f"{shown(rule.unit)}: a {rule.kind} has no unit; remove it"
             faults.append(Fault(f"outputs.{rule.name}.unit", message))
-    for place, expression, unit in _lines(system, names, needed):
-        check = _Check(names)
-        check.needs(expression, unit)
-        faults += [Fault(place, message) for message in check.messages]
+    for line in system.lines:
+        needed = units[line.unit_of] if line.unit_of else None
+        if line.place.endswith(".scale") and rational(line.expression) is not None:
+            needed = None  # a plain number is in the state's unit
+        if line.per_time and needed is not None:
+            needed = product(needed, time, -1)
+        check = _Check(units)
+        check.needs(line.expression, needed)
+        faults += [Fault(line.place, message) for message in check.messages]
     return tuple(faults)
 
 
@@ -90,56 +93,6 @@ def dimensions_of(text: str) -> Dimensions:
         raise UnitError(f"{shown(text)} is not a coherent SI unit; {cure}")
     exponents.pop("rad", None)
     return dimensions(exponents)
-
-
-def _units_in(system: System) -> Iterator[tuple[str, str, str]]:
-    """The place, name and unit of each entry that has one."""
-    yield from ((f"parameters.{p.name}", p.name, p.unit) for p in system.parameters)
-    yield from ((f"states.{s.name}", s.name, s.unit) for s in system.states)
-    yield from ((f"definitions.{d.name}", d.name, d.unit) for d in system.definitions)
-    yield from ((f"signals.{s.name}", s.name, s.unit) for s in system.signals)
-    yield from ((f"outputs.{r.name}", r.name, r.unit) for r in system.outputs)
-
-
-def _lines(
-    system: System, names: dict[str, Found], outputs: dict[str, Found]
-) -> Iterator[tuple[str, Expression, Found]]:
-    """Each expression with its place and the unit that it has to have."""
-    time = names["t"] or NONE
-    if system.period is not None:
-        yield "period", system.period, time
-    for state in system.states:
-        yield f"states.{state.name}.initial", state.initial, names[state.name]
-        if rational(state.scale) is None:  # a plain number is in the state's unit
-            yield f"states.{state.name}.scale", state.scale, names[state.name]
-    for definition in system.definitions:
-        yield f"definitions.{definition.name}.value", definition.value, names[definition.name]
-    for mode in system.modes:
-        table = f"modes.{mode.name}" if mode.name else "derivatives"
-        for name, derivative in mode.derivatives.items():
-            yield f"{table}.{name}", derivative, _times(names[name], time, -1)
-    for index, event in enumerate(system.events, 1):
-        place = event_place(index, event)
-        yield f"{place}.when", event.when, None
-        if event.condition is not None:
-            yield f"{place}.if", event.condition, None
-        for name, value in event.sets.items():
-            yield f"{place}.set.{name}", value, names[name]
-    for rule in system.outputs:
-        yield from _lines_of_rule(rule, outputs[rule.name], time)
-
-
-def _lines_of_rule(
-    rule: Rule, unit: Found, time: Dimensions
-) -> Iterator[tuple[str, Expression, Found]]:
-    place = f"outputs.{rule.name}.{rule.kind.removeprefix('event_')}"
-    if rule.expression is not None:
-        needed = _times(unit, time, -1) if rule.kind == "integral" else unit
-        yield place, rule.expression, None if rule.kind == "share" else needed
-
-
-def _times(unit: Found, other: Dimensions, exponent: int) -> Found:
-    return None if unit is None else product(unit, other, exponent)
 
 
 class _Check:

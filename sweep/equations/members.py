@@ -74,13 +74,17 @@ class Writer:
 
     def numbered(self, name: str, expressions: Sequence[Expression], *more: str) -> str:
         """A member template that returns the expression of a number."""
-        bodies: list[list[str]] = []
-        for expression in expressions:
-            code = self.code()
-            value = code.value(expression)
-            bodies.append([*code.lines, f"return {value};"])
         given = "".join(f", Vector<states> const& {each}" for each in more)
+        bodies = map(self.returned, expressions)
         return choice(f"real {name}({MOTION}{given})", bodies, "return 0.0;")
+
+    def returned(self, expression: Expression | None) -> list[str]:
+        """Statements that return an expression; none of them without one."""
+        if expression is None:
+            return []
+        code = self.code()
+        value = code.value(expression)
+        return [*code.lines, f"return {value};"]
 
     def by_mode(self, state: str) -> Expression:
         """The derivative of a state in whatever mode holds."""

@@ -10,7 +10,7 @@ from sweep.equations.code import REVISION
 from sweep.equations.members import PREFIX
 from sweep.equations.system import Rule, System
 from sweep.equations.system_file import system_of_text
-from sweep.spec import Method, Model, Observable, Output, Parameter, ParameterSet, Status
+from sweep.spec import Method, Model, Observable, Output, Parameter, ParameterSet, sentences
 
 WINDOW = ParameterSet(name="by_time", parameters=(
     Parameter(name="window_start", symbol="t_0", unit="s", minimum=0, default=0.0,
@@ -55,19 +55,15 @@ PACKED_STATES = 4  # at most: with more, several vectors of points do not fit th
 # Without events, measured on Lorenz, and with, measured on relief_valve.
 PACKS = {"rk4": (3, 3), "rk54": (3, 2), "dop853": (2, 2), "rodas4": (2, 1)}
 
-SENTENCES = {
-    Status.ok: "computed",
-    Status.not_converged: "more steps than maximum_steps, more events than maximum_events, or the "
+SENTENCES = sentences(
+    not_converged="more steps than maximum_steps, more events than maximum_events, or the "
     "same event twice at one time (chattering: events accumulate). Raise these, or end the motion "
     "before the accumulation by an event with stop",
-    Status.diverged: "a state overflows, or steps became shorter than rounding allows",
-    Status.outside_validity: "an argument leaves the range of its function (a square root or "
+    diverged="a state overflows, or steps became shorter than rounding allows",
+    outside_validity="an argument leaves the range of its function (a square root or "
     "logarithm of a negative number, an angle above 1e9), the samples of a signal end, the motion "
     "cannot start from its initial values, or the window ends before it starts",
-    Status.failed: "the worker failed while computing this point's chunk; see the receipts, "
-    "then run again with --retry-failed",
-    Status.pending: "not computed yet; run the sweep again to resume",
-}
+)
 
 
 @lru_cache(maxsize=64)
@@ -89,7 +85,11 @@ def model_of(system: System) -> Model:
             replace(each, parameters=_in_unit(each.parameters, unit)) for each in sets
         ),
         outputs=tuple(_output(rule) for rule in system.outputs),
-        methods=tuple(_method(name, system) for name in SUMMARIES if _can(name, system)),
+        methods=tuple(
+            _method(name, system)
+            for name in SUMMARIES
+            if name != "rodas4" or len(system.states) <= MOST_STIFF_STATES
+        ),
         sentences=SENTENCES,
         observables=_observables(system),
         clock=Observable(name="time", unit=unit, long_name="time"),
@@ -104,19 +104,14 @@ def _in_unit(parameters: tuple[Parameter, ...], unit: str) -> tuple[Parameter, .
 
 
 def _output(rule: Rule) -> Output:
-    kind = "count" if rule.kind == "count" else "real"
     return Output(
         name=rule.name,
         unit=rule.unit,
         long_name=rule.meaning,
-        kind=kind,
+        kind="count" if rule.kind == "count" else "real",
         optional=rule.kind in ("event_mean", "event_maximum", "values"),  # without such an event
         values=rule.keep or 0,
     )
-
-
-def _can(method: str, system: System) -> bool:
-    return method != "rodas4" or len(system.states) <= MOST_STIFF_STATES
 
 
 def _method(name: str, system: System) -> Method:

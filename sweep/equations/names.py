@@ -62,16 +62,16 @@ def name_fault(name: str, in_sweeps: bool = False) -> str | None:
     return None
 
 
-def clashes(named: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
+def clashes(named: Iterable[tuple[str, str, str, object]]) -> Iterator[tuple[str, str]]:
     """The place and the fault of each name that another one has before it.
 
-    `named` are (name, what it is, its place): ("x", "a state", "states.x"). Only a mode and an
+    `named` are (name, what it is, its place, ...): ("x", "a state", "states.x"). Only a mode and an
     event may share a name. Parameters and outputs must differ in more than upper and lower case,
     because results may lie in a file system that ignores it.
     """
     first: dict[str, list[str]] = {}
     in_sweeps: dict[str, str] = {}
-    for name, role, place in named:
+    for name, role, place, _ in named:
         others = first.setdefault(name, [])
         if others and {role, *others} != {"a mode", "an event"}:
             cure = "names have to differ; choose another one"

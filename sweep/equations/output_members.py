@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from sweep.equations.code import Code
 from sweep.equations.derivatives import ONE, ZERO
-from sweep.equations.expressions import Expression
+from sweep.equations.expressions import COMPARISONS, Call, Expression, walk
 from sweep.equations.members import MOTION, PREFIX, Writer, function
 from sweep.equations.sums import Sums
 from sweep.equations.system import PERIOD, Rule
@@ -21,10 +22,9 @@ def integrals(writer: Writer) -> Iterable[str]:
 
 
 def kinks(writer: Writer) -> list[Expression]:
-    """Zero where an integrand has a kink.
+    """What changes its sign where the integrand of any output of the model has a kink or a jump.
 
-    These are the kinks of all outputs of the model, so that no output depends on which others are
-    computed.
+    So no output depends on which others are computed.
     """
     if not writer.sums.integrands:
         return []
@@ -32,7 +32,19 @@ def kinks(writer: Writer) -> list[Expression]:
     for rule in writer.system.outputs:
         if rule.kind != "values":
             whole.result(rule, writer.code())
-    return whole.kinks(map(writer.inlined, whole.integrands), writer.code())
+    found: dict[Expression, None] = {}
+    for part in chain.from_iterable(walk(writer.inlined(each)) for each in whole.integrands):
+        match part:
+            case Call("abs" | "sign", (a,)):
+                found[a] = None
+            case Call("min" | "max", (first, *others)):
+                found.update({Call("-", (first, other)): None for other in others})
+            case Call(function, (a, b)) if function in COMPARISONS:
+                found[Call("-", (a, b))] = None
+            case _:
+                pass
+    code = writer.code()
+    return [expression for expression in found if not code.is_constant(expression)]
 
 
 def periods(writer: Writer) -> Iterable[str]:

@@ -20,33 +20,29 @@ TOKEN = re.compile(
     r"""(?P<blank>[ \t\r\n]+)
     |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
-    |(?P<strange>//|:=|->|<<|>>|=(?!=)|!(?!=))
+    |(?P<strange>//|:=|->|<<|>>|=(?!=)|!(?!=)|[^-+*/(),<>=!])
     |(?P<operator>\*\*|<=|>=|==|!=|[-+*/(),<>])""",
     re.VERBOSE,
 )
 REST_OF_NUMBER = re.compile(r"[A-Za-z0-9_.]+")
 WORDS = ("and", "or", "not")
 
+UNKNOWN = "it is not known in expressions"
 CURES = {
+    **dict.fromkeys(("if", "else"), "write where(condition, a, b)"),
+    **dict.fromkeys("[]", "there are no lists and subscripts"),
+    **dict.fromkeys("\"'`", "there is no text in expressions"),
+    **dict.fromkeys("!~", "write not"),
+    **dict.fromkeys("×·⋅", "write *"),
     "^": "write ** for a power",
     "=": "write == to compare",
     "//": "write floor(a/b)",
     "%": "write a - b*floor(a/b)",
     "&": "write and",
     "|": "write or",
-    "!": "write not",
-    "~": "write not",
     ".": "a point stands only in numbers",
-    "[": "there are no lists and subscripts",
-    "]": "there are no lists and subscripts",
-    '"': "there is no text in expressions",
-    "'": "there is no text in expressions",
-    "`": "there is no text in expressions",
     ";": "write one expression",
     "#": "write comments outside the quotes",
-    "×": "write *",
-    "·": "write *",
-    "⋅": "write *",
     "÷": "write /",
     "−": "write -",
     "²": "write **2",
@@ -57,23 +53,12 @@ CURES = {
     "≠": "write !=",
     "√": "write sqrt(...)",
 }
-KEYWORD_CURES = {"if": "write where(condition, a, b)", "else": "write where(condition, a, b)"}
 
 BINARY: dict[type[ast.AST], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.Pow: "**",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.And: "and",
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.Lt: "<",
+    ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.And: "and",
     ast.Or: "or",
-}
+}  # fmt: skip
 
 
 class ExpressionError(ValueError):
@@ -104,6 +89,17 @@ def parse(text: str, functions: Mapping[str, Signature] = FUNCTIONS) -> Expressi
     return _expression(tree, text, functions, 1)
 
 
+def finite(value: object) -> float | None:
+    """The value as a finite float; None if it is none."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number + 0.0 if math.isfinite(number) else None
+
+
 def _error(text: str, column: int, message: str) -> ExpressionError:
     """The message with its place, `column` counting from 1 in the whole text."""
     before = text[: column - 1]
@@ -114,22 +110,15 @@ def _error(text: str, column: int, message: str) -> ExpressionError:
 
 def _check_tokens(text: str) -> None:
     """Refuse what Python reads but expressions do not have, and parentheses without a partner."""
-    before, opened, position = "", list[int](), 0
-    while position < len(text):
-        token = TOKEN.match(text, position)
-        column, position = position + 1, token.end() if token else position + 1
-        word = token[0] if token else text[column - 1]
-        kind = token.lastgroup if token else "strange"
+    before, opened = "", list[int]()
+    for token in TOKEN.finditer(text):
+        kind, word, column = token.lastgroup, token[0], token.start() + 1
         if kind == "blank":
             continue
-        if kind == "strange":
-            cure = CURES.get(word, "it is not known in expressions")
-            raise _error(text, column, f"{shown(word)}: {cure}")
-        if kind == "number" and (rest := REST_OF_NUMBER.match(text, position)):
+        if kind == "strange" or (keyword.iskeyword(word) and word not in WORDS):
+            raise _error(text, column, f"{shown(word)}: {CURES.get(word, UNKNOWN)}")
+        if kind == "number" and (rest := REST_OF_NUMBER.match(text, token.end())):
             raise _error(text, column, _number_cure(word, rest[0]))
-        if kind == "name" and keyword.iskeyword(word) and word not in WORDS:
-            cure = KEYWORD_CURES.get(word, "it is not known in expressions")
-            raise _error(text, column, f"{word!r}: {cure}")
         _check_neighbours(text, column, before, word)
         if word == "(":
             opened.append(column)
@@ -138,8 +127,8 @@ def _check_tokens(text: str) -> None:
         elif word == ")":
             opened.pop()
         if len(opened) > MAX_PARENTHESES:
-            cure = "use [definitions]"
-            raise _error(text, column, f"more than {MAX_PARENTHESES} parentheses deep; {cure}")
+            message = f"more than {MAX_PARENTHESES} parentheses deep; use [definitions]"
+            raise _error(text, column, message)
         before = word
     if opened:
         raise _error(text, opened[-1], "'(' is not closed")
@@ -182,7 +171,10 @@ def _expression(
 
     match node:
         case ast.Constant(value=int() | float() as value):
-            return Number(_finite(value, text, column), column)
+            number = finite(value)
+            if number is None:
+                raise _error(text, column, "the number is too large")
+            return Number(number, column)
         case ast.Name(id=name):
             if name in functions:
                 raise _error(text, column, f"{name!r} is a function; write {name}(...)")
@@ -215,16 +207,6 @@ def _expression(
             raise _error(text, column, "this is not known in expressions")
 
 
-def _finite(value: float, text: str, column: int) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if number == math.inf:
-        raise _error(text, column, "the number is too large")
-    return number
-
-
 def _check_call(
     name: str, count: int, functions: Mapping[str, Signature], text: str, column: int
 ) -> None:
@@ -233,6 +215,6 @@ def _check_call(
         raise _error(text, column, f"{shown(name)} is not a function; {cure}")
     least, most = functions[name].least, functions[name].most
     if count < least or (most is not None and count > most):
-        wanted = f"{least} or more arguments" if most is None else f"{least} argument"
-        wanted += "s" if most is not None and least > 1 else ""
+        wanted = f"{least} or more" if most is None else str(least)
+        wanted += " argument" if most == 1 else " arguments"
         raise _error(text, column, f"{name} takes {wanted}, not {count}")

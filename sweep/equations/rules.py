@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from sweep.equations.entries import is_allowed, meaning_of, named_tables
+from sweep.equations.entries import is_allowed, meaning_of, unit_of
 from sweep.equations.names import CONTROLS, CYCLES, WINDOW
 from sweep.equations.system import PERIOD, Rule, RuleKind, Test
-from sweep.equations.tables import Table, finite, near
+from sweep.equations.tables import Table, finite_numbers, near
 from sweep.spec import Parameter, Status
 from sweep.wording import listed, shown
 
-MAX_OUTPUTS, MAX_TESTS = 64, 1000
 MAX_KEPT = 4096  # values a point of an output, which a kernel holds in its state
 
 MEANS: tuple[RuleKind, ...] = ("mean", "integral", "minimum", "maximum", "rms", "final", "share")
@@ -24,17 +23,10 @@ AT_EVENTS: dict[str, RuleKind] = {
 KINDS = (*MEANS, "count", "sum", "values")
 
 
-def outputs_in(top: Table, events: Sequence[str], has_period: bool) -> tuple[Rule, ...]:
-    """The outputs in [outputs]."""
-    tables = named_tables(top.table("outputs"), MAX_OUTPUTS, "outputs", in_sweeps=True)
-    if not top.table("outputs").raw:
-        top.fault("outputs", "missing; a model has at least one output")
-    return tuple(_rule(name, entry, events, has_period) for name, entry in tables.items())
-
-
-def _rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Rule:
+def rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Rule:
+    """The rule of an output in [outputs]."""
     given = [key for key in KINDS if table.has(key)]
-    unit, meaning = table.text("unit", default="1"), meaning_of(table, name)
+    unit, meaning = unit_of(table), meaning_of(table, name)
     key = given[0] if given else "mean"
     kind, event, every, keep = cast(RuleKind, key), None, None, None
     if len(given) != 1:
@@ -52,9 +44,10 @@ def _rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> R
     elif key == "sum":
         table.fault("sum", 'a sum is taken at events; write at = "..." beside it')
     expression = None
-    if len(given) == 1 and key != "count":
-        expression = table.expression(key, "condition" if key == "share" else "number")
-    table.close()
+    if len(given) == 1 and key == "share":
+        expression = table.expression(key, "condition")
+    elif len(given) == 1 and key != "count":
+        expression = table.expression(key, unit_of=name, per_time=key == "integral")
     return Rule(
         name=name,
         kind=kind,
@@ -93,17 +86,10 @@ def _samples(
     return PERIOD, None, keep
 
 
-def tests_in(
-    top: Table, parameters: Sequence[Parameter], outputs: Sequence[Rule], has_period: bool
-) -> tuple[Test, ...]:
-    """The tests in [[tests]]."""
-    tables = top.tables("tests", MAX_TESTS)
-    return tuple(_test(each, parameters, outputs, has_period) for each in tables)
-
-
-def _test(
+def test(
     table: Table, parameters: Sequence[Parameter], outputs: Sequence[Rule], has_period: bool
 ) -> Test:
+    """A test in [[tests]]."""
     methods = tuple(CONTROLS)
     method = table.choice("method", methods, methods[0]) if table.has("method") else None
     statuses = tuple(s.name for s in Status if s < Status.failed)
@@ -126,7 +112,6 @@ def _test(
             at.missing(parameter.name, "the parameter has no default")
     if not (at.has(WINDOW[1]) or at.has(CYCLES[1])):
         at.missing(WINDOW[1], "write how long the motion lasts")
-    table.close()
     return Test(at=values, method=method, status=status, expect=expect, **tolerances)
 
 
@@ -157,9 +142,7 @@ def _expected(table: Table, outputs: Sequence[Rule]) -> Mapping[str, float | tup
         elif kept[name] is None:
             expect[name] = table.number(name) or 0.0
         else:
-            items = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
-            numbers = tuple(number for item in items if (number := finite(item)) is not None)
+            expect[name] = numbers = finite_numbers(value)
             if len(numbers) != kept[name]:
                 table.fault(name, f"not a list of {kept[name]} numbers")
-            expect[name] = numbers
     return expect

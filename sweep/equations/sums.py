@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sweep.equations.code import Code
 from sweep.equations.derivatives import ONE, ZERO, negative
-from sweep.equations.expressions import COMPARISONS, Call, Expression, walk
+from sweep.equations.expressions import Call, Expression
 from sweep.equations.system import Rule
 
 Item = TypeVar("Item")
@@ -53,9 +52,10 @@ class Sums:
             case "final":
                 return code.value(expression)
             case "count":
-                return self._count(event)
+                return _sum("count", self.counts, event)
             case "event_mean":
-                return f"{self._of_event(event, False, expression)} / {self._count(event)}"
+                total = self._of_event(event, False, expression)
+                return f"{total} / {_sum('count', self.counts, event)}"
             case "event_sum":
                 return self._of_event(event, False, expression)
             case "event_maximum":
@@ -64,38 +64,18 @@ class Sums:
             case "values":
                 raise AssertionError("several values of a point are no sum")
 
-    def kinks(self, integrands: Iterable[Expression], code: Code) -> list[Expression]:
-        """What changes its sign where one of the integrands has a kink or a jump."""
-        found: dict[Expression, None] = {}
-        for integrand in integrands:
-            for part in walk(integrand):
-                match part:
-                    case Call("abs" | "sign", (a,)):
-                        found[a] = None
-                    case Call("min" | "max", (first, *others)):
-                        found.update({Call("-", (first, other)): None for other in others})
-                    case Call(function, (a, b)) if function in COMPARISONS:
-                        found[Call("-", (a, b))] = None
-                    case _:
-                        pass
-        return [expression for expression in found if not code.is_constant(expression)]
-
     def _integral(self, expression: Expression) -> str:
-        return f"sums.integral[{_index(self.integrands, expression)}]"
+        return _sum("integral", self.integrands, expression)
 
     def _extreme(self, expression: Expression) -> str:
-        return f"sums.extreme[{_index(self.extremes, expression)}]"
-
-    def _count(self, event: str) -> str:
-        return f"sums.count[{_index(self.counts, event)}]"
+        return _sum("extreme", self.extremes, expression)
 
     def _of_event(self, event: str, maximum: bool, expression: Expression) -> str:
-        place = _index(self.of_events, EventSum(event, maximum, expression))
-        return f"sums.of_events[{place}]"
+        return _sum("of_events", self.of_events, EventSum(event, maximum, expression))
 
 
-def _index(items: list[Item], item: Item) -> int:
-    """The place of an item in a list, to which it is added if it is new."""
+def _sum(name: str, items: list[Item], item: Item) -> str:
+    """The C++ of the sum for an item of a list, to which it is added if it is new."""
     if item not in items:
         items.append(item)
-    return items.index(item)
+    return f"sums.{name}[{items.index(item)}]"

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sweep.equations.expressions import Expression
+from sweep.equations.expressions import Expression, Kind
 from sweep.request import Table
 from sweep.spec import Parameter
 
 FORMAT = 1  # of the files that this version reads
 PERIOD = "period"  # what `every` says for values at whole periods
 
+Scope = Literal["constant", "motion"]  # of parameters and pi alone, or of all names
 Direction = Literal["rising", "falling", "both"]
 RuleKind = Literal[
     "mean", "integral", "minimum", "maximum", "rms", "final", "share", "count",
     "event_mean", "event_maximum", "event_sum", "values",
 ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """An expression of the file and what it has to be."""
+
+    place: str
+    expression: Expression
+    kind: Kind
+    scope: Scope
+    unit_of: str  # the entry that has its unit, or "t"; "": it may have any
+    per_time: bool  # in that unit over that of time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +143,7 @@ class System:
     outputs: tuple[Rule, ...]
     signals: tuple[Signal, ...] = ()
     tests: tuple[Test, ...] = field(default=(), compare=False)  # no part of the model's identity
+    lines: tuple[Line, ...] = field(default=(), compare=False, repr=False)  # all its expressions
     text: str = field(default="", compare=False)  # canonical: all that a result depends on
 
     def __hash__(self) -> int:
@@ -139,3 +153,23 @@ class System:
     def mode_names(self) -> tuple[str, ...]:
         """The names that are conditions in expressions; none in a model without modes."""
         return tuple(mode.name for mode in self.modes if mode.name)
+
+    def named(self) -> Iterator[tuple[str, str, str, str | None]]:
+        """Each name, what it is, its place, and its unit if such an entry has one."""
+        groups = {
+            "a parameter": self.parameters,
+            "a state": self.states,
+            "a definition": self.definitions,
+            "a signal": self.signals,
+        }
+        for role, entries in groups.items():
+            table = role.removeprefix("a ") + "s"
+            yield from ((e.name, role, f"{table}.{e.name}", e.unit) for e in entries)
+        yield from ((name, "a mode", f"modes.{name}", None) for name in self.mode_names)
+        for number, event in enumerate(self.events, 1):
+            if event.name:
+                yield event.name, "an event", f"{event_place(number, event)}.name", None
+        for output in self.outputs:
+            yield output.name, "an output", f"outputs.{output.name}", output.unit
+            if output.keep is not None:
+                yield f"{output.name}_index", "an output", f"outputs.{output.name}", None

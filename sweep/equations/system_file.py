@@ -9,22 +9,24 @@ from dataclasses import replace
 from sweep.equations.canonical import canonical_text
 from sweep.equations.checks import faults_across, in_order
 from sweep.equations.entries import (
-    definitions_in,
-    events_in,
+    definition,
+    event,
+    mode_at,
     modes_in,
-    parameters_in,
-    signals_in,
-    start_mode_in,
-    states_in,
+    parameter,
+    signal,
+    state,
 )
 from sweep.equations.names import name_fault
-from sweep.equations.rules import outputs_in, tests_in
+from sweep.equations.rules import rule, test
 from sweep.equations.system import FORMAT, System
 from sweep.equations.tables import Findings, Table, TooManyFaultsError
 from sweep.errors import ConfigError, Fault
 from sweep.wording import shown
 
 TIME_UNITS = ("s", "1")
+MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_SIGNALS = 256, 32, 128, 16
+MAX_EVENTS, MAX_OUTPUTS, MAX_TESTS = 64, 64, 1000
 
 
 def read_system(mapping: Mapping[str, object], source: str = "the model given") -> System:
@@ -50,7 +52,7 @@ def examine(mapping: Mapping[str, object]) -> tuple[System | None, tuple[Fault, 
         top = Table(mapping, "", findings)
         system = _system(top)
         top.close()
-        for fault in faults_across(system, findings.lines) if system.states else ():
+        for fault in faults_across(system) if system.states else ():
             findings.add(fault)
     except TooManyFaultsError:
         return None, tuple(findings.faults)
@@ -65,14 +67,24 @@ def _system(top: Table) -> System:
     name = top.text("name", example="belt")
     if name and (fault := name_fault(name)):
         top.fault("name", fault)
-    period = top.expression("period", scope="constant") if top.has("period") else None
-    parameters = parameters_in(top.table("parameters"))
-    states = states_in(top.table("states"))
-    state_names = [state.name for state in states]
+    period = None
+    if top.has("period"):
+        period = top.expression("period", scope="constant", unit_of="t")
+    parameters = top.named("parameters", MAX_PARAMETERS, parameter, in_sweeps=True)
+    empty = "missing; a model has at least one state"
+    states = top.named("states", MAX_STATES, state, empty=empty)
+    state_names = [each.name for each in states]
     modes = modes_in(top, state_names)
     mode_names = [mode.name for mode in modes if mode.name]
-    events = events_in(top, state_names, mode_names)
-    outputs = outputs_in(top, [event.name for event in events], period is not None)
+    events = top.tables("events", MAX_EVENTS, lambda table: event(table, state_names, mode_names))
+    event_names = [each.name for each in events]
+    outputs = top.named(
+        "outputs",
+        MAX_OUTPUTS,
+        lambda name, table: rule(name, table, event_names, period is not None),
+        in_sweeps=True,
+        empty="missing; a model has at least one output",
+    )
     return System(
         name=name,
         title=top.text("title", default=name.replace("_", " ")),
@@ -81,13 +93,16 @@ def _system(top: Table) -> System:
         time_unit=top.choice("time_unit", TIME_UNITS, "s"),
         parameters=parameters,
         states=states,
-        definitions=definitions_in(top.table("definitions")),
-        signals=signals_in(top.table("signals")),
+        definitions=top.named("definitions", MAX_DEFINITIONS, definition),
+        signals=top.named("signals", MAX_SIGNALS, signal),
         modes=modes,
-        start_mode=start_mode_in(top, mode_names),
+        start_mode=mode_at(top, "start_mode", mode_names) or next(iter(mode_names), ""),
         events=events,
         outputs=outputs,
-        tests=tests_in(top, parameters, outputs, period is not None),
+        tests=top.tables(
+            "tests", MAX_TESTS, lambda table: test(table, parameters, outputs, period is not None)
+        ),
+        lines=tuple(top.findings.lines),  # last: all have been read
     )
 
 

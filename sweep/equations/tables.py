@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar, cast
+from typing import TypeVar, cast
 
 from sweep.equations.expressions import Call, Expression, Kind, Number
-from sweep.equations.names import NAME
-from sweep.equations.parsing import ExpressionError, parse
+from sweep.equations.names import NAME, name_fault
+from sweep.equations.parsing import ExpressionError, finite, parse
+from sweep.equations.system import Line, Scope
 from sweep.errors import Fault
 from sweep.wording import listed, nearest, shown
 
@@ -18,17 +18,7 @@ MAX_CHARACTERS = 200_000  # of all expressions of a file
 MAX_FAULTS = 100  # after which reading ends
 
 Choice = TypeVar("Choice", bound=str)
-Scope = Literal["constant", "motion"]  # of parameters and pi alone, or of all names
-
-
-@dataclass(frozen=True)
-class Line:
-    """An expression of the file and what it has to be."""
-
-    place: str
-    expression: Expression
-    kind: Kind
-    scope: Scope
+Entry = TypeVar("Entry")
 
 
 @dataclass
@@ -89,15 +79,13 @@ class Table:
     def text(self, key: str, default: str | None = None, example: str = "...") -> str:
         """One line of text without control characters; required if there is no default."""
         value = self.get(key)
+        line = " ".join(value.split()) if isinstance(value, str) else ""
         if value is None:
             if default is None:
                 self.missing(key, f'write {key} = "{example}"')
-            return default or ""
-        if not isinstance(value, str):
+        elif not isinstance(value, str):
             self.fault(key, f"{shown(value)} is not text in quotes")
-            return default or ""
-        line = " ".join(value.split())
-        if len(value) > MAX_TEXT_LENGTH:
+        elif len(value) > MAX_TEXT_LENGTH:
             self.fault(key, f"{len(value):,} characters; at most {MAX_TEXT_LENGTH:,} are allowed")
         elif not line.isprintable():
             self.fault(key, f"{shown(value)} has characters that cannot be printed")
@@ -117,13 +105,10 @@ class Table:
     def number(self, key: str, default: float | None = None) -> float | None:
         """A finite number, or the default."""
         value = self.get(key)
-        if value is None:
-            return default
         number = finite(value)
-        if number is None:
+        if value is not None and number is None:
             self.fault(key, f"{shown(value)} is not a finite number")
-            return default
-        return number
+        return default if number is None else number
 
     def flag(self, key: str) -> bool:
         """`true` or `false`, the default."""
@@ -143,20 +128,31 @@ class Table:
         return value
 
     def expression(
-        self, key: str, kind: Kind = "number", scope: Scope = "motion", default: str | None = None
+        self,
+        key: str,
+        kind: Kind = "number",
+        scope: Scope = "motion",
+        default: str | None = None,
+        unit_of: str = "",
+        per_time: bool = False,
     ) -> Expression:
-        """An expression, written as text or as a number; 0 if it is missing or wrong."""
+        """An expression, written as text or as a number; 0 if it is missing or wrong.
+
+        The other arguments are those of `Line`.
+        """
         value = self.get(key)
         if value is None:
             value = default
         expression = self._parsed(key, value)
         if expression is None:
             return Number(0.0)
-        self.findings.lines.append(Line(self.place_of(key), expression, kind, scope))
+        line = Line(self.place_of(key), expression, kind, scope, unit_of, per_time)
+        self.findings.lines.append(line)
         self.findings.characters += len(value) if isinstance(value, str) else 0
         if self.findings.characters > MAX_CHARACTERS:
-            message = f"more than {MAX_CHARACTERS:,} characters of all expressions; use fewer"
-            self.findings.add(Fault(self.place_of(key), message))
+            self.fault(
+                key, f"more than {MAX_CHARACTERS:,} characters of all expressions; use fewer"
+            )
             raise TooManyFaultsError
         return expression
 
@@ -181,32 +177,48 @@ class Table:
         value = self.get(key)
         return Table({} if value is None else value, self.place_of(key), self.findings)
 
-    def entries(self, most: int, what: str) -> dict[str, object]:
-        """All entries, if they are no more than `most`: those of a table whose keys are names."""
-        if len(self.raw) > most:
-            self.fault("", f"{len(self.raw):,} {what}; at most {most:,} are allowed")
-            return {}
-        names = [key for key in self.raw if isinstance(cast(object, key), str)]
-        self.known.update(dict.fromkeys(names))
-        self.close()
-        return {name: self.raw[name] for name in names}
+    def named(
+        self,
+        key: str,
+        most: int,
+        read: Callable[[str, Table], Entry],
+        in_sweeps: bool = False,
+        empty: str = "",
+    ) -> tuple[Entry, ...]:
+        """What `read` makes of each entry of the table at a key: of its checked name and table.
 
-    def tables(self, key: str, most: int) -> list[Table]:
-        """The tables of an array, each with its number from 1 and its name in its place."""
+        Entries of `in_sweeps` have names that sweeps use, too. An empty table is a fault if there
+        is a message `empty`.
+        """
+        table, tables = self.table(key), dict[str, Table]()
+        if len(table.raw) > most:
+            table.fault("", f"{len(table.raw):,} {key}; at most {most:,} are allowed")
+        else:
+            names = [name for name in table.raw if isinstance(cast(object, name), str)]
+            table.known.update(dict.fromkeys(names))
+            table.close()
+            for name in names:
+                tables[name] = Table(table.raw[name], table.place_of(name), self.findings)
+                if fault := name_fault(name, in_sweeps):
+                    tables[name].fault("", fault)
+        if empty and not table.raw:
+            table.fault("", empty)
+        return tuple(_closed(each, read(name, each)) for name, each in tables.items())
+
+    def tables(self, key: str, most: int, read: Callable[[Table], Entry]) -> tuple[Entry, ...]:
+        """What `read` makes of each table of an array; its place has its number and its name."""
         value = self.get(key)
-        if value is None:
-            return []
-        if not isinstance(value, (list, tuple)):
+        elements = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
+        if value is not None and not isinstance(value, (list, tuple)):
             self.fault(key, f"not a list of tables; write [[{key}]] above each")
-            return []
-        elements = cast("Sequence[object]", value)
         if len(elements) > most:
             self.fault(key, f"{len(elements):,} {key}; at most {most:,} are allowed")
-            return []
-        return [
+            return ()
+        tables = [
             Table(each, f"{self.place_of(key)}[{i}]{_quoted_name(each)}", self.findings)
             for i, each in enumerate(elements, 1)
         ]
+        return tuple(_closed(each, read(each)) for each in tables)
 
     def close(self) -> None:
         """Add a fault for each key that is none of those read."""
@@ -215,15 +227,17 @@ class Table:
                 self.fault(key, f"there is no such key; {near(key, self.known)}")
 
 
-def finite(value: object) -> float | None:
-    """The value as a finite float; None if it is none."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number + 0.0 if math.isfinite(number) else None
+def _closed(table: Table, entry: Entry) -> Entry:
+    """The entry; its table has been read."""
+    table.close()
+    return entry
+
+
+def finite_numbers(value: object) -> tuple[float, ...]:
+    """The numbers of a list; none if it is no list or has other items."""
+    items = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
+    numbers = tuple(number for item in items if (number := finite(item)) is not None)
+    return numbers if len(numbers) == len(items) else ()
 
 
 def near(value: object, known: Iterable[str]) -> str:

@@ -35,9 +35,9 @@ from sweep.spec import (
     Parameter,
     ParameterSet,
     Relation,
-    Status,
     Substitute,
     Variant,
+    sentences,
 )
 
 COMMON = (
@@ -138,14 +138,10 @@ EXACT = Method(
 )  # fmt: skip
 
 STEP = Parameter(
-    name="step",
-    symbol="h",
-    unit="s",
-    minimum=0,
-    open_minimum=True,
+    name="step", symbol="h", unit="s", minimum=0, open_minimum=True,
     meaning="time step; at most a tenth of the period unless the mass never slips. With step-size "
     "control: the first step",
-)
+)  # fmt: skip
 CONTACT = (
     STEP,
     Parameter(name="tangential_stiffness", symbol="K_T", unit="N/m", minimum=0, open_minimum=True,
@@ -237,38 +233,28 @@ MODEL = Model(
         end="window_end",
         kernel={
             "base_acceleration": 1.0,
-            "angular_frequency": 0.0,
-            "vertical_acceleration": 0.0,
-            "phase": 0.0,
+            **dict.fromkeys(("angular_frequency", "vertical_acceleration", "phase"), 0.0),
         },
         header="models/friction_oscillator/tabulated.h",
     ),
     relations=(
         Relation(lesser="window_start", greater="window_end", reason="the window is empty"),
         Relation(lesser="start_cycle", greater="end_cycle", reason="the window is empty"),
-        Relation(
-            lesser="vertical_acceleration",
-            greater="gravity",
-            reason="the mass lifts off",
-        ),
+        Relation(lesser="vertical_acceleration", greater="gravity", reason="the mass lifts off"),
     ),
-    sentences={
-        Status.ok: "computed",
-        Status.not_converged: "more than maximum_steps steps (1e9 for moreau): raise that limit, "
+    sentences=sentences(
+        not_converged="more than maximum_steps steps (1e9 for moreau): raise that limit, "
         "use longer steps or a looser tolerance, or shorten the run. With method exact: more stick "
         "and slip phases than the motion can have; please report the parameters of this point",
-        Status.diverged: "the step exceeds the scheme's stability limit during stick or during "
+        diverged="the step exceeds the scheme's stability limit during stick or during "
         "slip on the spring (see sweep.theory.stability): use a shorter step, a softer "
         "tangential_stiffness, another scheme, or a finite tolerance if the scheme has one. Or "
         "numbers overflow or underflow: choose parameters that are closer in magnitude",
-        Status.outside_validity: "the mass lifts off (vertical_acceleration must be below "
+        outside_validity="the mass lifts off (vertical_acceleration must be below "
         "gravity); the window is empty (its end must be after its start) or ends after more than "
         "1e9 cycles (with time stepping: after a phase of 1e9); spring or damper is too strong "
         "(k/m above 1e12 ω², c/m above 1e12 ω); there are more blocks than half the samples; a "
         "constant step exceeds a tenth of the period although the mass slips; or a table of "
         "base_acceleration ends before window_end",
-        Status.failed: "the worker failed while computing this point's chunk; see the receipts, "
-        "then run again with --retry-failed",
-        Status.pending: "not computed yet; run the sweep again to resume",
-    },
+    ),
 )

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from sweep.spec import Method, Model, Observable, Output, Parameter, ParameterSet, Status
+from sweep.spec import Method, Model, Observable, Output, Parameter, ParameterSet, sentences
 
 COMMON = (
     Parameter(name="mass", symbol="m", unit="kg", minimum=0, open_minimum=True,
@@ -103,18 +103,13 @@ MODEL = Model(
     observables=OBSERVABLES,
     samples=512,  # REST_MODE_NONL
     loop=("displacement", "velocity"),
-    sentences={
-        Status.ok: "computed",
-        Status.not_converged: "no periodic motion found. Harmonic balance resolves a very stiff "
+    sentences=sentences(
+        not_converged="no periodic motion found. Harmonic balance resolves a very stiff "
         "stop poorly: set a regularization, or use method exact. With method newmark, raise "
         "steps_per_period",
-        Status.diverged: "numbers overflow or underflow; choose parameters that are closer in "
-        "magnitude",
-        Status.outside_validity: "wall_stiffness is above 1e12 times stiffness, a parameter is out "
+        diverged="numbers overflow or underflow; choose parameters that are closer in magnitude",
+        outside_validity="wall_stiffness is above 1e12 times stiffness, a parameter is out "
         "of range, or the steps of method newmark are too long to resolve the contact (above "
         "√(m/(k+K))): raise steps_per_period",
-        Status.failed: "the worker failed while computing this point's chunk; see the receipts, "
-        "then run again with --retry-failed",
-        Status.pending: "not computed yet; run the sweep again to resume",
-    },
+    ),
 )

@@ -61,8 +61,8 @@ from sweep.spec import (
     Output,
     Parameter,
     ParameterSet,
-    Status,
     Substitute,
+    sentences,
 )
 
 COMMON = (
@@ -245,16 +245,11 @@ MODEL = Model(
     relations=(
         NotAllZero(parameters=("normal_amplitude", "tangential_amplitude"), reason="nothing moves"),
     ),
-    sentences={
-        Status.ok: "computed",
-        Status.not_converged: "fewer than 20 springs can slip: raise springs, to about 20 n/delta "
+    sentences=sentences(
+        not_converged="fewer than 20 springs can slip: raise springs, to about 20 n/delta "
         "for small delta, or use method exact, which needs none",
-        Status.diverged: "numbers overflow or underflow; choose parameters that are closer in "
-        "magnitude",
-        Status.outside_validity: "nothing moves (normal_amplitude or tangential_amplitude must be "
+        diverged="numbers overflow or underflow; choose parameters that are closer in magnitude",
+        outside_validity="nothing moves (normal_amplitude or tangential_amplitude must be "
         "above 0), or a parameter is outside its range; leave this point out",
-        Status.failed: "the worker failed while computing this point's chunk; see the receipts, "
-        "then run again with --retry-failed",
-        Status.pending: "not computed yet; run the sweep again to resume",
-    },
+    ),
 )

@@ -30,8 +30,7 @@ class Distribution:
     """A kind of distribution: its arguments and its quantile function."""
 
     arguments: Mapping[str, Role]
-    quantile: Callable[[Values, Arguments], Values]  # of numbers in [0, 1]
-    fault: Callable[[Arguments], str]  # why there is none with these arguments; "" if there is one
+    quantile: Callable[..., Values]  # of numbers in [0, 1] and the arguments
     unbounded: bool = False  # quantiles at 0 or 1 are infinite, or 0 where the range may exclude it
 
 
@@ -56,7 +55,7 @@ class Margin:
         is_cut = self.whole and self.form in ("uniform", "loguniform")
         if is_cut:
             arguments = (arguments[0], arguments[1] + 1)
-        values = kind.quantile(unit, arguments)
+        values = kind.quantile(unit, *arguments)
         if self.whole:
             values = np.floor(values) if is_cut else np.rint(values)
         ends = dict(zip(kind.arguments, self.arguments, strict=True))
@@ -65,30 +64,52 @@ class Margin:
         return values + 0.0
 
 
-def _uniform(unit: Values, ends: Arguments) -> Values:
-    least, greatest = ends
+def fault(form: str, arguments: Arguments) -> str:
+    """Why there is no distribution with these arguments; "" if there is one."""
+    own = dict(zip(DISTRIBUTIONS[form].arguments, arguments, strict=True))
+    least, greatest = own.get("least", 0.0), own.get("greatest", 1.0)
+    if not math.isfinite(greatest - least):
+        return f"{form} from {least!r} to {greatest!r} is infinitely wide"
+    if not least < greatest:
+        cure = "give the smaller value first; a single value goes under [parameters]"
+        return f"{form} from {least!r} to {greatest!r} is empty: {cure}"
+    if form == "loguniform" and not least > 0:
+        return f"loguniform from {least!r}: give ends above 0, or use uniform"
+    for name in ("median", "scale"):
+        if not own.get(name, 1.0) > 0:
+            return f"the {name} of {form} is {own[name]!r}; it has to be above 0"
+    if not least <= own.get("mode", least) <= greatest:
+        mode = own["mode"]
+        return f"the mode {mode!r} is not from {least!r} to {greatest!r}: [least, mode, greatest]"
+    if form == "truncated_normal" and _shares(*arguments)[1] < LEAST_PROBABILITY:
+        away = min(abs(end - own["mean"]) for end in (least, greatest)) / own["standard deviation"]
+        cure = "bring mean and ends closer together, or use uniform"
+        return f"from {least!r} to {greatest!r} is {away:.3g} standard deviations away; {cure}"
+    return ""
+
+
+def _uniform(unit: Values, least: float, greatest: float) -> Values:
     return least + (greatest - least) * unit
 
 
-def _loguniform(unit: Values, ends: Arguments) -> Values:
-    low, high = elementary.log(np.array(ends)).tolist()
+def _loguniform(unit: Values, least: float, greatest: float) -> Values:
+    low, high = elementary.log(np.array([least, greatest])).tolist()
     return elementary.exp(low + (high - low) * unit)
 
 
-def _normal(unit: Values, arguments: Arguments) -> Values:
-    mean, deviation = arguments
+def _normal(unit: Values, mean: float, deviation: float) -> Values:
     return mean + deviation * elementary.normal_quantile(unit)
 
 
-def _lognormal(unit: Values, arguments: Arguments) -> Values:
-    median, deviation = arguments
+def _lognormal(unit: Values, median: float, deviation: float) -> Values:
     return median * elementary.exp(deviation * elementary.normal_quantile(unit))
 
 
-def _truncated_normal(unit: Values, arguments: Arguments) -> Values:
+def _truncated_normal(
+    unit: Values, mean: float, deviation: float, least: float, greatest: float
+) -> Values:
     """Quantiles above the median are those of the mirrored distribution: its tail is precise."""
-    mean, deviation, least, greatest = arguments
-    below, inside, above = _shares(arguments)
+    below, inside, above = _shares(mean, deviation, least, greatest)
     low, high = below + inside * unit, above + inside * (1.0 - unit)
     is_low = low <= 0.5
     tail = np.minimum(np.where(is_low, low, high), 0.5)
@@ -97,9 +118,8 @@ def _truncated_normal(unit: Values, arguments: Arguments) -> Values:
     return np.clip(values, least, greatest)
 
 
-def _shares(arguments: Arguments) -> Arguments:
+def _shares(mean: float, deviation: float, least: float, greatest: float) -> Arguments:
     """The probabilities that a normal variable is below, inside and above an interval."""
-    mean, deviation, least, greatest = arguments
     a, b = (least - mean) / deviation, (greatest - mean) / deviation
     beyond_a, beyond_b = (elementary.normal_beyond(min(abs(end), 1e3)) for end in (a, b))
     if a > 0:
@@ -113,8 +133,7 @@ def _shares(arguments: Arguments) -> Arguments:
     return float(below), float(inside), float(above)
 
 
-def _triangular(unit: Values, arguments: Arguments) -> Values:
-    least, mode, greatest = arguments
+def _triangular(unit: Values, least: float, mode: float, greatest: float) -> Values:
     width = greatest - least
     left, right = (mode - least) / width, (greatest - mode) / width
     rising = least + width * np.sqrt(unit * left)
@@ -122,83 +141,26 @@ def _triangular(unit: Values, arguments: Arguments) -> Values:
     return np.where(unit < left, rising, falling)
 
 
-def _weibull(unit: Values, arguments: Arguments) -> Values:
-    scale, shape = arguments
+def _weibull(unit: Values, scale: float, shape: float) -> Values:
     return scale * elementary.exp(elementary.log(-elementary.log_of_rest(unit)) / shape)
 
 
-def _range_fault(form: str, least: float, greatest: float) -> str:
-    if not math.isfinite(greatest - least):
-        return f"{form} from {least!r} to {greatest!r} is infinitely wide"
-    if not least < greatest:
-        cure = "give the smaller value first; a single value goes under [parameters]"
-        return f"{form} from {least!r} to {greatest!r} is empty: {cure}"
-    return ""
-
-
-def _uniform_fault(ends: Arguments) -> str:
-    return _range_fault("uniform", *ends)
-
-
-def _loguniform_fault(ends: Arguments) -> str:
-    if fault := _range_fault("loguniform", *ends):
-        return fault
-    least = ends[0]
-    return "" if least > 0 else f"loguniform from {least!r}: give ends above 0, or use uniform"
-
-
-def _lognormal_fault(arguments: Arguments) -> str:
-    return _positive_fault("lognormal", arguments[0], "median")
-
-
-def _truncated_normal_fault(arguments: Arguments) -> str:
-    mean, deviation, least, greatest = arguments
-    if fault := _range_fault("truncated_normal", least, greatest):
-        return fault
-    if _shares(arguments)[1] >= LEAST_PROBABILITY:
-        return ""
-    away = min(abs(least - mean), abs(greatest - mean)) / deviation
-    cure = "bring mean and ends closer together, or use uniform"
-    return f"from {least!r} to {greatest!r} is {away:.3g} standard deviations away; {cure}"
-
-
-def _triangular_fault(arguments: Arguments) -> str:
-    least, mode, greatest = arguments
-    if fault := _range_fault("triangular", least, greatest):
-        return fault
-    if not least <= mode <= greatest:
-        return f"the mode {mode!r} is not from {least!r} to {greatest!r}: [least, mode, greatest]"
-    return ""
-
-
-def _weibull_fault(arguments: Arguments) -> str:
-    return _positive_fault("weibull", arguments[0], "scale")
-
-
-def _positive_fault(form: str, value: float, name: str) -> str:
-    return "" if value > 0 else f"the {name} of {form} is {value!r}; it has to be above 0"
-
-
 DISTRIBUTIONS: Mapping[str, Distribution] = {
-    "uniform": Distribution({"least": "value", "greatest": "value"}, _uniform, _uniform_fault),
-    "loguniform": Distribution(
-        {"least": "value", "greatest": "value"}, _loguniform, _loguniform_fault
-    ),
+    "uniform": Distribution({"least": "value", "greatest": "value"}, _uniform),
+    "loguniform": Distribution({"least": "value", "greatest": "value"}, _loguniform),
     "normal": Distribution(
-        {"mean": "value", "standard deviation": "spread"}, _normal, lambda _: "", unbounded=True
+        {"mean": "value", "standard deviation": "spread"}, _normal, unbounded=True
     ),
     "lognormal": Distribution(
         {"median": "value", "standard deviation of the logarithm": "plain"},
-        _lognormal, _lognormal_fault, unbounded=True,
+        _lognormal, unbounded=True,
     ),
     "truncated_normal": Distribution(
         {"mean": "number", "standard deviation": "spread", "least": "value", "greatest": "value"},
-        _truncated_normal, _truncated_normal_fault,
+        _truncated_normal,
     ),
     "triangular": Distribution(
-        {"least": "value", "mode": "value", "greatest": "value"}, _triangular, _triangular_fault
+        {"least": "value", "mode": "value", "greatest": "value"}, _triangular
     ),
-    "weibull": Distribution(
-        {"scale": "value", "shape": "plain"}, _weibull, _weibull_fault, unbounded=True
-    ),
+    "weibull": Distribution({"scale": "value", "shape": "plain"}, _weibull, unbounded=True),
 }  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 
 from sweep.request import STRETCH, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin
-from sweep.sampling.sequences import BLOCK, Saltelli, Sequence, sequence
+from sweep.sampling.sequences import BLOCK, Sequence, saltelli, sequence
 from sweep.work import Values
 
 SALTELLI = "sobol_indices"  # the key of a recipe whose points are those for Sobol' indices
@@ -41,7 +41,7 @@ def columns_of(
     n_points = n_base * (k + 2) if for_indices else n_base
     n_dimensions = 2 * k if for_indices else k
     unit = sequence(method, n_base, n_dimensions, seed, int(entries.get("scramblings", 1)))
-    drawing = Drawing(Saltelli(unit, k) if for_indices else unit, margins)
+    drawing = Drawing(saltelli(unit, k) if for_indices else unit, margins)
     columns = {name: Drawn(drawing, name, n_points) for name in margins}
     if n_points <= STRETCH or method == "latin_hypercube":
         return {name: column[:] for name, column in columns.items()}

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +25,12 @@ MAX_SKIPPING_BITS = 32  # up to which scipy can skip points without drawing them
 Rows = NDArray[np.float64]  # (n_points, n_dimensions), in [0, 1]
 
 
-class Sequence(Protocol):
+@dataclass(frozen=True)
+class Sequence:
     """A sequence that can be drawn from any index; safe to use from several threads."""
 
-    @property
-    def resolution(self) -> float:
-        """The numbers are multiples of this, or finer."""
-        ...
-
-    def rows(self, start: int, stop: int) -> Rows:
-        """The points from `start` up to, but not including, `stop`."""
-        ...
+    resolution: float  # the numbers are multiples of this, or finer
+    rows: Callable[[int, int], Rows]  # the points from an index up to, but not including, another
 
 
 def sequence(
@@ -51,33 +48,24 @@ def sequence(
     if scramblings > 1:
         n_each = -(-n_points // scramblings)
         seeds = (np.random.SeedSequence(seed, spawn_key=(i,)) for i in range(scramblings))
-        return _Interleaved([_Sobol(_bits(n_each), n_dimensions, each) for each in seeds])
+        return _interleaved([_sobol(n_each, n_dimensions, each) for each in seeds])
     if method == "random":
-        return _Random(n_dimensions, seed)
+        return _random(n_dimensions, seed)
     if method == "latin_hypercube":
-        return _LatinHypercube(n_points, n_dimensions, seed)
-    return _Sobol(_bits(n_points), n_dimensions, seed)
+        return _latin_hypercube(n_points, n_dimensions, seed)
+    return _sobol(n_points, n_dimensions, seed)
 
 
-def _bits(n_points: int) -> int:
-    return BITS if n_points <= 2**BITS else MORE_BITS
-
-
-class Saltelli:
+def saltelli(base: Sequence, k: int) -> Sequence:
     """The points from which Sobol' indices of k parameters are estimated (Saltelli et al. 2010).
 
     Each point of a sequence of 2 k dimensions has two halves, a and b, and gives k + 2 points: a,
     b, and for each parameter the half a in which that parameter is taken from b.
     """
 
-    def __init__(self, base: Sequence, n_parameters: int) -> None:
-        self._base, self._n_parameters = base, n_parameters
-        self.resolution = base.resolution
-
-    def rows(self, start: int, stop: int) -> Rows:
-        k = self._n_parameters
+    def rows(start: int, stop: int) -> Rows:
         first, last = start // (k + 2), -(-stop // (k + 2))
-        a, b = np.split(self._base.rows(first, last), [k], axis=1)
+        a, b = np.split(base.rows(first, last), [k], axis=1)
         points = np.repeat(a[:, None, :], k + 2, axis=1)
         points[:, 1] = b
         for i in range(k):
@@ -85,85 +73,73 @@ class Saltelli:
         whole = points.reshape(-1, k)
         return whole[start - first * (k + 2) : stop - first * (k + 2)]
 
+    return Sequence(base.resolution, rows)
 
-class _Interleaved:
+
+def _interleaved(sequences: list[Sequence]) -> Sequence:
     """The points of several sequences in turn."""
+    step = len(sequences)
 
-    def __init__(self, parts: list[_Sobol]) -> None:
-        self._parts = parts
-        self.resolution = parts[0].resolution
-
-    def rows(self, start: int, stop: int) -> Rows:
-        step = len(self._parts)
+    def rows(start: int, stop: int) -> Rows:
         parts = [
-            part.rows(-(-(start - i) // step), -(-(stop - i) // step))
-            for i, part in enumerate(self._parts)
+            each.rows(-(-(start - i) // step), -(-(stop - i) // step))
+            for i, each in enumerate(sequences)
         ]
         rows = np.empty((stop - start, parts[0].shape[1]))
         for i, part in enumerate(parts):
             rows[(i - start) % step :: step] = part
         return rows
 
+    return Sequence(sequences[0].resolution, rows)
 
-class _Random:
+
+def _random(n_dimensions: int, seed: int | None) -> Sequence:
     """Random numbers, each of which takes one step of a generator that can be advanced."""
 
-    resolution = 2.0**-53
+    def rows(start: int, stop: int) -> Rows:
+        bits = np.random.PCG64(seed)  # not default_rng, which may change
+        bits.advance(start * n_dimensions)
+        return np.random.Generator(bits).random((stop - start, n_dimensions))
 
-    def __init__(self, n_dimensions: int, seed: int | None) -> None:
-        self._n_dimensions, self._seed = n_dimensions, seed
-
-    def rows(self, start: int, stop: int) -> Rows:
-        bits = np.random.PCG64(self._seed)  # not default_rng, which may change
-        bits.advance(start * self._n_dimensions)
-        return np.random.Generator(bits).random((stop - start, self._n_dimensions))
+    return Sequence(2.0**-53, rows)
 
 
-class _LatinHypercube:
+def _latin_hypercube(n_points: int, n_dimensions: int, seed: int | None) -> Sequence:
     """All points, drawn at once."""
+    from scipy.stats import qmc
 
-    resolution = 2.0**-53
-
-    def __init__(self, n_points: int, n_dimensions: int, seed: int | None) -> None:
-        from scipy.stats import qmc
-
-        generator = np.random.Generator(np.random.PCG64(seed))
-        self._rows: Rows = qmc.LatinHypercube(n_dimensions, rng=generator).random(n_points)
-
-    def rows(self, start: int, stop: int) -> Rows:
-        return self._rows[start:stop]
+    generator = np.random.Generator(np.random.PCG64(seed))
+    points: Rows = qmc.LatinHypercube(n_dimensions, rng=generator).random(n_points)
+    return Sequence(2.0**-53, lambda start, stop: points[start:stop])
 
 
-class _Sobol:
+def _sobol(n_points: int, n_dimensions: int, seed: int | np.random.SeedSequence | None) -> Sequence:
     """scipy's sequence, which continues after the last stretch and restarts to go back."""
+    from scipy.stats import qmc
 
-    def __init__(
-        self, bits: int, n_dimensions: int, seed: int | np.random.SeedSequence | None
-    ) -> None:
-        from scipy.stats import qmc
+    bits = BITS if n_points <= 2**BITS else MORE_BITS
+    generator = np.random.Generator(np.random.PCG64(seed))
+    scrambled = seed is not None
+    engine: Any = qmc.Sobol(n_dimensions, scramble=scrambled, bits=bits, rng=generator)
+    lock = threading.Lock()
 
-        self.resolution = 2.0**-bits
-        generator = np.random.Generator(np.random.PCG64(seed))
-        scrambled = seed is not None
-        self._engine: Any = qmc.Sobol(n_dimensions, scramble=scrambled, bits=bits, rng=generator)
-        self._bits = bits
-        self._lock = threading.Lock()
-
-    def rows(self, start: int, stop: int) -> Rows:
-        with self._lock:
-            if start < self._engine.num_generated:
-                self._engine.reset()
-            self._skip(start - self._engine.num_generated)
-            return self._draw(stop - start)
-
-    def _skip(self, count: int) -> None:
-        if count and self._bits <= MAX_SKIPPING_BITS:
-            self._engine.fast_forward(count)
-            return
-        for start in range(0, count, BLOCK):
-            self._draw(min(BLOCK, count - start))
-
-    def _draw(self, count: int) -> Rows:
+    def draw(count: int) -> Rows:
         with warnings.catch_warnings():  # the number of points need not be a power of two
             warnings.filterwarnings("ignore", "The balance properties")
-            return self._engine.random(count)
+            return engine.random(count)
+
+    def skip(count: int) -> None:
+        if count and bits <= MAX_SKIPPING_BITS:
+            engine.fast_forward(count)
+            return
+        for start in range(0, count, BLOCK):
+            draw(min(BLOCK, count - start))
+
+    def rows(start: int, stop: int) -> Rows:
+        with lock:
+            if start < engine.num_generated:
+                engine.reset()
+            skip(start - engine.num_generated)
+            return draw(stop - start)
+
+    return Sequence(2.0**-bits, rows)

@@ -211,6 +211,11 @@ def test_a_faulty_sample_is_reported_with_a_cure(change: Mapping[str, object], s
     assert len(found) == 1 or "file" in change
 
 
+@pytest.mark.parametrize("key", ["method", "points"])
+def test_none_from_python_is_the_same_as_a_missing_key(key: str) -> None:
+    assert faults({**SOBOL, key: None})[0].startswith(f"[sample] {key}: missing")
+
+
 def test_all_faults_of_a_sample_come_at_once() -> None:
     asked = {"method": "random", "points": -1, "friction": 3, "phase": {"uniform": [2, 1]}, "x": {}}
     found = faults(asked)

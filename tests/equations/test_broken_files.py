@@ -197,6 +197,7 @@ BROKEN = [
     ("power = 0.25", "power = nan", "tests[1].expect.power", "nan is not a finite number"),
     ("[1, 2, 3, 4]", "[1, 2, 3]", "tests[1].expect.samples", "not a list of 4 numbers"),
     ("[1, 2, 3, 4]", "1", "tests[1].expect.samples", "not a list of 4 numbers"),
+    ("[1, 2, 3, 4]", "[1, 2, 3, 4, nan]", "tests[1].expect.samples", "not a list of 4 numbers"),
     ("relative = 1e-9", "", "tests[1].relative", "missing; write relative = 1e-9"),
     ("relative = 1e-9", "relative = -1", "tests[1].relative", "-1.0 is negative"),
     ("relative = 1e-9", 'relative = 1e-9\nstatus = "diverged"', "tests[1].expect", "remove it"),

@@ -140,6 +140,8 @@ def test_the_model_contains_the_samples_of_a_file(tmp_path: Path) -> None:
 FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"times": [0, 1]}, "signals.ground.values: missing; write values"),
     ({"times": [0, math.nan], "values": [1, 2]}, "signals.ground.times: not a list of finite"),
+    ({"times": [0, 10**400], "values": [1, 2]}, "signals.ground.times: not a list of finite"),
+    ({"times": [0, 1], "values": [1, True]}, "signals.ground.values: not a list of finite"),
     ({"times": [0, 1, 1], "values": [1, 2, 3]}, "signals.ground.times: times do not increase"),
     ({"times": [1, 2], "values": [1, 2]}, "signals.ground.times: it begins at 1.0 s"),
     ({"file": "none.csv", "time": "t", "column": "a"}, "signals.ground: file '.*cannot be read"),
