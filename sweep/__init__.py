@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sweep.analysis.comparison import compare as compare
-    from sweep.analysis.fitting import fit as fit
+    from sweep.analysis.master_curve import fit as fit
     from sweep.analysis.plots import plot as plot
     from sweep.analysis.wear_over_years import wear as wear
     from sweep.api import run as run
@@ -37,7 +37,7 @@ __version__ = "0.1.0"
 PUBLIC = {
     "run": "sweep.api",
     "plot": "sweep.analysis.plots",
-    "fit": "sweep.analysis.fitting",
+    "fit": "sweep.analysis.master_curve",
     "export": "sweep.exporting",
     "compare": "sweep.analysis.comparison",
     "wear": "sweep.analysis.wear_over_years",

@@ -21,7 +21,7 @@ from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
 from sweep.refine.passes import run_in_memory, run_in_stores
-from sweep.request import Request, Wear
+from sweep.request import Request
 from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
 from sweep.wording import shown
 
@@ -118,18 +118,13 @@ def compute(
         kept = open_store(request, path)
         summary = run_in_store(kept, request, report, stop, notify, open_backend)
     if request.wear is not None and not summary.stopped and kept.is_complete():
-        _keep_wear(kept.dataset(), request.wear, store_of_wear(path), is_new=summary.chunks > 0)
+        from sweep.analysis.wear_over_years import wear_over_time
+        from sweep.store.derived_stores import is_current
+
+        worn, place = wear_over_time(kept.dataset(), request.wear), store_of_wear(path)
+        if summary.chunks or not is_current(worn, place):  # the results are new, or it is not there
+            write_derived(worn, place)
     return kept, summary
-
-
-def _keep_wear(dataset: xr.Dataset, wear: Wear, place: str, *, is_new: bool) -> None:
-    """Write the wear of finished results, unless it is there and the results are not new."""
-    from sweep.analysis.wear_over_years import wear_over_time
-    from sweep.store.derived_stores import is_current
-
-    worn = wear_over_time(dataset, wear)
-    if is_new or not is_current(worn, place):
-        write_derived(worn, place)
 
 
 def _with_wear(dataset: xr.Dataset, request: Request) -> xr.Dataset:
@@ -148,10 +143,8 @@ def _check_callbacks(stop: object, **callbacks: object) -> None:
         raise SweepError(f"stop={shown(stop)} is not a threading.Event; give one, or leave it out")
     for name, callback in callbacks.items():
         if callback is not None and not _takes(callback, None):
-            raise SweepError(
-                f"{name}={shown(callback)} cannot be called with one argument; "
-                "give a function that can, or leave it out"
-            )
+            wrong = f"{name}={shown(callback)} cannot be called with one argument"
+            raise SweepError(f"{wrong}; give a function that can, or leave it out")
 
 
 def _takes(called: object, *arguments: object) -> bool:
@@ -160,22 +153,19 @@ def _takes(called: object, *arguments: object) -> bool:
         return False
     try:
         inspect.signature(called).bind(*arguments)
-    except TypeError:
-        return False
-    except ValueError:  # functions written in C may have no signature
-        return True
+    except (TypeError, ValueError) as error:  # functions written in C may have no signature
+        return isinstance(error, ValueError)
     return True
 
 
 def _in_memory(request: Request, report: Report | None, stop: Event | None) -> MemoryResults:
     if request.refinement is not None:
         return run_in_memory(request, report, stop)
+    options = request.options
     results = MemoryResults(
-        request.sweep,
-        chunk_points=request.options.chunk_points,
-        provenance=provenance(request),
+        request.sweep, chunk_points=options.chunk_points, provenance=provenance(request)
     )
-    run_engine(results, request.options, report, stop)
+    run_engine(results, options, report, stop)
     return results
 
 

@@ -11,7 +11,8 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.spec import Method, Model, NotAllZero, Parameter, Status, parameter_tables
+from sweep.ranges import outside
+from sweep.spec import Method, Model, NotAllZero, Status, parameter_tables
 from sweep.work import Values
 
 # In a module of sweep.theory named after a model: by sentence, where the cause applies.
@@ -37,10 +38,9 @@ def causes(
     if status is not Status.outside_validity or not n_points:
         return {}
     known = _of_tables(model, method, parameters)
-    theory = theory_of(model.name)
-    own: Callable[[Mapping[str, Values]], Causes] | None
-    own = getattr(theory, "causes_outside_validity", None)
-    known |= own(parameters) if own else {}
+    own: Callable[[Mapping[str, Values]], Causes]
+    own = getattr(theory_of(model.name), "causes_outside_validity", lambda _: {})
+    known |= own(parameters)
     left = np.ones(n_points, bool)
     found: Counter[str] = Counter()
     for sentence, applies in known.items():
@@ -65,14 +65,9 @@ def _of_tables(
             known[words] = parameters[relation.lesser] >= parameters[relation.greater]
     for parameter in (p for table in parameter_tables(model, [method]) for p in table.parameters):
         if parameter.name in parameters:
-            outside = _outside(parameters[parameter.name], parameter)
-            known.setdefault(f"{parameter.name} is out of its range", outside)
+            values = parameters[parameter.name]
+            known.setdefault(
+                f"{parameter.name} is out of its range",
+                outside(values, parameter) & ~np.isnan(values),
+            )
     return known
-
-
-def _outside(values: Values, parameter: Parameter) -> NDArray[np.bool_]:
-    low, high = parameter.minimum, parameter.maximum
-    below = values <= low if parameter.open_minimum else values < low
-    above = values >= high if parameter.open_maximum else values > high
-    infinite = np.isinf(values) & parameter.infinite
-    return (below | above) & ~infinite

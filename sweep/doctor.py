@@ -8,7 +8,9 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 
@@ -48,14 +50,14 @@ class Finding:
 
 def examine() -> list[Finding]:
     """All findings about this machine; it can compute unless one of them `stops`."""
-    checks: tuple[tuple[str, Callable[[], Finding]], ...] = (
-        ("processor", _processor),
-        ("kernel cache", _cache),
-        ("compiler", _compiler),
-        ("trial kernel", _trial_kernel),
-    )
-    required = [_checked(subject, check) for subject, check in checks]
-    return [*required, *_gpus(), *_other_sweeps(), *_offers()]
+    required = {
+        "processor": _processor,
+        "kernel cache": _cache,
+        "compiler": _compiler,
+        "trial kernel": _trial_kernel,
+    }
+    found = [_checked(subject, check) for subject, check in required.items()]
+    return [*found, *_gpus(), *_other_sweeps(), *_offers()]
 
 
 def versions() -> dict[str, str]:
@@ -74,36 +76,36 @@ def _version(distribution: str) -> str:
         return "not installed"
 
 
-def _checked(subject: str, check: Callable[[], Finding]) -> Finding:
+def _checked(subject: str, check: Callable[[], tuple[str, str]], *, stops: bool = True) -> Finding:
+    """What a check finds, with a problem if there is one, or the error that it raises."""
     try:
-        return check()
+        found, problem = check()
     except SweepError as error:
-        return Finding(subject, "not usable", str(error), stops=True)
+        found, problem = "not usable", str(error)
+    return Finding(subject, found, problem, stops=stops and bool(problem))
 
 
-def _processor() -> Finding:
-    cores = usable_processors()
-    return Finding("processor", f"{processor_name()}, {cores} cores usable by this process")
+def _processor() -> tuple[str, str]:
+    return f"{processor_name()}, {usable_processors()} cores usable by this process", ""
 
 
-def _cache() -> Finding:
+def _cache() -> tuple[str, str]:
     """Whether the cache is writable; cache_folder() refuses one that is not private."""
     folder = cache_folder()
     try:
         with tempfile.TemporaryFile(dir=folder):
-            pass
+            return f"{folder}, private and writable", ""
     except OSError as error:
         problem = f"not writable ({error.strerror}); set TRIBOSWEEP_CACHE_DIR to another folder"
-        return Finding("kernel cache", str(folder), problem, stops=True)
-    return Finding("kernel cache", f"{folder}, private and writable")
+        return str(folder), problem
 
 
-def _compiler() -> Finding:
+def _compiler() -> tuple[str, str]:
     compiler = find_compiler()
-    return Finding("compiler", f"{' '.join(compiler.command)}: {compiler.version}")
+    return f"{' '.join(compiler.command)}: {compiler.version}", ""
 
 
-def _trial_kernel() -> Finding:
+def _trial_kernel() -> tuple[str, str]:
     """Compile and run a kernel, whose text is new so that it is not in the cache."""
     text = f"{flat_text('portable.h')}\n{TRIAL}// {uuid.uuid4().hex}\n"
     library = compile_library(text, find_compiler())
@@ -112,20 +114,14 @@ def _trial_kernel() -> Finding:
         width = int(ctypes.CDLL(str(library)).tribosweep_trial(values))
     except OSError as error:
         cure = "mount the kernel cache without noexec, or set TRIBOSWEEP_CACHE_DIR"
-        return Finding("trial kernel", "compiles", f"does not load: {error}; {cure}", stops=True)
+        return "compiles", f"does not load: {error}; {cure}"
     finally:
-        _remove(library)
+        with suppress(OSError):  # Windows: it is loaded, and a small file stays in the cache
+            library.unlink()
     if list(values) != list(range(N_VALUES)):
         problem = "it computes wrong numbers; set TRIBOSWEEP_CXX to another compiler"
-        return Finding("trial kernel", "compiles and runs", problem, stops=True)
-    return Finding("trial kernel", f"compiles and runs, {width} doubles per vector")
-
-
-def _remove(library: Path) -> None:
-    try:
-        library.unlink()
-    except OSError:  # Windows: it is loaded, and a small file stays in the cache
-        pass
+        return "compiles and runs", problem
+    return f"compiles and runs, {width} doubles per vector", ""
 
 
 def _gpus() -> Iterator[Finding]:
@@ -140,18 +136,15 @@ def _gpus() -> Iterator[Finding]:
             yield Finding("GPU", "CuPy is not installed", str(error) if driver else "")
         return
     for number in range(count):
-        yield _gpu(number, "GPU" if count == 1 else f"GPU {number}")
+        subject = "GPU" if count == 1 else f"GPU {number}"
+        yield _checked(subject, partial(_gpu, number), stops=False)
     listed = visible_gpus()
     if len(listed) > 1:
         yield Finding("--gpus all", f"{len(listed)}: {', '.join(map(str, listed))}")
 
 
-def _gpu(number: int, subject: str) -> Finding:
-    try:
-        facts = find_gpu(number).facts
-    except SweepError as error:
-        return Finding(subject, "not usable", str(error))
-    return Finding(subject, f"{facts}; compiles and runs a trial kernel")
+def _gpu(number: int) -> tuple[str, str]:
+    return f"{find_gpu(number).facts}; compiles and runs a trial kernel", ""
 
 
 def _other_sweeps() -> Iterator[Finding]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 import shutil
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -19,7 +20,14 @@ from sweep.errors import MachineError, SweepError
 from sweep.store import open_results
 from sweep.store.derived_stores import write_zarr
 from sweep.store.reading import settled
-from sweep.summary import blocks, coordinates, labels, refuse_no_results, row_dimensions
+from sweep.summary import (
+    blocks,
+    coordinates,
+    flag_names,
+    labels,
+    refuse_no_results,
+    row_dimensions,
+)
 from sweep.wording import install
 
 if TYPE_CHECKING:
@@ -56,25 +64,15 @@ def export(
         raise SweepError(f"{str(path)!r} is a folder: give the path of a file")
     beside = path.with_name(f"{path.name}.txt")
     with _whole(path) as scratch:
-        write(dataset, scratch)
-        if write is write_csv and comments:
-            _prepend(scratch, dataset)
+        if write is not write_csv:
+            write(dataset, scratch)
+        elif comments:
+            write_csv(dataset, scratch, _comment_lines(dataset))
             beside.unlink(missing_ok=True)
-        elif write is write_csv:
+        else:
+            write_csv(dataset, scratch)
             beside.write_text(_comment_lines(dataset), encoding="utf-8", newline="\n")
     return path
-
-
-def _prepend(path: Path, dataset: xr.Dataset) -> None:
-    """Put the comments at the head of a file."""
-    whole = path.with_name(f"{path.name}.whole")
-    try:
-        with path.open("rb") as rows, whole.open("wb") as file:
-            file.write(_comment_lines(dataset).encode())
-            shutil.copyfileobj(rows, file)
-        whole.replace(path)
-    finally:
-        whole.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -83,13 +81,8 @@ def _whole(path: Path) -> Generator[Path]:
     scratch = path.with_name(f".{path.stem}.{uuid.uuid4().hex}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            yield scratch
-            scratch.replace(path)
-        finally:
-            if scratch.is_dir():
-                shutil.rmtree(scratch, ignore_errors=True)
-            scratch.unlink(missing_ok=True)
+        yield scratch
+        scratch.replace(path)
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise SweepError(f"cannot write {str(path)!r}: {error}; choose another path") from error
     except OSError as error:
@@ -97,6 +90,11 @@ def _whole(path: Path) -> Generator[Path]:
             f"cannot write {str(path)!r}: {error}; nothing was written. Free some space, or choose "
             "a path on another disk"
         ) from error
+    finally:
+        if scratch.is_dir():
+            shutil.rmtree(scratch, ignore_errors=True)
+        with suppress(OSError):
+            scratch.unlink()
 
 
 def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:
@@ -112,16 +110,15 @@ def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:
     bare.to_netcdf(path, engine="h5netcdf", encoding=encoding)
 
 
-def write_csv(dataset: xr.Dataset, path: Path) -> None:
-    """Write a header, and one row per point in C order.
+def write_csv(dataset: xr.Dataset, path: Path, comments: str = "") -> None:
+    """Write comments, a header, and one row per point in C order.
 
     A flag and the status have two columns each: the stored code and its name. An output with
     several values at each point has a column for each: NAME_0, NAME_1, ...
     """
     with path.open("w", encoding="utf-8", newline="") as file:
-        for i, block in enumerate(blocks(dataset)):
-            block.load()
-            columns = _columns(_one_value_each(block))
+        file.write(comments)
+        for i, columns in enumerate(_tables(dataset)):
             if i == 0:
                 file.write(",".join(columns) + "\n")
             _write_rows(file, columns)
@@ -133,33 +130,19 @@ def write_parquet(dataset: xr.Dataset, path: Path) -> None:
         library: Any = importlib.import_module("pyarrow")
         parquet: Any = importlib.import_module("pyarrow.parquet")
     except ImportError as error:
-        raise SweepError(
-            f"Parquet needs pyarrow, which is missing: {install('parquet')}"
-        ) from error
+        cure = install("parquet")
+        raise SweepError(f"Parquet needs pyarrow, which is missing: {cure}") from error
     notes = {"tribosweep": _comment_lines(dataset)}
-    writer: Any = None
-    try:
-        for block in blocks(dataset):
-            block.load()
-            table = library.table(_columns(_one_value_each(block))).replace_schema_metadata(notes)
-            writer = writer or parquet.ParquetWriter(path, table.schema)
+    tables = (library.table(each).replace_schema_metadata(notes) for each in _tables(dataset))
+    first = next(tables)
+    with parquet.ParquetWriter(path, first.schema) as writer:
+        for table in itertools.chain([first], tables):
             writer.write_table(table)
-    finally:
-        if writer is not None:
-            writer.close()
 
 
 Writer = Callable[[Any, Path], None]
-FORMATS: Mapping[str, Writer] = {
-    ".nc": _write_netcdf,
-    ".csv": write_csv,
-    ".parquet": write_parquet,
-}
-TRACE_FORMATS: Mapping[str, Writer] = {
-    ".nc": _write_netcdf,
-    ".zarr": write_zarr,
-    ".csv": write_csv,
-}
+FORMATS: Mapping[str, Writer] = {".nc": _write_netcdf, ".csv": write_csv, ".parquet": write_parquet}
+TRACE_FORMATS: Mapping[str, Writer] = {".nc": _write_netcdf, ".zarr": write_zarr, ".csv": write_csv}
 
 
 def _one_value_each(dataset: xr.Dataset) -> xr.Dataset:
@@ -204,39 +187,33 @@ def _comments(dataset: xr.Dataset) -> Iterator[str]:
     for name, variable in dataset.variables.items():
         if variable.ndim or name in dataset.data_vars:
             yield f"column {name}: {_described(variable)}"
-    comment = dataset["status"].attrs.get("comment")
-    if comment:
+    if comment := dataset["status"].attrs.get("comment"):
         yield f"status {comment}"
 
 
 def _described(variable: Any) -> str:
     unit, meaning = (str(variable.attrs.get(key, "")) for key in ("units", "long_name"))
-    if "flag_meanings" not in variable.attrs:
-        return f"[{unit}] {meaning}"
-    names = str(variable.attrs["flag_meanings"]).split()
-    codes = zip(variable.attrs["flag_values"], names, strict=True)
-    return f"{meaning} ({', '.join(f'{code} {name}' for code, name in codes)})"
+    codes = ", ".join(f"{code} {name}" for code, name in flag_names(variable).items())
+    return f"{meaning} ({codes})" if codes else f"[{unit}] {meaning}"
+
+
+def _tables(dataset: xr.Dataset) -> Iterator[dict[str, NDArray[Any]]]:
+    """The columns of each block, which is then in memory, with one value per point."""
+    for block in blocks(dataset):
+        yield _columns(_one_value_each(block.load()))
 
 
 def _columns(block: xr.Dataset) -> dict[str, NDArray[Any]]:
-    """The columns of a block in memory, each with one value per point."""
     like = max(block.data_vars.values(), key=lambda variable: variable.ndim)
     names = coordinates(block)[0]
     columns: dict[str, NDArray[Any]] = {}
     for name in (*names, *map(str, block.data_vars)):
         variable = block[name]
         columns[name] = variable.broadcast_like(like).transpose(*like.dims).values.ravel()
-        if "flag_meanings" in variable.attrs:
-            columns[f"{name}_name"] = _flag_names(variable)[columns[name]]
+        if meanings := flag_names(variable):
+            names_of_codes = np.array([meanings.get(code, "") for code in range(256)])
+            columns[f"{name}_name"] = names_of_codes[columns[name]]
     return columns
-
-
-def _flag_names(flag: xr.DataArray) -> NDArray[Any]:
-    """The name of each of the 256 codes; empty for unused ones."""
-    meanings = str(flag.attrs["flag_meanings"]).split()
-    names = np.full(256, "", dtype=f"<U{max(map(len, meanings))}")
-    names[np.asarray(flag.attrs["flag_values"])] = meanings
-    return names
 
 
 def _write_rows(file: TextIO, columns: Mapping[str, NDArray[Any]]) -> None:

@@ -157,11 +157,10 @@ def forecast(
     """
     n_gpus = len(find_gpus(options.gpus)) if options.gpus is not None else 1
     backend = open_backend(options.backend)
-    most = threads_for(backend, options)
-    most = most if options.gpus is None else n_gpus * threads_of_gpu(n_gpus)
-    elsewhere = options.cluster == SLURM
+    on_gpus = options.gpus is not None
+    most = n_gpus * threads_of_gpu(n_gpus) if on_gpus else threads_for(backend, options)
     processors = usable_processors()
-    if elsewhere:
+    if elsewhere := options.cluster == SLURM:
         from sweep.engine.slurm import jobs_and_cores
 
         processors = most = math.prod(jobs_and_cores(options))
@@ -171,18 +170,17 @@ def forecast(
     again = sum(chunk.n_points for chunk in pending if chunk.index[-1:] >= counts[-1:] != ())
     rate, probed = None, Probed()
     if pending:
-        head = replace(sweep.of_points, axes=tuple(map(_head, sweep.of_points.axes)))
         threads, alike = -(-workers // n_gpus), min(n_gpus, workers)
         if backend.name == "cpu":  # more threads than processors would not be faster
             threads = min(threads, usable_processors())
             alike = min(workers, processors) / threads
-        rate = probe(head, backend, threads, probed)
-        rate = None if rate is None else rate * alike
+        rate = probe(sweep, backend, threads, probed)
+        rate = rate and rate * alike
     whole = chunk_at((0,) * len(chunk_shape), sweep.grid, chunk_shape).n_points
     cells = -(-max(left - again, again) // (sweep.reduction.size if sweep.reduction else 1))
     columns = [values for axis in sweep.axes for values in axis.columns.values()]
     for axis in sweep.reduction.axes if sweep.reduction else ():
-        columns += [values for values in axis.columns.values() if is_array(values)]
+        columns += filter(is_array, axis.columns.values())
     axes = VALUE_BYTES * sum(map(len, columns))
     results = layout.results(sweep)
     per_point = sum(variable.point_bytes for variable in results)
@@ -194,9 +192,7 @@ def forecast(
         chunk_points=whole,
         bytes_on_disk=cells * per_point + files * FILE_BLOCK + (0 if is_made else axes),
         bytes_free=_free(path),
-        bytes_of_memory=_bytes_held(sweep)
-        + workers * whole * _bytes_at_work(sweep)
-        + _bytes_of_passes(sweep, chunk_shape),
+        bytes_of_memory=_bytes_of_memory(sweep, chunk_shape, workers * whole),
         workers=workers,
         backend=backend.description,
         points_per_second=rate,
@@ -225,15 +221,14 @@ def probe(
 
     The points are counted in `probed`.
     """
-    probed = Probed() if probed is None else probed
-    sweep = sweep.of_points
+    probed = probed or Probed()
+    sweep = replace(sweep.of_points, axes=tuple(map(_head, sweep.of_points.axes)))
     backend.prepare(sweep, batch_of(sweep, 0.0, 1))
     with ThreadPoolExecutor(workers) as executor:
         starts = [worker / workers for worker in range(workers)]
         paces = [executor.submit(_pace, sweep, backend, start, probed) for start in starts]
         rates = [pace.result() for pace in paces]
-    known = [rate for rate in rates if rate is not None]
-    return sum(known) if len(known) == len(rates) else None
+    return None if None in rates else sum(filter(None, rates))
 
 
 @dataclass(frozen=True)
@@ -295,30 +290,23 @@ def batch_of(sweep: Sweep, start: float, size: int) -> Points:
     return replace(points(probed, Chunk((0,), (0,), (size,))), variants=variants)
 
 
-def _bytes_held(sweep: Sweep) -> int:
-    """Bytes of the axis values; of values drawn or read in stretches, of one stretch."""
-    columns = (values for axis in sweep.of_points.axes for values in axis.columns.values())
-    sizes = (len(each) if is_array(each) else min(len(each), STRETCH) for each in columns)
-    return VALUE_BYTES * sum(sizes)
+def _bytes_of_memory(sweep: Sweep, chunk_shape: tuple[int, ...], n_points: int) -> int:
+    """Bytes of axis values, of points at work in chunks, and of the counts of a later pass.
 
-
-def _bytes_at_work(sweep: Sweep) -> int:
-    """Bytes of a point in a worker: its outputs as computed and as stored, and one compressed."""
-    sweep = sweep.of_points
-    computed = sum(np.dtype(dtype).itemsize for dtype in array_types(sweep.outputs).values())
-    stored = [variable.point_bytes for variable in layout.results(sweep)]
-    converted = 0 if sweep.dtype == "float64" else sum(stored)
-    return computed + converted + 2 * max(stored)
-
-
-def _bytes_of_passes(sweep: Sweep, chunk_shape: tuple[int, ...]) -> int:
-    """Bytes of the counts of a later pass over a cell's points, of which one is merged at a time.
-
-    A count has three numbers; a merge takes a few copies of them.
+    Of values drawn or read in stretches, one stretch is held. A point at work has its outputs as
+    computed and as stored, and one compressed. The counts of a cell's points, which have three
+    numbers, are merged one pass at a time; a merge takes a few copies of them.
     """
-    if sweep.reduction is None or passes(sweep, chunk_shape) == 1:
-        return 0
-    return 6 * 3 * VALUE_BYTES * min(MAX_VALUES, sweep.reduction.size)
+    of_points = sweep.of_points
+    columns = (values for axis in of_points.axes for values in axis.columns.values())
+    held = sum(len(each) if is_array(each) else min(len(each), STRETCH) for each in columns)
+    computed = sum(np.dtype(dtype).itemsize for dtype in array_types(of_points.outputs).values())
+    stored = [variable.point_bytes for variable in layout.results(of_points)]
+    converted = 0 if sweep.dtype == "float64" else sum(stored)
+    counts = 0
+    if sweep.reduction is not None and passes(sweep, chunk_shape) > 1:
+        counts = 6 * 3 * min(MAX_VALUES, sweep.reduction.size)
+    return VALUE_BYTES * (held + counts) + n_points * (computed + converted + 2 * max(stored))
 
 
 def _free(path: str | Path) -> int | None:

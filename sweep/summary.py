@@ -18,7 +18,7 @@ from sweep.plan.recipes import model_in
 from sweep.spec import Status, inputs_of, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store.flow import Flow, Receipt, errors, flow, is_writing, latest_rate
+from sweep.store.receipts import Flow, Receipt, errors, flow, is_writing, latest_rate
 from sweep.work import Values
 
 if TYPE_CHECKING:
@@ -124,14 +124,9 @@ def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]
         if model is None or method is None or reduced or not outside.any():
             return {}
         known = {p.name for s in model.parameter_sets for p in inputs_of(model, s, method)}
-        at = {
-            name: block[name]
-            .broadcast_like(outside)
-            .transpose(*outside.dims)
-            .values[outside.values]
-            for name in known
-            if name in block.coords
-        }
+        given = {name: block[name].broadcast_like(outside) for name in known & block.coords.keys()}
+        place = outside.values
+        at = {n: each.transpose(*outside.dims).values[place] for n, each in given.items()}
         return causes(model, method, Status.outside_validity, at)
 
     return counted
@@ -200,7 +195,7 @@ def state(store: Store, *, damaged: bool = False) -> State:
 
 def _running(holders: Sequence[Receipt] | None, current: Flow) -> list[str]:
     """The processes that hold the store, as far as is known, or have written within a minute."""
-    held = [(str(each["host"]), int(each["pid"])) for each in holders or ()]
+    held = ((str(each["host"]), int(each["pid"])) for each in holders or ())
     names = {*held, *((writer.host, writer.pid) for writer in current.writers)}
     return [f"process {pid} on {host}" for host, pid in sorted(names)]
 
@@ -218,12 +213,9 @@ def _counts(store: Store, *, damaged: bool) -> tuple[Mapping[Status, int], Mappi
 
 def coordinates(dataset: xr.Dataset) -> tuple[dict[str, xr.DataArray], dict[str, xr.DataArray]]:
     """The parameters along an axis and the constant ones, by name."""
-    found = {str(name): dataset[name] for name in dataset.coords}
+    found = {str(name): dataset[name] for name in dataset.coords if name not in labels(dataset)}
     along = {name: values for name, values in found.items() if values.ndim}
-    return (
-        {name: values for name, values in along.items() if name not in labels(dataset)},
-        {name: value for name, value in found.items() if not value.ndim},
-    )
+    return along, {name: value for name, value in found.items() if not value.ndim}
 
 
 def row_dimensions(dataset: xr.Dataset) -> set[Hashable]:
@@ -270,7 +262,7 @@ class _Tally:
     weight: float = 0.0
     total: float = 0.0
     least: float = math.inf
-    greatest: float = field(default=-math.inf)
+    greatest: float = -math.inf
     infinite: int = 0
 
     def add(self, values: NDArray[Any], weights: Values | None) -> None:
@@ -305,11 +297,15 @@ def _occurrences(codes: NDArray[Any], weights: Values | None = None) -> dict[int
     return {int(code): counts[code].item() for code in np.flatnonzero(counts)}
 
 
+def flag_names(variable: xr.DataArray) -> dict[int, str]:
+    """The meaning of each code of a flag; {} if it is none."""
+    codes = np.atleast_1d(variable.attrs.get("flag_values", ())).astype(int).tolist()
+    return dict(zip(codes, str(variable.attrs.get("flag_meanings", "")).split(), strict=True))
+
+
 def _shares(flag: xr.DataArray, found: Mapping[int, float]) -> dict[str, float]:
     total = sum(found.values())
-    meanings = str(flag.attrs["flag_meanings"]).split()
-    codes = [int(code) for code in np.atleast_1d(flag.attrs["flag_values"])]
-    named = zip(codes, meanings, strict=True)
+    named = flag_names(flag).items()
     return {meaning: found.get(code, 0) / total if total else math.nan for code, meaning in named}
 
 

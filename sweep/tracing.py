@@ -23,7 +23,7 @@ from sweep.request import STRETCH, Axis, Sweep
 from sweep.source import kernel_of
 from sweep.spec import DTYPES, MISSING, Model, Observable
 from sweep.store import layout
-from sweep.wording import shown
+from sweep.wording import listed, shown
 from sweep.work import Values
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -86,38 +86,34 @@ def trace_point(
     """Trace a sweep of one point, as `trace` does; SweepError if it has more."""
     sweep = as_point(sweep)
     if not sweep.method.traced:
-        able = ", ".join(traceable(sweep.model)) or "none"
-        raise SweepError(
-            f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced; choose one of "
-            f"{able} with --set method=..."
-        )
+        wrong = f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced"
+        able = listed(traceable(sweep.model))
+        raise SweepError(f"{wrong}; choose one of {able} with --set method=...")
     moments = None if times is None else _numbers("times", times)
     if moments is not None and (samples, start, end, cycles) != (None, None, None, None):
-        raise SweepError(
-            "times cannot be combined with samples, start, end or cycles: leave out one or the "
-            "other"
-        )
+        others = "samples, start, end or cycles"
+        raise SweepError(f"times cannot be combined with {others}: leave out one or the other")
     if cycles is not None and start is not None:
         raise SweepError("--cycles cannot be combined with --from: leave out one of the two")
     try:
-        samples = None if samples is None else index(samples)
+        count = sweep.model.samples if samples is None else index(samples)
     except TypeError:
         raise SweepError(f"samples={shown(samples)} is not a whole number") from None
     start, end = _moment("start", start), _moment("end", end)
     traced_by = ItemsTracer if sweep.method.items else Tracer
     tracer = traced_by(kernel_of(sweep), {**sweep.constants, **sweep.replaced_by_table})
-    span = tracer.span()
+    span, unit = tracer.span(), sweep.model.clock.unit
     has_motion = span.begin <= span.first < span.last
     if not has_motion and (status := tracer.look(np.empty(0)).status):
         moments = np.zeros(1) if moments is None else moments
         nothing = np.full((moments.size, 1 + len(_observables(sweep, per_item=False))), np.nan)
         return _dataset(sweep, moments, Seen(nothing, 0, status))
     if moments is None:
-        count = sweep.model.samples if samples is None else samples
+        last = span.last if end is None else end
         if cycles is not None:
-            start = (span.last if end is None else end) - _duration(sweep, span, cycles)
-        moments = _spaced(span, count, start, end, sweep.model.clock.unit)
-    moments = _checked(moments, span, sweep.model.clock.unit)
+            start = last - _duration(sweep, span, cycles)
+        moments = _spaced(count, span.first if start is None else start, last, unit)
+    moments = _checked(moments, span, unit)
     found = _dataset(sweep, moments, tracer.look(moments))
     cycle = _cycle(sweep, span)
     return found if cycle is None else found.assign_attrs(cycle=cycle)
@@ -169,10 +165,9 @@ def refuse_end(path: Path) -> None:
     """SweepError if the suffix is not one of .nc, .zarr, .csv, .png, .pdf, .svg."""
     from sweep.exporting import TRACE_FORMATS
 
-    known = (*TRACE_FORMATS, *PICTURES)
-    if path.suffix.lower() not in known:
-        choices = ", ".join(known)
-        raise SweepError(f"{str(path)!r} has no suffix of a known format: use one of {choices}")
+    if path.suffix.lower() not in (known := (*TRACE_FORMATS, *PICTURES)):
+        wrong = f"{str(path)!r} has no suffix of a known format"
+        raise SweepError(f"{wrong}: use one of {listed(known)}")
 
 
 def _numbers(name: str, given: ArrayLike) -> Values:
@@ -192,13 +187,12 @@ def _moment(name: str, given: float | None) -> float | None:
 
 def as_point(sweep: Sweep) -> Sweep:
     """The sweep of one point without axes; SweepError naming the axes if it has more."""
-    long = [(name, axis) for axis in sweep.axes if axis.size > 1 for name in axis.columns]
+    long = {name: axis for axis in sweep.axes if axis.size > 1 for name in axis.columns}
     if long:
-        extents = "; ".join(_extent(name, axis) for name, axis in long)
-        cure = " ".join(f"--at {name}=..." for name, _ in long)
-        raise SweepError(
-            f"a trace shows one point, and the sweep has several: {extents}. Add {cure}"
-        )
+        extents = "; ".join(_extent(name, axis) for name, axis in long.items())
+        cure = " ".join(f"--at {name}=..." for name in long)
+        several = f"a trace shows one point, and the sweep has several: {extents}"
+        raise SweepError(f"{several}. Add {cure}")
     whole = chunk_at((0,) * len(sweep.axes), sweep.shape, sweep.shape)
     columns = points(sweep, whole).columns
     constants = {name: float(column.values[0]) for name, column in columns.items()}
@@ -217,9 +211,7 @@ def traceable(model: Model) -> list[str]:
     return [method.name for method in model.methods if method.traced]
 
 
-def _spaced(span: Span, samples: int, start: float | None, end: float | None, unit: str) -> Values:
-    first = span.first if start is None else start
-    last = span.last if end is None else end
+def _spaced(samples: int, first: float, last: float, unit: str) -> Values:
     if not 2 <= samples <= MAX_SAMPLES:
         raise SweepError(
             f"samples={samples!r} is out of range: give --samples from 2 to {MAX_SAMPLES:,}"
@@ -240,10 +232,9 @@ def _checked(times: Values, span: Span, unit: str) -> Values:
     slack = SLACK * abs(span.last)
     if not (span.begin - slack <= times[0] and times[-1] <= span.last + slack):
         requested = f"from {float(times[0])!r} {unit} to {float(times[-1])!r} {unit}"
-        raise SweepError(
-            f"a trace {requested} is outside the computed range: choose times from "
-            f"{span.begin!r} {unit} to {span.last!r} {unit}"
-        )
+        computed = f"{span.begin!r} {unit} to {span.last!r} {unit}"
+        outside = f"a trace {requested} is outside the computed range"
+        raise SweepError(f"{outside}: choose times from {computed}")
     return np.clip(times, span.begin, span.last)
 
 
@@ -277,16 +268,14 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
 
 def _note(sweep: Sweep, trace: xr.Dataset) -> dict[str, str]:
     """The attribute that says why the loop is not centred, if items remember the start."""
-    if not sweep.model.start_memory or sweep.model.loop is None or not trace.sizes["time"]:
+    if not (sweep.model.start_memory and sweep.model.loop and trace.sizes["time"]):
         return {}
     force = trace[sweep.model.loop[1]].values
     low, high = np.min(force), np.max(force)
     if not abs(low + high) > CENTRED * (high - low):  # NaN: no motion
         return {}
     for flag in _observables(sweep, per_item=True):
-        if flag.name not in trace:
-            continue
-        codes = trace[flag.name].values
+        codes = trace[flag.name].values if flag.name in trace else np.empty((1, 0))
         kept = codes[0, np.all(codes == codes[:1], axis=0)]
         for name, sentence in sweep.model.start_memory.items():
             if flag.flags.index(name) in kept:
@@ -314,12 +303,12 @@ def _variable(
 ) -> xr.Variable:
     """An observable with its CF attributes, divided by its scale in a dimensionless sweep."""
     described: dict[str, Any] = {"long_name": observable.long_name, "units": observable.unit}
-    if observable.scale and sweep.parameter_set.scaled:
-        described = {"long_name": f"{observable.long_name}, over {observable.scale}", "units": "1"}
     if observable.flags:
-        described.pop("units")
+        del described["units"]
         numbers = list(range(len(observable.flags)))
         described |= {"flag_values": numbers, "flag_meanings": " ".join(observable.flags)}
         codes = np.where(np.isnan(values), MISSING["flag"], values).astype(DTYPES["flag"])
         return xr.Variable(dimensions, codes, described)
+    if observable.scale and sweep.parameter_set.scaled:
+        described = {"long_name": f"{observable.long_name}, over {observable.scale}", "units": "1"}
     return xr.Variable(dimensions, values, described)

@@ -23,8 +23,8 @@ import sweep.forecast
 from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import Computed, Stopped, compiler
 from sweep.config import Request, load
-from sweep.engine import failed_arrays
 from sweep.engine.driver import compile_kernels
+from sweep.engine.ledger import failed_arrays
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast, forecast_of, probe
 from sweep.options import RunOptions

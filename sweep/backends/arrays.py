@@ -47,7 +47,7 @@ def compute_arrays(
             for name, column in points.columns.items()
         }
         try:
-            outputs = _block(xp, method, parameters, to_host or _same)
+            outputs = _block(xp, method, parameters, to_host or (lambda values: values))
         except MemoryError:  # CuPy's too
             if block == 1:
                 raise
@@ -75,10 +75,6 @@ def _block(
     with np.errstate(all="ignore"):  # such points get a status that is not ok
         outputs = method(xp, {name: xp.asarray(values) for name, values in parameters.items()})
     return {name: to_host(values) for name, values in outputs.items()}
-
-
-def _same(values: Array) -> Array:
-    return values
 
 
 def _store(

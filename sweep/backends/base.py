@@ -53,10 +53,7 @@ class Computed:
 class Backend(Protocol):
     """Computes points with the kernel of a sweep; safe to use from several threads at once."""
 
-    @property
-    def name(self) -> str:
-        """The value of `[run] backend` that selects it."""
-        ...
+    name: str  # the value of `[run] backend` that selects it
 
     @property
     def description(self) -> str:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.backends.alike import ORDER_BYTES, SORT_BYTES, WARP, Sorter, Uploaded
 from sweep.backends.base import Stopped
 from sweep.backends.device import GROUP, Memory, OutOfMemory, Program, Queue, request_type
 from sweep.backends.library import ColumnStruct
-from sweep.backends.sorter import ORDER_BYTES, SORT_BYTES, WARP, Sorter, Uploaded
 from sweep.errors import DeviceError
 from sweep.spec import Output, array_types
 from sweep.work import Points

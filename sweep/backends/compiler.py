@@ -115,22 +115,26 @@ def compile_library(text: str, compiler: Compiler, extra_flags: Sequence[str] = 
     flags = (*compiler.flags, *extra_flags)
     made_by = digest(*compiler.command, compiler.version, *compiler.flags)
 
-    def make(library: Path) -> None:
-        source = library.with_suffix(".cpp")
-        source.write_text(text, encoding="utf-8")
-        command = [*compiler.command, *flags, "-o", str(library), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise CompileError(
-                f"the kernel does not compile: {shlex.join(command)}\n{done.stderr.strip()}"
-            )
-        if not library.exists():
-            raise CompileError(
-                f"the compiler reports success but makes no library: {shlex.join(command)}\n"
-                "Set TRIBOSWEEP_CXX to a C++ compiler"
-            )
+    name = f"{_content(text, extra_flags)}-{made_by}{SUFFIX}"
+    return cached(name, lambda path: run_compiler(text, compiler, flags, path))
 
-    return cached(f"{_content(text, extra_flags)}-{made_by}{SUFFIX}", make)
+
+def run_compiler(text: str, compiler: Compiler, flags: Sequence[str], path: Path) -> None:
+    """Compile the text into a file; CompileError as of `compile_library`."""
+    source = path.with_suffix(".cpp")
+    source.write_text(text, encoding="utf-8")
+    command = [*compiler.command, *flags, "-o", str(path), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    source.unlink()
+    if done.returncode:
+        raise CompileError(
+            f"the kernel does not compile: {shlex.join(command)}\n{done.stderr.strip()}"
+        )
+    if not path.exists():
+        raise CompileError(
+            f"the compiler reports success but makes no library: {shlex.join(command)}\n"
+            "Set TRIBOSWEEP_CXX to a C++ compiler"
+        )
 
 
 def compiled_library(text: str, extra_flags: Sequence[str] = ()) -> Path | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from threading import Event
 from typing import Any, Literal
 
@@ -89,8 +89,8 @@ class CpuBackend:
     def prepare(self, sweep: Sweep, points: Points) -> None:
         if sweep.method.kind == "array":
             array_method(sweep.model, sweep.method)
-            return
-        self.library(kernel_of(sweep, points.variants))
+        else:
+            self.library(kernel_of(sweep, points.variants))
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
         return reduced(sweep, points, self._compute(sweep.of_points, points, stop))
@@ -135,19 +135,18 @@ class CpuBackend:
                 path = compiled_library(text, made)
                 if path is not None:
                     with suppress(ForeignLibraryError):
-                        return Library(path, kernel)
+                        return Library(load_library(path, ENTRIES), kernel)
             raise NoCompilerError(
                 f"{error}; or run `sweep compile` on a machine with a compiler, the same processor "
                 "and the same kernel cache"
             ) from None
-        return compile_and_load(text, compiler, flags, lambda path: Library(path, kernel))
+        return Library(compile_and_load(text, compiler, flags, ENTRIES), kernel)
 
 
 class Library:
     """A compiled kernel, loaded."""
 
-    def __init__(self, path: Path, kernel: Kernel) -> None:
-        loaded = load_library(path, ENTRIES)
+    def __init__(self, loaded: ctypes.CDLL, kernel: Kernel) -> None:
         self.names = tuple(parameter.name for parameter in kernel.parameters)
         self.state_bytes = integer_of(loaded, "tribosweep_state_bytes")
         self.lanes = integer_of(loaded, "tribosweep_lanes")

@@ -12,14 +12,11 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.arrays import compute_arrays
-from sweep.backends.base import Computed
 from sweep.backends.device import OutOfMemory, Sizes
 from sweep.backends.gpu import OPTIONS, check_sizes, options_for
 from sweep.backends.visible import (
@@ -30,14 +27,11 @@ from sweep.backends.visible import (
     no_cupy,
 )
 from sweep.errors import CompileError, DeviceError, SweepError
-from sweep.request import Sweep
 from sweep.source import Kernel, flat_text, kernel_text
-from sweep.work import Points
 
 QUEUES = 2  # while one computes, the other copies
 MAX_BATCH_BYTES = 1 << 32  # of a queue: no batch needs more
 MAX_BLOCK_THREADS = 256
-ARRAY_BLOCK = 4096  # points that an array method computes at once
 SIZES = "tribosweep_sizes"  # the entry that reports the sizes of a kernel
 
 # Fused multiply-adds of doubles per clock and multiprocessor, by compute capability (CUDA C++
@@ -130,12 +124,16 @@ class CupyDevice:
     """A GPU behind CuPy."""
 
     def __init__(self, cupy: Any, number: int = 0) -> None:
-        self._cupy = cupy
+        self.library = cupy
+        # First: without a GPU this is what says why, in CuPy's words.
         self._device = cupy.cuda.Device(number)
+        self.to_host = cupy.asnumpy
         self._programs: dict[Kernel, CupyProgram] = {}
         self._compiling = threading.Lock()
         self._queues: queue.SimpleQueue[CupyQueue] = queue.SimpleQueue()
         self.facts = self._facts()
+        self.threads = self.facts.threads
+        self.description = f"{self.facts.name}, CUDA {self.facts.cuda}, CuPy {self.facts.cupy}"
         turns = Turns()
         with self._here():
             for _ in range(QUEUES):
@@ -143,10 +141,10 @@ class CupyDevice:
 
     def _here(self) -> Any:
         """A context in which the device is the current one of this thread."""
-        return self._cupy.cuda.Device(self._device.id)
+        return self.library.cuda.Device(self._device.id)
 
     def _facts(self) -> Facts:
-        runtime = self._cupy.cuda.runtime
+        runtime = self.library.cuda.runtime
         capability = self._device.compute_capability
         multiprocessors = self._attribute("MultiProcessorCount")
         return Facts(
@@ -159,7 +157,7 @@ class CupyDevice:
             driver=driver_version() or "unknown",
             cuda=_version(runtime.driverGetVersion()),
             runtime=_version(runtime.runtimeGetVersion()),
-            cupy=self._cupy.__version__,
+            cupy=self.library.__version__,
         )
 
     def _attribute(self, name: str, default: int | None = None) -> int:
@@ -167,7 +165,7 @@ class CupyDevice:
 
         Queried one by one: CuPy's own query of all attributes fails if any one of them does.
         """
-        runtime = self._cupy.cuda.runtime
+        runtime = self.library.cuda.runtime
         try:
             number = getattr(runtime, f"cudaDevAttr{name}")
             return int(runtime.deviceGetAttribute(number, self._device.id))
@@ -177,31 +175,18 @@ class CupyDevice:
             return default
 
     @property
-    def description(self) -> str:
-        return f"{self.facts.name}, CUDA {self.facts.cuda}, CuPy {self.facts.cupy}"
-
-    @property
     def memory(self) -> int:
         free = self._device.mem_info[0]
         return min(int(free) // (2 * QUEUES), MAX_BATCH_BYTES)
-
-    @property
-    def threads(self) -> int:
-        return self.facts.threads
-
-    @property
-    def library(self) -> Any:
-        return self._cupy
-
-    def to_host(self, array: Any) -> NDArray[Any]:
-        return self._cupy.asnumpy(array)
 
     def load(self, kernel: Kernel) -> CupyProgram:
         if kernel in self._programs:
             return self._programs[kernel]
         with self._compiling, self._here():
             if kernel not in self._programs:
-                self._programs[kernel] = CupyProgram(self._cupy, kernel, self.facts.multiprocessors)
+                self._programs[kernel] = CupyProgram(
+                    self.library, kernel, self.facts.multiprocessors
+                )
             return self._programs[kernel]
 
     @contextmanager
@@ -231,20 +216,12 @@ class CupyDevice:
         """Compile and run a minimal kernel; any exception of CuPy if that fails."""
         text = f"{flat_text('portable.h')}\n{TRIAL}"
         with self._here():
-            values = self._cupy.asarray(np.array([4.0, 9.0]))
-            module = self._cupy.RawModule(code=text, options=OPTIONS)
+            values = self.library.asarray(np.array([4.0, 9.0]))
+            module = self.library.RawModule(code=text, options=OPTIONS)
             module.get_function("tribosweep_trial")((1,), (2,), (values,))
-            roots = self._cupy.asnumpy(values).tolist()
+            roots = self.library.asnumpy(values).tolist()
         if roots != [2.0, 3.0]:
             raise ArithmeticError(f"a trial kernel returns {roots}, not [2.0, 3.0]")
-
-    def compute_arrays(
-        self, sweep: Sweep, points: Points, stop: Event | None, *, resident: bool = False
-    ) -> Computed:
-        cupy = self._cupy
-        to_host = None if resident else cupy.asnumpy
-        with self._here():
-            return compute_arrays(cupy, sweep, points, stop, block=ARRAY_BLOCK, to_host=to_host)
 
 
 class CupyProgram:

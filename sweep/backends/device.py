@@ -9,16 +9,12 @@ from __future__ import annotations
 import functools
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from threading import Event
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from sweep.backends.base import Computed
 from sweep.backends.library import request_struct
-from sweep.request import Sweep
 from sweep.source import Kernel
-from sweep.work import Points
 
 GROUP = 64  # items that are added before they enter the tree: tree_sum.h's group_size
 
@@ -82,22 +78,13 @@ class Queue(Protocol):
 class Device(Protocol):
     """Where kernels are compiled, loaded and run."""
 
-    @property
-    def description(self) -> str: ...
+    description: str
+    threads: int  # that run at once, at most
+    library: Any  # of the device's arrays: functions of NumPy's names
 
     @property
     def memory(self) -> int:
         """Bytes that one queue should use at most."""
-        ...
-
-    @property
-    def threads(self) -> int:
-        """The largest number of threads that run at once."""
-        ...
-
-    @property
-    def library(self) -> Any:
-        """The array library of the device: functions of NumPy's names."""
         ...
 
     def to_host(self, array: Any) -> NDArray[Any]:
@@ -116,15 +103,6 @@ class Device(Protocol):
 
     def answers(self) -> bool:
         """Whether it still computes: after some errors every further call fails."""
-        ...
-
-    def compute_arrays(
-        self, sweep: Sweep, points: Points, stop: Event | None, *, resident: bool = False
-    ) -> Computed:
-        """As Backend.compute(), for a method of kind "array".
-
-        If `resident`, the arrays are those of its library.
-        """
         ...
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from functools import partial
 from threading import Event
 
 from sweep.arrays import array_method
-from sweep.backends.arrays import empty_arrays
+from sweep.backends.alike import sorter_of
+from sweep.backends.arrays import compute_arrays, empty_arrays
 from sweep.backends.base import Computed, Stopped
 from sweep.backends.batches import Pace, Work, item_sizes
 from sweep.backends.device import Device, OutOfMemory, Sizes, request_type
 from sweep.backends.library import check_layout
 from sweep.backends.reduced import reduced
-from sweep.backends.sorter import sorter_of
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.request import Sweep
 from sweep.source import Kernel, kernel_of
@@ -21,6 +22,7 @@ from sweep.spec import array_types, planes
 from sweep.work import Points
 
 OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
+ARRAY_BLOCK = 4096  # points that an array method computes at once
 ITEMS_OF_A_THREAD = 4  # the items of a thread share the recurrence of the motion
 
 
@@ -44,8 +46,8 @@ class GpuBackend:
     def prepare(self, sweep: Sweep, points: Points) -> None:
         if sweep.method.kind == "array":
             array_method(sweep.model, sweep.method)
-            return
-        self._device.load(kernel_of(sweep, points.variants))
+        else:
+            self._device.load(kernel_of(sweep, points.variants))
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
         """As Backend.compute(); LostDeviceError if this process can no longer use the device."""
@@ -66,15 +68,15 @@ class GpuBackend:
 
     def _arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
         """The results of a method of kind "array"."""
-        device = self._device
-        if sweep.reduction is not None and self._has_room:
-            try:
-                with device.queue():
-                    computed = device.compute_arrays(sweep.of_points, points, stop, resident=True)
-                    return reduced(sweep, points, computed, device.library, device.to_host)
-            except (OutOfMemory, MemoryError):
-                self._has_room = False  # from now on, points are reduced on the host
-        return reduced(sweep, points, device.compute_arrays(sweep.of_points, points, stop))
+        library, to_host = self._device.library, self._device.to_host
+        compute = partial(compute_arrays, library, sweep.of_points, points, stop, block=ARRAY_BLOCK)
+        with self._device.queue():
+            if sweep.reduction is not None and self._has_room:
+                try:
+                    return reduced(sweep, points, compute(), library, to_host)
+                except (OutOfMemory, MemoryError):
+                    self._has_room = False  # from now on, points are reduced on the host
+            return reduced(sweep, points, compute(to_host=to_host))
 
     def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
         outputs = planes(sweep.of_points.outputs)

@@ -7,13 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any
 
 from sweep.backends.base import Stopped
 from sweep.backends.compiler import Compiler, compile_library
 from sweep.errors import CompileError, MachineError
-
-Loaded = TypeVar("Loaded")
 
 SLICE_SECONDS = 0.1  # how long a call into a kernel should last, so that a stop takes effect soon
 FIRST_BUDGET = 1000  # units of work in the first call, before their cost is known
@@ -55,18 +53,18 @@ def check_layout(kernel_bytes: int, struct: type[ctypes.Structure], files: str) 
 
 
 def compile_and_load(
-    text: str, compiler: Compiler, flags: Sequence[str], load: Callable[[Path], Loaded]
-) -> Loaded:
-    """The library of a kernel's text as `load` returns it.
+    text: str, compiler: Compiler, flags: Sequence[str], entries: Sequence[str]
+) -> ctypes.CDLL:
+    """The library of a kernel's text; MachineError if this process may not load it.
 
     A foreign file that the cache has under its name is removed, and the text compiled again.
     """
     path = compile_library(text, compiler, flags)
     try:
-        return load(path)
+        return load_library(path, entries)
     except ForeignLibraryError:
         path.unlink(missing_ok=True)
-        return load(compile_library(text, compiler, flags))
+        return load_library(compile_library(text, compiler, flags), entries)
 
 
 def load_library(path: Path, entries: Sequence[str] = ()) -> ctypes.CDLL:

@@ -13,7 +13,7 @@ from sweep.backends.base import Computed
 from sweep.request import Sweep
 from sweep.spec import Status
 from sweep.statistics.again import finished
-from sweep.statistics.counts import STATUSES
+from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
 from sweep.work import Points
 
@@ -22,25 +22,18 @@ from sweep.work import Points
 class Reduced(Computed):
     """What is kept of a batch of points, and the time spent in kernels."""
 
+    again: bool = False  # by a later pass over the points
+
     @property
     def counts(self) -> Mapping[Status, int]:
-        """The number of points by status."""
-        numbers = Kept.counts(self.arrays).tolist()
-        return {status: n for status, n in zip(STATUSES, numbers, strict=True) if n}
+        """The number of points by status; none in a later pass, since the first has them."""
+        if self.again:
+            return {}
+        return reduced_counts(Kept.counts(self.arrays))
 
     @property
     def extremes(self) -> Mapping[str, list[Any]]:
         """None: what is kept need not have them."""
-        return {}
-
-
-@dataclass(frozen=True)
-class Found(Reduced):
-    """What a later pass over points keeps of them."""
-
-    @property
-    def counts(self) -> Mapping[Status, int]:
-        """None: the first pass has counted the points."""
         return {}
 
 
@@ -58,10 +51,8 @@ def reduced(
     if sweep.reduction is None:
         return computed
     arrays, cells = computed.arrays, points.cells
-    if points.again is not None:
-        return Found(points.again.of(arrays, cells, xp, to_host), computed.kernel_seconds)
-    kept = Kept(sweep.reduction)
+    kept = points.again or Kept(sweep.reduction)
     partial = kept.of(arrays, cells, points.first, xp, to_host)
-    if points.n_points == cells * sweep.reduction.size:
+    if points.again is None and points.n_points == cells * sweep.reduction.size:
         partial = finished(kept, partial, arrays, cells, xp, to_host)
-    return Reduced(partial, computed.kernel_seconds)
+    return Reduced(partial, computed.kernel_seconds, again=points.again is not None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,6 @@ from sweep.backends.library import (
     compile_and_load,
     fields_of,
     integer_of,
-    load_library,
     run_in_slices,
 )
 from sweep.errors import SweepError
@@ -26,7 +25,6 @@ from sweep.work import Values
 
 MAX_STATES = 10**8  # items times moments
 MAX_EVENTS = 10**4  # that a trace has
-ONE_LANE = Target(width=1, pack=1)
 ENTRIES = ("tribosweep_trace", "tribosweep_span", "tribosweep_trace_bytes")
 
 
@@ -64,21 +62,18 @@ class Seen:
 class TraceLibrary:
     """A kernel compiled for tracing, loaded, and the parameters of its one point."""
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        values: Mapping[str, float],
-        trace_type: type[ctypes.Structure],
-        files: str,
-        flags: Sequence[str] = (),
-    ) -> None:
-        """`trace_type` is the struct of a call; `files` names the two files that define it."""
+    struct: type[ctypes.Structure]  # of a call
+    header: str  # which defines it, too
+    flags: tuple[str, ...] = ()
+
+    def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
+        """Compile the kernel; `values` are those of its parameters, in SI units."""
         text = kernel_text(kernel, "trace")
-        self._library = compile_and_load(
-            text, find_compiler(), flags, lambda path: load_library(path, ENTRIES)
-        )
+        self._library = compile_and_load(text, find_compiler(), self.flags, ENTRIES)
         self._parameters = np.array([values[p.name] for p in kernel.parameters], np.float64)
-        check_layout(self._integer("trace_bytes"), trace_type, files)
+        self._item_name = kernel.method.items
+        self._n_items = int(values.get(kernel.method.items, 0))
+        check_layout(self._integer("trace_bytes"), self.struct, f"{self.header} and tracer.py")
 
     def span(self) -> Span:
         """The beginning of the motion, and the moments that a trace spans by default."""
@@ -106,9 +101,7 @@ class TraceLibrary:
 class Tracer(TraceLibrary):
     """A point of a kernel that has time_of and look."""
 
-    def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
-        """Compile the kernel; `values` are those of its parameters, in SI units."""
-        super().__init__(kernel, values, Trace, "entry_trace.h and tracer.py", ONE_LANE.flags)
+    struct, header, flags = Trace, "entry_trace.h", Target(width=1, pack=1).flags
 
     def look(self, times: Values, budget: int | None = None) -> Seen:
         """What is seen of the point at `times`: in s, ascending, from its span's begin to its last.
@@ -137,11 +130,7 @@ class ItemsTrace(ctypes.Structure):
 class ItemsTracer(TraceLibrary):
     """A point of a kernel that sums over items and can show each of them."""
 
-    def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
-        """Compile the kernel; `values` are those of its parameters, in SI units."""
-        super().__init__(kernel, values, ItemsTrace, "entry_trace_items.h and tracer.py")
-        self._items = int(values[kernel.method.items])
-        self._name = kernel.method.items
+    struct, header = ItemsTrace, "entry_trace_items.h"
 
     def look(self, times: Values, budget: int | None = None) -> Seen:
         """What is seen of the point and its items at `times`, ascending.
@@ -149,16 +138,16 @@ class ItemsTracer(TraceLibrary):
         `budget` fixes the units of work of each call into the kernel, for tests. SweepError if
         the states would take too much memory.
         """
-        states = times.size * self._items
+        states, name = times.size * self._n_items, self._item_name
         if states > MAX_STATES:
             raise SweepError(
-                f"{self._items:,} {self._name} at {times.size:,} moments are {states:,} states, "
-                f"more than {MAX_STATES:,}: take fewer {self._name} or samples"
+                f"{self._n_items:,} {name} at {times.size:,} moments are {states:,} states, "
+                f"more than {MAX_STATES:,}: take fewer {name} or samples"
             )
         times = np.ascontiguousarray(times, np.float64)
         rows = self._rows(times)
-        items = np.full((times.size, self._items, self._integer("item_row_size")), np.nan)
-        places = np.empty(self._items)
+        items = np.full((times.size, self._n_items, self._integer("item_row_size")), np.nan)
+        places = np.empty(self._n_items)
         sums = np.zeros(times.size * self._integer("sum_bytes") // 8)
         trace = ItemsTrace(samples=times.size)
         self._run(trace, budget, times=times, places=places, items=items, rows=rows, sums=sums)

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from sweep.backends.cache import cached, digest
-from sweep.backends.compiler import NoCompilerError, zig
-from sweep.errors import CompileError
+from sweep.backends.compiler import NoCompilerError, run_compiler, zig
 from sweep.models import models
 from sweep.shipped import modules_folder
 from sweep.source import Kernel, flat_text, kernel_text
@@ -44,9 +42,11 @@ RELAXED = ("-msimd128", "-mrelaxed-simd", "-DSWEEP_WIDTH=2", "-DSWEEP_PACK=1")
 COMMON_EXPORTS = ("__heap_base", "tribosweep_fma")
 EXPORTS = {
     "cpu": ("tribosweep_run", "tribosweep_state_bytes", "tribosweep_request_bytes"),
-    "trace": ("tribosweep_trace", "tribosweep_span", "tribosweep_trace_bytes"),
+    "trace": (
+        *("tribosweep_trace", "tribosweep_span", "tribosweep_trace_bytes"),
+        *("tribosweep_trail_bytes", "tribosweep_row_size"),
+    ),
 }
-TRACE_SIZES = ("tribosweep_trail_bytes", "tribosweep_row_size")
 ITEM_SIZES = ("tribosweep_sum_bytes", "tribosweep_item_row_size")
 
 
@@ -65,8 +65,7 @@ class Module:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        sizes = TRACE_SIZES if self.entry == "trace" else ()
-        sizes += ITEM_SIZES if self.entry == "trace" and self.kernel.method.items else ()
+        sizes = ITEM_SIZES if self.entry == "trace" and self.kernel.method.items else ()
         names = (*COMMON_EXPORTS, *EXPORTS[self.entry], *sizes)
         exports = tuple(f"-Wl,--export={name}" for name in names)
         return (*FLAGS, *(RELAXED if self.relaxed else PLAIN), *exports)
@@ -94,14 +93,7 @@ def build(module: Module, path: Path) -> None:
             "this kernel has to be compiled for browsers by zig, which is not installed: "
             "pip install 'tribosweep[compiler]'"
         )
-    compiler = zig()
-    source = path.with_suffix(".cpp")
-    source.write_text(module.text, encoding="utf-8")
-    command = [*compiler.command, *module.flags, "-o", str(path), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    source.unlink()
-    if done.returncode:
-        raise CompileError(f"the module does not compile: {' '.join(command)}\n{done.stderr}")
+    run_compiler(module.text, zig(), module.flags, path)
 
 
 def whole_kernel(kernel: Kernel) -> Kernel:
@@ -114,12 +106,7 @@ def whole_kernel(kernel: Kernel) -> Kernel:
         for output in kernel.model.outputs
         if not output.parameter_sets or kernel.parameter_set.name in output.parameter_sets
     )
-    return Kernel(
-        model=kernel.model,
-        method=kernel.method,
-        parameter_set=kernel.parameter_set,
-        outputs=defined,
-    )
+    return replace(kernel, outputs=defined, variants=(), table=None)
 
 
 def modules_of(kernel: Kernel) -> Iterator[Module]:

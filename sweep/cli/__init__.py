@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import importlib
-import json
 import os
 import sys
 import traceback
@@ -13,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sweep.cli.app import Invocation, app
+from sweep.cli.printing import print_object
 from sweep.cli.streams import discard_output, prepare_streams
 from sweep.dask_settings import unreadable_settings
 from sweep.errors import (
@@ -88,24 +88,25 @@ def _run(invocation: Invocation) -> int:
             _print_error_json(invocation, status, message())
         return status
     except SweepError as error:
-        print(escaped(str(error)), file=sys.stderr)
-        faults = error.faults if isinstance(error, ConfigError) else ()
-        _print_error_json(invocation, error.exit_status, str(error), map(vars, faults))
-        return error.exit_status
-    except Exception as error:  # a bug
-        if found := memory_error(error):
-            print(found, file=sys.stderr)
-            _print_error_json(invocation, found.exit_status, str(found))
-            return found.exit_status
-        from sweep.backends.visible import kernel_cache_error  # brings NumPy
+        return _print_error(invocation, error)
+    except Exception as error:  # a bug, perhaps
+        found = memory_error(error) or unreadable_settings(error)
+        if found is None:
+            from sweep.backends.visible import kernel_cache_error  # brings NumPy
 
-        if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
-            raise  # of a standard stream, not of a file
-        if found := unreadable_settings(error) or kernel_cache_error(error):
-            print(found, file=sys.stderr)
-            return found.exit_status
-        return _unexpected(error)
+            if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
+                raise  # of a standard stream, not of a file
+            found = kernel_cache_error(error)
+        return _unexpected(error) if found is None else _print_error(invocation, found)
     return 0
+
+
+def _print_error(invocation: Invocation, error: SweepError) -> int:
+    """Print an error, and return its exit status."""
+    print(escaped(str(error)), file=sys.stderr)
+    faults = error.faults if isinstance(error, ConfigError) else ()
+    _print_error_json(invocation, error.exit_status, str(error), map(vars, faults))
+    return error.exit_status
 
 
 def _print_error_json(
@@ -113,17 +114,13 @@ def _print_error_json(
 ) -> None:
     """With --json, print the error on stdout as well, as one line."""
     if "--json" in invocation.arguments:
-        entries = {"event": "error", "exit_status": status, "message": message}
-        print(json.dumps({**entries, "faults": list(faults)}))
+        print_object("error", exit_status=status, message=message, faults=list(faults))
 
 
 def _unexpected(error: Exception) -> int:
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     else:
-        print(
-            f"unexpected {type(error).__name__}: {error}\n"
-            f"this is a bug in the program; set {DEBUG}=1 to see the traceback",
-            file=sys.stderr,
-        )
+        print(f"unexpected {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"this is a bug in the program; set {DEBUG}=1 to see the traceback", file=sys.stderr)
     return UNEXPECTED

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from sweep.engine import OpenBackend
 
 Named = TypeVar("Named")
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,17 @@ def option(metavar: str, meaning: str, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=meaning)
 
 
+def flag(name: str, meaning: str) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=meaning)
+
+
 def output_option(metavar: str, meaning: str) -> Any:
     """The option --output."""
     return typer.Option("--output", "-o", parser=_output_path, metavar=metavar, help=meaning)
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, flag("--json", "Print JSON.")]
 StorePath = Annotated[str, argument("STORE", "A store made by `sweep run`.")]
 ConfigPath = Annotated[str, argument("CONFIG", "A sweep file, or the name of a shipped one.")]
 Overrides = Annotated[
@@ -93,9 +98,10 @@ app = typer.Typer(
 )
 
 
-def examples(*commands: str) -> str:
-    """The examples at the end of a command's help."""
-    return "\b\nExamples:\n" + "".join(f"  {command}\n" for command in commands)
+def command(*examples: str, name: str | None = None) -> Callable[[Command], Command]:
+    """A decorator of a command, with examples at the end of its help."""
+    lines = "".join(f"  {example}\n" for example in examples)
+    return app.command(name, epilog=f"\b\nExamples:\n{lines}")
 
 
 def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
@@ -132,16 +138,15 @@ def in_si(values: Mapping[str, str], units: Mapping[str, str]) -> dict[str, floa
     from sweep.config.quantities import number
     from sweep.spec import Parameter
 
-    def read(name: str, value: str) -> float:
-        with suppress(ValueError):
-            return float(value)
+    found: dict[str, float] = {}
+    for name, value in values.items():
         parameter = Parameter(name=name, symbol="", unit=units.get(name, "1"), meaning="")
+        given = as_number(value)
         try:
-            return number(value, parameter)
+            found[name] = given if isinstance(given, float) else number(given, parameter)
         except UnreadableError as error:
             raise typer.BadParameter(f"{name}: {error}", param_hint="--at") from None
-
-    return {name: read(name, value) for name, value in values.items()}
+    return found
 
 
 def _print_version(requested: bool) -> None:

@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from sweep.cli.app import Json, app, examples, option
-from sweep.cli.printing import counted, print_json, print_table, rate, share
+from sweep.cli.app import Json, command, option
+from sweep.cli.printing import counted, print_json, print_table
 from sweep.cli.run_options import takes_run_options
-from sweep.cli.stopping import Interruptible
+from sweep.cli.stopping import interruptible
 from sweep.options import RunKeywords
+from sweep.wording import rate, share
 
 if TYPE_CHECKING:
     from sweep.forecast import Speed
     from sweep.shipped import RecordedSpeed
 
 
-@app.command(
-    epilog=examples(
-        "sweep bench",
-        "sweep bench wear_power --workers 2",
-        "sweep bench my.toml --set method=euler",
-    )
+@command(
+    "sweep bench",
+    "sweep bench wear_power --workers 2",
+    "sweep bench my.toml --set method=euler",
 )
 @takes_run_options("backend")
 def bench(
@@ -60,7 +59,7 @@ def bench(
     names = configs or list(shipped_configs())
     known = {} if overrides else recorded_speeds()  # changed sweeps have no record
     recorded = [known.get(name) for name in names]
-    with Interruptible():
+    with interruptible():
         requests = [with_options(load(name, overrides or ()), **options) for name in names]
         measured = [speed_of(request, threads) for request in requests]
         if as_json:
@@ -76,15 +75,11 @@ def _print(measured: list[Speed], recorded: list[RecordedSpeed | None]) -> None:
     for speed, other in zip(measured, recorded, strict=True):
         pace = speed.points_per_second
         row = (speed.name, speed.model, speed.method, slow if pace is None else rate(pace))
-        rows.append((*row, *_recorded(other)))
+        if other is not None:
+            part = other.share_of_limit
+            row += (rate(other.points_per_second), "not counted" if part is None else share(part))
+        rows.append(row)
     machines = {f"\nrecorded: {other.machine}" for other in recorded if other}
     header = ("sweep", "model", "method", "computes", "recorded", "of its limit")
     print_table(rows, header if machines else header[:4])
     print(f"\n{counted(measured[0].workers, 'thread')} on {measured[0].backend}", *machines, sep="")
-
-
-def _recorded(speed: RecordedSpeed | None) -> tuple[str, ...]:
-    if speed is None:
-        return ()
-    part = speed.share_of_limit
-    return rate(speed.points_per_second), "not counted" if part is None else share(part)

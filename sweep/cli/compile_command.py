@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
-from sweep.cli.app import ConfigPath, Json, Overrides, app, examples
-from sweep.cli.printing import counted, duration, print_json
+from sweep.cli.app import ConfigPath, Json, Overrides, command
+from sweep.cli.printing import counted, print_json
 from sweep.cli.run_options import takes_run_options
-from sweep.cli.stopping import Interruptible
+from sweep.cli.stopping import interruptible
 from sweep.options import RunKeywords
-
-if TYPE_CHECKING:
-    from sweep.request import Request
+from sweep.wording import duration
 
 
-@app.command(
-    "compile",
-    epilog=examples("sweep compile wear_power", "sweep compile my.toml --set method=moreau"),
-)
+@command("sweep compile wear_power", "sweep compile my.toml --set method=moreau", name="compile")
 @takes_run_options("chunk_points")
 def compile_kernels(
     config: ConfigPath,
@@ -34,30 +28,24 @@ def compile_kernels(
     share the cache folder and have the same type of processor.
     """
     from sweep.api import with_options
+    from sweep.backends.cache import cache_folder
     from sweep.config import load
     from sweep.engine.driver import compile_kernels as compile_all
 
-    with Interruptible():
+    with interruptible():
         request = with_options(load(config, overrides or ()), **options)
         began = time.perf_counter()
         variants = compile_all(request)
-        _print_kernels(request, variants, time.perf_counter() - began, as_json=as_json)
-
-
-def _print_kernels(
-    request: Request, variants: Sequence[Sequence[str]], seconds: float, *, as_json: bool
-) -> None:
-    from sweep.backends.cache import cache_folder
-
-    sweep, folder = request.sweep, str(cache_folder())
-    what = f"{sweep.model.name}, method {sweep.method.name}"
+        seconds, folder = time.perf_counter() - began, str(cache_folder())
+    model, method = request.sweep.model.name, request.sweep.method.name
     if as_json:
         kernels = [{"variants": list(names)} for names in variants]
-        names = {"model": sweep.model.name, "method": sweep.method.name}
-        print_json({**names, "kernels": kernels, "seconds": seconds, "cache": folder})
+        figures = {"kernels": kernels, "seconds": seconds, "cache": folder}
+        print_json({"model": model, "method": method, **figures})
     elif not variants:
-        print(f"{what}: this method needs no compiled kernel")
+        print(f"{model}, method {method}: this method needs no compiled kernel")
     else:
-        print(f"{what}: {counted(len(variants), 'kernel')} in {folder} ({duration(seconds)})")
+        kernels = f"{counted(len(variants), 'kernel')} in {folder} ({duration(seconds)})"
+        print(f"{model}, method {method}: {kernels}")
         for names in variants:
             print(f"  {', '.join(names) or 'general'}")

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.cli.printing import counted, print_first, print_table, share
-from sweep.wording import escaped
+from sweep.cli.printing import counted, print_first, print_section, print_table
+from sweep.wording import escaped, share
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,29 +37,19 @@ def print_dataset(dataset: xr.Dataset) -> None:
     print(escaped(f"{attributes['model']}: {attributes['title']}\n"))
     along, single = coordinates(dataset)
     if along:
-        print_table(
-            (_axis_row(name, values) for name, values in along.items()),
-            ("axis", "values", "least", "greatest", "unit", "meaning"),
-        )
-        print()
+        header = ("axis", "values", "least", "greatest", "unit", "meaning")
+        print_section((_axis_row(*axis) for axis in along.items()), header)
     if found := labels(dataset):
-        print_table(
-            ((name, _listed(values), *_described(values)) for name, values in found.items()),
-            ("label", "values", "unit", "meaning"),
-        )
-        print()
-    print_table(
-        ((name, _value_text(name, dataset), *_described(value)) for name, value in single.items()),
-        ("parameter", "value", "unit", "meaning"),
-    )
-    print()
+        rows = ((name, _listed(values), *_described(values)) for name, values in found.items())
+        print_section(rows, ("label", "values", "unit", "meaning"))
+    rows = ((name, _value_text(name, dataset), *_described(v)) for name, v in single.items())
+    print_section(rows, ("parameter", "value", "unit", "meaning"))
     recipe = json.loads(attributes["recipe"])
     provenance = {key: str(attributes[key]) for key in PROVENANCE if key in attributes}
     if "reduce" in recipe and "quantile" in dataset.dims:
         exact = recipe["reduce"]["exact_quantiles"]
         provenance["quantiles"] = "exact" if exact else "within 0.4 %"
-    print_table({**provenance, "stored as": recipe["dtype"]}.items())
-    print()
+    print_section({**provenance, "stored as": recipe["dtype"]}.items())
 
 
 def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") -> None:
@@ -80,10 +70,9 @@ def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") ->
         if span.infinite:
             print(escaped(_infinite_values(dataset[name], span)))
     for name, shares in found.shares.items():
-        if any(math.isnan(part) for part in shares.values()):
-            continue
-        parts = ", ".join(f"{flag} {share(part)}" for flag, part in shares.items())
-        print(escaped(f"{name}: {parts}"))
+        if not any(map(math.isnan, shares.values())):
+            parts = ", ".join(f"{flag} {share(part)}" for flag, part in shares.items())
+            print(escaped(f"{name}: {parts}"))
     if found.weighted_by:
         print(WEIGHTING[found.weighted_by])
 
@@ -135,6 +124,12 @@ def sentences_of(dataset: xr.Dataset) -> dict[Status, str]:
     return sentences
 
 
+def print_found(dataset: xr.Dataset, found: Contents) -> None:
+    """Print the figures of outputs, and the points of each status."""
+    print_outputs(dataset, found)
+    print_statuses(found.counts, sentences_of(dataset), found.causes)
+
+
 def print_errors(errors: Mapping[str, int], log: str = "") -> None:
     """Print the errors and their numbers of points, and the folder of receipts with the details."""
     print_first([f"{counted(points, 'point')}: {why}" for why, points in errors.items()], "errors")
@@ -142,10 +137,14 @@ def print_errors(errors: Mapping[str, int], log: str = "") -> None:
         print(f"receipts: {log}")
 
 
-def dataset_json(
-    dataset: xr.Dataset, found: Contents, sentences: Mapping[Status, str]
-) -> dict[str, Any]:
-    """What `print_dataset`, `print_outputs` and `print_statuses` print."""
+def found_json(dataset: xr.Dataset, found: Contents) -> dict[str, Any]:
+    """What `print_found` prints."""
+    statuses = counts_json(found.counts, sentences_of(dataset), found.causes)
+    return {"outputs": outputs_json(dataset, found), "status": statuses}
+
+
+def dataset_json(dataset: xr.Dataset, found: Contents) -> dict[str, Any]:
+    """What `print_dataset` and `print_found` print."""
     from sweep.summary import coordinates, labels
 
     along, single = coordinates(dataset)
@@ -167,7 +166,7 @@ def dataset_json(
         ],
         "outputs": outputs_json(dataset, found),
         "weighted_by": found.weighted_by,
-        "status": counts_json(found.counts, sentences, found.causes),
+        "status": counts_json(found.counts, sentences_of(dataset), found.causes),
         "provenance": dict(dataset.attrs),
     }
 
@@ -175,7 +174,10 @@ def dataset_json(
 def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
     """Each output with its unit, and its least, mean and greatest value or its shares."""
     figures: dict[str, dict[str, Any]] = {
-        **{name: {**_figures(span), **_infinite(span)} for name, span in found.ranges.items()},
+        **{
+            name: _figures(span) | ({"infinite": span.infinite} if span.infinite else {})
+            for name, span in found.ranges.items()
+        },
         **{name: {"shares": shares} for name, shares in found.shares.items()},
     }
     names = [name for name in map(str, dataset.data_vars) if name in figures]
@@ -185,10 +187,6 @@ def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
 def _figures(span: Range) -> dict[str, float]:
     """Least, mean and greatest by name, without negative zeros."""
     return {name: getattr(span, name) + 0.0 for name in ("least", "mean", "greatest")}
-
-
-def _infinite(span: Range) -> dict[str, int]:
-    return {"infinite": span.infinite} if span.infinite else {}
 
 
 def counts_json(
@@ -261,5 +259,4 @@ def _described(variable: xr.DataArray) -> tuple[str, str]:
 
 
 def _labels(variable: xr.DataArray) -> dict[str, str]:
-    unit, meaning = _described(variable)
-    return {"unit": unit, "long_name": meaning}
+    return dict(zip(("unit", "long_name"), _described(variable), strict=True))

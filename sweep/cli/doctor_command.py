@@ -6,11 +6,11 @@ from dataclasses import asdict
 
 import typer
 
-from sweep.cli.app import Json, app, examples
+from sweep.cli.app import Json, command
 from sweep.cli.printing import print_json, print_table
 
 
-@app.command(epilog=examples("sweep doctor", "sweep doctor --json"))
+@command("sweep doctor", "sweep doctor --json")
 def doctor(as_json: Json = False) -> None:
     """Check what this machine can compute, and how to fix problems.
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sweep.cli.contents import AGAIN, counts_json
-from sweep.cli.printing import counted, duration, print_json, print_table, rate, share
+from sweep.cli.printing import counted, print_json, print_table
 from sweep.errors import MachineError
 from sweep.options import SLURM, RunOptions
 from sweep.spec import Status
+from sweep.wording import duration, rate, share
 
 if TYPE_CHECKING:
     from sweep.forecast import Forecast, Probed
@@ -80,12 +81,12 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
     took = "unknown: the first points took more than 10 s"
     if found.seconds is not None:
         took = f"about {duration(found.seconds)}" + (f", at {rate(pace)}" if pace else "")
-    bound = f"at most {found.points_at_most or 0:,} points in all"
+    most = found.points_at_most and f"at most {found.points_at_most:,} points in all"
     shard = found.shard and f"{found.shard[0]} of {found.shard[1]}"
     rows = {
         "store": store,
         "shard": shard and f"{shard}; all below is for this shard only",
-        "refined": f"{bound}; all below is for the coarse grid only",
+        "refined": most and f"{most}; all below is for the coarse grid only",
         "points": points,
         "chunks": f"{found.chunks_pending:,} with up to {counted(found.chunk_points, 'point')}",
         "disk": f"at most {_bytes(found.bytes_on_disk)}{room}",
@@ -93,9 +94,7 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
         "time": took,
         "workers": _workers(found),
     }
-    if found.points_at_most is None:
-        del rows["refined"]
-    return [(name, text) for name, text in rows.items() if text]
+    return [(name, str(text)) for name, text in rows.items() if text]
 
 
 def _workers(found: Forecast) -> str:

@@ -17,9 +17,9 @@ from sweep.cli.contents import (
     print_outputs,
     print_statuses,
 )
-from sweep.cli.printing import counted, duration, rate
-from sweep.cli.progress_display import print_object
+from sweep.cli.printing import counted, print_object
 from sweep.cli.stopping import StopRequest
+from sweep.wording import duration, rate
 
 if TYPE_CHECKING:
     from sweep.engine import Summary
@@ -41,10 +41,6 @@ class Ended:
         """In a refined sweep that was stopped, the points of all passes so far."""
         return self.summary.points_before + self.remaining.points_total
 
-    @property
-    def points_pending(self) -> int:
-        return self.remaining.points_left
-
     @functools.cached_property
     def remaining(self) -> Remaining:
         """What is left in the store."""
@@ -59,10 +55,8 @@ def print_ending(ended: Ended | None, stop: StopRequest, again: str, *, as_json:
     `again` is the command that resumes the run.
     """
     if ended is None:
-        print(
-            f"stopped by {stop.cause}: nothing was computed\nresume with: {again}",
-            file=sys.stderr,
-        )
+        words = f"stopped by {stop.cause}: nothing was computed\nresume with: {again}"
+        print(words, file=sys.stderr)
         return stop.exit_status
     if ended.summary.stopped == "failure":
         _print_failure(ended, again, as_json=as_json)
@@ -77,7 +71,7 @@ def print_ending(ended: Ended | None, stop: StopRequest, again: str, *, as_json:
 
 def _print_stopped(ended: Ended, cause: str, again: str, *, as_json: bool) -> None:
     before, total = ended.summary.points_before, ended.points_total
-    done = total - ended.points_pending
+    done = total - ended.remaining.points_left
     kept = "are kept in" if not before else "of all passes are kept, those of the last one in"
     if as_json:
         print_object("summary", **_figures(ended), points_done=done, next=again)
@@ -90,12 +84,9 @@ def _print_failure(ended: Ended, again: str, *, as_json: bool) -> None:
         print_object("summary", **_figures(ended), next=again)
     kept = ended.kept
     errors = [receipt for receipt in kept.done_receipts(kept.receipts()) if "error" in receipt]
-    words = f": {errors[-1]['error']}" if errors else ""
-    print(
-        f"stopped by the first chunk that failed{words}\n"
-        f"finished chunks are kept in {ended.place}; resume with: {again}",
-        file=sys.stderr,
-    )
+    why = f": {errors[-1]['error']}" if errors else ""
+    print(f"stopped by the first chunk that failed{why}", file=sys.stderr)
+    print(f"finished chunks are kept in {ended.place}; resume with: {again}", file=sys.stderr)
 
 
 def _print_shard(ended: Ended, shard: tuple[int, int], again: str, *, as_json: bool) -> int:
@@ -104,28 +95,28 @@ def _print_shard(ended: Ended, shard: tuple[int, int], again: str, *, as_json: b
 
     i, n = shard
     counts, sentences = shard_counts(ended.kept, shard), ended.kept.sweep.model.sentences
-    left, follow = ended.points_pending, next_command("status", ended.place)
+    left, follow = ended.remaining.points_left, next_command("status", ended.place)
     waiting = points_left_of_shard(ended.kept, ended.remaining, shard)
     if as_json:
         status = counts_json(counts, sentences)
         figures = {**_figures(ended), "shard": [i, n], "points_pending": left}
         print_object("summary", **figures, status=status, next=again if waiting else follow)
+        return 1 if counts.get(Status.failed) else 0
+    computed = f"{counted(ended.summary.points, 'point')} now"
+    print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} are pending in all")
+    if set(counts) - {Status.ok}:
+        print_statuses(counts, sentences)
+    if waiting:
+        print(f"{counted(waiting, 'point')} of this shard are {AGAIN}")
+        print(f"next, when all shards have ended: {again}")
     else:
-        computed = f"{counted(ended.summary.points, 'point')} now"
-        print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} are pending in all")
-        if set(counts) - {Status.ok}:
-            print_statuses(counts, sentences)
-        if waiting:
-            print(f"{counted(waiting, 'point')} of this shard are {AGAIN}")
-            print(f"next, when all shards have ended: {again}")
-        else:
-            print(f"next: {follow}")
+        print(f"next: {follow}")
     return 1 if counts.get(Status.failed) else 0
 
 
 def _print_done(ended: Ended, *, as_json: bool) -> int:
     from sweep.spec import Status
-    from sweep.store.flow import errors
+    from sweep.store.receipts import errors
     from sweep.summary import contents
 
     kept, sweep = ended.kept, ended.kept.sweep
@@ -167,10 +158,8 @@ def _headline(ended: Ended) -> str:
     if again := ended.remaining.points_again:
         total += f" ({again:,} {AGAIN})"
     pace, crew = rate(summary.points / summary.wall_seconds), counted(summary.workers, "worker")
-    return (
-        f"{ended.place}: {total}, {summary.points:,} of them now, in "
-        f"{duration(summary.wall_seconds)} ({pace}; {crew} on {summary.backend})"
-    )
+    took = f"{duration(summary.wall_seconds)} ({pace}; {crew} on {summary.backend})"
+    return f"{ended.place}: {total}, {summary.points:,} of them now, in {took}"
 
 
 def _figures(ended: Ended) -> dict[str, object]:

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, chosen, examples
+from sweep.cli.app import Json, chosen, command
 from sweep.cli.printing import print_json, print_table
 
 
-@app.command(epilog=examples("sweep example", "sweep example wear_power > my.toml"))
+@command("sweep example", "sweep example wear_power > my.toml")
 def example(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="The one to print; default: list all.")

@@ -7,25 +7,21 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.app import app, argument, examples, option, output_option
-from sweep.cli.stopping import Interruptible
+from sweep.cli.app import argument, command, flag, option, output_option
+from sweep.cli.stopping import interruptible
 
 
-@app.command(
-    epilog=examples(
-        "sweep explore results/wear_power.zarr",
-        "sweep explore wear_power -o map.html --open",
-        "sweep explore s3://bucket/map.zarr -o map.html --outputs wear_power,regime --size 1000",
-    )
+@command(
+    "sweep explore results/wear_power.zarr",
+    "sweep explore wear_power -o map.html --open",
+    "sweep explore s3://bucket/map.zarr -o map.html --outputs wear_power,regime --size 1000",
 )
 def explore(
     source: Annotated[str, argument("STORE|CONFIG", "A store, or a sweep file that is not run.")],
     path: Annotated[
         Path | None, output_option("FILE", "Default: NAME.html, beside a store in a folder.")
     ] = None,
-    open_page: Annotated[
-        bool, typer.Option("--open", help="Open the page in the browser.")
-    ] = False,
+    open_page: Annotated[bool, flag("--open", "Open the page in the browser.")] = False,
     outputs: Annotated[
         str | None, option("NAME,...", "Outputs that the page contains. Default: all.")
     ] = None,
@@ -44,7 +40,7 @@ def explore(
 
     names = [name.strip() for name in (outputs or "").split(",") if name.strip()]
     path = path or _beside(source)
-    with Interruptible("stopped by {cause}: nothing was written"):
+    with interruptible("stopped by {cause}: nothing was written"):
         print(write(source, path, outputs=names, size=size))
     if open_page:
         import webbrowser
@@ -53,9 +49,9 @@ def explore(
 
 
 def _beside(source: str) -> Path:
-    is_url = "://" in source
-    path = Path(source.rstrip("/").rpartition("/")[2] if is_url else source)
-    beside = (
-        path.with_suffix(".html") if path.suffix in (".zarr", ".toml") else Path(f"{path}.html")
-    )
-    return beside if path.is_dir() and not is_url else Path(beside.name)
+    from sweep.store.place import local_name
+
+    path = local_name(source)
+    ending = path.suffix if path.suffix in (".zarr", ".toml") else ""
+    beside = path.with_name(f"{path.name.removesuffix(ending)}.html")
+    return beside if path.is_dir() and "://" not in source else Path(beside.name)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from sweep.cli.app import StorePath, app, examples, output_option
+from sweep.cli.app import StorePath, command, flag, output_option
 
 
-@app.command(epilog=examples("sweep export results/wear_power.zarr -o wear_power.csv"))
+@command("sweep export results/wear_power.zarr -o wear_power.csv")
 def export(
     store: StorePath,
     path: Annotated[Path, output_option("FILE", "Path ending in .nc, .csv or .parquet.")],
     comments: Annotated[
-        bool, typer.Option("--comments", help="Units and provenance in a CSV file, behind #.")
+        bool, flag("--comments", "Units and provenance in a CSV file, behind #.")
     ] = False,
 ) -> None:
     """Write the results as netCDF, CSV or Parquet.

@@ -5,26 +5,22 @@ from __future__ import annotations
 import shlex
 from typing import Annotated
 
-import typer
-
-from sweep.cli.app import Json, Overrides, StorePath, app, argument, examples
+from sweep.cli.app import Json, Overrides, StorePath, argument, command, flag
 from sweep.cli.contents import look_command
 from sweep.cli.printing import counted, print_json
 from sweep.errors import SweepError
 
 
-@app.command(
-    epilog=examples(
-        "sweep extend results/my.zarr my.toml",
-        "sweep extend a.zarr wear_power --set 'friction={ linspace = [0.1, 2, 20] }'",
-    )
+@command(
+    "sweep extend results/my.zarr my.toml",
+    "sweep extend a.zarr wear_power --set 'friction={ linspace = [0.1, 2, 20] }'",
 )
 def extend(
     store: StorePath,
     config: Annotated[str, argument("CONFIG", "The sweep of the store with longer axes.")],
     overrides: Overrides = None,
     accept_revision: Annotated[
-        bool, typer.Option("--accept-revision", help="Extend a store made by another kernel.")
+        bool, flag("--accept-revision", "Extend a store made by another kernel.")
     ] = False,
     as_json: Json = False,
 ) -> None:

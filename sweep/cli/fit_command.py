@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, argument, chosen, examples, in_si, named, option, output_option
-from sweep.cli.printing import print_json, print_table
-from sweep.cli.stopping import Interruptible
+from sweep.cli.app import Json, argument, chosen, command, flag, in_si, named, option, output_option
+from sweep.cli.printing import print_json, print_section
+from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError
 
 if TYPE_CHECKING:
     from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Piece, Points
 
 
-@app.command(
-    epilog=examples(
-        "sweep fit results/hanisch_fig3.zarr --at delta=1e-4",
-        "sweep fit results/hanisch_fig4.zarr --at phase=1.57 --variable beta --range 0.1 10",
-        "sweep fit measured.csv --x mu --scale-beta 1.2 --at delta=0.01 --at phase=1.5708",
-    )
+@command(
+    "sweep fit results/hanisch_fig3.zarr --at delta=1e-4",
+    "sweep fit results/hanisch_fig4.zarr --at phase=1.57 --variable beta --range 0.1 10",
+    "sweep fit measured.csv --x mu --scale-beta 1.2 --at delta=0.01 --at phase=1.5708",
 )
 def fit(
     source: Annotated[
@@ -55,9 +53,7 @@ def fit(
             "Weights: relative, absolute or sigma. Default: relative, or sigma with --sigma.",
         ),
     ] = None,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Fit xi in one piece across xi = 1.")
-    ] = False,
+    whole: Annotated[bool, flag("--whole", "Fit xi in one piece across xi = 1.")] = False,
     tolerance: Annotated[
         float, option("SHARE", "Tolerance of aaa, as a share of the largest energy.")
     ] = 1e-6,
@@ -90,17 +86,17 @@ def fit(
     where a stick core appears. Files of these names from an earlier fit in the folder are removed.
     """
     from sweep.analysis.master_curve import UNITS, Choices, Reading, load
+    from sweep.analysis.master_curve import as_json as plain
     from sweep.analysis.master_curve.write import remove_others, write_all
 
     if variable is None and (degrees or limits):
-        raise SweepError(
-            "--degrees and --range need one variable: add --variable beta or --variable xi"
-        )
+        cure = "add --variable beta or --variable xi"
+        raise SweepError(f"--degrees and --range need one variable: {cure}")
     weights = weights or ("relative" if sigma is None else "sigma")
     choices = Choices(method, _degrees(degrees), limits, weights, whole, tolerance)
     reading = Reading(x, y, sigma, scale_beta, scale_energy)
     folder = folder or _beside(source)
-    with Interruptible("stopped by {cause}"):
+    with interruptible("stopped by {cause}"):
         points = load(source, reading)
         used = points.at(in_si(named(at), UNITS))
         curves, failures = _fitted(used, variable, choices)
@@ -112,16 +108,22 @@ def fit(
         written = write_all(points, used, curves, folder)
         for path in remove_others(folder, written):
             print(f"removed {path}, left by an earlier fit", file=sys.stderr)
-        _print_results(curves, failures, written, as_json=as_json)
+        if as_json:
+            results = {"fits": [plain(curve) for curve in curves], "not_fitted": failures}
+            print_json({**results, "files": list(map(str, written))})
+            return
+        for curve in curves:
+            _print_curve(curve)
+        for name, why in failures.items():
+            print(f"no fit over {name}: {why}")
+        print("\n".join(map(str, written)))
 
 
 def _beside(source: str) -> Path:
     """The folder NAME_fit beside a file or store; for a URL, in the working directory."""
-    from sweep.store.place import is_url, local
+    from sweep.store.place import local, local_name
 
-    if source.startswith("file://"):
-        source = str(local(source))
-    path = Path(Path(source).name if is_url(source) else source)
+    path = local(source) if source.startswith("file://") else local_name(source)
     return path.with_name(f"{path.stem}_fit")
 
 
@@ -146,22 +148,6 @@ def _fitted(
     return curves, failures
 
 
-def _print_results(
-    curves: list[MasterCurve], failures: dict[str, str], written: list[Path], *, as_json: bool
-) -> None:
-    from sweep.analysis.master_curve import as_json as plain
-
-    if as_json:
-        results = {"fits": [plain(curve) for curve in curves], "not_fitted": failures}
-        print_json({**results, "files": list(map(str, written))})
-        return
-    for curve in curves:
-        _print_curve(curve)
-    for name, why in failures.items():
-        print(f"no fit over {name}: {why}")
-    print("\n".join(map(str, written)))
-
-
 def _print_curve(curve: MasterCurve) -> None:
     low, high = curve.limits
     name = curve.variable.name
@@ -173,8 +159,8 @@ def _print_curve(curve: MasterCurve) -> None:
         f"{each} = {least:.10g}" + (f" to {greatest:.10g}" if greatest > least else "")
         for each, (least, greatest) in curve.constants.items()
     )
-    if text := ", ".join(constants):
-        print(text)
+    if curve.constants:
+        print(", ".join(constants))
     compared = {
         "fit from points": curve.error,
         "fit from closed form, δ → 0": curve.from_theory,
@@ -185,12 +171,10 @@ def _print_curve(curve: MasterCurve) -> None:
         for label, each in compared.items()
         if each is not None
     ]
-    print_table(rows, ("relative", "greatest", "at", "rms"))
-    print()
+    print_section(rows, ("relative", "greatest", "at", "rms"))
     coefficients = [row for piece in curve.pieces for row in _coefficients(piece, name)]
     if coefficients:
-        print_table(coefficients, ("piece", "of t to the", "coefficient", "standard error"))
-        print()
+        print_section(coefficients, ("piece", "of t to the", "coefficient", "standard error"))
 
 
 def _coefficients(piece: Piece, name: str) -> Iterator[tuple[str, str, str, str]]:

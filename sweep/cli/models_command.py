@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, app, chosen, examples
-from sweep.cli.printing import counted, print_json, print_table
+from sweep.cli.app import Json, chosen, command, flag
+from sweep.cli.printing import counted, print_json, print_section, print_table
 from sweep.wording import escaped, listed
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ KEYS = (
 )  # of a model's fields, in JSON
 
 
-@app.command(name="models", epilog=examples("sweep models", "sweep models friction_oscillator"))
+@command("sweep models", "sweep models friction_oscillator", name="models")
 def list_models(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="The model to describe; default: list all.")
     ] = None,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Run the tests in the file; status 1 if one fails."),
+        flag("--check", "Run the tests in the file; status 1 if one fails."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -87,12 +87,10 @@ def _check(name: str | None, *, as_json: bool) -> int:
     if as_json:
         print_json([asdict(each) | {"difference": each.difference} for each in found])
     elif failed:
-        rows = [
-            (str(each.test), each.output, *map(_figure, (each.expected, each.found)),
-             _figure(each.difference), _figure(each.allowed))
-            for each in failed
-        ]  # fmt: skip
-        print_table(rows, ("test", "output", "expected", "found", "difference", "allowed"))
+        header = ("test", "output", "expected", "found", "difference", "allowed")
+        print_table(
+            (tuple(_figure(getattr(each, name)) for name in header) for each in failed), header
+        )
     else:
         tests = len({each.test for each in found})
         print(f"{name}: {counted(tests, 'test')} passed, {counted(len(found), 'value')} compared")
@@ -100,7 +98,7 @@ def _check(name: str | None, *, as_json: bool) -> int:
 
 
 def _figure(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.15g}"
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _described(model: Model) -> dict[str, Any]:
@@ -131,19 +129,18 @@ def _print_model(model: Model) -> None:
         sets = f" (set {' or '.join(each.parameter_sets)})" if each.parameter_sets else ""
         _print_parameters(f"in place of {listed(list(each.derived))}{sets}", each.parameters)
     if model.excitation:
-        form = '{ file = "quake.csv", time = "t", column = "a" }'
-        able = listed(list(model.excitation.methods))
-        print(f"a table over time is possible with {able}:")
-        print(f"    {model.excitation.parameter} = {form}\n")
+        from sweep.config.excitation import EXAMPLE
+
+        print(f"a table over time is possible with {listed(model.excitation.methods)}:")
+        print(f"    {model.excitation.parameter} = {EXAMPLE}\n")
     for method in model.methods:
         print(f"method {method.name} ({method.kind}): {method.summary}\n")
         if method.parameters:
             _print_parameters(f"parameters of {method.name}", method.parameters)
     for kind, quantities in {"output": model.outputs, "traced": model.observables}.items():
         if quantities:
-            rows = [(each.name, each.unit, each.long_name) for each in quantities]
-            print_table(rows, (kind, "unit", "meaning"))
-            print()
+            rows = ((each.name, each.unit, each.long_name) for each in quantities)
+            print_section(rows, (kind, "unit", "meaning"))
     rows = [(str(int(status)), status.name, text) for status, text in model.sentences.items()]
     print_table(rows, ("status", "name", "meaning"))
 
@@ -156,5 +153,4 @@ def _print_parameters(title: str, parameters: tuple[Parameter, ...]) -> None:
         return each.name, each.symbol, each.unit, requirement(each), default, each.meaning
 
     print(f"{title}:")
-    print_table(map(row, parameters), ("name", "symbol", "unit", "range", "default", "meaning"))
-    print()
+    print_section(map(row, parameters), ("name", "symbol", "unit", "range", "default", "meaning"))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sweep.cli.app import Json, app, as_number, examples, in_si, named, option, output_option
+from sweep.cli.app import Json, as_number, command, in_si, named, option, output_option
 from sweep.cli.printing import counted, print_json
-from sweep.cli.stopping import Interruptible
+from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError
 from sweep.wording import listed
 
@@ -20,15 +20,13 @@ if TYPE_CHECKING:
     from sweep.analysis.view import View
 
 
-@app.command(
-    epilog=examples(
-        "sweep plot results/wear_power.zarr",
-        "sweep plot results/wear_power.zarr wear_power -o cut.png --at friction=0.1",
-        "sweep plot results/wear_power_sample.zarr wear_power --as histogram",
-        "sweep plot results/step_size.zarr --against exact",
-        "sweep plot results/wear_power.zarr --lines friction --log wear_power",
-        "sweep plot results/euler.zarr results/moreau.zarr wear_power --unit wear_power=mW",
-    )
+@command(
+    "sweep plot results/wear_power.zarr",
+    "sweep plot results/wear_power.zarr wear_power -o cut.png --at friction=0.1",
+    "sweep plot results/wear_power_sample.zarr wear_power --as histogram",
+    "sweep plot results/step_size.zarr --against exact",
+    "sweep plot results/wear_power.zarr --lines friction --log wear_power",
+    "sweep plot results/euler.zarr results/moreau.zarr wear_power --unit wear_power=mW",
 )
 def plot(
     results: Annotated[
@@ -123,7 +121,7 @@ def plot(
     )
     if shape is not None and against is not None:
         raise SweepError("--as draws the points of a sample, not errors: leave out --against")
-    with Interruptible():
+    with interruptible():
         refuse_end(path)
         dataset = open_results(stores[0])
         codes = codes_of(dataset, cuts)
@@ -133,13 +131,14 @@ def plot(
         is_worn = wear_of(dataset) is not None and not (over or against)
         if shape is not None or is_worn:
             _refuse_view("--as" if shape else "a picture of wear", view, stores)
-        if shape is not None:
-            drawn = draw_as(shape, dataset, output, places, over or ())
-            _print_file(output_name(dataset, output), save(drawn, path), as_json=as_json)
-            return
-        if is_worn:
-            name = output or default_output(dataset)
-            _print_file(name, save(draw_wear(dataset, name, places), path), as_json=as_json)
+            if shape is not None:
+                figure = draw_as(shape, dataset, output, places, over or ())
+                name = output_name(dataset, output)
+            else:
+                name = output or default_output(dataset)
+                figure = draw_wear(dataset, name, places)
+            written = save(figure, path)
+            print_json({"output": name, "file": str(written)}) if as_json else print(written)
             return
         shown = slices_of(
             stores, output, places, over or (), view,
@@ -152,6 +151,8 @@ def plot(
 def _stores_and_output(results: list[str]) -> tuple[list[str], str | None]:
     """The stores, and the output, which is the last name unless a store of that name exists."""
     last = results[-1]
+    if not all(results):
+        raise SweepError("STORE is empty; is a shell variable unset?")
     is_store = "://" in last or last.rstrip("/").endswith(".zarr") or Path(last).exists()
     return (results, None) if is_store or len(results) == 1 else (results[:-1], last)
 
@@ -177,16 +178,11 @@ def _range(name: str, text: str) -> tuple[str, str]:
 
 
 def _picture_beside(stores: list[str], output: str | None, kind: str | None) -> Path:
-    paths = [Path(each.rpartition("/")[2] if "://" in each else each) for each in stores]
+    from sweep.store.place import local_name
+
+    paths = [local_name(each) for each in stores]
     parts = [*(each.stem for each in paths), output, kind]
-    return paths[0].with_name("_".join(part for part in parts if part) + ".png")
-
-
-def _print_file(output: str, written: Path, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"output": output, "file": str(written)})
-    else:
-        print(written)
+    return paths[0].with_name("_".join(filter(None, parts)) + ".png")
 
 
 def _print_plots(shown: Mapping[str, Slice], written: Path, *, as_json: bool) -> None:

@@ -8,10 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from sweep.wording import duration as duration
 from sweep.wording import escaped
-from sweep.wording import rate as rate
-from sweep.wording import share as share
 
 MAX_LINES = 8  # of processes or errors
 UNWRAPPED_WIDTH = 10_000  # characters, for output that is not a terminal
@@ -36,6 +33,12 @@ def print_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> No
         print(line.rstrip())
 
 
+def print_section(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> None:
+    """Print aligned columns, and an empty line."""
+    print_table(rows, header)
+    print()
+
+
 def print_first(lines: Sequence[str], what: str) -> None:
     """Print the first few lines, and the number of the others."""
     for line in lines[:MAX_LINES]:
@@ -47,6 +50,11 @@ def print_first(lines: Sequence[str], what: str) -> None:
 def print_json(value: object) -> None:
     """Print strict JSON, in which `finite` replaces numbers that are not finite."""
     print(json.dumps(finite(value), indent=2, allow_nan=False))
+
+
+def print_object(event: str, **entries: object) -> None:
+    """Print one JSON object on one line."""
+    print(json.dumps(finite({"event": event, **entries}), allow_nan=False), flush=True)
 
 
 def finite(value: Any) -> Any:

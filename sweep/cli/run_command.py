@@ -5,32 +5,36 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from sweep.cli.app import ConfigPath, Invocation, Json, Overrides, app, examples, filled
+from sweep.cli.app import ConfigPath, Invocation, Json, Overrides, command, filled, flag
 from sweep.cli.endings import Ended, print_ending
-from sweep.cli.progress_display import display
+from sweep.cli.printing import print_object
 from sweep.cli.run_options import takes_run_options
 from sweep.cli.stopping import StopRequest
 from sweep.errors import SweepError
 from sweep.options import OPTIONS, RunKeywords
+from sweep.progress import paced, shown
 
 if TYPE_CHECKING:
     from sweep.engine import OpenBackend, Progress
     from sweep.request import Request
 
 
-@app.command(
-    epilog=examples(
-        "sweep run wear_power",
-        "sweep run my.toml -o results/my.zarr --workers 4 --time-limit 55m",
-        "sweep run my.toml --cluster tcp://node1:8786",
-        "sweep run my.toml --gpus all",
-        "sweep run my.toml --shard 3/8",
-        "sweep run my.toml --set friction=0.2 --set 'mass={ linspace = [1, 2, 11] }'",
-    )
+SECONDS_BETWEEN_OBJECTS = 0.25  # with --json
+
+
+@command(
+    "sweep run wear_power",
+    "sweep run my.toml -o results/my.zarr --workers 4 --time-limit 55m",
+    "sweep run my.toml --cluster tcp://node1:8786",
+    "sweep run my.toml --gpus all",
+    "sweep run my.toml --shard 3/8",
+    "sweep run my.toml --set friction=0.2 --set 'mass={ linspace = [1, 2, 11] }'",
 )
 @takes_run_options(*(name for name, option in OPTIONS.items() if option.on_command_line))
 def run(
@@ -47,7 +51,7 @@ def run(
     ] = None,
     overrides: Overrides = None,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print an estimate and exit.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Print an estimate and exit.")] = False,
     as_json: Json = False,
     **options: Unpack[RunKeywords],
 ) -> None:
@@ -90,10 +94,9 @@ def _compute(
     from sweep.api import compute, store_of_wear
     from sweep.backends import open_backend as open_backend_by_name
 
-    def print_line(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
-
-    with display(as_json=as_json) as show:
+    print_line = partial(print, file=sys.stderr, flush=True)
+    display = nullcontext(paced(_print_counts, SECONDS_BETWEEN_OBJECTS)) if as_json else shown()
+    with display as show:
 
         def report(progress: Progress) -> None:
             stop.computing = True
@@ -101,10 +104,15 @@ def _compute(
 
         opener = open_backend or open_backend_by_name
         kept, summary = compute(request, place, report, stop.event, print_line, opener)
-    unfinished = request.refinement is not None and summary.stopped
+    is_pass = request.refinement is not None and summary.stopped
     wear = None if request.wear is None else store_of_wear(place)
-    ended_at = kept.location if unfinished else place
+    ended_at = kept.location if is_pass else place
     return Ended(kept, ended_at, summary, request.options.shard, wear)
+
+
+def _print_counts(progress: Progress) -> None:
+    counts = {status.name: n for status, n in progress.counts.items()}
+    print_object("progress", **{**vars(progress), "counts": counts})
 
 
 def _requested(

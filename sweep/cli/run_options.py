@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import Parameter
 from typing import Annotated, Any, TypeVar
 
@@ -16,12 +16,21 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 def takes_run_options(*names: str) -> Callable[[Command], Command]:
     """A decorator for a command with `**options`: it takes these; one not given is None."""
+    return takes({name: _described(name, OPTIONS[name]) for name in names})
+
+
+def takes(options: Mapping[str, Any]) -> Callable[[Command], Command]:
+    """A decorator for a command with `**others`: it takes these, too; without metavar, flags."""
 
     def extended(command: Command) -> Command:
         own = inspect.signature(command, eval_str=True).parameters.values()
         before = [each for each in own if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
         behind = [each for each in own if each.kind is Parameter.KEYWORD_ONLY]
-        parameters = [*before, *(_parameter(name, OPTIONS[name]) for name in names), *behind]
+        added = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(option))
+            for name, option in options.items()
+        ]
+        parameters = [*before, *added, *behind]
         vars(command)["__signature__"] = inspect.Signature(parameters)
         command.__annotations__ = {each.name: each.annotation for each in parameters}
         return command
@@ -29,17 +38,15 @@ def takes_run_options(*names: str) -> Callable[[Command], Command]:
     return extended
 
 
-def _parameter(name: str, option: Option) -> Parameter:
-    """The parameter of a command that typer makes an option of."""
+def _annotation(option: Any) -> Any:
+    return Annotated[(str if option.metavar else bool) | None, option]
+
+
+def _described(name: str, option: Option) -> Any:
+    """The option as typer has it."""
+    parser = _parser(option) if option.metavar else None
     flag = f"--{name.replace('_', '-')}"
-    if not option.metavar:
-        annotation: Any = Annotated[bool | None, typer.Option(flag, help=option.meaning)]
-    else:
-        described = typer.Option(
-            flag, help=option.meaning, metavar=option.metavar, parser=_parser(option)
-        )
-        annotation = Annotated[str | None, described]
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    return typer.Option(flag, help=option.meaning, metavar=option.metavar or None, parser=parser)
 
 
 def _parser(option: Option) -> Callable[[str], Any]:

@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from sweep.cli.app import Json, StorePath, app, examples
-from sweep.cli.contents import (
-    dataset_json,
-    print_dataset,
-    print_outputs,
-    print_statuses,
-    sentences_of,
-)
+from sweep.cli.app import Json, StorePath, command, flag
+from sweep.cli.contents import dataset_json, print_dataset, print_found
 from sweep.cli.printing import print_json
 
 
-@app.command(
-    epilog=examples(
-        "sweep show results/wear_power.zarr",
-        "sweep show results/wear_power.zarr --config > wear_power.toml",
-    )
+@command(
+    "sweep show results/wear_power.zarr",
+    "sweep show results/wear_power.zarr --config > wear_power.toml",
 )
 def show(
     store: StorePath,
     config: Annotated[
-        bool, typer.Option("--config", help="Print the store's sweep file and nothing else.")
+        bool, flag("--config", "Print the store's sweep file and nothing else.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -45,10 +35,8 @@ def show(
         return
     dataset = open_results(store)
     found = contents(dataset)
-    sentences = sentences_of(dataset)
     if as_json:
-        print_json(dataset_json(dataset, found, sentences))
+        print_json(dataset_json(dataset, found))
     else:
         print_dataset(dataset)
-        print_outputs(dataset, found)
-        print_statuses(found.counts, sentences, found.causes)
+        print_found(dataset, found)

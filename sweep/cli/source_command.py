@@ -7,15 +7,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from sweep.cli.app import app, chosen, examples, option
+from sweep.cli.app import chosen, command, option
 from sweep.cli.models_command import known_or_path
 
 
-@app.command(
-    epilog=examples(
-        "sweep source friction_oscillator exact",
-        "sweep source friction_oscillator exact --parameter-set cycles",
-    )
+@command(
+    "sweep source friction_oscillator exact",
+    "sweep source friction_oscillator exact --parameter-set cycles",
 )
 def source(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Name of a model.")],

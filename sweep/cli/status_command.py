@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, StorePath, app, examples
+from sweep.cli.app import Json, StorePath, command, flag
 from sweep.cli.contents import (
     AGAIN,
     counts_json,
@@ -19,10 +19,10 @@ from sweep.cli.contents import (
     print_errors,
     print_statuses,
 )
-from sweep.cli.printing import counted, duration, print_json, rate, share
-from sweep.cli.progress_display import print_object
+from sweep.cli.printing import counted, print_json, print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
+from sweep.wording import duration, rate, share
 
 if TYPE_CHECKING:
     from sweep.request import Sweep
@@ -30,14 +30,12 @@ if TYPE_CHECKING:
     from sweep.summary import State
 
 
-@app.command(epilog=examples("sweep status results/wear_power.zarr --verify"))
+@command("sweep status results/wear_power.zarr --verify")
 def status(
     store: StorePath,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Read every chunk and list damaged files.")
-    ] = False,
+    verify: Annotated[bool, flag("--verify", "Read every chunk and list damaged files.")] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Repeat every 2 s until all is done or Ctrl-C.")
+        bool, flag("--watch", "Repeat every 2 s until all is done or Ctrl-C.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -60,20 +58,19 @@ def status(
         if stop.signal:
             raise typer.Exit(stop.exit_status)
         opened = opened.refreshed()
-    damaged = _verified(opened) if verify else None
+    damaged = list(_verified(opened)) if verify else None
     found = state(opened, damaged=bool(damaged))
     if as_json:
-        figures = _state_json(opened, found, damaged)
-        if watch:  # one line, like those before
-            print_object("summary", **figures)
-        else:
-            print_json(figures)
+        figures = _state_json(opened, found, damaged)  # one line, like those of --watch
+        print_object("summary", **figures) if watch else print_json(figures)
     else:
         _print_state(found)
         print_statuses(found.counts, opened.sweep.model.sentences, found.causes)
         print_errors(found.errors, opened.log)
         if damaged is not None:
-            _print_damage(damaged)
+            many = f"{len(damaged):,} files are damaged:"
+            print({0: "no chunk is damaged", 1: "1 file is damaged:"}.get(len(damaged), many))
+            print(*(f"  {each}\n" for each in damaged), sep="", end="")
         print(f"next: {_after(store, opened.sweep, found, damaged or [])}")
     raise typer.Exit(1 if damaged or found.counts.get(Status.failed) else 0)
 
@@ -88,24 +85,21 @@ class Damage:
     is_folder: bool  # which no run overwrites
 
     def __str__(self) -> str:
-        places = (f"{name}[{start}:{end}]" for name, (start, end) in self.slices.items())
-        where = ", ".join((counted(self.points, "point"), *places))
+        places = (f", {name}[{start}:{end}]" for name, (start, end) in self.slices.items())
         folder = "; there is a folder in its place" if self.is_folder else ""
-        return f"{self.file}: {where}{folder}"
+        return f"{self.file}: {counted(self.points, 'point')}{''.join(places)}{folder}"
 
 
-def _verified(store: Store) -> list[Damage]:
+def _verified(store: Store) -> Iterator[Damage]:
     """Every damaged file; the next run computes their chunks again if the store is writable."""
     chunks = store.verify()
     with suppress(MachineError):  # a read-only store can still be verified
         store.note_damage(chunks)
-    damaged: list[Damage] = []
     for chunk in chunks:
         ends = [(part.start, part.stop) for part in chunk.slices]
         slices = dict(zip(store.sweep.dimensions, ends, strict=True))
         for file in store.damaged_files(chunk):
-            damaged.append(Damage(file, chunk.n_points, slices, Path(file).is_dir()))
-    return damaged
+            yield Damage(file, chunk.n_points, slices, Path(file).is_dir())
 
 
 def _state_json(store: Store, found: State, damaged: list[Damage] | None) -> dict[str, Any]:
@@ -130,13 +124,6 @@ def _print_state(found: State) -> None:
         print(f"{rate(found.points_per_second)} when last written{left}")
     if found.last_written:
         print(f"last chunk written {found.last_written[:19].replace('T', ' ')} UTC")
-
-
-def _print_damage(damaged: list[Damage]) -> None:
-    many = f"{len(damaged):,} files are damaged:"
-    print({0: "no chunk is damaged", 1: "1 file is damaged:"}.get(len(damaged), many))
-    for each in damaged:
-        print(f"  {each}")
 
 
 def _after(store: str, sweep: Sweep, found: State, damaged: list[Damage]) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from threading import Event
-from types import FrameType, TracebackType
+from types import FrameType
 
 import typer
 
@@ -51,12 +53,7 @@ class StopRequest:
         self._before = {number: signal.signal(number, self._hear) for number in NAMES}
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, _kind: object, error: object, _traceback: object) -> bool:
         if self.signal is not None:  # a second signal must work until the process has ended
             return isinstance(error, (SweepError, _Ended))
         for number, handler in self._before.items():
@@ -75,24 +72,15 @@ class StopRequest:
         write_error(self._note)  # not print(), which the signal may have interrupted
 
 
-class Interruptible(StopRequest):
+@contextmanager
+def interruptible(message: str = "") -> Generator[None]:
     """A context that a signal ends together with its command, with a message on stderr if any."""
-
-    def __init__(self, message: str = "") -> None:
-        super().__init__()
-        self._message = message
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool:
-        if super().__exit__(kind, error, traceback):
-            if self._message:
-                print(self._message.format(cause=self.cause), file=sys.stderr)
-            raise typer.Exit(self.exit_status)
-        return False
+    with StopRequest() as stop:
+        yield
+    if stop.signal is not None:
+        if message:
+            print(message.format(cause=stop.cause), file=sys.stderr)
+        raise typer.Exit(stop.exit_status)
 
 
 def _end_at_once(status: int) -> None:

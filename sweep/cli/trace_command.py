@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import ConfigPath, Json, Overrides, app, examples, option, output_option
+from sweep.cli.app import ConfigPath, Json, Overrides, command, option, output_option
 from sweep.cli.contents import outputs_json, print_outputs, print_statuses
 from sweep.cli.printing import print_json
-from sweep.cli.stopping import Interruptible
+from sweep.cli.stopping import interruptible
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from sweep.request import Sweep
 
 
-@app.command(
-    epilog=examples(
-        "sweep trace sdnd104 --at base_acceleration=15",
-        "sweep trace wear_power --at friction=0.1 --at base_acceleration=15 -o trace.png",
-        "sweep trace my.toml --at friction=0.3 --at 'mass=2 kg' --from 0 --to 3 -o trace.nc",
-    )
+@command(
+    "sweep trace sdnd104 --at base_acceleration=15",
+    "sweep trace wear_power --at friction=0.1 --at base_acceleration=15 -o trace.png",
+    "sweep trace my.toml --at friction=0.3 --at 'mass=2 kg' --from 0 --to 3 -o trace.nc",
 )
 def trace(
     config: ConfigPath,
@@ -68,7 +66,7 @@ def trace(
     from sweep.config import load
     from sweep.tracing import SHOWN_CYCLES, as_point, refuse_end, save, trace_point
 
-    with Interruptible("stopped by {cause}: nothing was written"):
+    with interruptible("stopped by {cause}: nothing was written"):
         if path is not None:
             refuse_end(path)
         sweep = as_point(load(config, overrides or (), at=at or ()).sweep)

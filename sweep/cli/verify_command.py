@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, app, chosen, examples, output_option
+from sweep.cli.app import Json, chosen, command, output_option
 from sweep.cli.printing import print_json, print_table
-from sweep.cli.stopping import Interruptible
+from sweep.cli.stopping import interruptible
 
 if TYPE_CHECKING:
     from sweep.verify.record import Record
 
 
-@app.command(
-    epilog=examples("sweep verify", "sweep verify sdnd104", "sweep verify sdnd104 --json -o /tmp")
-)
+@command("sweep verify", "sweep verify sdnd104", "sweep verify sdnd104 --json -o /tmp")
 def verify(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="Name of a document; default: all.")
@@ -38,7 +36,7 @@ def verify(
 
     known = documents()
     selected = list(known.values()) if name is None else [chosen("document", name, known)]
-    with Interruptible("stopped by {cause}"):
+    with interruptible("stopped by {cause}"):
         records = [compare() for compare in selected]
         written = [path for record in records for path in save(record, folder)]
         if as_json:

@@ -10,13 +10,13 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from sweep.cli.contents import counts_json, print_errors, print_statuses
-from sweep.cli.printing import duration, print_first, rate, share
-from sweep.cli.progress_display import print_object
+from sweep.cli.printing import print_first, print_object
+from sweep.wording import duration, rate, share
 
 if TYPE_CHECKING:
     from sweep.spec import Status
     from sweep.store import Remaining, Store
-    from sweep.store.flow import Flow
+    from sweep.store.receipts import Flow
 
 SECONDS = 2.0  # between two looks
 SLICE_SECONDS = 0.05  # between two looks whether to stop
@@ -58,7 +58,7 @@ class Look:
     @classmethod
     def of(cls, store: Store, found: Remaining) -> Look:
         """The present state, with what is left to compute."""
-        from sweep.store.flow import flow, is_writing
+        from sweep.store.receipts import flow, is_writing
 
         receipts = store.receipts()
         alive = is_writing(store.holders())
@@ -68,36 +68,35 @@ class Look:
 
     def as_json(self, sentences: Mapping[Status, str]) -> dict[str, Any]:
         """The state for JSON, with the sentence of each status."""
+        flow = self.flow
         return {
             "points_done": self.points_done,
             "points_total": self.points_total,
-            "points_per_second": self.flow.points_per_second,
+            "points_per_second": flow.points_per_second,
             "seconds_left": self.seconds_left,
-            "workers": len(self.flow.writers),
-            "writers": [vars(writer) for writer in self.flow.writers],
-            "status": counts_json(self.flow.counts, sentences),
-            "errors": self.flow.errors,
+            "workers": len(flow.writers),
+            "writers": [vars(writer) for writer in flow.writers],
+            "status": counts_json(flow.counts, sentences),
+            "errors": flow.errors,
         }
 
     def show(self, sentences: Mapping[Status, str]) -> None:
         """Print the state; on a terminal it replaces the last one."""
         if sys.stdout.isatty():
             print(CLEAR, end="")
-        done, total, writers = self.points_done, self.points_total, self.flow.writers
+        done, total, flow = self.points_done, self.points_total, self.flow
         words = "no process is writing"
-        if self.flow.points_per_second and self.seconds_left is not None:
-            many = f"{len(writers)} process" + ("es" if len(writers) != 1 else "")
-            words = f"{rate(self.flow.points_per_second)} by {many}"
-            words += f", {duration(self.seconds_left)} left"
+        if flow.points_per_second and self.seconds_left is not None:
+            many = "1 process" if len(flow.writers) == 1 else f"{len(flow.writers)} processes"
+            words = f"{rate(flow.points_per_second)} by {many}, {duration(self.seconds_left)} left"
         print(f"{done:,} of {total:,} points done ({share(done / total)}); {words}")
-        lines = [
-            f"process {each.pid} on {each.host}: "
-            + (f"{rate(each.points_per_second)}, " if each.points_per_second else "")
-            + f"last chunk {duration(each.seconds_ago)} ago"
-            for each in writers
-        ]
+        lines: list[str] = []
+        for each in flow.writers:
+            pace = f"{rate(each.points_per_second)}, " if each.points_per_second else ""
+            ago = f"last chunk {duration(each.seconds_ago)} ago"
+            lines.append(f"process {each.pid} on {each.host}: {pace}{ago}")
         print_first(lines, "processes")
-        if self.flow.counts:
-            print_statuses(self.flow.counts, sentences, total=total)
-        print_errors(self.flow.errors)
+        if flow.counts:
+            print_statuses(flow.counts, sentences, total=total)
+        print_errors(flow.errors)
         sys.stdout.flush()

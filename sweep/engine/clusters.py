@@ -23,7 +23,7 @@ from distributed.scheduler import KilledWorker
 
 from sweep import __version__
 from sweep.engine.crews import (
-    Crew,
+    CrewBase,
     LostError,
     Notify,
     OpenBackend,
@@ -60,7 +60,7 @@ SILENCED = ("distributed", "tornado", "asyncio")  # loggers, with those below th
 KEPT = "Finished chunks are kept: run the same sweep again to resume"
 
 
-class Processes(Crew):
+class Processes(CrewBase):
     """Worker processes behind a Dask scheduler, ours or another's."""
 
     stop_seconds = 20.0
@@ -150,8 +150,7 @@ class Processes(Crew):
 
     def _location(self, results: Results) -> str:
         """Where workers open the results; SweepError if they are in memory."""
-        location = getattr(results, "location", None)
-        if location is None:
+        if results.location is None:
             gpus, cluster = self._options.gpus, self._options.cluster
             option = f"cluster={cluster!r}" if gpus is None else f"gpus={gpus!r}"
             raise SweepError(
@@ -159,7 +158,7 @@ class Processes(Crew):
                 "of this one; name a store on a disk that all workers see, or leave out "
                 f"{option.partition('=')[0]}"
             )
-        return str(location)
+        return results.location
 
     def _start(self, store: str) -> None:
         """Start or find the workers, and have each open what it needs."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from sweep.backends import Backend
 from sweep.engine.ledger import Receipt, Results
@@ -25,6 +24,10 @@ GUARD = (
     'below `if __name__ == "__main__":`, as in any script that uses multiprocessing'
 )
 
+if TYPE_CHECKING:
+    from sweep.engine.clusters import Processes
+
+Crew: TypeAlias = "Threads | Processes"
 OpenBackend = Callable[[str], Backend]  # from the name that `[run] backend` takes
 Notify = Callable[[str], None]  # is given a line about workers, for the user
 
@@ -33,13 +36,12 @@ class LostError(Exception):
     """The worker of a task died, for whatever reason; the message says what is known."""
 
 
-class Crew(ABC):
+class CrewBase:
     """Workers behind an executor, for one run after another; a context manager.
 
     Entering it starts nothing: that happens in `begin`, for the first run with work to do.
     """
 
-    stop_seconds: float  # how long to wait for tasks after a stop
     description = ""  # of the backend, or of who computes
 
     def __init__(self, options: RunOptions, open_backend: OpenBackend, notify: Notify) -> None:
@@ -61,41 +63,6 @@ class Crew(ABC):
         self.description = backend.description
         return backend
 
-    @abstractmethod
-    def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
-        """Get workers ready for these chunks; SweepError if that is impossible."""
-
-    @abstractmethod
-    def end(self) -> None:
-        """The run is over: workers keep nothing of it, and write the receipts they hold back.
-
-        After an error, leaving the crew does that.
-        """
-
-    @abstractmethod
-    def workers(self) -> int:
-        """How many workers there are now. MachineError if there can be none any more."""
-
-    @abstractmethod
-    def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
-        """Have a task computed into the results; a chunk may take `patience` times the limit."""
-
-    @abstractmethod
-    def set_limit(self, seconds: float) -> None:
-        """Change how long a chunk may take, chunks in progress included."""
-
-    @abstractmethod
-    def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
-        """The receipts of a finished task; LostError if its worker died."""
-
-    @abstractmethod
-    def halt(self) -> None:
-        """Make all workers stop soon; to be called again until they have."""
-
-    @abstractmethod
-    def kill(self, future: Future[list[Receipt]]) -> bool:
-        """Kill a hanging task together with its worker; whether there was one to kill."""
-
 
 def crew_for(options: RunOptions, open_backend: OpenBackend, notify: Notify | None = None) -> Crew:
     """The crew that the options ask for; SweepError if they contradict one another."""
@@ -113,12 +80,13 @@ def crew_for(options: RunOptions, open_backend: OpenBackend, notify: Notify | No
     return Threads(options, open_backend, notify)
 
 
-class Threads(Crew):
+class Threads(CrewBase):
     """Threads of this process, which compiled kernels keep busy: ctypes releases the GIL."""
 
-    stop_seconds = float("inf")
+    stop_seconds = float("inf")  # how long to wait for tasks after a stop
 
     def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
+        """Get workers ready for these chunks; SweepError if that is impossible."""
         self._backend = self._prepared(results, pending)
         self._n = min(threads_for(self._backend, self._options), len(pending))
         self._state = RunState()
@@ -126,27 +94,36 @@ class Threads(Crew):
         self._ends.enter_context(self._executor)
 
     def end(self) -> None:
+        """The run is over: workers keep nothing of it, and write the receipts they hold back.
+
+        After an error, leaving the crew does that.
+        """
         self._ends.close()
 
     def workers(self) -> int:
+        """How many workers there are now. MachineError if there can be none any more."""
         return self._n
 
     def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
+        """Have a task computed into the results; a chunk may take `patience` times the limit."""
         worker = Worker(results, self._backend, self._state)
         return self._executor.submit(worker, task, patience)
 
     def set_limit(self, seconds: float) -> None:
+        """Change how long a chunk may take, chunks in progress included."""
         self._state.limit = seconds
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
+        """The receipts of a finished task; LostError if its worker died."""
         return future.result()
 
     def halt(self) -> None:
+        """Make all workers stop soon; to be called again until they have."""
         self._state.stop.set()
 
     def kill(self, future: Future[list[Receipt]]) -> bool:  # noqa: ARG002 (the interface of crews)
-        """Nothing: a thread ends by itself, or with its process."""
-        return False
+        """Kill a hanging task together with its worker; whether there was one to kill."""
+        return False  # a thread ends by itself, or with its process
 
 
 def needs_backend_here(options: RunOptions) -> bool:

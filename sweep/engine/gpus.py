@@ -85,10 +85,7 @@ class GpuProcesses(Processes):
     """A process for each GPU; one that fails is replaced, or its GPU is given up."""
 
     # A nanny replaces its process itself, which takes long on a busy machine.
-    settings: Mapping[str, object] = {
-        **SETTINGS,
-        "distributed.deploy.lost-worker-timeout": "120s",
-    }
+    settings: Mapping[str, object] = {**SETTINGS, "distributed.deploy.lost-worker-timeout": "120s"}
     job_type = GpuJob
 
     def __init__(self, options: RunOptions, open_backend: OpenBackend, notify: Notify) -> None:
@@ -146,7 +143,7 @@ class GpuProcesses(Processes):
         if not self._left:
             raise DeviceError(f"no GPU is left: {why}. {KEPT}")
         self.notify(f"GPU {gpu} is given up, {len(self._left)} left: {why}")
-        nanny = self._nannies().get(identifier)
+        nanny = self._cluster.workers.get(identifier)
         if nanny is not None and nanny.worker_address:
             self._end_soon(nanny.worker_address)
         else:  # between two processes
@@ -159,7 +156,7 @@ class GpuProcesses(Processes):
     def _end(self, address: str) -> None:
         """End a process; its nanny starts another, unless the GPU is given up."""
         self._ended.add(address)
-        for identifier, nanny in list(self._nannies().items()):
+        for identifier, nanny in list(self._cluster.workers.items()):
             if nanny.worker_address == address and nanny.pid:
                 with suppress(OSError):  # it has ended by itself
                     kill_process(nanny.pid)
@@ -172,14 +169,11 @@ class GpuProcesses(Processes):
         with suppress(Exception):  # otherwise it is closed with the cluster
             self._cluster.sync(self._cluster.scale_down, [identifier])
 
-    def _nannies(self) -> dict[str, Any]:
-        return self._cluster.workers
-
     def _refused(self, address: str, error: SweepError) -> None:
         if not isinstance(error, DeviceError):
             raise error
         (identifier,) = (
-            name for name, nanny in self._nannies().items() if nanny.worker_address == address
+            name for name, nanny in self._cluster.workers.items() if nanny.worker_address == address
         )
         self._give_up(identifier, str(error))
 

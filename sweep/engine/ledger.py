@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import mod, mul
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from sweep.errors import MachineError
 from sweep.request import Sweep
 from sweep.spec import DTYPES, MISSING, Status, planes
 from sweep.statistics.partial import Kept
+from sweep.store import Results
 from sweep.work import Chunk, Task
 
 TASKS_PER_WORKER = 2  # one running, one waiting
@@ -37,37 +38,6 @@ MIN_LIMIT = 300.0
 INITIAL_LIMIT = 6 * 3600.0  # s, while no chunk is done
 
 Ending = Literal["", "asked", "time limit", "failure"]  # "": everything is done
-
-
-class Results(Protocol):
-    """What a run writes chunks to: a store, or memory."""
-
-    @property
-    def sweep(self) -> Sweep: ...
-
-    @property
-    def grid(self) -> tuple[int, ...]:
-        """The shape of what is computed."""
-        ...
-
-    @property
-    def chunk_shape(self) -> tuple[int, ...]: ...
-
-    def pending(self) -> list[Chunk]: ...
-
-    def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
-        """Those of some chunks that are done and not damaged."""
-        ...
-
-    def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]: ...
-
-    def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None: ...
-
-    def append_receipt(self, receipt: Mapping[str, object]) -> None: ...
-
-    def flush(self) -> None:
-        """Write the receipts that are held back."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -55,15 +55,13 @@ def run(
     options = consistent(options or RunOptions())
     refuse_in_worker_process(options)
     results = in_stretches(results)
-    _incomplete(results, options.shard)
+    pending, later = _left(results, options.shard)
     total = results.sweep.n_points
     if options.shard is not None:
         every = chunks(results.grid, results.chunk_shape)
         total = sum(chunk.n_points for chunk in own_chunks(results, every, options.shard))
     total *= passes(results.sweep, results.chunk_shape)
-    pending = own_chunks(results, results.pending(), options.shard)
-    ledger = Ledger(results.sweep, pending, total, workers=1, fail_fast=options.fail_fast)
-    ledger.later = _later(results, options.shard)
+    ledger = Ledger(results.sweep, pending, total, 1, options.fail_fast, later)
     if not ledger.pending:
         if report:
             report(ledger.progress())
@@ -76,8 +74,11 @@ def run(
             ledger.start()
             loop = _Loop(crew, results, ledger, stop or Event(), options.time_limit)
             loop.run(report)
-            while not ledger.stopped and (left := _incomplete(results, options.shard)):
-                ledger.add(left, _later(results, options.shard))
+            while not ledger.stopped and isinstance(results, InStretches):
+                pending, later = _left(results, options.shard)
+                if not pending:
+                    break
+                ledger.add(pending, later)
                 loop.run(report)
             ledger.end()
         except BaseException:  # Ctrl-C, too: no worker continues on its own
@@ -87,22 +88,17 @@ def run(
         return ledger.summary(crew.description)
 
 
-def _incomplete(results: Results, shard: tuple[int, int] | None) -> list[Chunk]:
-    """Complete the passes over cells that have all pieces; the chunks that are pending then.
+def _left(results: Results, shard: tuple[int, int] | None) -> tuple[list[Chunk], list[Chunk]]:
+    """The pending chunks, and those of a second pass that cannot begin yet.
 
-    They are those of a next pass, and those whose pieces were damaged.
+    Before, passes over cells that have all pieces are completed. Pending are then chunks of a next
+    pass, and those whose pieces were damaged.
     """
-    if not isinstance(results, InStretches):
-        return []
-    results.complete()
-    return own_chunks(results, results.pending(), shard)
-
-
-def _later(results: Results, shard: tuple[int, int] | None) -> list[Chunk]:
-    """The chunks of a second pass that cannot begin yet."""
-    if not isinstance(results, InStretches):
-        return []
-    return own_chunks(results, results.later(), shard)
+    later: list[Chunk] = []
+    if isinstance(results, InStretches):
+        results.complete()
+        later = own_chunks(results, results.later(), shard)
+    return own_chunks(results, results.pending(), shard), later
 
 
 def own_chunks(

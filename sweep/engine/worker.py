@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event
@@ -110,11 +110,15 @@ class Worker:
         start = time.perf_counter()
         computed = self.backend.compute(self.results.sweep, self._points(chunk), deadline)
         self.results.write(chunk, computed.arrays)
-        counts = computed.counts
         seconds = time.perf_counter() - start
-        receipt = Receipt(chunk, counts, computed.kernel_seconds, seconds)
-        device = self.backend.description + (f" ({self.gpu})" if self.gpu else "")
-        self.results.append_receipt(_line(receipt, computed.extremes, device))
+        receipt = Receipt(chunk, computed.counts, computed.kernel_seconds, seconds)
+        details = {
+            "extremes": computed.extremes,
+            "kernel_seconds": receipt.kernel_seconds,
+            "seconds": seconds,
+            "device": self.backend.description + (f" ({self.gpu})" if self.gpu else ""),
+        }
+        self.results.append_receipt({**receipt.line(), **details})
         return receipt
 
     def _points(self, chunk: Chunk) -> Points:
@@ -205,14 +209,3 @@ def _open(job: Job, store: str) -> Worker:
     except SweepError as error:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise type(error)(f"a worker ({where}) cannot start: {error}") from None
-
-
-def _line(receipt: Receipt, extremes: Mapping[str, list[Any]], device: str) -> dict[str, object]:
-    """A receipt as stored: counts by status, minimum and maximum of each output."""
-    return {
-        **receipt.line(),
-        "extremes": extremes,
-        "kernel_seconds": receipt.kernel_seconds,
-        "seconds": receipt.seconds,
-        "device": device,
-    }

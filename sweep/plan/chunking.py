@@ -75,19 +75,27 @@ def chunks_at(
     return list(map(Chunk, *rows))
 
 
-def refuse_many_chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> None:
+def refuse_many_chunks(
+    shape: Sequence[int], chunk_shape: Sequence[int], cause: str = "", cure: str = ""
+) -> None:
     """Raise SweepError if a grid has more chunks than file systems list quickly."""
     count = math.prod(chunk_counts(shape, chunk_shape))
     if count > MAX_CHUNKS:
         raise SweepError(
-            f"chunks of {math.prod(chunk_shape):,} points cut {math.prod(shape):,} points into "
-            f"{count:,} chunks, at most {MAX_CHUNKS:,} are allowed; use a separate store"
+            f"{cause or f'chunks of {math.prod(chunk_shape):,} points cut'} {math.prod(shape):,} "
+            f"points into {count:,} chunks, at most {MAX_CHUNKS:,} are allowed; "
+            + (cure or "use a separate store")
         )
 
 
 def _work_block(sweep: Sweep, chunk_points: int | None) -> tuple[int, ...]:
     if chunk_points is not None:
-        return _requested_block(sweep.grid, chunk_points)
+        if chunk_points < 1:
+            raise SweepError(f"chunk_points={chunk_points!r}: give at least 1")
+        block = _block(sweep.grid, chunk_points)
+        cure = "omit it, or give a larger number"
+        refuse_many_chunks(sweep.grid, block, f"chunk_points={chunk_points!r} cuts", cure)
+        return block
     target = 1 << max(0, (sweep.n_points // CHUNKS_OF_A_RUN).bit_length() - 1)  # a power of two
     # A block of at least n points can have up to 2 n, hence half the largest chunk.
     values = max((output.values for output in sweep.of_points.outputs), default=0) or 1
@@ -95,19 +103,6 @@ def _work_block(sweep: Sweep, chunk_points: int | None) -> tuple[int, ...]:
     while math.prod(chunk_counts(sweep.grid, _block(sweep.grid, target))) > MAX_CHUNKS:
         target *= 2
     return _block(sweep.grid, target)
-
-
-def _requested_block(shape: tuple[int, ...], chunk_points: int) -> tuple[int, ...]:
-    if chunk_points < 1:
-        raise SweepError(f"chunk_points={chunk_points!r}: give at least 1")
-    block = _block(shape, chunk_points)
-    count = math.prod(chunk_counts(shape, block))
-    if count > MAX_CHUNKS:
-        raise SweepError(
-            f"chunk_points={chunk_points!r} cuts {math.prod(shape):,} points into {count:,} "
-            f"chunks, at most {MAX_CHUNKS:,} are allowed; omit it, or give a larger number"
-        )
-    return block
 
 
 def _block(shape: tuple[int, ...], target: int) -> tuple[int, ...]:

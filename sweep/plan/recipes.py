@@ -34,20 +34,26 @@ def recipe(sweep: Sweep) -> Recipe:
     neutral = {p.name: p.default for p in sweep.parameters if p.neutral}
     constants = {n: v for n, v in sorted(sweep.constants.items()) if neutral.get(n) != v}
     requested = {output.name for output in sweep.of_points.outputs}
-    axes = _axis_recipes(sweep.axes)
+    optional: Recipe = {"equations": sweep.model.text, "derived": dict(sweep.derived)}
+    if (table := sweep.table) is not None:
+        columns = {"times": _packed(table.times), "values": _packed(table.values)}
+        optional["table"] = {"interpolation": table.interpolation, **columns}
+    if (reduction := sweep.reduction) is not None:
+        optional["reduce"] = {
+            "axes": _axis_recipes(reduction.axes),
+            "statistics": canonical(reduction.statistics),
+            "exact_quantiles": reduction.exact_quantiles,
+        }
     return {
         "format": RECIPE_FORMAT,
         "model": sweep.model.name,
         "method": sweep.method.name,
         "parameter_set": sweep.parameter_set.name,
         "constants": canonical(constants),
-        "axes": axes,
+        "axes": _axis_recipes(sweep.axes),
         "outputs": [output.name for output in sweep.model.outputs if output.name in requested],
         "dtype": sweep.dtype,
-        **({"equations": sweep.model.text} if sweep.model.text else {}),
-        **({"derived": dict(sweep.derived)} if sweep.derived else {}),
-        **({"table": _table_recipe(sweep.table)} if sweep.table else {}),
-        **({"reduce": _reduction_recipe(sweep.reduction)} if sweep.reduction else {}),
+        **{key: value for key, value in optional.items() if value},
     }
 
 
@@ -73,18 +79,21 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
     sets = {s.name: s for s in model.parameter_sets}
     parameter_set = _called("parameter set", recipe["parameter_set"], sets)
     axes = tuple(_axis(axis, axis_columns) for axis in recipe["axes"])
-    reduction = reduction_of(recipe, model, axis_columns)
-    parameters = parameters_of(model, parameter_set, method)
-    known = inputs_of(model, parameter_set, method)
+    reduction = _reduction(recipe, model, axis_columns)
     derived: dict[str, str] = recipe.get("derived", {})
-    on_axes = (*axes, *(reduction.axes if reduction else ()))
+    on_axes = [n for axis in (*axes, *(reduction.axes if reduction else ())) for n in axis.columns]
     return Sweep(
         model=model,
         method=method,
         parameter_set=parameter_set,
-        constants=_constants(parameters, known, plain(recipe["constants"]), on_axes, derived),
+        constants=_constants(
+            parameters_of(model, parameter_set, method),
+            [parameter.name for parameter in inputs_of(model, parameter_set, method)],
+            plain(recipe["constants"]),
+            {*on_axes, *derived},
+        ),
         axes=axes,
-        outputs=outputs_of(recipe, model),
+        outputs=_outputs(recipe, model),
         dtype=recipe["dtype"],
         derived=derived,
         table=table_of(recipe),
@@ -92,7 +101,7 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
     )
 
 
-def reduction_of(
+def _reduction(
     recipe: Mapping[str, Any], model: Model, axis_columns: Mapping[str, LongValues]
 ) -> Reduction | None:
     """The reduction of a recipe, with the columns of its axes."""
@@ -101,18 +110,18 @@ def reduction_of(
     reduce = recipe["reduce"]
     return Reduction(
         axes=tuple(_axis(axis, axis_columns) for axis in reduce["axes"]),
-        outputs=_outputs(recipe, model),
+        outputs=_outputs_of_points(recipe, model),
         statistics={name: tuple(texts) for name, texts in reduce["statistics"].items()},
         exact_quantiles=reduce["exact_quantiles"],
     )
 
 
-def outputs_of(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
+def _outputs(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
     """The outputs of a recipe's sweep: those of the model, or statistics of them."""
     if "reduce" not in recipe:
-        return _outputs(recipe, model)
+        return _outputs_of_points(recipe, model)
     names = [name for axis in recipe["reduce"]["axes"] for name in axis["parameters"]]
-    reduction = reduction_of(recipe, model, dict.fromkeys(names, np.empty(0)))
+    reduction = _reduction(recipe, model, dict.fromkeys(names, np.empty(0)))
     return statistic_outputs(reduction) if reduction else ()
 
 
@@ -141,7 +150,7 @@ def model_in(attributes: Mapping[str, Any]) -> Model | None:
 def outputs_in(attributes: Mapping[str, Any]) -> tuple[Output, ...]:
     """The outputs of a Dataset with these attributes; none if this version has not the model."""
     model = model_in(attributes)
-    return outputs_of(json.loads(attributes["recipe"]), model) if model else ()
+    return _outputs(json.loads(attributes["recipe"]), model) if model else ()
 
 
 def along_axes(recipe: Mapping[str, Any]) -> list[str]:
@@ -179,9 +188,11 @@ def plain(value: object) -> Any:
         return {key: plain(entry) for key, entry in entries.items()}
     if isinstance(value, list):
         return [plain(item) for item in cast("list[object]", value)]
-    if isinstance(value, str):
-        return _number(value)
-    return value
+    try:
+        number = float.fromhex(cast("str", value))
+    except (TypeError, ValueError):
+        return value
+    return number if number.hex() == value else value  # other texts may look like numbers
 
 
 def _axis_recipes(axes: Iterable[Axis]) -> list[Recipe]:
@@ -189,22 +200,6 @@ def _axis_recipes(axes: Iterable[Axis]) -> list[Recipe]:
         {"name": axis.name, "parameters": sorted(axis.columns), "recipe": canonical(axis.recipe)}
         for axis in axes
     ]
-
-
-def _table_recipe(table: Table) -> Recipe:
-    return {
-        "interpolation": table.interpolation,
-        "times": _packed(table.times),
-        "values": _packed(table.values),
-    }
-
-
-def _reduction_recipe(reduction: Reduction) -> Recipe:
-    return {
-        "axes": _axis_recipes(reduction.axes),
-        "statistics": canonical(reduction.statistics),
-        "exact_quantiles": reduction.exact_quantiles,
-    }
 
 
 def _packed(numbers: Sequence[float]) -> str:
@@ -215,7 +210,7 @@ def _unpacked(text: str) -> tuple[float, ...]:
     return tuple(np.frombuffer(base64.b64decode(text), "<f8").tolist())
 
 
-def _outputs(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
+def _outputs_of_points(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
     outputs = {output.name: output for output in model.outputs}
     return tuple(_called("output", name, outputs) for name in recipe["outputs"])
 
@@ -232,27 +227,20 @@ def _is_refined(axis_recipe: Mapping[str, Any]) -> bool:
 
 
 def _constants(
-    parameters: Iterable[Parameter],
-    known: Iterable[Parameter],
-    values: Mapping[str, float],
-    axes: Iterable[Axis],
-    derived: Iterable[str],
+    parameters: Iterable[Parameter], known: list[str], values: Mapping[str, float], others: set[str]
 ) -> dict[str, float]:
     """The values with neutral defaults filled in, in the order of those known."""
-    on_axes = {*derived, *(name for axis in axes for name in axis.columns)}
+    for name in (*values, *others):
+        _called("parameter", name, dict.fromkeys(known))
     neutral = {p.name: p.default for p in parameters if p.neutral and p.default is not None}
     constants = neutral | dict(values)
-    names = {parameter.name: parameter.name for parameter in known}
-    for name in (*values, *on_axes):
-        _called("parameter", name, names)
-    given = {*constants, *on_axes}
-    missing = [parameter.name for parameter in parameters if parameter.name not in given]
+    missing = [p.name for p in parameters if p.name not in {*constants, *others}]
     if missing:
         raise SweepError(
             f"the recipe lacks {', '.join(missing)}, which this version needs; use the version "
             "that wrote it"
         )
-    return {name: constants[name] for name in names if name in given - on_axes}
+    return {name: constants[name] for name in known if name in constants.keys() - others}
 
 
 def _called(kind: str, name: str, choices: Mapping[str, Named], cure: str = "") -> Named:
@@ -263,12 +251,3 @@ def _called(kind: str, name: str, choices: Mapping[str, Named], cure: str = "") 
     raise SweepError(
         f"this version has no {kind} {name!r}{hint} (it has {', '.join(choices)}){cure}"
     )
-
-
-def _number(text: str) -> float | str:
-    """The float that `canonical` wrote as this text, or the text itself."""
-    try:
-        value = float.fromhex(text)
-    except ValueError:
-        return text
-    return value if value.hex() == text else text

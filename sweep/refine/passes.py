@@ -111,11 +111,7 @@ def _finished(request: Request, path: str, folder: PassFolder) -> Store | None:
 
 
 def _refined(
-    request: Request,
-    folder: PassFolder,
-    account: Account,
-    stop: Event | None,
-    crew: Crew,
+    request: Request, folder: PassFolder, account: Account, stop: Event | None, crew: Crew
 ) -> tuple[Refiner, Store | None]:
     """Compute all passes; if the run is stopped, also returns the store of the pass it was in."""
     assert request.refinement is not None
@@ -199,17 +195,15 @@ class Account:
 
     def summary(self) -> Summary:
         """The summary of all passes of this run."""
-        counts: Counter[Status] = Counter()
+        last, counts = self.summaries[-1], Counter[Status]()
         for each in self.summaries:
             counts.update(each.counts)
-        return Summary(
-            points=sum(each.points for each in self.summaries),
-            chunks=sum(each.chunks for each in self.summaries),
+        summed = ("points", "chunks", "wall_seconds", "kernel_seconds")
+        return replace(
+            last,
+            **{name: sum(getattr(each, name) for each in self.summaries) for name in summed},
             counts=dict(counts),
-            wall_seconds=sum(each.wall_seconds for each in self.summaries),
-            kernel_seconds=sum(each.kernel_seconds for each in self.summaries),
             workers=max(each.workers for each in self.summaries),
             backend=next((each.backend for each in self.summaries if each.backend), ""),
-            stopped=self.summaries[-1].stopped,
-            points_before=self.points_before if self.summaries[-1].stopped else 0,
+            points_before=self.points_before if last.stopped else 0,
         )

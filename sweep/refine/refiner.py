@@ -45,6 +45,8 @@ class Refiner:
         self._points = np.empty(0, np.int64)
         self._new = self._mesh.points()
         self._arrays: Arrays = {}
+        kinds = {output.name: output.kind for output in coarse.outputs}
+        self._measured = [name for name in refinement.outputs if kinds[name] != "flag"]
         self._lattice: dict[str, Values] = {}
         self.number = 0  # of the next pass
         self.sweep: Sweep | None = coarse
@@ -110,15 +112,11 @@ class Refiner:
             for name, values in arrays.items()
         }
 
-    def _measured(self) -> list[str]:
-        kinds = {output.name: output.kind for output in self._coarse.outputs}
-        return [name for name in self._refinement.outputs if kinds[name] != "flag"]
-
     def _max_spans(self, arrays: Arrays) -> tuple[float, ...]:
         """The span within a cell that each output other than a flag may have."""
         share = self._refinement.tolerance or 0.0
         spans: list[float] = []
-        for name in self._measured():
+        for name in self._measured:
             values = _finite(arrays, name)
             known = values[~np.isnan(values)]
             spans.append(share * float(known.max() - known.min()) if known.size else 0.0)
@@ -127,13 +125,12 @@ class Refiner:
     def _comparable(self) -> PointValues:
         """Flags and status as codes; infinite values as codes too, by their sign."""
         status = self._arrays["status"].astype(np.int64)
-        measured = self._measured()
-        flags = [name for name in self._refinement.outputs if name not in measured]
+        flags = [name for name in self._refinement.outputs if name not in self._measured]
         codes = [status, *(self._arrays[name].astype(np.int64) for name in flags)]
-        for name in measured:
+        for name in self._measured:
             values = self._arrays[name]
             codes.append(np.isposinf(values).astype(np.int64) - np.isneginf(values))
-        numbers = tuple(_finite(self._arrays, name) for name in measured)
+        numbers = tuple(_finite(self._arrays, name) for name in self._measured)
         return PointValues(tuple(codes), numbers, self._spans)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,53 +10,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.spec import Status
+from sweep.spec import Output, Status
 from sweep.statistics.brackets import MAX_VALUES, Brackets
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.moments import Array, State
-from sweep.statistics.partial import Kept, Partial, state_in, values_of
+from sweep.statistics.outputs import Wanted
+from sweep.statistics.partial import Kept, Kind, Partial, state_in
 from sweep.statistics.quantiles import LeadingBits
 
 FAILED = STATUSES.index(Status.failed)
-NOTHING: State = dict.fromkeys(("cells", "bins", "counts"), np.empty(0, np.int64))
+NOTHING: State = dict.fromkeys(("cells", "bins", "counts"), np.empty(0, np.int64))  # of no points
 
 
 class OtherValuesError(MachineError):
     """A later pass has found other values than the first one."""
 
 
+@dataclass(frozen=True)
+class Finer(LeadingBits):
+    """How many values are in brackets, by finer bins."""
+
+    brackets: Brackets
+    shift: int  # of the bins
+
+    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
+        """Of points: (cells, points)."""
+        return self.brackets.count(xp, values, ok, self.shift)
+
+    def merged(self, one: State, other: State) -> State:
+        """Of two stretches of points; without a state if points failed."""
+        return super().merged(one or NOTHING, other or NOTHING)
+
+
 @dataclass(frozen=True, eq=False)
-class Again:
-    """What a pass keeps of points: how many values are in open brackets, by finer bins."""
+class Again(Kept):
+    """What a later pass keeps of points: how many values are in open brackets."""
 
-    kept: Kept
-    brackets: Mapping[str, Brackets]  # the open ones, by plane
+    open_brackets: Mapping[str, Brackets]  # by plane
     most: int  # bins in all
-
-    def of(
-        self,
-        arrays: Mapping[str, Array],
-        cells: int,
-        xp: Any = np,
-        to_host: Callable[[Array], NDArray[Any]] = np.asarray,
-    ) -> Partial:
-        """Of the outputs and status of points, one cell after another, as `Kept.of`."""
-        row = self.kept.reduction.row
-        found = self.kept.statuses(arrays, cells, xp)
-        for _, plane in self.kept.planes():
-            if own := self.brackets.get(plane.name):
-                values, ok = values_of(arrays, plane, cells, xp)
-                state = own.count(xp, values[:, ::row], ok[:, ::row], self._finer(own))
-                found |= {f"{plane.name}/finer/{part}": a for part, a in state.items()}
-        return {name: to_host(array) for name, array in found.items()}
-
-    def merged(self, one: Partial, other: Partial) -> Partial:
-        """Of two stretches that share no point, of the same cells."""
-        found = {name: one[name] + other[name] for name in one if name.startswith("status/")}
-        for plane in self.brackets:
-            state = LeadingBits().merged(_counts(one, plane), _counts(other, plane))
-            found |= {f"{plane}/finer/{part}": array for part, array in state.items()}
-        return found
 
     def narrowed(self, whole: Partial, found: Partial) -> Partial:
         """What was known before, with narrower brackets, from what was found at all points.
@@ -69,8 +60,9 @@ class Again:
         before, now = whole[computed][:, FAILED], found[computed][:, FAILED]
         kept, lost = dict(whole), now > before
         kept[computed] = np.where(lost[:, None], found[computed], whole[computed])
-        for plane, own in self.brackets.items():
-            narrow = own.narrowed(_counts(found, plane), self._finer(own))
+        for plane, own in self.open_brackets.items():
+            state = state_in(found, f"{plane}/finer") or NOTHING
+            narrow = own.narrowed(state, self._finer(own))
             unlike = ((own.ranks > 0) & (narrow.ranks == 0)).any(axis=1)
             if (unlike & (before + now == 0)).any():
                 raise OtherValuesError(plane)
@@ -81,8 +73,14 @@ class Again:
         kept[points] = np.where(lost[:, None], none_is_ok, whole[points])
         return kept
 
+    def planes(self) -> Iterator[tuple[Wanted, Output, dict[str, Kind]]]:
+        """Planes with open brackets, and what is kept of them."""
+        for each, plane, _ in super().planes():
+            if own := self.open_brackets.get(plane.name):
+                yield each, plane, {"finer": Finer(own, self._finer(own))}
+
     def _finer(self, own: Brackets) -> int:
-        return own.finer(self.most // len(self.brackets))
+        return own.finer(self.most // len(self.open_brackets))
 
 
 def next_pass(kept: Kept, partial: Partial, most: int | None = None) -> Again | None:
@@ -92,10 +90,10 @@ def next_pass(kept: Kept, partial: Partial, most: int | None = None) -> Again | 
     """
     if not kept.reduction.exact_quantiles:
         return None
-    wanted = [(plane.name, each.levels) for each, plane in kept.planes() if each.levels]
+    wanted = [(plane.name, each.levels) for each, plane, _ in kept.planes() if each.levels]
     brackets = {name: kept.brackets(partial, name, levels) for name, levels in wanted}
     still_open = {name: own for name, own in brackets.items() if own.is_open}
-    return Again(kept, still_open, most or MAX_VALUES) if still_open else None
+    return Again(kept.reduction, still_open, most or MAX_VALUES) if still_open else None
 
 
 def finished(
@@ -109,10 +107,5 @@ def finished(
     """With exact quantiles: what is kept of all points, which are at hand."""
     n_points = kept.reduction.size * cells
     while again := next_pass(kept, partial, n_points):
-        partial = again.narrowed(partial, again.of(arrays, cells, xp, to_host))
+        partial = again.narrowed(partial, again.of(arrays, cells, 0, xp, to_host))
     return partial
-
-
-def _counts(found: Partial, plane: str) -> State:
-    """The counts of a plane; none of points that failed."""
-    return state_in(found, f"{plane}/finer") or NOTHING

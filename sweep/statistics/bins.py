@@ -52,10 +52,14 @@ class EqualBins:
         return {"low": low, "high": high, "exponent": exponent, "start": start, "counts": counts}
 
     def read(self, state: State) -> dict[str, NDArray[Any]]:
-        """Counts (cells, size), the lower edge of the first bin and the width of all, per cell."""
+        """histogram (cells, size), the lower edge of its first bin and the width of all."""
         empty = state["low"] > state["high"]
         width = np.where(empty, np.nan, np.ldexp(1.0, state["exponent"]))
-        return {"counts": state["counts"], "start": state["start"] * width, "width": width}
+        return {
+            "histogram": state["counts"],
+            "histogram_start": state["start"] * width,
+            "histogram_width": width,
+        }
 
     def _exponent(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int64]:
         """The smallest exponent of the width; small enough a place is a whole number of 53 bits."""

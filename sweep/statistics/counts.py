@@ -43,6 +43,11 @@ class Extremes:
             "maximum": np.maximum(one["maximum"], other["maximum"]),
         }
 
+    def read(self, state: State) -> State:
+        """minimum and maximum of each cell; NaN if it has no value."""
+        is_empty = state["minimum"] > state["maximum"]
+        return {name: np.where(is_empty, np.nan, values) for name, values in state.items()}
+
 
 class Summed:
     """Numbers of points, which are added."""
@@ -71,6 +76,11 @@ class Shares(Summed):
                 counts[name] = xp.stack(there, axis=1)
         return counts
 
+    def read(self, state: State) -> State:
+        """share_above and share_below of each threshold, (cells, thresholds)."""
+        sides = state.keys() - {"number"}
+        return {f"share_{side}": _share(state[side], state["number"]) for side in sides}
+
 
 @dataclass(frozen=True)
 class Classes(Summed):
@@ -82,21 +92,21 @@ class Classes(Summed):
         """Of points: (cells, points)."""
         return {"classes": _occurrences(xp, values, ok, range(self.size))}
 
-
-@dataclass(frozen=True)
-class Statuses(Summed):
-    """The number of points by status."""
-
-    def of(self, xp: Any, status: Array) -> State:
-        """Of points: (cells, points)."""
-        if not bool(status.any()):  # the usual case, and counting is slow
-            counts = xp.zeros((status.shape[0], len(STATUSES)), np.int64)
-            counts[:, 0] = status.shape[1]
-            return {"status": counts}
-        return {"status": _occurrences(xp, status, status == status, list(map(int, STATUSES)))}
+    def read(self, state: State) -> State:
+        """The share of each class, (cells, classes)."""
+        return {"share": _share(state["classes"], state["classes"].sum(axis=1, keepdims=True))}
 
 
-def share(counts: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.float64]:
+def by_status(xp: Any, status: Array) -> Array:
+    """The number of points by status, (cells, statuses), from the status of points of each cell."""
+    if not bool(status.any()):  # the usual case, and counting is slow
+        counts = xp.zeros((status.shape[0], len(STATUSES)), np.int64)
+        counts[:, 0] = status.shape[1]
+        return counts
+    return _occurrences(xp, status, status == status, list(map(int, STATUSES)))
+
+
+def _share(counts: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.float64]:
     """Counts (cells, n) as shares of a number (cells, 1); NaN of none."""
     return counts / np.where(number > 0, number, np.nan)
 

@@ -43,19 +43,17 @@ class Indices:
         if self.scramblings > 1:
             fields = [by_scrambling(field, self.scramblings) for field in fields]
         nodes = tree.grown(xp.stack(fields), first // size // self.scramblings, _join)
-        keys = sorted(nodes)
-        return {"nodes": np.array(keys), "fields": xp.stack([nodes[key] for key in keys])}
+        return tree.to_arrays(nodes, xp)
 
     def merged(self, one: State, other: State) -> State:
         """Of two stretches of points."""
-        return tree.to_arrays(tree.merged(tree.from_arrays(one), tree.from_arrays(other), _join))
+        return tree.merged_arrays(one, other, _join)
 
     def read(self, state: State) -> Mapping[str, NDArray[np.float64]]:
         """first_order and total_order (cells, parameters), with scramblings also their errors."""
         each = tree.total(tree.from_arrays(state), _join)
         each = each.reshape(each.shape[0], -1, self.scramblings)
-        whole = tree.total(tree.grown(each, 0, _join), _join)
-        first, total = self._estimates(whole)
+        first, total = self._estimates(tree.sum_of(each, _join))
         found = {"first_order": first.T, "total_order": total.T}
         if self.scramblings > 1:
             first, total = self._estimates(each)

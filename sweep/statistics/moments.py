@@ -34,13 +34,11 @@ class Moments:
             for rows in _row_blocks(*values.shape)
         ]
         nodes = {key: xp.concatenate([each[key] for each in parts], axis=1) for key in parts[0]}
-        keys = sorted(nodes)
-        return {"nodes": np.array(keys), "fields": xp.stack([nodes[key] for key in keys])}
+        return tree.to_arrays(nodes, xp)
 
     def merged(self, one: State, other: State) -> State:
         """Of two stretches of points."""
-        nodes = tree.merged(tree.from_arrays(one), tree.from_arrays(other), tree.moments)
-        return tree.to_arrays(nodes)
+        return tree.merged_arrays(one, other, tree.moments)
 
     def read(self, state: State) -> dict[str, NDArray[np.float64]]:
         """mean, standard_deviation and mean_error of each cell; NaN where there are too few values.
@@ -50,7 +48,7 @@ class Moments:
         """
         each = tree.total(tree.from_arrays(state), tree.moments)
         each = each.reshape(3, -1, self.scramblings)
-        n, total, squares = tree.total(tree.grown(each, 0, tree.moments), tree.moments)
+        n, total, squares = tree.sum_of(each, tree.moments)
         with np.errstate(divide="ignore", invalid="ignore"):
             deviation = np.sqrt(squares / np.where(n > 1, n - 1, np.nan))
             error = deviation / np.sqrt(n)
@@ -70,7 +68,7 @@ def error_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
     count = means.shape[-1]
     ones, zeros = np.ones_like(means), np.zeros_like(means)
     leaves = np.stack([ones, means, zeros]).reshape(3, -1, count)
-    squares = tree.total(tree.grown(leaves, 0, tree.moments), tree.moments)[2]
+    squares = tree.sum_of(leaves, tree.moments)[2]
     return np.sqrt(squares.reshape(means.shape[:-1]) / (count - 1) / count)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sweep.spec import Labels, Output
@@ -21,12 +21,10 @@ class Wanted:
     """What is wanted of one output of the points."""
 
     output: Output
-    plain: frozenset[str]  # of PLAIN and OF_FLAGS
-    levels: tuple[float, ...] = ()  # of quantiles
-    above: bool = False
-    below: bool = False
-    thresholds: tuple[float, ...] = ()  # in the output's unit
-    bins: int = 0  # of a histogram
+    names: frozenset[str]  # of the statistics, without their numbers
+    levels: tuple[float, ...]  # of quantiles
+    thresholds: tuple[float, ...]  # in the output's unit
+    bins: int  # of a histogram; 0: none is wanted
 
     @property
     def name(self) -> str:
@@ -40,15 +38,13 @@ def wanted(reduction: Reduction) -> tuple[Wanted, ...]:
     return tuple(
         Wanted(
             output,
-            frozenset(reduction.statistics[output.name]) & {*PLAIN, OF_FLAGS},
-            tuple(levels) if "quantile" in numbers[output.name] else (),
-            "share above" in numbers[output.name],
-            "share below" in numbers[output.name],
-            _thresholds(numbers[output.name]),
-            int(max(numbers[output.name].get("histogram", [0]))),
+            frozenset(each),
+            tuple(levels) if "quantile" in each else (),
+            tuple(sorted({*each.get("share above", ()), *each.get("share below", ())})),
+            int(max(each.get("histogram", [0]))),
         )
         for output in reduction.outputs
-        if output.name in reduction.statistics
+        if (each := numbers.get(output.name)) is not None
     )
 
 
@@ -69,38 +65,37 @@ def parameters_varied(reduction: Reduction) -> tuple[str, ...]:
 
 
 def _numbers(texts: Iterable[str]) -> dict[str, list[float]]:
-    """The numbers of each statistic that has one."""
+    """The numbers of each statistic, which may be none."""
     found: dict[str, list[float]] = {}
     for text in texts:
-        for name in WITH_NUMBER:
-            if text.startswith(f"{name} "):
-                found.setdefault(name, []).append(float(text.removeprefix(name)))
+        name, _, number = text.rpartition(" ")
+        if name in WITH_NUMBER:
+            found.setdefault(name, []).append(float(number))
+        else:
+            found[text] = []
     return found
-
-
-def _thresholds(numbers: Mapping[str, list[float]]) -> tuple[float, ...]:
-    return tuple(sorted({*numbers.get("share above", ()), *numbers.get("share below", ())}))
 
 
 def _outputs(each: Wanted, reduction: Reduction) -> Iterator[Output]:
     """All are optional where the output is, and where a statistic needs more than one value."""
-    of, plain = each.output, each.plain
-    if "mean" in plain:
-        yield _real(of, "mean", "mean")
-        yield _real(of, "mean_error", "standard error of the mean", optional=True)
-    if "standard_deviation" in plain:
-        yield _real(of, "standard_deviation", "standard deviation", optional=True)
-    for name in ("minimum", "maximum"):
-        if name in plain:
-            yield _real(of, name, name)
+    of, names = each.output, each.names
+    for name, suffix, meaning, is_optional in (
+        ("mean", "mean", "mean", False),
+        ("mean", "mean_error", "standard error of the mean", True),
+        ("standard_deviation", "standard_deviation", "standard deviation", True),
+        ("minimum", "minimum", "minimum", False),
+        ("maximum", "maximum", "maximum", False),
+    ):
+        if name in names:
+            yield _real(of, suffix, meaning, optional=is_optional)
     if each.levels:
         levels = Labels(QUANTILE, each.levels, "share of the points that are at most as large")
         yield _real(of, "quantile", "quantile", (levels,))
     meaning = f"threshold of {_in_words(of)}"
     limits = Labels(f"{of.name}_threshold", each.thresholds, meaning, of.unit)
-    for name, is_wanted in (("above", each.above), ("below", each.below)):
-        if is_wanted:
-            yield _share(of, f"share_{name}", f"share of points {name} a threshold", limits)
+    for side in ("above", "below"):
+        if f"share {side}" in names:
+            yield _share(of, f"share_{side}", f"share of points {side} a threshold", limits)
     if each.bins:
         bins = Labels(f"{of.name}_bin", tuple(map(float, range(each.bins))), "number of the bin")
         counts = f"number of points in each bin of {_in_words(of)}"
@@ -109,10 +104,10 @@ def _outputs(each: Wanted, reduction: Reduction) -> Iterator[Output]:
         )
         yield _real(of, "histogram_start", "lower edge of the first bin", optional=True)
         yield _real(of, "histogram_width", "width of every bin", optional=True)
-    if OF_FLAGS in plain:
+    if OF_FLAGS in names:
         classes = Labels(f"{of.name}_class", of.flags, of.long_name)
         yield _share(of, "share", "share of points in each class", classes)
-    if "sobol_indices" in plain:
+    if "sobol_indices" in names:
         yield from _indices(of, reduction)
 
 

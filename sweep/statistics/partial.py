@@ -12,16 +12,10 @@ from numpy.typing import NDArray
 from sweep.spec import DTYPES, MISSING, Output, Status, planes
 from sweep.statistics.bins import EqualBins
 from sweep.statistics.brackets import Brackets
-from sweep.statistics.counts import Classes, Extremes, Shares, Statuses, share, status_of
+from sweep.statistics.counts import Classes, Extremes, Shares, by_status, status_of
 from sweep.statistics.indices import Indices
 from sweep.statistics.moments import Array, Moments, State
-from sweep.statistics.outputs import (
-    OF_FLAGS,
-    POINTS_BY_STATUS,
-    Wanted,
-    statistic_outputs,
-    wanted,
-)
+from sweep.statistics.outputs import POINTS_BY_STATUS, Wanted, statistic_outputs, wanted
 from sweep.statistics.quantiles import SHIFT, LeadingBits, summed
 from sweep.statistics.reduction import Reduction
 
@@ -35,6 +29,8 @@ class Kind(Protocol):
     def of(self, xp: Any, values: Array, ok: Array, first: int, /) -> State: ...
 
     def merged(self, one: State, other: State, /) -> State: ...
+
+    def read(self, state: State, /) -> Mapping[str, NDArray[Any]]: ...
 
 
 @dataclass(frozen=True)
@@ -56,10 +52,13 @@ class Kept:
         The arrays may be those of a device's library `xp`; what is kept is on the host.
         """
         row = self.reduction.row
-        kept = self.statuses(arrays, cells, xp)
-        for each, plane in self.planes():
-            values, there = values_of(arrays, plane, cells, xp)
-            for name, kind in self._kinds(each).items():
+        status = arrays["status"].reshape(cells, -1)
+        computed = by_status(xp, status)
+        of_points = computed if row == 1 else by_status(xp, status[:, ::row])
+        kept = {"status/computed/status": computed, "status/points/status": of_points}
+        for _, plane, kinds in self.planes():
+            values, there = _values_of(arrays, plane, cells, xp)
+            for name, kind in kinds.items():
                 if name == "indices":
                     state = kind.of(xp, values, there, first)
                 else:
@@ -70,8 +69,8 @@ class Kept:
     def merged(self, one: Partial, other: Partial) -> Partial:
         """Of two stretches that share no point, of the same cells."""
         kept = {name: one[name] + other[name] for name in one if name.startswith("status/")}
-        for each, plane in self.planes():
-            for name, kind in self._kinds(each).items():
+        for _, plane, kinds in self.planes():
+            for name, kind in kinds.items():
                 place = f"{plane.name}/{name}"
                 state = kind.merged(state_in(one, place), state_in(other, place))
                 kept |= {f"{place}/{part}": array for part, array in state.items()}
@@ -82,8 +81,13 @@ class Kept:
         status = status_of(partial["status/points/status"])
         computed = partial["status/computed/status"]
         found: dict[str, list[NDArray[Any]]] = {POINTS_BY_STATUS: [*computed.T]}
-        for each, plane in self.planes():
-            for suffix, values in self._read(each, plane.name, partial):
+        for each, plane, kinds in self.planes():
+            read: dict[str, NDArray[Any]] = {}
+            for name, kind in kinds.items():
+                read |= kind.read(state_in(partial, f"{plane.name}/{name}"))
+            if each.levels:
+                read["quantile"] = self.brackets(partial, plane.name, each.levels).values()
+            for suffix, values in read.items():
                 columns = [values] if values.ndim == 1 else [*values.T]
                 found.setdefault(f"{each.name}_{suffix}", []).extend(columns)
         arrays: dict[str, NDArray[Any]] = {"status": status}
@@ -102,7 +106,7 @@ class Kept:
     def current(self, partial: Partial) -> Partial:
         """What an earlier version kept, as this one keeps it."""
         kept = dict(partial)
-        for each, plane in self.planes() if self.reduction.exact_quantiles else ():
+        for each, plane, _ in self.planes() if self.reduction.exact_quantiles else ():
             if each.levels and (values := state_in(partial, f"{plane.name}/bits")):
                 coarse = summed(np, values["cells"], values["bins"] >> SHIFT, values["counts"])
                 kept |= {f"{plane.name}/{self._bits}/{part}": a for part, a in coarse.items()}
@@ -123,30 +127,25 @@ class Kept:
         status = np.full(size, Status.failed, np.uint8)
         return self.of({**arrays, "status": status}, cells, first)
 
-    def statuses(self, arrays: Mapping[str, Array], cells: int, xp: Any) -> dict[str, Array]:
-        """The numbers of computed points by status, and of those that are no part of a row."""
-        status, row = arrays["status"].reshape(cells, -1), self.reduction.row
-        computed = Statuses().of(xp, status)["status"]
-        of_points = computed if row == 1 else Statuses().of(xp, status[:, ::row])["status"]
-        return {"status/computed/status": computed, "status/points/status": of_points}
-
-    def planes(self) -> Iterator[tuple[Wanted, Output]]:
-        """What is wanted of each plane of the outputs."""
+    def planes(self) -> Iterator[tuple[Wanted, Output, dict[str, Kind]]]:
+        """What is wanted of each plane of the outputs, and what is kept of it."""
         for each in wanted(self.reduction):
             for plane in planes([each.output]):
-                yield each, plane
+                yield each, plane, self._kinds(each)
 
     def _kinds(self, each: Wanted) -> dict[str, Kind]:
         if each.output.kind == "flag":
             return {"classes": Classes(len(each.output.flags))}
-        scramblings, plain = self.reduction.scramblings, each.plain
+        scramblings, names = self.reduction.scramblings, each.names
         kinds: dict[str, Kind | None] = {
             "shares": Shares(each.thresholds),
-            "moments": Moments(scramblings) if plain & {"mean", "standard_deviation"} else None,
-            "extremes": Extremes() if plain & {"minimum", "maximum"} else None,
+            "moments": Moments(scramblings) if names & {"mean", "standard_deviation"} else None,
+            "extremes": Extremes() if names & {"minimum", "maximum"} else None,
             self._bits: LeadingBits() if each.levels else None,
             "bins": EqualBins(each.bins) if each.bins else None,
-            "indices": self._indices if "sobol_indices" in plain else None,
+            "indices": Indices(self.reduction.row - 2, scramblings)
+            if "sobol_indices" in names
+            else None,
         }
         return {name: kind for name, kind in kinds.items() if kind is not None}
 
@@ -155,42 +154,8 @@ class Kept:
         """For exact quantiles earlier versions kept every value, as `bits`."""
         return "leading_bits" if self.reduction.exact_quantiles else "bits"
 
-    @property
-    def _indices(self) -> Indices:
-        return Indices(self.reduction.row - 2, self.reduction.scramblings)
 
-    def _read(
-        self, each: Wanted, plane: str, partial: Partial
-    ) -> Iterator[tuple[str, NDArray[Any]]]:
-        """The statistics of one plane: suffix of the name, (cells,) or (cells, labels)."""
-        if OF_FLAGS in each.plain:
-            classes = partial[f"{plane}/classes/classes"]
-            yield "share", share(classes, classes.sum(axis=1, keepdims=True))
-            return
-        number = partial[f"{plane}/shares/number"]
-        if each.plain & {"mean", "standard_deviation"}:
-            read = Moments(self.reduction.scramblings).read(state_in(partial, f"{plane}/moments"))
-            names = ("mean", "mean_error") if "mean" in each.plain else ()
-            for name in (*names, *each.plain & {"standard_deviation"}):
-                yield name, read[name]
-        for name in each.plain & {"minimum", "maximum"}:
-            yield name, np.where(number[:, 0] > 0, partial[f"{plane}/extremes/{name}"], np.nan)
-        if each.levels:
-            yield "quantile", self.brackets(partial, plane, each.levels).values()
-        if each.above:
-            yield "share_above", share(partial[f"{plane}/shares/above"], number)
-        if each.below:
-            yield "share_below", share(partial[f"{plane}/shares/below"], number)
-        if each.bins:
-            read = EqualBins(each.bins).read(state_in(partial, f"{plane}/bins"))
-            yield "histogram", read["counts"]
-            yield "histogram_start", read["start"]
-            yield "histogram_width", read["width"]
-        if "sobol_indices" in each.plain:
-            yield from self._indices.read(state_in(partial, f"{plane}/indices")).items()
-
-
-def values_of(
+def _values_of(
     arrays: Mapping[str, Array], plane: Output, cells: int, xp: Any
 ) -> tuple[Array, Array]:
     """The values of an output and whether each counts: (cells, points)."""

@@ -59,6 +59,10 @@ class LeadingBits:
         names = ("cells", "bins", "counts")
         return summed(np, *(np.concatenate([one[name], other[name]]) for name in names))
 
+    def read(self, _: State) -> State:
+        """Nothing: which bins hold the quantiles, `Kept.brackets` knows."""
+        return {}
+
 
 def summed(xp: Any, cells: Array, bins: Array, counts: Array) -> State:
     """The counts in order of cells and bins, those of the same bin of a cell added."""

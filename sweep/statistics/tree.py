@@ -65,9 +65,16 @@ def total(nodes: Nodes, join: Join) -> Node:
     return newer
 
 
-def added(older: Fields, newer: Fields, _level: int) -> Fields:
-    """A `Join`: every field is a sum."""
-    return older + newer
+def merged_arrays(
+    one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]], join: Join
+) -> dict[str, NDArray[Any]]:
+    """`merged` of the arrays of nodes."""
+    return to_arrays(merged(from_arrays(one), from_arrays(other), join))
+
+
+def sum_of(leaves: Fields, join: Join) -> Node:
+    """The sum over leaves, (fields, streams, n_leaves)."""
+    return total(grown(leaves, 0, join), join)
 
 
 def moments(older: Fields, newer: Fields, _level: int) -> Fields:
@@ -106,13 +113,10 @@ def full_moments(xp: Any, older: Fields, newer: Fields, level: int) -> Fields:
     return joined
 
 
-def to_arrays(nodes: Nodes) -> dict[str, NDArray[Any]]:
+def to_arrays(nodes: Mapping[tuple[int, int], Fields], xp: Any = np) -> dict[str, Any]:
     """Nodes as two arrays: their levels and indices, and their fields (nodes, fields, streams)."""
     keys = sorted(nodes)
-    return {
-        "nodes": np.array(keys, np.int64).reshape(-1, 2),
-        "fields": np.stack([nodes[key] for key in keys]),
-    }
+    return {"nodes": np.array(keys), "fields": xp.stack([nodes[key] for key in keys])}
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[tuple[int, int], Node]:

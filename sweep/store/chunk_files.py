@@ -1,39 +1,44 @@
-"""The files of a store's chunks: which exist, and which are damaged."""
+"""The files of a store's chunks: their names, which exist, and which are damaged."""
 
 from __future__ import annotations
 
+import itertools
+import json
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from operator import index
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import memory_error
-from sweep.plan.chunking import chunks_at
+from sweep.plan.chunking import chunk_counts, chunks_at
 from sweep.spec import Status
-from sweep.store import damage, faults
+from sweep.store import faults
 from sweep.store.files import Files
-from sweep.store.listing import key, marked, named
 from sweep.work import Chunk
+
+MAX_FOLDERS = 1000  # for the chunks of one array
+INDEX = "(?:0|[1-9][0-9]{0,8})"
+BETWEEN_NAMES = "\0"  # no file name contains it
+NOTE = "damaged.json"  # of damaged chunks, next to the store
 
 
 class ChunkFiles:
     """A file for each chunk and each of these arrays; the status is the last of them."""
 
-    def __init__(
-        self,
-        files: Files,
-        arrays: dict[str, zarr.Array[Any]],
-        separator: str,
-        counts: tuple[int, ...],
-        shape: tuple[int, ...],
-    ) -> None:
+    def __init__(self, files: Files, arrays: dict[str, zarr.Array[Any]]) -> None:
         self._files = files
         self._arrays = arrays
-        self._separator = separator
-        self._counts = counts
-        self._shape = shape  # of a whole chunk
+        status = arrays["status"]
+        self._shape = status.shards or status.chunks
+        self.counts = chunk_counts(status.shape, self._shape)  # of chunks along each dimension
+        metadata = cast("dict[str, Any]", status.metadata.to_dict())
+        self._separator = separator_of(metadata)
 
     def key(self, name: str, chunk: Chunk) -> str:
         """The key of the file that holds a chunk of an array."""
@@ -49,15 +54,18 @@ class ChunkFiles:
 
     def indices(self, places: NDArray[np.bool_]) -> NDArray[np.intp]:
         """The indices of the chunks that are marked, in C order, one row each."""
-        return np.argwhere(places.reshape(self._counts))
+        return np.argwhere(places.reshape(self.counts))
 
     def chunks(self, places: NDArray[np.bool_]) -> list[Chunk]:
         """The chunks that are marked, in C order."""
         return chunks_at(self.indices(places), self._arrays["status"].shape, self._shape)
 
     def torn(self) -> list[Chunk]:
-        """The done chunks that are damaged, of those that lack a file or are noted."""
-        suspect = marked(damage.noted(self._files), self._counts)
+        """The done chunks known to be damaged: those that lack a file, and those noted.
+
+        Reads names, and the content of chunks that may be damaged.
+        """
+        suspect = marked(self._noted(), self.counts)
         done = self._listed("status")  # first: a chunk done in the meantime has its other files
         for name in self._arrays.keys() - {"status"}:
             suspect |= ~self._listed(name)
@@ -77,13 +85,31 @@ class ChunkFiles:
         names = [name for name in self._arrays if not self._is_whole_file(name, chunk)]
         return self.folders(chunk) or [self._path(name, chunk) for name in names]
 
+    def note_damage(self, chunks: Iterable[Chunk]) -> None:
+        """Note damaged chunks for the next run, in place of those noted before.
+
+        Reading every checksum takes as long as reading the store, so a run checks only these.
+        """
+        log, indices = self._files.beside("log"), [list(chunk.index) for chunk in chunks]
+        with log.writing():
+            if indices or log.exists(NOTE):
+                log.put(NOTE, [f"{json.dumps(indices)}\n".encode()])
+
+    def _noted(self) -> set[tuple[int, ...]]:
+        """The indices in the note; none if there is no note or it cannot be read."""
+        try:
+            rows = json.loads(self._files.beside("log").read(NOTE) or b"[]")
+            return {tuple(map(index, row)) for row in rows}
+        except (OSError, ValueError, TypeError, RecursionError):
+            return set()
+
     def _listed(self, name: str) -> NDArray[np.bool_]:
         """Whether each chunk of an array has a file, in C order."""
-        return named(self._files.list(name), self._counts + self._inner(name), self._separator)
+        return named(self._files.list(name), self.counts + self._inner(name), self._separator)
 
     def _inner(self, name: str) -> tuple[int, ...]:
         """The number of chunks along the dimensions of an array that the grid does not have: 1."""
-        return (1,) * (self._arrays[name].ndim - len(self._counts))
+        return (1,) * (self._arrays[name].ndim - len(self.counts))
 
     def _path(self, name: str, chunk: Chunk) -> str:
         return f"{self._files}/{self.key(name, chunk)}"
@@ -98,3 +124,44 @@ class ChunkFiles:
                 raise found from error
             return False
         return name != "status" or not np.any(part == Status.pending)
+
+
+def separator(counts: tuple[int, ...]) -> str:
+    """The separator of the indices in a chunk's name: "/" makes folders, if they are few.
+
+    Many chunks of whole rows would have a folder each, and listing them would take ten times as
+    long.
+    """
+    return "/" if math.prod(counts[:-1]) <= MAX_FOLDERS else "."
+
+
+def key(index: tuple[int, ...], separator: str) -> str:
+    """The name of a chunk's file in zarr's default encoding: c/3/0 or c.3.0."""
+    return separator.join(("c", *map(str, index)))
+
+
+def named(names: Collection[str], counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
+    """Whether each chunk, in C order, has its name among these; other names are ignored."""
+    if not counts:
+        return np.array([key((), separator) in names])
+    # One expression finds all names; looking up the name of each chunk takes twice as long.
+    there = np.zeros(counts, np.bool_)
+    prefix, between = re.escape(key((), separator) + separator), re.escape(separator)
+    text = BETWEEN_NAMES.join(("", *names, ""))
+    indices = between.join([INDEX] * len(counts))
+    found = re.findall(f"{BETWEEN_NAMES}{prefix}({indices})(?={BETWEEN_NAMES})", text)
+    flat = np.fromstring(" ".join(found).replace(separator, " "), np.intp, sep=" ")
+    places = flat.reshape(-1, len(counts))
+    there[tuple(places[(places < counts).all(axis=1)].T)] = True
+    return there.ravel()
+
+
+def marked(indices: Collection[tuple[int, ...]], counts: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Whether each chunk, in C order, has its index among these."""
+    every = itertools.product(*map(range, counts))
+    return np.fromiter(map(indices.__contains__, every), np.bool_, math.prod(counts))
+
+
+def separator_of(status: Mapping[str, Any]) -> str:
+    """The separator of the indices in the names of chunks, from the metadata of the status."""
+    return status["chunk_key_encoding"]["configuration"]["separator"]

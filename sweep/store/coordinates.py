@@ -11,7 +11,6 @@ import numpy as np
 import zarr
 
 from sweep.errors import StoreError, memory_error
-from sweep.request import STRETCH, Axis
 from sweep.store.files import GROUP, Files
 from sweep.work import Values
 
@@ -26,7 +25,7 @@ class Stored:
         return self._array.shape[0]
 
     def __getitem__(self, part: slice, /) -> Values:
-        with intact_coordinate(self._name):
+        with intact(self._name, is_coordinate=True):
             values = np.asarray(self._array[part], dtype=np.float64)
         missing = self._array.fill_value  # zarr returns it for a missing file
         if np.isnan(values).any() or (values == missing).any():
@@ -43,14 +42,6 @@ def read_dimensions(group: zarr.Group, recipe: Mapping[str, Any]) -> None:
         name = axis["name"]
         if name in axis["parameters"]:
             Stored(cast("zarr.Array[Any]", group[name]), name)[:]
-
-
-def read_all(axes: Iterable[Axis]) -> None:
-    """Read all values of the axes. StoreError if some are damaged."""
-    for axis in axes:
-        for values in axis.columns.values():
-            for start in range(0, axis.size, STRETCH):
-                values[start : start + STRETCH]
 
 
 def damaged_metadata(files: Files, names: Iterable[str]) -> Mapping[str, bytes]:
@@ -84,13 +75,19 @@ def _content(files: Files, key: str) -> object:
 
 
 @contextmanager
-def intact_coordinate(name: str) -> Generator[None]:
-    """Within, errors of reading a coordinate become a SweepError."""
+def intact(name: str, *, is_coordinate: bool = False) -> Generator[None]:
+    """Within, errors of reading a coordinate, an output or the status become a SweepError."""
     try:
         yield
     except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
-        found = memory_error(error)
-        raise found or damaged(name, f"cannot be read ({error})") from error
+        if is_coordinate:
+            found = damaged(name, f"cannot be read ({error})")
+        else:
+            found = StoreError(
+                f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
+                "then running its sweep computes it again"
+            )
+        raise memory_error(error) or found from error
 
 
 def damaged(name: str, what: str) -> StoreError:

@@ -14,7 +14,7 @@ import zarr
 from sweep.plan.chunking import chunk_counts
 from sweep.request import STRETCH, Sweep
 from sweep.statistics.reduction import Reduction
-from sweep.store import layout, listing
+from sweep.store import chunk_files, layout
 from sweep.store.encoding import codecs
 from sweep.work import Values
 
@@ -31,9 +31,9 @@ def build(
     provenance: Mapping[str, object],
     separator: str | None = None,
 ) -> None:
-    """Build a new store in a folder that nobody else uses; see listing.py for the separator."""
+    """Build a new store in a folder that nobody else uses; see chunk_files.py for the separator."""
     if separator is None:
-        separator = listing.separator(chunk_counts(sweep.shape, chunks))
+        separator = chunk_files.separator(chunk_counts(sweep.shape, chunks))
     attributes = layout.attributes(sweep, provenance)
     # The types of zarr.create_group are not complete.
     group = zarr.create_group(  # pyright: ignore[reportUnknownMemberType]
@@ -70,11 +70,8 @@ def parts_of_file(chunk: tuple[int, ...]) -> tuple[int, ...]:
         others = math.prod(parts) // size
         if others * size <= MAX_PART_POINTS:
             break
-        parts[dimension] = max(
-            n
-            for n in range(1, size + 1)
-            if size % n == 0 and (others * n <= MAX_PART_POINTS or n == 1)
-        )
+        sizes = (n for n in range(size, 0, -1) if size % n == 0)
+        parts[dimension] = next(n for n in sizes if others * n <= MAX_PART_POINTS or n == 1)
     return tuple(parts) if MIN_PART_POINTS <= math.prod(parts) <= MAX_PART_POINTS else chunk
 
 

@@ -85,8 +85,8 @@ def _value(text: str, names: Iterable[str], *values: NDArray[np.float64]) -> NDA
 def _attributes(name: str, attributes: Mapping[str, Any]) -> dict[str, str]:
     """Meaning and unit of a parameter, from the table of the model."""
     model = model_in(attributes)
-    for table in parameter_tables(model, model.methods) if model else ():
-        for each in table.parameters:
-            if each.name == name:
-                return {"long_name": each.meaning, "units": each.unit}
+    tables = parameter_tables(model, model.methods) if model else ()
+    for each in (parameter for table in tables for parameter in table.parameters):
+        if each.name == name:
+            return {"long_name": each.meaning, "units": each.unit}
     return {}

@@ -15,7 +15,7 @@ import xarray as xr
 
 from sweep.errors import StoreError
 from sweep.store.faults import ORIGIN
-from sweep.store.files import GROUP, Files
+from sweep.store.files import Files, attributes_of
 from sweep.store.place import files_of
 
 BY = "derived_by"
@@ -34,9 +34,9 @@ def write_derived(dataset: xr.Dataset, path: str | Path) -> None:
             f"{str(path)!r} exists and was not computed from other results: remove it, or choose "
             "another name"
         )
-    kept = _attributes(dataset)
-    with files.creating(), files.publish() as folder:
-        write_zarr(_only(dataset, kept), folder)
+    kept = xr.Dataset(dataset.data_vars, dataset.coords, _attributes(dataset))
+    with files.writing(creating=True), files.publish() as folder:
+        write_zarr(kept, folder)
         files.discard()
 
 
@@ -57,7 +57,7 @@ def opened(files: Files) -> xr.Dataset | None:
 def is_derived(files: Files) -> bool:
     """Whether there is a store that `write_derived` has made."""
     try:
-        return ORIGIN in json.loads(files.read(GROUP) or b"{}").get("attributes", {})
+        return ORIGIN in attributes_of(files)
     except ValueError:
         return False
 
@@ -65,9 +65,7 @@ def is_derived(files: Files) -> bool:
 def is_current(dataset: xr.Dataset, path: str | Path) -> bool:
     """Whether a store there was computed from the same results in the same way."""
     files = files_of(path)
-    if not (files.exists() and is_derived(files)):
-        return False
-    return json.loads(files.read(GROUP) or b"{}").get("attributes") == _attributes(dataset)
+    return is_derived(files) and attributes_of(files) == _attributes(dataset)
 
 
 def write_zarr(dataset: xr.Dataset, path: Path) -> None:
@@ -94,8 +92,3 @@ def _names(dataset: xr.Dataset) -> str:
         set(map(str, dataset.coords)) - set(along), key=lambda name: (-dataset[name].ndim, name)
     )
     return " ".join((*along, *others, *map(str, dataset.data_vars)))
-
-
-def _only(dataset: xr.Dataset, attributes: dict[str, Any]) -> xr.Dataset:
-    """The Dataset with these attributes alone."""
-    return xr.Dataset(dataset.data_vars, dataset.coords, attributes)

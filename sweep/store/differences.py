@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sweep.plan.recipes import canonical
 from sweep.request import STRETCH, Axis, LongValues, Sweep, Table, is_array
+from sweep.wording import listed
 from sweep.work import Values
 
 # NumPy's geomspace and exp differ in the last bits between processors; other values differ by more.
@@ -26,11 +27,6 @@ def differences(stored: Sweep, requested: Sweep) -> list[str]:
     if stored.model.text != requested.model.text:
         return [*_equations(stored.model.text, requested.model.text)]
     return [*_heads(stored, requested), *_parameters(stored, requested), *_axes(stored, requested)]
-
-
-def same(there: LongValues, here: LongValues) -> bool:
-    """Whether two columns have the same values, as first_unlike() compares them."""
-    return len(there) == len(here) and first_unlike(there, here) is None
 
 
 def reduced_axes(sweep: Sweep) -> tuple[Axis, ...]:
@@ -71,25 +67,27 @@ def _alike(there: Values, here: Values) -> NDArray[np.bool_]:
 
 
 def _heads(stored: Sweep, requested: Sweep) -> Iterator[str]:
-    heads = {
-        "method": (stored.method.name, requested.method.name),
-        "parameter set": (stored.parameter_set.name, requested.parameter_set.name),
-        "outputs": tuple(
-            ", ".join(sorted(o.name for o in s.of_points.outputs)) for s in (stored, requested)
-        ),
-        "statistics": (_statistics(stored), _statistics(requested)),
-        "dtype": (stored.dtype, requested.dtype),
-        "dimensions": tuple(", ".join(s.dimensions) or "none" for s in (stored, requested)),
-    }
     if stored.table != requested.table:
         name = f"table of {stored.model.excitation.parameter if stored.model.excitation else ''}"
-        yield _sentence(name, *(_samples(sweep.table) for sweep in (stored, requested)))
-    for name in sorted({*stored.derived, *requested.derived}):
-        texts = (sweep.derived.get(name, "not derived") for sweep in (stored, requested))
-        heads[f"[derived] {name}"] = tuple(texts)
-    for name, (there, here) in heads.items():
-        if there != here:
-            yield _sentence(name, there, here)
+        yield _sentence(name, _samples(stored.table), _samples(requested.table))
+    there, here = _head(stored), _head(requested)
+    for name in {**there, **here}:
+        texts = [head.get(name, "not derived") for head in (there, here)]
+        if texts[0] != texts[1]:
+            yield _sentence(name, *texts)
+
+
+def _head(sweep: Sweep) -> dict[str, str]:
+    """All of a sweep but its parameters, axes and table, by name."""
+    return {
+        "method": sweep.method.name,
+        "parameter set": sweep.parameter_set.name,
+        "outputs": ", ".join(sorted(output.name for output in sweep.of_points.outputs)),
+        "statistics": _statistics(sweep),
+        "dtype": sweep.dtype,
+        "dimensions": listed(sweep.dimensions),
+        **{f"[derived] {name}": text for name, text in sorted(sweep.derived.items())},
+    }
 
 
 def _samples(table: Table | None) -> str:
@@ -122,8 +120,8 @@ def _axes(stored: Sweep, requested: Sweep) -> Iterator[str]:
     for there, here in pairs:
         others = {axis.name: axis for axis in here}
         for axis in there:
-            if (other := others.get(axis.name)) is not None:
-                yield from _axis(axis, other)
+            if axis.name in others:
+                yield from _axis(axis, others[axis.name])
 
 
 def _axis(there: Axis, here: Axis) -> Iterator[str]:
@@ -131,24 +129,23 @@ def _axis(there: Axis, here: Axis) -> Iterator[str]:
     if set(there.columns) != set(here.columns):
         yield _sentence(place, ", ".join(there.columns), ", ".join(here.columns))
     elif canonical(there.recipe) != canonical(here.recipe):
-        found = _listed(there, here) if _are_listed(there) and _are_listed(here) else []
+        found: list[str] = []
+        if all({"values", "file"} & set(axis.recipe) for axis in (there, here)):  # listed values
+            found = [*_listed(there, here)]
         yield from found or [_sentence(place, *_unlike(there.recipe, here.recipe))]
     else:
         for name, values in there.columns.items():
-            if not same(values, here.columns[name]):
+            other = here.columns[name]
+            if len(values) != len(other) or first_unlike(values, other) is not None:
                 yield f"{place}: {_text(here.recipe)} now gives other values of {name}"
 
 
-def _are_listed(axis: Axis) -> bool:
-    """Whether its values are listed, in the sweep file or in a file of values."""
-    return bool({"values", "file"} & set(axis.recipe))
-
-
-def _listed(there: Axis, here: Axis) -> list[str]:
+def _listed(there: Axis, here: Axis) -> Iterator[str]:
     """The differences between two axes whose values are listed."""
-    if there.size != here.size:
-        return [_sentence(f"axis {there.name}", f"{there.size:,} values", f"{here.size:,}")]
-    return list(unlike_values(there, here))
+    if there.size == here.size:
+        yield from unlike_values(there, here)
+    else:
+        yield _sentence(f"axis {there.name}", f"{there.size:,} values", f"{here.size:,}")
 
 
 def unlike_values(there: Axis, here: Axis) -> Iterator[str]:

@@ -12,8 +12,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from itertools import product
+from operator import index
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -21,24 +23,22 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
-from sweep.plan.chunking import chunk_counts, chunk_shape
-from sweep.request import Sweep
-from sweep.source import kernel_digest
+from sweep.plan.chunking import chunk_shape, work_shape
+from sweep.request import STRETCH, Sweep
+from sweep.source import is_token_digest, kernel_digest
 from sweep.spec import Status, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store import damage, encoding, extension, faults, layout
-from sweep.store.chunk_files import ChunkFiles
-from sweep.store.coordinates import damaged_metadata, read_all
+from sweep.store import encoding, extension, faults, layout
+from sweep.store.chunk_files import ChunkFiles, key
+from sweep.store.coordinates import damaged_metadata, intact
 from sweep.store.creation import build
 from sweep.store.differences import differences
 from sweep.store.files import Files
-from sweep.store.group import array_of, file_shape, integer, open_group, sweep_of
-from sweep.store.in_stretches import remove_pieces_of_done
-from sweep.store.made_by import other_code, other_revision, refuse_other_code
+from sweep.store.group import array_of, file_shape, open_group, sweep_of
 from sweep.store.pieces import NODES, PIECES, InFiles
 from sweep.store.place import files_of, local
-from sweep.store.reading import intact, open_results, refuse_chunks_alone, refuse_unreadable
+from sweep.store.reading import open_results, refuse_unreadable
 from sweep.store.receipts import Receipts
 from sweep.work import Chunk
 
@@ -49,10 +49,13 @@ class Store:
     def __init__(self, files: Files, sweep: Sweep, group: zarr.Group) -> None:
         self._files = files
         self._receipts = Receipts(files)
+        self.location = str(files)  # the path or URL that opens it again
+        self.log = f"{files}.log"  # the path or URL of its receipts
         self.sweep = sweep
-        self.revision = integer(group.attrs["revision"])  # of the method that made it
+        self.grid = sweep.shape  # of what is stored
+        self._attributes: dict[str, Any] = dict(group.attrs)
+        self.revision = index(self._attributes["revision"])  # of the method that made it
         self.kernel_digest = group.attrs.get("kernel_digest")  # of the code that made it, if known
-        self._attributes = dict(group.attrs)
         self._fingerprint = str(group.attrs["fingerprint"])
         self._accepted: Mapping[str, object] = {}  # another revision and kernel, for receipts
         self._variables = layout.results(sweep)
@@ -63,13 +66,14 @@ class Store:
             shapes = (self._arrays[name].shape, file_shape(self._arrays[name]))
             if shapes != (sweep.shape + inner, self.chunk_shape + inner):
                 raise ValueError(f"the shape or the chunks of {name} do not match the sweep")
-        metadata = cast("dict[str, Any]", self._arrays["status"].metadata.to_dict())
-        separator = extension.separator_of(metadata)
-        counts = chunk_counts(sweep.shape, self.chunk_shape)
-        self.n_chunks = math.prod(counts)
-        self.stretch = integer(group.attrs.get(layout.STRETCH, 1))
+        self._chunks = ChunkFiles(files, self._arrays)
+        self.n_chunks = math.prod(self._chunks.counts)
+        self.torn, self.damaged_files = self._chunks.torn, self._chunks.damaged
+        self.note_damage = self._chunks.note_damage
+        self.holders = files.holders
+        self.flush, self.receipts = self._receipts.flush, self._receipts.read
+        self.stretch = index(self._attributes.get(layout.STRETCH, 1))
         self.pieces, self.nodes = InFiles(files, PIECES), InFiles(files, NODES)
-        self._chunks = ChunkFiles(files, self._arrays, separator, counts, self.chunk_shape)
 
     @classmethod
     def create(
@@ -90,15 +94,21 @@ class Store:
         """
         files = files_of(path, durable=durable)
         if not files.exists():
-            own = layout.with_stretch(provenance, sweep, chunk_points)
-            with files.creating():
-                refuse_chunks_alone(files)
+            if sweep.reduction is not None:  # points of a cell that are computed at once
+                stretch = work_shape(sweep, chunk_points)[-1]
+                provenance = {**provenance, layout.STRETCH: stretch}
+            with files.writing(creating=True):
+                if any(name.startswith("c") for name in files.list("status")):
+                    raise StoreError(
+                        f"{str(files)!r} has chunks but no zarr.json, so it is not a store; name "
+                        "another path"
+                    )
                 extension.forget(files)
                 with files.publish() as folder:
-                    build(folder, sweep, chunk_shape(sweep, chunk_points), own)
+                    build(folder, sweep, chunk_shape(sweep, chunk_points), provenance)
         store = cls._open(files)
         if found := store.differences(sweep, accept_revision=accept_revision):
-            revised = other_revision(store.revision, sweep)
+            revised = store._other_revision(sweep)
             hint = "" if revised else extension.hint(store.sweep, sweep, store.location)
             raise StoreError(
                 f"{str(files)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
@@ -155,26 +165,58 @@ class Store:
         """The store as it is now: it may have been extended or deleted."""
         return self._open(self._files)
 
-    # What it holds.
-
     def differences(self, sweep: Sweep, *, accept_revision: bool = False) -> list[str]:
         """One sentence for each difference between a sweep and the store's; none if it is that."""
         found = differences(self.sweep, sweep)
-        if not found and not accept_revision and (revised := other_revision(self.revision, sweep)):
+        if not found and not accept_revision and (revised := self._other_revision(sweep)):
             return [f"{revised} (use --accept-revision to continue anyway)"]
         return found
 
     def refuse_other_kernel(self, sweep: Sweep | None = None) -> None:
         """Raise StoreError if this program has another revision or kernel of the store's method."""
-        refuse_other_code(self, sweep or self.sweep)
+        if found := self._other_code(sweep or self.sweep):
+            raise StoreError(
+                f"{self.location!r} was made by other code: {found}. Use --accept-revision (or "
+                "accept_revision = true under [run]) to continue anyway: the receipts then say "
+                "which chunks the new code computed. Or name another store with -o, or continue "
+                "with the version that made this one"
+            )
 
     def accept_kernel(self, sweep: Sweep | None = None) -> None:
         """Let receipts say from now on which code computes, if it did not make the store."""
-        if other_code(self, sweep or self.sweep):
+        if self._other_code(sweep or self.sweep):
             self._accepted = {
                 "revision": (sweep or self.sweep).method.revision,
                 "kernel_digest": kernel_digest(self.sweep),
             }
+
+    def _other_revision(self, sweep: Sweep) -> str:
+        """A sentence if the sweep's method has another revision than the store's; else ""."""
+        if sweep.method.revision == self.revision:
+            return ""
+        return (
+            f"revision of method {sweep.method.name}: {self.revision} in the store, "
+            f"{sweep.method.revision} in this program, whose results may have other last bits"
+        )
+
+    def _other_code(self, sweep: Sweep) -> str:
+        """A sentence if another revision or kernel than this program's made the store; else "".
+
+        Stores of earlier versions have a digest of the raw text, or none: of those only the
+        revision is compared.
+        """
+        stored = self.kernel_digest
+        if (revised := self._other_revision(sweep)) or not is_token_digest(stored):
+            return revised
+        digest = kernel_digest(self.sweep)
+        return (
+            ""
+            if digest == stored
+            else (
+                f"kernel of method {self.sweep.method.name}: {stored} in the store, "
+                f"{digest} in this program, whose results may differ"
+            )
+        )
 
     def note_accepted_kernel(self) -> None:
         """Note in the receipts that the values of another kernel were accepted, if they were."""
@@ -203,26 +245,9 @@ class Store:
         return open_results(self.location)
 
     @property
-    def location(self) -> str:
-        """The path or URL that opens it again."""
-        return str(self._files)
-
-    @property
-    def log(self) -> str:
-        """The path or URL of its receipts."""
-        return f"{self.location}.log"
-
-    @property
     def path(self) -> Path:
         """The folder of a store on a local disk."""
         return local(self.location)
-
-    # Its chunks.
-
-    @property
-    def grid(self) -> tuple[int, ...]:
-        """The shape of what is stored."""
-        return self.sweep.shape
 
     def pending(self) -> list[Chunk]:
         """The chunks that are not done, in C order, from one listing of names.
@@ -289,8 +314,6 @@ class Store:
                 total.update(count(part))
         return dict(sorted(total.items()))
 
-    # Damage.
-
     def verify(self) -> list[Chunk]:
         """The chunks that count as done and are damaged. Reads the whole store.
 
@@ -298,7 +321,9 @@ class Store:
         a chunk that is not done is damaged if a folder is in the place of a file. Raises StoreError
         if a coordinate is damaged.
         """
-        read_all(self.sweep.axes)
+        for axis in self.sweep.axes:
+            for values, start in product(axis.columns.values(), range(0, axis.size, STRETCH)):
+                values[start : start + STRETCH]
         dataset = self.dataset()
         dataset[[name for name in dataset.coords if not dataset[name].ndim]].load()
         blocked = [chunk for chunk in self.pending() if self._chunks.folders(chunk)]
@@ -313,17 +338,6 @@ class Store:
         with self._files.writing():
             return [chunk for chunk in chunks if self._chunks.is_whole(chunk)]
 
-    def damaged_files(self, chunk: Chunk) -> list[str]:
-        """The files of a chunk that are damaged, or folders in their place."""
-        return self._chunks.damaged(chunk)
-
-    def torn(self) -> list[Chunk]:
-        """The done chunks known to be damaged: those that lack a file, and those noted.
-
-        Reads names, and the content of chunks that may be damaged.
-        """
-        return self._chunks.torn()
-
     def rebuild_metadata(self) -> list[str]:
         """Write the metadata of constant parameters that is missing or damaged; the file names."""
         with self._files.writing():
@@ -337,10 +351,6 @@ class Store:
         damaged = self.torn() or damaged_metadata(self._files, self.sweep.constants)
         return not damaged and not self.pending()
 
-    def note_damage(self, chunks: Iterable[Chunk]) -> None:
-        """Note the damaged chunks that `verify` has found, for the next run."""
-        damage.note(self._files, chunks)
-
     def clean(self) -> None:
         """Remove the scratch files that killed processes have left.
 
@@ -348,10 +358,11 @@ class Store:
         """
         with self._files.writing():
             self._files.clean()
-        if self.sweep.reduction is not None:
-            remove_pieces_of_done(self, self.done())
-
-    # Locks and receipts.
+        if self.sweep.reduction is not None:  # of cells that two processes completed at once
+            done = {key(cell.index, ".") for cell in self.done()}
+            for name in self.pieces.names():
+                if name.partition("/")[0] in done:
+                    self.pieces.remove(name)
 
     @contextmanager
     def lock(
@@ -370,21 +381,9 @@ class Store:
             finally:
                 self.flush()
 
-    def holders(self) -> list[dict[str, Any]] | None:
-        """The living processes that hold the store or a shard: host, pid, time; None for a URL."""
-        return self._files.holders()
-
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """Add one line to this process's receipts, with time, host and process."""
         self._receipts.append({**receipt, **self._accepted})
-
-    def flush(self) -> None:
-        """Write the receipts collected for a URL; leaving the lock does so, too."""
-        self._receipts.flush()
-
-    def receipts(self) -> list[dict[str, Any]]:
-        """All valid receipts of all processes, sorted by time; they are advisory."""
-        return self._receipts.read()
 
     def done_receipts(self, receipts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """Those of the receipts whose chunk is done now.

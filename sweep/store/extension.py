@@ -18,10 +18,10 @@ import numpy as np
 from sweep.errors import StoreError
 from sweep.plan.chunking import chunk_at, chunks, refuse_many_chunks
 from sweep.request import Axis, LongValues, Sweep
+from sweep.store.chunk_files import key, separator_of
 from sweep.store.creation import build
 from sweep.store.differences import differences, reduced_axes, unlike_values
-from sweep.store.files import GROUP, STATUS, Files, in_order
-from sweep.store.listing import key
+from sweep.store.files import GROUP, STATUS, Files, attributes_of, in_order
 from sweep.work import Values
 
 
@@ -97,12 +97,7 @@ def has_grown(files: Files, shape: tuple[int, ...], fingerprint: str | None = No
     # In this order: the shape changes before the extension is over.
     if is_under_way(files) or tuple(_status(files)["shape"]) != shape:
         return True
-    return fingerprint is not None and _attributes(files).get("fingerprint") != fingerprint
-
-
-def separator_of(status: Mapping[str, Any]) -> str:
-    """The separator of the indices in the names of chunks, from the metadata of the status."""
-    return status["chunk_key_encoding"]["configuration"]["separator"]
+    return fingerprint is not None and attributes_of(files).get("fingerprint") != fingerprint
 
 
 def _cut_chunks(old: Mapping[str, Any], new: Mapping[str, Any], *, every: bool) -> Iterator[str]:
@@ -114,9 +109,8 @@ def _cut_chunks(old: Mapping[str, Any], new: Mapping[str, Any], *, every: bool) 
 
 
 def _differences(stored: Sweep, longer: Sweep) -> list[str]:
-    def columns(sweep: Sweep) -> list[list[tuple[str, set[str]]]]:
-        groups = (sweep.axes, reduced_axes(sweep))
-        return [[(axis.name, set(axis.columns)) for axis in axes] for axes in groups]
+    def columns(sweep: Sweep) -> tuple[int, list[tuple[str, set[str]]]]:
+        return len(sweep.axes), [(axis.name, set(axis.columns)) for axis in sweep.of_points.axes]
 
     if stored.model.name != longer.model.name or columns(stored) != columns(longer):
         return differences(stored, longer)
@@ -176,13 +170,9 @@ def _joined(stored: Axis, longer: Axis) -> Axis:
     return replace(longer, columns=columns)
 
 
-def _attributes(files: Files) -> Mapping[str, Any]:
-    return json.loads(files.read(GROUP) or b"{}").get("attributes", {})
-
-
 def _recipe_of_points(files: Files) -> object:
     """The recipes of the axes along which points are reduced."""
-    return json.loads(_attributes(files).get("recipe", "{}")).get("reduce", {}).get("axes")
+    return json.loads(attributes_of(files).get("recipe", "{}")).get("reduce", {}).get("axes")
 
 
 def _status(files: Files) -> Mapping[str, Any]:

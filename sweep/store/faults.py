@@ -39,26 +39,20 @@ KEPT = "Finished chunks are kept: run the same sweep again to continue"
 
 
 @contextmanager
-def writing(path: Path) -> Generator[None]:
-    """Within, an OSError becomes a MachineError that says how to continue."""
+def writing(path: Path, *, creating: bool = False) -> Generator[None]:
+    """Within, an OSError becomes a MachineError that says how to continue.
+
+    Where a store is made, it becomes a StoreError if the path is to blame.
+    """
     try:
         yield
     except OSError as error:
         cure = _cure(error, path)
-        raise MachineError(f"cannot write to {str(path)!r}: {cure}. {KEPT}") from error
-
-
-@contextmanager
-def creating(path: Path) -> Generator[None]:
-    """Within, an OSError becomes a StoreError if the path is to blame, else a MachineError."""
-    try:
-        yield
-    except OSError as error:
+        if not creating:
+            raise MachineError(f"cannot write to {str(path)!r}: {cure}. {KEPT}") from error
         kind = StoreError if error.errno in PATH_ERRORS else MachineError
-        raise kind(
-            f"cannot make the store {str(path)!r}: {_cure(error, path)}, or name another store "
-            "with -o"
-        ) from error
+        message = f"cannot make the store {str(path)!r}: {cure}, or name another store with -o"
+        raise kind(message) from error
 
 
 @contextmanager
@@ -72,15 +66,15 @@ def reading(path: Path) -> Generator[None]:
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise
     except OSError as error:
-        file = repr(str(error.filename or path))
-        if isinstance(error, PermissionError):
-            raise StoreError(
-                f"cannot read {file}: reading is not permitted; change its permissions or those of "
-                "the folders above it"
-            ) from error
         if error.errno == errno.EIO:
             raise
-        raise MachineError(f"cannot read {file}: {_cure(error, path)}") from error
+        file = repr(str(error.filename or path))
+        if not isinstance(error, PermissionError):
+            raise MachineError(f"cannot read {file}: {_cure(error, path)}") from error
+        raise StoreError(
+            f"cannot read {file}: reading is not permitted; change its permissions or those of "
+            "the folders above it"
+        ) from error
 
 
 def refuse_device(file: Path) -> None:

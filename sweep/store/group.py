@@ -77,10 +77,3 @@ def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongV
 def _coordinate(group: zarr.Group, name: str) -> LongValues:
     stored = Stored(array_of(group, name), name)
     return stored if len(stored) > STRETCH else stored[:]
-
-
-def integer(value: object) -> int:
-    """The value, which must be an integer."""
-    if not isinstance(value, int):
-        raise TypeError(f"{value!r} is not an integer")
-    return value

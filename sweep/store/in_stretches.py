@@ -21,12 +21,11 @@ import functools
 import itertools
 import math
 import threading
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any, Protocol, cast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sweep.errors import MachineError, memory_error
 from sweep.plan.chunking import chunk_counts
@@ -38,53 +37,22 @@ from sweep.statistics.counts import STATUSES
 from sweep.statistics.partial import Kept, Partial
 from sweep.statistics.piece_file import from_bytes, to_bytes
 from sweep.statistics.reduction import Reduction
+from sweep.store.chunk_files import key
 from sweep.store.pieces import Known, Pieces, Place, known_cells, name_of
 from sweep.work import Chunk, Points
+
+if TYPE_CHECKING:
+    from sweep.store.disk import Store
+    from sweep.store.memory import MemoryResults
 
 MAX_NODE_BYTES = 2**18  # of a chunk's cells, or as many as these have points
 MAX_LATER = 64  # passes that a process keeps in memory
 NOTHING = Known()
 
-
-class Cells(Protocol):
-    """Results of cells: a store, or memory."""
-
-    @property
-    def sweep(self) -> Sweep: ...
-
-    @property
-    def chunk_shape(self) -> tuple[int, ...]: ...
-
-    @property
-    def stretch(self) -> int:
-        """The number of points of a cell that are computed at once."""
-        ...
-
-    @property
-    def pieces(self) -> Pieces: ...
-
-    @property
-    def nodes(self) -> Pieces | None:
-        """Where nodes of complete cells stay; None if these results are never extended."""
-        ...
-
-    @property
-    def grid(self) -> tuple[int, ...]: ...
-
-    def pending(self) -> list[Chunk]: ...
-
-    def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]: ...
-
-    def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]: ...
-
-    def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None: ...
-
-    def append_receipt(self, receipt: Mapping[str, object]) -> None: ...
-
-    def flush(self) -> None: ...
+Results: TypeAlias = "Store | MemoryResults | InStretches"
 
 
-def in_stretches(results: Any) -> Any:
+def in_stretches(results: Results) -> Results:
     """The results as a run writes them: themselves unless their sweep has a reduction."""
     if isinstance(results, InStretches) or results.sweep.reduction is None:
         return results
@@ -98,7 +66,7 @@ class InStretches:
     times their number.
     """
 
-    def __init__(self, cells: Cells) -> None:
+    def __init__(self, cells: Store | MemoryResults) -> None:
         self._cells = cells
         self.sweep = cells.sweep
         self._kept = Kept(cast("Reduction", cells.sweep.reduction))
@@ -112,20 +80,17 @@ class InStretches:
         self._later: dict[str, Again] = {}  # passes by what they begin with
         self.append_receipt = cells.append_receipt
         self.flush = cells.flush
-
-    @property
-    def location(self) -> str:
-        """The path or URL of the store, for workers in other processes."""
-        return cast("Any", self._cells).location
+        self.location = cells.location  # of the store, for workers in other processes
 
     def pending(self) -> list[Chunk]:
         """The chunks that are not done, of the present pass over each cell."""
         known, pending = self._listed(), list[Chunk]()
+        shapes = (self.grid, self.chunk_shape)
         for cell in self._cells.pending():
             own = known.get(_name(cell), NOTHING)
             left = own.left(self._n)
-            every = stretches(cell, self.grid, self.chunk_shape)
-            pending += [self._in_pass(own.number, c) for c in every if c.index[-1] in left]
+            every = stretches(cell, *shapes)
+            pending += [in_pass(own.number, c, *shapes) for c in every if c.index[-1] in left]
         return pending
 
     def later(self) -> list[Chunk]:
@@ -135,7 +100,7 @@ class InStretches:
         known = self._listed()
         first = [c for c in self._cells.pending() if not known.get(_name(c), NOTHING).number]
         every = (stretches(cell, self.grid, self.chunk_shape) for cell in first)
-        return [self._in_pass(1, chunk) for chunk in itertools.chain(*every)]
+        return [in_pass(1, chunk, self.grid, self.chunk_shape) for chunk in itertools.chain(*every)]
 
     def complete(self) -> None:
         """Complete passes over cells that have all pieces: a kill or another process left it."""
@@ -147,18 +112,16 @@ class InStretches:
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged."""
         chunks = list(chunks)
-        cells = {chunk.index[:-1]: self._cell(chunk) for chunk in chunks}
+        cells = {chunk.index[:-1]: _cell(chunk) for chunk in chunks}
         done = {cell.index for cell in self._cells.whole(cells.values())}
         known = self._listed()
-        there = {index: known.get(_name(cell), NOTHING) for index, cell in cells.items()}
-        left = {index: own.left(self._n) for index, own in there.items()}
 
         def is_whole(chunk: Chunk) -> bool:
             cell = chunk.index[:-1]
+            own = known.get(_name(cells[cell]), NOTHING)
             number, stretch = divmod(chunk.index[-1], self._n)
-            if cell in done or number < there[cell].number:
-                return True
-            return number == there[cell].number and stretch not in left[cell]
+            is_present = number == own.number and stretch not in own.left(self._n)
+            return cell in done or number < own.number or is_present
 
         return [chunk for chunk in chunks if is_whole(chunk)]
 
@@ -170,7 +133,7 @@ class InStretches:
         total = np.zeros(len(STATUSES), np.int64)
         for chunk in chunks:
             if chunk.index[-1] < self._n:
-                name = self._name(self._cell(chunk), 0, (0, chunk.index[-1]))
+                name = self._name(_cell(chunk), 0, (0, chunk.index[-1]))
                 piece = self._read(self._cells.pieces, name)
                 total += 0 if piece is None else Kept.counts(piece)
         return {status: int(n) for status, n in zip(STATUSES, total, strict=True) if n}
@@ -183,13 +146,13 @@ class InStretches:
         found, number = points(self.sweep, chunk), chunk.index[-1] // self._n
         if not number:
             return found
-        if (again := self._again(self._cell(chunk), number)) is None:
+        if (again := self._again(_cell(chunk), number)) is None:
             raise LookupError("the first pass over these points has to be repeated")
         return replace(found, again=again)
 
     def write(self, chunk: Chunk, arrays: Partial) -> None:
         """Write what is kept of a chunk's points, and the statistics if they are the last."""
-        cell = self._cell(chunk)
+        cell = _cell(chunk)
         if self._n == 1:
             self._keep(cell, {name: a for name, a in arrays.items() if "/brackets/" not in name})
             self._cells.write(cell, self._kept.statistics(arrays))
@@ -200,9 +163,7 @@ class InStretches:
             if kept is not None:
                 self._put(cell, number, kept, (0, stretch), arrays)
 
-    def _put(
-        self, cell: Chunk, number: int, kept: Kept | Again, place: Place, piece: Partial
-    ) -> None:
+    def _put(self, cell: Chunk, number: int, kept: Kept, place: Place, piece: Partial) -> None:
         """Put a piece; while the one beside it is there too, merge the two.
 
         It is put before others are looked for: of two processes, one sees all.
@@ -227,18 +188,11 @@ class InStretches:
 
     def _complete(self, cell: Chunk, known: Known) -> None:
         """End a pass over a cell if every stretch is in a piece or in its nodes."""
-        if known.left(self._n):
-            return
-        if known.number:
-            self._end_later_pass(cell, known)
-        else:
-            self._end_first_pass(cell, known)
+        if not known.left(self._n):
+            (self._end_later_pass if known.number else self._end_first_pass)(cell, known)
 
     def _end_first_pass(self, cell: Chunk, known: Known) -> None:
         parts = self._pieces(cell, known)
-        if known.nodes and self._cells.nodes is not None:
-            nodes = self._read(self._cells.nodes, f"{_name(cell)}/{known.nodes}")
-            parts = None if parts is None or nodes is None else [nodes, *parts]
         if parts is None:
             return
         short = parts.pop() if self._n > self._full else None
@@ -298,19 +252,21 @@ class InStretches:
         """
         if (nodes := self._cells.nodes) is None:
             return
-        content = to_bytes(full)
+        content, name = to_bytes(full), _name(cell, f"/{self._full}")
         is_small = len(content) <= max(MAX_NODE_BYTES, cell.n_points * self._full * self._step)
         older = [] if self._n == 1 else nodes.names(_name(cell))
         if is_small and not Kept.counts(full)[STATUSES.index(Status.failed)]:
-            nodes.put(_name(cell, f"/{self._full}"), content)
-        for name in older:
-            if name != _name(cell, f"/{self._full}"):
-                nodes.remove(name)
+            nodes.put(name, content)
+        for each in older:
+            if each != name:
+                nodes.remove(each)
 
     def _pieces(self, cell: Chunk, known: Known) -> list[Partial] | None:
-        """The pieces of a pass behind its nodes, in order; None if one is damaged."""
+        """What a pass keeps, in order, with its nodes first; None if a part is damaged."""
         names = [self._name(cell, known.number, place) for place in known.apart()]
         there = [self._read(self._cells.pieces, name) for name in names]
+        if known.nodes and not known.number and self._cells.nodes is not None:
+            there.insert(0, self._read(self._cells.nodes, _name(cell, f"/{known.nodes}")))
         whole = [part for part in there if part is not None]
         return whole if len(whole) == len(there) else None
 
@@ -340,12 +296,6 @@ class InStretches:
         """The name of a piece of a pass, or of what the pass begins with."""
         return _name(cell, "/" + name_of(number, place, self._full, self.grid[-1]))
 
-    def _in_pass(self, number: int, chunk: Chunk) -> Chunk:
-        return in_pass(number, chunk, self.grid, self.chunk_shape)
-
-    def _cell(self, chunk: Chunk) -> Chunk:
-        return Chunk(chunk.index[:-1], chunk.start[:-1], chunk.shape[:-1])
-
 
 def passes(sweep: Sweep, shape: tuple[int, ...]) -> int:
     """How often each point is computed, in chunks of that shape of the grid; rarely once more."""
@@ -372,13 +322,47 @@ def stretches(cell: Chunk, grid: tuple[int, ...], shape: tuple[int, ...]) -> lis
     ]
 
 
-def remove_pieces_of_done(results: Cells, done: Iterable[Chunk]) -> None:
-    """Remove what two processes that completed a cell at once have left."""
-    names = {_name(cell) for cell in done}
-    for name in results.pieces.names():
-        if name.partition("/")[0] in names:
-            results.pieces.remove(name)
+@dataclass(frozen=True)
+class Remaining:
+    """What is left to compute, and how much there is in all.
+
+    With exact quantiles of cells that are computed in stretches, each point counts once per pass.
+    """
+
+    pending: Sequence[Chunk]
+    later: Sequence[Chunk]  # of a second pass, which cannot begin yet
+    points_total: int
+    chunks_total: int
+    points_again: int = 0  # of points_total, those of passes after the first
+
+    @property
+    def points_left(self) -> int:
+        return sum(chunk.n_points for chunk in (*self.pending, *self.later))
+
+    @property
+    def chunks_left(self) -> int:
+        return len(self.pending) + len(self.later)
+
+
+def remaining(results: Results) -> Remaining:
+    """What is left to compute of a store, or of results in memory."""
+    results = in_stretches(results)
+    n_points, pending = results.sweep.n_points, results.pending()
+    if not isinstance(results, InStretches):
+        return Remaining(pending, (), n_points, results.n_chunks)
+    times = passes(results.sweep, results.chunk_shape)
+    again = (times - 1) * n_points
+    # Passes after the second count as far as they have begun.
+    per_pass = -(-results.grid[-1] // results.chunk_shape[-1])
+    for chunk in {chunk.index[:-1]: chunk for chunk in pending}.values():
+        points_of_cells = results.grid[-1] * math.prod(chunk.shape[:-1])
+        again += points_of_cells * max(chunk.index[-1] // per_pass - 1, 0)
+    return Remaining(pending, results.later(), n_points + again, times * results.n_chunks, again)
 
 
 def _name(cell: Chunk, rest: str = "") -> str:
-    return ".".join(("c", *map(str, cell.index))) + rest
+    return key(cell.index, ".") + rest
+
+
+def _cell(chunk: Chunk) -> Chunk:
+    return Chunk(chunk.index[:-1], chunk.start[:-1], chunk.shape[:-1])

@@ -19,7 +19,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep import __version__
-from sweep.plan.chunking import work_shape
 from sweep.plan.recipes import fingerprint, outputs_in, recipe
 from sweep.request import LEVEL, LongValues, Sweep
 from sweep.spec import DTYPES, MISSING, Labels, Output, Parameter, Status
@@ -78,7 +77,12 @@ def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]
         (_coordinate(table[name], dimensions), values)
         for name, (dimensions, values) in stored_columns(sweep).items()
     ]
-    levels = [(_level(axis.name), axis.levels) for axis in sweep.axes if axis.levels is not None]
+    halved = {"long_name": "how often the grid was halved there", "units": "1"}
+    levels = [
+        (Variable(LEVEL, (axis.name,), np.dtype(np.uint8), MISSING_LEVEL, halved), axis.levels)
+        for axis in sweep.axes
+        if axis.levels is not None
+    ]
     labels = {each.name: each for output in sweep.outputs for each in output.labels}
     return [*along, *single, *derived, *levels, *map(_labels, labels.values())]
 
@@ -102,15 +106,6 @@ def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]
         "recipe": json.dumps(made_from, sort_keys=True),
     }
     return json.loads(json.dumps({**provenance, **own}))
-
-
-def with_stretch(
-    provenance: Mapping[str, object], sweep: Sweep, chunk_points: int | None
-) -> Mapping[str, object]:
-    """The provenance, with the number of points of a cell that are computed at once, if reduced."""
-    if sweep.reduction is None:
-        return provenance
-    return {**provenance, STRETCH: work_shape(sweep, chunk_points)[-1]}
 
 
 def parts(
@@ -193,11 +188,6 @@ def _labels(labels: Labels) -> tuple[Variable, NDArray[Any]]:
     values = np.array(labels.values)
     attributes["units"] = labels.unit
     return Variable(labels.name, (labels.name,), values.dtype, np.nan, attributes), values
-
-
-def _level(dimension: str) -> Variable:
-    attributes = {"long_name": "how often the grid was halved there", "units": "1"}
-    return Variable(LEVEL, (dimension,), np.dtype(np.uint8), MISSING_LEVEL, attributes)
 
 
 def _coordinate(parameter: Parameter, dimensions: tuple[str, ...]) -> Variable:

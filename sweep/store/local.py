@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.storage import LocalStore, WrapperStore
 
-from sweep.store import faults, scratch
+from sweep.store import faults, lock, scratch
 from sweep.store.durable import sync_folder, sync_tree, write
 from sweep.store.encoding import Piece
 from sweep.store.files import GROUP
-from sweep.store.flow import is_alive
-from sweep.store.lock import exclusive, shared, signed
+from sweep.store.receipts import is_alive
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 class LocalFiles:
     """A folder; next to it lie the folder of its receipts, its lock and scratch folders."""
 
-    flush_seconds = 0.0
+    flush_seconds = 0.0  # how long receipts are collected before they are appended
 
     def __init__(self, path: Path, *, durable: bool = False, is_store: bool = True) -> None:
         self.path = path
@@ -37,6 +36,7 @@ class LocalFiles:
         return str(self.path)
 
     def read(self, key: str) -> bytes | None:
+        """The content of a file; None if there is no such file."""
         file = self.path / key
         try:
             with faults.reading(file):
@@ -46,6 +46,7 @@ class LocalFiles:
             return None
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
+        """Write a file whole or not at all; an existing one is replaced."""
         file = f"{self.path}/{key}"
         try:
             write(file, pieces, durable=self._durable, required=self._required)
@@ -56,6 +57,7 @@ class LocalFiles:
             raise
 
     def remove(self, key: str) -> None:
+        """Remove a file if it exists."""
         file = f"{self.path}/{key}"
         try:
             os.unlink(file)  # noqa: PTH108 (making a Path takes longer)
@@ -68,11 +70,13 @@ class LocalFiles:
             sync_folder(Path(file).parent)
 
     def list(self, folder: str = "") -> list[str]:
+        """The keys of all files in a folder and those below it, relative to the folder."""
         place = self.path / folder
         with faults.reading(place):
             return list(_files(str(place), ""))
 
     def exists(self, key: str = "") -> bool:
+        """Whether there is a file with content; without a key, whether the root is taken."""
         file = self.path / key
         try:
             with faults.reading(file):
@@ -83,6 +87,11 @@ class LocalFiles:
 
     @contextmanager
     def publish(self) -> Generator[Path]:
+        """Within, an empty local folder to build in; on leaving, its files appear below the root.
+
+        They appear all at once, or at a URL with the group's metadata last. If somebody else has
+        published in the meantime, theirs are kept.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         begun = scratch.beside(self.path)
         try:
@@ -99,6 +108,7 @@ class LocalFiles:
             scratch.discard(begun)
 
     def discard(self) -> None:
+        """Remove everything below the root, at once or at a URL with the group's metadata last."""
         if self.path.exists():
             leftover = scratch.beside(self.path)
             with self.writing():
@@ -110,39 +120,45 @@ class LocalFiles:
     def lock(
         self, shard: str | None = None, clean: Callable[[], None] | None = None
     ) -> AbstractContextManager[None]:
-        log = self.path.with_name(f"{self.path.name}.log")
-        if shard is None:
-            return exclusive(self.path, log / "holder.json")
-        return shared(self.path, log / "holder.json", log / f"{shard}.lock", clean or self.clean)
+        """Within, hold the store, or one shard of it; a URL cannot be held.
+
+        `clean` is called if no other shard is held. Raises StoreError if the store is held.
+        """
+        return lock.held(self.path, shard, clean or self.clean)
 
     def holders(self) -> list[dict[str, Any]] | None:
-        log = self.path.with_name(f"{self.path.name}.log")
-        found = (signed(file) for file in sorted(log.glob("*.json")))
+        """The living processes that hold the store or a shard: host, pid, time; None for a URL."""
+        found = map(lock.signed, sorted(lock.folder(self.path).glob("*.json")))
         return [signature for signature in found if signature and is_alive(signature)]
 
     def append(self, key: str, text: str) -> None:
+        """Add lines to a file, or at a URL to a new one whose name begins with that of the file."""
         self.path.mkdir(exist_ok=True)
         # Unbuffered, so that the text is written by one call at the end of the file.
         with (self.path / key).open("ab", buffering=0) as file:
             file.write(text.encode("utf-8"))
 
     def clean(self) -> None:
+        """Remove the scratch files that killed processes have left."""
         for file in scratch.files(self.path):
             file.unlink(missing_ok=True)
         for folder in scratch.stores(self.path):
             scratch.discard(folder)
 
     def beside(self, suffix: str, *, hidden: bool = False) -> LocalFiles:
+        """The files next to the root, where NAME.suffix is. What is hidden is always durable."""
         name = f".{self.path.name}.{suffix}" if hidden else f"{self.path.name}.{suffix}"
         return LocalFiles(self.path.with_name(name), durable=hidden, is_store=False)
 
-    def writing(self) -> AbstractContextManager[None]:
-        return faults.writing(self.path)
+    def writing(self, *, creating: bool = False) -> AbstractContextManager[None]:
+        """Within, a failure of the disk or network becomes a MachineError.
 
-    def creating(self) -> AbstractContextManager[None]:
-        return faults.creating(self.path)
+        Where a store is made, it becomes a StoreError if the path is to blame.
+        """
+        return faults.writing(self.path, creating=creating)
 
     def zarr(self) -> WrapperStore[LocalStore]:
+        """The same files for zarr, which only reads them."""
         return _Readable(LocalStore(self.path, read_only=True))
 
 

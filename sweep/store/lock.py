@@ -24,39 +24,40 @@ MAX_START_SECONDS = 10.0  # shards that start at the same time wait for one anot
 
 
 @contextmanager
-def exclusive(store: Path, holder: Path) -> Generator[None]:
-    """Within, no other process and no other Store holds the store; the file `holder` says who does.
+def held(store: Path, shard: str | None, clean: Callable[[], None]) -> Generator[None]:
+    """Within, nobody else holds the store, or nobody else the shard and nobody the whole store.
 
-    Raises StoreError at once if it or one of its shards is held. When a process dies, the operating
-    system releases its lock.
+    A file says who does. For a shard, `clean` is called if no other one is held, while none can
+    start. Raises StoreError if the store or a shard of it is held, for a shard if that is held, or
+    the store for longer than a shard takes to start. When a process dies, the operating system
+    releases its lock.
     """
-    with _locked(_of_store(store), holder, repr(str(store))):
-        if held := _held_shard(holder.parent):
-            raise StoreError(f"{str(store)!r}: {held.stem} is held by {_who(_signature(held))}")
-        with _signing(holder):
-            yield
-
-
-@contextmanager
-def shared(store: Path, holder: Path, own: Path, clean: Callable[[], None]) -> Generator[None]:
-    """Within, no other process holds the shard with the lock `own` or the whole store.
-
-    `clean` is called if no other shard is held, while none can start. Raises StoreError if the
-    shard is held, or if the store is held for longer than a shard takes to start.
-    """
-    with writing(own):
-        own.parent.mkdir(exist_ok=True)
+    log, name = folder(store), repr(str(store))
+    holder = log / "holder.json"
+    whole, timeout = store.with_name(f"{store.name}.lock"), MAX_START_SECONDS if shard else 0.0
     with ExitStack() as starting:
-        name = repr(str(store))
-        starting.enter_context(_locked(_of_store(store), holder, name, MAX_START_SECONDS))
-        alone = _held_shard(own.parent) is None
-        signature = _signature(own)
-        with _locked(own, signature, f"{own.stem} of {name}"):
-            if alone:
+        starting.enter_context(_locked(whole, holder, name, timeout))
+        other = _held_shard(log)
+        if shard is None:
+            if other:
+                raise StoreError(f"{name}: {other.stem} is held by {_who(_signature(other))}")
+            starting.enter_context(_signing(holder))
+            yield
+            return
+        own = log / f"{shard}.lock"
+        with writing(own):
+            log.mkdir(exist_ok=True)
+        with _locked(own, _signature(own), f"{shard} of {name}"):
+            if other is None:
                 clean()
-            with _signing(signature):
+            with _signing(_signature(own)):
                 starting.close()
                 yield
+
+
+def folder(store: Path) -> Path:
+    """The folder of signatures, shards' locks and receipts, next to the store."""
+    return store.with_name(f"{store.name}.log")
 
 
 @contextmanager
@@ -78,10 +79,6 @@ def _acquire(lock: FileLock, timeout: float = 0.0) -> bool:
     except Timeout:
         return False
     return True
-
-
-def _of_store(store: Path) -> Path:
-    return store.with_name(f"{store.name}.lock")
 
 
 def _signature(shard: Path) -> Path:

@@ -28,6 +28,8 @@ class MemoryResults:
     Raises MachineError if they need more memory than is free.
     """
 
+    location = None  # other processes cannot open them
+
     def __init__(
         self,
         sweep: Sweep,
@@ -101,9 +103,9 @@ def _attributes(variable: layout.Variable) -> dict[str, Any]:
 
 def _in_memory(sweep: Sweep) -> Sweep:
     """The same sweep with all values of its axes in memory."""
-    columns = [{name: v[:] for name, v in axis.columns.items()} for axis in sweep.axes]
-    pairs = zip(sweep.axes, columns, strict=True)
-    return replace(sweep, axes=tuple(replace(axis, columns=own) for axis, own in pairs))
+    values = [{name: v[:] for name, v in axis.columns.items()} for axis in sweep.axes]
+    axes = [replace(axis, columns=own) for axis, own in zip(sweep.axes, values, strict=True)]
+    return replace(sweep, axes=tuple(axes))
 
 
 def _refuse_what_does_not_fit(sweep: Sweep, variables: list[layout.Variable]) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -23,22 +22,8 @@ Place = tuple[int, int]  # level, index
 _NAME = re.compile(r"(\d+)\.(\d+)|end\.(\d+)|pass-(\d+)\.(\d+)(?:\.(\d+)\.(\d+))?")
 
 
-class Pieces(Protocol):
-    """Named contents, each written whole or not at all: CELL/PIECE."""
-
-    def names(self, cell: str = "") -> list[str]:
-        """The names of all pieces, or of those of one cell."""
-        ...
-
-    def read(self, name: str) -> bytes | None: ...
-
-    def put(self, name: str, content: bytes) -> None: ...
-
-    def remove(self, name: str) -> None: ...
-
-
 class InMemory(dict[str, bytes]):
-    """Pieces of results in memory."""
+    """Pieces of results in memory: each is called CELL/PIECE."""
 
     def names(self, cell: str = "") -> list[str]:
         return [name for name in self if name.startswith(f"{cell}/" if cell else "")]
@@ -61,6 +46,7 @@ class InFiles:
         self._folder = folder
 
     def names(self, cell: str = "") -> list[str]:
+        """The names of all pieces, or of those of one cell."""
         within = f"{cell}/" if cell else ""
         return [within + name for name in self._files.list(f"{self._folder}/{cell}".rstrip("/"))]
 
@@ -74,6 +60,9 @@ class InFiles:
     def remove(self, name: str) -> None:
         with self._files.writing():
             self._files.remove(f"{self._folder}/{name}")
+
+
+Pieces = InMemory | InFiles
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
-"""Where a store is: in a folder of this machine, or at a URL."""
+"""Where a store is: in a folder of this machine or at a URL, and where the passes to it are."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+from contextlib import AbstractContextManager
 from pathlib import Path
 from stat import S_ISLNK
 
@@ -24,6 +26,11 @@ def is_url(path: str | Path) -> bool:
 def is_in_memory(path: str | Path) -> bool:
     """Whether this is a URL in the memory of this process, which no other process sees."""
     return is_url(path) and str(path).startswith("memory:")
+
+
+def local_name(source: str) -> Path:
+    """The path itself; of a URL the last part, as a path in the working directory."""
+    return Path(Path(source).name if "://" in source else source)
 
 
 def files_of(path: str | Path, *, durable: bool = False) -> Files:
@@ -92,25 +99,64 @@ def _followed(path: Path) -> Path:
 
     Links among the parent folders stay, since their targets may differ on other machines.
     """
-    for _ in range(MAX_LINKS):
-        if path.name == "..":
-            path = Path(os.path.realpath(path))
-        if not _is_link(path):
-            return path
-        path = path.parent / path.readlink()
-    raise StoreError(f"{str(path)!r} cannot be a store: it is a link to itself; name another path")
-
-
-def _is_link(path: Path) -> bool:
-    """Whether the path is a link. Raises StoreError if that cannot be found out."""
     try:
-        return S_ISLNK(path.lstat().st_mode)
+        for _ in range(MAX_LINKS):
+            if path.name == "..":
+                path = Path(os.path.realpath(path))
+            if not S_ISLNK(path.lstat().st_mode):
+                return path
+            path = path.parent / path.readlink()
     except (FileNotFoundError, NotADirectoryError):
-        return False
+        return path
     except (OSError, ValueError) as error:
         raise StoreError(f"{str(path)!r} cannot be a store: {error}; name another path") from error
+    raise StoreError(f"{str(path)!r} cannot be a store: it is a link to itself; name another path")
 
 
 def anything_at(path: str | Path) -> bool:
     """Whether there is a store or anything else."""
     return files_of(path).exists() if is_url(path) else os.path.lexists(local(path))
+
+
+class PassFolder:
+    """The passes of a refined sweep: stores next to its store, removed when that is complete.
+
+    They are 0.zarr, 1.zarr and so on in the folder NAME.zarr.passes next to NAME.zarr.
+    """
+
+    def __init__(self, store: str | Path) -> None:
+        self._store = str(store).rstrip("/") if is_url(store) else str(local(store))
+        self._path = f"{self._store}.passes"
+
+    def __getitem__(self, number: int) -> str:
+        """The path or URL of a pass."""
+        return f"{self._path}/{number}.zarr"
+
+    def exists(self) -> bool:
+        """Whether the first pass has begun."""
+        return files_of(self[0]).exists()
+
+    def last(self) -> str | None:
+        """The path or URL of the last pass that has begun, if there is one."""
+        begun = itertools.takewhile(self._has, itertools.count())
+        return next((self[number] for number in reversed(list(begun))), None)
+
+    def _has(self, number: int) -> bool:
+        return files_of(self[number]).exists()
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Within, hold the store and its passes. Raises StoreError at once if they are held."""
+        return files_of(self._store).lock()
+
+    def remove(self, *, start: int = 0) -> None:
+        """Remove the passes from `start` on, the last one first; from 0 on, all at once."""
+        if start == 0:
+            files_of(self._path).discard()
+            return
+        begun = list(itertools.takewhile(self._has, itertools.count(start)))
+        for number in reversed(begun):
+            files_of(self[number]).discard()
+
+    def remove_store(self) -> None:
+        """Remove the store that the passes lead to."""
+        files_of(self._store).discard()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +12,18 @@ from numpy.typing import NDArray
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing  # of which xarray's guide to backends uses what is used here
 
-from sweep.errors import StoreError, memory_error
+from sweep.errors import StoreError
 from sweep.plan.recipes import outputs_in
 from sweep.request import LEVEL, STRETCH
 from sweep.spec import MISSING, Status
 from sweep.store import extension, faults
-from sweep.store.coordinates import (
-    damaged,
-    intact_coordinate,
-    read_dimensions,
-    refuse_damaged_metadata,
-)
+from sweep.store.coordinates import damaged, intact, read_dimensions, refuse_damaged_metadata
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
 from sweep.store.files import Files
 from sweep.store.group import open_group, recipe_of
 from sweep.store.layout import MISSING_LEVEL, ordered
-from sweep.store.pass_folder import PassFolder
-from sweep.store.place import files_of, is_url
-
-Read = Callable[[Any], NDArray[Any]]  # of a key: integers, slices and index arrays, one a dimension
+from sweep.store.place import PassFolder, files_of, is_url
 
 
 def open_results(path: str | Path) -> xr.Dataset:
@@ -55,14 +44,6 @@ def open_results(path: str | Path) -> xr.Dataset:
             engine=CheckedZarr,
         )
         return ordered(with_derived(_chunked(dataset)))
-
-
-def refuse_chunks_alone(files: Files) -> None:
-    """Raise StoreError if there are chunks in a place that holds no store."""
-    if any(name.startswith("c") for name in files.list("status")):
-        raise StoreError(
-            f"{str(files)!r} has chunks but no zarr.json, so it is not a store; name another path"
-        )
 
 
 def refuse_unreadable(files: Files) -> None:
@@ -108,40 +89,39 @@ class CheckedZarr(BackendEntrypoint):
 
 def _checked(dataset: xr.Dataset) -> xr.Dataset:
     derived, optional = _derived(dataset), _optional(dataset)
-    status = _Results("status", dataset["status"].variable)
-    lazy: dict[str, _Checked] = {"status": status}
+    status = _Checked("status", dataset["status"].variable, None)
+    lazy = {"status": status}
     for name in map(str, dataset.variables):
         variable = dataset[name].variable
         if name in dataset.data_vars and name != "status":
-            read = None if name in optional else status.read
-            lazy[name] = _Results(name, variable, read, len(status.shape))
+            missing = None if name in optional else _missing(variable)
+            lazy[name] = _Checked(name, variable, missing, status)
         elif name in dataset.coords and name not in dataset.xindexes:  # indexes are in memory
-            lazy[name] = _Coordinate(name, variable, may_be_nan=name in derived)
+            missing = MISSING_LEVEL if name == LEVEL else MISSING["real"]
+            missing = None if name in derived else missing
+            lazy[name] = _Checked(name, variable, missing, is_coordinate=True)
     return dataset.assign({name: array.variable() for name, array in lazy.items()})
 
 
-@contextmanager
-def intact(name: str) -> Generator[None]:
-    """Within, errors of reading an output or the status become a StoreError."""
-    try:
-        yield
-    except (ValueError, RuntimeError, OSError) as error:  # of zarr, blosc and the disk
-        if found := memory_error(error):
-            raise found from error
-        raise StoreError(
-            f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
-            "then running its sweep computes it again"
-        ) from error
+class _Checked(BackendArray):
+    """A variable whose parts are checked when they are read.
 
+    `missing` is the value of points in missing files, None if others may have it, too. An output
+    may have it where the `status` is not ok.
+    """
 
-class _Checked(BackendArray, ABC):
-    """A variable whose parts are checked when they are read."""
-
-    def __init__(self, name: str, variable: xr.Variable) -> None:
-        self.name = name
-        self.shape = variable.shape
-        self.dtype = variable.dtype
-        self._variable = variable
+    def __init__(
+        self,
+        name: str,
+        variable: xr.Variable,
+        missing: float | None,
+        status: _Checked | None = None,
+        *,
+        is_coordinate: bool = False,
+    ) -> None:
+        self.name, self.shape, self.dtype = name, variable.shape, variable.dtype
+        self._variable, self._missing, self._status = variable, missing, status
+        self._is_coordinate = is_coordinate
 
     def variable(self) -> xr.Variable:
         """The same variable, read through this."""
@@ -151,33 +131,17 @@ class _Checked(BackendArray, ABC):
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         outer = indexing.IndexingSupport.OUTER
-        return indexing.explicit_indexing_adapter(key, self.shape, outer, self.read)
-
-    @abstractmethod
-    def read(self, key: Any) -> NDArray[Any]:
-        """A part; StoreError if it is damaged."""
+        return indexing.explicit_indexing_adapter(key, self.shape, outer, self._read)
 
     def _read(self, key: Any) -> NDArray[Any]:
-        """A part as zarr reads it: a missing file gives the fill value."""
-        return self._variable[key].values
-
-
-class _Results(_Checked):
-    """An output, or the status itself."""
-
-    def __init__(
-        self, name: str, variable: xr.Variable, status: Read | None = None, status_ndim: int = 0
-    ) -> None:
-        super().__init__(name, variable)
-        self._missing = _missing(variable)
-        self._status = status
-        self._status_ndim = status_ndim
-
-    def read(self, key: Any) -> NDArray[Any]:
+        """A part; StoreError if it is damaged."""
         values = self._intact(key)
-        if self._status is None or not (absent := _absent(values, self._missing)).any():
+        if self._missing is None or not (absent := _absent(values, self._missing)).any():
             return values
-        ok = self._ok(key, absent.ndim)
+        if self._status is None:
+            raise damaged(self.name, "lacks a file")
+        ok = self._status._intact(key[: len(self._status.shape)]) == Status.ok
+        ok = ok.reshape(ok.shape + (1,) * (absent.ndim - ok.ndim))
         if not (absent & ok).any():
             return values
         values = self._intact(key)  # its chunk may have been written in the meantime
@@ -190,31 +154,10 @@ class _Results(_Checked):
             )
         return values
 
-    def _ok(self, key: Any, ndim: int) -> NDArray[np.bool_]:
-        """Whether the points are ok, along all dimensions of the output."""
-        assert self._status is not None
-        ok = self._status(key[: self._status_ndim]) == Status.ok
-        return ok.reshape(ok.shape + (1,) * (ndim - ok.ndim))
-
     def _intact(self, key: Any) -> NDArray[Any]:
-        with intact(self.name):
-            return self._read(key)
-
-
-class _Coordinate(_Checked):
-    """A parameter that is not a dimension's own coordinate, or the levels of refined points."""
-
-    def __init__(self, name: str, variable: xr.Variable, *, may_be_nan: bool) -> None:
-        super().__init__(name, variable)
-        self._may_be_nan = may_be_nan
-
-    def read(self, key: Any) -> NDArray[Any]:
-        with intact_coordinate(self.name):
-            values = self._read(key)
-        missing = MISSING_LEVEL if self.name == LEVEL else MISSING["real"]
-        if not self._may_be_nan and _absent(values, missing).any():
-            raise damaged(self.name, "lacks a file")
-        return values
+        """A part as zarr reads it: a missing file gives the fill value."""
+        with intact(self.name, is_coordinate=self._is_coordinate):
+            return self._variable[key].values
 
 
 def settled(dataset: xr.Dataset) -> xr.Dataset:

@@ -1,7 +1,8 @@
 """Receipts: what was written when, where and how fast, as JSON lines next to a store.
 
 They are advisory: no decision depends on them, and a line that makes no sense is skipped, for
-example one torn by a killed process.
+example one torn by a killed process. The rate at which a store is being filled, and by whom,
+follows from those of all processes, hosts and shards.
 """
 
 from __future__ import annotations
@@ -10,12 +11,22 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, cast
 
+from sweep.spec import Status
 from sweep.store.files import Files
+
+MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate
+WINDOW_IN_CHUNKS = 3.0  # or this many times the slowest of the recent chunks, if that is longer
+RECENT_RECEIPTS = 100
+CLOCK_SLACK = 5.0  # s by which a process may seem younger than what it wrote: clocks are adjusted
+
+Receipt = Mapping[str, Any]
 
 
 class Receipts:
@@ -36,7 +47,7 @@ class Receipts:
             self.flush()
 
     def flush(self) -> None:
-        """Write what has been collected."""
+        """Write what has been collected; leaving the lock of the store does so, too."""
         with self._guard:
             lines, self._collected = self._collected, []
             self._flushed = time.monotonic()
@@ -45,7 +56,7 @@ class Receipts:
                 self._files.append(f"{socket.gethostname()}-{os.getpid()}.jsonl", "".join(lines))
 
     def read(self) -> list[dict[str, Any]]:
-        """All valid receipts of all processes, sorted by time."""
+        """All valid receipts of all processes, sorted by time; they are advisory."""
         self.flush()
         keys = sorted(key for key in self._files.list() if key.endswith(".jsonl"))
         texts = ((self._files.read(key) or b"").decode("utf-8", "replace") for key in keys)
@@ -83,3 +94,119 @@ def _is_valid(receipt: Mapping[str, Any]) -> bool:
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return False
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A process that has recently written to the store, all of its threads together."""
+
+    host: str
+    pid: int
+    points_per_second: float | None
+    seconds_ago: float  # since its last chunk
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The state of a run at one moment, from its receipts."""
+
+    points_per_second: float | None  # None: nothing was written recently
+    writers: Sequence[Writer]  # the processes that have written recently
+    counts: Mapping[Status, int]  # points by status, of the chunks that have a receipt
+    errors: Mapping[str, int]  # failed points by error message
+
+
+def is_writing(holders: Sequence[Receipt] | None) -> Callable[[Receipt], bool]:
+    """Whether the process of a receipt may still write, given those that hold its store.
+
+    A process outlives its run where Python called `sweep.run`. Whoever writes holds the store, or
+    computes for a process that does, except at a URL, which nobody can hold (None).
+    """
+    return (lambda _: False) if holders == [] else is_alive
+
+
+def is_alive(receipt: Receipt) -> bool:
+    """Whether the process that wrote a receipt may still run: not if it was here and has ended."""
+    import psutil
+
+    if receipt.get("host") != socket.gethostname() or "pid" not in receipt:
+        return True
+    try:
+        return psutil.Process(int(receipt["pid"])).create_time() <= _time(receipt) + CLOCK_SLACK
+    except (psutil.Error, ValueError):
+        return False
+
+
+def flow(
+    receipts: Sequence[Receipt],
+    now: float,
+    done_receipts: Sequence[Receipt] | None = None,
+    alive: Callable[[Receipt], bool] = lambda _: True,
+) -> Flow:
+    """The flow at `now` (s, as time.time() gives it), from receipts sorted by time.
+
+    Receipts of processes that are not `alive` count for no rate. Points are counted from
+    `done_receipts`, those of chunks that are done; by default from all. A host
+    whose clock is wrong distorts the rate and nothing else.
+    """
+    done_receipts = receipts if done_receipts is None else done_receipts
+    slowest = max((float(r.get("seconds", 0.0)) for r in receipts[-RECENT_RECEIPTS:]), default=0.0)
+    window = max(MIN_WINDOW_SECONDS, WINDOW_IN_CHUNKS * slowest)
+    recent = [r for r in receipts if "points" in r and abs(now - _time(r)) <= window]
+    by_writer: dict[tuple[str, int], list[Receipt]] = {}
+    for receipt in recent:
+        by_writer.setdefault((str(receipt["host"]), int(receipt["pid"])), []).append(receipt)
+    living = [(name, own) for name, own in sorted(by_writer.items()) if alive(own[-1])]
+    return Flow(
+        points_per_second=_rate([each for _, own in living for each in own], now),
+        writers=[
+            Writer(*name, _rate(own, now), max(now - _time(own[-1]), 0.0)) for name, own in living
+        ],
+        counts=_counts(done_receipts),
+        errors=errors(done_receipts),
+    )
+
+
+def latest_rate(
+    receipts: Sequence[Receipt], now: float, alive: Callable[[Receipt], bool], *, finished: bool
+) -> float | None:
+    """Points per second at `now`, or when the store was last written to if nothing writes now."""
+    current = flow(receipts, now, alive=alive)
+    with_points = [receipt for receipt in receipts if "points" in receipt]
+    if with_points and (finished or not current.writers):
+        current = flow(receipts, _time(with_points[-1]))
+    return current.points_per_second
+
+
+def errors(receipts: Sequence[Receipt]) -> Mapping[str, int]:
+    """The number of failed points by error message, the most frequent first."""
+    total: Counter[str] = Counter()
+    for receipt in _last_of_each_chunk(receipts):
+        if "error" in receipt:
+            total[str(receipt["error"])] += int(receipt["points"])
+    return dict(total.most_common())
+
+
+def _time(receipt: Receipt) -> float:
+    return datetime.fromisoformat(str(receipt["time"])).timestamp()
+
+
+def _rate(receipts: Sequence[Receipt], now: float) -> float | None:
+    """Points per second since the first of these chunks was begun; None without any."""
+    if not receipts:
+        return None
+    began = min(_time(r) - float(r.get("seconds", 0.0)) for r in receipts)
+    span = max(now, *map(_time, receipts)) - began
+    return sum(int(r["points"]) for r in receipts) / span if span > 0 else None
+
+
+def _counts(receipts: Sequence[Receipt]) -> Mapping[Status, int]:
+    total: Counter[str] = Counter()
+    for receipt in _last_of_each_chunk(receipts):
+        total.update(receipt["counts"])
+    return {status: total[status.name] for status in Status if total[status.name]}
+
+
+def _last_of_each_chunk(receipts: Sequence[Receipt]) -> list[Receipt]:
+    """A chunk that was computed again has several receipts, of which the last one counts."""
+    return list({tuple(r["chunk"]): r for r in receipts if {"chunk", "counts"} <= set(r)}.values())

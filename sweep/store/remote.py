@@ -32,12 +32,18 @@ class RemoteFiles:
     flush_seconds = 10.0  # an object cannot be appended to, so that each append makes one
 
     def __init__(self, url: str) -> None:
-        _refuse_nameless(url)
+        protocol, _, name = url.partition(":")
+        if not name.strip(":/"):  # fsspec would take that for a local path
+            raise StoreError(f"{url!r} names no store: write {protocol}://BUCKET/NAME.zarr")
         self._url = url.rstrip("/")
         with self.writing():
             found = cast("tuple[Any, str]", fsspec.url_to_fs(self._url))
         self._system, self._root = found
-        _refuse_bucket(self._url, self._root)
+        if protocol in WITH_BUCKETS and "/" not in self._root:
+            # The receipts would be in another bucket.
+            raise StoreError(
+                f"{self._url!r} is a whole bucket: name a place in it, {self._url}/NAME.zarr"
+            )
 
     def __str__(self) -> str:
         return self._url
@@ -113,24 +119,9 @@ class RemoteFiles:
         del hidden  # objects have no hidden names
         return RemoteFiles(f"{self._url}.{suffix}")
 
-    def writing(self) -> AbstractContextManager[None]:
+    def writing(self, *, creating: bool = False) -> AbstractContextManager[None]:
+        del creating  # the same is to blame
         return faults.reaching(self._url)
-
-    def creating(self) -> AbstractContextManager[None]:
-        return self.writing()
 
     def zarr(self) -> FsspecStore:
         return FsspecStore.from_url(self._url, read_only=True)
-
-
-def _refuse_nameless(url: str) -> None:
-    """StoreError if nothing follows the protocol: fsspec would take that for a local path."""
-    protocol, _, name = url.partition(":")
-    if not name.strip(":/"):
-        raise StoreError(f"{url!r} names no store: write {protocol}://BUCKET/NAME.zarr")
-
-
-def _refuse_bucket(url: str, root: str) -> None:
-    """StoreError if the URL is that of a bucket: the receipts would be in another bucket."""
-    if url.partition(":")[0] in WITH_BUCKETS and "/" not in root:
-        raise StoreError(f"{url!r} is a whole bucket: name a place in it, {url}/NAME.zarr")

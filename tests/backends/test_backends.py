@@ -22,7 +22,7 @@ from sweep import source
 from sweep.backends import Stopped, cache, compiler, open_backend
 from sweep.backends.compiler import Compiler, compile_library, compiled_library, find_compiler
 from sweep.backends.cpu import ENTRIES, CpuBackend, Library, Target, request_type
-from sweep.backends.library import SLICE_SECONDS, ColumnStruct
+from sweep.backends.library import SLICE_SECONDS, ColumnStruct, load_library
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.models import impact_oscillator
 from sweep.models.friction_oscillator import MODEL
@@ -453,7 +453,7 @@ def test_a_library_that_cannot_be_loaded_is_a_machine_error_naming_the_file(
     library = tmp_path / "kernel.so"
     library.write_bytes(b"MZ" + bytes(1000) + "\0".join(ENTRIES).encode())
     with pytest.raises(MachineError, match=rf"{library}' cannot be loaded .*remove that file"):
-        Library(library, kernel_of(SWEEP))
+        load_library(library, ENTRIES)
 
 
 # The CPU backend.
@@ -554,7 +554,7 @@ def test_a_library_of_another_layout_is_refused() -> None:
     longer = dataclasses.replace(kernel, outputs=(*kernel.outputs, kernel.outputs[0]))
     path = compile_library(kernel_text(kernel), backend._compiler)
     with pytest.raises(CompileError, match=r"cpu\.py differ in layout"):
-        Library(path, longer)
+        Library(load_library(path, ENTRIES), longer)
 
 
 def test_a_stop_before_the_first_slice_computes_nothing() -> None:

@@ -17,10 +17,10 @@ import pytest
 
 import sweep
 from sweep.backends import open_backend
+from sweep.backends.alike import Sorter
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
-from sweep.backends.sorter import Sorter
 from sweep.config import load
 from sweep.doctor import examine
 from sweep.engine import threads_of_gpu

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.alike import sorting
+from sweep.backends.alike import LEAST_SORT_BYTES, WARP, Sorter, sorting
 from sweep.backends.batches import Pace, Work
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.device import Sizes, request_type
 from sweep.backends.gpu import GpuBackend
-from sweep.backends.sorter import LEAST_SORT_BYTES, WARP, Sorter
 from sweep.models import models
 from sweep.work import Column, Points
 from tests.backends.device_arrays import Library

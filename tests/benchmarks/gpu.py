@@ -32,11 +32,11 @@ from typing import Any
 
 import numpy as np
 
+from sweep.backends.alike import sorter_of
 from sweep.backends.base import Backend
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend, options_for
-from sweep.backends.sorter import sorter_of
 from sweep.errors import LostDeviceError, SweepError
 from sweep.source import kernel_of, kernel_text
 from tests.benchmarks import sass

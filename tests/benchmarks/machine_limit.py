@@ -87,7 +87,7 @@ class _Counting(CpuBackend):
             library.tribosweep_counts.restype = ctypes.POINTER(ctypes.c_int64 * len(KINDS))
             self._counts = library.tribosweep_counts().contents
             ctypes.memset(self._counts, 0, ctypes.sizeof(self._counts))
-            self._libraries[kernel] = Library(path, kernel)
+            self._libraries[kernel] = Library(library, kernel)
         return self._libraries[kernel]
 
 

@@ -20,15 +20,16 @@ import pytest
 
 from sweep import api
 from sweep.cli.app import app
-from sweep.cli.printing import duration, finite, rate, share
+from sweep.cli.printing import finite
 from sweep.config.model_file import known_models
-from sweep.engine import failed_arrays
+from sweep.engine.ledger import failed_arrays
 from sweep.errors import SweepError
 from sweep.models import models
 from sweep.shipped import configs_folder, shipped_configs
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Status
 from sweep.store import Store
+from sweep.wording import duration, rate, share
 from tests.command import CHECKOUT, MODULE, Run, environment, fresh_sweep_command
 from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import sweep_over
@@ -154,6 +155,7 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["status", ""], "STORE is empty; is a shell variable unset?"),
     (["extend", "", SMOKE], "STORE is empty; is a shell variable unset?"),
     (["extend", "a.zarr", ""], "CONFIG is empty; is a shell variable unset?"),
+    (["plot", ""], "STORE is empty; is a shell variable unset?"),
     (["trace", SMOKE, "-o", ""], "--output is empty; is a shell variable unset"),
     (["compile", ""], "CONFIG is empty; is a shell variable unset?"),
     (["status"], "Missing argument 'STORE'"),

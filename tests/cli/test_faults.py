@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sweep.engine import ATTEMPTS
+from sweep.engine.ledger import ATTEMPTS
 from sweep.spec import Status
 from sweep.store import Store
 from tests.command import Run, environment, outliving, with_backend

@@ -22,7 +22,7 @@ import pytest
 import xarray as xr
 
 from sweep.cli import main
-from sweep.engine import failed_arrays
+from sweep.engine.ledger import failed_arrays
 from sweep.shipped import configs_folder
 from sweep.store import Store, open_results
 from tests.command import (

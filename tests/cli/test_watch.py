@@ -19,10 +19,10 @@ import pytest
 from sweep import api
 from sweep.cli.watching import Look, watch
 from sweep.config import load
-from sweep.engine import failed_arrays
+from sweep.engine.ledger import failed_arrays
 from sweep.spec import Status
 from sweep.store import Store, remaining
-from sweep.store.flow import flow, is_alive
+from sweep.store.receipts import flow, is_alive
 from tests.cli.test_faults import CONFIG
 from tests.command import Run, environment, json_lines, with_backend
 from tests.engine.slow import Slow

@@ -28,7 +28,8 @@ from distributed import Client, LocalCluster
 import sweep
 from sweep import api
 from sweep.config import load
-from sweep.engine import ATTEMPTS, Progress, clusters, ledger, loop, run
+from sweep.engine import Progress, clusters, ledger, loop, run
+from sweep.engine.ledger import ATTEMPTS
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import Status
@@ -265,12 +266,9 @@ def test_dasks_logs_are_silent_only_during_a_run(address: str, store: Store) -> 
 
 
 def test_a_store_that_workers_cannot_see_is_refused_before_anything_is_computed(
-    address: str, store: Store, monkeypatch: pytest.MonkeyPatch
+    address: str, store: Store
 ) -> None:
-    elsewhere = str(store.path.with_name("elsewhere.zarr"))
-    monkeypatch.setattr(
-        Store, "location", property(lambda _store: elsewhere)
-    )  # what workers are sent
+    store.location = str(store.path.with_name("elsewhere.zarr"))  # what workers are sent
     with pytest.raises(StoreError, match=r"a worker \(process \d+ on .*\) cannot start: no store"):
         run(store, RunOptions(cluster=address))
 

@@ -18,10 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sweep import engine
 from sweep.backends import open_backend
-from sweep.engine import TASKS_PER_WORKER, Progress, Results, Summary, crews, ledger, run
-from sweep.engine.ledger import Ledger, Receipt
+from sweep.engine import Progress, Results, Summary, crews, ledger, run
+from sweep.engine.ledger import TASKS_PER_WORKER, Ledger, Receipt
 from sweep.engine.worker import RunState, Worker
 from sweep.models.friction_oscillator import MODEL
 from sweep.options import RunOptions
@@ -159,7 +158,7 @@ def test_only_what_is_pending_is_computed(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr", SWEEP, 10)
     kept = store.pending()[1:4]
     for chunk in kept:
-        store.write(chunk, engine.failed_arrays(SWEEP, chunk))
+        store.write(chunk, ledger.failed_arrays(SWEEP, chunk))
     seen: list[Progress] = []
     summary = run(store, report=seen.append)
     assert summary.points == 108 - sum(chunk.n_points for chunk in kept)
@@ -412,7 +411,7 @@ def test_a_finished_chunk_is_not_computed_again() -> None:
     """A foreign scheduler may send a lost task again; its receipt tells what the chunk holds."""
     results = MemoryResults(SWEEP, chunk_points=9)
     first, second = results.pending()[:2]
-    arrays = engine.failed_arrays(SWEEP, first)
+    arrays = ledger.failed_arrays(SWEEP, first)
     arrays["status"].flat[:4] = Status.outside_validity
     results.write(first, arrays)
     receipts = Worker(results, open_backend(), RunState())(Task((first, second)))
@@ -523,7 +522,7 @@ def test_the_summary_counts_the_most_workers_at_any_time() -> None:
 
 
 def test_failed_arrays_hold_the_missing_values() -> None:
-    arrays = engine.failed_arrays(SWEEP, Chunk((0, 0), (0, 0), (2, 3)))
+    arrays = ledger.failed_arrays(SWEEP, Chunk((0, 0), (0, 0), (2, 3)))
     assert {n: (a.dtype.str[1:], a.shape) for n, a in arrays.items()} == {
         "wear_power": ("f8", (6,)),
         "slip_phases": ("i4", (6,)),

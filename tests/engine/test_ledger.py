@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from sweep.engine import ATTEMPTS, TASKS_PER_WORKER, ledger
-from sweep.engine.ledger import MAX_LOST_IN_A_ROW, TASK_SECONDS, Ledger, Receipt
+from sweep.engine import ledger
+from sweep.engine.ledger import (
+    ATTEMPTS,
+    MAX_LOST_IN_A_ROW,
+    TASK_SECONDS,
+    TASKS_PER_WORKER,
+    Ledger,
+    Receipt,
+)
 from sweep.errors import MachineError
 from sweep.spec import Status
 from sweep.store import MemoryResults

@@ -12,8 +12,7 @@ import pytest
 
 from sweep import api
 from sweep.config import load
-from sweep.engine import failed_arrays
-from sweep.engine.ledger import of_shard
+from sweep.engine.ledger import failed_arrays, of_shard
 from sweep.errors import StoreError
 from sweep.plan import chunking
 from sweep.plan.chunking import chunk_counts, chunks

@@ -129,7 +129,7 @@ def test_the_bits_are_the_same_if_memory_is_short(gpu: CupyDevice) -> None:
     """With a limit on CuPy's pool, allocations fail as on a full device."""
     case = CASES["friction_oscillator-exact"]
     points, bits = expected(case)
-    pool = gpu._cupy.get_default_memory_pool()
+    pool = gpu.library.get_default_memory_pool()
     pool.free_all_blocks()
     pool.set_limit(size=pool.used_bytes() + 400_000)
     try:

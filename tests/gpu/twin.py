@@ -12,21 +12,16 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.arrays import compute_arrays
-from sweep.backends.base import Computed
 from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.device import Memory, OutOfMemory, Sizes
 from sweep.backends.gpu import check_sizes, options_for
 from sweep.backends.library import load_library
-from sweep.request import Sweep
 from sweep.source import Kernel, kernel_text
-from sweep.work import Points
 from tests.backends.device_arrays import DeviceArray, Library
 
 # The built-in functions of NVRTC that kernels may use. A GPU would choose other functions of CUDA
@@ -180,12 +175,6 @@ class TwinDevice:
 
     def host_array(self, length: int, dtype: Any) -> NDArray[Any]:
         return np.full(length * np.dtype(dtype).itemsize, 0x5A, np.uint8).view(dtype)
-
-    def compute_arrays(
-        self, sweep: Sweep, points: Points, stop: Event | None, *, resident: bool = False
-    ) -> Computed:
-        to_host = None if resident else self.to_host
-        return compute_arrays(self.library, sweep, points, stop, to_host=to_host)
 
     def empty(self, n_bytes: int) -> TwinMemory:
         if self.bound is not None and self.used + n_bytes > self.bound:

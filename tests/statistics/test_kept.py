@@ -154,8 +154,8 @@ def test_exact_quantiles_in_passes_with_few_bins(most: int | None) -> None:
     whole, passes = functools.reduce(kept.merged, pieces), 0
     there = {name: DeviceArray(array) for name, array in parts[1].items()}
     while again := next_pass(kept, whole, most):
-        found = [again.of(part, 3) for part in parts]
-        assert same(again.of(there, 3, Library(), TwinDevice().to_host), found[1])
+        found = [again.of(part, 3, 0) for part in parts]
+        assert same(again.of(there, 3, 0, Library(), TwinDevice().to_host), found[1])
         merged = functools.reduce(again.merged, (found[2], found[0], found[1]))
         assert len(merged["power/finer/bins"]) <= again.most
         whole, passes = again.narrowed(whole, merged), passes + 1
@@ -178,7 +178,7 @@ def test_many_zeros_take_no_third_pass() -> None:
     whole = kept.of(flat, 1, 0)
     again = next_pass(kept, whole, 500)
     assert again is not None
-    whole = again.narrowed(whole, again.of(flat, 1))
+    whole = again.narrowed(whole, again.of(flat, 1, 0))
     assert next_pass(kept, whole, 500) is None
     assert kept.statistics(whole)["power_quantile 0"] == [0.0]
 

@@ -18,7 +18,7 @@ from sweep.analysis.master_curve import load as load_points
 from sweep.analysis.refined import on_grid
 from sweep.errors import StoreError
 from sweep.store import Store, open_results
-from sweep.store.reading import _Results
+from sweep.store.reading import _Checked
 from tests.command import Run
 from tests.store.stretches import shorten
 from tests.store.test_faults import flip_a_bit
@@ -231,9 +231,9 @@ def test_a_chunk_that_is_written_while_it_is_read_is_not_damaged(
     for file in files:
         file.unlink()
     dataset = open_results(tmp_path / "a.zarr")
-    intact = _Results._intact
+    intact = _Checked._intact
 
-    def then_written(results: _Results, key: object) -> object:
+    def then_written(results: _Checked, key: object) -> object:
         values = intact(results, key)
         for file in files:  # by a rename, as a store is written: other chunks are read meanwhile
             written = tmp_path / uuid.uuid4().hex
@@ -241,5 +241,5 @@ def test_a_chunk_that_is_written_while_it_is_read_is_not_damaged(
             written.replace(file)
         return values
 
-    monkeypatch.setattr(_Results, "_intact", then_written)
+    monkeypatch.setattr(_Checked, "_intact", then_written)
     assert not np.isnan(dataset["wear_power"].values).any()

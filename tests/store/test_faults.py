@@ -15,7 +15,7 @@ from sweep import api
 from sweep.config import load
 from sweep.errors import MachineError, StoreError
 from sweep.store import Store, lock, receipts
-from sweep.store.flow import flow
+from sweep.store.receipts import flow
 from sweep.summary import contents
 from sweep.work import Chunk
 from tests.command import Run

@@ -13,7 +13,7 @@ import xarray as xr
 
 from sweep.plan import chunking
 from sweep.request import Axis, Sweep
-from sweep.store import Store, listing
+from sweep.store import Store, chunk_files
 from sweep.store.local import LocalFiles
 from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, create, finish, tree
 from tests.test_plan import linear, sweep_over
@@ -25,13 +25,13 @@ MANY_ROWS = sweep_over(linear("friction", 0.0, 1.0, ROWS), linear("mass", 1.0, 2
 @pytest.fixture
 def flat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names without folders for two chunks and more."""
-    monkeypatch.setattr(listing, "MAX_FOLDERS", 1)
+    monkeypatch.setattr(chunk_files, "MAX_FOLDERS", 1)
 
 
 def test_only_where_there_would_be_many_folders() -> None:
-    assert listing.separator(()) == listing.separator((10**5,)) == "/"
-    assert listing.separator((1000, 1)) == listing.separator((300, 300)) == "/"
-    assert listing.separator((1001, 1)) == listing.separator((40, 40, 2)) == "."
+    assert chunk_files.separator(()) == chunk_files.separator((10**5,)) == "/"
+    assert chunk_files.separator((1000, 1)) == chunk_files.separator((300, 300)) == "/"
+    assert chunk_files.separator((1001, 1)) == chunk_files.separator((40, 40, 2)) == "."
 
 
 def test_many_rows_are_files_side_by_side(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_store_with_folders_goes_on_with_them_and_holds_the_same(
 ) -> None:
     """As of a version that knew nothing else."""
     create(tmp_path / "old.zarr")
-    monkeypatch.setattr(listing, "MAX_FOLDERS", 1)
+    monkeypatch.setattr(chunk_files, "MAX_FOLDERS", 1)
     old, new = Store.open(tmp_path / "old.zarr"), create(tmp_path / "new.zarr")
     for store in (old, new):
         finish(store)
@@ -71,7 +71,7 @@ def test_plain_xarray_reads_what_lies_flat(sweep: Sweep, tmp_path: Path) -> None
     flat_store, other = create(tmp_path / "flat.zarr", sweep), tmp_path / "other.zarr"
     finish(flat_store)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(listing, "MAX_FOLDERS", 1000)
+        patch.setattr(chunk_files, "MAX_FOLDERS", 1000)
         finish(create(other, sweep))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -101,11 +101,11 @@ def test_an_extended_store_keeps_its_names(tmp_path: Path, monkeypatch: pytest.M
     )
     store = create(tmp_path / "map.zarr", shorter)
     finish(store)
-    monkeypatch.setattr(listing, "MAX_FOLDERS", 1000)  # it is the store's own that counts
+    monkeypatch.setattr(chunk_files, "MAX_FOLDERS", 1000)  # it is the store's own that counts
     extended = Store.extend(store.path, longer)
     assert [chunk.index for chunk in extended.pending()] == [(2, 0), (3, 0)]
     finish(extended)
-    monkeypatch.setattr(listing, "MAX_FOLDERS", 1)
+    monkeypatch.setattr(chunk_files, "MAX_FOLDERS", 1)
     anew = create(tmp_path / "anew.zarr", longer)
     finish(anew)
     assert tree(extended.path) == tree(anew.path)
@@ -145,40 +145,40 @@ def test_what_is_listed_is_what_lies_there(
     """Beside strangers of all kinds; and a folder in the place of a file is none."""
     every = list(itertools.product(*map(range, counts)))
     for i, index in enumerate(every):
-        file = tmp_path / listing.key(index, separator)
+        file = tmp_path / chunk_files.key(index, separator)
         if i % 3 != 1:
             file.parent.mkdir(parents=True, exist_ok=True)
             (file.touch if i % 3 else file.mkdir)()
     for dimension, beyond in enumerate(counts):  # the first that is no chunk any more
         index = tuple(beyond if i == dimension else 0 for i in range(len(counts)))
-        file = tmp_path / listing.key(index, separator)
+        file = tmp_path / chunk_files.key(index, separator)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     for folder in [each for each in tmp_path.rglob("*") if each.is_dir()] + [tmp_path]:
         for name in STRANGERS:
             if name and not (folder / name).exists():
                 (folder / name).touch()
-    expected = [(tmp_path / listing.key(index, separator)).is_file() for index in every]
+    expected = [(tmp_path / chunk_files.key(index, separator)).is_file() for index in every]
     listed = LocalFiles(tmp_path).list()
-    assert listing.named(listed, counts, separator).tolist() == expected
+    assert chunk_files.named(listed, counts, separator).tolist() == expected
     assert set(expected) == ({True, False} if counts else {False})
     names = [file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*")]
     files = [name for name in names if (tmp_path / name).is_file()]
-    assert listing.named(files, counts, separator).tolist() == expected
+    assert chunk_files.named(files, counts, separator).tolist() == expected
 
 
 @pytest.mark.parametrize("separator", ["/", "."])
 def test_nothing_is_listed_where_nothing_lies(separator: str, tmp_path: Path) -> None:
     for counts in ((), (3,), (2, 2)):
         none = LocalFiles(tmp_path).list("none")
-        assert not listing.named(none, counts, separator).any()
+        assert not chunk_files.named(none, counts, separator).any()
     (tmp_path / "c").touch()
     assert LocalFiles(tmp_path).list() == ["c"]
     assert LocalFiles(tmp_path).list("c") == []
-    assert not listing.named(["c"], (3, 2), separator).any()
+    assert not chunk_files.named(["c"], (3, 2), separator).any()
 
 
 def test_marked_are_those_of_the_grid() -> None:
     indices = {(0, 1), (2, 0), (9, 9), (-1, 0), (1,), (), (1, 1, 1)}
-    assert np.flatnonzero(listing.marked(indices, (3, 2))).tolist() == [1, 4]
-    assert listing.marked({()}, ()).tolist() == [True]
+    assert np.flatnonzero(chunk_files.marked(indices, (3, 2))).tolist() == [1, 4]
+    assert chunk_files.marked({()}, ()).tolist() == [True]
