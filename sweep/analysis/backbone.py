@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sweep import wording
@@ -15,17 +18,12 @@ from sweep.analysis.figures import single_panel
 from sweep.analysis.labels import axis_label, quantities, with_unit
 from sweep.analysis.saving import save
 from sweep.analysis.scales import evenly, scale
-from sweep.analysis.slices import Slice, cut, flag_names
+from sweep.analysis.slices import cut, flag_names
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ENERGY, FREQUENCY = "energy", "frequency"
 MAX_CURVES = 8
@@ -40,8 +38,6 @@ def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
     monotonic, and on its flat part below grazing. SweepError without an axis of energy.
     """
     _check(dataset)
-    import xarray as xr
-
     if not isinstance(cast(object, frequency), Real):
         raise SweepError(f"frequency={wording.shown(frequency)} is not one number in Hz")
     shown = dataset[[FREQUENCY, "status"]].sortby(ENERGY).transpose(..., ENERGY)
@@ -95,32 +91,24 @@ def draw_backbone(
     middles = {name: float(dataset[name][dataset.sizes[name] // 2]) for name in others}
     cuts = {name: value for name, value in {**middles, **at}.items() if name != per}
     shown = cut(dataset, FREQUENCY, cuts)
-    figure, axes = single_panel()
-    _draw_curves(axes, shown, per)
-    axes.set_title(shown.title("backbone"), loc="left", fontsize="medium")
+    figure, axes = single_panel(shown.title("backbone"))
+    along, frequencies = shown.variable(ENERGY), shown.output.copy(data=shown.values)
+    unstable = frequencies.copy(data=_unstable(shown.dataset))
+    axes.set(xscale=scale(along.values), xlabel=axis_label(along))
+    axes.set_ylabel(with_unit(FREQUENCY, frequencies))
+    if per is None or per not in frequencies.dims:
+        _draw_curve(axes, along.values, frequencies.values, unstable.values)
+        return figure
+    some = evenly(frequencies.sizes[per], MAX_CURVES)
+    for i, text in zip(some.tolist(), quantities(shown.dataset[per][some]), strict=True):
+        curve, dotted = (each.isel({per: i}).values for each in (frequencies, unstable))
+        _draw_curve(axes, along.values, curve, dotted, label=f"{per} = {text}")
+    axes.legend(frameon=False, fontsize="small")
     return figure
 
 
-def _draw_curves(axes: Axes, shown: Slice, per: str | None) -> None:
-    curves, along = shown.dataset, shown.variable(ENERGY)
-    energies: Values = along.values
-    frequencies = shown.output.copy(data=shown.values)
-    axes.set(xscale=scale(energies), xlabel=axis_label(along))
-    axes.set_ylabel(with_unit(FREQUENCY, frequencies))
-    if per is None or per not in frequencies.dims:
-        _draw_curve(axes, energies, frequencies.values, _unstable(curves), {})
-        return
-    some = evenly(curves.sizes[per], MAX_CURVES)
-    for i, text in zip(some, quantities(curves[per][some]), strict=True):
-        one = curves.isel({per: int(i)})
-        label = {"label": f"{per} = {text}"}
-        values = frequencies.isel({per: int(i)}).values
-        _draw_curve(axes, energies, values, _unstable(one), label)
-    axes.legend(frameon=False, fontsize="small")
-
-
 def _draw_curve(
-    axes: Axes, energies: Values, values: Values, unstable: NDArray[np.bool_], label: dict[str, Any]
+    axes: Axes, energies: Values, values: Values, unstable: NDArray[np.bool_], **label: Any
 ) -> None:
     line = axes.plot(energies, np.where(unstable, np.nan, values), linewidth=1.3, **label)[0]
     if unstable.any():  # dotted up to the neighbours, as a single point would not be visible

@@ -1,14 +1,23 @@
-"""The colours of an output: its scale and limits, zeros apart, and the bar beside the picture."""
+"""What the colours of an output mean: their scale, the bar beside it, and notes in the legend."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
 
+import matplotlib
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import BoundaryNorm, LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from sweep.analysis.class_borders import hyphenated
-from sweep.analysis.labels import axis_label
+from sweep.analysis.figures import plain_ticks
+from sweep.analysis.labels import axis_label, in_words
 from sweep.analysis.scales import (
     decades,
     leaves_zeros_apart,
@@ -17,37 +26,27 @@ from sweep.analysis.scales import (
     without_rounding,
 )
 from sweep.analysis.slices import Slice
-from sweep.analysis.ticks import plain_ticks
+from sweep.spec import Status
 from sweep.work import Values
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure
-
 ZERO: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
+NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
 
 
 def colours(shown: Slice) -> dict[str, Any]:
     """The colour map and the norm of the output, as arguments of matplotlib."""
-    import matplotlib
-    from matplotlib.colors import BoundaryNorm, LogNorm
-
+    viridis = matplotlib.colormaps["viridis"]
     if has_zeros_apart(shown):
-        palette = matplotlib.colormaps["viridis"].with_extremes(under=ZERO["facecolor"])
+        palette = viridis.with_extremes(under=ZERO["facecolor"])
         return {"cmap": palette, "norm": LogNorm(*_ends_beside_zeros(shown))}
     if not shown.names:
-        return {"cmap": "viridis", "norm": _norm(shown)}
+        return {"cmap": viridis, "norm": _norm(shown)}
     codes = sorted(shown.names)
     between = [codes[0] - 0.5, *(code + 0.5 for code in codes)]
-    palette = matplotlib.colormaps["viridis"].resampled(len(codes))
-    return {"cmap": palette, "norm": BoundaryNorm(between, len(codes))}
+    return {"cmap": viridis.resampled(len(codes)), "norm": BoundaryNorm(between, len(codes))}
 
 
 def _norm(shown: Slice) -> Normalize:
-    from matplotlib.colors import LogNorm, Normalize
-
     finite = shown.scaled[np.isfinite(shown.scaled)]
     is_log = spans_decades(finite) or shown.name in shown.view.log
     limits = shown.limits(shown.name, "log" if is_log else "linear")
@@ -80,10 +79,10 @@ def draw_colour_bar(
     """Draw the bar that says which value a colour stands for, beside one or several panels."""
     values = shown.scaled[np.isfinite(shown.scaled)]
     low, high = mesh.get_clim()
-    beyond = int(np.any(values < low)), int(np.any(values > high))
+    beyond = bool(np.any(values < low)), bool(np.any(values > high))
     is_cut = not (shown.names or has_zeros_apart(shown))
-    beyond_ends = {(1, 0): "min", (0, 1): "max", (1, 1): "both"}.get(beyond)
-    extend: Any = (is_cut and beyond_ends) or "neither"
+    ends = {(True, False): "min", (False, True): "max", (True, True): "both"}
+    extend: Any = ends.get(beyond, "neither") if is_cut else "neither"
     bar = figure.colorbar(mesh, ax=axes, label=axis_label(shown.output), extend=extend)
     if names := shown.names:
         bar.set_ticks(list(names), labels=[hyphenated(name) for name in names.values()])
@@ -98,9 +97,40 @@ def has_zeros_apart(shown: Slice) -> bool:
         return False
     if shown.name in shown.view.log:
         return bool(np.any(shown.scaled == 0))
-    return is_error(shown) or leaves_zeros_apart(shown.scaled)
+    return _is_error(shown) or leaves_zeros_apart(shown.scaled)
 
 
-def is_error(shown: Slice) -> bool:
-    """Whether a slice shows relative errors."""
+def _is_error(shown: Slice) -> bool:
     return "against" in shown.dataset.attrs and not shown.names
+
+
+def notes_of(slices: Collection[Slice]) -> list[Artist]:
+    """What the legend says of points without a value, zeros, and points that are not drawn."""
+    handles: list[Artist] = []
+    first = next(iter(slices))
+    zeros = sum(int(np.count_nonzero(each.values == 0)) for each in slices)
+    size = sum(each.output.size for each in slices)
+    missing, infinite = Counter[Status](), Counter[str]()
+    for each in slices:
+        missing.update(each.missing)
+        infinite.update(each.infinite)
+    n_infinite = sum(int(np.count_nonzero(np.isinf(each.values))) for each in slices)
+    of_drawn = f" of {size:,} points drawn" if first.thinned else " points"
+    if has_zeros_apart(first) and zeros:
+        words = "no error" if _is_error(first) else f"{first.name} = 0"
+        handles.append(Patch(**ZERO, label=f"{words}: {zeros:,}{of_drawn}"))
+    if missing:
+        counts = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in missing.items())
+        whose = "" if first.counts is not None else of_drawn.removeprefix(" points")
+        handles.append(Patch(**NO_VALUE, label=f"no value: {counts}{whose}"))
+    if n_infinite:
+        label = f"{first.name} = inf: {n_infinite:,}{of_drawn}"
+        handles.append(Patch(**NO_VALUE, label=label))
+    notes = [f"not drawn: {n:,} with {name} = inf" for name, n in infinite.items()]
+    notes += [f"instead of {name}, which is infinite" for name in first.instead_of]
+    handles += [Patch(fill=False, linewidth=0, label=note) for note in notes]
+    refined = [each.refined.status.size for each in slices if each.refined is not None]
+    if refined:
+        label = f"cells of {sum(refined):,} points, interpolated within"
+        handles.append(Patch(facecolor="none", edgecolor="0.6", label=label))
+    return handles

@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
+import xarray as xr
 
 from sweep.analysis.relative_errors import error_name, errors, refuse_several_values
 from sweep.analysis.slices import Slice, is_flag
@@ -23,9 +24,6 @@ from sweep.spec import Parameter
 from sweep.store import MemoryResults, open_results
 from sweep.wording import listed, nearest, shown
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Named = TypeVar("Named")
 
@@ -111,11 +109,10 @@ def reference_sweep(
     axes = _axes(dataset, {name: values for name, values in found.items() if values.ndim == 1})
     texts: Mapping[str, str] = json.loads(dataset.attrs["recipe"]).get("derived", {})
     derived = {name: texts[name] for name, values in found.items() if values.ndim > 1}
-    on_axes = {name: values[:] for axis in axes for name, values in axis.columns.items()}
-    over_several = {name: found[name].values.ravel() for name in derived}
-    single = {name: value for name, value in constants.items() if name not in derived}
-    _check(sweep, {n: np.array([value]) for n, value in single.items()} | on_axes | over_several)
-    single = {name: single[name] for name in known if name in single and name not in on_axes}
+    varied = {name: values[:] for axis in axes for name, values in axis.columns.items()}
+    varied |= {name: found[name].values.ravel() for name in derived}
+    single = {name: constants[name] for name in known if name in constants and name not in varied}
+    _check(sweep, {n: np.array([value]) for n, value in single.items()} | varied)
     return replace(sweep, constants=single, axes=axes, derived=derived)
 
 

@@ -1,30 +1,48 @@
-"""What several pictures have in common: figures, shaded intervals, and the size of dots."""
+"""What pictures have in common: figures, legends, shaded intervals, dots, numbers along axes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatterSciNotation
 from numpy.typing import NDArray
 
 from sweep.work import Values
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+PLAIN = 1e-3, 1e4  # ends of axes whose numbers are all written without powers of ten
 
 
 def new_figure(width: float = 8.0, height: float = 5.6, dpi: float = 150) -> Figure:
     """An empty figure of this size in inches."""
-    from matplotlib.figure import Figure
-
     return Figure(figsize=(width, height), dpi=dpi, layout="constrained")
 
 
-def single_panel() -> tuple[Figure, Axes]:
+def single_panel(title: str = "") -> tuple[Figure, Axes]:
     """A figure and the only axes in it."""
     figure = new_figure()
-    return figure, figure.add_subplot()
+    axes = figure.add_subplot()
+    axes.set_title(title, loc="left", fontsize="medium")
+    return figure, axes
+
+
+def draw_legend(figure: Figure, handles: Sequence[Artist]) -> None:
+    """Draw a legend below the picture."""
+    if handles:
+        figure.legend(
+            handles=list(handles), loc="outside lower center", ncols=3, fontsize="small",
+            frameon=False,
+        )  # fmt: skip
+
+
+def once(handles: Iterable[Artist]) -> list[Artist]:
+    """The last handle of each label."""
+    return list({str(handle.get_label()): handle for handle in handles}.values())
 
 
 def shade(axes: Axes, borders: Values, inside: NDArray[np.bool_], **style: Any) -> None:
@@ -38,3 +56,20 @@ def shade(axes: Axes, borders: Values, inside: NDArray[np.bool_], **style: Any) 
 def dot_size(number: int, covered: float = 2e4, most: float = 30.0) -> float:
     """The size of one of a number of dots, in points²; all dots cover this much."""
     return float(np.clip(covered / max(number, 1), 1.0, most))
+
+
+def plain_ticks(axis: Axis) -> None:
+    """Write the numbers of a logarithmic axis without powers of ten if its range is moderate."""
+    if axis.get_scale() == "log":
+        axis.set_major_formatter(_PlainNumbers(labelOnlyBase=True))
+        axis.set_minor_formatter(_PlainNumbers(labelOnlyBase=False))
+
+
+class _PlainNumbers(LogFormatterSciNotation):
+    """The numbers that matplotlib would write, as people write them: 60, not 6×10¹."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        text, axis = super().__call__(x, pos), self.axis
+        low, high = sorted(axis.get_view_interval()) if axis else (0.0, 0.0)
+        is_plain = PLAIN[0] <= low * (1 + 1e-9) and high <= PLAIN[1] * (1 + 1e-9)
+        return f"{x:g}" if text and is_plain else text

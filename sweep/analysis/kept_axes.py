@@ -1,21 +1,26 @@
-"""Which axes of a sweep a picture shows, and over which parameters it draws a sample."""
+"""Which axes of a sweep a picture shows, and where the others are cut."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
 
 from sweep import wording
-from sweep.analysis.cells import parameters_along
+from sweep.analysis.labels import quantity, values_of
 from sweep.analysis.view import View
 from sweep.errors import SweepError
-from sweep.request import POINT
-
-if TYPE_CHECKING:
-    import xarray as xr
+from sweep.request import LEVEL, POINT
 
 MAX_LABELS = 8  # of a dimension that is drawn as lines
+
+
+def parameters_along(dataset: xr.Dataset, axis: str) -> list[str]:
+    """The parameters of a sample along an axis; none if the axis has values of its own."""
+    own = [str(name) for name in dataset.coords if dataset[name].dims == (axis,)]
+    return [] if axis in own else [name for name in own if name != LEVEL]
 
 
 def kept_axes(
@@ -42,10 +47,9 @@ def kept_axes(
 
 def kept_labels(sizes: Mapping[str, int], at: Mapping[str, float], n_kept: int) -> list[str]:
     """The longest labelled dimension that is drawn: as bars, or as lines over a single axis."""
-    free = [label for label, size in sizes.items() if label not in at and size > 1]
     most = {0: math.inf, 1: MAX_LABELS}.get(n_kept, 0)
-    fitting = [label for label in free if sizes[label] <= most]
-    return sorted(fitting, key=lambda label: sizes[label])[-1:]
+    free = [label for label, size in sizes.items() if label not in at and 1 < size <= most]
+    return sorted(free, key=lambda label: sizes[label])[-1:]
 
 
 def drawn_over(
@@ -66,6 +70,67 @@ def drawn_over(
     if len(set(asked)) != len(asked) or len(asked) > 2:
         raise SweepError(f"a sample is drawn over one or two parameters, not {', '.join(asked)}")
     return tuple(asked or sampled[:most])
+
+
+def by_number(dataset: xr.Dataset, at: Mapping[str, float]) -> dict[str, float]:
+    """The same cuts, those by one of several parameters along an axis as places along it.
+
+    SweepError for a cut by a parameter of the sample, or by two parameters along one axis.
+    """
+    places = dict(at)
+    for axis in map(str, dataset.sizes):
+        names = [name for name in parameters_along(dataset, axis) if name in at]
+        if names and axis == POINT:
+            raise SweepError(
+                f"{names[0]} is sampled, so there is no axis to cut: draw over it with --over "
+                f"{names[0]}, or write every point as a row of a .csv with `sweep export`"
+            )
+        if len(names) > 1:
+            raise SweepError(f"{' and '.join(names)} are both along {axis}: cut it by one of them")
+        for name in names:
+            places[axis] = nearest(dataset[name], {name: places.pop(name)})
+    return places
+
+
+def cut_at(
+    dataset: xr.Dataset, axes: Iterable[str], at: Mapping[str, float]
+) -> tuple[xr.Dataset, dict[str, str]]:
+    """The Dataset with these axes cut at the values nearest to `at`, and where that is, as text.
+
+    An axis without values is cut at a number; the text has its parameters there, too.
+    """
+    texts: dict[str, str] = {}
+    for axis in axes:
+        parameters, values = parameters_along(dataset, axis), dataset[axis]
+        dataset = dataset.assign_coords({axis: values}).isel({axis: nearest(values, at)})
+        there = quantity(dataset[axis])
+        texts[axis] = f"{there} ({values_of(dataset, parameters)})" if parameters else there
+    return dataset, texts
+
+
+def nearest(axis: xr.DataArray, at: Mapping[str, float]) -> int:
+    """The place along an axis nearest to the value in `at`; the middle without one."""
+    if axis.name not in at:
+        return axis.size // 2
+    value = at[str(axis.name)]
+    try:
+        (wanted,) = np.asarray(value, np.float64).reshape(1).tolist()
+    except (TypeError, ValueError):
+        wanted = math.nan
+    places = np.flatnonzero(axis.values == wanted)
+    if places.size:
+        return int(places[0])
+    if not math.isfinite(wanted):
+        raise SweepError(f"{axis.name} cannot be cut at {wording.shown(value)}; give a number")
+    values = axis.values[np.isfinite(axis.values)]
+    low, high = (float(end) for end in (values.min(initial=np.inf), values.max(initial=-np.inf)))
+    slack = 1e-9 * max(abs(low), abs(high))
+    if not low - slack <= wanted <= high + slack:
+        raise SweepError(
+            f"{axis.name} = {wanted:g} is outside the axis, which is from {low:.6g} to {high:.6g}: "
+            "give a value in that range"
+        )
+    return int(np.argmin(np.abs(axis.values - wanted)))
 
 
 def check_names(kind: str, given: Iterable[str], known: Iterable[object]) -> None:

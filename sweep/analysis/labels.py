@@ -1,25 +1,24 @@
-"""Labels in pictures: symbols, quantities, units and names."""
+"""Labels in pictures: symbols, quantities, units, and names of and along axes."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 import numpy as np
+import xarray as xr
 
 from sweep.analysis.scales import spans_decades
-from sweep.analysis.statistics import label_names
+from sweep.errors import SweepError
 from sweep.plan.recipes import model_in
 from sweep.spec import Model, Parameter, parameter_tables
+from sweep.wording import nearest
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 LABEL_WIDTH = 60  # characters that fit along the shortest axis
 TITLE_WIDTH = 100  # characters that fit above a picture
+LABEL_NAMES = "label_names"  # attribute of a coordinate whose names are drawn as 0, 1, 2, ...
 SYMBOL = "symbol"  # attribute of a parameter: its symbol as text, or its definition
 GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε", "eps": "ε",
@@ -51,9 +50,8 @@ def axis_label(variable: xr.DataArray) -> str:
 
 def with_symbols(dataset: xr.Dataset) -> xr.Dataset:
     """The Dataset with the symbols of its model's parameters as attributes."""
-    model = model_in(dataset.attrs)
     dataset = dataset.copy(deep=False)
-    for parameter in () if model is None else _parameters(model):
+    for parameter in _parameters(model_in(dataset.attrs)):
         text = symbol_text(parameter.symbol)
         if parameter.definition:
             text += f" = {formula_text(parameter.definition)}"
@@ -62,8 +60,8 @@ def with_symbols(dataset: xr.Dataset) -> xr.Dataset:
     return dataset
 
 
-def _parameters(model: Model) -> list[Parameter]:
-    tables = parameter_tables(model, model.methods)
+def _parameters(model: Model | None) -> list[Parameter]:
+    tables = () if model is None else parameter_tables(model, model.methods)
     return [parameter for table in tables for parameter in table.parameters]
 
 
@@ -115,7 +113,7 @@ def point_text(dataset: xr.Dataset, without: Iterable[str] = ()) -> str:
     Those without effect, and controls of the method that have their default, are left out.
     """
     model = model_in(dataset.attrs)
-    tables = [] if model is None else _parameters(model)
+    tables = _parameters(model)
     controls = [] if model is None else [p.name for m in model.methods for p in m.parameters]
     usual = {p.name: p.default for p in tables if p.neutral or p.name in controls}
     names = [str(name) for name in dataset.coords if name not in {*without}]
@@ -169,3 +167,41 @@ def values_of(dataset: xr.Dataset, names: Iterable[str]) -> str:
 def in_words(name: str) -> str:
     """A name with spaces in place of underscores."""
     return name.replace("_", " ")
+
+
+def labels_of(dataset: xr.Dataset, output: str) -> tuple[str, ...]:
+    """The labelled dimensions of an output, such as `quantile`: points or cells lack them."""
+    if "status" not in dataset:
+        return ()
+    dims = (str(name) for name in dataset[output].dims if name not in dataset["status"].dims)
+    return tuple(name for name in dims if name in dataset.coords)
+
+
+def with_codes(dataset: xr.Dataset) -> xr.Dataset:
+    """The Dataset with names along dimensions replaced by 0, 1, 2, ..."""
+    coded: dict[str, xr.Variable] = {}
+    for name in map(str, dataset.coords):
+        values = dataset[name]
+        if values.dims == (name,) and values.dtype.kind in "TOU":
+            names = list(map(str, values.values.tolist()))
+            attributes = {**values.attrs, LABEL_NAMES: names}
+            coded[name] = xr.Variable(name, np.arange(float(values.size)), attributes)
+    return dataset.assign_coords(coded)
+
+
+def codes_of(dataset: xr.Dataset, at: Mapping[str, str]) -> dict[str, float]:
+    """The codes of names such as regime_class=slip, in the place of values of an axis."""
+    found: dict[str, float] = {}
+    for name, text in at.items():
+        known = with_codes(dataset).coords[name].attrs.get(LABEL_NAMES) if name in dataset else None
+        if known is None:
+            continue
+        if text not in known:
+            raise SweepError(f"{name} has no {text!r}: {nearest(text, known)}")
+        found[name] = float(known.index(text))
+    return found
+
+
+def label_names(variable: xr.DataArray) -> list[str]:
+    """The names of coded labels; none if they are numbers."""
+    return list(variable.attrs.get(LABEL_NAMES, ()))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
 from numpy.typing import NDArray
 
 from sweep.analysis.class_borders import (
@@ -16,28 +20,29 @@ from sweep.analysis.class_borders import (
     mark_theory_borders,
     name_classes,
 )
-from sweep.analysis.colours import colours, has_zeros_apart, visible
-from sweep.analysis.figures import dot_size, shade
-from sweep.analysis.labels import axis_label, in_words, quantities, quantity, values_of
-from sweep.analysis.refined import geometric_axes
+from sweep.analysis.colours import NO_VALUE, colours, has_zeros_apart, visible
+from sweep.analysis.figures import dot_size, plain_ticks, shade
+from sweep.analysis.kept_axes import parameters_along
+from sweep.analysis.labels import (
+    axis_label,
+    in_words,
+    label_names,
+    quantities,
+    quantity,
+    values_of,
+)
+from sweep.analysis.refined import refined_axes
 from sweep.analysis.scales import edges, evenly, scale, spans_decades, without_rounding
 from sweep.analysis.slices import Slice
-from sweep.analysis.statistics import draw_band, draw_bars
-from sweep.analysis.ticks import plain_ticks
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.work import Values
 
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.cm import ScalarMappable
-
 MAX_LINES = 8  # longest axis that is drawn as one line per value rather than as a map
 MAX_DOTS = 5_000  # of a sample; more would run together
 SAMPLE_AREA = 6e4  # points² that the dots of a sample cover
+ORDERS = ("first_order", "total_order")  # of Sobol' indices
 CELL_COLOUR = (1.0, 1.0, 1.0, 0.5)
-NO_VALUE: dict[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
 
 
 def draw_panel(axes: Axes, shown: Slice, label: str = "") -> ScalarMappable | None:
@@ -46,14 +51,13 @@ def draw_panel(axes: Axes, shown: Slice, label: str = "") -> ScalarMappable | No
     A single line is labelled, and is then drawn without borders and classes, as one of several.
     SweepError for a single point.
     """
-    shape = tuple(axis.size for axis in shown.axes)
     mesh = None
-    if not shape:
+    if not shown.axes:
         value = f", {shown.name} = {quantity(shown.output)}" if shown.output.size == 1 else ""
         raise SweepError(f"nothing to draw: there is a single point{value}")
     if shown.has_several_values:
         _draw_several_values(axes, shown)
-    elif len(shape) == 1 and shown.axes[0].name in shown.labels:
+    elif len(shown.axes) == 1 and shown.axes[0].name in shown.labels:
         _draw_bars(axes, shown)
     elif shown.over:
         mesh = _draw_sample(axes, shown)
@@ -81,7 +85,7 @@ def is_single_line(shown: Slice) -> bool:
 
 
 def _set_axis(axes: Axes, side: str, shown: Slice, variable: xr.DataArray, kind: str) -> str:
-    """Set label, scale and chosen limits of an axis; the scale, logarithmic if that is chosen."""
+    """Set label and scale of an axis; returns the scale, which is logarithmic if that is chosen."""
     name = str(variable.name)
     if name in shown.view.log:
         if not np.any(variable.values > 0) or np.any(variable.values < 0):
@@ -91,41 +95,39 @@ def _set_axis(axes: Axes, side: str, shown: Slice, variable: xr.DataArray, kind:
     return kind
 
 
-def _limit(axes: Axes, side: str, shown: Slice, variable: xr.DataArray) -> None:
-    """Apply the limits that are chosen for an axis."""
-    limits = shown.limits(str(variable.name), getattr(axes, f"get_{side}scale")())
-    if limits is not None:
-        axes.set(**{f"{side}lim": limits})
+def _limit(axes: Axes, shown: Slice, *variables: xr.DataArray) -> None:
+    """Apply the limits that are chosen for the variable to the right and the one upwards."""
+    for side, variable in zip("xy", variables, strict=True):
+        limits = shown.limits(str(variable.name), getattr(axes, f"get_{side}scale")())
+        if limits is not None:
+            axes.set(**{f"{side}lim": limits})
 
 
 def _draw_map(axes: Axes, shown: Slice) -> ScalarMappable:
     """Draw the output in colour, over the first axis to the right and the second upwards."""
     x, y = (axis.values.astype(np.float64) for axis in shown.axes)
-    scales = [
-        _set_axis(axes, side, shown, axis, scale(values))
+    sides, heights = (
+        edges(values, _set_axis(axes, side, shown, axis, scale(values)))
         for side, axis, values in zip("xy", shown.axes, (x, y), strict=True)
-    ]
+    )
     axes.patch.set(**NO_VALUE)
-    sides, heights = (edges(each, kind) for each, kind in zip((x, y), scales, strict=True))
     mesh = axes.pcolormesh(sides, heights, visible(shown).T, rasterized=True, **colours(shown))
     if shown.refined is not None:
-        outlines = shown.refined.outlines
-        names = [str(axis.name) for axis in shown.axes]
-        _outline_cells(axes, *(outlines[name].T * shown.scales(name)[1] for name in names))
+        names = (str(axis.name) for axis in shown.axes)
+        _outline_cells(
+            axes, *(shown.refined.outlines[name].T * shown.scales(name)[1] for name in names)
+        )
     draw_class_borders(axes, x, y, shown)
     draw_theory_borders(axes, x, y, shown)
     # Contours end in the middle of the outer cells; an axis would end there with them.
     axes.set(xlim=sides[[0, -1]], ylim=heights[[0, -1]])
-    for side, axis in zip("xy", shown.axes, strict=True):
-        _limit(axes, side, shown, axis)
+    _limit(axes, shown, *shown.axes)
     name_classes(axes, sides, heights, shown)
     return mesh
 
 
 def _outline_cells(axes: Axes, x: Values, y: Values) -> None:
     """Outline the cells of a refined sweep, given where they begin and end: two (2, n_cells)."""
-    from matplotlib.collections import PolyCollection
-
     (left, right), (lower, upper) = x, y
     corners = ((left, lower), (right, lower), (right, upper), (left, upper))
     boxes = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)
@@ -152,8 +154,7 @@ def _draw_sample(axes: Axes, shown: Slice) -> ScalarMappable:
     if missing.size:
         some = missing[evenly(missing.size, MAX_DOTS)]
         axes.scatter(x.values[some], y.values[some], s=20.0, c="0.6", marker="x")
-    for side, variable in (("x", x), ("y", y)):
-        _limit(axes, side, shown, variable)
+    _limit(axes, shown, x, y)
     return dots
 
 
@@ -165,15 +166,26 @@ def _sample_scale(shown: Slice, parameter: xr.DataArray) -> str:
     return "log" if log_uniform or spans_decades(parameter.values) else "linear"
 
 
+def _set_abscissa(axes: Axes, shown: Slice, along: xr.DataArray) -> Values:
+    """Set the axis to the right, and return its values."""
+    x = along.values.astype(np.float64)
+    is_geometric = refined_axes(shown.dataset).get(str(along.name), False)
+    _set_axis(axes, "x", shown, along, "log" if is_geometric else scale(x))
+    return x
+
+
 def _draw_lines(axes: Axes, shown: Slice, label: str = "") -> None:
     """Draw one line over the longest axis, or one for each value of a short second axis."""
     along = _along(shown)
-    x = along.values.astype(np.float64)
-    refined = along.name in geometric_axes(shown.dataset)
-    _set_axis(axes, "x", shown, along, "log" if refined else scale(x))
+    x = _set_abscissa(axes, shown, along)
     values, labels = _lines(shown, along)
     _set_axis(axes, "y", shown, shown.output, _line_scale(shown))
-    style = _line_style(shown, along)
+    style: dict[str, Any] = {
+        "markersize": _marker_size(along.size),
+        "linestyle": "none" if along.name in shown.numbered else "-",
+        "marker": "." if along.size <= 64 or along.name in shown.numbered else "",
+        "drawstyle": "steps-mid" if shown.names else "default",
+    }
     for line, words in zip(values, labels, strict=True):
         (drawn,) = axes.plot(x, line, label=label or words, **style)
         if not (style["marker"] or shown.names):
@@ -188,12 +200,11 @@ def _draw_lines(axes: Axes, shown: Slice, label: str = "") -> None:
         _mark_missing(axes, x, values[0])
         if not np.isfinite(values).any():
             axes.set(xlim=edges(x)[[0, -1]])
-        draw_band(axes, x, shown.dataset, shown.name, shown.scales(shown.name)[1])
+        _draw_band(axes, x, shown.dataset, shown.name, shown.scales(shown.name)[1])
         mark_theory_borders(axes, x, shown)
         if not shown.names:
             mark_classes(axes, x, shown)
-    _limit(axes, "x", shown, along)
-    _limit(axes, "y", shown, shown.output)
+    _limit(axes, shown, along, shown.output)
 
 
 def _along(shown: Slice) -> xr.DataArray:
@@ -214,40 +225,70 @@ def _line_scale(shown: Slice) -> str:
 def _widen(axes: Axes, values: Values) -> None:
     """Draw values that differ by rounding as a constant, not over the height of the picture."""
     finite = values[np.isfinite(values)]
-    if not finite.size:
+    if finite.size:
+        low, high = without_rounding(finite)
+        if low < finite.min():
+            axes.set_ylim(low, high)
+
+
+def _draw_band(axes: Axes, x: Values, dataset: xr.Dataset, name: str, share: float = 1.0) -> None:
+    """Draw the band between the lowest and the highest quantile, times `share`, behind a mean."""
+    quantile = f"{name.removesuffix('_mean')}_quantile"
+    if not name.endswith("_mean") or quantile not in dataset or dataset["quantile"].size < 2:
         return
-    low, high = without_rounding(finite)
-    if low < finite.min():
-        axes.set_ylim(low, high)
+    levels = dataset["quantile"].values
+    low, high = (share * dataset[quantile].isel(quantile=i).values for i in (0, -1))
+    label = f"{100 * levels[0]:g} % to {100 * levels[-1]:g} % of the points"
+    axes.fill_between(x, low, high, alpha=0.25, linewidth=0, label=label)
+    axes.lines[0].set_label("mean")
 
 
 def _draw_bars(axes: Axes, shown: Slice) -> None:
-    """Draw one bar for each label of a statistic of a single cell."""
-    (along,) = shown.axes
-    draw_bars(axes, shown.dataset, shown.name, str(along.name))
-    is_histogram = shown.name.endswith("_histogram")
-    raw = shown.dataset[shown.name]  # bars are in SI units
-    axes.set(xlabel="" if is_histogram else axis_label(along), ylabel=axis_label(raw))
+    """Draw a bar, in SI units, for each label of a statistic of a single cell.
+
+    Of Sobol' indices both orders are drawn, with their errors if known.
+    """
+    (along,), dataset, name = shown.axes, shown.dataset, shown.name
+    axes.set_ylabel(axis_label(dataset[name]))
+    if name.endswith("_histogram"):
+        start, step = (float(dataset[f"{name}_{end}"]) for end in ("start", "width"))
+        places = start + step * np.arange(along.size)
+        axes.bar(places, dataset[name].values, step, align="edge")
+        return
+    suffix = next((order for order in ORDERS if name.endswith(order)), "")
+    stem = name.removesuffix(suffix)
+    names = [f"{stem}{order}" for order in ORDERS if f"{stem}{order}" in dataset]
+    names = names if suffix else [name]
+    places, width = np.arange(along.size), 0.8 / len(names)
+    for i, each in enumerate(names):
+        errors = f"{each}_error"
+        axes.bar(
+            places + (i - (len(names) - 1) / 2) * width,
+            dataset[each].values,
+            width,
+            yerr=dataset[errors].values if errors in dataset else None,
+            label=in_words(each.removeprefix(stem)) if suffix else "",
+        )
+    labels = dataset[str(along.name)]
+    texts = label_names(labels) or [f"{value:g}" for value in labels.values]
+    axes.set_xticks(places, labels=[hyphenated(text) for text in texts])
+    axes.set_xlabel(axis_label(along))
 
 
 def _draw_several_values(axes: Axes, shown: Slice) -> None:
     """Draw a bifurcation map: all values of each point as dots above its place on the axis."""
     (along,) = shown.axes
-    x = along.values.astype(np.float64)
-    refined = along.name in geometric_axes(shown.dataset)
-    _set_axis(axes, "x", shown, along, "log" if refined else scale(x))
+    x = _set_abscissa(axes, shown, along)
     _set_axis(axes, "y", shown, shown.output, "linear")
     places = np.broadcast_to(x[:, None], shown.values.shape)
-    size = min(2 * dot_size(shown.values.size) ** 0.5, 6.0)
     axes.plot(
-        places.ravel(), shown.values.ravel(), ".", markersize=size, markeredgewidth=0,
-        rasterized=True,
+        places.ravel(), shown.values.ravel(), ".", markersize=_marker_size(shown.values.size),
+        markeredgewidth=0, rasterized=True,
     )  # fmt: skip
     if along.name not in shown.numbered and "status" in shown.dataset:
         ok = shown.dataset["status"].values == Status.ok
         _mark_missing(axes, x, np.where(ok, 0.0, np.nan))
-    _limit(axes, "x", shown, along)
-    _limit(axes, "y", shown, shown.output)
+    _limit(axes, shown, along, shown.output)
 
 
 def _isolated(line: Values, *, positive: bool) -> NDArray[np.bool_]:
@@ -257,14 +298,9 @@ def _isolated(line: Values, *, positive: bool) -> NDArray[np.bool_]:
     return there & ~beside[:-2] & ~beside[2:]
 
 
-def _line_style(shown: Slice, along: xr.DataArray) -> dict[str, Any]:
-    """Dots for a sample, steps for a flag, otherwise a line, with dots if points are few."""
-    return {
-        "markersize": min(2 * dot_size(along.size) ** 0.5, 6.0),  # "." is half as wide
-        "linestyle": "none" if along.name in shown.numbered else "-",
-        "marker": "." if along.size <= 64 or along.name in shown.numbered else "",
-        "drawstyle": "steps-mid" if shown.names else "default",
-    }
+def _marker_size(number: int) -> float:
+    """The size of one of a number of markers "." in points; they are half as wide."""
+    return min(2 * dot_size(number) ** 0.5, 6.0)
 
 
 def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
@@ -273,15 +309,13 @@ def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
         return shown.values[None, :], [""]
     (across,) = (axis for axis in shown.axes if axis.name != along.name)
     lines = shown.values if shown.axes[0].name == across.name else shown.values.T
+    some = np.arange(across.size)
     if across.name not in shown.numbered:
         some = evenly(across.size, MAX_LINES)
-        words = in_words(str(across.name))
-        return lines[some], [f"{words} = {text}" for text in quantities(across[some])]
-    names = [str(name) for name in shown.dataset.coords if name != across.name]
-    names = [name for name in names if shown.dataset[name].dims == across.dims]
-    places = (shown.dataset.isel({across.name: i}) for i in range(across.size))
-    numbers = [f"{in_words(str(across.name))} = {text}" for text in quantities(across)]
-    return lines, [values_of(place, names) for place in places] if names else numbers
+    elif names := parameters_along(shown.dataset.drop_vars(str(across.name)), str(across.name)):
+        return lines, [values_of(shown.dataset.isel({across.name: i}), names) for i in some]
+    words = in_words(str(across.name))
+    return lines[some], [f"{words} = {text}" for text in quantities(across[some])]
 
 
 def _mark_missing(axes: Axes, x: Values, line: Values) -> None:

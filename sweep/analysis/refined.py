@@ -7,9 +7,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from sweep import wording
@@ -18,9 +19,6 @@ from sweep.plan.recipes import plain
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
 from sweep.request import LEVEL
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 MAX_GRID_POINTS = 10**8  # of a grid, all of which is in memory
 BATCH = 2**22  # positions in cells that are interpolated at once
@@ -70,16 +68,13 @@ def holds_refined_points(dataset: xr.Dataset) -> bool:
     return any("refine" in recipe for recipe in _axis_recipes(dataset))
 
 
-def axes_of(dataset: xr.Dataset) -> list[str]:
-    """The axes of a refined sweep's coarse grid, in order; empty for any other Dataset."""
-    recipe = _recipe(dataset)
-    return [] if recipe is None else [str(axis["name"]) for axis in recipe["axes"]]
+def refined_axes(dataset: xr.Dataset) -> dict[str, bool]:
+    """Whether intervals are halved at geometric means, by axis of a refined sweep's coarse grid.
 
-
-def geometric_axes(dataset: xr.Dataset) -> list[str]:
-    """The axes of a refined sweep whose intervals are halved at the geometric mean."""
-    recipe = _recipe(dataset)
-    return [str(a["name"]) for a in recipe["axes"] if is_geometric(a)] if recipe else []
+    In order; empty for any other Dataset.
+    """
+    axes: list[dict[str, Any]] = (_recipe(dataset) or {}).get("axes", [])
+    return {str(axis["name"]): is_geometric(axis) for axis in axes}
 
 
 def cells_of(dataset: xr.Dataset) -> Cells:
@@ -90,8 +85,11 @@ def cells_of(dataset: xr.Dataset) -> Cells:
     recipe = _recipe(dataset)
     if recipe is None or LEVEL not in dataset.coords:
         raise SweepError("these are not the points of a refined sweep")
-    fine = _fine_axes(dataset, recipe)
-    levels = int(recipe["refine"]["levels"])
+    levels, coarse = int(recipe["refine"]["levels"]), dataset[LEVEL].values == 0
+    fine = {  # the values of the finest grid, ascending
+        name: halved(np.unique(dataset[name].values[coarse]), levels, geometric=is_geometric)
+        for name, is_geometric in refined_axes(dataset).items()
+    }
     mesh = Mesh([(values.size - 1 >> levels) + 1 for values in fine.values()], levels)
     places = [
         np.minimum(np.searchsorted(values, dataset[name].values), values.size - 1)
@@ -107,17 +105,6 @@ def cells_of(dataset: xr.Dataset) -> Cells:
     return Cells(fine, mesh, points)
 
 
-def _fine_axes(dataset: xr.Dataset, recipe: Mapping[str, Any]) -> dict[str, Values]:
-    """The values of the finest grid along each axis, ascending, from those of the coarse grid."""
-    levels = int(recipe["refine"]["levels"])
-    coarse = dataset[LEVEL].values == 0
-    fine: dict[str, Values] = {}
-    for axis in recipe["axes"]:
-        values: Values = np.unique(np.asarray(dataset[axis["name"]].values, np.float64)[coarse])
-        fine[axis["name"]] = halved(values, levels, geometric=is_geometric(axis))
-    return fine
-
-
 def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
     """A refined sweep as a grid over its axes, halved `levels` times, by default to the finest.
 
@@ -127,8 +114,6 @@ def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
     SweepError if the Dataset is not that of a refined sweep, if the grid has too many points, or if
     `levels` is not a whole number of 0 or above.
     """
-    import xarray as xr
-
     if not (levels is None or (isinstance(cast(object, levels), Integral) and levels >= 0)):
         raise SweepError(f"levels={wording.shown(levels)} is not a whole number of 0 or above")
     cells = cells_of(dataset)
@@ -175,13 +160,9 @@ def _spread(
 
 def _within(first: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], ...]:
     """Indices along each axis of all positions in cells; shape (n_cells, size + 1, ...)."""
-    n_axes = first.shape[1]
-    indices: list[NDArray[np.int64]] = []
-    for axis in range(n_axes):
-        inner = tuple(size + 1 if i == axis else 1 for i in range(n_axes))
-        origin = first[:, axis].reshape(-1, *[1] * n_axes)
-        indices.append(origin + np.arange(size + 1).reshape(inner))
-    return tuple(indices)
+    origins = first.T.reshape(first.shape[1], -1, *[1] * first.shape[1])
+    inner = np.ix_(*[np.arange(size + 1)] * first.shape[1])
+    return tuple(origin + steps for origin, steps in zip(origins, inner, strict=True))
 
 
 def _between(corners: NDArray[Any], size: int, n_axes: int) -> NDArray[Any]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.analysis.slices import is_flag
 from sweep.errors import SweepError
 from sweep.spec import MISSING_FLAG, Status, index_name
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -45,14 +43,13 @@ def error(dataset: xr.Dataset, reference: xr.Dataset, output: str) -> xr.DataArr
     axes have different values, if there is no such output, or if it has several values at each
     point.
     """
-    import xarray as xr
-
     found, right, status = _alike(
         _only(dataset, output), _only(reference, output), joint_status(dataset, reference)
     )
     ok = status.values == Status.ok
     dimensions = [name for name in dataset["status"].dims if name in found.dims]
-    names = f"of {output}, {_source(dataset)} against {_source(reference)}"
+    methods = (str(each.attrs.get("method", "these")) for each in (dataset, reference))
+    names = f"of {output}, {' against '.join(methods)}"
     if is_flag(dataset[output]):
         values = np.where(ok, found.values != right.values, MISSING_FLAG).astype(np.uint8)
         described: dict[str, Any] = {
@@ -70,12 +67,9 @@ def error(dataset: xr.Dataset, reference: xr.Dataset, output: str) -> xr.DataArr
 def errors(dataset: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
     """The errors of all outputs that both have, named by `error_name`, and the joint status.
 
-    Outputs with several values at each point are left out.
-
-    The attributes `method` and `against` name the methods compared.
+    Outputs with several values at each point are left out. The attributes `method` and `against`
+    name the methods compared.
     """
-    import xarray as xr
-
     status = joint_status(dataset, reference)
     outputs = [
         str(name)
@@ -144,8 +138,6 @@ def refuse_several_values(output: xr.DataArray) -> None:
 
 def _alike(*arrays: xr.DataArray) -> tuple[xr.DataArray, ...]:
     """The arrays over the axes of the first, in memory."""
-    import xarray as xr
-
     more = {str(name) for array in arrays for name in array.dims} - set(map(str, arrays[0].dims))
     if more:
         raise SweepError(f"the reference has axes that the results lack: {', '.join(sorted(more))}")
@@ -154,7 +146,3 @@ def _alike(*arrays: xr.DataArray) -> tuple[xr.DataArray, ...]:
     except ValueError as fault:
         raise SweepError(f"results and reference have different points: {fault}") from fault
     return tuple(array.compute() for array in xr.broadcast(*aligned))
-
-
-def _source(dataset: xr.Dataset) -> str:
-    return str(dataset.attrs.get("method", "these"))

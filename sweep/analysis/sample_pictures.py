@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from sweep.analysis.cells import (
-    by_number,
-    cut_text,
-    nearest,
-    parameters_along,
-    refuse_cut_of_sample,
-)
 from sweep.analysis.figures import dot_size, new_figure, single_panel
-from sweep.analysis.kept_axes import check_names
+from sweep.analysis.kept_axes import by_number, check_names, cut_at, parameters_along
 from sweep.analysis.labels import axis_label, unit, with_unit
 from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spans_decades
 from sweep.analysis.slices import Slice, output_name
@@ -25,11 +20,6 @@ from sweep.request import POINT
 from sweep.spec import index_name
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Shape = Literal["histogram", "scatter_matrix"]
 
@@ -43,30 +33,31 @@ GREY = "0.6"
 def draw_as(
     shape: Shape,
     dataset: xr.Dataset,
-    output: str | None,
-    at: Mapping[str, float],
-    over: Sequence[str],
-) -> Figure:
-    """Draw a sample in one of these shapes; SweepError if a histogram is to be over parameters."""
-    if shape == "scatter_matrix":
-        return draw_scatter_matrix(dataset, output, at=at, over=over)
-    if over:
-        raise SweepError(f"a histogram is not drawn over {', '.join(over)}: leave out --over")
-    return draw_histogram(dataset, output, at=at)
-
-
-def draw_histogram(
-    dataset: xr.Dataset, output: str | None = None, *, at: Mapping[str, float] | None = None
+    output: str | None = None,
+    at: Mapping[str, float] | None = None,
+    over: Sequence[str] = (),
 ) -> Figure:
     """Draw how an output is distributed over the points of a sample.
 
-    `output` and `at` are as in `plots.draw`: beside axes, the sample is that of one cell. Bars show
-    the share of the points that have a value; a flag has a bar for each class. The mean is marked.
-    The bins are logarithmic where positive values span decades. SweepError without a sample.
+    `output` and `at` are as in `plots.draw`: beside axes, the sample is that of one cell.
+    A histogram has bars for the share of the points that have a value, for each class of a flag or
+    in bins, which are logarithmic where positive values span decades; the mean is marked.
+    A scatter matrix shows the output and the parameters in `over`, by default the first 6, against
+    each other, and a histogram of each; points without a value are grey crosses in the panels of
+    the parameters. SweepError without a sample, for unknown parameters, and for a histogram over
+    parameters.
     """
-    shown = sample_of_cell(dataset, output, at or {}, MAX_HISTOGRAM_POINTS)
-    figure, axes = single_panel()
-    _draw_bars(axes, shown.values, shown.names, filled=True)
+    if shape == "scatter_matrix":
+        shown = _sample_of_cell(dataset, output, at or {}, MAX_SCATTER_POINTS)
+        return _scatter_matrix(shown, _parameters(shown, over))
+    if over:
+        raise SweepError(f"a histogram is not drawn over {', '.join(over)}: leave out --over")
+    return _histogram(_sample_of_cell(dataset, output, at or {}, MAX_HISTOGRAM_POINTS))
+
+
+def _histogram(shown: Slice) -> Figure:
+    figure, axes = single_panel(_title(shown))
+    _draw_bars(axes, shown.values, shown.names, colour="C0")
     axes.set(xlabel=axis_label(shown.output), ylabel="share of points")
     finite = shown.values[np.isfinite(shown.values)]
     if finite.size and not shown.names:
@@ -74,34 +65,19 @@ def draw_histogram(
         text = f"mean {mean:.4g} {unit(shown.output)}".rstrip()
         axes.axvline(mean, color="0.2", linestyle="--", label=text)
         axes.legend(frameon=False, fontsize="small")
-    axes.set_title(
-        shown.title(shown.name, note=f" ({_counted(shown)})"), loc="left", fontsize="medium"
-    )
     return figure
 
 
-def draw_scatter_matrix(
-    dataset: xr.Dataset,
-    output: str | None = None,
-    *,
-    at: Mapping[str, float] | None = None,
-    over: Sequence[str] = (),
-) -> Figure:
-    """Draw an output and the parameters of a sample against each other, and a histogram of each.
-
-    `over` names the parameters, by default the first 6. Points without a value are grey crosses in
-    the panels of the parameters. SweepError without a sample, and for unknown parameters.
-    """
-    shown = sample_of_cell(dataset, output, at or {}, MAX_SCATTER_POINTS)
-    names = _parameters(shown, over)
+def _scatter_matrix(shown: Slice, names: Sequence[str]) -> Figure:
     columns = {name: shown.dataset[name].values.astype(np.float64) for name in names}
     columns[shown.name] = shown.values
+    labels = [with_unit(name, shown.dataset[name]) for name in columns]
     number = len(columns)
     side = min(2.0 * number + 1.0, 14.0)
     figure = new_figure(side, side)
     panels: Any = figure.subplots(number, number, squeeze=False)
     for i, (below, y) in enumerate(columns.items()):
-        for j, (across, x) in enumerate(columns.items()):
+        for j, x in enumerate(columns.values()):
             axes: Axes = panels[i, j]
             if j > i:
                 axes.set_visible(False)
@@ -109,14 +85,14 @@ def draw_scatter_matrix(
             _draw_panel(axes, x, y, shown, is_diagonal=i == j, is_parameter=below != shown.name)
             axes.tick_params(labelsize="x-small", labelbottom=i == number - 1, labelleft=j == 0)
             if i == number - 1:
-                axes.set_xlabel(with_unit(across, shown.dataset[across]), fontsize="small")
+                axes.set_xlabel(labels[j], fontsize="small")
             if j == 0:
-                axes.set_ylabel(with_unit(below, shown.dataset[below]), fontsize="small")
-    figure.suptitle(shown.title(shown.name, note=f" ({_counted(shown)})"), fontsize="medium")
+                axes.set_ylabel(labels[i], fontsize="small")
+    figure.suptitle(_title(shown), fontsize="medium")
     return figure
 
 
-def sample_of_cell(
+def _sample_of_cell(
     dataset: xr.Dataset, output: str | None, at: Mapping[str, float], most: int
 ) -> Slice:
     """The points of a sample, beside axes in the cell nearest to `at`; at most so many of them."""
@@ -130,23 +106,13 @@ def sample_of_cell(
         )
     if index_name(name) in dataset[name].dims:
         raise SweepError(f"{name} has several values at each point; name an output that has one")
-    refuse_cut_of_sample(dataset, at)
     places = by_number(dataset, at)
-    cut = [str(axis) for axis in dataset[name].dims if axis != POINT]
-    check_names("axis", places, cut)
-    together = {axis: parameters_along(dataset, axis) for axis in cut}
-    numbers = {axis: np.arange(dataset.sizes[axis]) for axis in cut if together[axis]}
-    dataset = dataset.assign_coords(numbers)
-    where: dict[str, Any] = {axis: nearest(dataset[axis], places) for axis in cut}
-    where[POINT] = evenly(dataset.sizes[POINT], most)
-    shown = dataset.isel(where).load()
-    return Slice(
-        dataset=shown,
-        name=name,
-        cuts={axis: cut_text(shown, axis, together[axis]) for axis in cut},
-        numbered=frozenset({POINT}),
-        thinned=shown.sizes[POINT] < dataset.sizes[POINT],
-    )
+    axes = [str(axis) for axis in dataset[name].dims if axis != POINT]
+    check_names("axis", places, axes)
+    dataset, cuts = cut_at(dataset, axes, places)
+    size = dataset.sizes[POINT]
+    shown = dataset.isel({POINT: evenly(size, most)}).load()
+    return Slice(shown, name, cuts, numbered=frozenset({POINT}), thinned=size > most)
 
 
 def _parameters(shown: Slice, over: Sequence[str]) -> list[str]:
@@ -160,18 +126,19 @@ def _parameters(shown: Slice, over: Sequence[str]) -> list[str]:
     return names
 
 
-def _counted(shown: Slice) -> str:
-    """The number of points drawn, and of those without a value by status."""
+def _title(shown: Slice) -> str:
+    """The title, with the number of points drawn, and of those without a value by status."""
     missing = [f"{count:,} {status.name}" for status, count in shown.missing.items()]
     drawn = "points drawn" if shown.thinned else "points"
-    return ", ".join([f"{shown.output.size:,} {drawn}", *missing])
+    counts = ", ".join([f"{shown.output.size:,} {drawn}", *missing])
+    return shown.title(shown.name, note=f" ({counts})")
 
 
 def _draw_panel(
     axes: Axes, x: Values, y: Values, shown: Slice, *, is_diagonal: bool, is_parameter: bool
 ) -> None:
     if is_diagonal:
-        _draw_bars(axes, x, {} if is_parameter else shown.names, filled=False)
+        _draw_bars(axes, x, {} if is_parameter else shown.names, colour=GREY)
         axes.set_yticks([])
         return
     there = np.isfinite(shown.values)
@@ -183,18 +150,17 @@ def _draw_panel(
             axes.set(**{f"{axis}scale": "log"})
 
 
-def _draw_bars(axes: Axes, values: Values, names: Mapping[int, str], *, filled: bool) -> None:
+def _draw_bars(axes: Axes, values: Values, names: Mapping[int, str], *, colour: str) -> None:
     """Draw the shares of the values by bin or class."""
     finite = values[np.isfinite(values)]
     weights = np.full(finite.size, 1 / max(finite.size, 1))
-    colour = "C0" if filled else GREY
     if names:
         shares = [float(weights[finite == code].sum()) for code in names]
         axes.bar(list(names), shares, width=0.8, color=colour)
         axes.set_xticks(list(names), labels=list(names.values()))
         return
     ends = bins(finite)
-    if np.any(np.diff(ends) > 0):
+    if ends.size > 1:
         axes.hist(finite, bins=ends.tolist(), weights=weights.tolist(), color=colour)
     if _needs_logarithm(finite):
         axes.set_xscale("log")
@@ -216,7 +182,7 @@ def bins(values: Values) -> Values:
         ends = np.array([least - width, greatest + width])
     else:
         ends = np.linspace(least, greatest, count + 1)
-    return np.array([ends[0], *(b for a, b in pairwise(ends.tolist()) if b > a)])
+    return np.unique(ends)
 
 
 def _needs_logarithm(values: Values) -> bool:

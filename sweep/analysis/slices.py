@@ -5,33 +5,38 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from sweep import wording
-from sweep.analysis.cells import (
+from sweep.analysis.kept_axes import (
     by_number,
-    cut_text,
-    nearest,
+    check_names,
+    cut_at,
+    drawn_over,
+    kept_axes,
+    kept_labels,
     parameters_along,
-    refuse_cut_of_sample,
 )
-from sweep.analysis.kept_axes import check_names, drawn_over, kept_axes, kept_labels
-from sweep.analysis.labels import TITLE_WIDTH, point_text, readable, with_symbols
-from sweep.analysis.refined import axes_of, cells_of, is_refined, on_grid
-from sweep.analysis.statistics import labels_of, with_codes
+from sweep.analysis.labels import (
+    TITLE_WIDTH,
+    labels_of,
+    point_text,
+    readable,
+    with_codes,
+    with_symbols,
+)
+from sweep.analysis.refined import cells_of, is_refined, on_grid, refined_axes
 from sweep.analysis.view import View, factor
+from sweep.causes import theory_of
 from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.spec import Status, index_name, status_counts
 from sweep.summary import blocks
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 MAX_GRID_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
 MAX_COUNTED = 2**26  # points of which the statuses are counted where only some are drawn
@@ -74,6 +79,11 @@ class Slice:
         """The axes shown, in the units in which they are shown."""
         dims = (str(name) for name in self.dataset[self.name].dims)
         return tuple(self.variable(name) for name in dims if name != index_name(self.name))
+
+    @property
+    def drawn(self) -> list[str]:
+        """The names of the axes, or of two parameters of a sample, and of the output."""
+        return [*(self.over or (str(axis.name) for axis in self.axes)), self.name]
 
     def variable(self, name: str) -> xr.DataArray:
         """A variable in the unit in which it is shown: as chosen, or a readable one."""
@@ -143,10 +153,9 @@ class Slice:
     @property
     def classes(self) -> Values:
         """The codes of `flag`, NaN where a point has no value; all NaN without a flag."""
-        flag = self.flag
-        return (
-            np.full(self.output.shape, np.nan) if flag is None else self._where_ok(str(flag.name))
-        )
+        if self.flag is None:
+            return np.full(self.output.shape, np.nan)
+        return self._where_ok(str(self.flag.name))
 
     @property
     def missing(self) -> dict[Status, int]:
@@ -158,20 +167,20 @@ class Slice:
         return {status: n for status, n in found.items() if status is not Status.ok}
 
     @property
-    def n_infinite(self) -> int:
-        """Number of points drawn at which the output is infinite."""
-        return int(np.count_nonzero(np.isinf(self.values)))
-
-    @property
     def parameters(self) -> dict[str, Values]:
         """The parameters of the sweep at each point shown, by name."""
-        coordinates = (self.dataset[str(name)] for name in self.dataset.coords)
         like = self.output
+        coordinates = (self.dataset[str(name)] for name in self.dataset.coords)
         return {
-            str(values.name): values.broadcast_like(like).transpose(*like.dims).values.astype(float)
-            for values in coordinates
-            if values.dtype.kind in "iuf" and set(values.dims) <= set(like.dims)
+            str(each.name): each.broadcast_like(like).transpose(*like.dims).values.astype(float)
+            for each in coordinates
+            if each.dtype.kind in "iuf" and set(each.dims) <= set(like.dims)
         }
+
+    @property
+    def theory_borders(self) -> dict[str, Values]:
+        """The fields of `boundaries_of` at the points shown."""
+        return boundaries_of(str(self.dataset.attrs.get("model", "")), self.parameters)
 
     def title(self, subject: str, without: Collection[str] = (), note: str = "") -> str:
         """The title of a picture: the model, the subject, cuts, a note, and fixed parameters.
@@ -205,15 +214,13 @@ def cut(
 ) -> Slice:
     """The slice that shows `output`, by default the first real one.
 
-    The axes that `view` chooses are kept, and if these are fewer than two the longest others that
-    `at` does not name; the remaining ones are cut at the value nearest
-    to that in `at`, or at their middle. Long axes are thinned evenly (MAX_VALUES). A sample is
-    shown over one or two of its parameters, `over`, by default the first two; a single one becomes
-    an axis. Refined points over several axes become a grid (`on_grid`), except with `over` or if
-    only `computed` points are to be shown: then they are a sample. An output with several values
-    at each point is shown over one axis, or over one parameter of a sample. Points at infinity on
-    an axis shown are left out, but an axis may be cut at infinity. Without `output`, real ones that
-    are infinite wherever they have a value are passed over (`instead_of`).
+    `at` and `over` are as in `plots.draw`. The axes that `view` chooses are kept, and if these are
+    fewer than two the longest others that `at` does not name. Long axes are thinned evenly
+    (MAX_VALUES). A sample over a single parameter has that as an axis. Refined points over several
+    axes become a grid (`on_grid`), except with `over` or if only `computed` points are to be shown:
+    then they are a sample. Points at infinity on an axis shown are left out, but an axis may be cut
+    at infinity. Without `output`, real ones that are infinite wherever they have a value are passed
+    over (`instead_of`).
     """
     _refuse_kinds(dataset, output, at, over)
     dataset = with_symbols(with_codes(dataset))
@@ -226,8 +233,7 @@ def cut(
         shown = _cut(dataset, name, at, over, view, computed=computed)
         shown = replace(shown, instead_of=tuple(names[:i]))
     shown = first if _is_infinite(shown) else shown
-    drawn = [*(shown.over or (str(axis.name) for axis in shown.axes)), shown.name]
-    view.check(drawn)
+    view.check(shown.drawn)
     return shown
 
 
@@ -252,41 +258,34 @@ def _cut(
     computed: bool,
 ) -> Slice:
     """The slice that shows the output of this name."""
-    refined = None
-    several = index_name(name) in dataset[name].dims
+    refined, inner = None, index_name(name)
+    most_axes = 1 if inner in dataset[name].dims else 2
     single = dataset[name].ndim == 1  # a grid of refined points has no other outputs
-    if single and not (over or computed) and is_refined(dataset) and len(axes_of(dataset)) > 1:
+    if single and not (over or computed) and is_refined(dataset) and len(refined_axes(dataset)) > 1:
         dataset, refined = _as_grid(dataset)
-    refuse_cut_of_sample(dataset, at)
     at = by_number(dataset, at)
     inners = {index_name(str(each)) for each in dataset.data_vars} - {*dataset.coords}
     check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
-    inner = index_name(name)
     axes = {str(axis): size for axis, size in dataset[name].sizes.items() if axis != inner}
     labels = [label for label in labels_of(dataset, name) if label in axes]
     cells = {axis: size for axis, size in axes.items() if axis not in labels}
     sampled = parameters_along(dataset, POINT)
     over = over or [each for each in view.axes if each in sampled]
     chosen = View() if over else replace(view, lines=None) if view.lines in labels else view
-    kept = kept_axes(cells, at, 1 if several else 2, dataset, chosen)
+    kept = kept_axes(cells, at, most_axes, dataset, chosen)
     kept += kept_labels({label: axes[label] for label in labels}, at, len(kept))
-    over = drawn_over(dataset, kept, over, 1 if several else 2)
+    over = drawn_over(dataset, kept, over, most_axes)
     scattered: set[str] = set()
     if len(over) == 1:
         scattered = set(over) if len(parameters_along(dataset, kept[0])) > 1 else set()
         dataset = dataset.swap_dims({kept[0]: over[0]})
         kept, over = [over[0]], ()
-    together = {str(axis): parameters_along(dataset, str(axis)) for axis in dataset.sizes}
     numbered = frozenset(map(str, dataset[name].dims)) - {*map(str, dataset.coords), inner}
-    dataset = dataset.assign_coords({axis: np.arange(dataset.sizes[axis]) for axis in numbered})
-    places = {
-        str(axis): nearest(dataset[str(axis)], at)
-        for axis in dataset[name].dims
-        if axis not in (*kept, inner)
-    }
+    others = [str(axis) for axis in dataset[name].dims if axis not in (*kept, inner)]
+    dataset, cuts = cut_at(dataset, others, at)
+    dataset = dataset.assign_coords({axis: dataset[axis] for axis in numbered if axis in kept})
     most = MAX_VALUES[len(kept)]
     steps = {axis: slice(None, None, -(-dataset.sizes[axis] // most)) for axis in kept}
-    dataset = dataset.isel(places)
     shown = dataset.isel(steps).load()
     thinned = any(shown.sizes[axis] < dataset.sizes[axis] for axis in kept)
     shown, infinite = _without_infinite(shown, over or kept)
@@ -296,7 +295,7 @@ def _cut(
         dataset=shown.sortby(kept) if kept else shown,
         view=view,
         name=name,
-        cuts={axis: cut_text(shown, axis, together[axis]) for axis in places},
+        cuts=cuts,
         numbered=numbered | scattered,
         over=over,
         labels=frozenset(labels),
@@ -319,8 +318,6 @@ def _all_statuses(dataset: xr.Dataset) -> dict[Status, int] | None:
 
 def _refuse_kinds(dataset: object, output: object, at: object, over: object) -> None:
     """SweepError for arguments of the wrong type."""
-    import xarray as xr
-
     if not isinstance(dataset, xr.Dataset):
         kind = type(dataset).__name__
         raise SweepError(f"expected the xarray.Dataset of a sweep, not {kind}")
@@ -362,6 +359,20 @@ def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
     if len(cells.axes) > 2:
         return grid, None
     return grid, Refined(cells.outlines(), dataset["status"])
+
+
+def boundaries_of(model: str, parameters: Mapping[str, Values]) -> dict[str, Values]:
+    """Fields that change sign at the borders known from theory, if they do so at these points.
+
+    They come from the function `boundaries` of the module of `sweep.theory` named after the model.
+    """
+    boundaries: Callable[[Mapping[str, Values]], dict[str, Values]] | None
+    boundaries = getattr(theory_of(model), "boundaries", None)
+    try:
+        lines = boundaries(parameters) if boundaries else {}
+    except KeyError:  # a parameter was reduced
+        lines = {}
+    return {label: line for label, line in lines.items() if np.any(line > 0) and np.any(line < 0)}
 
 
 def is_flag(variable: xr.DataArray) -> bool:

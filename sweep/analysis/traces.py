@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from sweep.analysis.figures import new_figure, shade
@@ -20,14 +25,6 @@ from sweep.errors import SweepError
 from sweep.plan.recipes import model_in
 from sweep.spec import Status
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.gridspec import GridSpec, SubplotSpec
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
 
 MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel
 TITLE_WIDTH = 110  # characters
@@ -63,21 +60,30 @@ def draw_trace(dataset: xr.Dataset, cycles: float | None = None) -> Figure:
     if "time" not in getattr(dataset, "dims", ()) or "status" not in dataset:
         raise SweepError("this is not a trace: give the Dataset that sweep.trace returns")
     dataset = _last_cycles(dataset, cycles)
-    panels, maps = _panels(dataset), _maps(dataset)
-    loop = _loop_of(dataset)
+    panels, loop = _panels(dataset), _loop_of(dataset)
+    maps = [str(name) for name, v in dataset.data_vars.items() if is_flag(v) and v.ndim == 2]
     heights = [1.0] * len(panels) + [MAP_HEIGHT] * len(maps)
     figure = new_figure(11.0 if loop else 8.0, 1.6 + 1.5 * sum(heights))
     grid = figure.add_gridspec(
         len(heights), 2 if loop else 1, width_ratios=[5, 3][: 1 + bool(loop)],
         height_ratios=heights,
     )  # fmt: skip
-    stack = _draw_panels(figure, grid, dataset, panels)
-    for row, name in enumerate(maps, start=len(panels)):
+    stack: list[Axes] = []
+    for row in range(len(heights)):
         stack.append(figure.add_subplot(grid[row, 0], sharex=stack[0] if stack else None))
-        _draw_item_map(stack[-1], dataset, name)
-    _finish_stack(figure, stack, dataset)
+        if row < len(panels):
+            _draw_panel(stack[row], dataset, panels[row], is_first=row == 0)
+        else:
+            _draw_item_map(stack[row], dataset, maps[row - len(panels)])
+    time = dataset["time"]
+    for axes in stack[:-1]:
+        axes.tick_params(labelbottom=False)
+    stack[-1].set_xlabel(with_unit(time.attrs["long_name"], time))
+    if _status(dataset) is not Status.ok and time.size > 1:
+        stack[-1].set_xlim(float(time[0]), float(time[-1]))
+    figure.align_ylabels(stack)
     if loop:
-        _draw_loop(figure, grid[:, 1], dataset, loop)
+        _draw_loop(figure.add_subplot(grid[:, 1]), dataset, loop)
     figure.suptitle(_title(dataset), x=0.01, ha="left", fontsize="medium")
     return figure
 
@@ -118,26 +124,22 @@ def _alike(first: xr.DataArray, other: xr.DataArray) -> bool:
     return same and bool(large <= MAX_SIZE_RATIO * small)
 
 
-def _draw_panels(
-    figure: Figure, grid: GridSpec, dataset: xr.Dataset, panels: list[list[str]]
-) -> list[Axes]:
-    """All panels, top to bottom; a legend of the shades is above the first."""
-    stack: list[Axes] = []
-    for row, names in enumerate(panels):
-        axes = figure.add_subplot(grid[row, 0], sharex=stack[0] if stack else None)
-        _shade(axes, dataset)
-        lines = [_draw_line(axes, dataset, name) for name in names]
-        marks = _mark_events(axes, dataset)
-        of_stack = () if stack else (*_shades(dataset), *marks)
-        handles = [*(lines if len(lines) > 1 else ()), *of_stack]
-        if handles:
-            _draw_legend(axes, handles)
-        axes.set_ylabel(_label(dataset, names))
-        axes.margins(x=0)
-        if not _has_values(dataset, names):
-            axes.set_yticks([])
-        stack.append(axes)
-    return stack
+def _draw_panel(axes: Axes, dataset: xr.Dataset, names: list[str], *, is_first: bool) -> None:
+    """Draw observables; a legend of the shades and events is above the first panel."""
+    marks: list[Line2D | Patch] = [*_shade(axes, dataset)]
+    time = dataset["time"].values
+    lines = [
+        axes.plot(time, dataset[name].values, linewidth=1.1, label=in_words(name))[0]
+        for name in names
+    ]
+    marks += _mark_events(axes, dataset)
+    handles = [*(lines if len(lines) > 1 else ()), *(marks if is_first else ())]
+    if handles:
+        _draw_legend(axes, handles)
+    axes.set_ylabel(_label(dataset, names))
+    axes.margins(x=0)
+    if not _has_values(dataset, names):
+        axes.set_yticks([])
 
 
 def _mark_events(axes: Axes, dataset: xr.Dataset) -> list[Line2D]:
@@ -145,9 +147,8 @@ def _mark_events(axes: Axes, dataset: xr.Dataset) -> list[Line2D]:
     events: list[tuple[float, str]] = json.loads(dataset.attrs.get("events", "[]"))
     if len(events) > MAX_EVENTS:
         return []
-    colours = dict(
-        zip(dict.fromkeys(name for _, name in events), cycle(EVENT_COLOURS), strict=False)
-    )
+    names = dict.fromkeys(name for _, name in events)
+    colours = dict(zip(names, cycle(EVENT_COLOURS), strict=False))
     style: dict[str, float] = {"linewidth": 0.6, "alpha": 0.7, "zorder": 1}
     lines = {name: axes.axvline(time, color=colours[name], **style) for time, name in events}
     for name, line in lines.items():
@@ -168,25 +169,11 @@ def _has_values(dataset: xr.Dataset, names: list[str]) -> bool:
     return any(bool(np.isfinite(dataset[name].values).any()) for name in names)
 
 
-def _finish_stack(figure: Figure, stack: list[Axes], dataset: xr.Dataset) -> None:
-    """Label the time axis below the lowest panel only."""
-    for axes in stack[:-1]:
-        axes.tick_params(labelbottom=False)
-    time = dataset["time"]
-    stack[-1].set_xlabel(with_unit(time.attrs["long_name"], time))
-    if _status(dataset) is not Status.ok and time.size > 1:
-        stack[-1].set_xlim(float(time[0]), float(time[-1]))
-    figure.align_ylabels(stack)
-
-
 def _draw_item_map(axes: Axes, dataset: xr.Dataset, name: str) -> None:
     """Draw a flag of each item (a spring that sticks or slips) over time and the item's position.
 
     The first class is white, as in Hanisch, Richter, Li 2020, Fig. 2.
     """
-    from matplotlib.colors import ListedColormap
-    from matplotlib.patches import Patch
-
     flag = dataset[name]
     time, item = flag.dims
     meanings = flag_names(flag)
@@ -212,11 +199,6 @@ def _changing_range(places: Values, flags: NDArray[np.uint8]) -> tuple[float, fl
     return max(0.0, 2 * float(places[changes[0]]) - last), last
 
 
-def _draw_line(axes: Axes, dataset: xr.Dataset, name: str) -> Line2D:
-    times, values = dataset["time"].values, dataset[name].values
-    return axes.plot(times, values, linewidth=1.1, label=in_words(name))[0]
-
-
 def _label(dataset: xr.Dataset, names: list[str]) -> str:
     """The name of a single observable, or the last word that several have in common."""
     words = in_words(names[0])
@@ -226,36 +208,21 @@ def _label(dataset: xr.Dataset, names: list[str]) -> str:
     return textwrap.fill(with_unit(words, dataset[names[0]]), LABEL_WIDTH)
 
 
-def _shade(axes: Axes, dataset: xr.Dataset) -> None:
-    """Shade the intervals in which a flag does not have its first class."""
-    time = dataset["time"].values
-    if time.size < 2:
-        return
-    middles = (time[1:] + time[:-1]) / 2
-    borders = np.concatenate([time[:1], middles, time[-1:]])
-    for _, there, grey in _shaded_classes(dataset):
-        shade(axes, borders, there, color=grey, linewidth=0, zorder=0)
-
-
-def _shades(dataset: xr.Dataset) -> list[Patch]:
-    from matplotlib.patches import Patch
-
-    classes = _shaded_classes(dataset)
-    return [Patch(color=grey, label=in_words(name)) for name, there, grey in classes if any(there)]
-
-
-def _shaded_classes(dataset: xr.Dataset) -> Iterator[tuple[str, NDArray[np.bool_], str]]:
-    """The classes of flags over time after the first: name, where they are, and shade."""
+def _shade(axes: Axes, dataset: xr.Dataset) -> list[Patch]:
+    """Shade the intervals in which a flag does not have its first class; returns a legend."""
+    time, patches = dataset["time"].values, list[Patch]()
+    borders = np.concatenate([time[:1], (time[1:] + time[:-1]) / 2, time[-1:]])
     for flag in dataset.data_vars.values():
-        if is_flag(flag) and flag.dims == ("time",):
-            classes = list(flag_names(flag).items())[1:]
-            for (code, name), grey in zip(classes, SHADES, strict=False):
-                yield name, flag.values == code, grey
-
-
-def _maps(dataset: xr.Dataset) -> list[str]:
-    """The flags of items, each over time and item."""
-    return [str(name) for name, v in dataset.data_vars.items() if is_flag(v) and v.ndim == 2]
+        if not is_flag(flag) or flag.dims != ("time",):
+            continue
+        classes = list(flag_names(flag).items())[1:]
+        for (code, name), grey in zip(classes, SHADES, strict=False):
+            there = flag.values == code
+            if time.size > 1:
+                shade(axes, borders, there, color=grey, linewidth=0, zorder=0)
+            if there.any():
+                patches.append(Patch(color=grey, label=in_words(name)))
+    return patches
 
 
 def _loop_of(dataset: xr.Dataset) -> tuple[str, str] | None:
@@ -264,12 +231,8 @@ def _loop_of(dataset: xr.Dataset) -> tuple[str, str] | None:
     return loop if loop and set(loop) <= set(dataset.data_vars) else None
 
 
-def _draw_loop(
-    figure: Figure, place: SubplotSpec, dataset: xr.Dataset, loop: tuple[str, str]
-) -> None:
-    along, upwards = (dataset[name] for name in loop)
-    axes = figure.add_subplot(place)
-    axes.plot(along.values, upwards.values, linewidth=1.1)
+def _draw_loop(axes: Axes, dataset: xr.Dataset, loop: tuple[str, str]) -> None:
+    axes.plot(*(dataset[name].values for name in loop), linewidth=1.1)
     axes.set(xlabel=_label(dataset, [loop[0]]), ylabel=_label(dataset, [loop[1]]))
     if note := dataset.attrs.get("note"):
         axes.text(

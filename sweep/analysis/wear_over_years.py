@@ -7,7 +7,7 @@ powers, and shares above or below a limit. They do not carry means.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -30,15 +30,12 @@ PART = 2**18  # values computed at once: their intermediate arrays take some 50 
 LOST = ("mean", "standard_deviation", "histogram", "first_order", "total_order")
 STATES = ("within_law", "below_law", "worn_through")
 NEGATIVE = "the wear power is negative, so that no law of wear applies; check that output"
-MEANINGS = {
-    "": "",
-    "_quantile": "quantile of the ",
-    "_minimum": "minimum of the ",
-    "_maximum": "maximum of the ",
+STATE = {
+    "long_name": "whether the law holds, the power is too low for it, or the tube has less than "
+    "that volume",
+    "flag_values": list(range(len(STATES))),
+    "flag_meanings": " ".join(STATES),
 }
-STATE_MEANING = (
-    "whether the law holds, the power is too low for it, or the tube has less than that volume"
-)
 
 
 def wear(results: xr.Dataset | str | Path, **table: object) -> xr.Dataset:
@@ -74,7 +71,7 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
     if fault := power_fault(wear.power, units, is_uncertain=wear.coefficient_at is not None):
         raise SweepError(f"these results have no {wear.power!r} for wear: {fault[1]}")
     powers = _powers(dataset, wear)
-    shares = _shares(dataset, wear)
+    shares = _statistics(dataset, wear, SHARES)
     for name, power in powers.items():
         if (unit := power.attrs.get("units")) != "W":
             raise SweepError(f"{wear.power}{name} is in {unit}, and a wear power has to be in W")
@@ -84,7 +81,7 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
     for suffix, power in powers.items():
         variables |= _worn(power.where(status == Status.ok), suffix, wear)
     for name, share in shares.items():
-        for kind in _kinds(wear):
+        for kind in ("volume", "depth") if wear.geometry else ("volume",):
             meaning = f"share of points with a {kind} {name[6:]} wear_{kind}_threshold"
             variables[f"wear_{kind}_{name}"] = share.assign_attrs(long_name=meaning)
         coordinates |= _thresholds(dataset[f"{wear.power}_threshold"], wear)
@@ -99,8 +96,7 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
 
 def left_out(dataset: xr.Dataset, wear: Wear) -> list[str]:
     """The statistics of the power that the results have and wear does not carry."""
-    names = (f"{wear.power}_{statistic}" for statistic in LOST)
-    return [name for name in names if name in dataset]
+    return [f"{wear.power}_{kind}" for kind in _statistics(dataset, wear, LOST)]
 
 
 def wear_of(dataset: xr.Dataset) -> dict[str, Any] | None:
@@ -112,13 +108,13 @@ def _powers(dataset: xr.Dataset, wear: Wear) -> dict[str, xr.DataArray]:
     """The powers, by what is appended to names of their wear: "", "_quantile" ..."""
     if wear.power in dataset:
         return {"" if wear.coefficient_at is None else "_quantile": dataset[wear.power]}
-    names = {f"_{each}": f"{wear.power}_{each}" for each in CARRIED}
-    return {suffix: dataset[name] for suffix, name in names.items() if name in dataset}
+    return {f"_{each}": values for each, values in _statistics(dataset, wear, CARRIED).items()}
 
 
-def _shares(dataset: xr.Dataset, wear: Wear) -> dict[str, xr.DataArray]:
-    names = {name: f"{wear.power}_{name}" for name in SHARES}
-    return {name: dataset[each] for name, each in names.items() if each in dataset}
+def _statistics(dataset: xr.Dataset, wear: Wear, kinds: Sequence[str]) -> dict[str, xr.DataArray]:
+    """The statistics of the power that there are of these kinds."""
+    names = {kind: f"{wear.power}_{kind}" for kind in kinds}
+    return {kind: dataset[name] for kind, name in names.items() if name in dataset}
 
 
 def _times(wear: Wear) -> dict[str, xr.Variable]:
@@ -147,24 +143,29 @@ def _status(dataset: xr.Dataset, powers: Mapping[str, xr.DataArray]) -> xr.DataA
 def _worn(power: xr.DataArray, suffix: str, wear: Wear) -> dict[str, xr.DataArray]:
     """Volume, state, depth and time to the limit of powers, with that appended to their names."""
     sizes = {} if wear.coefficient_at is None else {"quantile": len(wear.coefficient_at)}
-    outputs = {"volume": np.float64, "state": np.uint8}
+    what = f"{suffix[1:]} of the " if suffix else ""
+    described: dict[str, dict[str, Any]] = {
+        "volume": {"long_name": f"{what}worn volume", "units": "m^3"},
+        "state": STATE,
+    }
     if wear.geometry is not None:
-        outputs["depth"] = np.float64
-    over_time = {**sizes, "time": len(wear.seconds)}
-    made = _applied(_over_time, power, wear, over_time, list(outputs.values()))
+        described["depth"] = {"long_name": f"{what}depth of the scar", "units": "m"}
+    dtypes = [np.uint8 if name == "state" else np.float64 for name in described]
+    made = _applied(_over_time, power, wear, {**sizes, "time": len(wear.seconds)}, dtypes)
     found = {
-        f"wear_{name}{suffix}": _described(values, name, suffix)
-        for name, values in zip(outputs, made, strict=True)
+        f"wear_{name}{suffix}": values.drop_attrs(deep=False).assign_attrs(described[name])
+        for name, values in zip(described, made, strict=True)
     }
     if wear.limit is not None:
+        seconds = _applied(_to_limit, power, wear, sizes, [np.float64]).drop_attrs(deep=False)
+        meaning = f"time until the {what}depth is {wear.limit:g} m; inf where it never is"
         name = f"time_to_limit{'_of' if suffix else ''}{suffix}"
-        seconds = _applied(_to_limit, power, wear, sizes, [np.float64])
-        found[name] = _described(seconds, "limit", suffix, wear.limit)
+        found[name] = seconds.assign_attrs(long_name=meaning, units="s")
     return found
 
 
 def _applied(
-    compute: Callable[..., object],
+    compute: Callable[[Values, Wear], tuple[NDArray[Any], ...]],
     power: xr.DataArray,
     wear: Wear,
     sizes: Mapping[str, int],
@@ -172,8 +173,8 @@ def _applied(
 ) -> Any:
     """The arrays that a function makes of powers, as lazy as these; `sizes` of new dimensions."""
     return xr.apply_ufunc(  # pyright: ignore[reportUnknownMemberType]
-        compute, power,
-        kwargs={"wear": wear},
+        _in_parts, power,
+        kwargs={"wear": wear, "compute": compute},
         output_core_dims=[list(sizes)] * len(dtypes),
         dask="parallelized",
         output_dtypes=dtypes,
@@ -181,29 +182,20 @@ def _applied(
     )  # fmt: skip
 
 
-def _over_time(power: Values, *, wear: Wear) -> tuple[NDArray[Any], ...]:
-    """Volume, state and, with a geometry, depth over quantiles, if there are any, and time."""
-    return _in_parts(_part_over_time, power, wear)
-
-
-def _to_limit(power: Values, *, wear: Wear) -> Values:
-    """The time to the limit, over quantiles if there are any."""
-    (seconds,) = _in_parts(_part_to_limit, power, wear)
-    return seconds
-
-
 def _in_parts(
-    compute: Callable[[Values, Wear], tuple[NDArray[Any], ...]], power: Values, wear: Wear
-) -> tuple[NDArray[Any], ...]:
-    """The arrays for all powers, computed a part at a time, which bounds the memory."""
+    power: Values, *, compute: Callable[[Values, Wear], tuple[NDArray[Any], ...]], wear: Wear
+) -> Any:
+    """The array or arrays for all powers, computed a part at a time, which bounds the memory."""
     flat = np.asarray(power, np.float64).ravel()
     size = max(PART // (len(wear.seconds) * len(wear.coefficient_at or (1,))), 1)
     parts = [compute(flat[i : i + size], wear) for i in range(0, max(flat.size, 1), size)]
-    joined = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return tuple(each.reshape(*power.shape, *each.shape[1:]) for each in joined)
+    joined = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+    found = [each.reshape(*power.shape, *each.shape[1:]) for each in joined]
+    return tuple(found) if len(found) > 1 else found[0]
 
 
-def _part_over_time(power: Values, wear: Wear) -> tuple[NDArray[Any], ...]:
+def _over_time(power: Values, wear: Wear) -> tuple[NDArray[Any], ...]:
+    """Volume, state and, with a geometry, depth over quantiles, if there are any, and time."""
     law, given = law_of(wear.law), dict[str, Any](wear.coefficients)
     power = power[:, None]
     if wear.coefficient_at is not None:
@@ -219,7 +211,8 @@ def _part_over_time(power: Values, wear: Wear) -> tuple[NDArray[Any], ...]:
     return volume, np.where(through, np.uint8(2), state), depth
 
 
-def _part_to_limit(power: Values, wear: Wear) -> tuple[Values]:
+def _to_limit(power: Values, wear: Wear) -> tuple[Values]:
+    """The time to the limit, over quantiles if there are any."""
     assert wear.geometry is not None
     given = dict[str, Any](wear.coefficients)
     if wear.coefficient_at is not None:
@@ -230,52 +223,21 @@ def _part_to_limit(power: Values, wear: Wear) -> tuple[Values]:
     return (law_of(wear.law).seconds(power, volume, given),)
 
 
-def _described(
-    values: xr.DataArray, kind: str, suffix: str, limit: float | None = None
-) -> xr.DataArray:
-    what = MEANINGS[suffix]
-    attributes: dict[str, Any] = {
-        "volume": {"long_name": f"{what}worn volume", "units": "m^3"},
-        "depth": {"long_name": f"{what}depth of the scar", "units": "m"},
-        "limit": {
-            "long_name": f"time until the {what}depth is {limit:g} m; inf where it never is"
-            if limit is not None
-            else "",
-            "units": "s",
-        },
-        "state": {
-            "long_name": STATE_MEANING,
-            "flag_values": list(range(len(STATES))),
-            "flag_meanings": " ".join(STATES),
-        },
-    }[kind]
-    return values.drop_attrs(deep=False).assign_attrs(attributes)
-
-
-def _kinds(wear: Wear) -> list[str]:
-    return ["volume", "depth"] if wear.geometry else ["volume"]
-
-
 def _thresholds(threshold: xr.DataArray, wear: Wear) -> dict[str, xr.Variable]:
     """Volume and depth at each threshold of power, and the time until that is the limit.
 
     NaN where the power is too low for the law: points of all lower powers have the same wear.
     """
-    dimension, powers = threshold.dims[0], threshold.values.astype(np.float64)
-    volume, state, *depth = _over_time(powers, wear=wear)
-    found = dict(zip(("volume", "depth"), (volume, *depth), strict=False))
-    variables = {
-        f"wear_{name}_threshold": xr.Variable(
-            (dimension, "time"),
-            np.where(state == 0, values, np.nan),
-            {"long_name": f"{name} at the threshold of power", "units": unit},
-        )
-        for (name, values), unit in zip(found.items(), ("m^3", "m"), strict=False)
+    worn = _worn(threshold, "_threshold", wear)
+    within = worn.pop("wear_state_threshold") == 0
+    meanings = {
+        "wear_volume_threshold": "volume at the threshold of power",
+        "wear_depth_threshold": "depth at the threshold of power",
+        "time_to_limit_of_threshold": "time until a point at the threshold has the limit's depth",
     }
-    if wear.limit is not None:
-        seconds = np.where(state[:, 0] == 0, _to_limit(powers, wear=wear), np.nan)
-        described = {"long_name": "time until a point at the threshold has the limit's depth"}
-        variables["time_to_limit_of_threshold"] = xr.Variable(
-            (dimension,), seconds, {**described, "units": "s"}
-        )
-    return variables
+    return {
+        name: values.where(within if "time" in values.dims else within[..., 0])
+        .assign_attrs(long_name=meanings[name])
+        .variable
+        for name, values in worn.items()
+    }

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
-from sweep.analysis.figures import single_panel
-from sweep.analysis.kept_axes import check_names
+from sweep.analysis import kept_axes
+from sweep.analysis.figures import draw_legend, single_panel
 from sweep.analysis.labels import in_words, quantity
 from sweep.analysis.plots import draw_slice
 from sweep.analysis.refined import holds_refined_points
@@ -21,11 +26,6 @@ from sweep.spec import MISSING_FLAG
 from sweep.theory.wear import YEAR
 from sweep.wording import nearest
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MAX_LINES, MAX_BANDS = 7, 3  # values of an axis that are drawn in one picture
 CURVE_POINTS = 200
@@ -79,50 +79,54 @@ def default_output(dataset: xr.Dataset) -> str:
 
 
 def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
-    from matplotlib.patches import Patch
-
     axes_of_sweep = [str(each) for each in dataset["status"].dims]
-    check_names("axis", at, axes_of_sweep)
+    kept_axes.check_names("axis", at, axes_of_sweep)
     free = [each for each in axes_of_sweep if each not in at]
     is_sampled = POINT in free and not holds_refined_points(dataset)
     along = max(
         free, key=lambda each: (is_sampled and each == POINT, dataset.sizes[each]), default=None
     )
-    cuts = {each: _place(dataset, each, at) for each in axes_of_sweep if each != along}
-    part = dataset.isel(cuts)[[name, _state(name)]].load()
+    told = {each: kept_axes.parameters_along(dataset, each) or [each] for each in axes_of_sweep}
+    dataset = dataset.assign_coords({each: dataset[each] for each in axes_of_sweep})
+    cuts = [each for each in axes_of_sweep if each != along]
+    places = {each: kept_axes.nearest(dataset[each], at) for each in cuts}
+    part = dataset.isel(places)[[name, _state(name)]].load()
     if is_sampled:
         part, along = _quantiles_of_sample(part, name), None
-    levels = part["quantile"].values if "quantile" in part.dims else None
-    most = MAX_LINES if levels is None else MAX_BANDS
-    places = [0] if along is None else evenly(part.sizes[along], most).tolist()
-    figure, axes = single_panel()
-    lines = [part if along is None else part.isel({along: place}) for place in places]
+    bands = _bands(part["quantile"].values) if "quantile" in part.dims else {}
+    most = MAX_BANDS if "quantile" in part.dims else MAX_LINES
+    lines = [part]
+    if along is not None:
+        lines = [part.isel({along: place}) for place in evenly(part.sizes[along], most).tolist()]
     unit, factor = _scale([line[name] for line in lines])
     asked = wear_of(dataset) or {}
+    meaning = str(dataset[name].attrs["long_name"]).removeprefix("quantile of the ")
+    where = ", ".join(_label(part, told[each]) for each in cuts)
+    title = f"{dataset.attrs.get('model', 'sweep')}: {meaning}"
+    figure, axes = single_panel(f"{title} at {where}" if where else title)
     most_worn = 2 * asked["size"]["radius"] * factor if "depth" in name else np.inf
+    alpha = 0.5 / (1 + len(bands))
     for i, line in enumerate(lines):
-        style = {"color": f"C{i}", "label": "" if along is None else _label(line, along)}
-        _draw(axes, line[name] * factor, line[_state(name)], levels, style, most_worn)
+        style = {"color": f"C{i}", "label": "" if along is None else _label(line, told[along])}
+        values, state = line[name] * factor, line[_state(name)]
+        if "quantile" in part.dims:
+            table = values.transpose("quantile", "time").values
+            for low, high in bands:
+                _draw_band(axes, values["years"].values, table[[low, high]], most_worn, i, alpha)
+            middle = _middle(part["quantile"].values)
+            values, state = values.isel(quantile=middle), state.isel(quantile=middle)
+        _draw_line(axes, values, state, style)
     if asked.get("limit") is not None and "depth" in name:
         words = f"limit {asked['limit'] * factor:g} {unit}"
         axes.axhline(asked["limit"] * factor, color="0.3", ls="--", linewidth=1.0, label=words)
-    meaning = str(dataset[name].attrs["long_name"]).removeprefix("quantile of the ")
     axes.set(xlabel="time in service [years]", ylabel=f"{meaning} [{unit}]")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
-    where = ", ".join(_label(part, each) for each in cuts)
-    title = f"{dataset.attrs.get('model', 'sweep')}: {meaning}"
-    axes.set_title(f"{title} at {where}" if where else title, loc="left", fontsize="medium")
-    handles = axes.get_legend_handles_labels()[0]
-    if levels is not None:
-        handles += [
-            Patch(color="0.3", alpha=1 - (1 - _alpha(levels)) ** i, linewidth=0, label=words)
-            for i, words in enumerate(_bands(levels).values(), start=1)
-        ]
-    if handles:
-        figure.legend(
-            handles=handles, loc="outside lower center", ncols=3, fontsize="small", frameon=False
-        )
+    patches = [
+        Patch(color="0.3", alpha=1 - (1 - alpha) ** i, linewidth=0, label=words)
+        for i, words in enumerate(bands.values(), start=1)
+    ]
+    draw_legend(figure, [*axes.get_legend_handles_labels()[0], *patches])
     return figure
 
 
@@ -134,62 +138,49 @@ def _state(name: str) -> str:
 def _quantiles_of_sample(part: xr.Dataset, name: str) -> xr.Dataset:
     """Quantiles over the points that have a value, without interpolation; NaN: worn through."""
     values, state = (part[each].transpose(POINT, ..., "time") for each in (name, _state(name)))
-    known = state.values[:, 0] != MISSING_FLAG
-    wear = np.where(state.values[known] == THROUGH, np.inf, values.values[known])
-    if wear.ndim != 2 or not len(wear):
+    known = state.values[..., 0] != MISSING_FLAG
+    if values.ndim != 2 or not known.any():
         raise SweepError("nothing to draw: no point has a wear, or each has several")
+    wear = np.where(state.values[known] == THROUGH, np.inf, values.values[known])
     found = np.quantile(wear, SAMPLE_LEVELS, axis=0, method="inverted_cdf")
-    through = np.where(np.isinf(found), np.uint8(THROUGH), np.uint8(0))
-    dims = ("quantile", "time")
-    attributes = values.attrs
+    through, dims = np.isinf(found), ("quantile", "time")
     variables = {
-        name: (dims, np.where(np.isinf(found), np.nan, found), attributes),
-        _state(name): (dims, through),
+        name: (dims, np.where(through, np.nan, found), values.attrs),
+        _state(name): (dims, np.where(through, np.uint8(THROUGH), np.uint8(0))),
     }
-    kept = part.drop_dims(POINT).assign(variables)
-    return kept.assign_coords(quantile=list(SAMPLE_LEVELS))
+    return part.drop_dims(POINT).assign(variables).assign_coords(quantile=list(SAMPLE_LEVELS))
+
+
+def _middle(levels: Values) -> int:
+    """The place of the quantile nearest to the median."""
+    return int(np.argmin(np.abs(levels - 0.5)))
 
 
 def _bands(levels: Values) -> dict[tuple[int, int], str]:
     """The pairs of quantiles around the one nearest to the median, and their names."""
-    middle = int(np.argmin(np.abs(levels - 0.5)))
+    middle = _middle(levels)
     pairs = zip(range(middle), range(len(levels) - 1, middle, -1), strict=False)
     return {(a, b): f"quantiles {levels[a]:.4g} to {levels[b]:.4g}" for a, b in pairs}
 
 
-def _alpha(levels: Values) -> float:
-    return 0.5 / (1 + len(_bands(levels)))
-
-
-def _draw(
-    axes: Axes,
-    values: xr.DataArray,
-    state: xr.DataArray,
-    levels: Values | None,
-    style: dict[str, Any],
-    most: float,
+def _draw_band(
+    axes: Axes, years: Values, ends: Values, most: float, colour: int, alpha: float
 ) -> None:
-    """A line over the years; of quantiles that nearest to the median, and bands around it.
+    """A band between two quantiles, up to `most` once the upper one is worn through."""
+    x, lower = _curve(years, ends[0])
+    upper = np.interp(x, *_curve(years, ends[1]), right=most)
+    axes.fill_between(x, lower, upper, color=f"C{colour}", alpha=alpha, linewidth=0)
 
-    Bands end at the wear `most` once their upper quantile is worn through.
-    """
-    years = values["years"].values
-    if levels is None:
-        wear, codes = values.values, state.values
-    else:
-        middle = int(np.argmin(np.abs(levels - 0.5)))
-        table = values.transpose("quantile", "time").values
-        wear, codes = table[middle], state.isel(quantile=middle).values
-        for low, high in _bands(levels):
-            x, lower = _curve(years, table[low])
-            until, upper = _curve(years, table[high])
-            upper = np.interp(x, until, upper, right=most)
-            colour, alpha = style["color"], _alpha(levels)
-            axes.fill_between(x, lower, upper, color=colour, alpha=alpha, linewidth=0)
+
+def _draw_line(
+    axes: Axes, values: xr.DataArray, state: xr.DataArray, style: dict[str, Any]
+) -> None:
+    """A line over the years, with a dot at each, and a cross where the tube is worn through."""
+    years, wear = values["years"].values, values.values
     known = np.isfinite(wear)
     axes.plot(*_curve(years, wear), linewidth=1.5, **style)
     axes.plot(years[known], wear[known], ".", color=style["color"])
-    if known.any() and (codes == THROUGH).any():
+    if known.any() and (state.values == THROUGH).any():
         last = int(np.flatnonzero(known)[-1])
         axes.plot(years[last], wear[last], "x", color=style["color"], markersize=9)
 
@@ -214,8 +205,6 @@ def _curve(years: Values, wear: Values) -> tuple[Values, Values]:
 
 def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
     """A map or lines of the years, with contours of round numbers in a map."""
-    from matplotlib.colors import LogNorm
-
     limit = float((wear_of(dataset) or {})["limit"])
     variable, words = dataset[name], ""
     if "quantile" in variable.dims:
@@ -247,12 +236,6 @@ def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Fig
     return figure
 
 
-def _place(dataset: xr.Dataset, axis: str, at: Mapping[str, float]) -> int:
-    if axis not in at or axis not in dataset.coords:
-        return dataset.sizes[axis] // 2
-    return int(np.argmin(np.abs(dataset[axis].values - at[axis])))
-
-
 def _scale(lines: list[xr.DataArray]) -> tuple[str, float]:
     """The finest unit in which the largest number drawn is readable, and its factor."""
     drawn = np.concatenate([line.values.ravel() for line in lines])
@@ -261,7 +244,5 @@ def _scale(lines: list[xr.DataArray]) -> tuple[str, float]:
     return next((each for each in units if largest * each[1] <= READABLE), units[-1])
 
 
-def _label(dataset: xr.Dataset, axis: str) -> str:
-    if axis not in dataset.coords:
-        return f"{in_words(axis)} at its middle"
-    return f"{in_words(axis)} = {quantity(dataset[axis])}"
+def _label(dataset: xr.Dataset, names: list[str]) -> str:
+    return ", ".join(f"{in_words(name)} = {quantity(dataset[name])}" for name in names)

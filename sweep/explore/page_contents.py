@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import xarray as xr
@@ -16,8 +15,8 @@ from sweep.analysis.refined import is_refined
 from sweep.analysis.slices import flag_names, is_flag
 from sweep.backends.wasm import module_bytes as bytes_of_module
 from sweep.backends.wasm import modules_of, whole_kernel
-from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order, whole_power
-from sweep.equations.expressions import Call, Expression, Name, Number, walk
+from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order
+from sweep.equations.expressions import Call, Expression, Name, Number, walk, whole_power
 from sweep.explore.packing import packed, packed_values, plain
 from sweep.explore.subject import Columns, Subject, whole_size
 from sweep.explore.theory_borders import segments
@@ -48,8 +47,8 @@ def contents(subject: Subject) -> dict[str, Any]:
         "toml": _toml(sweep) if sweep and not sweep.table else None,
         "parameters": _parameters(subject),
         "derived": _derived(sweep) if sweep else {},
-        "dimensions": [*map(partial(_dimension, subject), subject.dimensions.items())],
-        "behind": [*map(partial(_behind, subject), subject.behind.items())],
+        "dimensions": [_dimension(subject, *each) for each in subject.dimensions.items()],
+        "behind": [_behind(subject, name) for name in subject.behind],
         "sample": subject.is_sample,
         "outputs": _outputs(subject),
         "kernel": kernel,
@@ -109,7 +108,7 @@ def _parameters_of_another(subject: Subject) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "unit": str(values.attrs.get("units", "1")),
+            "unit": _unit(values),
             "meaning": str(values.attrs.get("long_name", "")),
             "value": None if name in along else plain(float(values)),
         }
@@ -118,28 +117,23 @@ def _parameters_of_another(subject: Subject) -> list[dict[str, Any]]:
     ]
 
 
-def _behind(subject: Subject, dimension: tuple[str, Columns]) -> dict[str, Any]:
+def _behind(subject: Subject, name: str) -> dict[str, Any]:
     """A dimension that was reduced, of points of which none is stored."""
     assert subject.reduction
-    name, _ = dimension
-    (size,) = (axis.size for axis in subject.reduction.axes if axis.name == name)
-    found = _dimension(subject, dimension)
-    return {**found, "size": size // subject.reduction.row if name == POINT else size}
+    found = _dimension(subject, name, subject.behind[name])
+    return {**found, "size": found["size"] // (subject.reduction.row if name == POINT else 1)}
 
 
-def _dimension(subject: Subject, dimension: tuple[str, Columns]) -> dict[str, Any]:
-    name, columns = dimension
-    size = len(next(iter(columns.values()))) if columns else subject.grid.sizes[name]  # pyright: ignore[reportOptionalMemberAccess]
+def _dimension(subject: Subject, name: str, columns: Columns) -> dict[str, Any]:
     table = {p.name: p for p in subject.sweep.inputs} if subject.sweep else {}
-    parameter = table.get(name)
-    labels = (name, parameter.unit, parameter.meaning) if parameter else (name, "1", "")
-    if parameter is None and subject.grid is not None and name in subject.grid.coords:
-        described = subject.grid[name].attrs
-        labels = (name, str(described.get("units", "1")), str(described.get("long_name", "")))
+    parameter, grid, size = table.get(name), subject.grid, subject.size(name)
+    unit, meaning = (parameter.unit, parameter.meaning) if parameter else ("1", "")
+    if parameter is None and grid is not None and name in grid.coords:
+        unit, meaning = _unit(grid[name]), str(grid[name].attrs.get("long_name", ""))
     return {
         "name": name,
-        "unit": labels[1],
-        "meaning": labels[2],
+        "unit": unit,
+        "meaning": meaning,
         "size": whole_size(subject, name) or size,
         "continuous": list(columns) == [name] and not (parameter and parameter.whole),
         "kept": size,
@@ -151,52 +145,36 @@ def _dimension(subject: Subject, dimension: tuple[str, Columns]) -> dict[str, An
 
 def _outputs(subject: Subject) -> list[dict[str, Any]]:
     """Those that are stored, then those that only the kernel computes."""
-    found: dict[str, dict[str, Any]] = {}
-    if subject.grid is not None:
-        for name in subject.outputs:
-            if name not in subject.grid:
-                continue
-            variable = subject.grid[name]
-            flags = list(flag_names(variable).values()) if is_flag(variable) else []
-            kind = "flag" if flags else "count" if variable.dtype.kind in "iu" else "real"
-            found[name] = {
-                "name": name,
-                "unit": str(variable.attrs.get("units", "1")),
-                "long_name": str(variable.attrs.get("long_name", "")),
-                "kind": kind,
-                "flags": flags,
-                "stored": True,
-                "inner": [
-                    {"name": str(dim), **_labels(variable, str(dim))}
-                    for dim in variable.dims
-                    if str(dim) not in subject.dimensions
-                ],
-            }
-    computed: tuple[Output, ...] = ()
-    if subject.sweep is not None and subject.sweep.method.kind == "kernel":
-        computed = whole_kernel(kernel_of(subject.sweep)).outputs
-    order = [o.name for o in computed]
-    first = subject.outputs or (
-        tuple(o.name for o in subject.sweep.outputs) if subject.sweep else ()
-    )
-    for output in sorted(computed, key=lambda o: (o.name not in first, order.index(o.name))):
-        found.setdefault(
-            output.name,
-            _described(output)
-            | {"kind": output.kind, "stored": False}
-            | {
-                "inner": [
-                    {
-                        "name": f"{output.name}_index",
-                        "values": list(range(output.values)),
-                        "unit": "1",
-                    }
-                ]
-                if output.values
-                else []
-            },
-        )
-    return list(found.values())
+    grid, sweep = subject.grid, subject.sweep
+    names = [name for name in subject.outputs if grid is not None and name in grid]
+    stored = [_stored_output(grid[name], subject.dimensions) for name in names if grid is not None]
+    if sweep is None or sweep.method.kind != "kernel":
+        return stored
+    first = subject.outputs or tuple(output.name for output in sweep.outputs)
+    computed = [o for o in whole_kernel(kernel_of(sweep)).outputs if o.name not in names]
+    computed.sort(key=lambda output: output.name not in first)
+    return [*stored, *map(_computed_output, computed)]
+
+
+def _stored_output(variable: xr.DataArray, dimensions: Collection[str]) -> dict[str, Any]:
+    flags = list(flag_names(variable).values()) if is_flag(variable) else []
+    inner = [str(dim) for dim in variable.dims if str(dim) not in dimensions]
+    return {
+        "name": str(variable.name),
+        "unit": _unit(variable),
+        "long_name": str(variable.attrs.get("long_name", "")),
+        "kind": "flag" if flags else "count" if variable.dtype.kind in "iu" else "real",
+        "flags": flags,
+        "stored": True,
+        "inner": [{"name": dim, **_labels(variable, dim)} for dim in inner],
+    }
+
+
+def _computed_output(output: Output) -> dict[str, Any]:
+    indices = list(range(output.values))
+    inner = {"name": f"{output.name}_index", "values": indices, "unit": "1"}
+    more = {"kind": output.kind, "stored": False, "inner": [inner] if indices else []}
+    return _described(output) | more
 
 
 def _labels(variable: xr.DataArray, dim: str) -> dict[str, Any]:
@@ -206,7 +184,11 @@ def _labels(variable: xr.DataArray, dim: str) -> dict[str, Any]:
     along = variable[dim]
     is_number = along.dtype.kind in "iuf"
     values = [plain(each) if is_number else str(each) for each in along.values.tolist()]
-    return {"values": values, "unit": str(along.attrs.get("units", "1"))}
+    return {"values": values, "unit": _unit(along)}
+
+
+def _unit(variable: xr.DataArray) -> str:
+    return str(variable.attrs.get("units", "1"))
 
 
 def _described(quantity: Any) -> dict[str, Any]:

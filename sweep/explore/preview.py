@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.explore.packing import every, packed, packed_values, plain, shuffled
@@ -24,7 +25,7 @@ def fitting(subject: Subject, room: int) -> dict[str, Any]:
     if subject.grid is None and not subject.is_sample:
         return {"preview": None}
     while True:
-        kept = {name: every(_size(subject, name), most) for name, most in sizes.items()}
+        kept = {name: every(subject.size(name), most) for name, most in sizes.items()}
         entries = _entries(subject, kept)
         if len(repr(entries)) <= room:
             return entries
@@ -34,14 +35,9 @@ def fitting(subject: Subject, room: int) -> dict[str, Any]:
         sizes[longest] = max(int(sizes[longest] * SHRINK), LEAST)
 
 
-def _size(subject: Subject, name: str) -> int:
-    columns = subject.dimensions[name]
-    return len(next(iter(columns.values()))) if columns else subject.grid.sizes[name]  # pyright: ignore[reportOptionalMemberAccess]
-
-
 def _first_sizes(subject: Subject) -> dict[str, int]:
     """All values of each axis, or as many as can be read."""
-    sizes = {name: _size(subject, name) for name in subject.dimensions}
+    sizes = {name: subject.size(name) for name in subject.dimensions}
     outputs = 1
     if subject.grid is not None:
         inner = [subject.grid[n].size for n in subject.outputs if n in subject.grid]
@@ -70,31 +66,33 @@ def _entries(subject: Subject, kept: dict[str, NDArray[np.intp]]) -> dict[str, A
         }
     if grid is None:
         return entries
-    part = grid.isel(kept).load()
-    dims = tuple(kept)
-    if "status" in part:
-        entries["preview"]["status"] = packed(part["status"].transpose(*dims).values.tobytes())
-    ok = part["status"] == Status.ok if "status" in part else None
-    entries["planes"] = {}
-    for name in (each for each in subject.outputs if each in part):
-        variable = part[name]
-        inner = [dim for dim in variable.dims if dim not in dims]
-        ordered = variable.transpose(*inner, *dims)
-        values = np.ascontiguousarray(ordered.values)
-        if "flag_meanings" in variable.attrs:
-            entries["planes"][name] = {"packed": packed(values.astype(np.uint8).tobytes())}
-            continue
-        real = values.astype(np.float64)
-        if ok is not None:
-            real = np.where(ok.transpose(*dims).values, real, np.nan)
-        finite = real[np.isfinite(real)]
-        limits = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
-        entries["planes"][name] = {
-            "packed": packed(_rounded(real if dims else real[..., None])),
-            "least": plain(float(limits[0])),
-            "greatest": plain(float(limits[1])),
-        }
+    part, dims = grid.isel(kept).load(), tuple(kept)
+    status = part["status"].transpose(*dims).values if "status" in part else None
+    if status is not None:
+        entries["preview"]["status"] = packed(status.tobytes())
+    shown = [name for name in subject.outputs if name in part]
+    entries["planes"] = {name: _plane(part[name], dims, status) for name in shown}
     return entries
+
+
+def _plane(
+    variable: xr.DataArray, dims: tuple[str, ...], status: NDArray[np.uint8] | None
+) -> dict[str, Any]:
+    """The values of an output; NaN at points that are not ok."""
+    inner = [dim for dim in variable.dims if dim not in dims]
+    values = variable.transpose(*inner, *dims).values
+    if "flag_meanings" in variable.attrs:
+        return {"packed": packed(values.astype(np.uint8).tobytes())}
+    real = values.astype(np.float64)
+    if status is not None:
+        real = np.where(status == Status.ok, real, np.nan)
+    finite = real[np.isfinite(real)]
+    least, greatest = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
+    return {
+        "packed": packed(_rounded(real if dims else real[..., None])),
+        "least": plain(float(least)),
+        "greatest": plain(float(greatest)),
+    }
 
 
 def _rounded(values: NDArray[np.float64]) -> bytes:

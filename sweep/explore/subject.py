@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.analysis.refined import axes_of, is_refined, on_grid
+from sweep.analysis.refined import is_refined, on_grid
 from sweep.explore.packing import every
 from sweep.request import POINT, Axis, LongValues, Sweep, is_array
 from sweep.statistics.reduction import Reduction
@@ -29,18 +30,19 @@ class Subject:
     stored: xr.Dataset | None  # None: not run
     outputs: tuple[str, ...]
     reduction: Reduction | None = None  # what is stored are statistics of points
-    grid: xr.Dataset | None = field(init=False)  # the stored points; refined ones as a grid
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def grid(self) -> xr.Dataset | None:
+        """The stored points; refined ones as a grid."""
         grid = self.stored
-        if grid is not None and is_refined(grid) and len(axes_of(grid)) > 0:
+        if grid is None:
+            return None
+        if is_refined(grid):
             grid = on_grid(grid.load())
-        if grid is not None:
-            inner = {str(d) for name in grid.data_vars for d in grid[name].dims} - set(_dims(grid))
-            along = [d for d in map(str, grid.dims) if d in grid.coords and d not in inner]
-            grid = grid.sortby([d for d in along if grid[d].dtype.kind in "iuf"])
-            grid = grid.isel({d: every(grid.sizes[d], MAX_AXIS_VALUES) for d in along})
-        object.__setattr__(self, "grid", grid)
+        inner = {str(d) for name in grid.data_vars for d in grid[name].dims} - set(_dims(grid))
+        along = [d for d in map(str, grid.dims) if d in grid.coords and d not in inner]
+        grid = grid.sortby([d for d in along if grid[d].dtype.kind in "iuf"])
+        return grid.isel({d: every(grid.sizes[d], MAX_AXIS_VALUES) for d in along})
 
     @property
     def is_sample(self) -> bool:
@@ -48,7 +50,7 @@ class Subject:
         dims = self.dimensions
         return list(dims) == [POINT] and POINT not in dims[POINT]
 
-    @property
+    @cached_property
     def dimensions(self) -> dict[str, Columns]:
         """The values of every parameter along each dimension of the map."""
         if self.grid is None:
@@ -68,7 +70,7 @@ class Subject:
             for dim in _dims(self.grid)
         }
 
-    @property
+    @cached_property
     def behind(self) -> dict[str, Columns]:
         """The same along dimensions that were reduced: of a long sample, the first points."""
         if self.reduction is None:
@@ -80,6 +82,13 @@ class Subject:
             else _columns(axis)
             for axis in self.reduction.axes
         }
+
+    def size(self, name: str) -> int:
+        """The number of values along a dimension."""
+        for values in {**self.dimensions, **self.behind}[name].values():
+            return len(values)
+        assert self.grid is not None
+        return self.grid.sizes[name]
 
 
 def whole_size(subject: Subject, name: str) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.class_borders import boundaries_of
+from sweep.analysis.slices import boundaries_of
 from sweep.explore.packing import packed, shuffled
 from sweep.request import Sweep
 

@@ -43,7 +43,7 @@ def grid() -> xr.Dataset:
 
 
 def test_bars_of_a_histogram_are_the_shares_of_points(grid: xr.Dataset) -> None:
-    figure = sample_pictures.draw_histogram(grid, at={"mass": 1.2})
+    figure = sample_pictures.draw_as("histogram", grid, at={"mass": 1.2})
     (axes,) = figure.axes
     bars = [(bar.get_x(), bar.get_x() + bar.get_width(), bar.get_height()) for bar in axes.patches]
     values = FRICTION[40:]
@@ -54,19 +54,19 @@ def test_bars_of_a_histogram_are_the_shares_of_points(grid: xr.Dataset) -> None:
     title, _, fixed = axes.get_title(loc="left").partition("\n")
     assert fixed == "gravity\N{NO-BREAK SPACE}10"
     assert title == "m: power at mass = 1 kg (400 points, 40 diverged)"
-    other = sample_pictures.draw_histogram(grid, at={"mass": 1.9}).axes[0]
+    other = sample_pictures.draw_as("histogram", grid, at={"mass": 1.9}).axes[0]
     assert other.get_lines()[0].get_xdata()[0] == pytest.approx(10 * values.mean())
 
 
 def test_a_flag_has_a_bar_for_each_class(grid: xr.Dataset) -> None:
-    (axes,) = sample_pictures.draw_histogram(grid, "regime", at={"mass": 1}).axes
+    (axes,) = sample_pictures.draw_as("histogram", grid, "regime", at={"mass": 1}).axes
     share = np.mean(FRICTION[40:] > 0.3)
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([1 - share, share])
     assert [text.get_text() for text in axes.get_xticklabels()] == ["stick", "slip"]
 
 
 def test_a_scatter_matrix_has_a_panel_for_each_pair(grid: xr.Dataset) -> None:
-    figure = sample_pictures.draw_scatter_matrix(grid, at={"mass": 1})
+    figure = sample_pictures.draw_as("scatter_matrix", grid, at={"mass": 1})
     panels = np.reshape(np.array(figure.axes, object), (3, 3))
     assert [[axes.get_visible() for axes in row] for row in panels] == [
         [True, False, False], [True, True, False], [True, True, True],
@@ -80,7 +80,7 @@ def test_a_scatter_matrix_has_a_panel_for_each_pair(grid: xr.Dataset) -> None:
     assert len(panels[2, 0].collections) == 1
     assert (panels[1, 0].get_xscale(), panels[1, 0].get_yscale()) == ("linear", "log")
     assert panels[1, 0].get_ylabel() == "frequency [Hz]"
-    chosen = sample_pictures.draw_scatter_matrix(grid, over=["frequency"])
+    chosen = sample_pictures.draw_as("scatter_matrix", grid, over=["frequency"])
     assert len(chosen.axes) == 4
 
 
@@ -88,7 +88,7 @@ def test_long_samples_are_thinned_and_say_so(
     grid: xr.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sample_pictures, "MAX_SCATTER_POINTS", 100)
-    figure = sample_pictures.draw_scatter_matrix(grid)
+    figure = sample_pictures.draw_as("scatter_matrix", grid)
     assert "(100 points drawn, " in figure.get_suptitle()
 
 
@@ -103,17 +103,17 @@ def test_any_values_have_bins(values: list[float]) -> None:
 
 def test_what_cannot_be_drawn_is_refused(grid: xr.Dataset) -> None:
     with pytest.raises(SweepError, match="shows a sample, and this sweep has none"):
-        sample_pictures.draw_histogram(grid.isel(point=0))
+        sample_pictures.draw_as("histogram", grid.isel(point=0))
     with pytest.raises(SweepError, match="no sampled parameter 'mass': choose one of friction"):
-        sample_pictures.draw_scatter_matrix(grid, over=["mass"])
+        sample_pictures.draw_as("scatter_matrix", grid, over=["mass"])
     with pytest.raises(SweepError, match="no axis 'gravity'"):
-        sample_pictures.draw_histogram(grid, at={"gravity": 1})
+        sample_pictures.draw_as("histogram", grid, at={"gravity": 1})
     with pytest.raises(SweepError, match="friction is sampled"):
-        sample_pictures.draw_histogram(grid, at={"friction": 1})
+        sample_pictures.draw_as("histogram", grid, at={"friction": 1})
     with pytest.raises(SweepError, match="a histogram is not drawn over friction"):
         sample_pictures.draw_as("histogram", grid, None, {}, ["friction"])
     with pytest.raises(SweepError, match="this sweep has no output 'powr'"):
-        sample_pictures.draw_histogram(grid, "powr")
+        sample_pictures.draw_as("histogram", grid, "powr")
 
 
 def test_the_command_draws_a_sample(tmp_path: Path, run: Run) -> None:

@@ -10,8 +10,8 @@ import xarray as xr
 from matplotlib.collections import QuadMesh
 
 import sweep
+from sweep.analysis.labels import codes_of
 from sweep.analysis.plots import draw
-from sweep.analysis.statistics import codes_of
 from sweep.analysis.view import View
 from sweep.errors import SweepError
 from tests.test_reduced_sweeps import SWEEP, ishigami, reduced

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import sweep
 from sweep.analysis import plots
-from sweep.analysis.together import labelled
+from sweep.analysis.plots import labelled
 from sweep.analysis.view import View
 from sweep.errors import SweepError
 from tests.analysis.test_plots import asymptotic_dataset, legend_of

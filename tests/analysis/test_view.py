@@ -8,8 +8,8 @@ import xarray as xr
 
 import sweep
 from sweep.analysis import panels, plots
+from sweep.analysis.class_borders import SAMPLES, place_for, region_in
 from sweep.analysis.labels import quantities, quantity, readable, symbol_text
-from sweep.analysis.room import SAMPLES, place_for, region_in
 from sweep.analysis.scales import without_rounding
 from sweep.analysis.view import View
 from sweep.errors import SweepError

@@ -76,6 +76,16 @@ def test_a_sample_is_drawn_by_its_quantiles() -> None:
     assert len(axes.collections) == 2
 
 
+def test_lines_of_points_say_where_they_are() -> None:
+    points = results((3,), ("point",)).assign_coords(friction=("point", [0.1, 0.2, 0.3]))
+    passes = '{"axes": [{"recipe": {"refine": {}, "pass": 1}}]}'
+    worn = sweep.wear(points.assign_attrs(recipe=passes), **SCAR, coefficient=1e-15)
+    drawn = labels(draw_wear(worn))[:3]
+    assert drawn == ["friction = 0.1", "friction = 0.2", "friction = 0.3"]
+    title = draw_wear(worn, at={"point": 1}).axes[0].get_title(loc="left")
+    assert title == "by_hand: depth of the scar at friction = 0.2"
+
+
 def test_years_to_a_limit_are_a_map_with_contours() -> None:
     powers = np.linspace(0, 0.02, 400)  # the first is never worn
     worn = sweep.wear(results((20, 20), ("friction", "speed"), powers), **SCAR, coefficient=1e-14)
@@ -105,8 +115,14 @@ def test_what_cannot_be_drawn() -> None:
         draw_wear(worn, "wear_depht")
     with pytest.raises(SweepError, match=r"no axis 'frictoin'.*did you mean 'friction'"):
         draw_wear(worn, at={"frictoin": 1})
+    with pytest.raises(SweepError, match=r"friction = 0.5 is outside the axis.* from 0 to 0.2"):
+        draw_wear(worn, at={"friction": 0.5})
     assert draw_wear(worn, "wear_volume").axes[0].get_ylabel() == "worn volume [mm³]"
     assert draw_wear(worn, "wear_state", {"time": 31_536_000.0}).axes
+    spread = {"coefficient": "lognormal 1e-14 0.5 1/Pa"}
+    several = sweep.wear(results((6,), ("point",)), **SCAR, **spread)
+    with pytest.raises(SweepError, match="no point has a wear, or each has several"):
+        draw_wear(several)
 
 
 def test_years_to_a_limit_over_one_axis_have_no_classes_of_another_shape(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ write(curve, Path("fits"))           # coefficients as JSON, a function as Pytho
 """
 
 from sweep.analysis.master_curve.curve import (
-    METHODS,
     VARIABLES,
     Choices,
     Distance,
@@ -17,28 +16,11 @@ from sweep.analysis.master_curve.curve import (
 )
 from sweep.analysis.master_curve.fit import fit
 from sweep.analysis.master_curve.points import UNITS, Points, Reading, from_dataset, load, read_csv
-from sweep.analysis.master_curve.rational import Barycentric, Degrees, Quotient
-from sweep.analysis.master_curve.write import as_json, python_text, write
+from sweep.analysis.master_curve.rational import Degrees, Quotient
+from sweep.analysis.master_curve.write import as_json, write
 
 __all__ = [
-    "METHODS",
-    "UNITS",
-    "VARIABLES",
-    "Barycentric",
-    "Choices",
-    "Degrees",
-    "Distance",
-    "MasterCurve",
-    "Piece",
-    "Points",
-    "Quotient",
-    "Reading",
-    "as_json",
-    "distance",
-    "fit",
-    "from_dataset",
-    "load",
-    "python_text",
-    "read_csv",
+    "UNITS", "VARIABLES", "Choices", "Degrees", "Distance", "MasterCurve", "Piece", "Points",
+    "Quotient", "Reading", "as_json", "distance", "fit", "from_dataset", "load", "read_csv",
     "write",
-]
+]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sweep.analysis.master_curve.points import KNOWN, PERIODS, Points, difference
-from sweep.analysis.master_curve.rational import Barycentric, Degrees, Ends, Rational
+from sweep.analysis.master_curve.rational import Barycentric, Degrees, Rational
 from sweep.errors import SweepError
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 from sweep.wording import nearest
@@ -45,8 +45,7 @@ class Variable:
     collapse: Callable[[Points], tuple[Values, Values]]
     limits: tuple[float, float]  # the paper's; an infinite end is that of the points
     power: int  # W grows as x to this power at the lower end
-    degrees: tuple[Degrees, ...]  # of each piece
-    whole: Degrees  # of a single piece
+    degrees: Degrees  # of a single piece
 
 
 def _over_xi(points: Points) -> tuple[Values, Values]:
@@ -58,13 +57,10 @@ def _over_xi(points: Points) -> tuple[Values, Values]:
 
 
 VARIABLES = {
-    "xi": Variable(
-        "xi", "ξ = β/δ", "W̄δ", _over_xi, (0.0, 4.0), 1, (Degrees(1, 0), Degrees(1, 2)),
-        Degrees(4, 5),
-    ),
+    "xi": Variable("xi", "ξ = β/δ", "W̄δ", _over_xi, (0.0, 4.0), 1, Degrees(4, 5)),
     "beta": Variable(
         "beta", "β", "W̄", lambda points: (points.beta, points.energy), (0.1, math.inf), -1,
-        (Degrees(4, 3),), Degrees(4, 3),
+        Degrees(4, 3),
     ),
 }  # fmt: skip
 
@@ -155,6 +151,8 @@ class MasterCurve:
     choices: Choices
     pieces: tuple[Piece, ...]
     points: Points  # in the range
+    x: Values  # the variable at the points
+    energy: Values  # the ordinate at the points
     notes: tuple[str, ...] = ()  # warnings to read before the curve is used
 
     def __call__(self, x: ArrayLike) -> Values:
@@ -169,24 +167,6 @@ class MasterCurve:
     @property
     def limits(self) -> tuple[float, float]:
         return self.pieces[0].low, self.pieces[-1].high
-
-    @property
-    def x(self) -> Values:
-        """The variable at the points."""
-        return self.variable.collapse(self.points)[0]
-
-    @property
-    def energy(self) -> Values:
-        """The ordinate at the points."""
-        return self.variable.collapse(self.points)[1]
-
-    @property
-    def source(self) -> str:
-        return self.points.source
-
-    @property
-    def left_out(self) -> int:
-        return self.points.left_out
 
     @property
     def method(self) -> str:
@@ -255,19 +235,23 @@ class MasterCurve:
         return distance(values[there], expected[there], x[there]) if there.any() else None
 
 
-def notes_on(curve: MasterCurve) -> list[str]:
+def notes_on(curve: MasterCurve) -> Iterator[str]:
     """Warnings about a curve."""
     name, x, points, error = curve.variable.name, curve.x, curve.points, curve.error
     absolute = curve.choices.weights == "absolute"
     allowed = math.inf if absolute else _scatter_error(x, curve.energy)
-    notes = _extrapolation(name, curve.choices.limits, x)
+    if curve.choices.limits is not None and _extrapolates(*curve.choices.limits, x):
+        yield (
+            f"the range goes beyond the points, which lie at {name} from {x.min():.4g} to "
+            f"{x.max():.4g}: elsewhere the curve is extrapolated"
+        )
     for piece in curve.pieces:
-        notes += _lowered(name, curve.choices, piece, explained=error.rms <= allowed)
+        yield from _lowered(name, curve.choices, piece, explained=error.rms <= allowed)
     if error.rms > max(allowed, MAX_RMS):
-        notes.append(_mismatch(curve))
+        yield _mismatch(curve)
     largest = float(points.delta.max(initial=0.0))
     if largest > SMALL_DELTA:
-        notes.append(
+        yield (
             f"delta is up to {largest:.4g}, and energies collapse for small delta only: choose "
             f"points below {SMALL_DELTA:g} with --at delta=..."
         )
@@ -275,36 +259,27 @@ def notes_on(curve: MasterCurve) -> list[str]:
     if spread > MAX_SPREAD:
         varied = [name for name in ("delta", "phase") if np.unique(getattr(points, name)).size > 1]
         cuts = " or ".join(f"--at {name}=..." for name in varied)
-        notes.append(
+        yield (
             f"the points do not collapse: at nearly equal {name} they differ by up to "
             f"{100 * spread:.2g} %, because {' and '.join(varied)} vary: choose one value, {cuts}"
         )
-    return notes
 
 
-def _extrapolation(variable: str, limits: Ends | None, x: Values) -> list[str]:
-    """A note if the chosen range goes beyond the points."""
-    if limits is None:
-        return []
-    (low, high), least, greatest = limits, float(x.min()), float(x.max())
+def _extrapolates(low: float, high: float, x: Values) -> bool:
+    """Whether a range goes beyond the points by more than the distance of the last two."""
     places = np.unique(x)
     first, last = np.diff(places)[[0, -1]] if places.size > 1 else (0.0, 0.0)
-    from_start = low >= least - first or (low == 0 and least <= NEAR_ZERO * high)
-    if from_start and high <= greatest + last:
-        return []
-    return [
-        f"the range goes beyond the points, which lie at {variable} from {least:.4g} to "
-        f"{greatest:.4g}: elsewhere the curve is extrapolated"
-    ]
+    from_start = low >= places[0] - first or (low == 0 and places[0] <= NEAR_ZERO * high)
+    return not (from_start and high <= places[-1] + last)
 
 
-def _lowered(variable: str, choices: Choices, piece: Piece, *, explained: bool) -> list[str]:
+def _lowered(variable: str, choices: Choices, piece: Piece, *, explained: bool) -> Iterator[str]:
     """A note on a piece fitted by another method or with other degrees than chosen.
 
     One of lower degrees than the default ones needs no note where it meets its points.
     """
     if isinstance(piece.rational, Barycentric):
-        return []
+        return
     used, where = piece.rational.degrees, f"{variable} from {piece.low:.4g} to {piece.high:.4g}"
     if choices.method == "aaa":
         why = (
@@ -312,13 +287,12 @@ def _lowered(variable: str, choices: Choices, piece: Piece, *, explained: bool) 
             if piece.scattered and explained
             else "the points are too far apart for aaa: half of them do not predict the others"
         )
-        return [f"{where}: {why}: fitted by least_squares of degrees {used}"]
-    if used == piece.degrees or (piece.met and not choices.degrees):
-        return []
-    why = f"the points do not determine a curve of degrees {piece.degrees}"
-    if not explained:
-        why = f"a curve of degrees {piece.degrees} has a pole or wavers between the points"
-    return [f"{where}: {why}: fitted with degrees {used}"]
+        yield f"{where}: {why}: fitted by least_squares of degrees {used}"
+    elif used != piece.degrees and not (piece.met and not choices.degrees):
+        why = f"the points do not determine a curve of degrees {piece.degrees}"
+        if not explained:
+            why = f"a curve of degrees {piece.degrees} has a pole or wavers between the points"
+        yield f"{where}: {why}: fitted with degrees {used}"
 
 
 def _scatter_error(x: Values, energy: Values) -> float:

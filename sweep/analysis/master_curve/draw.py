@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from sweep.analysis.figures import new_figure
 from sweep.analysis.master_curve.curve import MasterCurve
@@ -14,10 +16,6 @@ from sweep.analysis.master_curve.points import Points
 from sweep.analysis.scales import evenly
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Formula = tuple[str, Callable[[Values], Values]]  # label, energy over the variable
 
@@ -37,7 +35,8 @@ def draw_amplitudes(points: Points) -> Figure:
     W̄δ = 3n²ξ/(2(n + 1)), which for a sphere is eq. 20. Regions I and II part at ξ = 1/√8, II and
     III at β = 1/(4 sin²φ) (eq. 24). Contacts of constant load, δ = 0, are drawn over ξ alone.
     """
-    figure, (left, right) = _panels()
+    figure = new_figure(10.4, 4.4, DPI)
+    left, right = figure.subplots(1, 2)
     right.set(xscale="log", yscale="log")
     points = points.with_profile()
     level = float(relaxation(points.phase[0])) if np.unique(points.phase).size == 1 else math.nan
@@ -53,7 +52,8 @@ def draw_amplitudes(points: Points) -> Figure:
     low, high = float(points.xi.min()), float(points.xi.max())
     slip, stick = np.geomspace(low, 1.0), np.geomspace(0.2, max(high, 1.0))
     ends = right.get_ylim()
-    share = coulomb_share(float(np.median(points.profile_exponent)))
+    exponent = float(np.median(points.profile_exponent))
+    share = 0.75 * exponent**2 / (exponent + 1)  # over a sphere's: 4μF_nΔx, F_n = 2E*a0d0 n/(n+1)
     right.plot(
         slip, share * complete_slip(slip, 1.0), "k:", linewidth=0.9, label=COULOMB[share == 1]
     )
@@ -69,14 +69,10 @@ def draw_amplitudes(points: Points) -> Figure:
     return figure
 
 
-def coulomb_share(profile_exponent: float) -> float:
-    """W̄δ of complete slip of a profile over a sphere's: W = 4μF_nΔx, F_n = 2E*a0d0 n/(n+1)."""
-    return 0.75 * profile_exponent**2 / (profile_exponent + 1)
-
-
 def draw_phases(points: Points) -> Figure:
     """Fig. 4: W̄ over β, and W̄/sin²φ, a curve for each phase."""
-    figure, (left, right) = _panels()
+    figure = new_figure(10.4, 4.4, DPI)
+    left, right = figure.subplots(1, 2)
     for i, phase in enumerate(_chosen(points.phase)):
         some = points.where(points.phase == phase)
         some = some.where(np.argsort(some.beta))
@@ -102,7 +98,12 @@ def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | Non
         lower = figure.add_subplot(grid[1, i], sharex=upper)
         _draw_curve(upper, lower, curve)
         if others and curve.variable.name in others:
-            _draw_other(upper, lower, curve, *others[curve.variable.name])
+            label, formula = others[curve.variable.name]
+            order = np.argsort(curve.x)
+            x, energy = curve.x[order], curve.energy[order]
+            style: dict[str, Any] = {"linestyle": "--", "color": "C2", "linewidth": 1.0}
+            upper.plot(x, formula(x), label=label, **style)
+            lower.plot(x, _off(formula(x), energy), label=f"{label} − points", **style)
         for axes in (upper, lower):
             axes.grid(color="0.9")
             axes.legend(frameon=False, fontsize="small")
@@ -117,7 +118,12 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     upper.plot(x[marks], energy[marks], "o", markersize=3.5, fillstyle="none", label="points")
     label = f"fit, {curve.n_coefficients} coefficients"
     upper.plot(grid, curve(grid), linewidth=1.2, color="C1", label=label)
-    _draw_errors(lower, curve)
+    off = _off(curve(curve.x), curve.energy)
+    is_parted = 1 < len(curve.branches) <= MAX_CURVES
+    branches = curve.branches if is_parted else {"": np.ones(x.size, dtype=bool)}
+    for (name, some), colour in zip(branches.items(), BRANCH_COLOURS, strict=False):
+        label = ", ".join(filter(None, ("fit − points", name)))
+        lower.plot(curve.x[some], off[some], ".", color=colour, label=label, markersize=2.5)
     if curve.theory is not None:
         right = curve.theory(grid)
         upper.plot(grid, right, "k:", linewidth=1.0, label="closed form, δ → 0")
@@ -127,35 +133,9 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     lower.set(yscale="log", xlabel=name, ylabel="relative difference")
 
 
-def _draw_errors(lower: Axes, curve: MasterCurve) -> None:
-    """The distances of the points from the fit; of few amplitudes or phases, each in a colour."""
-    off = _off(curve(curve.x), curve.energy)
-    style: dict[str, Any] = {"markersize": 2.5}
-    if not 1 < len(curve.branches) <= MAX_CURVES:
-        lower.plot(curve.x, off, ".", color="C1", label="fit − points", **style)
-        return
-    for i, (label, some) in enumerate(curve.branches.items()):
-        colour = BRANCH_COLOURS[i]
-        lower.plot(curve.x[some], off[some], ".", c=colour, label=f"fit − points, {label}", **style)
-
-
-def _draw_other(
-    upper: Axes, lower: Axes, curve: MasterCurve, label: str, formula: Callable[[Values], Values]
-) -> None:
-    x, order = np.sort(curve.x), np.argsort(curve.x)
-    upper.plot(x, formula(x), "--", color="C2", linewidth=1.0, label=label)
-    lower.plot(x, _off(formula(x), curve.energy[order]), "--", color="C2", linewidth=1.0,
-               label=f"{label} − points")  # fmt: skip
-
-
 def _off(found: Values, right: Values) -> Values:
     """The relative difference; NaN where the reference is 0."""
     return np.abs(found / np.where(right == 0, np.nan, right) - 1)
-
-
-def _panels() -> tuple[Figure, tuple[Axes, Axes]]:
-    figure = new_figure(10.4, 4.4, DPI)
-    return figure, (figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2))
 
 
 def _finish(axes: Axes, abscissa: str, ordinate: str) -> None:

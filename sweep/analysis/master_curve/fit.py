@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import xarray as xr
 
 from sweep.analysis.master_curve.curve import (
     CORE_APPEARS,
@@ -19,7 +21,13 @@ from sweep.analysis.master_curve.curve import (
     notes_on,
 )
 from sweep.analysis.master_curve.least_squares import smallest_direction, triangle
-from sweep.analysis.master_curve.points import Points, positive, refuse_exponent
+from sweep.analysis.master_curve.points import (
+    Points,
+    from_dataset,
+    load,
+    positive,
+    refuse_exponent,
+)
 from sweep.analysis.master_curve.rational import (
     Barycentric,
     Degrees,
@@ -30,6 +38,7 @@ from sweep.analysis.master_curve.rational import (
     least_squares,
     met,
     minimax,
+    poles_within,
 )
 from sweep.errors import SweepError
 from sweep.wording import nearest
@@ -44,17 +53,24 @@ MAX_GAP = 0.02  # of √(1 − 1/ξ) from ξ = 1 to the first point, bridged by 
 MAX_X, MAX_ENERGY = 1e15, 1e50  # larger values, and smaller than their inverses, overflow in powers
 # Above ξ = 1 the curves of cone and sphere are quotients, of degrees 0/0 and 2/3 in √(1 − 1/ξ);
 # those of other profiles are not.
-OTHER_PROFILES = Degrees(3, 4)
+BELOW, ABOVE, ABOVE_OF_OTHERS = Degrees(1, 0), Degrees(1, 2), Degrees(3, 4)  # ξ = 1
 PLAIN_PROFILES = (1.0, 2.0)  # exponents
 FITTERS: dict[str, Callable[..., Quotient]] = {"least_squares": least_squares, "minimax": minimax}
 
 
-def fit(points: Points, variable: str, choices: Choices | None = None) -> MasterCurve:
+def fit(
+    source: str | Path | xr.Dataset | Points,
+    variable: str = "xi",
+    choices: Choices | None = None,
+    *,
+    at: Mapping[str, float] | None = None,
+) -> MasterCurve:
     """Fit the curve of W̄ over β ("beta"), or of W̄δ over ξ = β/δ ("xi").
 
-    Over β each phase has its own curve, so the points must have one phase; over ξ the phase does
-    not matter for small β. The default range is the paper's, β from 0.1 on and ξ up to 4, as far as
-    there are points.
+    `source` is a store, a CSV file, a Dataset or Points; of several values of `delta`, `phase` or
+    `profile_exponent`, `at` chooses one (SI). Over β each phase has its own curve, so the points
+    must have one phase; over ξ the phase does not matter for small β. The default range is the
+    paper's, β from 0.1 on and ξ up to 4, as far as there are points.
     A fit over ξ has two pieces, below and above ξ = 1, where a stick core appears and the curvature
     is infinite; `whole` makes it one. With default degrees and 150 points from ξ = 1 to 4 it is
     within 2e-4 of the closed form between the points too, for any exponent of the profile; for a
@@ -62,7 +78,11 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     Degrees that the points do not determine are lowered. `notes` say so, and also whether the
     points lie on one curve at all. SweepError for too few points, or points of several curves.
     """
-    choices = choices or Choices()
+    if isinstance(source, str | Path):
+        points = load(source)
+    else:
+        points = source if isinstance(source, Points) else from_dataset(source)
+    points, choices = points.at(at or {}), choices or Choices()
     if variable not in VARIABLES:
         raise SweepError(f"unknown variable {variable!r}; {nearest(str(variable), VARIABLES)}")
     kind = VARIABLES[variable]
@@ -86,7 +106,7 @@ def fit(points: Points, variable: str, choices: Choices | None = None) -> Master
     pieces: list[Piece] = []
     for plan in _plans(kind, choices, low, high, exponent):
         pieces.append(_piece(plan, kind.name, choices, energies, pieces))
-    curve = MasterCurve(kind, choices, tuple(pieces), points)
+    curve = MasterCurve(kind, choices, tuple(pieces), points, energies.t, energies.g)
     return replace(curve, notes=(*points.notes, *notes_on(curve)))
 
 
@@ -141,12 +161,11 @@ def _plans(
 ) -> list[Stretch]:
     """The stretches to fit, with the degrees chosen."""
     if choices.whole or kind.name == "beta":
-        plans = [Stretch(low, high, kind.power, kind.whole, has_core=False)]
+        plans = [Stretch(low, high, kind.power, kind.degrees, has_core=False)]
     else:
-        below, above = kind.degrees
-        above = above if exponent in PLAIN_PROFILES else OTHER_PROFILES
+        above = ABOVE if exponent in PLAIN_PROFILES else ABOVE_OF_OTHERS
         plans = [
-            Stretch(low, min(high, CORE_APPEARS), kind.power, below, has_core=False),
+            Stretch(low, min(high, CORE_APPEARS), kind.power, BELOW, has_core=False),
             Stretch(max(low, CORE_APPEARS), high, -1, above, has_core=True),
         ]
     plans = [plan for plan in plans if plan.low < plan.high]
@@ -181,7 +200,7 @@ def _piece(
         energies = Target(*(np.append(each, end) for each, end in zip(columns, ends, strict=True)))
     low, high = plan.argument(np.array([plan.low, plan.high])).tolist()
     piece = _fitted(plan, (low, high), variable, choices, energies)
-    if piece.rational.poles_within(low, high):
+    if poles_within(piece.rational, low, high):
         raise SweepError(f"every fit over {where} has a pole: narrow --range to the points")
     return piece
 
@@ -238,7 +257,7 @@ def _determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Qu
                 return kept
         if degrees.n_coefficients == 1 or (not is_met and _sound(found, target, ends)):
             return found
-        if not found.poles_within(*ends):
+        if not poles_within(found, *ends):
             kept = found
         if degrees.numerator >= degrees.denominator:  # the larger degree falls
             degrees = replace(degrees, numerator=degrees.numerator - 1)
@@ -292,26 +311,25 @@ def _sound(found: Quotient, target: Target, ends: Ends) -> bool:
     return bool(np.max(errors) <= MAX_ERROR)
 
 
-def adaptive(target: Target, tolerance: float, ends: Ends | None = None) -> Barycentric | None:
+def adaptive(target: Target, tolerance: float, ends: Ends) -> Barycentric | None:
     """Fit by AAA with the degrees that the tolerance needs, relative to the largest g.
 
-    Points of equal t count by their mean. Terms are removed until there is no pole between the ends
-    (by default those of the points). None for points that scatter by more than the tolerance, as
-    the curve goes through some of them: then every other point does not predict the rest.
+    Points of equal t count by their mean. Terms are removed until there is no pole between the
+    ends. None for points that scatter by more than the tolerance, as the curve goes through some of
+    them: then every other point does not predict the rest.
     """
     t, place = np.unique(target.t, return_inverse=True)
     g = np.bincount(place, target.g) / np.bincount(place)
-    ends = ends or (float(t[0]), float(t[-1]))
     shown = np.arange(t.size) % 2 == 0
     shown[-1] = True
     if not any(
-        not half.poles_within(*ends) and _is_near(half, t[~shown], g[~shown], tolerance)
+        not poles_within(half, *ends) and _is_near(half, t[~shown], g[~shown], tolerance)
         for half in _approximants(t[shown], g[shown])
     ):
         return None
     without_poles: Barycentric | None = None
     for found in _approximants(t, g):
-        if not found.poles_within(*ends):
+        if not poles_within(found, *ends):
             without_poles = found
         if np.max(np.abs(found(t) - g)) <= tolerance * np.max(g):
             break

@@ -8,9 +8,10 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.config.columns import read_csv as read_cells
@@ -22,9 +23,6 @@ from sweep.summary import refuse_no_results
 from sweep.theory.mdr_contact import energy_unit, physical_numbers
 from sweep.wording import listed, nearest
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 MODEL = "mdr_contact"
 MIN_EXPONENT = 0.5  # of a profile; itself excluded

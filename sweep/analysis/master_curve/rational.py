@@ -7,7 +7,6 @@ the points: Bernstein's on the half line, well scaled however many decades the p
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, cast
@@ -70,21 +69,8 @@ class Degrees:
         return f"{self.numerator}/{self.denominator}"
 
 
-class _Rational(ABC):
-    def poles_within(self, low: float, high: float) -> list[float]:
-        """The real poles from `low` to `high`, ends included."""
-        poles = self.poles()
-        real = np.abs(poles.imag) <= REAL * np.abs(poles)
-        inside = real & (poles.real >= low) & (poles.real <= high)
-        return sorted(poles.real[inside].tolist())
-
-    @abstractmethod
-    def poles(self) -> NDArray[np.inexact]:
-        """All poles, complex ones among them."""
-
-
 @dataclass(frozen=True)
-class Quotient(_Rational):
+class Quotient:
     """P(t)/Q(t), coefficients in ascending powers; one of Q, normally the constant, is 1.
 
     Errors are standard errors of the coefficients, from the scatter of the points about the curve
@@ -155,7 +141,7 @@ class Quotient(_Rational):
 
 
 @dataclass(frozen=True)
-class Barycentric(_Rational):
+class Barycentric:
     """Σ w_j f_j/(t − t_j) over Σ w_j/(t − t_j), the form used by the AAA algorithm."""
 
     support: tuple[float, ...]
@@ -195,6 +181,14 @@ class Barycentric(_Rational):
 Rational = Quotient | Barycentric
 
 
+def poles_within(found: Rational, low: float, high: float) -> list[float]:
+    """The real poles from `low` to `high`, ends included."""
+    poles = found.poles()
+    real = np.abs(poles.imag) <= REAL * np.abs(poles)
+    inside = real & (poles.real >= low) & (poles.real <= high)
+    return sorted(poles.real[inside].tolist())
+
+
 def met(found: Rational, target: Target) -> bool:
     """Whether the points lie on the curve but for rounding."""
     with np.errstate(all="ignore"):
@@ -210,7 +204,7 @@ def least_squares(target: Target, degrees: Degrees, *, bounded: bool = False) ->
     """
     problem = _problem(target, degrees)
     found = _refined(problem, *_linearised(problem, bounded), bounded=bounded)
-    fails = found.poles_within(target.t.min(), target.t.max()) and not met(found, target)
+    fails = poles_within(found, target.t.min(), target.t.max()) and not met(found, target)
     if fails and not bounded:
         found = _refined(problem, *_corrected(problem))
     return found

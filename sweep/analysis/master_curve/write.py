@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from sweep.analysis.master_curve.curve import VARIABLES, MasterCurve, Piece
-from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
 from sweep.analysis.master_curve.points import Points
 from sweep.analysis.master_curve.rational import Barycentric, Quotient, Rational
 from sweep.analysis.saving import save, write_texts
@@ -31,6 +30,8 @@ def write_all(
     phases are drawn, and those of one phase and several amplitudes, where they make curves. Files
     there are replaced. SweepError if they cannot be written.
     """
+    from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
+
     written = [path for curve in curves for path in write(curve, folder)]
     written.append(save(draw_fits(curves), folder / FITS))
     known = not np.isnan(everything.phase).any() and np.unique(everything.phase).size > 1
@@ -77,7 +78,7 @@ def as_json(curve: MasterCurve) -> dict[str, Any]:
     return {
         "variable": curve.variable.name,
         "energy": ENERGIES[curve.variable.name],
-        "source": Path(curve.source).name,
+        "source": Path(curve.points.source).name,
         "method": curve.method,
         "weights": curve.choices.weights,
         "range": list(curve.limits),
@@ -87,7 +88,7 @@ def as_json(curve: MasterCurve) -> dict[str, Any]:
         "error": asdict(curve.error),
         "from_theory": curve.from_theory and asdict(curve.from_theory),
         "points_from_theory": curve.points_from_theory and asdict(curve.points_from_theory),
-        "points_left_out": curve.left_out,
+        "points_left_out": curve.points.left_out,
         "notes": list(curve.notes),
     }
 
@@ -123,7 +124,7 @@ def _head(curve: MasterCurve) -> str:
         f'"""Energy dissipated in a rubbing contact: {curve.variable.energy} over '
         f"{curve.variable.symbol}.",
         "",
-        f"Fitted to {curve.error.n_points} points of {_quoted(Path(curve.source).name)} "
+        f"Fitted to {curve.error.n_points} points of {_quoted(Path(curve.points.source).name)} "
         f"({curve.method}, {curve.n_coefficients} coefficients), {_range(curve)}.",
         f"Relative error against the points: at most {curve.error.greatest:.2e}, at "
         f"{curve.variable.name} = {curve.error.where:.4g}; rms {curve.error.rms:.2e}.",
