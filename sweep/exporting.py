@@ -9,7 +9,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -81,8 +81,13 @@ def _whole(path: Path) -> Generator[Path]:
     scratch = path.with_name(f".{path.stem}.{uuid.uuid4().hex}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield scratch
-        scratch.replace(path)
+        try:
+            yield scratch
+            scratch.replace(path)
+        finally:
+            if scratch.is_dir():
+                shutil.rmtree(scratch, ignore_errors=True)
+            scratch.unlink(missing_ok=True)
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise SweepError(f"cannot write {str(path)!r}: {error}; choose another path") from error
     except OSError as error:
@@ -90,11 +95,6 @@ def _whole(path: Path) -> Generator[Path]:
             f"cannot write {str(path)!r}: {error}; nothing was written. Free some space, or choose "
             "a path on another disk"
         ) from error
-    finally:
-        if scratch.is_dir():
-            shutil.rmtree(scratch, ignore_errors=True)
-        with suppress(OSError):
-            scratch.unlink()
 
 
 def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:

@@ -189,6 +189,14 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"a.zarr", "file", "folder.csv"}
 
 
+def test_a_scratch_file_that_cannot_even_be_looked_for_is_an_error_in_words(tmp_path: Path) -> None:
+    """The name is short enough, that of the scratch file is not."""
+    dataset = create(tmp_path / "a.zarr").dataset()
+    with pytest.raises(MachineError, match=r"cannot write '.*a\.csv'"):
+        export(dataset, tmp_path / f"{'a' * 240}.csv")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.zarr"}
+
+
 @pytest.mark.parametrize("kind", ["output", "without status", "number"])
 def test_what_has_no_results_is_refused(kind: str, store: Store, tmp_path: Path) -> None:
     dataset = store.dataset()
