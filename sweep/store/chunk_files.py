@@ -90,7 +90,8 @@ class ChunkFiles:
 
         Reading every checksum takes as long as reading the store, so a run checks only these.
         """
-        log, indices = self._files.beside("log"), [list(chunk.index) for chunk in chunks]
+        log = self._files.beside("log")
+        indices = [list(chunk.index) for chunk in chunks]
         with log.writing():
             if indices or log.exists(NOTE):
                 log.put(NOTE, [f"{json.dumps(indices)}\n".encode()])
@@ -145,13 +146,13 @@ def named(names: Collection[str], counts: tuple[int, ...], separator: str) -> ND
     if not counts:
         return np.array([key((), separator) in names])
     # One expression finds all names; looking up the name of each chunk takes twice as long.
-    there = np.zeros(counts, np.bool_)
-    prefix, between = re.escape(key((), separator) + separator), re.escape(separator)
+    prefix = re.escape(key((), separator) + separator)
+    indices = re.escape(separator).join([INDEX] * len(counts))
     text = BETWEEN_NAMES.join(("", *names, ""))
-    indices = between.join([INDEX] * len(counts))
     found = re.findall(f"{BETWEEN_NAMES}{prefix}({indices})(?={BETWEEN_NAMES})", text)
     flat = np.fromstring(" ".join(found).replace(separator, " "), np.intp, sep=" ")
     places = flat.reshape(-1, len(counts))
+    there = np.zeros(counts, np.bool_)
     there[tuple(places[(places < counts).all(axis=1)].T)] = True
     return there.ravel()
 

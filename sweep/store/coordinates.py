@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
 import zarr
 
-from sweep.errors import StoreError, memory_error
+from sweep.errors import StoreError
+from sweep.store.faults import damaged_coordinate, intact
 from sweep.store.files import GROUP, Files
 from sweep.work import Values
 
@@ -29,7 +29,7 @@ class Stored:
             values = np.asarray(self._array[part], dtype=np.float64)
         missing = self._array.fill_value  # zarr returns it for a missing file
         if np.isnan(values).any() or (values == missing).any():
-            raise damaged(self._name, "lacks a file")
+            raise damaged_coordinate(self._name, "lacks a file")
         return values
 
 
@@ -72,27 +72,3 @@ def _content(files: Files, key: str) -> object:
         return json.loads(files.read(key) or b"")
     except ValueError:
         return None
-
-
-@contextmanager
-def intact(name: str, *, is_coordinate: bool = False) -> Generator[None]:
-    """Within, errors of reading a coordinate, an output or the status become a SweepError."""
-    try:
-        yield
-    except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
-        if is_coordinate:
-            found = damaged(name, f"cannot be read ({error})")
-        else:
-            found = StoreError(
-                f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
-                "then running its sweep computes it again"
-            )
-        raise memory_error(error) or found from error
-
-
-def damaged(name: str, what: str) -> StoreError:
-    """The error for a coordinate with a part that is missing or cannot be read."""
-    return StoreError(
-        f"the coordinate {name} {what}: it is damaged, so some points of the sweep are no longer "
-        "known; run the sweep in a new store"
-    )

@@ -31,7 +31,7 @@ from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import encoding, extension, faults, layout
 from sweep.store.chunk_files import ChunkFiles, key
-from sweep.store.coordinates import damaged_metadata, intact
+from sweep.store.coordinates import damaged_metadata
 from sweep.store.creation import build
 from sweep.store.differences import differences
 from sweep.store.files import Files
@@ -68,10 +68,13 @@ class Store:
                 raise ValueError(f"the shape or the chunks of {name} do not match the sweep")
         self._chunks = ChunkFiles(files, self._arrays)
         self.n_chunks = math.prod(self._chunks.counts)
-        self.torn, self.damaged_files = self._chunks.torn, self._chunks.damaged
+        # The docstrings of these are in the classes of the parts.
+        self.torn = self._chunks.torn
+        self.damaged_files = self._chunks.damaged
         self.note_damage = self._chunks.note_damage
         self.holders = files.holders
-        self.flush, self.receipts = self._receipts.flush, self._receipts.read
+        self.flush = self._receipts.flush
+        self.receipts = self._receipts.read
         self.stretch = index(self._attributes.get(layout.STRETCH, 1))
         self.pieces, self.nodes = InFiles(files, PIECES), InFiles(files, NODES)
 
@@ -94,8 +97,8 @@ class Store:
         """
         files = files_of(path, durable=durable)
         if not files.exists():
-            if sweep.reduction is not None:  # points of a cell that are computed at once
-                stretch = work_shape(sweep, chunk_points)[-1]
+            if sweep.reduction is not None:
+                stretch = work_shape(sweep, chunk_points)[-1]  # points computed at once
                 provenance = {**provenance, layout.STRETCH: stretch}
             with files.writing(creating=True):
                 if any(name.startswith("c") for name in files.list("status")):
@@ -206,16 +209,13 @@ class Store:
         revision is compared.
         """
         stored = self.kernel_digest
-        if (revised := self._other_revision(sweep)) or not is_token_digest(stored):
+        if revised := self._other_revision(sweep):
             return revised
-        digest = kernel_digest(self.sweep)
+        if not is_token_digest(stored) or (digest := kernel_digest(self.sweep)) == stored:
+            return ""
         return (
-            ""
-            if digest == stored
-            else (
-                f"kernel of method {self.sweep.method.name}: {stored} in the store, "
-                f"{digest} in this program, whose results may differ"
-            )
+            f"kernel of method {self.sweep.method.name}: {stored} in the store, "
+            f"{digest} in this program, whose results may differ"
         )
 
     def note_accepted_kernel(self) -> None:
@@ -309,7 +309,7 @@ class Store:
         total = Counter[Status]()
         with faults.opening(self._files):
             for chunk in chunks:
-                with intact(name):
+                with faults.intact(name):
                     part = np.asarray(self._arrays[name][chunk.slices])
                 total.update(count(part))
         return dict(sorted(total.items()))
@@ -323,7 +323,7 @@ class Store:
         """
         for axis in self.sweep.axes:
             for values, start in product(axis.columns.values(), range(0, axis.size, STRETCH)):
-                values[start : start + STRETCH]
+                values[start : start + STRETCH]  # raises StoreError if damaged
         dataset = self.dataset()
         dataset[[name for name in dataset.coords if not dataset[name].ndim]].load()
         blocked = [chunk for chunk in self.pending() if self._chunks.folders(chunk)]
@@ -358,7 +358,8 @@ class Store:
         """
         with self._files.writing():
             self._files.clean()
-        if self.sweep.reduction is not None:  # of cells that two processes completed at once
+        if self.sweep.reduction is not None:
+            # Two processes that completed a cell at once may have left its pieces.
             done = {key(cell.index, ".") for cell in self.done()}
             for name in self.pieces.names():
                 if name.partition("/")[0] in done:

@@ -1,4 +1,4 @@
-"""Errors of paths, disks and networks, as sentences that say how to go on."""
+"""Errors of paths, disks and networks, and damage, as sentences that say how to go on."""
 
 from __future__ import annotations
 
@@ -169,6 +169,30 @@ def opening(path: object) -> Generator[None]:
             "program made it, it is damaged: name another store with -o, and keep this one until "
             "the other is finished"
         ) from error
+
+
+@contextmanager
+def intact(name: str, *, is_coordinate: bool = False) -> Generator[None]:
+    """Within, errors of reading a coordinate, an output or the status become a SweepError."""
+    try:
+        yield
+    except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
+        if is_coordinate:
+            found = damaged_coordinate(name, f"cannot be read ({error})")
+        else:
+            found = StoreError(
+                f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
+                "then running its sweep computes it again"
+            )
+        raise memory_error(error) or found from error
+
+
+def damaged_coordinate(name: str, what: str) -> StoreError:
+    """The error for a coordinate with a part that is missing or cannot be read."""
+    return StoreError(
+        f"the coordinate {name} {what}: it is damaged, so some points of the sweep are no longer "
+        "known; run the sweep in a new store"
+    )
 
 
 def no_store(path: str, last_pass: str | None) -> StoreError:

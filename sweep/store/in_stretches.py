@@ -115,13 +115,15 @@ class InStretches:
         cells = {chunk.index[:-1]: _cell(chunk) for chunk in chunks}
         done = {cell.index for cell in self._cells.whole(cells.values())}
         known = self._listed()
+        there = {index: known.get(_name(cell), NOTHING) for index, cell in cells.items()}
+        left = {index: own.left(self._n) for index, own in there.items()}
 
         def is_whole(chunk: Chunk) -> bool:
             cell = chunk.index[:-1]
-            own = known.get(_name(cells[cell]), NOTHING)
             number, stretch = divmod(chunk.index[-1], self._n)
-            is_present = number == own.number and stretch not in own.left(self._n)
-            return cell in done or number < own.number or is_present
+            if cell in done or number < there[cell].number:
+                return True
+            return number == there[cell].number and stretch not in left[cell]
 
         return [chunk for chunk in chunks if is_whole(chunk)]
 
@@ -188,8 +190,12 @@ class InStretches:
 
     def _complete(self, cell: Chunk, known: Known) -> None:
         """End a pass over a cell if every stretch is in a piece or in its nodes."""
-        if not known.left(self._n):
-            (self._end_later_pass if known.number else self._end_first_pass)(cell, known)
+        if known.left(self._n):
+            return
+        if known.number:
+            self._end_later_pass(cell, known)
+        else:
+            self._end_first_pass(cell, known)
 
     def _end_first_pass(self, cell: Chunk, known: Known) -> None:
         parts = self._pieces(cell, known)

@@ -124,7 +124,9 @@ class LocalFiles:
 
         `clean` is called if no other shard is held. Raises StoreError if the store is held.
         """
-        return lock.held(self.path, shard, clean or self.clean)
+        if shard is None:
+            return lock.exclusive(self.path)
+        return lock.shared(self.path, shard, clean or self.clean)
 
     def holders(self) -> list[dict[str, Any]] | None:
         """The living processes that hold the store or a shard: host, pid, time; None for a URL."""

@@ -10,7 +10,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,31 +24,34 @@ MAX_START_SECONDS = 10.0  # shards that start at the same time wait for one anot
 
 
 @contextmanager
-def held(store: Path, shard: str | None, clean: Callable[[], None]) -> Generator[None]:
-    """Within, nobody else holds the store, or nobody else the shard and nobody the whole store.
+def exclusive(store: Path) -> Generator[None]:
+    """Within, no other process and no other Store holds the store; a file says who does.
 
-    A file says who does. For a shard, `clean` is called if no other one is held, while none can
-    start. Raises StoreError if the store or a shard of it is held, for a shard if that is held, or
-    the store for longer than a shard takes to start. When a process dies, the operating system
-    releases its lock.
+    Raises StoreError at once if it or one of its shards is held. When a process dies, the operating
+    system releases its lock.
     """
-    log, name = folder(store), repr(str(store))
-    holder = log / "holder.json"
-    whole, timeout = store.with_name(f"{store.name}.lock"), MAX_START_SECONDS if shard else 0.0
-    with ExitStack() as starting:
-        starting.enter_context(_locked(whole, holder, name, timeout))
-        other = _held_shard(log)
-        if shard is None:
-            if other:
-                raise StoreError(f"{name}: {other.stem} is held by {_who(_signature(other))}")
-            starting.enter_context(_signing(holder))
+    with _whole_store_locked(store):
+        if other := _held_shard(folder(store)):
+            raise StoreError(f"{str(store)!r}: {other.stem} is held by {_who(_signature(other))}")
+        with _signing(_holder(store)):
             yield
-            return
-        own = log / f"{shard}.lock"
-        with writing(own):
-            log.mkdir(exist_ok=True)
-        with _locked(own, _signature(own), f"{shard} of {name}"):
-            if other is None:
+
+
+@contextmanager
+def shared(store: Path, shard: str, clean: Callable[[], None]) -> Generator[None]:
+    """Within, no other process holds the shard or the whole store; a file says who holds the shard.
+
+    `clean` is called if no other shard is held, while none can start. Raises StoreError if the
+    shard is held, or if the store is held for longer than a shard takes to start.
+    """
+    own = folder(store) / f"{shard}.lock"
+    with writing(own):
+        own.parent.mkdir(exist_ok=True)
+    with ExitStack() as starting:
+        starting.enter_context(_whole_store_locked(store, MAX_START_SECONDS))
+        is_alone = _held_shard(folder(store)) is None
+        with _locked(own, _signature(own), f"{shard} of {str(store)!r}"):
+            if is_alone:
                 clean()
             with _signing(_signature(own)):
                 starting.close()
@@ -58,6 +61,16 @@ def held(store: Path, shard: str | None, clean: Callable[[], None]) -> Generator
 def folder(store: Path) -> Path:
     """The folder of signatures, shards' locks and receipts, next to the store."""
     return store.with_name(f"{store.name}.log")
+
+
+def _holder(store: Path) -> Path:
+    """The signature of who holds the whole store."""
+    return folder(store) / "holder.json"
+
+
+def _whole_store_locked(store: Path, timeout: float = 0.0) -> AbstractContextManager[None]:
+    lock = store.with_name(f"{store.name}.lock")
+    return _locked(lock, _holder(store), repr(str(store)), timeout)
 
 
 @contextmanager

@@ -17,9 +17,10 @@ from sweep.plan.recipes import outputs_in
 from sweep.request import LEVEL, STRETCH
 from sweep.spec import MISSING, Status
 from sweep.store import extension, faults
-from sweep.store.coordinates import damaged, intact, read_dimensions, refuse_damaged_metadata
+from sweep.store.coordinates import read_dimensions, refuse_damaged_metadata
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
+from sweep.store.faults import damaged_coordinate, intact
 from sweep.store.files import Files
 from sweep.store.group import open_group, recipe_of
 from sweep.store.layout import MISSING_LEVEL, ordered
@@ -97,8 +98,8 @@ def _checked(dataset: xr.Dataset) -> xr.Dataset:
             missing = None if name in optional else _missing(variable)
             lazy[name] = _Checked(name, variable, missing, status)
         elif name in dataset.coords and name not in dataset.xindexes:  # indexes are in memory
-            missing = MISSING_LEVEL if name == LEVEL else MISSING["real"]
-            missing = None if name in derived else missing
+            of_kind = MISSING_LEVEL if name == LEVEL else MISSING["real"]
+            missing = None if name in derived else of_kind
             lazy[name] = _Checked(name, variable, missing, is_coordinate=True)
     return dataset.assign({name: array.variable() for name, array in lazy.items()})
 
@@ -119,8 +120,12 @@ class _Checked(BackendArray):
         *,
         is_coordinate: bool = False,
     ) -> None:
-        self.name, self.shape, self.dtype = name, variable.shape, variable.dtype
-        self._variable, self._missing, self._status = variable, missing, status
+        self.name = name
+        self.shape = variable.shape
+        self.dtype = variable.dtype
+        self._variable = variable
+        self._missing = missing
+        self._status = status
         self._is_coordinate = is_coordinate
 
     def variable(self) -> xr.Variable:
@@ -139,7 +144,7 @@ class _Checked(BackendArray):
         if self._missing is None or not (absent := _absent(values, self._missing)).any():
             return values
         if self._status is None:
-            raise damaged(self.name, "lacks a file")
+            raise damaged_coordinate(self.name, "lacks a file")
         ok = self._status._intact(key[: len(self._status.shape)]) == Status.ok
         ok = ok.reshape(ok.shape + (1,) * (absent.ndim - ok.ndim))
         if not (absent & ok).any():

@@ -120,7 +120,7 @@ class RemoteFiles:
         return RemoteFiles(f"{self._url}.{suffix}")
 
     def writing(self, *, creating: bool = False) -> AbstractContextManager[None]:
-        del creating  # the same is to blame
+        del creating  # the messages are the same
         return faults.reaching(self._url)
 
     def zarr(self) -> FsspecStore:
