@@ -143,8 +143,10 @@ def _check_callbacks(stop: object, **callbacks: object) -> None:
         raise SweepError(f"stop={shown(stop)} is not a threading.Event; give one, or leave it out")
     for name, callback in callbacks.items():
         if callback is not None and not _takes(callback, None):
-            wrong = f"{name}={shown(callback)} cannot be called with one argument"
-            raise SweepError(f"{wrong}; give a function that can, or leave it out")
+            raise SweepError(
+                f"{name}={shown(callback)} cannot be called with one argument; "
+                "give a function that can, or leave it out"
+            )
 
 
 def _takes(called: object, *arguments: object) -> bool:
@@ -153,8 +155,10 @@ def _takes(called: object, *arguments: object) -> bool:
         return False
     try:
         inspect.signature(called).bind(*arguments)
-    except (TypeError, ValueError) as error:  # functions written in C may have no signature
-        return isinstance(error, ValueError)
+    except TypeError:
+        return False
+    except ValueError:  # functions written in C may have no signature
+        return True
     return True
 
 

@@ -160,7 +160,8 @@ def forecast(
     on_gpus = options.gpus is not None
     most = n_gpus * threads_of_gpu(n_gpus) if on_gpus else threads_for(backend, options)
     processors = usable_processors()
-    if elsewhere := options.cluster == SLURM:
+    elsewhere = options.cluster == SLURM
+    if elsewhere:
         from sweep.engine.slurm import jobs_and_cores
 
         processors = most = math.prod(jobs_and_cores(options))
@@ -175,7 +176,7 @@ def forecast(
             threads = min(threads, usable_processors())
             alike = min(workers, processors) / threads
         rate = probe(sweep, backend, threads, probed)
-        rate = rate and rate * alike
+        rate = None if rate is None else rate * alike
     whole = chunk_at((0,) * len(chunk_shape), sweep.grid, chunk_shape).n_points
     cells = -(-max(left - again, again) // (sweep.reduction.size if sweep.reduction else 1))
     columns = [values for axis in sweep.axes for values in axis.columns.values()]
@@ -192,7 +193,9 @@ def forecast(
         chunk_points=whole,
         bytes_on_disk=cells * per_point + files * FILE_BLOCK + (0 if is_made else axes),
         bytes_free=_free(path),
-        bytes_of_memory=_bytes_of_memory(sweep, chunk_shape, workers * whole),
+        bytes_of_memory=_bytes_held(sweep)
+        + workers * whole * _bytes_at_work(sweep)
+        + _bytes_of_passes(sweep, chunk_shape),
         workers=workers,
         backend=backend.description,
         points_per_second=rate,
@@ -219,7 +222,7 @@ def probe(
 ) -> float | None:
     """Points per second that the workers compute together; None if the first ones take too long.
 
-    The points are counted in `probed`.
+    With a reduction, of the points of cells. The points are counted in `probed`.
     """
     probed = probed or Probed()
     sweep = replace(sweep.of_points, axes=tuple(map(_head, sweep.of_points.axes)))
@@ -228,7 +231,8 @@ def probe(
         starts = [worker / workers for worker in range(workers)]
         paces = [executor.submit(_pace, sweep, backend, start, probed) for start in starts]
         rates = [pace.result() for pace in paces]
-    return None if None in rates else sum(filter(None, rates))
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) if len(known) == len(rates) else None
 
 
 @dataclass(frozen=True)
@@ -290,23 +294,30 @@ def batch_of(sweep: Sweep, start: float, size: int) -> Points:
     return replace(points(probed, Chunk((0,), (0,), (size,))), variants=variants)
 
 
-def _bytes_of_memory(sweep: Sweep, chunk_shape: tuple[int, ...], n_points: int) -> int:
-    """Bytes of axis values, of points at work in chunks, and of the counts of a later pass.
+def _bytes_held(sweep: Sweep) -> int:
+    """Bytes of the axis values; of values drawn or read in stretches, of one stretch."""
+    columns = (values for axis in sweep.of_points.axes for values in axis.columns.values())
+    sizes = (len(each) if is_array(each) else min(len(each), STRETCH) for each in columns)
+    return VALUE_BYTES * sum(sizes)
 
-    Of values drawn or read in stretches, one stretch is held. A point at work has its outputs as
-    computed and as stored, and one compressed. The counts of a cell's points, which have three
-    numbers, are merged one pass at a time; a merge takes a few copies of them.
-    """
-    of_points = sweep.of_points
-    columns = (values for axis in of_points.axes for values in axis.columns.values())
-    held = sum(len(each) if is_array(each) else min(len(each), STRETCH) for each in columns)
-    computed = sum(np.dtype(dtype).itemsize for dtype in array_types(of_points.outputs).values())
-    stored = [variable.point_bytes for variable in layout.results(of_points)]
+
+def _bytes_at_work(sweep: Sweep) -> int:
+    """Bytes of a point in a worker: its outputs as computed and as stored, and one compressed."""
+    sweep = sweep.of_points
+    computed = sum(np.dtype(dtype).itemsize for dtype in array_types(sweep.outputs).values())
+    stored = [variable.point_bytes for variable in layout.results(sweep)]
     converted = 0 if sweep.dtype == "float64" else sum(stored)
-    counts = 0
-    if sweep.reduction is not None and passes(sweep, chunk_shape) > 1:
-        counts = 6 * 3 * min(MAX_VALUES, sweep.reduction.size)
-    return VALUE_BYTES * (held + counts) + n_points * (computed + converted + 2 * max(stored))
+    return computed + converted + 2 * max(stored)
+
+
+def _bytes_of_passes(sweep: Sweep, chunk_shape: tuple[int, ...]) -> int:
+    """Bytes of the counts of a later pass over a cell's points, of which one is merged at a time.
+
+    A count has three numbers; a merge takes a few copies of them.
+    """
+    if sweep.reduction is None or passes(sweep, chunk_shape) == 1:
+        return 0
+    return 6 * 3 * VALUE_BYTES * min(MAX_VALUES, sweep.reduction.size)
 
 
 def _free(path: str | Path) -> int | None:

@@ -213,7 +213,8 @@ def _counts(store: Store, *, damaged: bool) -> tuple[Mapping[Status, int], Mappi
 
 def coordinates(dataset: xr.Dataset) -> tuple[dict[str, xr.DataArray], dict[str, xr.DataArray]]:
     """The parameters along an axis and the constant ones, by name."""
-    found = {str(name): dataset[name] for name in dataset.coords if name not in labels(dataset)}
+    of_statistics = labels(dataset)
+    found = {str(name): dataset[name] for name in dataset.coords if name not in of_statistics}
     along = {name: values for name, values in found.items() if values.ndim}
     return along, {name: value for name, value in found.items() if not value.ndim}
 

@@ -86,13 +86,17 @@ def trace_point(
     """Trace a sweep of one point, as `trace` does; SweepError if it has more."""
     sweep = as_point(sweep)
     if not sweep.method.traced:
-        wrong = f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced"
         able = listed(traceable(sweep.model))
-        raise SweepError(f"{wrong}; choose one of {able} with --set method=...")
+        raise SweepError(
+            f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced; choose one of "
+            f"{able} with --set method=..."
+        )
     moments = None if times is None else _numbers("times", times)
     if moments is not None and (samples, start, end, cycles) != (None, None, None, None):
-        others = "samples, start, end or cycles"
-        raise SweepError(f"times cannot be combined with {others}: leave out one or the other")
+        raise SweepError(
+            "times cannot be combined with samples, start, end or cycles: leave out one or the "
+            "other"
+        )
     if cycles is not None and start is not None:
         raise SweepError("--cycles cannot be combined with --from: leave out one of the two")
     try:
@@ -165,9 +169,10 @@ def refuse_end(path: Path) -> None:
     """SweepError if the suffix is not one of .nc, .zarr, .csv, .png, .pdf, .svg."""
     from sweep.exporting import TRACE_FORMATS
 
-    if path.suffix.lower() not in (known := (*TRACE_FORMATS, *PICTURES)):
-        wrong = f"{str(path)!r} has no suffix of a known format"
-        raise SweepError(f"{wrong}: use one of {listed(known)}")
+    known = (*TRACE_FORMATS, *PICTURES)
+    if path.suffix.lower() not in known:
+        choices = listed(known)
+        raise SweepError(f"{str(path)!r} has no suffix of a known format: use one of {choices}")
 
 
 def _numbers(name: str, given: ArrayLike) -> Values:
@@ -191,8 +196,9 @@ def as_point(sweep: Sweep) -> Sweep:
     if long:
         extents = "; ".join(_extent(name, axis) for name, axis in long.items())
         cure = " ".join(f"--at {name}=..." for name in long)
-        several = f"a trace shows one point, and the sweep has several: {extents}"
-        raise SweepError(f"{several}. Add {cure}")
+        raise SweepError(
+            f"a trace shows one point, and the sweep has several: {extents}. Add {cure}"
+        )
     whole = chunk_at((0,) * len(sweep.axes), sweep.shape, sweep.shape)
     columns = points(sweep, whole).columns
     constants = {name: float(column.values[0]) for name, column in columns.items()}
@@ -232,9 +238,10 @@ def _checked(times: Values, span: Span, unit: str) -> Values:
     slack = SLACK * abs(span.last)
     if not (span.begin - slack <= times[0] and times[-1] <= span.last + slack):
         requested = f"from {float(times[0])!r} {unit} to {float(times[-1])!r} {unit}"
-        computed = f"{span.begin!r} {unit} to {span.last!r} {unit}"
-        outside = f"a trace {requested} is outside the computed range"
-        raise SweepError(f"{outside}: choose times from {computed}")
+        raise SweepError(
+            f"a trace {requested} is outside the computed range: choose times from "
+            f"{span.begin!r} {unit} to {span.last!r} {unit}"
+        )
     return np.clip(times, span.begin, span.last)
 
 
@@ -275,7 +282,9 @@ def _note(sweep: Sweep, trace: xr.Dataset) -> dict[str, str]:
     if not abs(low + high) > CENTRED * (high - low):  # NaN: no motion
         return {}
     for flag in _observables(sweep, per_item=True):
-        codes = trace[flag.name].values if flag.name in trace else np.empty((1, 0))
+        if flag.name not in trace:
+            continue
+        codes = trace[flag.name].values
         kept = codes[0, np.all(codes == codes[:1], axis=0)]
         for name, sentence in sweep.model.start_memory.items():
             if flag.flags.index(name) in kept:

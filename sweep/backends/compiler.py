@@ -114,7 +114,6 @@ def compile_library(text: str, compiler: Compiler, extra_flags: Sequence[str] = 
     """
     flags = (*compiler.flags, *extra_flags)
     made_by = digest(*compiler.command, compiler.version, *compiler.flags)
-
     name = f"{_content(text, extra_flags)}-{made_by}{SUFFIX}"
     return cached(name, lambda path: run_compiler(text, compiler, flags, path))
 

@@ -63,7 +63,7 @@ class TraceLibrary:
     """A kernel compiled for tracing, loaded, and the parameters of its one point."""
 
     struct: type[ctypes.Structure]  # of a call
-    header: str  # which defines it, too
+    header: str  # the file that defines it for the kernel
     flags: tuple[str, ...] = ()
 
     def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
@@ -101,7 +101,9 @@ class TraceLibrary:
 class Tracer(TraceLibrary):
     """A point of a kernel that has time_of and look."""
 
-    struct, header, flags = Trace, "entry_trace.h", Target(width=1, pack=1).flags
+    struct = Trace
+    header = "entry_trace.h"
+    flags = Target(width=1, pack=1).flags
 
     def look(self, times: Values, budget: int | None = None) -> Seen:
         """What is seen of the point at `times`: in s, ascending, from its span's begin to its last.
@@ -130,7 +132,8 @@ class ItemsTrace(ctypes.Structure):
 class ItemsTracer(TraceLibrary):
     """A point of a kernel that sums over items and can show each of them."""
 
-    struct, header = ItemsTrace, "entry_trace_items.h"
+    struct = ItemsTrace
+    header = "entry_trace_items.h"
 
     def look(self, times: Values, budget: int | None = None) -> Seen:
         """What is seen of the point and its items at `times`, ascending.

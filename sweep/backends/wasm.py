@@ -43,8 +43,11 @@ COMMON_EXPORTS = ("__heap_base", "tribosweep_fma")
 EXPORTS = {
     "cpu": ("tribosweep_run", "tribosweep_state_bytes", "tribosweep_request_bytes"),
     "trace": (
-        *("tribosweep_trace", "tribosweep_span", "tribosweep_trace_bytes"),
-        *("tribosweep_trail_bytes", "tribosweep_row_size"),
+        "tribosweep_trace",
+        "tribosweep_span",
+        "tribosweep_trace_bytes",
+        "tribosweep_trail_bytes",
+        "tribosweep_row_size",
     ),
 }
 ITEM_SIZES = ("tribosweep_sum_bytes", "tribosweep_item_row_size")

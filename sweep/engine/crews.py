@@ -17,6 +17,9 @@ from sweep.options import LOCAL, RunOptions, consistent
 from sweep.plan.point_columns import points
 from sweep.work import Chunk, Task
 
+if TYPE_CHECKING:
+    from sweep.engine.clusters import Processes
+
 # Per GPU: two threads keep it busy, one computing while the other copies; more of them write.
 MIN_GPU_THREADS, MAX_GPU_THREADS = 2, 4
 GUARD = (
@@ -24,10 +27,7 @@ GUARD = (
     'below `if __name__ == "__main__":`, as in any script that uses multiprocessing'
 )
 
-if TYPE_CHECKING:
-    from sweep.engine.clusters import Processes
-
-Crew: TypeAlias = "Threads | Processes"
+Crew: TypeAlias = "Threads | Processes"  # Threads says what each method of a crew does
 OpenBackend = Callable[[str], Backend]  # from the name that `[run] backend` takes
 Notify = Callable[[str], None]  # is given a line about workers, for the user
 
@@ -122,8 +122,11 @@ class Threads(CrewBase):
         self._state.stop.set()
 
     def kill(self, future: Future[list[Receipt]]) -> bool:  # noqa: ARG002 (the interface of crews)
-        """Kill a hanging task together with its worker; whether there was one to kill."""
-        return False  # a thread ends by itself, or with its process
+        """Kill a hanging task together with its worker; whether there was one to kill.
+
+        Never here: a thread ends by itself, or with its process.
+        """
+        return False
 
 
 def needs_backend_here(options: RunOptions) -> bool:

@@ -61,7 +61,9 @@ def run(
         every = chunks(results.grid, results.chunk_shape)
         total = sum(chunk.n_points for chunk in own_chunks(results, every, options.shard))
     total *= passes(results.sweep, results.chunk_shape)
-    ledger = Ledger(results.sweep, pending, total, 1, options.fail_fast, later)
+    ledger = Ledger(
+        results.sweep, pending, total, workers=1, fail_fast=options.fail_fast, later=later
+    )
     if not ledger.pending:
         if report:
             report(ledger.progress())
@@ -91,14 +93,14 @@ def run(
 def _left(results: Results, shard: tuple[int, int] | None) -> tuple[list[Chunk], list[Chunk]]:
     """The pending chunks, and those of a second pass that cannot begin yet.
 
-    Before, passes over cells that have all pieces are completed. Pending are then chunks of a next
-    pass, and those whose pieces were damaged.
+    First, passes over cells that have all pieces are completed. After a run, what is pending is of
+    a next pass, or its pieces were damaged.
     """
-    later: list[Chunk] = []
-    if isinstance(results, InStretches):
-        results.complete()
-        later = own_chunks(results, results.later(), shard)
-    return own_chunks(results, results.pending(), shard), later
+    if not isinstance(results, InStretches):
+        return own_chunks(results, results.pending(), shard), []
+    results.complete()
+    pending = own_chunks(results, results.pending(), shard)
+    return pending, own_chunks(results, results.later(), shard)
 
 
 def own_chunks(

@@ -76,15 +76,21 @@ def chunks_at(
 
 
 def refuse_many_chunks(
-    shape: Sequence[int], chunk_shape: Sequence[int], cause: str = "", cure: str = ""
+    shape: Sequence[int],
+    chunk_shape: Sequence[int],
+    cause: str = "",
+    cure: str = "use a separate store",
 ) -> None:
-    """Raise SweepError if a grid has more chunks than file systems list quickly."""
+    """Raise SweepError if a grid has more chunks than file systems list quickly.
+
+    The message begins with the cause, by default the size of the chunks, and ends with the cure.
+    """
     count = math.prod(chunk_counts(shape, chunk_shape))
     if count > MAX_CHUNKS:
+        cause = cause or f"chunks of {math.prod(chunk_shape):,} points cut"
         raise SweepError(
-            f"{cause or f'chunks of {math.prod(chunk_shape):,} points cut'} {math.prod(shape):,} "
-            f"points into {count:,} chunks, at most {MAX_CHUNKS:,} are allowed; "
-            + (cure or "use a separate store")
+            f"{cause} {math.prod(shape):,} points into {count:,} chunks, at most {MAX_CHUNKS:,} "
+            f"are allowed; {cure}"
         )
 
 

@@ -188,9 +188,11 @@ def plain(value: object) -> Any:
         return {key: plain(entry) for key, entry in entries.items()}
     if isinstance(value, list):
         return [plain(item) for item in cast("list[object]", value)]
+    if not isinstance(value, str):
+        return value
     try:
-        number = float.fromhex(cast("str", value))
-    except (TypeError, ValueError):
+        number = float.fromhex(value)
+    except ValueError:
         return value
     return number if number.hex() == value else value  # other texts may look like numbers
 
@@ -229,7 +231,11 @@ def _is_refined(axis_recipe: Mapping[str, Any]) -> bool:
 def _constants(
     parameters: Iterable[Parameter], known: list[str], values: Mapping[str, float], others: set[str]
 ) -> dict[str, float]:
-    """The values with neutral defaults filled in, in the order of those known."""
+    """The values with neutral defaults filled in, in the order of those known.
+
+    `others` are the parameters on axes and the derived ones. SweepError if a name is not known, or
+    if a parameter has no value.
+    """
     for name in (*values, *others):
         _called("parameter", name, dict.fromkeys(known))
     neutral = {p.name: p.default for p in parameters if p.neutral and p.default is not None}

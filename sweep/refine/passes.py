@@ -195,15 +195,17 @@ class Account:
 
     def summary(self) -> Summary:
         """The summary of all passes of this run."""
-        last, counts = self.summaries[-1], Counter[Status]()
+        counts, stopped = Counter[Status](), self.summaries[-1].stopped
         for each in self.summaries:
             counts.update(each.counts)
-        summed = ("points", "chunks", "wall_seconds", "kernel_seconds")
-        return replace(
-            last,
-            **{name: sum(getattr(each, name) for each in self.summaries) for name in summed},
+        return Summary(
+            points=sum(each.points for each in self.summaries),
+            chunks=sum(each.chunks for each in self.summaries),
             counts=dict(counts),
+            wall_seconds=sum(each.wall_seconds for each in self.summaries),
+            kernel_seconds=sum(each.kernel_seconds for each in self.summaries),
             workers=max(each.workers for each in self.summaries),
             backend=next((each.backend for each in self.summaries if each.backend), ""),
-            points_before=self.points_before if last.stopped else 0,
+            stopped=stopped,
+            points_before=self.points_before if stopped else 0,
         )

@@ -38,7 +38,7 @@ class Finer(LeadingBits):
         return self.brackets.count(xp, values, ok, self.shift)
 
     def merged(self, one: State, other: State) -> State:
-        """Of two stretches of points; without a state if points failed."""
+        """Of two stretches of points; one whose points have failed has no state."""
         return super().merged(one or NOTHING, other or NOTHING)
 
 

@@ -52,7 +52,7 @@ class EqualBins:
         return {"low": low, "high": high, "exponent": exponent, "start": start, "counts": counts}
 
     def read(self, state: State) -> dict[str, NDArray[Any]]:
-        """histogram (cells, size), the lower edge of its first bin and the width of all."""
+        """Of each cell the histogram, (cells, size), where its first bin begins, and its width."""
         empty = state["low"] > state["high"]
         width = np.where(empty, np.nan, np.ldexp(1.0, state["exponent"]))
         return {

@@ -33,7 +33,7 @@ class Kind(Protocol):
     def read(self, state: State, /) -> Mapping[str, NDArray[Any]]: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kept:
     """What is kept for a reduction: made of points, merged, and read as statistics."""
 
@@ -137,15 +137,14 @@ class Kept:
         if each.output.kind == "flag":
             return {"classes": Classes(len(each.output.flags))}
         scramblings, names = self.reduction.scramblings, each.names
+        indices = Indices(self.reduction.row - 2, scramblings)
         kinds: dict[str, Kind | None] = {
             "shares": Shares(each.thresholds),
             "moments": Moments(scramblings) if names & {"mean", "standard_deviation"} else None,
             "extremes": Extremes() if names & {"minimum", "maximum"} else None,
             self._bits: LeadingBits() if each.levels else None,
             "bins": EqualBins(each.bins) if each.bins else None,
-            "indices": Indices(self.reduction.row - 2, scramblings)
-            if "sobol_indices" in names
-            else None,
+            "indices": indices if "sobol_indices" in names else None,
         }
         return {name: kind for name, kind in kinds.items() if kind is not None}
 

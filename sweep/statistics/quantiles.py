@@ -60,7 +60,7 @@ class LeadingBits:
         return summed(np, *(np.concatenate([one[name], other[name]]) for name in names))
 
     def read(self, _: State) -> State:
-        """Nothing: which bins hold the quantiles, `Kept.brackets` knows."""
+        """Nothing: `Kept.brackets` finds the bins that hold the quantiles."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""Where a store is: in a folder of this machine or at a URL, and where the passes to it are."""
+"""Where a store is, in a folder of this machine or at a URL, and its passes if it is refined."""
 
 from __future__ import annotations
 
