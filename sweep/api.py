@@ -122,7 +122,8 @@ def compute(
         from sweep.store.derived_stores import is_current
 
         worn, place = wear_over_time(kept.dataset(), request.wear), store_of_wear(path)
-        if summary.chunks or not is_current(worn, place):  # the results are new, or it is not there
+        # Not if the results are old and their wear is there.
+        if summary.chunks or not is_current(worn, place):
             write_derived(worn, place)
     return kept, summary
 
