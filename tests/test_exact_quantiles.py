@@ -6,7 +6,7 @@ import io
 import json
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +26,7 @@ from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.config.stored import text_of
-from sweep.engine import run
+from sweep.engine import loop, run
 from sweep.errors import MachineError
 from sweep.forecast import forecast_of
 from sweep.options import RunOptions
@@ -35,9 +35,9 @@ from sweep.request import Sweep
 from sweep.spec import Status
 from sweep.statistics import again
 from sweep.statistics.partial import Kept
-from sweep.store import MemoryResults, Store, in_stretches, remaining
+from sweep.store import InStretches, MemoryResults, Store, in_stretches, remaining
 from sweep.summary import state
-from sweep.work import Points
+from sweep.work import Chunk, Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import Run, environment
 from tests.forked import CHECKOUT, run_python
@@ -268,6 +268,37 @@ def test_pieces_of_an_earlier_version_are_used(cells: xr.Dataset, tmp_path: Path
     assert remaining(kept).points_left == 1000  # of the second pass
     assert run(kept).points == 1000
     xr.testing.assert_equal(kept.dataset().load(), cells)
+
+
+def test_a_pass_that_ends_between_two_listings_is_not_counted_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process writes the last chunk of the first pass over a cell after the first one."""
+    request = load(exact(run={"chunk_points": 50}))
+    kept = Store.create(tmp_path / "a.zarr", request.sweep, chunk_points=50, provenance={})
+    results, backend = InStretches(kept), CpuBackend()
+    left = [chunk for chunk in results.pending() if chunk.index[0] == 0]
+
+    def write() -> None:
+        chunk = left.pop(0)
+        results.write(chunk, backend.compute(kept.sweep, points_of(kept.sweep, chunk)).arrays)
+
+    while len(left) > 1:
+        write()
+    for listing in (InStretches.pending, InStretches.later):
+
+        def then_written(
+            self: InStretches, listing: Callable[[InStretches], list[Chunk]] = listing
+        ) -> list[Chunk]:
+            listed = listing(self)
+            if left:
+                write()
+            return listed
+
+        monkeypatch.setattr(InStretches, listing.__name__, then_written)
+    pending, later = loop._left(results, None)
+    assert not left
+    assert not {chunk.index for chunk in pending} & {chunk.index for chunk in later}
 
 
 def test_a_sample_grows_and_its_first_pass_is_kept(tmp_path: Path) -> None:
