@@ -133,7 +133,8 @@ def _by_state(
     If they are its derivatives, each state needs one.
     """
     for name in table.raw:
-        if table.has(name) and states and name not in states:
+        table.get(name)  # known from now on
+        if states and name not in states:
             table.fault(name, f"{shown(name)} is not a state; {near(name, states)}")
     given = [name for name in states if table.has(name)]
     for name in states if derivatives else ():

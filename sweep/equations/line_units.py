@@ -62,7 +62,7 @@ def unit_faults(system: System) -> tuple[Fault, ...]:
             faults.append(Fault(f"outputs.{rule.name}.unit", message))
     for line in system.lines:
         needed = units[line.unit_of] if line.unit_of else None
-        if line.place.endswith(".scale") and rational(line.expression) is not None:
+        if line.place == f"states.{line.unit_of}.scale" and rational(line.expression) is not None:
             needed = None  # a plain number is in the state's unit
         if line.per_time and needed is not None:
             needed = product(needed, time, -1)

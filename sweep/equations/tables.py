@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from sweep.equations.expressions import Call, Expression, Kind, Number
 from sweep.equations.names import NAME, name_fault
@@ -234,10 +234,9 @@ def _closed(table: Table, entry: Entry) -> Entry:
 
 
 def finite_numbers(value: object) -> tuple[float, ...]:
-    """The numbers of a list; none if it is no list or has other items."""
-    items = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
-    numbers = tuple(number for item in items if (number := finite(item)) is not None)
-    return numbers if len(numbers) == len(items) else ()
+    """The numbers of a list, zeros with their signs; none if it has other items or is no list."""
+    items = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else ()
+    return () if any(finite(item) is None for item in items) else tuple(map(float, items))
 
 
 def near(value: object, known: Iterable[str]) -> str:

@@ -137,6 +137,12 @@ def test_the_model_contains_the_samples_of_a_file(tmp_path: Path) -> None:
     assert system.text == found.text
 
 
+def test_zeros_of_samples_keep_their_signs() -> None:
+    ground = {"times": [0, 1], "values": [-0.0, 1], "unit": "m/s^2"}
+    found = read_model({**MODEL, "signals": {"ground": ground}}, Path())
+    assert "values = [-0.0, 1.0]" in found.text  # as in stores
+
+
 FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"times": [0, 1]}, "signals.ground.values: missing; write values"),
     ({"times": [0, math.nan], "values": [1, 2]}, "signals.ground.times: not a list of finite"),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sweep.equations.dimensions import dimensions, plain, power, product, unit_text
 from sweep.equations.line_units import UnitError, dimensions_of, unit_faults
-from sweep.equations.system_file import examine
+from sweep.equations.system_file import examine, read_system
 from sweep.shipped import configs_folder
 from tests.equations.good_model import FORCE, GOOD, HALT, MASS, POWER, PUSH, changed, good, inline
 
@@ -143,6 +143,14 @@ def test_a_line_whose_units_do_not_agree_is_told(
 @pytest.mark.parametrize(("piece", "other"), RIGHT)
 def test_lines_whose_units_agree_are_left_alone(piece: str, other: str) -> None:
     assert unit_faults(good(changed(piece, other))) == ()
+
+
+def test_a_plain_number_has_no_unit_in_a_state_called_scale() -> None:
+    scale = {"unit": "m", "initial": 0, "scale": 0.5}
+    last = {"final": "scale", "unit": "m"}
+    model = {"format": 1, "name": "m", "states": {"scale": scale}, "outputs": {"last": last}}
+    faults = unit_faults(read_system({**model, "derivatives": {"scale": 0.5}}))
+    assert [fault.place for fault in faults] == ["derivatives.scale"]
 
 
 def test_a_unit_that_cannot_be_read_gives_one_fault() -> None:
