@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sweep.equations.expressions import (
     SIGNATURES,
@@ -29,11 +29,12 @@ def faults_across(system: System) -> Iterator[Fault]:
     yield from (Fault(place, message) for place, message in clashes(system.named()))
     yield from _faulty_lines(system)
     yield from _circles(system.definitions)
-    yield from _constant_events(system)
+    readable = {line.place for line in system.lines}
+    yield from _constant_events(system, readable)
     for state in system.states:
-        scale = rational(state.scale)
-        if scale is not None and scale <= 0:
-            yield Fault(f"states.{state.name}.scale", "a scale has to be above 0")
+        place, scale = f"states.{state.name}.scale", rational(state.scale)
+        if place in readable and scale is not None and scale <= 0:
+            yield Fault(place, "a scale has to be above 0")
 
 
 def _faulty_lines(system: System) -> Iterator[Fault]:
@@ -130,17 +131,17 @@ def _path(name: str, uses: Mapping[str, Sequence[str]]) -> list[str] | None:
     return None
 
 
-def _constant_events(system: System) -> Iterator[Fault]:
-    """A fault for each event whose expression never changes."""
+def _constant_events(system: System, readable: Collection[str]) -> Iterator[Fault]:
+    """A fault for each event whose expression, at one of the readable places, never changes."""
     uses = {definition.name: definition.value for definition in system.definitions}
     moving = {"t", *system.mode_names, *(e.name for e in (*system.states, *system.signals))}
+    moving |= {name for name in uses if f"definitions.{name}.value" not in readable}  # perhaps
     known = moving | {parameter.name for parameter in system.parameters} | {"pi"} | uses.keys()
     for index, event in enumerate(system.events, 1):
-        names = _all_names(event.when, uses)
-        if event.name and names.keys() <= known and not names.keys() & moving:
+        names, place = _all_names(event.when, uses), f"{event_place(index, event)}.when"
+        if place in readable and names.keys() <= known and not names.keys() & moving:
             message = f"{listed(names) if names else 'a number'} never changes"
-            place = event_place(index, event)
-            yield Fault(f"{place}.when", f"{message}, so it never crosses zero; use a state or t")
+            yield Fault(place, f"{message}, so it never crosses zero; use a state or t")
 
 
 def _all_names(expression: Expression, uses: Mapping[str, Expression]) -> dict[str, None]:

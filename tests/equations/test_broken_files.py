@@ -6,11 +6,12 @@ import tomllib
 
 import pytest
 
-from sweep.equations.system_file import read_system
+from sweep.equations.system_file import examine, read_system
 from sweep.errors import ConfigError
 from tests.equations.good_model import (
     AT,
     FORCE,
+    GOOD,
     HALT,
     MASS,
     POWER,
@@ -219,6 +220,26 @@ def test_a_broken_file_is_refused(piece: str, other: str, place: str, message: s
     at_place = [fault.message for fault in faults if fault.place == place]
     assert any(message in each for each in at_place), "\n".join(map(str, faults))
     assert all(len(str(fault)) < 700 for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("piece", "other", "place"),
+    [
+        ('scale = "gap"', 'scale = "1 m"', "states.x.scale"),
+        ('"x - gap"', '"x -"', "events[1] 'impact'.when"),
+        ('when = "x - gap"', "", "events[1] 'impact'.when"),
+        ('"push - stiffness*x"', '"push x"', "definitions.total.value"),
+    ],
+)
+def test_an_unreadable_expression_is_one_fault(piece: str, other: str, place: str) -> None:
+    text = changed('when = "v"', 'when = "total"')  # of an event that may not change, either
+    assert [each.place for each in faults_of(changed(piece, other, text))] == [place]
+
+
+def test_none_from_python_is_no_derivative_of_another_name() -> None:
+    model = tomllib.loads(GOOD)
+    model["modes"]["free"]["w"] = None
+    assert [each.place for each in examine(model)[1]] == ["modes.free.w"]
 
 
 def test_all_faults_are_told_at_once() -> None:
