@@ -20,6 +20,7 @@ from sweep.spec import Excitation, Method, Model, Parameter, ParameterSet
 from sweep.wording import listed
 
 TIME = Parameter(name="time", symbol="t", unit="s", meaning="time of a sample")
+COLUMNS, SAMPLES = ("file", "time", "column"), ("times", "values")  # keys of a signal
 EXAMPLE = '{ file = "quake.csv", time = "t", column = "a" }'
 
 
@@ -83,7 +84,7 @@ def _with_samples(signals: dict[str, object], folder: Path) -> Check[dict[str, o
     for name, raw in signals.items():
         if not is_table(raw) or "file" not in raw:
             continue
-        columns = {key: raw[key] for key in ("file", "time", "column") if key in raw}
+        columns = {key: raw[key] for key in COLUMNS if key in raw}
         parameter = Parameter(name=name, symbol=name, unit=str(raw.get("unit", "1")), meaning="")
         table = yield from correct(ExcitationTable, columns, "signals", name)
         if table is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.config.excitation import with_samples
+from sweep.config.excitation import COLUMNS, SAMPLES, with_samples
 from sweep.config.sweep_file import mapping_tables, parsed_file
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.installed import installed_model, offers
@@ -59,23 +59,22 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
 
     if not isinstance(source, str):
         name, tables = "[model]", mapping_tables(source)
-    elif is_path(source):
-        name, tables = source, parsed_file(folder / source, source)
-        folder = (folder / source).parent
-    elif source in shipped_models():
-        name, tables = source, parsed_file(shipped_models()[source], source)
+    elif is_path(source) or source in shipped_models():
+        path = folder / source if is_path(source) else shipped_models()[source]
+        name, folder = source, path.parent
+        tables = parsed_file(path, source, "model", shipped_names())
     elif source in (known := known_models()):
         message = f"{source!r} is a table in Python; only models in files have [[tests]]"
         raise ConfigError(source, [Fault("", message)])
     else:
         message = f"{shown(source)} is unknown; {nearest(source, known)}"
         raise ConfigError(source, [Fault("", message)])
-    tables, faults = with_samples(tables, folder)
-    if faults:
-        raise ConfigError(name, faults)
+    tables, unread = with_samples(tables, folder)
     system, faults = examine(tables)
     if system is not None:
-        faults = tuple(unit_faults(system))
+        faults = unit_faults(system)
+    follow = {f"{fault.place}.{key}" for fault in unread for key in (*COLUMNS, *SAMPLES)}
+    faults = (*unread, *(fault for fault in faults if fault.place not in follow))
     if system is None or faults:
         raise ConfigError(name, faults)
     return system

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TypeGuard, cast
@@ -26,6 +26,11 @@ TABLES = ("parameters", "axes", "sample", "derived", "reduce", "refine", "wear",
 SAMPLE_KEYS = ("method", "points", "seed", "scramblings", "file", "columns")
 MAX_FILE_BYTES = 2**26
 MAPPING_NAME = "the sweep given"  # how messages refer to a mapping
+SYNTAX_CURES = {  # by the beginning of what tomllib says
+    "invalid value": "; put text in quotes",
+    "cannot overwrite a value": "; give each key once",
+    "cannot declare": "; give each table once",
+}
 TOO_DEEP = Fault("", "values are nested too deeply")
 
 
@@ -74,14 +79,17 @@ def read(source: str | Path | Mapping[str, object]) -> Document:
     path = _path(source)
     if is_store(source):
         return Document(str(source), path.stem, Path(), tables_of_store(source), {})
-    tables = parsed_file(path, str(source))
+    tables = parsed_file(path, str(source), "sweep file", shipped_configs())
     name = path.stem if path.is_file() else ""  # the name of a pipe is a number
     return Document(str(source), name, path.parent, tables, {})
 
 
-def parsed_file(path: Path, source: str) -> Table:
-    """The tables of a TOML file; `source` is how messages refer to it. Raises ConfigError."""
-    text = _text(path, source)
+def parsed_file(path: Path, source: str, kind: str, shipped: Iterable[str]) -> Table:
+    """The tables of a TOML file; `source` is how messages refer to it. Raises ConfigError.
+
+    `kind` says what the file should be, and `shipped` are the names of those that are shipped.
+    """
+    text = _text(path, source, kind, shipped)
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -121,7 +129,7 @@ def _path(source: str | Path) -> Path:
     return path
 
 
-def _text(path: Path, source: str) -> str:
+def _text(path: Path, source: str, kind: str, shipped: Iterable[str]) -> str:
     try:
         with path.open("rb") as file:  # a pipe is fine; a device may have no end
             content = file.read(MAX_FILE_BYTES + 1)
@@ -129,8 +137,8 @@ def _text(path: Path, source: str) -> str:
             return content.decode("utf-8-sig")
         message = f"larger than {MAX_FILE_BYTES // 2**20} MiB; put long axes into CSV files"
     except FileNotFoundError:
-        cure = nearest(path.stem, shipped_configs())
-        message = f"there is no such file, and no shipped sweep file of that name; {cure}"
+        cure = nearest(path.stem, shipped)
+        message = f"there is no such file, and no shipped {kind} of that name; {cure}"
     except IsADirectoryError:
         message = "this is a folder; give the path of a TOML file in it"
     except UnicodeDecodeError as error:
@@ -151,6 +159,6 @@ def _syntax_fault(problem: str, text: str) -> Fault:
     if match[2] is None:
         return Fault("end of file", f"this is not TOML: {reason}")
     line = text.split("\n")[int(match[2]) - 1].strip()
-    cure = "; put text in quotes" if reason == "invalid value" else ""
+    cure = next((cure for start, cure in SYNTAX_CURES.items() if reason.startswith(start)), "")
     place = f"line {match[2]}, column {match[3]}"
     return Fault(place, f"this is not TOML: {reason} in {shown(line)}{cure}")

@@ -164,6 +164,15 @@ def test_a_faulty_signal_is_told_with_its_cure(
         read_system_file({**MODEL, "signals": {"ground": entry}}, tmp_path)
 
 
+def test_all_faults_of_signals_are_told_at_once(tmp_path: Path) -> None:
+    missing = {"file": "none.csv", "time": "t", "column": "a", "unit": "m/s^2", "untit": 1}
+    signals = {"ground": missing, "roof": {"times": [0, 1], "values": [1]}}
+    with pytest.raises(ConfigError) as error:
+        read_system_file({**MODEL, "signals": signals}, tmp_path)
+    places = [fault.place for fault in error.value.faults]
+    assert places == ["signals.ground", "signals.ground.untit", "signals.roof.times"]
+
+
 def test_a_signal_has_a_unit_and_no_constant_value() -> None:
     wrong = model()
     wrong["signals"]["ground"]["unit"] = "m/s"
