@@ -62,8 +62,8 @@ def reduced(top: TopLevel, sweep: Sweep | None) -> Check[Sweep | None]:
             cure = "name its statistics here, or remove it from outputs"
             yield Problem("reduce", output.name, f"listed in outputs, without a statistic; {cure}")
     need = _need_of_indices(reduced_axes)
-    for name, texts in statistics.items() if need else ():
-        if INDICES in texts:
+    for name, texts in statistics.items():
+        if need and INDICES in texts:
             yield Problem("reduce", name, f"{INDICES} need {need}")
     wanted = [text for texts in statistics.values() for text in texts]
     if table.exact_quantiles and not any(text.startswith("quantile") for text in wanted):
@@ -133,9 +133,9 @@ def _output(name: str, sweep: Sweep) -> Check[Output | None]:
 def _statistics(output: Output, value: object) -> Check[tuple[str, ...]]:
     """The statistics of an output as `statistics.outputs` reads them."""
     texts = cast("list[object]", value if isinstance(value, list) else [value])
-    known = [s for s in STATISTICS if (s == OF_FLAGS) == (output.kind == "flag")]
+    known = _known(output)
     if not all(isinstance(text, str) for text in texts):
-        example = f'{output.name} = ["{"mean" if "mean" in known else OF_FLAGS}"]'
+        example = f'{output.name} = ["{known[0]}"]'
         yield Problem("reduce", output.name, f"{shown(texts)} is not a list of names; {example}")
         return ()
     if not texts:
@@ -152,12 +152,18 @@ def _statistics(output: Output, value: object) -> Check[tuple[str, ...]]:
     return tuple(sorted(found))
 
 
+def _known(output: Output) -> list[str]:
+    """The statistics that an output may have."""
+    return [OF_FLAGS] if output.kind == "flag" else [s for s in STATISTICS if s != OF_FLAGS]
+
+
 def _statistic(text: str, output: Output) -> str:
     """One statistic, with its number in SI units."""
     words = " ".join(text.split())
     name = next((s for s in (*PLAIN, *WITH_NUMBER) if f"{words} ".startswith(f"{s} ")), words)
     if name not in STATISTICS:
-        raise UnreadableError(f"{shown(text)} is not a statistic; {nearest(words, STATISTICS)}")
+        cure = nearest(words, _known(output))
+        raise UnreadableError(f"{shown(text)} is not a statistic; {cure}")
     if name in PLAIN and words != name:
         raise UnreadableError(f"{shown(text)}: {name} takes no number; remove it")
     if output.kind == "flag" and words != OF_FLAGS:

@@ -83,7 +83,8 @@ def _amounts(
     for name, parameter in parameters.items():
         if name in raw:
             value = yield from readable("wear", name, amount, getattr(table, name), parameter)
-            found |= {} if value is None else {name: value}
+            if value is not None:
+                found[name] = value
         elif parameter.default is None:
             message = f"missing ({parameter.meaning}); give it in {parameter.unit}{example}"
             yield Problem("wear", name, message)
@@ -103,13 +104,14 @@ def _coefficients(
             yield Problem("wear", name, message)
     parameters = dict(law.coefficients)
     spread: Spread | None = None
-    if (distribution := _distribution(table.coefficient)) is not None:
+    distribution = _distribution(table.coefficient)
+    if distribution is not None:
         uncertain = parameters.pop("coefficient")
         reading = readable("wear", "coefficient", _quantiles, distribution, uncertain, levels)
         spread = yield from reading
     example = ', or as text with a unit such as "1e-13 1/Pa"'
     found = yield from _amounts(table, raw, parameters, example)
-    if spread is None and table.quantiles is not None:
+    if distribution is None and table.quantiles is not None:
         message = "only for an uncertain coefficient, such as coefficient = { lognormal = [...] }"
         yield Problem("wear", "quantiles", f"{message}; remove it")
     return found, spread
