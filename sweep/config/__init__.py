@@ -70,8 +70,9 @@ def _contents(
 ) -> Check[tuple[Sweep | None, RunOptions, Refinement | None, Wear | None]]:
     top, wrong = checked(TopLevel, document.tables)
     for key, message in wrong.items():
-        is_value = key not in TopLevel.model_fields and not is_table(document.tables[key])
-        yield Problem("", key, message + "; parameters go under [parameters]" * is_value)
+        if key not in TopLevel.model_fields and not is_table(document.tables[key]):
+            message += "; parameters go under [parameters]"
+        yield Problem("", key, message)
     if "format" not in document.tables and document.name is not None:
         yield Problem("", "format", f"missing; write format = {FORMAT}")
     elif top.format not in (None, FORMAT):

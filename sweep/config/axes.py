@@ -29,8 +29,10 @@ def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
     Paths of files start from `folder`. Raises UnreadableError, whose text says what to do.
     """
     values, recipe = _values(table, parameter, folder)
-    place = f"of {len(values)} would be"
-    refuse_outside(values, parameter, lambda i: f"value {i + 1} {place} {float(values[i])!r}")
+    size = len(values)
+    refuse_outside(
+        values, parameter, lambda i: f"value {i + 1} of {size} would be {float(values[i])!r}"
+    )
     if table.values is not None or table.file is not None:
         distinct, counts = np.unique(values, return_counts=True)
         if distinct.size < values.size:  # it could not be selected by its coordinate

@@ -97,10 +97,10 @@ class CsvFile:
         for line, row in self.rows:
             value = words.get(row[index].strip(), plain_number(row[index]))
             if value is None:
-                place = f"{str(self.path)!r}, line {line}: {name} = {shown(row[index])}"
-                has_comma = plain_number(row[index].replace(",", ".")) is not None
-                cure = "; write decimals with a point: 0.5" * has_comma
-                raise UnreadableError(f"{place} is not a number{cure}")
+                fault = f"{name} = {shown(row[index])} is not a number"
+                if plain_number(row[index].replace(",", ".")) is not None:
+                    fault += "; write decimals with a point: 0.5"
+                raise UnreadableError(f"{str(self.path)!r}, line {line}: {fault}")
             values.append(value)
         return np.array(values, dtype=np.float64)
 

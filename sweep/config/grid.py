@@ -61,7 +61,9 @@ def axes_of(
         columns = yield from _columns(
             document, top, place, entries, known, unknown, reads=not is_too_large
         )
-        axes += (yield from _together(name, entries, columns)) if is_group else columns
+        if is_group:
+            columns = yield from _together(name, entries, columns)
+        axes += columns
     axes += sampled
     n_points = n_points if is_too_large else math.prod(axis.size for axis in axes)
     if n_points > MAX_SWEEP_POINTS:
@@ -98,9 +100,9 @@ def _columns(
         elif reads:
             table = yield from correct(AxisTable, raw, place, name)
             if table is not None:
-                arguments = table, known[name], document.folder
-                read = yield from readable(place, name, axis, *arguments)
-                made += [] if read is None else [read]
+                reading = readable(place, name, axis, table, known[name], document.folder)
+                if (read := (yield from reading)) is not None:
+                    made.append(read)
     return made
 
 

@@ -68,11 +68,16 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
     _refuse_entry(flag, name, table)
     if flag == "--at" and any((each, key) in document.places for each in TABLES[:3]):
         raise ValueError("given twice, but a point has one value of each parameter")
-    value, tables = _value(value_text.strip()), document.tables
+    return _with_entry(document, table, key, _value(value_text.strip()), f"{flag} {name}")
+
+
+def _with_entry(document: Document, table: str, key: str, value: object, option: str) -> Document:
+    """The document with the entry that an option gives, a parameter in the table that it needs."""
+    tables = document.tables
     if table in OF_PARAMETERS and not (table == "sample" and key in SAMPLE_KEYS):
         table = _table_for(value, table, is_sampled="sample" in tables)
         tables = _without(tables, key, table)
-    places = {**document.places, (table, key): f"{flag} {name}"}
+    places = {**document.places, (table, key): option}
     if not table:
         tables = {**tables, key: value}
     elif is_table(entries := tables.get(table, {})):

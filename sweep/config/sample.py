@@ -203,8 +203,9 @@ def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> N
     try:
         refuse_outside(values, parameter, lambda i: what.format(i=i + 1, value=float(values[i])))
     except UnreadableError as error:
-        cure = "give a narrower distribution, or one with ends: truncated_normal, triangular, "
-        raise UnreadableError(f"{error}; {cure}uniform") from None
+        bounded = listed(["truncated_normal", "triangular", "uniform"])
+        cure = f"give a narrower distribution, or one with ends: {bounded}"
+        raise UnreadableError(f"{error}; {cure}") from None
 
 
 def _rows(
