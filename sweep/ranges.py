@@ -12,7 +12,7 @@ from sweep.work import Values
 
 
 def outside(values: Values, parameter: Parameter) -> NDArray[np.bool_]:
-    """Which values are outside the parameter's range; those that are not numbers are."""
+    """Which values are outside the parameter's range; NaN is outside every range."""
     above = values > parameter.minimum if parameter.open_minimum else values >= parameter.minimum
     below = values < parameter.maximum if parameter.open_maximum else values <= parameter.maximum
     allowed = np.isfinite(values) & above & below

@@ -327,7 +327,7 @@ def _fields(model: Model) -> list[str]:
 
 
 def _struct(name: str, fields: Mapping[str, str]) -> str:
-    """A struct of reals: the initial value of each field, if it has one."""
+    """A struct of reals, with the initial value of each field; "" for none."""
     lines = [f"    real {field}{value and f' = {value}'};\n" for field, value in fields.items()]
     return f"struct {name} {{\n{''.join(lines)}}};"
 

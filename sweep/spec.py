@@ -61,7 +61,7 @@ class Status(IntEnum):
 
 
 def sentences(not_converged: str, diverged: str, outside_validity: str) -> Mapping[Status, str]:
-    """What each status means, and what to do: for a model, and the same for all models."""
+    """What each status means, and what to do; those not given here mean the same in all models."""
     return {
         Status.ok: "computed",
         Status.not_converged: not_converged,

@@ -179,10 +179,10 @@ def _parameter_set(
     whole = {n: [*(p.name for p in e.parameters), *own_of(model, n)] for n, e in sets.items()}
     in_sets = {name for names in whole.values() for name in names}
     given = [n for n in given_names if n in in_sets]
-    there = {*given, *(name for each in used(model, given) for name in each.derived)}
+    present = {*given, *(name for each in used(model, given) for name in each.derived)}
     foreign = {name: [n for n in given if n not in names] for name, names in whole.items()}
     missing = {
-        name: [p.name for p in each.parameters if p.default is None and p.name not in there]
+        name: [p.name for p in each.parameters if p.default is None and p.name not in present]
         for name, each in sets.items()
     }
     lacking = {name: f"{name} lacks {listed(names)}" for name, names in missing.items()}

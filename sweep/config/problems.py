@@ -54,7 +54,10 @@ def check_names(
     wrong: Mapping[str, str],
     unknown: str = "unknown",
 ) -> Check[None]:
-    """A problem for each of the names that is wrong for a reason, `unknown` or listed twice."""
+    """A problem for each of the names that is listed twice or must not be there.
+
+    `wrong` has messages for some of them; of the others, those not in `known` are `unknown`.
+    """
     for name in dict.fromkeys(names):
         if name in wrong:
             yield Problem(table, key, wrong[name])

@@ -46,19 +46,21 @@ def refinement_of(top: TopLevel, sweep: Sweep | None) -> Check[Refinement | None
 
 
 def _check_outputs(raw: Mapping[str, object], names: list[str], sweep: Sweep | None) -> Check[None]:
-    known = [output.name for output in sweep.outputs] if sweep else []
-    if raw.get("output") in (None, []):
-        cure = f"name one or more of {listed(known)}" if sweep else "name one or more outputs"
-        yield Problem("refine", "output", f"{'empty' if 'output' in raw else 'missing'}; {cure}")
+    known, cure = names, "name one or more outputs"
     wrong = {"status": "'status' always counts; remove it here"}
-    for output in sweep.model.outputs if sweep else ():
-        if output.name not in known:
-            wrong[output.name] = f"{output.name!r} is not computed; add it to outputs"
-    for output in sweep.outputs if sweep else ():
-        if output.inner_shape:
-            several = "has several values at each point; name an output that has one"
-            wrong[output.name] = f"{output.name!r} {several}"
-    yield from check_names("refine", "output", names, known if sweep else names, wrong)
+    if sweep is not None:
+        known = [output.name for output in sweep.outputs]
+        cure = f"name one or more of {listed(known)}"
+        for output in sweep.model.outputs:
+            if output.name not in known:
+                wrong[output.name] = f"{output.name!r} is not computed; add it to outputs"
+        for output in sweep.outputs:
+            if output.inner_shape:
+                several = "has several values at each point; name an output that has one"
+                wrong[output.name] = f"{output.name!r} {several}"
+    if raw.get("output") in (None, []):
+        yield Problem("refine", "output", f"{'empty' if 'output' in raw else 'missing'}; {cure}")
+    yield from check_names("refine", "output", names, known, wrong)
 
 
 def _check_grid(top: TopLevel, sweep: Sweep | None) -> Check[None]:

@@ -29,9 +29,9 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-def _key(description: str, default: object = None, **limits: float) -> Any:
-    """A key that need not be given."""
-    return Field(default, description=description, **limits)  # pyright: ignore
+def _key(description: str, default: Any = None, **limits: Any) -> Any:
+    """A key that need not be given; `description` says, in messages, what it has to be."""
+    return Field(default, description=description, **limits)
 
 
 class TopLevel(Table):
@@ -196,7 +196,7 @@ def checked(shape: type[AnyTable], raw: Mapping[str, object]) -> tuple[AnyTable,
 def correct(
     shape: type[AnyTable], raw: Mapping[str, object], table: str, key: str
 ) -> Check[AnyTable | None]:
-    """The table that the entry `key` of a table is; None, with problems, if a key is faulty."""
+    """The entry `key` of a table as a table itself; None, with problems, if it is faulty."""
     found, wrong = checked(shape, raw)
     for each, message in wrong.items():
         yield Problem(table, key, f"{each}: {message}")

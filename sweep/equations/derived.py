@@ -39,7 +39,10 @@ CONSTANTS = {"pi": math.pi}
 
 @cache
 def derivation(text: str) -> Expression:
-    """The expression of a derived parameter; ExpressionError if its bits depend on the machine."""
+    """The expression of a derived parameter; ExpressionError if it is faulty.
+
+    It is also if its bits would depend on the machine.
+    """
     expression = parse(text, {**FUNCTIONS, **CONVERSIONS})
     for part in walk(expression):
         if not isinstance(part, Call):

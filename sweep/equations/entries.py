@@ -117,7 +117,7 @@ def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
         return ()
 
     def mode(name: str, table: Table) -> Mode:
-        return Mode(name=name, derivatives=_by_state(table, states, derivatives=True))
+        return Mode(name=name, derivatives=_derivatives(table, states))
 
     if top.has("derivatives"):
         return (mode("", top.table("derivatives")),)
@@ -125,22 +125,23 @@ def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
     return top.named("modes", MAX_MODES, mode, empty=empty)
 
 
-def _by_state(
-    table: Table, states: Sequence[str], derivatives: bool = False
-) -> dict[str, Expression]:
-    """The expression of each state that has one, in the order of the states.
+def _derivatives(table: Table, states: Sequence[str]) -> dict[str, Expression]:
+    """The derivative of each state, in the order of the states; each state needs one."""
+    found = _by_state(table, states, per_time=True)
+    for name in states:
+        if not table.has(name):
+            table.missing(name, f'write {name} = "...", its derivative with respect to t')
+    return found
 
-    If they are its derivatives, each state needs one.
-    """
+
+def _by_state(table: Table, states: Sequence[str], per_time: bool = False) -> dict[str, Expression]:
+    """The expression of each state that has one, in the order of the states."""
     for name in table.raw:
         table.get(name)  # known from now on
         if states and name not in states:
             table.fault(name, f"{shown(name)} is not a state; {near(name, states)}")
     given = [name for name in states if table.has(name)]
-    for name in states if derivatives else ():
-        if name not in given:
-            table.missing(name, f'write {name} = "...", its derivative with respect to t')
-    return {name: table.expression(name, unit_of=name, per_time=derivatives) for name in given}
+    return {name: table.expression(name, unit_of=name, per_time=per_time) for name in given}
 
 
 def event(table: Table, states: Sequence[str], modes: Sequence[str]) -> Event:

@@ -79,7 +79,7 @@ class Writer:
         return choice(f"real {name}({MOTION}{given})", bodies, "return 0.0;")
 
     def returned(self, expression: Expression | None) -> list[str]:
-        """Statements that return an expression; none of them without one."""
+        """The statements that return an expression; without one, no statements."""
         if expression is None:
             return []
         code = self.code()

@@ -24,7 +24,7 @@ def integrals(writer: Writer) -> Iterable[str]:
 def kinks(writer: Writer) -> list[Expression]:
     """What changes its sign where the integrand of any output of the model has a kink or a jump.
 
-    So no output depends on which others are computed.
+    Of any output, so that none depends on which others are computed.
     """
     if not writer.sums.integrands:
         return []

@@ -138,7 +138,7 @@ class Table:
     ) -> Expression:
         """An expression, written as text or as a number; 0 if it is missing or wrong.
 
-        The other arguments are those of `Line`.
+        `kind`, `scope`, `unit_of` and `per_time` are those of its `Line`.
         """
         value = self.get(key)
         if value is None:
@@ -150,9 +150,8 @@ class Table:
         self.findings.lines.append(line)
         self.findings.characters += len(value) if isinstance(value, str) else 0
         if self.findings.characters > MAX_CHARACTERS:
-            self.fault(
-                key, f"more than {MAX_CHARACTERS:,} characters of all expressions; use fewer"
-            )
+            message = f"more than {MAX_CHARACTERS:,} characters of all expressions; use fewer"
+            self.fault(key, message)
             raise TooManyFaultsError
         return expression
 
@@ -228,7 +227,7 @@ class Table:
 
 
 def _closed(table: Table, entry: Entry) -> Entry:
-    """The entry; its table has been read."""
+    """The entry, after a check of its table for keys that were not read."""
     table.close()
     return entry
 

@@ -233,7 +233,9 @@ MODEL = Model(
         end="window_end",
         kernel={
             "base_acceleration": 1.0,
-            **dict.fromkeys(("angular_frequency", "vertical_acceleration", "phase"), 0.0),
+            "angular_frequency": 0.0,
+            "vertical_acceleration": 0.0,
+            "phase": 0.0,
         },
         header="models/friction_oscillator/tabulated.h",
     ),

@@ -68,6 +68,8 @@ SERIES_END = 4  # standard deviations up to which the series of the normal distr
 
 
 def _in_blocks(function: Callable[[Values], Values]) -> Callable[[Values], Values]:
+    """The function of arrays of any length (n,), computed BLOCK values at a time."""
+
     @functools.wraps(function)
     def whole(x: Values) -> Values:
         result = np.empty_like(x)

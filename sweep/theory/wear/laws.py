@@ -1,4 +1,7 @@
-"""Laws of wear: worn volume over time at a mean wear power, and its inverse."""
+"""Laws of wear: worn volume over time at a mean wear power, and its inverse.
+
+Laws and geometries have tables of parameters, whose values `in_order` takes from names.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +63,10 @@ def law_of(name: str) -> Law:
 def in_order(
     owner: str, kind: str, table: Mapping[str, Parameter], given: Mapping[str, ArrayLike | None]
 ) -> list[ArrayLike]:
-    """The numbers by name, or their defaults, in the table's order.
+    """The given values, or the defaults, in the order of the table.
 
-    SweepError if one is not in the table, or has no value.
+    SweepError if a name is not in the table, or has no value; `owner` and `kind` are how it calls
+    the law or geometry and its parameters.
     """
     if unknown := [name for name in given if name not in table]:
         raise SweepError(f"{owner} has no {kind} {unknown[0]!r}; {nearest(unknown[0], table)}")
@@ -152,7 +156,7 @@ def _edf_within(
 
 
 def by_name(*parameters: Parameter) -> Mapping[str, Parameter]:
-    """A table."""
+    """A table of parameters."""
     return {each.name: each for each in parameters}
 
 

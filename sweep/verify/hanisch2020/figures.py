@@ -84,7 +84,10 @@ def compute() -> Figures:
         phases=_points(np.geomspace(1e-4, 1e3, 211), (DELTA,), angles),
         curves=curves,
         compared=(*_over_xi(points, curves["xi"]), *_over_beta(points, curves["beta"])),
-        cases={case: float(_points(*([each] for each in case)).energy[0]) for case in CASES},
+        cases={
+            (beta, delta, phase): float(_points([beta], [delta], [phase]).energy[0])
+            for beta, delta, phase in CASES
+        },
         plus=distance(equation_25(xi, sign=+1.0), constant_load_energy(xi), xi).greatest,
         cycles=first_cycles(),
         changes=_changes(),

@@ -1,7 +1,8 @@
 """Code_Aster's EULER and DEVOGE with its penalized friction law, in plain Python.
 
 Steps are constant, the excitation is arbitrary, and wear power is the mean over blocks of samples
-as Code_Aster prints it. It shares no code with the kernels.
+as Code_Aster prints it. The mass is 1 kg, so that forces are accelerations. It shares no code with
+the kernels.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sweep.verify.sdnd104.published import BLOCKS, GRIP, LOAD, LONGEST_STEP, SPR
 Sine = Callable[[float], float]  # sin ωt as a function of time [s]
 Samples = Iterator[tuple[float, bool]]  # velocity [m/s], whether stuck
 
-DAMPING = 2 * math.sqrt(SPRING + USED_STIFFNESS)  # critical; the mass is 1 kg
+DAMPING = 2 * math.sqrt(SPRING + USED_STIFFNESS)  # critical
 
 
 class _Force:

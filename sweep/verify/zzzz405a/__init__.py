@@ -67,7 +67,7 @@ def compute() -> Rows:
 
 
 def _inclinations(cases: Mapping[str, Case]) -> Iterator[Row]:
-    """The greatest depth of each case with an inclined bar, and L θ."""
+    """The greatest depth of each case with an inclined bar, after 7 years, and L θ."""
     for name, case in cases.items():
         if "angle" in case.size:
             deepest = case.worn * case.depth(case.volume(7), small=True)
