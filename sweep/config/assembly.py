@@ -31,8 +31,9 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     method = yield from _method(top, model)
     top = without_replaced(document, top, model)
     table = yield from excitation_of(document, top, model, method)
+    excitation = model.excitation if has_table(top, model) else None
     absent: Mapping[str, float] = {}
-    if has_table(top, model) and (excitation := model.excitation):
+    if excitation is not None:
         rest = {n: v for n, v in top.parameters.items() if n != excitation.parameter}
         top = top.model_copy(update={"parameters": rest})
         absent = _defaults(model, excitation.kernel)
@@ -46,7 +47,8 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     given = tuple(dict.fromkeys((*top.parameters, *varied)))
     parameter_set = yield from _parameter_set(model, top, given)
     places = {name: _table_of(name, top) for name in given}
-    yield from check_excitation(model, table, places, parameter_set)
+    if excitation is not None:
+        yield from check_excitation(model, excitation, places, parameter_set)
     substitutes = used(model, given, parameter_set)
     for name, message in given_twice(substitutes, given).items():
         yield Problem(_table_of(name, top), name, message)
@@ -64,8 +66,8 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     )
     absent = {name: value for name, value in absent.items() if name not in given}
     constants = yield from _completed(model, (*given, *replaced), required, constants | absent)
-    if table and model.excitation:
-        yield from check_length(model.excitation, table, constants, axes)
+    if excitation is not None and table is not None:
+        yield from check_length(excitation, table, constants, axes)
     yield from _check_relations(model, constants)
     inputs = {name for each in substitutes for name in each.names}
     if method is None or parameter_set is None or inputs - {*constants, *varied}:

@@ -102,14 +102,11 @@ def _entries(name: str, values: Sequence[object]) -> list[tuple[str, object]]:
 
 def check_excitation(
     model: Model,
-    table: Table | None,
+    excitation: Excitation,
     given: Mapping[str, str],
     parameter_set: ParameterSet | None,
 ) -> Check[None]:
-    """Problems of parameters that a table leaves no meaning; `given` has the table of each."""
-    excitation = model.excitation
-    if table is None or excitation is None:
-        return
+    """Problems of parameters that samples leave no meaning; `given` has the table of each."""
     name = excitation.parameter
     for each in excitation.kernel:
         if each in given and each != name:

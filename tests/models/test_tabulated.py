@@ -281,6 +281,14 @@ def test_what_a_table_leaves_no_meaning_is_refused(
         load(written(tmp_path, **changes))
 
 
+def test_what_a_faulty_table_leaves_no_meaning_is_refused_at_once(tmp_path: Path) -> None:
+    changes = {"base_acceleration": "{ times = [0, 1], values = [1] }", "phase": "1.0"}
+    with pytest.raises(ConfigError) as caught:
+        load(written(tmp_path, **changes))
+    places = [fault.place for fault in caught.value.faults]
+    assert places == ["[parameters] base_acceleration", "[parameters] phase"]
+
+
 def test_exact_methods_refuse_a_table(tmp_path: Path) -> None:
     gist = "method exact needs a sinusoid; a table is possible with method euler, devogelaere"
     with pytest.raises(ConfigError, match=gist):
