@@ -28,6 +28,7 @@ from importlib import import_module
 from pathlib import Path
 
 import psutil
+import zarr
 
 from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import Backend, open_backend
@@ -68,7 +69,7 @@ def measure(quick: bool) -> list[Figure]:
         Figure("beyond imports", peak - imports, "MB", at_most=MOST_MEMORY),
         Figure("written", size / 1e6, "MB", note=f"{size / n:.2f} bytes a point"),
         Figure("scan of the restart", scan, "s", note=f"{chunks} chunks"),
-        *_scans(quick),
+        *scans(quick),
     ]
 
 
@@ -181,8 +182,8 @@ def _resident(pid: int) -> Iterator[int]:
             pass
 
 
-def _scans(quick: bool) -> Iterator[Figure]:
-    """The scans of chunks in rows, as in sweeps of two axes, and of chunks in a square."""
+def scans(quick: bool) -> Iterator[Figure]:
+    """Scans of chunks in rows, as in sweeps of two axes, and of chunks in a square."""
     n = SCANNED // 100 if quick else SCANNED
     side = 10 if quick else 316
     for name, sides in (("in rows", (n, 16)), ("in a square", (side, 16 * (n // side)))):
@@ -196,13 +197,17 @@ def _scans(quick: bool) -> Iterator[Figure]:
 
 
 def _half_done(store: Store) -> None:
+    """Make the files of all chunks, but of every other one no status."""
+    group = zarr.open_group(store.path, mode="r")
     counts = chunk_counts(store.sweep.shape, store.chunk_shape)
-    for i, index in enumerate(itertools.product(*map(range, counts))):
-        names = ("wear_power", "regime", "status")
-        for name in names if i % 2 else names[:2]:
-            file = Path(store._place.file(store._key(name, index)))
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.touch()
+    for name in ("wear_power", "regime", "status"):
+        array = group[name]
+        assert isinstance(array, zarr.Array)
+        for i, index in enumerate(itertools.product(*map(range, counts))):
+            if i % 2 or name != "status":
+                file = store.path / name / array.metadata.encode_chunk_key(index)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.touch()
 
 
 def _scan_seconds(store: Store) -> float:
