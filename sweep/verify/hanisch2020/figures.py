@@ -26,6 +26,7 @@ from sweep.verify.hanisch2020.published import (
     DELTA,
     DELTAS,
     PHASE,
+    READINGS,
     Values,
     equation_25,
     equation_27,
@@ -67,9 +68,8 @@ class Figures:
     curves: Mapping[str, MasterCurve]  # our least-squares fits, by variable
     compared: tuple[Comparison, ...]
     cases: Mapping[tuple[float, float, float], float]  # exact energies by case
-    plus: float  # greatest relative error of eq. 25 with a plus before 0.5866
     cycles: Cycles  # of the contact of Fig. 2
-    changes: Mapping[str, float]  # greatest relative change of eq. 27 with another last constant
+    readings: Mapping[str, float]  # greatest relative error of eq. 25, or change of eq. 27
 
 
 def compute() -> Figures:
@@ -77,7 +77,6 @@ def compute() -> Figures:
     points = _points(np.concatenate([_xi() * SMALL, _beta()]), (SMALL,), (PHASE,))
     curves = {name: fit(points, name, Choices(limits=limits)) for name, limits in LIMITS.items()}
     angles = np.radians(np.linspace(0, 180, 13)).tolist()
-    xi = _xi()
     return Figures(
         points=points,
         amplitudes=_points(np.geomspace(1e-5, 1e3, 241), DELTAS, (PHASE,)),
@@ -88,9 +87,8 @@ def compute() -> Figures:
             (beta, delta, phase): float(_points([beta], [delta], [phase]).energy[0])
             for beta, delta, phase in CASES
         },
-        plus=distance(equation_25(xi, sign=+1.0), constant_load_energy(xi), xi).greatest,
         cycles=first_cycles(),
-        changes=_changes(),
+        readings={reading: _change(**row) for reading, row in READINGS.items()},
     )
 
 
@@ -179,11 +177,10 @@ def _comparisons(
     return [*compared[:-1], *fits, compared[-1]]
 
 
-def _changes() -> dict[str, float]:
+def _change(equation: float, value: float) -> float:
+    """The greatest relative error of eq. 25 with this sign, or change of eq. 27 by a constant."""
+    if equation == 25:
+        xi = _xi()
+        return distance(equation_25(xi, sign=value), constant_load_energy(xi), xi).greatest
     beta = _beta()
-    printed = theory.stick_transition(beta)
-    constants = {"0": 0.0, "−4.0017e-5": -4.0017e-5, "−4.0017e-4": -4.0017e-4}
-    return {
-        label: distance(equation_27(beta, constant), printed, beta).greatest
-        for label, constant in constants.items()
-    }
+    return distance(equation_27(beta, value), theory.stick_transition(beta), beta).greatest

@@ -14,13 +14,14 @@ FOLDER = Path(__file__).parent
 
 CONSTANTS = constants(FOLDER / "constants.csv")
 COEFFICIENTS = figures(FOLDER / "coefficients.csv", int)  # by power, the highest first
+READINGS = figures(FOLDER / "readings.csv", str)
 PHASE = math.pi / 2  # of eq. 27, and of Figs. 2, 3 and 5
 DELTAS = (1e-4, 1e-3, 1e-2)  # of Fig. 3
 DELTA = 1e-2  # of Fig. 4
 
 
 def equation_25(xi: Values, sign: float = -1.0) -> Values:
-    """W̄δ by eq. 25, with this sign before the coefficient 0.5866."""
+    """W̄δ by eq. 25, with this sign before the coefficient of ξ² below the fraction line."""
     below = {**_polynomial("below_25"), 2: sign * abs(COEFFICIENTS[2]["below_25"])}
     return _quotient(_polynomial("above_25"), below, xi)
 

@@ -24,13 +24,13 @@ SYSTEM = {
     "gravity": CONSTANTS["gravity"],
     "friction": CONSTANTS["friction"],
     "angular_frequency": 2 * math.pi,
-    "window_start": 4.0,
+    "window_start": CONSTANTS["window_start"],
 }
 OMEGA = SYSTEM["angular_frequency"]
 GRIP = SYSTEM["friction"] * SYSTEM["gravity"]  # m/s², greatest acceleration due to friction
 LOAD = SYSTEM["mass"] * SYSTEM["gravity"]  # N
 SPRING = CONSTANTS["spring"]  # N/m
-WINDOW_ENDS = (12.0, 11.99)  # s: of the numbers in the table of section 2.1, and of its heading
+WINDOW_ENDS = (CONSTANTS["window_end"], CONSTANTS["window_end_in_heading"])  # s
 
 STEP = CONSTANTS["step"]  # s, the document's; the runs used LONGEST_STEP
 FIRST_STEP, LONGEST_STEP = RUNS["first_step"], RUNS["longest_step"]  # s
