@@ -18,8 +18,8 @@ from sweep.store.files import GROUP
 from sweep.store.receipts import is_alive
 
 if TYPE_CHECKING:
+    from zarr.abc.buffer import Buffer, BufferPrototype
     from zarr.abc.store import ByteRequest
-    from zarr.core.buffer import Buffer, BufferPrototype
 
 
 class LocalFiles:
