@@ -17,6 +17,7 @@ from sweep.backends import Arrays, Backend, Stopped
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.backends.visible import find_gpus
 from sweep.causes import causes
+from sweep.config.columns import read_csv
 from sweep.engine import (
     OpenBackend,
     needs_backend_here,
@@ -33,6 +34,7 @@ from sweep.plan.point_columns import points, variant_sets
 from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
 from sweep.request import STRETCH, Axis, Request, Sweep, is_array
+from sweep.shipped import configs_folder
 from sweep.spec import Status, array_types, status_counts
 from sweep.statistics.brackets import MAX_VALUES
 from sweep.store import anything_at, in_stretches, is_url, layout, passes, remaining, stretches
@@ -253,6 +255,29 @@ def speed_of(request: Request, workers: int = 1) -> Speed:
     backend = open_backend_by_name(request.options.backend)
     names = request.name, sweep.model.name, sweep.method.name
     return Speed(*names, backend.description, workers, probe(sweep, backend, workers))
+
+
+@dataclass(frozen=True)
+class RecordedSpeed:
+    """How fast one core of another machine computed a shipped sweep."""
+
+    points_per_second: float
+    share_of_limit: float | None  # of what its counted vector operations allow; None: not counted
+    machine: str  # its processor and compiler, and the date
+
+
+def recorded_speeds() -> dict[str, RecordedSpeed]:
+    """The speeds of shipped sweeps by name, all measured in one run."""
+    file = read_csv(configs_folder() / "speeds.csv")
+    machine = file.comments[0].removeprefix("# ").rstrip()
+    names = [cells[0] for _, cells in file.rows]
+    paces, shares = (
+        file.numbers(column, {}).tolist() for column in ("points_per_second", "share_of_limit")
+    )
+    return {
+        name: RecordedSpeed(pace, None if math.isnan(share) else share, machine)
+        for name, pace, share in zip(names, paces, shares, strict=True)
+    }
 
 
 def _pace(sweep: Sweep, backend: Backend, start: float, probed: Probed) -> float | None:

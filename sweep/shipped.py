@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -20,30 +18,6 @@ def configs_folder() -> Path:
 def shipped_configs() -> dict[str, Path]:
     """Every shipped sweep file by name (its stem), sorted."""
     return {path.stem: path for path in sorted(configs_folder().glob("*.toml"))}
-
-
-@dataclass(frozen=True)
-class RecordedSpeed:
-    """How fast one core of another machine computed a shipped sweep."""
-
-    points_per_second: float
-    share_of_limit: float | None  # of what its counted vector operations allow; None: not counted
-    machine: str  # its processor and compiler, and the date
-
-
-def recorded_speeds() -> dict[str, RecordedSpeed]:
-    """The speeds of shipped sweeps by name, all measured in one run."""
-    file = configs_folder() / "speeds.csv"
-    first, *lines = file.read_text(encoding="utf-8").splitlines()
-    machine = first.removeprefix("# ")
-    return {
-        row["sweep"]: RecordedSpeed(
-            float(row["points_per_second"]),
-            float(row["share_of_limit"]) if row["share_of_limit"] else None,
-            machine,
-        )
-        for row in csv.DictReader(lines)
-    }
 
 
 def shipped_models() -> dict[str, Path]:

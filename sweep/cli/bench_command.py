@@ -15,8 +15,7 @@ from sweep.options import RunKeywords
 from sweep.wording import rate, share
 
 if TYPE_CHECKING:
-    from sweep.forecast import Speed
-    from sweep.shipped import RecordedSpeed
+    from sweep.forecast import RecordedSpeed, Speed
 
 
 @command(
@@ -53,8 +52,8 @@ def bench(
     """
     from sweep.api import with_options
     from sweep.config import load
-    from sweep.forecast import speed_of
-    from sweep.shipped import recorded_speeds, shipped_configs
+    from sweep.forecast import recorded_speeds, speed_of
+    from sweep.shipped import shipped_configs
 
     names = configs or list(shipped_configs())
     known = {} if overrides else recorded_speeds()  # changed sweeps have no record

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sweep.cli import main
-from sweep.forecast import Speed
+from sweep.forecast import Speed, recorded_speeds
 from sweep.request import Request
-from sweep.shipped import recorded_speeds, shipped_configs
+from sweep.shipped import shipped_configs
 from tests.benchmarks import tables
 from tests.benchmarks.__main__ import NAMES, RECORD, SPEEDS, chosen
 
