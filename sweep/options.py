@@ -147,7 +147,11 @@ class RunKeywords(TypedDict, total=False):
     backend: Annotated[BackendName | None, _BACKEND]
     workers: Annotated[
         int | None,
-        _count("Number of threads, processes or jobs; default: one per core.", 4096, "4,096"),
+        _count(
+            "Number of threads, processes or jobs; default: one per core.",
+            MAX_WORKERS,
+            f"{MAX_WORKERS:,}",
+        ),
     ]
     chunk_points: Annotated[
         int | None,
@@ -159,7 +163,7 @@ class RunKeywords(TypedDict, total=False):
     time_limit: Annotated[float | str | None, _TIME_LIMIT]
     durable: Annotated[bool | None, _switch("Let finished results survive a power failure.")]
     accept_revision: Annotated[
-        bool | None, _switch("Resume a store made by another revision or kernel.")
+        bool | None, _switch("Accept a store made by another revision or kernel.")
     ]
     retry_failed: Annotated[bool | None, _switch("Compute failed points again.", in_file=False)]
     fail_fast: Annotated[bool | None, _switch("Stop at the first chunk that fails.")]

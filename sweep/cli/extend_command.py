@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated
+from typing import Annotated, Unpack
 
-from sweep.cli.app import Json, Overrides, StorePath, argument, command, flag
+from sweep.cli.app import Json, Overrides, StorePath, argument, command
 from sweep.cli.contents import look_command
 from sweep.cli.printing import counted, print_json
+from sweep.cli.run_options import takes_run_options
 from sweep.errors import SweepError
+from sweep.options import RunKeywords
 
 
 @command(
     "sweep extend results/my.zarr my.toml",
     "sweep extend a.zarr wear_power --set 'friction={ linspace = [0.1, 2, 20] }'",
 )
+@takes_run_options("accept_revision")
 def extend(
     store: StorePath,
     config: Annotated[str, argument("CONFIG", "The sweep of the store with longer axes.")],
     overrides: Overrides = None,
-    accept_revision: Annotated[
-        bool, flag("--accept-revision", "Extend a store made by another kernel.")
-    ] = False,
+    *,
     as_json: Json = False,
+    **options: Unpack[RunKeywords],
 ) -> None:
     """Make the axes of a store longer, and keep what is computed.
 
@@ -30,18 +32,19 @@ def extend(
     Chunks that were incomplete at the old end are computed again. If it is interrupted, run the
     same command to resume.
     """
+    from sweep.api import with_options
     from sweep.config import load
     from sweep.store import Store, remaining
     from sweep.summary import state
 
-    request = load(config, overrides or ())
+    request = with_options(load(config, overrides or ()), **options)
     if request.refinement is not None:
         raise SweepError(
             "a refined sweep cannot be extended, because its points depend on the whole grid; "
             "run the larger sweep in a new store"
         )
-    accepted = accept_revision or request.options.accept_revision
-    longer = Store.extend(store, request.sweep, accept_revision=accepted)
+    accept_revision = request.options.accept_revision
+    longer = Store.extend(store, request.sweep, accept_revision=accept_revision)
     found = remaining(longer)
     total, left = found.points_total, found.points_left
     changes = (word for each in overrides or () for word in ("--set", each))

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sweep.config.problems import Check, Problem, UnreadableError
 from sweep.errors import MAX_FAULTS_SHOWN
+from sweep.options import MAX_WORKERS
 from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.wording import listed, nearest, shown
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 MAX_SCRAMBLINGS = 4096
+MAX_CORES = 4096  # of a job
 CSV_PATH = "the path of a CSV file, in quotes"
 QUANTITY = "a number, or text with a unit"
 Entries = dict[str, object]
@@ -168,9 +170,9 @@ class SlurmTable(Table):
         'a time in the format of SLURM: "02:00:00", "1-12" (a day and 12 hours), "90" '
         "(minutes), in quotes"
     )
-    cores: int | None = _key("a whole number from 1 to 4,096", ge=1, le=4096)
+    cores: int | None = _key(f"a whole number from 1 to {MAX_CORES:,}", ge=1, le=MAX_CORES)
     memory: Amount | None = _key('an amount above 0 with its unit: "8 GB"')
-    jobs: int | None = _key("a whole number from 1 to 4,096", ge=1, le=4096)
+    jobs: int | None = _key(f"a whole number from 1 to {MAX_WORKERS:,}", ge=1, le=MAX_WORKERS)
     extra: list[JobOption] | None = _key(
         'a list of options, without #SBATCH: ["--constraint=avx512"]'
     )
