@@ -99,15 +99,16 @@ def s3() -> Iterator[None]:
         server.stop()
 
 
+ROOTS = ("memory://", f"s3://{BUCKET}/")
 # For tests of what does not depend on the protocol: an object of S3 takes ten times as long.
 ROOTS_BROAD_ON_S3 = pytest.mark.parametrize(
     "root",
-    ["memory://", pytest.param(f"s3://{BUCKET}/", marks=pytest.mark.broad)],
+    [pytest.param(root, marks=pytest.mark.broad if root[:2] == "s3" else ()) for root in ROOTS],
     indirect=True,
 )
 
 
-@pytest.fixture(params=["memory://", f"s3://{BUCKET}/"])
+@pytest.fixture(params=ROOTS)
 def root(request: pytest.FixtureRequest) -> str:
     """A URL that nothing lies under yet."""
     if request.param.startswith("s3"):
