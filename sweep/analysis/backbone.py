@@ -149,7 +149,7 @@ def _check(dataset: xr.Dataset) -> None:
     if FREQUENCY not in dataset or ENERGY not in dataset[FREQUENCY].dims:
         raise SweepError(
             "a backbone is the frequency over the energy: this sweep has no output 'frequency' "
-            "along an axis 'energy'"
+            "along an axis 'energy'; add them to its file"
         )
     if dataset.sizes[ENERGY] < 2:
-        raise SweepError("a backbone needs at least two energies")
+        raise SweepError("a backbone needs at least two energies; add some to the axis 'energy'")

@@ -54,7 +54,9 @@ def draw_panel(axes: Axes, shown: Slice, label: str = "") -> ScalarMappable | No
     mesh = None
     if not shown.axes:
         value = f", {shown.name} = {quantity(shown.output)}" if shown.output.size == 1 else ""
-        raise SweepError(f"nothing to draw: there is a single point{value}")
+        raise SweepError(
+            f"nothing to draw: there is a single point{value}; give a store with an axis"
+        )
     if shown.has_several_values:
         _draw_several_values(axes, shown)
     elif len(shown.axes) == 1 and shown.axes[0].name in shown.labels:

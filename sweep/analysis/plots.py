@@ -125,7 +125,7 @@ def labelled(source: Source | Sequence[Source]) -> dict[str, xr.Dataset]:
         list(cast(Sequence[Any], source)) if isinstance(source, list | tuple) else [source]
     )
     if not sources:
-        raise SweepError("nothing to draw: the list of results is empty")
+        raise SweepError("nothing to draw: the list of results is empty; give one or more")
     datasets: list[Any] = [
         open_results(each) if isinstance(each, str | Path) else each for each in sources
     ]

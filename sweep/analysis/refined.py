@@ -84,7 +84,9 @@ def cells_of(dataset: xr.Dataset) -> Cells:
     """
     recipe = _recipe(dataset)
     if recipe is None or LEVEL not in dataset.coords:
-        raise SweepError("these are not the points of a refined sweep")
+        raise SweepError(
+            "these are not the points of a refined sweep: give results of a sweep with [refine]"
+        )
     levels, coarse = int(recipe["refine"]["levels"]), dataset[LEVEL].values == 0
     fine = {  # the values of the finest grid, ascending
         name: halved(np.unique(dataset[name].values[coarse]), levels, geometric=is_geometric)

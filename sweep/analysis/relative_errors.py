@@ -140,9 +140,14 @@ def _alike(*arrays: xr.DataArray) -> tuple[xr.DataArray, ...]:
     """The arrays over the axes of the first, in memory."""
     more = {str(name) for array in arrays for name in array.dims} - set(map(str, arrays[0].dims))
     if more:
-        raise SweepError(f"the reference has axes that the results lack: {', '.join(sorted(more))}")
+        raise SweepError(
+            f"the reference has axes that the results lack: {', '.join(sorted(more))}; select one "
+            "value of each"
+        )
     try:
         aligned = xr.align(*arrays, join="exact", copy=False)
     except ValueError as fault:
-        raise SweepError(f"results and reference have different points: {fault}") from fault
+        raise SweepError(
+            f"results and reference have different points ({fault}): compute both at the same ones"
+        ) from fault
     return tuple(array.compute() for array in xr.broadcast(*aligned))

@@ -21,7 +21,9 @@ def save(figure: Figure, path: str | Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path)
     except OSError as error:
-        raise SweepError(f"the picture cannot be written to {str(path)!r}: {error}") from error
+        raise SweepError(
+            f"the picture cannot be written to {str(path)!r}: {error}; choose another path"
+        ) from error
     return path
 
 

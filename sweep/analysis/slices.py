@@ -336,12 +336,14 @@ def _without_infinite(
     infinite: dict[str, int] = {}
     for name in names:
         if dataset[name].dtype.kind not in "iuf":
-            raise SweepError(f"{name} is not numeric, so it cannot be an axis")
+            raise SweepError(f"{name} is not numeric, so it cannot be an axis: choose another")
         finite = np.isfinite(dataset[name].values)
         if finite.all():
             continue
         if not finite.any():
-            raise SweepError(f"nothing to draw: {name} is infinite at every point")
+            raise SweepError(
+                f"nothing to draw: {name} is infinite at every point; choose another parameter"
+            )
         points = dataset["status"].size if "status" in dataset else finite.size
         infinite[name] = points * int(np.count_nonzero(~finite)) // finite.size
         dataset = dataset.isel({dataset[name].dims[0]: finite})
@@ -394,5 +396,5 @@ def _output_names(dataset: xr.Dataset, output: str | None) -> list[str]:
         return [output]
     real = [name for name in names if dataset[name].dtype.kind == "f"]
     if not names:
-        raise SweepError("nothing to draw: the sweep has no output but its status")
+        raise SweepError("nothing to draw: the sweep has no output but its status; name that")
     return real or names[:1]

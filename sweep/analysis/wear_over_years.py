@@ -74,7 +74,10 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
     shares = _statistics(dataset, wear, SHARES)
     for name, power in powers.items():
         if (unit := power.attrs.get("units")) != "W":
-            raise SweepError(f"{wear.power}{name} is in {unit}, and a wear power has to be in W")
+            raise SweepError(
+                f"{wear.power}{name} is in {unit}, and a wear power has to be in W: name another "
+                "output with --power"
+            )
     variables: dict[str, xr.DataArray] = {}
     coordinates = _times(wear)
     status = _status(dataset, powers)

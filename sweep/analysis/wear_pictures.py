@@ -75,7 +75,7 @@ def default_output(dataset: xr.Dataset) -> str:
     for name in DRAWN:
         if name in dataset:
             return name
-    raise SweepError("nothing to draw: of shares alone there is no picture over the years")
+    raise SweepError("nothing to draw: shares alone have no picture over the years; name one")
 
 
 def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
@@ -140,7 +140,9 @@ def _quantiles_of_sample(part: xr.Dataset, name: str) -> xr.Dataset:
     values, state = (part[each].transpose(POINT, ..., "time") for each in (name, _state(name)))
     known = state.values[..., 0] != MISSING_FLAG
     if values.ndim != 2 or not known.any():
-        raise SweepError("nothing to draw: no point has a wear, or each has several")
+        raise SweepError(
+            "nothing to draw: no point has a wear, or each has several; `sweep show` prints them"
+        )
     wear = np.where(state.values[known] == THROUGH, np.inf, values.values[known])
     found = np.quantile(wear, SAMPLE_LEVELS, axis=0, method="inverted_cdf")
     through, dims = np.isinf(found), ("quantile", "time")

@@ -171,7 +171,8 @@ def _seconds(table: WearTable, raw: Mapping[str, object]) -> Check[tuple[float, 
     elif list(years) != sorted(set(years)):
         yield Problem("wear", "years", f"{shown(list(years))}: they have to ascend")
     elif len(years) > MOST_TIMES:
-        yield Problem("wear", "years", f"{len(years):,} times are more than {MOST_TIMES:,}")
+        message = f"{len(years):,} times are too many; give at most {MOST_TIMES:,}"
+        yield Problem("wear", "years", message)
     return tuple(year * YEAR for year in years)
 
 

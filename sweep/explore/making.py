@@ -51,7 +51,9 @@ def explore(
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(document(page).encode())
     except OSError as error:
-        raise MachineError(f"{str(target)!r} cannot be written ({error.strerror})") from error
+        raise MachineError(
+            f"{str(target)!r} cannot be written ({error.strerror}); choose another path with -o"
+        ) from error
     return target
 
 
