@@ -68,11 +68,11 @@ def run(
     """
     _check_callbacks(stop, report=report)
     request = with_options(load(source, overrides), **options)
-    with _reporting(report, progress=progress) as told:
+    with _reporting(report, progress=progress) as reported:
         if store is None:
-            return _with_wear(_in_memory(request, told, stop).dataset(), request)
+            return _with_wear(_in_memory(request, reported, stop).dataset(), request)
         path = default_store(request, source, overrides) if store == "auto" else store
-        kept, _ = compute(request, path, told, stop)
+        kept, _ = compute(request, path, reported, stop)
         return _with_wear(kept.dataset(), request)
 
 

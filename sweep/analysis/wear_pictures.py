@@ -86,7 +86,7 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
     along = max(
         free, key=lambda each: (is_sampled and each == POINT, dataset.sizes[each]), default=None
     )
-    told = {each: kept_axes.parameters_along(dataset, each) or [each] for each in axes_of_sweep}
+    names = {each: kept_axes.parameters_along(dataset, each) or [each] for each in axes_of_sweep}
     dataset = dataset.assign_coords({each: dataset[each] for each in axes_of_sweep})
     cuts = [each for each in axes_of_sweep if each != along]
     places = {each: kept_axes.nearest(dataset[each], at) for each in cuts}
@@ -99,15 +99,15 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
     if along is not None:
         lines = [part.isel({along: place}) for place in evenly(part.sizes[along], most).tolist()]
     unit, factor = _scale([line[name] for line in lines])
-    asked = wear_of(dataset) or {}
+    wear = wear_of(dataset) or {}
     meaning = str(dataset[name].attrs["long_name"]).removeprefix("quantile of the ")
-    where = ", ".join(_label(part, told[each]) for each in cuts)
+    where = ", ".join(_label(part, names[each]) for each in cuts)
     title = f"{dataset.attrs.get('model', 'sweep')}: {meaning}"
     figure, axes = single_panel(f"{title} at {where}" if where else title)
-    most_worn = 2 * asked["size"]["radius"] * factor if "depth" in name else np.inf
+    most_worn = 2 * wear["size"]["radius"] * factor if "depth" in name else np.inf
     alpha = 0.5 / (1 + len(bands))
     for i, line in enumerate(lines):
-        style = {"color": f"C{i}", "label": "" if along is None else _label(line, told[along])}
+        style = {"color": f"C{i}", "label": "" if along is None else _label(line, names[along])}
         values, state = line[name] * factor, line[_state(name)]
         if "quantile" in part.dims:
             table = values.transpose("quantile", "time").values
@@ -116,9 +116,9 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
             middle = _middle(part["quantile"].values)
             values, state = values.isel(quantile=middle), state.isel(quantile=middle)
         _draw_line(axes, values, state, style)
-    if asked.get("limit") is not None and "depth" in name:
-        words = f"limit {asked['limit'] * factor:g} {unit}"
-        axes.axhline(asked["limit"] * factor, color="0.3", ls="--", linewidth=1.0, label=words)
+    if wear.get("limit") is not None and "depth" in name:
+        words = f"limit {wear['limit'] * factor:g} {unit}"
+        axes.axhline(wear["limit"] * factor, color="0.3", ls="--", linewidth=1.0, label=words)
     axes.set(xlabel="time in service [years]", ylabel=f"{meaning} [{unit}]")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)

@@ -84,12 +84,12 @@ def wear(
         for key, value in given.items()
         if value is not None
     }
-    asked = load_wear(table, "sweep wear", lambda key: f"--{key.replace('_', '-')}")
+    wear = load_wear(table, "sweep wear", lambda key: f"--{key.replace('_', '-')}")
     with interruptible("stopped by {cause}: nothing was written"):
         dataset = open_results(store)
         written = place or store_of_wear(store)
-        write_derived(wear_over_time(dataset, asked), written)
-        if lost := left_out(dataset, asked):
+        write_derived(wear_over_time(dataset, wear), written)
+        if lost := left_out(dataset, wear):
             print(f"left out: {listed(lost)}; wear does not carry them", file=sys.stderr)
         worn = open_results(written)
         found = contents(worn)

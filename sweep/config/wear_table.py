@@ -21,7 +21,7 @@ from sweep.wording import listed, nearest, shown
 
 LEVELS = (0.05, 0.5, 0.95)  # of quantiles, unless others are given
 FINEST_LEVEL = 1e-9  # how close to 0 and 1 a level may be
-MOST_TIMES = 1000
+MAX_TIMES = 1000
 POWER = "wear_power"
 CARRIED = ("quantile", "minimum", "maximum")  # statistics of powers that wear has, too
 SHARES = ("share_above", "share_below")  # of points beyond a threshold, to which a wear belongs
@@ -170,8 +170,8 @@ def _seconds(table: WearTable, raw: Mapping[str, object]) -> Check[tuple[float, 
         yield Problem("wear", "years", f"{shown(list(years))}: each has to be above 0 and finite")
     elif list(years) != sorted(set(years)):
         yield Problem("wear", "years", f"{shown(list(years))}: they have to ascend")
-    elif len(years) > MOST_TIMES:
-        message = f"{len(years):,} times are too many; give at most {MOST_TIMES:,}"
+    elif len(years) > MAX_TIMES:
+        message = f"{len(years):,} times are too many; give at most {MAX_TIMES:,}"
         yield Problem("wear", "years", message)
     return tuple(year * YEAR for year in years)
 

@@ -50,7 +50,7 @@ SUMMARIES = {
     "dop853": "Dormand-Prince, order 8, with chosen steps: for tight tolerances",
     "rodas4": "Rosenbrock, order 4, with chosen steps: for stiff systems",
 }
-MOST_STIFF_STATES = 16  # rodas4 keeps a matrix of their number squared
+MAX_STIFF_STATES = 16  # rodas4 keeps a matrix of their number squared
 PACKED_STATES = 4  # at most: with more, several vectors of points do not fit the registers
 # Without events, measured on Lorenz, and with, measured on relief_valve.
 PACKS = {"rk4": (3, 3), "rk54": (3, 2), "dop853": (2, 2), "rodas4": (2, 1)}
@@ -88,7 +88,7 @@ def model_of(system: System) -> Model:
         methods=tuple(
             _method(name, system)
             for name in SUMMARIES
-            if name != "rodas4" or len(system.states) <= MOST_STIFF_STATES
+            if name != "rodas4" or len(system.states) <= MAX_STIFF_STATES
         ),
         sentences=SENTENCES,
         observables=_observables(system),

@@ -19,7 +19,7 @@ from sweep.statistics.partial import Kept, Kind, Partial, state_in
 from sweep.statistics.quantiles import LeadingBits
 
 FAILED = STATUSES.index(Status.failed)
-NOTHING: State = dict.fromkeys(("cells", "bins", "counts"), np.empty(0, np.int64))  # of no points
+NO_COUNTS: State = dict.fromkeys(("cells", "bins", "counts"), np.empty(0, np.int64))  # of no points
 
 
 class OtherValuesError(MachineError):
@@ -34,12 +34,12 @@ class Finer(LeadingBits):
     shift: int  # of the bins
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        """Of points: (cells, points)."""
+        """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
         return self.brackets.count(xp, values, ok, self.shift)
 
     def merged(self, one: State, other: State) -> State:
-        """Of two stretches of points; one whose points have failed has no state."""
-        return super().merged(one or NOTHING, other or NOTHING)
+        """The state of two stretches together; one whose points failed has none."""
+        return super().merged(one or NO_COUNTS, other or NO_COUNTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Again(Kept):
         kept, lost = dict(whole), now > before
         kept[computed] = np.where(lost[:, None], found[computed], whole[computed])
         for plane, own in self.open_brackets.items():
-            state = state_in(found, f"{plane}/finer") or NOTHING
+            state = state_in(found, f"{plane}/finer") or NO_COUNTS
             narrow = own.narrowed(state, self._finer(own))
             unlike = ((own.ranks > 0) & (narrow.ranks == 0)).any(axis=1)
             if (unlike & (before + now == 0)).any():

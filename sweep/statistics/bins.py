@@ -25,7 +25,7 @@ class EqualBins:
     size: int
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        """Of points: (cells, points)."""
+        """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
         there = ok & xp.isfinite(values)
         low = xp.where(there, values, np.inf).min(axis=1)
         high = xp.where(there, values, -np.inf).max(axis=1)
@@ -38,7 +38,7 @@ class EqualBins:
         return {"low": low, "high": high, "exponent": exponent, "start": start, "counts": counts}
 
     def merged(self, one: State, other: State) -> State:
-        """Of two stretches of points."""
+        """The state of two stretches of points together."""
         low, high = np.minimum(one["low"], other["low"]), np.maximum(one["high"], other["high"])
         exponent = self._exponent(low, high)
         start = _place(np, np.where(low <= high, low, 0.0), exponent)
@@ -62,7 +62,10 @@ class EqualBins:
         }
 
     def _exponent(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The smallest exponent of the width; small enough a place is a whole number of 53 bits."""
+        """The smallest binary exponent of a bin's width with which the values fit into the bins.
+
+        It is large enough for the number of a bin to be exact as a double.
+        """
         there = low <= high
         low, high = np.where(there, low, 0.0), np.where(there, high, 0.0)
         _, size = np.frexp(np.maximum(np.abs(low), np.abs(high)))

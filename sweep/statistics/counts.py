@@ -27,7 +27,7 @@ class Extremes:
     """Minimum and maximum of each cell; ±inf if it has no value."""
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        """Of points: (cells, points)."""
+        """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
         values, ok = _turned(xp, values, ok)
         if bool(ok.all()):
             return {"minimum": values.min(axis=1) + 0.0, "maximum": values.max(axis=1) + 0.0}
@@ -37,7 +37,7 @@ class Extremes:
         }
 
     def merged(self, one: State, other: State) -> State:
-        """Of two stretches of points."""
+        """The state of two stretches of points together."""
         return {
             "minimum": np.minimum(one["minimum"], other["minimum"]),
             "maximum": np.maximum(one["maximum"], other["maximum"]),
@@ -53,7 +53,7 @@ class Summed:
     """Numbers of points, which are added."""
 
     def merged(self, one: State, other: State) -> State:
-        """Of two stretches of points."""
+        """The state of two stretches of points together."""
         return {name: one[name] + other[name] for name in one}
 
 
@@ -64,7 +64,7 @@ class Shares(Summed):
     thresholds: tuple[float, ...] = ()
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        """Of points: (cells, points)."""
+        """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
         (cells, size), (values, ok) = values.shape, _turned(xp, values, ok)
         all_ok = bool(ok.all())
         number = xp.full(cells, size, np.int64) if all_ok else _number(xp, ok)
@@ -89,7 +89,7 @@ class Classes(Summed):
     size: int
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        """Of points: (cells, points)."""
+        """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
         return {"classes": _occurrences(xp, values, ok, range(self.size))}
 
     def read(self, state: State) -> State:

@@ -46,7 +46,7 @@ class Indices:
         return tree.to_arrays(nodes, xp)
 
     def merged(self, one: State, other: State) -> State:
-        """Of two stretches of points."""
+        """The state of two stretches of points together."""
         return tree.merged_arrays(one, other, _join)
 
     def read(self, state: State) -> Mapping[str, NDArray[np.float64]]:

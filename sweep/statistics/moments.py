@@ -37,7 +37,7 @@ class Moments:
         return tree.to_arrays(nodes, xp)
 
     def merged(self, one: State, other: State) -> State:
-        """Of two stretches of points."""
+        """The state of two stretches of points together."""
         return tree.merged_arrays(one, other, tree.moments)
 
     def read(self, state: State) -> dict[str, NDArray[np.float64]]:

@@ -67,7 +67,7 @@ class Kept:
         return {name: to_host(array) for name, array in kept.items()}
 
     def merged(self, one: Partial, other: Partial) -> Partial:
-        """Of two stretches that share no point, of the same cells."""
+        """What is kept of two stretches of the same cells that share no point."""
         kept = {name: one[name] + other[name] for name in one if name.startswith("status/")}
         for _, plane, kinds in self.planes():
             for name, kind in kinds.items():

@@ -26,7 +26,7 @@ class LeadingBits:
     """The number of values of each cell in each bin that has any: cells, bins, counts."""
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        """Of points: (cells, points)."""
+        """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
         bins, (cells, size) = ordered(values, SHIFT), values.shape
         least = bins.min().item()
         with_zeros = least == 0
@@ -55,7 +55,7 @@ class LeadingBits:
         return {"cells": found // span, "bins": bins, "counts": counts}
 
     def merged(self, one: State, other: State) -> State:
-        """Of two stretches of points."""
+        """The state of two stretches of points together."""
         names = ("cells", "bins", "counts")
         return summed(np, *(np.concatenate([one[name], other[name]]) for name in names))
 

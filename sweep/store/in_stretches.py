@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 MAX_NODE_BYTES = 2**18  # of a chunk's cells, or as many as these have points
 MAX_LATER = 64  # passes that a process keeps in memory
-NOTHING = Known()
+NO_PIECES = Known()
 
 Results: TypeAlias = "Store | MemoryResults | InStretches"
 
@@ -87,7 +87,7 @@ class InStretches:
         known, pending = self._listed(), list[Chunk]()
         shapes = (self.grid, self.chunk_shape)
         for cell in self._cells.pending():
-            own = known.get(_name(cell), NOTHING)
+            own = known.get(_name(cell), NO_PIECES)
             left = own.left(self._n)
             every = stretches(cell, *shapes)
             pending += [in_pass(own.number, c, *shapes) for c in every if c.index[-1] in left]
@@ -98,7 +98,7 @@ class InStretches:
         if passes(self.sweep, self.chunk_shape) == 1:
             return []
         known = self._listed()
-        first = [c for c in self._cells.pending() if not known.get(_name(c), NOTHING).number]
+        first = [c for c in self._cells.pending() if not known.get(_name(c), NO_PIECES).number]
         every = (stretches(cell, self.grid, self.chunk_shape) for cell in first)
         return [in_pass(1, chunk, self.grid, self.chunk_shape) for chunk in itertools.chain(*every)]
 
@@ -115,7 +115,7 @@ class InStretches:
         cells = {chunk.index[:-1]: _cell(chunk) for chunk in chunks}
         done = {cell.index for cell in self._cells.whole(cells.values())}
         known = self._listed()
-        there = {index: known.get(_name(cell), NOTHING) for index, cell in cells.items()}
+        there = {index: known.get(_name(cell), NO_PIECES) for index, cell in cells.items()}
         left = {index: own.left(self._n) for index, own in there.items()}
 
         def is_whole(chunk: Chunk) -> bool:
@@ -186,7 +186,7 @@ class InStretches:
                 return
             piece, below = kept.merged(piece, other), [place, beside]
             place = (level + 1, index >> 1)
-        self._complete(cell, self._listed(_name(cell)).get(_name(cell), NOTHING))
+        self._complete(cell, self._listed(_name(cell)).get(_name(cell), NO_PIECES))
 
     def _complete(self, cell: Chunk, known: Known) -> None:
         """End a pass over a cell if every stretch is in a piece or in its nodes."""
