@@ -126,7 +126,7 @@ def geometry_of(name: str, *, small: bool = False) -> Geometry:
 
 
 def _along(function: Callable[..., Values]) -> Callable[..., Values]:
-    """The length of contact times a function of depth and radii, of a scar that is as deep."""
+    """A function of depth and radii, times the length of contact, if the depth is even."""
 
     def along(h: Values, radius: Values, length: Values, *others: Values) -> Values:
         return length * function(h, radius, *others)
