@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from sweep.config import load
+from sweep.plan.recipes import recipe
+from sweep.shipped import configs_folder
+from sweep.store.layout import attributes
 from tests.docs.blocks import blocks, commands, run_page
 from tests.docs.site import ROOT
 
@@ -30,6 +34,31 @@ def test_the_code_of_a_page_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run_page(page, tmp_path)
+
+
+def test_the_store_format_has_every_key_of_a_recipe_and_every_attribute() -> None:
+    page = (ROOT / "docs" / "reference" / "store_format.md").read_text(encoding="utf-8")
+    tabulated = load(
+        {
+            "model": "friction_oscillator",
+            "method": "moreau",
+            "parameters": {
+                "mass": 1,
+                "friction": 0.1,
+                "step": 1e-3,
+                "window_start": 4,
+                "window_end": 12,
+                "base_acceleration": {"times": [0, 20], "values": [0, 1]},
+            },
+            "axes": {"gravity": {"values": [9, 10]}},
+            "derived": {"stiffness": "2*gravity*mass"},
+        }
+    ).sweep
+    shipped = ("lorenz_peaks", "wear_uncertainty", "wear_power_refined")
+    smoke = configs_folder() / "smoke"
+    for sweep in (tabulated, *(load(smoke / f"{name}.toml").sweep for name in shipped)):
+        for key in (*recipe(sweep), *attributes(sweep, {})):
+            assert re.search(rf"^`.*\b{key}\b.*`$", page, re.MULTILINE), f"describe `{key}`"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
