@@ -58,9 +58,9 @@ def main() -> int:
         return 3
     device.try_kernel()
     print(device.facts, flush=True)
-    differ = _bits(folder / "bits.txt", end)
+    differ = compared_bits(folder / "bits.txt", end)
     slow = _speeds(folder, end)
-    _registers(folder / "registers.json", end)
+    registers_tried(folder / "registers.json", end)
     return differ or slow
 
 
@@ -78,7 +78,7 @@ def _require_bits() -> None:
     print(f"{problem}: they are computed here, within the time for comparing", flush=True)
 
 
-def _bits(log: Path, end: float) -> int:
+def compared_bits(log: Path, end: float) -> int:
     """Run every test once."""
     log.unlink(missing_ok=True)
     end = min(end, time.monotonic() + LIMITS["bits"])
@@ -133,7 +133,7 @@ def run(what: str, command: list[str], log: Path, end: float) -> int:
     return status
 
 
-def _registers(path: Path, end: float) -> None:
+def registers_tried(path: Path, end: float) -> None:
     """Speeds of the kernels that use most registers with fewer registers, as time allows."""
     options, found = backend_module.OPTIONS, {}
     for most in REGISTERS:

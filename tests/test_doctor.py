@@ -112,7 +112,8 @@ def test_every_gpu_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.doctor, "count_gpus", lambda: 2)
     monkeypatch.setattr(sweep.doctor, "find_gpu", find_gpu)
     monkeypatch.setattr(sweep.doctor, "visible_gpus", lambda: (Gpu("0"), Gpu("MIG-1", "MIG 1g")))
-    assert list(sweep.doctor._gpus()) == [
+    found = findings()
+    assert [found[name] for name in ("GPU 0", "GPU 1", "--gpus all")] == [
         Finding("GPU 0", "NVIDIA H200; compiles and runs a trial kernel"),
         Finding("GPU 1", "not usable", "cannot be used: ECC"),
         Finding("--gpus all", "2: 0, MIG 1g (MIG-1)"),

@@ -80,14 +80,14 @@ def listings(cubin: bytes) -> dict[str, Code]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
-        command = [str(_nvdisasm()), "-c", str(path)]
+        command = [str(nvdisasm()), "-c", str(path)]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return {name: parsed(body) for name, body in SECTION.findall(told)}
 
 
 def available() -> bool:
     """Whether this machine has nvdisasm."""
-    return _nvdisasm() is not None
+    return nvdisasm() is not None
 
 
 def parsed(section: str) -> Code:
@@ -147,7 +147,7 @@ def _count(pattern: re.Pattern[str], body: list[str]) -> int:
     return sum(bool(pattern.search(text)) for text in body)
 
 
-def _nvdisasm() -> Path | None:
+def nvdisasm() -> Path | None:
     """The nvdisasm of the wheel, on PATH, or of an installed CUDA."""
     try:
         listed = files("nvidia-cuda-nvdisasm") or []

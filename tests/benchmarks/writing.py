@@ -33,7 +33,7 @@ from sweep.api import provenance
 from sweep.backends import open_backend
 from sweep.plan.point_columns import points
 from sweep.store import Store
-from sweep.store.durable import _reserve as reserve_room
+from sweep.store.durable import reserve as reserve_room
 from sweep.work import Chunk
 from tests.benchmarks.engine_share import CHUNK_POINTS, request_of
 from tests.benchmarks.record import Figure

@@ -274,7 +274,7 @@ def test_tests_after_one_that_loses_the_gpu_run_in_another_process(
     command = [sys.executable, "-c", ON_FAULTY_TWIN, *gpu_session.BITS[3:], "-k", few]
     monkeypatch.setattr(gpu_session, "BITS", command)
     log = tmp_path / "bits.txt"
-    assert gpu_session._bits(log, time.monotonic() + 200) != 0
+    assert gpu_session.compared_bits(log, time.monotonic() + 200) != 0
     results = re.findall(
         r"^tests/gpu/test_on_gpu.py::(\S+) (PASSED|FAILED|ERROR)", log.read_text(), re.M
     )
@@ -291,7 +291,7 @@ def test_registers_are_left_out_if_no_time_is_left(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Before it looks for a GPU."""
-    gpu_session._registers(tmp_path / "registers.json", end=time.monotonic() + 5)
+    gpu_session.registers_tried(tmp_path / "registers.json", end=time.monotonic() + 5)
     assert "no time left" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 

@@ -95,4 +95,4 @@ def test_the_disassembler_of_cuda_is_found_off_the_path_too(
     tool.parent.mkdir(parents=True)
     tool.write_text("#!/bin/sh\n")
     tool.chmod(0o755)
-    assert sass._nvdisasm() == tool
+    assert sass.nvdisasm() == tool
