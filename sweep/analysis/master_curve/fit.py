@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from sweep.analysis.least_squares import smallest_direction, triangle
 from sweep.analysis.master_curve.curve import (
     CORE_APPEARS,
     VARIABLES,
@@ -20,7 +21,6 @@ from sweep.analysis.master_curve.curve import (
     Variable,
     notes_on,
 )
-from sweep.analysis.master_curve.least_squares import smallest_direction, triangle
 from sweep.analysis.master_curve.points import (
     Points,
     from_dataset,

@@ -16,7 +16,7 @@ from numpy.polynomial import polynomial
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, optimize
 
-from sweep.analysis.master_curve.least_squares import (
+from sweep.analysis.least_squares import (
     Mask,
     combination,
     minimised,
