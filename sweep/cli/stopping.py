@@ -77,10 +77,10 @@ def interruptible(message: str = "") -> Generator[None]:
     """A context that a signal ends together with its command, with a message on stderr if any."""
     with StopRequest() as stop:
         yield
-    if stop.signal is not None:
-        if message:
-            print(message.format(cause=stop.cause), file=sys.stderr)
-        raise typer.Exit(stop.exit_status)
+        return
+    if message:  # only a signal leads here, through the exception that it raised
+        print(message.format(cause=stop.cause), file=sys.stderr)
+    raise typer.Exit(stop.exit_status)
 
 
 def _end_at_once(status: int) -> None:

@@ -296,6 +296,24 @@ def test_a_second_sigterm_changes_nothing() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "143\n", "")
 
 
+TERMINATED_UNHEARD = """
+import signal
+from sweep.cli.stopping import interruptible
+with interruptible("nothing was written"):
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except BaseException:
+        pass
+print("written")
+"""
+
+
+def test_a_command_that_ends_despite_a_signal_says_nothing_else() -> None:
+    """Python drops the exceptions of a signal in callbacks of compiled code."""
+    done = run_python(["-c", TERMINATED_UNHEARD], cwd=CHECKOUT, env=environment())
+    assert (done.returncode, done.stdout, done.stderr) == (0, "written\n", "")
+
+
 @pytest.mark.parametrize("there", [False, True])
 def test_ctrl_c_does_not_wait_for_a_compiler(run: Run, tmp_path: Path, there: bool) -> None:
     if there:
