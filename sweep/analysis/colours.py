@@ -1,4 +1,4 @@
-"""What the colours of an output mean: their scale, the bar beside it, and notes in the legend."""
+"""What the colours of an output mean: their scale, their bar, and notes in the legend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which axes of a sweep a picture shows, and where the others are cut."""
+"""Which axes of a sweep, or parameters of a sample, a picture shows, and where others are cut."""
 
 from __future__ import annotations
 

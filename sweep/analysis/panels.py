@@ -108,17 +108,17 @@ def _limit(axes: Axes, shown: Slice, *variables: xr.DataArray) -> None:
 def _draw_map(axes: Axes, shown: Slice) -> ScalarMappable:
     """Draw the output in colour, over the first axis to the right and the second upwards."""
     x, y = (axis.values.astype(np.float64) for axis in shown.axes)
-    sides, heights = (
-        edges(values, _set_axis(axes, side, shown, axis, scale(values)))
+    kinds = [
+        _set_axis(axes, side, shown, axis, scale(values))
         for side, axis, values in zip("xy", shown.axes, (x, y), strict=True)
-    )
+    ]
+    sides, heights = (edges(values, kind) for values, kind in zip((x, y), kinds, strict=True))
     axes.patch.set(**NO_VALUE)
     mesh = axes.pcolormesh(sides, heights, visible(shown).T, rasterized=True, **colours(shown))
     if shown.refined is not None:
-        names = (str(axis.name) for axis in shown.axes)
-        _outline_cells(
-            axes, *(shown.refined.outlines[name].T * shown.scales(name)[1] for name in names)
-        )
+        outlines = shown.refined.outlines
+        names = [str(axis.name) for axis in shown.axes]
+        _outline_cells(axes, *(outlines[name].T * shown.scales(name)[1] for name in names))
     draw_class_borders(axes, x, y, shown)
     draw_theory_borders(axes, x, y, shown)
     # Contours end in the middle of the outer cells; an axis would end there with them.
@@ -182,7 +182,7 @@ def _draw_lines(axes: Axes, shown: Slice, label: str = "") -> None:
     x = _set_abscissa(axes, shown, along)
     values, labels = _lines(shown, along)
     _set_axis(axes, "y", shown, shown.output, _line_scale(shown))
-    style: dict[str, Any] = {
+    style: dict[str, Any] = {  # dots for a sample, steps for a flag, dots on lines of few points
         "markersize": _marker_size(along.size),
         "linestyle": "none" if along.name in shown.numbered else "-",
         "marker": "." if along.size <= 64 or along.name in shown.numbered else "",
@@ -252,24 +252,25 @@ def _draw_bars(axes: Axes, shown: Slice) -> None:
     """
     (along,), dataset, name = shown.axes, shown.dataset, shown.name
     axes.set_ylabel(axis_label(dataset[name]))
+    places = np.arange(along.size)
     if name.endswith("_histogram"):
         start, step = (float(dataset[f"{name}_{end}"]) for end in ("start", "width"))
-        places = start + step * np.arange(along.size)
-        axes.bar(places, dataset[name].values, step, align="edge")
+        axes.bar(start + step * places, dataset[name].values, step, align="edge")
         return
-    suffix = next((order for order in ORDERS if name.endswith(order)), "")
-    stem = name.removesuffix(suffix)
-    names = [f"{stem}{order}" for order in ORDERS if f"{stem}{order}" in dataset]
-    names = names if suffix else [name]
-    places, width = np.arange(along.size), 0.8 / len(names)
-    for i, each in enumerate(names):
+    suffix = next((order for order in ORDERS if name.endswith(order)), None)
+    bars = {name: ""}  # labels by name
+    if suffix is not None:
+        both = {f"{name.removesuffix(suffix)}{order}": in_words(order) for order in ORDERS}
+        bars = {each: label for each, label in both.items() if each in dataset}
+    width = 0.8 / len(bars)
+    for i, (each, label) in enumerate(bars.items()):
         errors = f"{each}_error"
         axes.bar(
-            places + (i - (len(names) - 1) / 2) * width,
+            places + (i - (len(bars) - 1) / 2) * width,
             dataset[each].values,
             width,
             yerr=dataset[errors].values if errors in dataset else None,
-            label=in_words(each.removeprefix(stem)) if suffix else "",
+            label=label,
         )
     labels = dataset[str(along.name)]
     texts = label_names(labels) or [f"{value:g}" for value in labels.values]
@@ -301,7 +302,7 @@ def _isolated(line: Values, *, positive: bool) -> NDArray[np.bool_]:
 
 
 def _marker_size(number: int) -> float:
-    """The size of one of a number of markers "." in points; they are half as wide."""
+    """The size in points of one of a number of markers "."; each is half as wide as its size."""
     return min(2 * dot_size(number) ** 0.5, 6.0)
 
 
@@ -311,13 +312,14 @@ def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
         return shown.values[None, :], [""]
     (across,) = (axis for axis in shown.axes if axis.name != along.name)
     lines = shown.values if shown.axes[0].name == across.name else shown.values.T
-    some = np.arange(across.size)
-    if across.name not in shown.numbered:
+    axis, some = str(across.name), np.arange(across.size)
+    if axis not in shown.numbered:
         some = evenly(across.size, MAX_LINES)
-    elif names := parameters_along(shown.dataset.drop_vars(str(across.name)), str(across.name)):
-        return lines, [values_of(shown.dataset.isel({across.name: i}), names) for i in some]
-    words = in_words(str(across.name))
-    return lines[some], [f"{words} = {text}" for text in quantities(across[some])]
+    else:  # its values are only numbers of places, which have the values of parameters
+        names = parameters_along(shown.dataset.drop_vars(axis), axis)
+        if names:
+            return lines, [values_of(shown.dataset.isel({axis: i}), names) for i in some]
+    return lines[some], [f"{in_words(axis)} = {text}" for text in quantities(across[some])]
 
 
 def _mark_missing(axes: Axes, x: Values, line: Values) -> None:

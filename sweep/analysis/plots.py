@@ -1,4 +1,4 @@
-"""A picture of any sweep: lines or a colour map, or several of an axis' values or of stores."""
+"""A picture of any sweep: lines or a map, or several values of an axis or stores together."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def slices_of(
 
 
 def labelled(source: Source | Sequence[Source]) -> dict[str, xr.Dataset]:
-    """The Datasets of a source by what tells them apart: method, model, file, or a parameter."""
+    """The Datasets of a source by what tells them apart: method, file, or file and number."""
     sources: list[Any] = (
         list(cast(Sequence[Any], source)) if isinstance(source, list | tuple) else [source]
     )
@@ -176,7 +176,8 @@ def draw_panels(slices: Mapping[str, Slice]) -> Figure:
     outputs, or have different axes.
     """
     if len(slices) == 1:
-        return draw_slice(*slices.values())
+        (only,) = slices.values()
+        return draw_slice(only)
     _refuse_different(slices)
     slices = _alike(slices)
     first = next(iter(slices.values()))

@@ -87,11 +87,11 @@ def cells_of(dataset: xr.Dataset) -> Cells:
         raise SweepError(
             "these are not the points of a refined sweep: give results of a sweep with [refine]"
         )
-    levels, coarse = int(recipe["refine"]["levels"]), dataset[LEVEL].values == 0
-    fine = {  # the values of the finest grid, ascending
-        name: halved(np.unique(dataset[name].values[coarse]), levels, geometric=is_geometric)
-        for name, is_geometric in refined_axes(dataset).items()
-    }
+    levels, is_coarse = int(recipe["refine"]["levels"]), dataset[LEVEL].values == 0
+    fine: dict[str, Values] = {}  # the values of the finest grid, ascending
+    for name, geometric in refined_axes(dataset).items():
+        coarse: Values = np.unique(np.asarray(dataset[name].values, np.float64)[is_coarse])
+        fine[name] = halved(coarse, levels, geometric=geometric)
     mesh = Mesh([(values.size - 1 >> levels) + 1 for values in fine.values()], levels)
     places = [
         np.minimum(np.searchsorted(values, dataset[name].values), values.size - 1)
@@ -162,8 +162,9 @@ def _spread(
 
 def _within(first: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], ...]:
     """Indices along each axis of all positions in cells; shape (n_cells, size + 1, ...)."""
-    origins = first.T.reshape(first.shape[1], -1, *[1] * first.shape[1])
-    inner = np.ix_(*[np.arange(size + 1)] * first.shape[1])
+    n_axes = first.shape[1]
+    origins = first.T.reshape(n_axes, -1, *[1] * n_axes)
+    inner = np.ix_(*[np.arange(size + 1)] * n_axes)
     return tuple(origin + steps for origin, steps in zip(origins, inner, strict=True))
 
 

@@ -210,7 +210,8 @@ def _label(dataset: xr.Dataset, names: list[str]) -> str:
 
 def _shade(axes: Axes, dataset: xr.Dataset) -> list[Patch]:
     """Shade the intervals in which a flag does not have its first class; returns a legend."""
-    time, patches = dataset["time"].values, list[Patch]()
+    time = dataset["time"].values
+    patches: list[Patch] = []
     borders = np.concatenate([time[:1], (time[1:] + time[:-1]) / 2, time[-1:]])
     for flag in dataset.data_vars.values():
         if not is_flag(flag) or flag.dims != ("time",):
@@ -232,7 +233,8 @@ def _loop_of(dataset: xr.Dataset) -> tuple[str, str] | None:
 
 
 def _draw_loop(axes: Axes, dataset: xr.Dataset, loop: tuple[str, str]) -> None:
-    axes.plot(*(dataset[name].values for name in loop), linewidth=1.1)
+    along, upwards = (dataset[name].values for name in loop)
+    axes.plot(along, upwards, linewidth=1.1)
     axes.set(xlabel=_label(dataset, [loop[0]]), ylabel=_label(dataset, [loop[1]]))
     if note := dataset.attrs.get("note"):
         axes.text(

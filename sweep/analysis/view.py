@@ -57,11 +57,14 @@ class View:
         options = {"x": self.x, "y": self.y, "lines": self.lines, "facet": self.facet}
         chosen: dict[str, str] = {}
         for option, name in options.items():
-            if name is not None and chosen.setdefault(name, option) != option:
+            if name is None:
+                continue
+            if name in chosen:
                 raise SweepError(
                     f"{name} is chosen twice, by --{chosen[name]} and --{option}: choose another "
                     "axis for one of them"
                 )
+            chosen[name] = option
 
     @property
     def axes(self) -> list[str]:

@@ -79,43 +79,26 @@ def default_output(dataset: xr.Dataset) -> str:
 
 
 def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
-    axes_of_sweep = [str(each) for each in dataset["status"].dims]
-    kept_axes.check_names("axis", at, axes_of_sweep)
-    free = [each for each in axes_of_sweep if each not in at]
-    is_sampled = POINT in free and not holds_refined_points(dataset)
-    along = max(
-        free, key=lambda each: (is_sampled and each == POINT, dataset.sizes[each]), default=None
-    )
-    names = {each: kept_axes.parameters_along(dataset, each) or [each] for each in axes_of_sweep}
-    dataset = dataset.assign_coords({each: dataset[each] for each in axes_of_sweep})
-    cuts = [each for each in axes_of_sweep if each != along]
-    places = {each: kept_axes.nearest(dataset[each], at) for each in cuts}
-    part = dataset.isel(places)[[name, _state(name)]].load()
-    if is_sampled:
-        part, along = _quantiles_of_sample(part, name), None
-    bands = _bands(part["quantile"].values) if "quantile" in part.dims else {}
-    most = MAX_BANDS if "quantile" in part.dims else MAX_LINES
-    lines = [part]
-    if along is not None:
-        lines = [part.isel({along: place}) for place in evenly(part.sizes[along], most).tolist()]
-    unit, factor = _scale([line[name] for line in lines])
+    lines, where = _lines(dataset, name, at)
+    unit, factor = _scale([line[name] for _, line in lines])
     wear = wear_of(dataset) or {}
     meaning = str(dataset[name].attrs["long_name"]).removeprefix("quantile of the ")
-    where = ", ".join(_label(part, names[each]) for each in cuts)
     title = f"{dataset.attrs.get('model', 'sweep')}: {meaning}"
     figure, axes = single_panel(f"{title} at {where}" if where else title)
     most_worn = 2 * wear["size"]["radius"] * factor if "depth" in name else np.inf
+    first = lines[0][1]
+    levels = first["quantile"].values if "quantile" in first.dims else None
+    bands = {} if levels is None else _bands(levels)
     alpha = 0.5 / (1 + len(bands))
-    for i, line in enumerate(lines):
-        style = {"color": f"C{i}", "label": "" if along is None else _label(line, names[along])}
+    for i, (label, line) in enumerate(lines):
         values, state = line[name] * factor, line[_state(name)]
-        if "quantile" in part.dims:
+        if levels is not None:
             table = values.transpose("quantile", "time").values
             for low, high in bands:
                 _draw_band(axes, values["years"].values, table[[low, high]], most_worn, i, alpha)
-            middle = _middle(part["quantile"].values)
+            middle = _middle(levels)
             values, state = values.isel(quantile=middle), state.isel(quantile=middle)
-        _draw_line(axes, values, state, style)
+        _draw_line(axes, values, state, {"color": f"C{i}", "label": label})
     if wear.get("limit") is not None and "depth" in name:
         words = f"limit {wear['limit'] * factor:g} {unit}"
         axes.axhline(wear["limit"] * factor, color="0.3", ls="--", linewidth=1.0, label=words)
@@ -128,6 +111,32 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
     ]
     draw_legend(figure, [*axes.get_legend_handles_labels()[0], *patches])
     return figure
+
+
+def _lines(
+    dataset: xr.Dataset, name: str, at: dict[str, float]
+) -> tuple[list[tuple[str, xr.Dataset]], str]:
+    """The label of each line, with the output and its state there; and where axes are cut."""
+    axes = [str(each) for each in dataset["status"].dims]
+    kept_axes.check_names("axis", at, axes)
+    free = [each for each in axes if each not in at]
+    is_sampled = POINT in free and not holds_refined_points(dataset)
+    along = max(
+        free, key=lambda each: (is_sampled and each == POINT, dataset.sizes[each]), default=None
+    )
+    parameters = {each: kept_axes.parameters_along(dataset, each) or [each] for each in axes}
+    dataset = dataset.assign_coords({each: dataset[each] for each in axes})
+    cuts = [each for each in axes if each != along]
+    places = {each: kept_axes.nearest(dataset[each], at) for each in cuts}
+    part = dataset.isel(places)[[name, _state(name)]].load()
+    where = ", ".join(_label(part, parameters[each]) for each in cuts)
+    if is_sampled:
+        return [("", _quantiles_of_sample(part, name))], where
+    if along is None:
+        return [("", part)], where
+    most = MAX_BANDS if "quantile" in part.dims else MAX_LINES
+    lines = [part.isel({along: place}) for place in evenly(part.sizes[along], most).tolist()]
+    return [(_label(line, parameters[along]), line) for line in lines], where
 
 
 def _state(name: str) -> str:

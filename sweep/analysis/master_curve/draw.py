@@ -53,7 +53,8 @@ def draw_amplitudes(points: Points) -> Figure:
     slip, stick = np.geomspace(low, 1.0), np.geomspace(0.2, max(high, 1.0))
     ends = right.get_ylim()
     exponent = float(np.median(points.profile_exponent))
-    share = 0.75 * exponent**2 / (exponent + 1)  # over a sphere's: 4μF_nΔx, F_n = 2E*a0d0 n/(n+1)
+    # W̄δ of complete slip over a sphere's: W = 4μF_nΔx, and F_n = 2E*a0d0 n/(n + 1).
+    share = 0.75 * exponent**2 / (exponent + 1)
     right.plot(
         slip, share * complete_slip(slip, 1.0), "k:", linewidth=0.9, label=COULOMB[share == 1]
     )
@@ -122,7 +123,7 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     is_parted = 1 < len(curve.branches) <= MAX_CURVES
     branches = curve.branches if is_parted else {"": np.ones(x.size, dtype=bool)}
     for (name, some), colour in zip(branches.items(), BRANCH_COLOURS, strict=False):
-        label = ", ".join(filter(None, ("fit − points", name)))
+        label = f"fit − points, {name}" if name else "fit − points"
         lower.plot(curve.x[some], off[some], ".", color=colour, label=label, markersize=2.5)
     if curve.theory is not None:
         right = curve.theory(grid)

@@ -51,9 +51,10 @@ MAX_SCATTER_RATIO = 1.5  # scatter about a curve over that about one of higher d
 MAX_RAISE = 3  # of both degrees, where AAA does not give a curve
 MAX_GAP = 0.02  # of √(1 − 1/ξ) from ξ = 1 to the first point, bridged by the end of the piece below
 MAX_X, MAX_ENERGY = 1e15, 1e50  # larger values, and smaller than their inverses, overflow in powers
+WITHOUT_CORE = Degrees(1, 0)  # below ξ = 1
 # Above ξ = 1 the curves of cone and sphere are quotients, of degrees 0/0 and 2/3 in √(1 − 1/ξ);
 # those of other profiles are not.
-BELOW, ABOVE, ABOVE_OF_OTHERS = Degrees(1, 0), Degrees(1, 2), Degrees(3, 4)  # ξ = 1
+WITH_CORE, WITH_CORE_OF_OTHERS = Degrees(1, 2), Degrees(3, 4)
 PLAIN_PROFILES = (1.0, 2.0)  # exponents
 FITTERS: dict[str, Callable[..., Quotient]] = {"least_squares": least_squares, "minimax": minimax}
 
@@ -163,9 +164,9 @@ def _plans(
     if choices.whole or kind.name == "beta":
         plans = [Stretch(low, high, kind.power, kind.degrees, has_core=False)]
     else:
-        above = ABOVE if exponent in PLAIN_PROFILES else ABOVE_OF_OTHERS
+        above = WITH_CORE if exponent in PLAIN_PROFILES else WITH_CORE_OF_OTHERS
         plans = [
-            Stretch(low, min(high, CORE_APPEARS), kind.power, BELOW, has_core=False),
+            Stretch(low, min(high, CORE_APPEARS), kind.power, WITHOUT_CORE, has_core=False),
             Stretch(max(low, CORE_APPEARS), high, -1, above, has_core=True),
         ]
     plans = [plan for plan in plans if plan.low < plan.high]
