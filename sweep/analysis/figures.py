@@ -32,12 +32,15 @@ def single_panel(title: str = "") -> tuple[Figure, Axes]:
 
 
 def draw_legend(figure: Figure, handles: Sequence[Artist]) -> None:
-    """Draw a legend below the picture."""
-    if handles:
-        figure.legend(
-            handles=list(handles), loc="outside lower center", ncols=3, fontsize="small",
+    """Draw a legend below the picture, in three columns or as many as fit."""
+    for n_columns in (3, 2, 1) if handles else ():
+        legend = figure.legend(
+            handles=list(handles), loc="outside lower center", ncols=n_columns, fontsize="small",
             frameon=False,
         )  # fmt: skip
+        if n_columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def once(handles: Iterable[Artist]) -> list[Artist]:

@@ -86,6 +86,16 @@ def test_lines_of_points_say_where_they_are() -> None:
     assert title == "by_hand: depth of the scar at friction = 0.2"
 
 
+def test_a_legend_of_long_labels_is_within_the_picture() -> None:
+    named = {"coefficient_of_friction": ("point", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])}
+    points = results((6,), ("point",)).assign_coords(named)
+    points = points.assign_coords(base_acceleration_of_plane=points["coefficient_of_friction"] / 7)
+    passes = '{"axes": [{"recipe": {"refine": {}, "pass": 1}}]}'
+    figure = draw_wear(sweep.wear(points.assign_attrs(recipe=passes), **SCAR, coefficient=1e-15))
+    figure.draw_without_rendering()
+    assert figure.legends[0].get_window_extent().x0 >= 0
+
+
 def test_years_to_a_limit_are_a_map_with_contours() -> None:
     powers = np.linspace(0, 0.02, 400)  # the first is never worn
     worn = sweep.wear(results((20, 20), ("friction", "speed"), powers), **SCAR, coefficient=1e-14)
