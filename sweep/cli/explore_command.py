@@ -53,5 +53,5 @@ def _beside(source: str) -> Path:
 
     path = local_name(source)
     ending = path.suffix if path.suffix in (".zarr", ".toml") else ""
-    beside = path.with_name(f"{path.name.removesuffix(ending)}.html")
-    return beside if path.is_dir() and "://" not in source else Path(beside.name)
+    page = f"{path.name.removesuffix(ending)}.html"
+    return path.parent / page if path.is_dir() and "://" not in source else Path(page)

@@ -124,7 +124,7 @@ def _beside(source: str) -> Path:
     from sweep.store.place import local, local_name
 
     path = local(source) if source.startswith("file://") else local_name(source)
-    return path.with_name(f"{path.stem}_fit")
+    return path.parent / f"{path.stem}_fit"
 
 
 def _fitted(

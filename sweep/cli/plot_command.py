@@ -122,8 +122,8 @@ def plot(
     if shape is not None and against is not None:
         raise SweepError("--as draws the points of a sample, not errors: leave out --against")
     with interruptible():
-        refuse_end(path)
         dataset = open_results(stores[0])
+        refuse_end(path)
         codes = codes_of(dataset, cuts)
         cuts = {name: text for name, text in cuts.items() if name not in codes}
         units = {str(name): dataset[name].attrs.get("units", "1") for name in dataset.coords}
@@ -132,13 +132,16 @@ def plot(
         if shape is not None or is_worn:
             _refuse_view("--as" if shape else "a picture of wear", view, stores)
             if shape is not None:
-                figure = draw_as(shape, dataset, output, places, over or ())
                 name = output_name(dataset, output)
+                figure = draw_as(shape, dataset, name, places, over or ())
             else:
                 name = output or default_output(dataset)
                 figure = draw_wear(dataset, name, places)
             written = save(figure, path)
-            print_json({"output": name, "file": str(written)}) if as_json else print(written)
+            if as_json:
+                print_json({"output": name, "file": str(written)})
+            else:
+                print(written)
             return
         shown = slices_of(
             stores, output, places, over or (), view,
@@ -182,7 +185,7 @@ def _picture_beside(stores: list[str], output: str | None, kind: str | None) -> 
 
     paths = [local_name(each) for each in stores]
     parts = [*(each.stem for each in paths), output, kind]
-    return paths[0].with_name("_".join(filter(None, parts)) + ".png")
+    return paths[0].parent / ("_".join(filter(None, parts)) + ".png")
 
 
 def _print_plots(shown: Mapping[str, Slice], written: Path, *, as_json: bool) -> None:

@@ -29,8 +29,9 @@ def is_in_memory(path: str | Path) -> bool:
 
 
 def local_name(source: str) -> Path:
-    """The path itself; of a URL the last part, as a path in the working directory."""
-    return Path(Path(source).name if "://" in source else source)
+    """The path itself, with a name (not "."); of a URL the last part, in the working directory."""
+    path = Path(Path(source).name if "://" in source else source)
+    return path if path.name not in ("", "..") else path.resolve()
 
 
 def files_of(path: str | Path, *, durable: bool = False) -> Files:

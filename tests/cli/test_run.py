@@ -124,6 +124,20 @@ def test_options_reach_the_run_and_the_store(run: Run) -> None:
     assert summary["next"] == "sweep plot 'a b.zarr'"
 
 
+@pytest.mark.parametrize(
+    ("command", "written"), [("plot", "a.png"), ("explore", "a.html"), ("fit", "a_fit/fit_xi.py")]
+)
+def test_the_working_folder_may_be_the_store(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, written: str
+) -> None:
+    config = configs_folder() / "smoke" / "hanisch_fig3.toml"
+    assert run("run", str(config), "-o", "a.zarr")[0] == 0
+    monkeypatch.chdir("a.zarr")
+    status, out, _ = run(command, ".")
+    assert (status, f"{tmp_path / written}\n" in out) == (0, True)
+    assert (tmp_path / written).is_file()
+
+
 def test_a_single_point_is_shown_rather_than_plotted(run: Run) -> None:
     constants = ("--set", "friction=0.1", "--set", "base_acceleration=15.0")
     status, out, _ = run("run", SMOKE, "-o", "a.zarr", *constants)
