@@ -239,7 +239,7 @@ def _thresholds(threshold: xr.DataArray, wear: Wear) -> dict[str, xr.Variable]:
         "time_to_limit_of_threshold": "time until a point at the threshold has the limit's depth",
     }
     return {
-        name: values.where(within if "time" in values.dims else within[..., 0])
+        name: values.where(within if "time" in values.dims else within.isel(time=0))
         .assign_attrs(long_name=meanings[name])
         .variable
         for name, values in worn.items()

@@ -174,10 +174,7 @@ def dataset_json(dataset: xr.Dataset, found: Contents) -> dict[str, Any]:
 def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
     """Each output with its unit, and its least, mean and greatest value or its shares."""
     figures: dict[str, dict[str, Any]] = {
-        **{
-            name: _figures(span) | ({"infinite": span.infinite} if span.infinite else {})
-            for name, span in found.ranges.items()
-        },
+        **{name: {**_figures(span), **_infinite(span)} for name, span in found.ranges.items()},
         **{name: {"shares": shares} for name, shares in found.shares.items()},
     }
     names = [name for name in map(str, dataset.data_vars) if name in figures]
@@ -187,6 +184,10 @@ def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
 def _figures(span: Range) -> dict[str, float]:
     """Least, mean and greatest by name, without negative zeros."""
     return {name: getattr(span, name) + 0.0 for name in ("least", "mean", "greatest")}
+
+
+def _infinite(span: Range) -> dict[str, int]:
+    return {"infinite": span.infinite} if span.infinite else {}
 
 
 def counts_json(
@@ -259,4 +260,5 @@ def _described(variable: xr.DataArray) -> tuple[str, str]:
 
 
 def _labels(variable: xr.DataArray) -> dict[str, str]:
-    return dict(zip(("unit", "long_name"), _described(variable), strict=True))
+    unit, meaning = _described(variable)
+    return {"unit": unit, "long_name": meaning}

@@ -81,7 +81,7 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
     took = "unknown: the first points took more than 10 s"
     if found.seconds is not None:
         took = f"about {duration(found.seconds)}" + (f", at {rate(pace)}" if pace else "")
-    most = found.points_at_most and f"at most {found.points_at_most:,} points in all"
+    most = f"at most {found.points_at_most:,} points in all" if found.points_at_most else ""
     shard = found.shard and f"{found.shard[0]} of {found.shard[1]}"
     rows = {
         "store": store,
@@ -94,7 +94,7 @@ def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
         "time": took,
         "workers": _workers(found),
     }
-    return [(name, str(text)) for name, text in rows.items() if text]
+    return [(name, text) for name, text in rows.items() if text]
 
 
 def _workers(found: Forecast) -> str:

@@ -101,16 +101,16 @@ def _print_shard(ended: Ended, shard: tuple[int, int], again: str, *, as_json: b
         status = counts_json(counts, sentences)
         figures = {**_figures(ended), "shard": [i, n], "points_pending": left}
         print_object("summary", **figures, status=status, next=again if waiting else follow)
-        return 1 if counts.get(Status.failed) else 0
-    computed = f"{counted(ended.summary.points, 'point')} now"
-    print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} are pending in all")
-    if set(counts) - {Status.ok}:
-        print_statuses(counts, sentences)
-    if waiting:
-        print(f"{counted(waiting, 'point')} of this shard are {AGAIN}")
-        print(f"next, when all shards have ended: {again}")
     else:
-        print(f"next: {follow}")
+        computed = f"{counted(ended.summary.points, 'point')} now"
+        print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} are pending in all")
+        if set(counts) - {Status.ok}:
+            print_statuses(counts, sentences)
+        if waiting:
+            print(f"{counted(waiting, 'point')} of this shard are {AGAIN}")
+            print(f"next, when all shards have ended: {again}")
+        else:
+            print(f"next: {follow}")
     return 1 if counts.get(Status.failed) else 0
 
 

@@ -88,9 +88,8 @@ def _check(name: str | None, *, as_json: bool) -> int:
         print_json([asdict(each) | {"difference": each.difference} for each in found])
     elif failed:
         header = ("test", "output", "expected", "found", "difference", "allowed")
-        print_table(
-            (tuple(_figure(getattr(each, name)) for name in header) for each in failed), header
-        )
+        rows = (tuple(_figure(getattr(each, column)) for column in header) for each in failed)
+        print_table(rows, header)
     else:
         tests = len({each.test for each in found})
         print(f"{name}: {counted(tests, 'test')} passed, {counted(len(found), 'value')} compared")

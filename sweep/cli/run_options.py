@@ -1,4 +1,4 @@
-"""Run options as options of a command, made from their table."""
+"""Options of a command made from a table, as those of runs are from theirs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def takes_run_options(*names: str) -> Callable[[Command], Command]:
 
 
 def takes(options: Mapping[str, Any]) -> Callable[[Command], Command]:
-    """A decorator for a command with `**others`: it takes these, too; without metavar, flags."""
+    """A decorator for a command with `**others`: it takes these too, as flags without a metavar."""
 
     def extended(command: Command) -> Command:
         own = inspect.signature(command, eval_str=True).parameters.values()

@@ -61,16 +61,17 @@ def status(
     damaged = list(_verified(opened)) if verify else None
     found = state(opened, damaged=bool(damaged))
     if as_json:
-        figures = _state_json(opened, found, damaged)  # one line, like those of --watch
-        print_object("summary", **figures) if watch else print_json(figures)
+        figures = _state_json(opened, found, damaged)
+        if watch:  # one line, like those before
+            print_object("summary", **figures)
+        else:
+            print_json(figures)
     else:
         _print_state(found)
         print_statuses(found.counts, opened.sweep.model.sentences, found.causes)
         print_errors(found.errors, opened.log)
         if damaged is not None:
-            many = f"{len(damaged):,} files are damaged:"
-            print({0: "no chunk is damaged", 1: "1 file is damaged:"}.get(len(damaged), many))
-            print(*(f"  {each}\n" for each in damaged), sep="", end="")
+            _print_damage(damaged)
         print(f"next: {_after(store, opened.sweep, found, damaged or [])}")
     raise typer.Exit(1 if damaged or found.counts.get(Status.failed) else 0)
 
@@ -124,6 +125,13 @@ def _print_state(found: State) -> None:
         print(f"{rate(found.points_per_second)} when last written{left}")
     if found.last_written:
         print(f"last chunk written {found.last_written[:19].replace('T', ' ')} UTC")
+
+
+def _print_damage(damaged: list[Damage]) -> None:
+    many = f"{len(damaged):,} files are damaged:"
+    print({0: "no chunk is damaged", 1: "1 file is damaged:"}.get(len(damaged), many))
+    for each in damaged:
+        print(f"  {each}")
 
 
 def _after(store: str, sweep: Sweep, found: State, damaged: list[Damage]) -> str:

@@ -121,7 +121,8 @@ def _behind(subject: Subject, name: str) -> dict[str, Any]:
     """A dimension that was reduced, of points of which none is stored."""
     assert subject.reduction
     found = _dimension(subject, name, subject.behind[name])
-    return {**found, "size": found["size"] // (subject.reduction.row if name == POINT else 1)}
+    row = subject.reduction.row if name == POINT else 1
+    return {**found, "size": found["size"] // row}
 
 
 def _dimension(subject: Subject, name: str, columns: Columns) -> dict[str, Any]:
@@ -146,11 +147,12 @@ def _dimension(subject: Subject, name: str, columns: Columns) -> dict[str, Any]:
 def _outputs(subject: Subject) -> list[dict[str, Any]]:
     """Those that are stored, then those that only the kernel computes."""
     grid, sweep = subject.grid, subject.sweep
-    names = [name for name in subject.outputs if grid is not None and name in grid]
-    stored = [_stored_output(grid[name], subject.dimensions) for name in names if grid is not None]
+    known = [] if grid is None else [grid[name] for name in subject.outputs if name in grid]
+    stored = [_stored_output(each, subject.dimensions) for each in known]
     if sweep is None or sweep.method.kind != "kernel":
         return stored
     first = subject.outputs or tuple(output.name for output in sweep.outputs)
+    names = [each["name"] for each in stored]
     computed = [o for o in whole_kernel(kernel_of(sweep)).outputs if o.name not in names]
     computed.sort(key=lambda output: output.name not in first)
     return [*stored, *map(_computed_output, computed)]

@@ -85,8 +85,9 @@ class Subject:
 
     def size(self, name: str) -> int:
         """The number of values along a dimension."""
-        for values in {**self.dimensions, **self.behind}[name].values():
-            return len(values)
+        columns = {**self.dimensions, **self.behind}[name]
+        if columns:
+            return len(next(iter(columns.values())))
         assert self.grid is not None
         return self.grid.sizes[name]
 
