@@ -36,7 +36,7 @@ from sweep.refine.refiner import max_points
 from sweep.request import STRETCH, Axis, Request, Sweep, is_array
 from sweep.shipped import configs_folder
 from sweep.spec import Status, array_types, status_counts
-from sweep.statistics.brackets import MAX_VALUES
+from sweep.statistics.brackets import MAX_COUNTED_VALUES
 from sweep.store import anything_at, in_stretches, is_url, layout, passes, remaining, stretches
 from sweep.store.in_stretches import in_pass
 from sweep.work import Chunk, Points
@@ -342,7 +342,7 @@ def _bytes_of_passes(sweep: Sweep, chunk_shape: tuple[int, ...]) -> int:
     """
     if sweep.reduction is None or passes(sweep, chunk_shape) == 1:
         return 0
-    return 6 * 3 * VALUE_BYTES * min(MAX_VALUES, sweep.reduction.size)
+    return 6 * 3 * VALUE_BYTES * min(MAX_COUNTED_VALUES, sweep.reduction.size)
 
 
 def _free(path: str | Path) -> int | None:

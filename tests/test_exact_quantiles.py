@@ -85,7 +85,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """So few bins in a pass that several passes are needed."""
-    monkeypatch.setattr(again, "MAX_VALUES", 8)
+    monkeypatch.setattr(again, "MAX_COUNTED_VALUES", 8)
 
 
 def exact(**tables: Any) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def test_chunks_workers_stops_and_backends_change_no_bit(
 
     request = load(exact(run={"workers": workers, "chunk_points": chunk_points}))
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(again, "MAX_VALUES", most)
+        patch.setattr(again, "MAX_COUNTED_VALUES", most)
         path, stop = Path(folder, "a.zarr"), Event()
         stopping = Stopping(stop, computed, opened(backends[0]))
         api.compute(request, path, None, stop, open_backend=lambda _: stopping)

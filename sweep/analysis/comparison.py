@@ -28,7 +28,7 @@ from sweep.work import Values
 Named = TypeVar("Named")
 
 CHUNKS = 64  # enough to occupy all processors
-MIN_CHUNK_POINTS, MAX_CHUNK_POINTS = 64, 2**16
+MIN_COMPARED_POINTS, MAX_COMPARED_POINTS = 64, 2**16
 
 
 def compare(
@@ -87,7 +87,7 @@ def reference(
 ) -> xr.Dataset:
     """The results of a method at a Dataset's points; SweepError as for `compare`."""
     sweep = reference_sweep(dataset, method, parameters)
-    chunk_points = min(max(sweep.n_points // CHUNKS, MIN_CHUNK_POINTS), MAX_CHUNK_POINTS)
+    chunk_points = min(max(sweep.n_points // CHUNKS, MIN_COMPARED_POINTS), MAX_COMPARED_POINTS)
     results = MemoryResults(sweep, chunk_points=chunk_points)
     run_engine(results)
     return results.dataset()

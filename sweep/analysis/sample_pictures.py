@@ -26,7 +26,7 @@ Shape = Literal["histogram", "scatter_matrix"]
 MAX_BINS = 60
 MAX_HISTOGRAM_POINTS = 2**22  # of a longer sample, so many evenly spread points are drawn
 MAX_SCATTER_POINTS = 5_000
-MAX_PARAMETERS = 6  # of a scatter matrix, beside the output
+MAX_SCATTER_PARAMETERS = 6  # of a scatter matrix, beside the output
 GREY = "0.6"
 
 
@@ -118,10 +118,11 @@ def _sample_of_cell(
 def _parameters(shown: Slice, over: Sequence[str]) -> list[str]:
     known = parameters_along(shown.dataset, POINT)
     check_names("sampled parameter", over, known)
-    names = list(dict.fromkeys(over)) or known[:MAX_PARAMETERS]
-    if len(names) > MAX_PARAMETERS:
+    names = list(dict.fromkeys(over)) or known[:MAX_SCATTER_PARAMETERS]
+    if len(names) > MAX_SCATTER_PARAMETERS:
         raise SweepError(
-            f"{len(names)} parameters are too many for one picture; name at most {MAX_PARAMETERS}"
+            f"{len(names)} parameters are too many for one picture; name at most "
+            f"{MAX_SCATTER_PARAMETERS}"
         )
     return names
 

@@ -38,9 +38,9 @@ from sweep.spec import Status, index_name, status_counts
 from sweep.summary import blocks
 from sweep.work import Values
 
-MAX_GRID_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
+MAX_DRAWN_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
 MAX_COUNTED = 2**26  # points of which the statuses are counted where only some are drawn
-MAX_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # values left on each axis, by the number of axes shown
+MAX_DRAWN_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # left on each axis, by the number of axes shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +216,7 @@ def cut(
 
     `at` and `over` are as in `plots.draw`. The axes that `view` chooses are kept, and if these are
     fewer than two the longest others that `at` does not name. Long axes are thinned evenly
-    (MAX_VALUES). A sample over a single parameter has that as an axis. Refined points over several
+    (MAX_DRAWN_VALUES). A sample over one parameter has that as an axis. Refined points over several
     axes become a grid (`on_grid`), except with `over` or if only `computed` points are to be shown:
     then they are a sample. Points at infinity on an axis shown are left out, but an axis may be cut
     at infinity. Without `output`, real ones that are infinite wherever they have a value are passed
@@ -284,7 +284,7 @@ def _cut(
     others = [str(axis) for axis in dataset[name].dims if axis not in (*kept, inner)]
     dataset, cuts = cut_at(dataset, others, at)
     dataset = dataset.assign_coords({axis: dataset[axis] for axis in numbered if axis in kept})
-    most = MAX_VALUES[len(kept)]
+    most = MAX_DRAWN_VALUES[len(kept)]
     steps = {axis: slice(None, None, -(-dataset.sizes[axis] // most)) for axis in kept}
     shown = dataset.isel(steps).load()
     thinned = any(shown.sizes[axis] < dataset.sizes[axis] for axis in kept)
@@ -355,7 +355,7 @@ def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
     dataset = dataset.load()
     cells = cells_of(dataset)
     shape, levels = cells.mesh.shape, cells.mesh.levels
-    while levels and (max(shape) > MAX_VALUES[2] or math.prod(shape) > MAX_GRID_POINTS):
+    while levels and (max(shape) > MAX_DRAWN_VALUES[2] or math.prod(shape) > MAX_DRAWN_POINTS):
         shape, levels = tuple((n - 1) // 2 + 1 for n in shape), levels - 1
     grid = on_grid(dataset, levels)
     if len(cells.axes) > 2:

@@ -14,7 +14,7 @@ from sweep.explore.page_contents import Subject, whole_size
 from sweep.request import POINT
 from sweep.spec import Status
 
-MAX_VALUES = 2**21  # of all outputs together, read at first
+MAX_PREVIEW_VALUES = 2**21  # of all outputs together, read at first
 SHRINK = 0.85  # the longest axis, until the page fits
 LEAST = 2  # values along an axis
 
@@ -42,7 +42,7 @@ def _first_sizes(subject: Subject) -> dict[str, int]:
     if subject.grid is not None:
         inner = [subject.grid[n].size for n in subject.outputs if n in subject.grid]
         outputs = max(sum(inner) // max(math.prod(sizes.values()), 1), 1)
-    while math.prod(sizes.values()) * outputs > MAX_VALUES:
+    while math.prod(sizes.values()) * outputs > MAX_PREVIEW_VALUES:
         longest = max(sizes, key=lambda name: sizes[name])
         sizes[longest] = int(sizes[longest] * SHRINK)
     return sizes

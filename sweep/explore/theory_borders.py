@@ -14,7 +14,7 @@ from sweep.explore.packing import packed, shuffled
 from sweep.request import Sweep
 
 Values = NDArray[np.float64]
-MAX_VALUES = 256  # of an axis on which a border is looked for
+MAX_BORDER_VALUES = 256  # of an axis on which a border is looked for
 MAX_SLICES = 16  # of the other axes that have borders
 LAST = 2**16 - 1  # the number that stands for the last value of an axis
 
@@ -38,7 +38,9 @@ def segments(
     x, y = (dimensions[name][name] for name in names[:2])
     if min(x.size, y.size) < 2:
         return []
-    columns, rows = (np.unique(np.linspace(0, v.size - 1, MAX_VALUES).round()) for v in (x, y))
+    columns, rows = (
+        np.unique(np.linspace(0, v.size - 1, MAX_BORDER_VALUES).round()) for v in (x, y)
+    )
     found: list[dict[str, Any]] = []
     for at in itertools.product(*others):
         place = {n: dimensions[n][n][i] for n, i in zip(names[2:], at, strict=True)}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import MachineError
 from sweep.spec import Output, Status
-from sweep.statistics.brackets import MAX_VALUES, Brackets
+from sweep.statistics.brackets import MAX_COUNTED_VALUES, Brackets
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.moments import Array, State
 from sweep.statistics.outputs import Wanted
@@ -86,14 +86,14 @@ class Again(Kept):
 def next_pass(kept: Kept, partial: Partial, most: int | None = None) -> Again | None:
     """The pass that exact quantiles still need, from what is kept of all points; None if none.
 
-    `most` replaces MAX_VALUES.
+    `most` replaces MAX_COUNTED_VALUES.
     """
     if not kept.reduction.exact_quantiles:
         return None
     wanted = [(plane.name, each.levels) for each, plane, _ in kept.planes() if each.levels]
     brackets = {name: kept.brackets(partial, name, levels) for name, levels in wanted}
     still_open = {name: own for name, own in brackets.items() if own.is_open}
-    return Again(kept.reduction, still_open, most or MAX_VALUES) if still_open else None
+    return Again(kept.reduction, still_open, most or MAX_COUNTED_VALUES) if still_open else None
 
 
 def finished(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sweep.statistics.moments import Array, State
 from sweep.statistics.quantiles import SHIFT, middle, ordered, summed
 
-MAX_VALUES = 2**21  # that a pass counts one by one, at 24 bytes each
+MAX_COUNTED_VALUES = 2**21  # that a pass counts one by one, at 24 bytes each
 
 Table = NDArray[np.int64]  # (cells, levels)
 

@@ -396,7 +396,7 @@ def test_an_output_that_is_infinite_everywhere_is_not_the_default():
 
 
 def test_counts_of_a_thinned_picture_are_of_all_points(monkeypatch):
-    monkeypatch.setattr(slices, "MAX_VALUES", {0: 1, 1: 32, 2: 32})
+    monkeypatch.setattr(slices, "MAX_DRAWN_VALUES", {0: 1, 1: 32, 2: 32})
     statuses = np.where(np.arange(90)[:, None] < 30, Status.failed, Status.ok)
     axes = {
         "friction": np.geomspace(0.01, 1.0, 90),
@@ -568,7 +568,7 @@ def test_axes_without_values_are_drawn_by_number(surface):
 def test_long_axes_are_thinned_and_unsorted_ones_sorted():
     shown = slices.cut(asymptotic_dataset({"friction": np.linspace(1, 0, 70_000)}), None, {})
     friction = shown.axes[0].values
-    assert friction.size <= slices.MAX_VALUES[1]
+    assert friction.size <= slices.MAX_DRAWN_VALUES[1]
     assert np.all(np.diff(friction) > 0)
     assert np.array_equal(
         shown.values, theory.asymptotic_wear_power(1, 10, friction, 15, 2 * np.pi)

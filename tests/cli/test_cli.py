@@ -67,6 +67,15 @@ def test_no_two_modules_have_one_name() -> None:
     assert {name for name, count in names.items() if count > 1} <= set(models())
 
 
+def test_each_limit_of_points_and_values_has_one_meaning() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (CHECKOUT / "sweep").rglob("*.py")]
+    defined = [line for text in texts for line in re.findall(r"^M(?:AX|IN)_.*?=", text, re.M)]
+    limit = re.compile(r"\bM(?:AX|IN)_(?:\w+_)?(?:POINTS|VALUES|PARAMETERS)\b")
+    names = Counter(name for line in defined for name in limit.findall(line))
+    assert [name for name, count in names.items() if count > 1] == []
+    assert names["MAX_CHUNK_POINTS"] == 1
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(run: Run, name: str) -> None:
     status, out, err = run(name, "--help")
