@@ -23,6 +23,7 @@ from sweep.progress import somebody_looks
 from sweep.refine.passes import run_in_memory, run_in_stores
 from sweep.request import Request
 from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
+from sweep.store.place import local_name
 from sweep.wording import shown
 
 if TYPE_CHECKING:
@@ -195,7 +196,8 @@ def with_options(request: Request, **options: Unpack[RunKeywords]) -> Request:
 
 def store_of_wear(store: str | Path) -> str:
     """The path or URL of the wear that follows from a store: NAME_wear.zarr beside it."""
-    return f"{str(store).rstrip('/').removesuffix('.zarr')}_wear.zarr"
+    whole = str(store).rstrip("/") if "://" in str(store) else str(local_name(str(store)))
+    return f"{whole.removesuffix('.zarr')}_wear.zarr"
 
 
 def default_store(

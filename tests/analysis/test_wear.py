@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import chdir
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -386,6 +387,10 @@ def test_the_command_writes_a_store_that_other_commands_read(run: Run) -> None:
     status, out, err = run("wear", "results/a.zarr", *options, "-o", "results/a.zarr")
     assert status == 2
     assert "was not computed from other results" in err
+    with chdir("results/a.zarr"):
+        assert run("wear", ".", *options)[0] == 0
+    assert not list(Path("results/a.zarr").glob("*_wear.zarr"))
+    assert "wear_depth" not in open_results("results/a_wear.zarr")
 
 
 # --- [wear] in a sweep file ---
