@@ -90,14 +90,14 @@ def _run(invocation: Invocation) -> int:
     except SweepError as error:
         return _print_error(invocation, error)
     except Exception as error:  # a bug, perhaps
-        found = memory_error(error) or unreadable_settings(error)
-        if found is None:
+        sweep_error = memory_error(error) or unreadable_settings(error)
+        if sweep_error is None:
             from sweep.backends.visible import kernel_cache_error  # brings NumPy
 
             if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
                 raise  # of a standard stream, not of a file
-            found = kernel_cache_error(error)
-        return _unexpected(error) if found is None else _print_error(invocation, found)
+            sweep_error = kernel_cache_error(error)
+        return _unexpected(error) if sweep_error is None else _print_error(invocation, sweep_error)
     return 0
 
 

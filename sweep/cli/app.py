@@ -138,15 +138,17 @@ def in_si(values: Mapping[str, str], units: Mapping[str, str]) -> dict[str, floa
     from sweep.config.quantities import number
     from sweep.spec import Parameter
 
-    found: dict[str, float] = {}
+    values_in_si: dict[str, float] = {}
     for name, value in values.items():
         parameter = Parameter(name=name, symbol="", unit=units.get(name, "1"), meaning="")
-        given = as_number(value)
+        quantity = as_number(value)
         try:
-            found[name] = given if isinstance(given, float) else number(given, parameter)
+            values_in_si[name] = (
+                quantity if isinstance(quantity, float) else number(quantity, parameter)
+            )
         except UnreadableError as error:
             raise typer.BadParameter(f"{name}: {error}", param_hint="--at") from None
-    return found
+    return values_in_si
 
 
 def _print_version(requested: bool) -> None:

@@ -39,8 +39,10 @@ def print_dataset(dataset: xr.Dataset) -> None:
     if along:
         header = ("axis", "values", "least", "greatest", "unit", "meaning")
         print_section((_axis_row(*axis) for axis in along.items()), header)
-    if found := labels(dataset):
-        rows = ((name, _listed(values), *_described(values)) for name, values in found.items())
+    if label_values := labels(dataset):
+        rows = (
+            (name, _listed(values), *_described(values)) for name, values in label_values.items()
+        )
         print_section(rows, ("label", "values", "unit", "meaning"))
     rows = ((name, _value_text(name, dataset), *_described(v)) for name, v in single.items())
     print_section(rows, ("parameter", "value", "unit", "meaning"))
@@ -52,29 +54,29 @@ def print_dataset(dataset: xr.Dataset) -> None:
     print_section({**provenance, "stored as": recipe["dtype"]}.items())
 
 
-def print_outputs(dataset: xr.Dataset, found: Contents, kind: str = "output") -> None:
+def print_outputs(dataset: xr.Dataset, summary: Contents, kind: str = "output") -> None:
     """Print least, mean and greatest value of each output, and the shares of each flag."""
     from sweep.spec import Status
 
     rows = [
         (name, *(f"{value:.6g}" for value in _figures(span).values()), *_described(dataset[name]))
-        for name, span in found.ranges.items()
+        for name, span in summary.ranges.items()
         if not (span.infinite and math.isnan(span.mean))
     ]
-    n_ok, total = found.counts.get(Status.ok, 0), sum(found.counts.values())
+    n_ok, total = summary.counts.get(Status.ok, 0), sum(summary.counts.values())
     if 0 < n_ok < total:
         print(f"of the {n_ok:,} of {counted(total, 'point')} that are ok:")
     if rows:
         print_table(rows, (kind, "least", "mean", "greatest", "unit", "meaning"))
-    for name, span in found.ranges.items():
+    for name, span in summary.ranges.items():
         if span.infinite:
             print(escaped(_infinite_values(dataset[name], span)))
-    for name, shares in found.shares.items():
+    for name, shares in summary.shares.items():
         if not any(map(math.isnan, shares.values())):
             parts = ", ".join(f"{flag} {share(part)}" for flag, part in shares.items())
             print(escaped(f"{name}: {parts}"))
-    if found.weighted_by:
-        print(WEIGHTING[found.weighted_by])
+    if summary.weighted_by:
+        print(WEIGHTING[summary.weighted_by])
 
 
 def _infinite_values(output: xr.DataArray, span: Range) -> str:
@@ -124,10 +126,10 @@ def sentences_of(dataset: xr.Dataset) -> dict[Status, str]:
     return sentences
 
 
-def print_found(dataset: xr.Dataset, found: Contents) -> None:
+def print_summary(dataset: xr.Dataset, summary: Contents) -> None:
     """Print the figures of outputs, and the points of each status."""
-    print_outputs(dataset, found)
-    print_statuses(found.counts, sentences_of(dataset), found.causes)
+    print_outputs(dataset, summary)
+    print_statuses(summary.counts, sentences_of(dataset), summary.causes)
 
 
 def print_errors(errors: Mapping[str, int], log: str = "") -> None:
@@ -137,14 +139,14 @@ def print_errors(errors: Mapping[str, int], log: str = "") -> None:
         print(f"receipts: {log}")
 
 
-def found_json(dataset: xr.Dataset, found: Contents) -> dict[str, Any]:
-    """What `print_found` prints."""
-    statuses = counts_json(found.counts, sentences_of(dataset), found.causes)
-    return {"outputs": outputs_json(dataset, found), "status": statuses}
+def summary_json(dataset: xr.Dataset, summary: Contents) -> dict[str, Any]:
+    """What `print_summary` prints."""
+    statuses = counts_json(summary.counts, sentences_of(dataset), summary.causes)
+    return {"outputs": outputs_json(dataset, summary), "status": statuses}
 
 
-def dataset_json(dataset: xr.Dataset, found: Contents) -> dict[str, Any]:
-    """What `print_dataset` and `print_found` print."""
+def dataset_json(dataset: xr.Dataset, summary: Contents) -> dict[str, Any]:
+    """What `print_dataset` and `print_summary` print."""
     from sweep.summary import coordinates, labels
 
     along, single = coordinates(dataset)
@@ -164,18 +166,18 @@ def dataset_json(dataset: xr.Dataset, found: Contents) -> dict[str, Any]:
             {"name": name, "values": values.values.tolist(), **_labels(values)}
             for name, values in labels(dataset).items()
         ],
-        "outputs": outputs_json(dataset, found),
-        "weighted_by": found.weighted_by,
-        "status": counts_json(found.counts, sentences_of(dataset), found.causes),
+        "outputs": outputs_json(dataset, summary),
+        "weighted_by": summary.weighted_by,
+        "status": counts_json(summary.counts, sentences_of(dataset), summary.causes),
         "provenance": dict(dataset.attrs),
     }
 
 
-def outputs_json(dataset: xr.Dataset, found: Contents) -> list[dict[str, Any]]:
+def outputs_json(dataset: xr.Dataset, summary: Contents) -> list[dict[str, Any]]:
     """Each output with its unit, and its least, mean and greatest value or its shares."""
     figures: dict[str, dict[str, Any]] = {
-        **{name: {**_figures(span), **_infinite(span)} for name, span in found.ranges.items()},
-        **{name: {"shares": shares} for name, shares in found.shares.items()},
+        **{name: {**_figures(span), **_infinite(span)} for name, span in summary.ranges.items()},
+        **{name: {"shares": shares} for name, shares in summary.shares.items()},
     }
     names = [name for name in map(str, dataset.data_vars) if name in figures]
     return [{"name": name, **figures[name], **_labels(dataset[name])} for name in names]

@@ -19,14 +19,14 @@ def doctor(as_json: Json = False) -> None:
     """
     from sweep.doctor import examine, versions
 
-    found = examine()
-    able = not any(finding.stops for finding in found)
+    findings = examine()
+    can_compute = not any(finding.stops for finding in findings)
     if as_json:
-        entries = [asdict(finding) for finding in found]
-        print_json({"can_compute": able, "versions": versions(), "findings": entries})
+        entries = [asdict(finding) for finding in findings]
+        print_json({"can_compute": can_compute, "versions": versions(), "findings": entries})
     else:
-        print_table([*versions().items(), *((each.subject, each.found) for each in found)])
-        for finding in filter(lambda each: each.problem, found):
+        print_table([*versions().items(), *((each.subject, each.found) for each in findings)])
+        for finding in filter(lambda each: each.problem, findings):
             print(f"\n{finding.subject}: {finding.problem}")
-        print("\nthis machine can compute" if able else "\nthis machine cannot compute")
-    raise typer.Exit(0 if able else 3)
+        print("\nthis machine can compute" if can_compute else "\nthis machine cannot compute")
+    raise typer.Exit(0 if can_compute else 3)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def print_forecast(
-    found: Forecast,
+    forecast: Forecast,
     store: str,
     options: RunOptions,
     sentences: Mapping[Status, str],
@@ -30,21 +30,21 @@ def print_forecast(
     """Print what a run needs; end with the status of MachineError if the disk is too small."""
     jobs = _jobs(options) if options.cluster == SLURM else {}
     if as_json:
-        causes = {Status.outside_validity: found.probed.causes} if found.probed.causes else {}
-        probed = counts_json(found.probed.counts, sentences, causes)
-        figures = {**vars(found), "probed": probed}
-        print_json({"store": store, **figures, "fits": found.fits, **jobs})
+        causes = {Status.outside_validity: forecast.probed.causes} if forecast.probed.causes else {}
+        probed = counts_json(forecast.probed.counts, sentences, causes)
+        figures = {**vars(forecast), "probed": probed}
+        print_json({"store": store, **figures, "fits": forecast.fits, **jobs})
     else:
-        print_table(_rows(found, store))
-        _print_probed(found.probed, sentences)
+        print_table(_rows(forecast, store))
+        _print_probed(forecast.probed, sentences)
         if jobs:
             verb = "is" if jobs["jobs"] == 1 else "are"
             count = f"{counted(jobs['jobs'], 'job')} with {counted(jobs['cores'], 'core')} each"
             print(f"\n{count} {verb} submitted with this script:\n\n{jobs['job_script'].rstrip()}")
-    if found.bytes_free is not None and not found.fits:
+    if forecast.bytes_free is not None and not forecast.fits:
         too_small = MachineError(
-            f"the disk of {store!r} has {_bytes(found.bytes_free)} free and this run may need "
-            f"{_bytes(found.bytes_on_disk)}: choose a store on another disk with -o, fewer "
+            f"the disk of {store!r} has {_bytes(forecast.bytes_free)} free and this run may need "
+            f"{_bytes(forecast.bytes_on_disk)}: choose a store on another disk with -o, fewer "
             'outputs, or dtype = "float32"'
         )
         if not as_json:
@@ -71,41 +71,48 @@ def _jobs(options: RunOptions) -> dict[str, Any]:
     return {"jobs": number, "cores": cores, "job_script": job_script(options)}
 
 
-def _rows(found: Forecast, store: str) -> list[tuple[str, str]]:
-    pending, total = f"{found.points_pending:,}", f"{found.points_total:,}"
+def _rows(forecast: Forecast, store: str) -> list[tuple[str, str]]:
+    pending, total = f"{forecast.points_pending:,}", f"{forecast.points_total:,}"
     points = f"{pending} pending" + ("" if pending == total else f", of {total}")
-    if found.points_again:
-        points += f"; {found.points_again:,} of them {AGAIN}"
-    room = "" if found.bytes_free is None else f", of {_bytes(found.bytes_free)} free"
-    pace = found.points_per_second
-    took = "unknown: the first points took more than 10 s"
-    if found.seconds is not None:
-        took = f"about {duration(found.seconds)}" + (f", at {rate(pace)}" if pace else "")
-    most = f"at most {found.points_at_most:,} points in all" if found.points_at_most else ""
-    shard = found.shard and f"{found.shard[0]} of {found.shard[1]}"
+    if forecast.points_again:
+        points += f"; {forecast.points_again:,} of them {AGAIN}"
+    room = "" if forecast.bytes_free is None else f", of {_bytes(forecast.bytes_free)} free"
+    pace = forecast.points_per_second
+    time_text = "unknown: the first points took more than 10 s"
+    if forecast.seconds is not None:
+        time_text = f"about {duration(forecast.seconds)}" + (f", at {rate(pace)}" if pace else "")
+    most = f"at most {forecast.points_at_most:,} points in all" if forecast.points_at_most else ""
+    shard = forecast.shard and f"{forecast.shard[0]} of {forecast.shard[1]}"
+    chunk = counted(forecast.chunk_points, "point")
     rows = {
         "store": store,
         "shard": shard and f"{shard}; all below is for this shard only",
         "refined": most and f"{most}; all below is for the coarse grid only",
         "points": points,
-        "chunks": f"{found.chunks_pending:,} with up to {counted(found.chunk_points, 'point')}",
-        "disk": f"at most {_bytes(found.bytes_on_disk)}{room}",
-        "memory": f"at most {_bytes(found.bytes_of_memory)} beyond the program itself",
-        "time": took,
-        "workers": _workers(found),
+        "chunks": f"{forecast.chunks_pending:,} with up to {chunk}",
+        "disk": f"at most {_bytes(forecast.bytes_on_disk)}{room}",
+        "memory": f"at most {_bytes(forecast.bytes_of_memory)} beyond the program itself",
+        "time": time_text,
+        "workers": _workers(forecast),
     }
     return [(name, text) for name, text in rows.items() if text]
 
 
-def _workers(found: Forecast) -> str:
+def _workers(forecast: Forecast) -> str:
     """How many workers, on what; and on how few processors, or where, if the time depends on it."""
-    if found.elsewhere:
-        count = f"{found.workers} of {found.processors}" if found.workers < found.processors else ""
-        cores = counted(found.processors, "core")
-        return f"{count or found.workers} on {cores} of SLURM jobs, as fast as {found.backend}"
-    text = f"{found.workers} on {found.backend}"
-    if found.workers > found.processors:
-        text += f"; more than the {counted(found.processors, 'processor')} here, so no faster"
+    if forecast.elsewhere:
+        count = (
+            f"{forecast.workers} of {forecast.processors}"
+            if forecast.workers < forecast.processors
+            else ""
+        )
+        cores = counted(forecast.processors, "core")
+        return (
+            f"{count or forecast.workers} on {cores} of SLURM jobs, as fast as {forecast.backend}"
+        )
+    text = f"{forecast.workers} on {forecast.backend}"
+    if forecast.workers > forecast.processors:
+        text += f"; more than the {counted(forecast.processors, 'processor')} here, so no faster"
     return text
 
 

@@ -121,32 +121,32 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
 
     kept, sweep = ended.kept, ended.kept.sweep
     dataset = kept.dataset()
-    found = contents(dataset)
-    failed, any_ok = Status.failed in found.counts, Status.ok in found.counts
-    follow = look_command(ended.place, sweep, found.counts)
+    summary = contents(dataset)
+    failed, any_ok = Status.failed in summary.counts, Status.ok in summary.counts
+    next_step = look_command(ended.place, sweep, summary.counts)
     if as_json:
         results = {
             "points_done": ended.points_total,
-            "outputs": outputs_json(dataset, found),
-            "weighted_by": found.weighted_by,
-            "status": counts_json(found.counts, sweep.model.sentences, found.causes),
-            "next": follow,
+            "outputs": outputs_json(dataset, summary),
+            "weighted_by": summary.weighted_by,
+            "status": counts_json(summary.counts, sweep.model.sentences, summary.causes),
+            "next": next_step,
             **({"wear": ended.wear} if ended.wear else {}),
         }
         print_object("summary", **_figures(ended), **results)
     else:
         print(_headline(ended))
         if any_ok:
-            print_outputs(dataset, found)
+            print_outputs(dataset, summary)
         else:
             print("no point could be computed:")
-        if set(found.counts) != {Status.ok}:
-            print_statuses(found.counts, sweep.model.sentences, found.causes)
+        if set(summary.counts) != {Status.ok}:
+            print_statuses(summary.counts, sweep.model.sentences, summary.causes)
         if failed:
             print_errors(errors(kept.done_receipts(kept.receipts())), kept.log)
         if ended.wear:
             print(f"wear over years: {ended.wear}")
-        print(f"next: {follow}")
+        print(f"next: {next_step}")
     return 1 if failed or not any_ok else 0
 
 

@@ -82,17 +82,18 @@ def _check(name: str | None, *, as_json: bool) -> int:
 
     if name is None:
         raise SweepError("--check needs a model: sweep models ./my_model.toml --check")
-    found = check_model(known_or_path(name))
-    failed = [each for each in found if not each.holds]
+    comparisons = check_model(known_or_path(name))
+    failed = [each for each in comparisons if not each.holds]
     if as_json:
-        print_json([asdict(each) | {"difference": each.difference} for each in found])
+        print_json([asdict(each) | {"difference": each.difference} for each in comparisons])
     elif failed:
         header = ("test", "output", "expected", "found", "difference", "allowed")
         rows = (tuple(_figure(getattr(each, column)) for column in header) for each in failed)
         print_table(rows, header)
     else:
-        tests = len({each.test for each in found})
-        print(f"{name}: {counted(tests, 'test')} passed, {counted(len(found), 'value')} compared")
+        tests = counted(len({each.test for each in comparisons}), "test")
+        values = counted(len(comparisons), "value")
+        print(f"{name}: {tests} passed, {values} compared")
     return 1 if failed else 0
 
 

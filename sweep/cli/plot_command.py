@@ -190,11 +190,11 @@ def _picture_beside(stores: list[str], output: str | None, kind: str | None) -> 
 
 def _print_plots(shown: Mapping[str, Slice], written: Path, *, as_json: bool) -> None:
     """Print the picture's path, after median and worst of errors; of several slices, of each."""
-    found = {label: _described(each) for label, each in shown.items()}
-    first = next(iter(found.values()))
+    descriptions = {label: _described(each) for label, each in shown.items()}
+    first = next(iter(descriptions.values()))
     if as_json:
-        several = {"panels": found}
-        results = first if len(found) == 1 else {"output": first["output"], **several}
+        several = {"panels": descriptions}
+        results = first if len(descriptions) == 1 else {"output": first["output"], **several}
         print_json({**results, "file": str(written)})
         return
     for label, each in shown.items():
@@ -216,9 +216,13 @@ def _described(shown: Slice) -> dict[str, Any]:
         results["infinite_outputs"] = list(shown.instead_of)
     attributes = shown.dataset.attrs
     if "against" in attributes:
-        found = spread(shown.dataset, shown.name)
-        results |= {"method": attributes["method"], "against": attributes["against"], **vars(found)}
-        results["where"] = {name: float(value) for name, value in found.where.items()}
+        errors = spread(shown.dataset, shown.name)
+        results |= {
+            "method": attributes["method"],
+            "against": attributes["against"],
+            **vars(errors),
+        }
+        results["where"] = {name: float(value) for name, value in errors.where.items()}
         results["no_value"] = {status.name: count for status, count in shown.missing.items()}
         results["infinite"] = dict(shown.infinite)
     return results
@@ -228,11 +232,11 @@ def _print_spread(shown: Slice) -> None:
     from sweep.analysis.labels import quantity
     from sweep.analysis.relative_errors import spread
 
-    found = spread(shown.dataset, shown.name)
-    where = (f"{name} = {quantity(value)}" for name, value in found.where.items())
-    place = f" at {', '.join(where)}" if found.where else ""
-    print(f"{shown.output.attrs['long_name']}: median {found.median:.3g}, ", end="")
-    print(f"worst {found.worst:.3g}{place}")
+    errors = spread(shown.dataset, shown.name)
+    where = (f"{name} = {quantity(value)}" for name, value in errors.where.items())
+    place = f" at {', '.join(where)}" if errors.where else ""
+    print(f"{shown.output.attrs['long_name']}: median {errors.median:.3g}, ", end="")
+    print(f"worst {errors.worst:.3g}{place}")
     missing = [f"{count:,} {status.name}" for status, count in shown.missing.items()]
     missing += [f"{count:,} left out at {name} = inf" for name, count in shown.infinite.items()]
-    print(counted(found.points, "point"), *missing, sep=", ")
+    print(counted(errors.points, "point"), *missing, sep=", ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from sweep.cli.app import Json, StorePath, command, flag
-from sweep.cli.contents import dataset_json, print_dataset, print_found
+from sweep.cli.contents import dataset_json, print_dataset, print_summary
 from sweep.cli.printing import print_json
 
 
@@ -34,9 +34,9 @@ def show(
         print_json(tables) if as_json else print(text_of(tables), end="")
         return
     dataset = open_results(store)
-    found = contents(dataset)
+    summary = contents(dataset)
     if as_json:
-        print_json(dataset_json(dataset, found))
+        print_json(dataset_json(dataset, summary))
     else:
         print_dataset(dataset)
-        print_found(dataset, found)
+        print_summary(dataset, summary)

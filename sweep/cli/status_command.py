@@ -59,21 +59,21 @@ def status(
             raise typer.Exit(stop.exit_status)
         opened = opened.refreshed()
     damaged = list(_verified(opened)) if verify else None
-    found = state(opened, damaged=bool(damaged))
+    store_state = state(opened, damaged=bool(damaged))
     if as_json:
-        figures = _state_json(opened, found, damaged)
+        figures = _state_json(opened, store_state, damaged)
         if watch:  # one line, like those before
             print_object("summary", **figures)
         else:
             print_json(figures)
     else:
-        _print_state(found)
-        print_statuses(found.counts, opened.sweep.model.sentences, found.causes)
-        print_errors(found.errors, opened.log)
+        _print_state(store_state)
+        print_statuses(store_state.counts, opened.sweep.model.sentences, store_state.causes)
+        print_errors(store_state.errors, opened.log)
         if damaged is not None:
             _print_damage(damaged)
-        print(f"next: {_after(store, opened.sweep, found, damaged or [])}")
-    raise typer.Exit(1 if damaged or found.counts.get(Status.failed) else 0)
+        print(f"next: {_after(store, opened.sweep, store_state, damaged or [])}")
+    raise typer.Exit(1 if damaged or store_state.counts.get(Status.failed) else 0)
 
 
 @dataclass(frozen=True)
@@ -103,28 +103,36 @@ def _verified(store: Store) -> Iterator[Damage]:
             yield Damage(file, chunk.n_points, slices, Path(file).is_dir())
 
 
-def _state_json(store: Store, found: State, damaged: list[Damage] | None) -> dict[str, Any]:
-    statuses = counts_json(found.counts, store.sweep.model.sentences, found.causes)
-    figures = {key: value for key, value in vars(found).items() if key not in ("counts", "causes")}
+def _state_json(store: Store, store_state: State, damaged: list[Damage] | None) -> dict[str, Any]:
+    statuses = counts_json(store_state.counts, store.sweep.model.sentences, store_state.causes)
+    figures = {
+        key: value for key, value in vars(store_state).items() if key not in ("counts", "causes")
+    }
     files = None if damaged is None else [vars(each) for each in damaged]
     return {"store": store.location, **figures, "status": statuses, "damaged": files}
 
 
-def _print_state(found: State) -> None:
-    done, total = found.points_done, found.points_total
+def _print_state(store_state: State) -> None:
+    done, total = store_state.points_done, store_state.points_total
     print(
         f"{done:,} of {counted(total, 'point')} done ({share(done / total)}), "
-        f"{found.chunks_done:,} of {counted(found.chunks_total, 'chunk')}"
+        f"{store_state.chunks_done:,} of {counted(store_state.chunks_total, 'chunk')}"
     )
-    if found.points_again:
-        print(f"of these, {found.points_again:,} are {AGAIN}")
+    if store_state.points_again:
+        print(f"of these, {store_state.points_again:,} are {AGAIN}")
     if done < total:
-        print(f"running now: {', '.join(found.running)}" if found.running else "no run is live")
-    if found.points_per_second:
-        left = f", {duration(found.seconds_left or 0)} left at that rate" if done < total else ""
-        print(f"{rate(found.points_per_second)} when last written{left}")
-    if found.last_written:
-        print(f"last chunk written {found.last_written[:19].replace('T', ' ')} UTC")
+        print(
+            f"running now: {', '.join(store_state.running)}"
+            if store_state.running
+            else "no run is live"
+        )
+    if store_state.points_per_second:
+        time_left = (
+            f", {duration(store_state.seconds_left or 0)} left at that rate" if done < total else ""
+        )
+        print(f"{rate(store_state.points_per_second)} when last written{time_left}")
+    if store_state.last_written:
+        print(f"last chunk written {store_state.last_written[:19].replace('T', ' ')} UTC")
 
 
 def _print_damage(damaged: list[Damage]) -> None:
@@ -134,9 +142,9 @@ def _print_damage(damaged: list[Damage]) -> None:
         print(f"  {each}")
 
 
-def _after(store: str, sweep: Sweep, found: State, damaged: list[Damage]) -> str:
-    if not damaged and found.points_done == found.points_total:
-        return look_command(store, sweep, found.counts)
+def _after(store: str, sweep: Sweep, store_state: State, damaged: list[Damage]) -> str:
+    if not damaged and store_state.points_done == store_state.points_total:
+        return look_command(store, sweep, store_state.counts)
     what = "computes these chunks again" if damaged else "resumes"
     then = f"{next_command('run', store)} ({what})"
     folders = [each.file for each in damaged if each.is_folder]

@@ -82,7 +82,7 @@ def _print_trace(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_
     from sweep.spec import Status
     from sweep.summary import contents
 
-    found = contents(dataset)
+    summary = contents(dataset)
     status = Status(int(dataset["status"]))
     if as_json:
         time = dataset["time"].values
@@ -93,7 +93,7 @@ def _print_trace(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_
             "samples": time.size,
             "from": float(time[0]),
             "to": float(time[-1]),
-            "observables": outputs_json(dataset, found),
+            "observables": outputs_json(dataset, summary),
             "events": json.loads(dataset.attrs.get("events", "[]")),
             "note": dataset.attrs.get("note"),
             "status": {"name": status.name, "sentence": sweep.model.sentences[status]},
@@ -101,11 +101,11 @@ def _print_trace(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_
         }
         print_json(results)
     else:
-        print_outputs(dataset, found, "observable")
+        print_outputs(dataset, summary, "observable")
         if "note" in dataset.attrs:
             print(f"note: {dataset.attrs['note']}")
         if status is not Status.ok:
-            print_statuses(found.counts, sweep.model.sentences, found.causes)
+            print_statuses(summary.counts, sweep.model.sentences, summary.causes)
         if written is not None:
             print(written)
     return 0 if status is Status.ok else 1

@@ -56,14 +56,14 @@ class Look:
     flow: Flow
 
     @classmethod
-    def of(cls, store: Store, found: Remaining) -> Look:
+    def of(cls, store: Store, remainder: Remaining) -> Look:
         """The present state, with what is left to compute."""
         from sweep.store.receipts import flow, is_writing
 
         receipts = store.receipts()
         alive = is_writing(store.holders())
         now = flow(receipts, time.time(), store.done_receipts(receipts), alive)
-        total, left, pace = found.points_total, found.points_left, now.points_per_second
+        total, left, pace = remainder.points_total, remainder.points_left, now.points_per_second
         return cls(total - left, total, left / pace if pace else None, now)
 
     def as_json(self, sentences: Mapping[Status, str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sweep.cli.app import Json, StorePath, as_number, command, filled, flag, option
-from sweep.cli.contents import found_json, next_command, print_found
+from sweep.cli.contents import next_command, print_summary, summary_json
 from sweep.cli.printing import print_json
 from sweep.cli.run_options import takes
 from sweep.cli.stopping import interruptible
@@ -60,7 +60,7 @@ def wear(
         ),
     ] = None,
     as_json: Json = False,
-    **given: str | bool | None,
+    **options: str | bool | None,
 ) -> None:
     """Compute worn volume and depth over years.
 
@@ -81,7 +81,7 @@ def wear(
 
     table = {
         key: as_number(value) if key not in TEXTS and isinstance(value, str) else value
-        for key, value in given.items()
+        for key, value in options.items()
         if value is not None
     }
     wear = load_wear(table, "sweep wear", lambda key: f"--{key.replace('_', '-')}")
@@ -92,9 +92,9 @@ def wear(
         if lost := left_out(dataset, wear):
             print(f"left out: {listed(lost)}; wear does not carry them", file=sys.stderr)
         worn = open_results(written)
-        found = contents(worn)
+        summary = contents(worn)
     if as_json:
-        print_json({"store": written, **found_json(worn, found)})
+        print_json({"store": written, **summary_json(worn, summary)})
         return
-    print_found(worn, found)
+    print_summary(worn, summary)
     print(f"{written}\nnext: {next_command('plot', written)}")
