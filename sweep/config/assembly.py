@@ -15,7 +15,13 @@ from sweep.config.quantities import amount
 from sweep.config.reduce_table import wants_indices
 from sweep.config.sample import Sample, sample_of
 from sweep.config.schema import TopLevel
-from sweep.config.substitutes import given_twice, in_place_of, own_of, used, without_replaced
+from sweep.config.substitutes import (
+    in_place_of,
+    own_of,
+    redundant_parameters,
+    used,
+    without_replaced,
+)
 from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
 from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
 from sweep.request import Sweep
@@ -44,13 +50,13 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         yield from _outputs(top, model, None)
         return None
     varied = (*parameters_on(top.axes, known), *sample.names, *top.derived)
-    given = tuple(dict.fromkeys((*top.parameters, *varied)))
-    parameter_set = yield from _parameter_set(model, top, given)
-    places = {name: _table_of(name, top) for name in given}
+    parameter_names = tuple(dict.fromkeys((*top.parameters, *varied)))
+    parameter_set = yield from _parameter_set(model, top, parameter_names)
+    places = {name: _table_of(name, top) for name in parameter_names}
     if excitation is not None:
         yield from check_excitation(model, excitation, places, parameter_set)
-    substitutes = used(model, given, parameter_set)
-    for name, message in given_twice(substitutes, given).items():
+    substitutes = used(model, parameter_names, parameter_set)
+    for name, message in redundant_parameters(substitutes, parameter_names).items():
         yield Problem(_table_of(name, top), name, message)
     derived = yield from derived_of(top, known, _unknown(top.derived, known, model))
     replaced = {n: text for each in substitutes for n, text in each.derived.items()}
@@ -64,8 +70,10 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         *(method.parameters if method else ()),
         *{p.name: p for each in substitutes for p in each.parameters}.values(),
     )
-    absent = {name: value for name, value in absent.items() if name not in given}
-    constants = yield from _completed(model, (*given, *replaced), required, constants | absent)
+    absent = {name: value for name, value in absent.items() if name not in parameter_names}
+    constants = yield from _completed(
+        model, (*parameter_names, *replaced), required, constants | absent
+    )
     if excitation is not None and table is not None:
         yield from check_length(excitation, table, constants, axes)
     yield from _check_relations(model, constants)
@@ -171,7 +179,7 @@ def _sample(
 
 
 def _parameter_set(
-    model: Model, top: TopLevel, given_names: Sequence[str]
+    model: Model, top: TopLevel, parameter_names: Sequence[str]
 ) -> Check[ParameterSet | None]:
     """The one set that has all the given parameters of sets; if several do, the complete one.
 
@@ -180,9 +188,9 @@ def _parameter_set(
     sets = {each.name: each for each in model.parameter_sets}
     whole = {n: [*(p.name for p in e.parameters), *own_of(model, n)] for n, e in sets.items()}
     in_sets = {name for names in whole.values() for name in names}
-    given = [n for n in given_names if n in in_sets]
-    present = {*given, *(name for each in used(model, given) for name in each.derived)}
-    foreign = {name: [n for n in given if n not in names] for name, names in whole.items()}
+    members = [n for n in parameter_names if n in in_sets]
+    present = {*members, *(name for each in used(model, members) for name in each.derived)}
+    foreign = {name: [n for n in members if n not in names] for name, names in whole.items()}
     missing = {
         name: [p.name for p in each.parameters if p.default is None and p.name not in present]
         for name, each in sets.items()
@@ -209,7 +217,7 @@ def _parameter_set(
     choices = " or ".join(
         f"{listed(p.name for p in each.parameters)} ({name})" for name, each in sets.items()
     )
-    mixed = "" if fitting else f"{listed(given)} belong to different sets; "
+    mixed = "" if fitting else f"{listed(members)} belong to different sets; "
     yield Problem("parameters", "", f"{mixed}give exactly one of these sets: {choices}")
     return None
 
@@ -231,9 +239,9 @@ def _constants(
         if name in unknown:
             yield Problem("parameters", name, unknown[name])
             continue
-        given = yield from readable("parameters", name, _constant, value, known[name])
-        if given is not None:
-            constants[name] = given
+        constant = yield from readable("parameters", name, _constant, value, known[name])
+        if constant is not None:
+            constants[name] = constant
     return constants
 
 
@@ -246,7 +254,7 @@ def _constant(value: object, parameter: Parameter) -> float:
 
 def _completed(
     model: Model,
-    given: Sequence[str],
+    parameter_names: Sequence[str],
     required: Sequence[Parameter],
     constants: Mapping[str, float],
 ) -> Check[dict[str, float]]:
@@ -256,9 +264,9 @@ def _completed(
         name = parameter.name
         if name in constants:
             completed[name] = constants[name]
-        elif parameter.default is not None and name not in given:
+        elif parameter.default is not None and name not in parameter_names:
             completed[name] = float(parameter.default)
-        elif name not in given:
+        elif name not in parameter_names:
             unit = "a plain number" if parameter.unit == "1" else f"in {parameter.unit}"
             cure = f"give it here or under [axes], {unit}{in_place_of(model, name)}"
             yield Problem("parameters", name, f"missing ({parameter.meaning}); {cure}")

@@ -53,8 +53,8 @@ class CsvFile:
         place = f"file {str(self.path)!r}"
         if self.header.count(name) != 1:
             twice = "occurs more than once"
-            found = twice if name in self.header else f"is missing; {nearest(name, self.header)}"
-            raise UnreadableError(f"{place}: column {name!r} {found}")
+            fault = twice if name in self.header else f"is missing; {nearest(name, self.header)}"
+            raise UnreadableError(f"{place}: column {name!r} {fault}")
         if not self.rows:
             raise UnreadableError(f"{place}: there are no values below the header")
         index = self.header.index(name)

@@ -89,10 +89,10 @@ def _with_samples(signals: dict[str, object], folder: Path) -> Check[dict[str, o
         table = yield from correct(ExcitationTable, columns, "signals", name)
         if table is None:
             continue
-        found = yield from readable("signals", name, _table, table, parameter, folder)
-        if found:
+        samples = yield from readable("signals", name, _table, table, parameter, folder)
+        if samples:
             rest = {key: value for key, value in raw.items() if key not in columns}
-            read[name] = {**rest, "times": [*found.times], "values": [*found.values]}
+            read[name] = {**rest, "times": [*samples.times], "values": [*samples.values]}
     return read
 
 
@@ -103,14 +103,14 @@ def _entries(name: str, values: Sequence[object]) -> list[tuple[str, object]]:
 def check_excitation(
     model: Model,
     excitation: Excitation,
-    given: Mapping[str, str],
+    places: Mapping[str, str],
     parameter_set: ParameterSet | None,
 ) -> Check[None]:
-    """Problems of parameters that samples leave no meaning; `given` has the table of each."""
+    """Problems of parameters that samples leave no meaning; `places` has the table of each."""
     name = excitation.parameter
     for each in excitation.kernel:
-        if each in given and each != name:
-            yield Problem(given[each], each, f"{name} is a table, no sinusoid; remove it")
+        if each in places and each != name:
+            yield Problem(places[each], each, f"{name} is a table, no sinusoid; remove it")
     if parameter_set and parameter_set.name != excitation.parameter_set:
         needed = next(s for s in model.parameter_sets if s.name == excitation.parameter_set)
         names = listed([p.name for p in needed.parameters])

@@ -84,14 +84,14 @@ def _columns(
     reads: bool,
 ) -> Check[list[Axis]]:
     """An axis for each correct entry of the table at `place`; none unless it `reads` values."""
-    given = parameters_on(top.axes, known)
-    made: list[Axis] = []
+    varied = parameters_on(top.axes, known)
+    axes: list[Axis] = []
     for name, raw in entries.items():
         if name in unknown:
             yield Problem(place, name, unknown[name])
         elif name in top.parameters:
             yield Problem(place, name, "also given under [parameters]; keep one of the two")
-        elif given.count(name) > 1:
+        elif varied.count(name) > 1:
             yield Problem(place, name, "given along several axes; keep one of them")
         elif not is_table(raw):
             message = f"{shown(raw)} is not a table; write {FORM.format(name=name)}"
@@ -102,8 +102,8 @@ def _columns(
             if table is not None:
                 reading = readable(place, name, axis, table, known[name], document.folder)
                 if (read := (yield from reading)) is not None:
-                    made.append(read)
-    return made
+                    axes.append(read)
+    return axes
 
 
 def _together(name: str, raw: Raw, columns: list[Axis]) -> Check[list[Axis]]:

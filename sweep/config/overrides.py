@@ -35,8 +35,11 @@ def overridden(
 ) -> tuple[Document, list[Fault]]:
     """The document with every change that is correct, and a fault for each one that is not."""
     faults: list[Fault] = []
-    given: dict[Flag, tuple[str, object]] = {"--set": ("overrides", overrides), "--at": ("at", at)}
-    for flag, (argument, texts) in given.items():
+    changes: dict[Flag, tuple[str, object]] = {
+        "--set": ("overrides", overrides),
+        "--at": ("at", at),
+    }
+    for flag, (argument, texts) in changes.items():
         for text in _several(texts):
             if not isinstance(text, str):
                 faults.append(Fault(argument, f'{shown(text)} is not text such as "friction=0.2"'))

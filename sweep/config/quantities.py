@@ -53,9 +53,9 @@ def number(value: object, parameter: Parameter) -> float:
 
 def amount(value: object, parameter: Parameter) -> float:
     """The value of a parameter as a number in SI units and in its range."""
-    found = number(value, parameter)
-    refuse_outside(np.array([found]), parameter, lambda _: f"{shown(value)} is out of range")
-    return found
+    quantity = number(value, parameter)
+    refuse_outside(np.array([quantity]), parameter, lambda _: f"{shown(value)} is out of range")
+    return quantity
 
 
 def as_written(text: str) -> float | str:
@@ -66,10 +66,10 @@ def as_written(text: str) -> float | str:
         return text
 
 
-def refuse_outside(values: Values, parameter: Parameter, found: Callable[[int], str]) -> None:
-    """Raise UnreadableError if a value is out of range; `found` says which, from its index."""
+def refuse_outside(values: Values, parameter: Parameter, describe: Callable[[int], str]) -> None:
+    """Raise UnreadableError if a value is out of range; `describe` says which, from its index."""
     if (index := first_outside(values, parameter)) is not None:
-        raise UnreadableError(f"{found(index)}; it has to be {requirement(parameter)}")
+        raise UnreadableError(f"{describe(index)}; it has to be {requirement(parameter)}")
 
 
 def _expected(parameter: Parameter) -> str:

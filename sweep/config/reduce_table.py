@@ -140,16 +140,16 @@ def _statistics(output: Output, value: object) -> Check[tuple[str, ...]]:
         return ()
     if not texts:
         yield Problem("reduce", output.name, f"empty; name one or more of {listed(known)}")
-    found: list[str] = []
+    statistics: list[str] = []
     for text in map(str, texts):
         statistic = yield from readable("reduce", output.name, _statistic, text, output)
-        if statistic in found:
+        if statistic in statistics:
             yield Problem("reduce", output.name, f"{shown(text)} is listed more than once")
         elif statistic is not None:
-            found.append(statistic)
-    if sum(each.startswith("histogram") for each in found) > 1:
+            statistics.append(statistic)
+    if sum(each.startswith("histogram") for each in statistics) > 1:
         yield Problem("reduce", output.name, "two histograms; keep one")
-    return tuple(sorted(found))
+    return tuple(sorted(statistics))
 
 
 def _known(output: Output) -> list[str]:

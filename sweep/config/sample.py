@@ -182,10 +182,10 @@ def _arguments(
 
 def _amount(entry: object, role: Role, parameter: Parameter) -> float:
     """A number that need not be in the parameter's range; UnreadableError if it cannot be used."""
-    found = number(entry, PLAIN if role == "plain" else replace(parameter, infinite=False))
-    if role != "number" and not found > 0:
+    value = number(entry, PLAIN if role == "plain" else replace(parameter, infinite=False))
+    if role != "number" and not value > 0:
         raise UnreadableError(f"{shown(entry)} is out of range; it has to be above 0")
-    return found
+    return value
 
 
 def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> None:

@@ -199,19 +199,19 @@ def correct(
     shape: type[AnyTable], raw: Mapping[str, object], table: str, key: str
 ) -> Check[AnyTable | None]:
     """The entry `key` of a table as a table itself; None, with problems, if it is faulty."""
-    found, wrong = checked(shape, raw)
-    for each, message in wrong.items():
+    entry, messages = checked(shape, raw)
+    for each, message in messages.items():
         yield Problem(table, key, f"{each}: {message}")
-    return None if wrong else found
+    return None if messages else entry
 
 
 def only_form(table: Table, forms: Sequence[str], example: str) -> str:
     """The one of these keys that the table has; UnreadableError if it has none or several."""
-    given = [form for form in forms if getattr(table, form) is not None]
-    if len(given) != 1:
-        found = f"not {listed(given)} together" if given else "and none is given"
-        raise UnreadableError(f"give one of {listed(forms)}, {found}: {example}")
-    return given[0]
+    present = [form for form in forms if getattr(table, form) is not None]
+    if len(present) != 1:
+        fault = f"not {listed(present)} together" if present else "and none is given"
+        raise UnreadableError(f"give one of {listed(forms)}, {fault}: {example}")
+    return present[0]
 
 
 def _sentence(shape: type[Table], detail: ErrorDetails, *, is_shown: bool) -> str:

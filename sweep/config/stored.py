@@ -34,7 +34,7 @@ def tables_of_store(source: str | Path) -> dict[str, object]:
 def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
     """The tables of a sweep file that gives this sweep; `source` is how messages refer to it."""
     model = sweep.model
-    given = {
+    constants = {
         name: value
         for name, value in sweep.constants.items()
         if not math.isnan(value) and name not in sweep.replaced_by_table
@@ -45,7 +45,7 @@ def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
         "method": sweep.method.name,
         "outputs": [output.name for output in sweep.of_points.outputs],
         "dtype": sweep.dtype,
-        "parameters": {**given, **_excitation(sweep)},
+        "parameters": {**constants, **_excitation(sweep)},
         "derived": sweep.own_derived,
         **_varied(sweep.of_points.axes, source),
         **_reduce(sweep.reduction),

@@ -25,14 +25,14 @@ def without_replaced(document: Document, top: TopLevel, model: Model) -> TopLeve
 
 
 def used(
-    model: Model, given: Sequence[str], parameter_set: ParameterSet | None = None
+    model: Model, names: Sequence[str], parameter_set: ParameterSet | None = None
 ) -> list[Substitute]:
     """The substitutes of which a parameter is given; by default those of any parameter set."""
     known = parameter_set and parameter_set.name
     return [
         each
         for each in model.substitutes
-        if each.names & set(given)
+        if each.names & set(names)
         and (known is None or not each.parameter_sets or known in each.parameter_sets)
     ]
 
@@ -43,12 +43,12 @@ def own_of(model: Model, parameter_set: str) -> set[str]:
     return set[str]().union(*own)
 
 
-def given_twice(substitutes: list[Substitute], given: Sequence[str]) -> dict[str, str]:
+def redundant_parameters(substitutes: list[Substitute], names: Sequence[str]) -> dict[str, str]:
     """A message for each parameter that is given and also follows from others."""
     return {
-        name: f"follows from {listed([n for n in given if n in each.names])}; keep one of the two"
+        name: f"follows from {listed([n for n in names if n in each.names])}; keep one of the two"
         for each in substitutes
-        for name in given
+        for name in names
         if name in each.derived
     }
 

@@ -79,16 +79,16 @@ def _amounts(
     example: str = "",
 ) -> Check[dict[str, float]]:
     """The values of these parameters that are given; one without a default must be."""
-    found: dict[str, float] = {}
+    amounts: dict[str, float] = {}
     for name, parameter in parameters.items():
         if name in raw:
             value = yield from readable("wear", name, amount, getattr(table, name), parameter)
             if value is not None:
-                found[name] = value
+                amounts[name] = value
         elif parameter.default is None:
             message = f"missing ({parameter.meaning}); give it in {parameter.unit}{example}"
             yield Problem("wear", name, message)
-    return found
+    return amounts
 
 
 def _coefficients(
@@ -110,11 +110,11 @@ def _coefficients(
         reading = readable("wear", "coefficient", _quantiles, distribution, uncertain, levels)
         spread = yield from reading
     example = ', or as text with a unit such as "1e-13 1/Pa"'
-    found = yield from _amounts(table, raw, parameters, example)
+    coefficients = yield from _amounts(table, raw, parameters, example)
     if distribution is None and table.quantiles is not None:
         message = "only for an uncertain coefficient, such as coefficient = { lognormal = [...] }"
         yield Problem("wear", "quantiles", f"{message}; remove it")
-    return found, spread
+    return coefficients, spread
 
 
 def _distribution(value: object) -> Mapping[str, object] | None:
@@ -176,13 +176,13 @@ def _seconds(table: WearTable, raw: Mapping[str, object]) -> Check[tuple[float, 
     return tuple(year * YEAR for year in years)
 
 
-def _numbers(given: list[float] | float | str) -> tuple[float, ...]:
+def _numbers(entry: list[float] | float | str) -> tuple[float, ...]:
     """The numbers in a list, or in text that commas divide."""
-    parts = given.split(",") if isinstance(given, str) else given
+    parts = entry.split(",") if isinstance(entry, str) else entry
     try:
         numbers = tuple(float(part) for part in (parts if isinstance(parts, list) else [parts]))
     except ValueError:
-        raise UnreadableError(f"{shown(given)} is not a list of numbers, such as 1,2,5") from None
+        raise UnreadableError(f"{shown(entry)} is not a list of numbers, such as 1,2,5") from None
     if not numbers:
         raise UnreadableError("empty; give at least one number")
     return numbers
