@@ -122,10 +122,10 @@ def _raised(base: Any, power: int) -> Any:
     """The power by repeated squaring; of a negative power the reciprocal."""
     if power == 0:
         return np.ones_like(base)
-    found, square, left = base, base, abs(power) - 1
+    power_of_base, square, left = base, base, abs(power) - 1
     while left:
         if left % 2:
-            found = found * square
+            power_of_base = power_of_base * square
         left //= 2
         square = square * square if left else square
-    return 1.0 / found if power < 0 else found
+    return 1.0 / power_of_base if power < 0 else power_of_base

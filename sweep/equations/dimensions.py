@@ -51,22 +51,22 @@ def plain(text: str) -> Dimensions | None:
 
     This saves the half second that loading pint takes, which reads everything else.
     """
-    found, position = NONE, 0
+    dimensions_of_text, position = NONE, 0
     while position < len(text):
         factor = FACTOR.match(text, position)
         if factor is None or factor[2] not in KNOWN:
             return None
         exponent = int(factor[3] or 1) * (-1 if "/" in factor[1] else 1)
-        found = product(found, KNOWN[factor[2]], exponent)
+        dimensions_of_text = product(dimensions_of_text, KNOWN[factor[2]], exponent)
         position = factor.end()
-    return found if text else None
+    return dimensions_of_text if text else None
 
 
-def unit_text(found: Dimensions) -> str:
+def unit_text(unit_dimensions: Dimensions) -> str:
     """A coherent unit of these dimensions, in few words: `N/m`."""
-    candidates = [_text([], found)]
+    candidates = [_text([], unit_dimensions)]
     for name, own in NAMED.items():
-        rest = product(found, own, -1)
+        rest = product(unit_dimensions, own, -1)
         if "kg" not in dict(rest):  # a named unit replaces all of the mass
             candidates.append(_text([(name, Fraction(1))], rest))
     return min(candidates)[-1]

@@ -127,11 +127,11 @@ def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
 
 def _derivatives(table: Table, states: Sequence[str]) -> dict[str, Expression]:
     """The derivative of each state, in the order of the states; each state needs one."""
-    found = _by_state(table, states, per_time=True)
+    derivatives = _by_state(table, states, per_time=True)
     for name in states:
         if not table.has(name):
             table.missing(name, f'write {name} = "...", its derivative with respect to t')
-    return found
+    return derivatives
 
 
 def _by_state(table: Table, states: Sequence[str], per_time: bool = False) -> dict[str, Expression]:
@@ -140,8 +140,8 @@ def _by_state(table: Table, states: Sequence[str], per_time: bool = False) -> di
         table.get(name)  # known from now on
         if states and name not in states:
             table.fault(name, f"{shown(name)} is not a state; {near(name, states)}")
-    given = [name for name in states if table.has(name)]
-    return {name: table.expression(name, unit_of=name, per_time=per_time) for name in given}
+    defined = [name for name in states if table.has(name)]
+    return {name: table.expression(name, unit_of=name, per_time=per_time) for name in defined}
 
 
 def event(table: Table, states: Sequence[str], modes: Sequence[str]) -> Event:

@@ -34,7 +34,7 @@ BASES = {"metre": "m", "gram": "kg", "second": "s", "ampere": "A", "kelvin": "K"
          "radian": "rad"}  # fmt: skip
 ROUNDING = 1e-12  # of the factors of units, which are products of decimal numbers
 
-Found = Dimensions | None  # None: fits any unit
+UnitDimensions = Dimensions | None  # None: fits any unit
 
 
 class UnitError(ValueError):
@@ -48,7 +48,7 @@ def unit_faults(system: System) -> tuple[Fault, ...]:
     """
     faults: list[Fault] = []
     time = dimensions_of(system.time_unit)
-    units: dict[str, Found] = {"t": time, "pi": NONE}
+    units: dict[str, UnitDimensions] = {"t": time, "pi": NONE}
     for name, _, place, text in system.named():
         if text is not None:
             try:
@@ -77,9 +77,9 @@ def dimensions_of(text: str) -> Dimensions:
     """The dimensions of a coherent SI unit, without angles; UnitError if it is none."""
     if len(text) > MAX_UNIT_LENGTH or not re.fullmatch(UNIT_PATTERN, text):
         raise UnitError(f'{shown(text)} is not a unit; write one such as "kg m/s^2", or "1"')
-    found = plain(text)
-    if found is not None:
-        return found
+    plain_dimensions = plain(text)
+    if plain_dimensions is not None:
+        return plain_dimensions
     try:
         factor, root = registry().get_base_units(parse(text))
     except UnknownUnitError as error:
@@ -98,19 +98,19 @@ def dimensions_of(text: str) -> Dimensions:
 class _Check:
     """The dimensions of one line's expressions, and what does not agree in it."""
 
-    def __init__(self, names: dict[str, Found]) -> None:
+    def __init__(self, names: dict[str, UnitDimensions]) -> None:
         self.names = names
         self.messages: list[str] = []
 
-    def needs(self, expression: Expression, needed: Found, of: str = "") -> None:
+    def needs(self, expression: Expression, needed: UnitDimensions, of: str = "") -> None:
         """Add a message if the expression has another unit than the one needed."""
-        found = self.of(expression)
-        if found is not None and needed is not None and found != needed:
-            message = f"{cut(expression)} has {_unit(found)}"
-            wanted = f"{of} needs {_unit(needed)}" if of else f"{_unit(needed)} is needed"
-            self.messages.append(f"column {expression.column}: {message}, but {wanted}")
+        unit = self.of(expression)
+        if unit is not None and needed is not None and unit != needed:
+            message = f"{cut(expression)} has {_unit(unit)}"
+            requirement = f"{of} needs {_unit(needed)}" if of else f"{_unit(needed)} is needed"
+            self.messages.append(f"column {expression.column}: {message}, but {requirement}")
 
-    def of(self, expression: Expression) -> Found:
+    def of(self, expression: Expression) -> UnitDimensions:
         """The dimensions of an expression."""
         match expression:
             case Number(value):
@@ -125,45 +125,47 @@ class _Check:
             case Call("**", (base, exponent)):
                 return self._of_power(base, exponent)
             case Call("sqrt", (argument,)):
-                found = self.of(argument)
-                return None if found is None else power(found, Fraction(1, 2))
+                unit = self.of(argument)
+                return None if unit is None else power(unit, Fraction(1, 2))
             case Call("where", (condition, *branches)):
                 self.of(condition)
                 return self._common(expression, branches)
             case Call(function, arguments) if function in SAME_UNIT:
-                found = self._common(expression, arguments)
-                return found if function in KEPT else NONE
+                unit = self._common(expression, arguments)
+                return unit if function in KEPT else NONE
             case Call(function, arguments) if function in (*KEPT, *NO_UNIT):
-                found = [self.of(argument) for argument in arguments]
-                return found[0] if function in KEPT else NONE
+                units = [self.of(argument) for argument in arguments]
+                return units[0] if function in KEPT else NONE
             case Call(function, arguments):
                 for argument in arguments:
                     self.needs(argument, NONE, f"{function}()")
                 return NONE
 
-    def _common(self, call: Call, arguments: tuple[Expression, ...] | list[Expression]) -> Found:
+    def _common(
+        self, call: Call, arguments: tuple[Expression, ...] | list[Expression]
+    ) -> UnitDimensions:
         """The dimensions that all of the arguments have; None after a message."""
-        first: Found = None
+        first: UnitDimensions = None
         for argument in arguments:
-            found = self.of(argument)
+            unit = self.of(argument)
             if first is None:
-                first = found
-            elif found is not None and found != first:
-                message = f"{cut(call)} combines {_unit(first)} and {_unit(found)}"
+                first = unit
+            elif unit is not None and unit != first:
+                message = f"{cut(call)} combines {_unit(first)} and {_unit(unit)}"
                 self.messages.append(f"column {argument.column}: {message}, which have to agree")
                 return None
         return first
 
-    def _of_power(self, base: Expression, exponent: Expression) -> Found:
-        found, fraction = self.of(base), rational(exponent)
+    def _of_power(self, base: Expression, exponent: Expression) -> UnitDimensions:
+        unit, fraction = self.of(base), rational(exponent)
         if fraction is not None:
-            return None if found is None else power(found, fraction)
+            return None if unit is None else power(unit, fraction)
         self.needs(exponent, NONE, "an exponent")
-        if found:
-            message = f"{cut(base)} has {_unit(found)}, but an exponent that is no plain number"
+        if unit:
+            message = f"{cut(base)} has {_unit(unit)}, but an exponent that is no plain number"
             self.messages.append(f"column {base.column}: {message} needs a base without unit")
         return NONE
 
 
-def _unit(found: Dimensions) -> str:
-    return f"the unit {unit_text(found)}" if found else "no unit"
+def _unit(unit: Dimensions) -> str:
+    return f"the unit {unit_text(unit)}" if unit else "no unit"

@@ -60,7 +60,7 @@ class Writer:
         self,
         name: str,
         expressions: Sequence[Expression],
-        given: str = "",
+        arguments: str = "",
         *,
         size: str = "states",
         code: Code | None = None,
@@ -69,14 +69,14 @@ class Writer:
         code = code or self.code()
         values = [code.value(expression) for expression in expressions]
         sets = [f"of[{i}] = {value};" for i, value in enumerate(values)]
-        head = f"Vector<{size}> {name}({given}) const"
+        head = f"Vector<{size}> {name}({arguments}) const"
         return function(head, [f"Vector<{size}> of;", *code.lines, *sets, "return of;"])
 
-    def numbered(self, name: str, expressions: Sequence[Expression], *more: str) -> str:
+    def numbered(self, name: str, expressions: Sequence[Expression], *vectors: str) -> str:
         """A member template that returns the expression of a number."""
-        given = "".join(f", Vector<states> const& {each}" for each in more)
+        arguments = "".join(f", Vector<states> const& {each}" for each in vectors)
         bodies = map(self.returned, expressions)
-        return choice(f"real {name}({MOTION}{given})", bodies, "return 0.0;")
+        return choice(f"real {name}({MOTION}{arguments})", bodies, "return 0.0;")
 
     def returned(self, expression: Expression | None) -> list[str]:
         """The statements that return an expression; without one, no statements."""

@@ -28,23 +28,23 @@ def kinks(writer: Writer) -> list[Expression]:
     """
     if not writer.sums.integrands:
         return []
-    whole = Sums()
+    sums = Sums()
     for rule in writer.system.outputs:
         if rule.kind != "values":
-            whole.result(rule, writer.code())
-    found: dict[Expression, None] = {}
-    for part in chain.from_iterable(walk(writer.inlined(each)) for each in whole.integrands):
+            sums.result(rule, writer.code())
+    sign_changes: dict[Expression, None] = {}
+    for part in chain.from_iterable(walk(writer.inlined(each)) for each in sums.integrands):
         match part:
             case Call("abs" | "sign", (a,)):
-                found[a] = None
+                sign_changes[a] = None
             case Call("min" | "max", (first, *others)):
-                found.update({Call("-", (first, other)): None for other in others})
+                sign_changes.update({Call("-", (first, other)): None for other in others})
             case Call(function, (a, b)) if function in COMPARISONS:
-                found[Call("-", (a, b))] = None
+                sign_changes[Call("-", (a, b))] = None
             case _:
                 pass
     code = writer.code()
-    return [expression for expression in found if not code.is_constant(expression)]
+    return [expression for expression in sign_changes if not code.is_constant(expression)]
 
 
 def periods(writer: Writer) -> Iterable[str]:

@@ -25,12 +25,12 @@ KINDS = (*MEANS, "count", "sum", "values")
 
 def rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Rule:
     """The rule of an output in [outputs]."""
-    given = [key for key in KINDS if table.has(key)]
+    keys = [key for key in KINDS if table.has(key)]
     unit, meaning = unit_of(table), meaning_of(table, name)
-    key = given[0] if given else "mean"
+    key = keys[0] if keys else "mean"
     kind, event, every, keep = cast(RuleKind, key), None, None, None
-    if len(given) != 1:
-        message = f"{listed(given)} exclude each other" if given else "nothing is computed"
+    if len(keys) != 1:
+        message = f"{listed(keys)} exclude each other" if keys else "nothing is computed"
         table.fault("", f"{message}; write one of {listed(KINDS)}")
     elif key == "values":
         every, event, keep = _samples(table, events, has_period)
@@ -44,9 +44,9 @@ def rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Ru
     elif key == "sum":
         table.fault("sum", 'a sum is taken at events; write at = "..." beside it')
     expression = None
-    if len(given) == 1 and key == "share":
+    if len(keys) == 1 and key == "share":
         expression = table.expression(key, "condition")
-    elif len(given) == 1 and key != "count":
+    elif len(keys) == 1 and key != "count":
         expression = table.expression(key, unit_of=name, per_time=key == "integral")
     return Rule(
         name=name,

@@ -59,8 +59,8 @@ class Sums:
             case "event_sum":
                 return self._of_event(event, False, expression)
             case "event_maximum":
-                found = self._of_event(event, True, expression)
-                return f"select({found} == -systems::largest, missing(), {found})"
+                extreme = self._of_event(event, True, expression)
+                return f"select({extreme} == -systems::largest, missing(), {extreme})"
             case "values":
                 raise AssertionError("several values of a point are no sum")
 

@@ -107,9 +107,9 @@ def _system(top: Table) -> System:
 
 
 def _check_format(top: Table) -> None:
-    given = top.get("format")
-    if given is None:
+    version = top.get("format")
+    if version is None:
         top.missing("format", f"write format = {FORMAT}")
-    elif not isinstance(given, int) or isinstance(given, bool) or given != FORMAT:
-        message = f"{shown(given)} is unknown; this version reads {FORMAT}"
+    elif not isinstance(version, int) or isinstance(version, bool) or version != FORMAT:
+        message = f"{shown(version)} is unknown; this version reads {FORMAT}"
         top.fault("format", f"{message}; write format = {FORMAT}")

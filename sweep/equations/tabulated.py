@@ -60,7 +60,7 @@ def bends(table: Table) -> list[float]:
         jump = 6 * (slopes[i] - slopes[i - 1])
         right.append((jump - steps[i - 1] * right[-1]) / pivot)
         upper.append(steps[i] / pivot)
-    found = [0.0]
+    second_derivatives = [0.0]
     for i in range(len(steps) - 1, -1, -1):
-        found.append(right[i] - upper[i] * found[-1])
-    return found[::-1]
+        second_derivatives.append(right[i] - upper[i] * second_derivatives[-1])
+    return second_derivatives[::-1]
