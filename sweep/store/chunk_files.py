@@ -121,8 +121,8 @@ class ChunkFiles:
         try:
             part = np.asarray(self._arrays[name][chunk.slices])
         except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
-            if found := memory_error(error):
-                raise found from error
+            if machine_error := memory_error(error):
+                raise machine_error from error
             return False
         return name != "status" or not np.any(part == Status.pending)
 
@@ -149,12 +149,12 @@ def named(names: Collection[str], counts: tuple[int, ...], separator: str) -> ND
     prefix = re.escape(key((), separator) + separator)
     indices = re.escape(separator).join([INDEX] * len(counts))
     text = BETWEEN_NAMES.join(("", *names, ""))
-    found = re.findall(f"{BETWEEN_NAMES}{prefix}({indices})(?={BETWEEN_NAMES})", text)
-    flat = np.fromstring(" ".join(found).replace(separator, " "), np.intp, sep=" ")
+    index_texts = re.findall(f"{BETWEEN_NAMES}{prefix}({indices})(?={BETWEEN_NAMES})", text)
+    flat = np.fromstring(" ".join(index_texts).replace(separator, " "), np.intp, sep=" ")
     places = flat.reshape(-1, len(counts))
-    there = np.zeros(counts, np.bool_)
-    there[tuple(places[(places < counts).all(axis=1)].T)] = True
-    return there.ravel()
+    is_named = np.zeros(counts, np.bool_)
+    is_named[tuple(places[(places < counts).all(axis=1)].T)] = True
+    return is_named.ravel()
 
 
 def marked(indices: Collection[tuple[int, ...]], counts: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -58,17 +58,17 @@ def with_derived(dataset: xr.Dataset) -> xr.Dataset:
         needed = inputs(texts[name])
         if name in dataset.coords or not dataset.coords.keys() >= set(needed):
             continue
-        given = [_chunked(dataset[each].variable, chunks) for each in needed]
-        found: xr.Variable = xr.apply_ufunc(
+        arguments = [_chunked(dataset[each].variable, chunks) for each in needed]
+        variable: xr.Variable = xr.apply_ufunc(
             partial(_value, texts[name], needed),
-            *given,
+            *arguments,
             dask="parallelized",
             output_dtypes=[np.float64],
         )
-        along = [each for each in dataset["status"].dims if each in found.dims]
-        found = found.transpose(*along)
-        found.attrs = _attributes(name, dataset.attrs)
-        dataset = dataset.assign_coords({name: found})
+        along = [each for each in dataset["status"].dims if each in variable.dims]
+        variable = variable.transpose(*along)
+        variable.attrs = _attributes(name, dataset.attrs)
+        dataset = dataset.assign_coords({name: variable})
     return dataset
 
 

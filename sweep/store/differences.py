@@ -102,9 +102,9 @@ def _statistics(sweep: Sweep) -> str:
     """The statistics of a sweep in words."""
     if sweep.reduction is None:
         return "none"
-    found = [f"over {', '.join(axis.name for axis in sweep.reduction.axes)}"]
-    found += [f"{name}: {', '.join(t)}" for name, t in sorted(sweep.reduction.statistics.items())]
-    return "; ".join(found + ["exact quantiles"] * sweep.reduction.exact_quantiles)
+    texts = [f"over {', '.join(axis.name for axis in sweep.reduction.axes)}"]
+    texts += [f"{name}: {', '.join(t)}" for name, t in sorted(sweep.reduction.statistics.items())]
+    return "; ".join(texts + ["exact quantiles"] * sweep.reduction.exact_quantiles)
 
 
 def _parameters(stored: Sweep, requested: Sweep) -> Iterator[str]:
@@ -129,10 +129,10 @@ def _axis(there: Axis, here: Axis) -> Iterator[str]:
     if set(there.columns) != set(here.columns):
         yield _sentence(place, ", ".join(there.columns), ", ".join(here.columns))
     elif canonical(there.recipe) != canonical(here.recipe):
-        found: list[str] = []
+        sentences: list[str] = []
         if all({"values", "file"} & set(axis.recipe) for axis in (there, here)):  # listed values
-            found = [*_listed(there, here)]
-        yield from found or [_sentence(place, *_unlike(there.recipe, here.recipe))]
+            sentences = [*_listed(there, here)]
+        yield from sentences or [_sentence(place, *_unlike(there.recipe, here.recipe))]
     else:
         for name, values in there.columns.items():
             other = here.columns[name]

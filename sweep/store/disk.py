@@ -110,11 +110,11 @@ class Store:
                 with files.publish() as folder:
                     build(folder, sweep, chunk_shape(sweep, chunk_points), provenance)
         store = cls._open(files)
-        if found := store.differences(sweep, accept_revision=accept_revision):
+        if sentences := store.differences(sweep, accept_revision=accept_revision):
             revised = store._other_revision(sweep)
             hint = "" if revised else extension.hint(store.sweep, sweep, store.location)
             raise StoreError(
-                f"{str(files)!r} holds another sweep:\n  " + "\n  ".join(found) + "\n"
+                f"{str(files)!r} holds another sweep:\n  " + "\n  ".join(sentences) + "\n"
                 f"{hint}name another store with -o, or remove this one"
             )
         if accept_revision:
@@ -170,16 +170,16 @@ class Store:
 
     def differences(self, sweep: Sweep, *, accept_revision: bool = False) -> list[str]:
         """One sentence for each difference between a sweep and the store's; none if it is that."""
-        found = differences(self.sweep, sweep)
-        if not found and not accept_revision and (revised := self._other_revision(sweep)):
+        sentences = differences(self.sweep, sweep)
+        if not sentences and not accept_revision and (revised := self._other_revision(sweep)):
             return [f"{revised} (use --accept-revision to continue anyway)"]
-        return found
+        return sentences
 
     def refuse_other_kernel(self, sweep: Sweep | None = None) -> None:
         """Raise StoreError if this program has another revision or kernel of the store's method."""
-        if found := self._other_code(sweep or self.sweep):
+        if revised := self._other_code(sweep or self.sweep):
             raise StoreError(
-                f"{self.location!r} was made by other code: {found}. Use --accept-revision (or "
+                f"{self.location!r} was made by other code: {revised}. Use --accept-revision (or "
                 "accept_revision = true under [run]) to continue anyway: the receipts then say "
                 "which chunks the new code computed. Or name another store with -o, or continue "
                 "with the version that made this one"

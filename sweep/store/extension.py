@@ -35,11 +35,11 @@ def grown(stored: Sweep, longer: Sweep) -> Sweep:
         raise StoreError(
             "a refined store cannot be extended: run the larger sweep in a store of its own"
         )
-    found = _differences(stored, longer)
-    if found:
+    sentences = _differences(stored, longer)
+    if sentences:
         raise StoreError(
             "this sweep differs from the store's in more than longer axes:\n  "
-            + "\n  ".join(found)
+            + "\n  ".join(sentences)
             + "\nrun it in a store of its own"
         )
     pairs = zip(stored.axes, longer.axes, strict=True)

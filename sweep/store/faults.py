@@ -101,8 +101,10 @@ def _cure(error: OSError, path: Path) -> str:
 def _has_no_inodes(path: Path) -> bool:
     if not hasattr(os, "statvfs"):
         return False
-    found = os.statvfs(next(place for place in (path, *path.parents) if place.exists()))
-    return found.f_files > 0 and found.f_favail == 0  # some file systems count no inodes
+    file_system = os.statvfs(next(place for place in (path, *path.parents) if place.exists()))
+    return (
+        file_system.f_files > 0 and file_system.f_favail == 0
+    )  # some file systems count no inodes
 
 
 def _file_system(path: Path) -> str:
@@ -162,8 +164,8 @@ def opening(path: object) -> Generator[None]:
     except SweepError as error:
         raise StoreError(f"{str(path)!r}: {error}") from error
     except Exception as error:  # zarr raises many kinds on a damaged zarr.json
-        if found := memory_error(error) or unreadable_settings(error):  # xarray imports Dask
-            raise found from error
+        if known_error := memory_error(error) or unreadable_settings(error):  # xarray imports Dask
+            raise known_error from error
         raise StoreError(
             f"{str(path)!r} cannot be read as a store ({type(error).__name__}: {error}). If this "
             "program made it, it is damaged: name another store with -o, and keep this one until "
@@ -178,13 +180,13 @@ def intact(name: str, *, is_coordinate: bool = False) -> Generator[None]:
         yield
     except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
         if is_coordinate:
-            found = damaged_coordinate(name, f"cannot be read ({error})")
+            store_error = damaged_coordinate(name, f"cannot be read ({error})")
         else:
-            found = StoreError(
+            store_error = StoreError(
                 f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
                 "then running its sweep computes it again"
             )
-        raise memory_error(error) or found from error
+        raise memory_error(error) or store_error from error
 
 
 def damaged_coordinate(name: str, what: str) -> StoreError:

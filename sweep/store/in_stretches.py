@@ -145,12 +145,12 @@ class InStretches:
 
         LookupError if what its pass begins with was damaged: the passes before are then repeated.
         """
-        found, number = points(self.sweep, chunk), chunk.index[-1] // self._n
-        if not number:
-            return found
-        if (again := self._again(_cell(chunk), number)) is None:
+        points_of_chunk, pass_number = points(self.sweep, chunk), chunk.index[-1] // self._n
+        if not pass_number:
+            return points_of_chunk
+        if (again := self._again(_cell(chunk), pass_number)) is None:
             raise LookupError("the first pass over these points has to be repeated")
-        return replace(found, again=again)
+        return replace(points_of_chunk, again=again)
 
     def write(self, chunk: Chunk, arrays: Partial) -> None:
         """Write what is kept of a chunk's points, and the statistics if they are the last."""
@@ -282,8 +282,8 @@ class InStretches:
         try:
             return None if content is None else self._kept.current(from_bytes(content))
         except Exception as error:  # whatever zipfile and NumPy make of it
-            if found := memory_error(error):
-                raise found from error
+            if machine_error := memory_error(error):
+                raise machine_error from error
             pieces.remove(name)
             return None
 

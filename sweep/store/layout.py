@@ -151,12 +151,12 @@ def _output(output: Output, sweep: Sweep) -> Variable:
     if output.kind == "flag":
         meaning = _flags(dict(enumerate(output.flags)))
     attributes = {"long_name": output.long_name, **meaning}
-    found = _result(output.name, dtype, MISSING[output.kind], attributes, sweep)
+    variable = _result(output.name, dtype, MISSING[output.kind], attributes, sweep)
     if not output.inner_shape:
-        return found
-    dimensions = found.dimensions + output.inner_dimensions
+        return variable
+    dimensions = variable.dimensions + output.inner_dimensions
     return replace(
-        found, dimensions=dimensions, planes=output.planes, inner_shape=output.inner_shape
+        variable, dimensions=dimensions, planes=output.planes, inner_shape=output.inner_shape
     )
 
 

@@ -80,10 +80,10 @@ class LocalFiles:
         file = self.path / key
         try:
             with faults.reading(file):
-                found = file.stat()
+                file_status = file.stat()
         except (FileNotFoundError, NotADirectoryError):
             return False
-        return not key or (S_ISREG(found.st_mode) and found.st_size > 0)
+        return not key or (S_ISREG(file_status.st_mode) and file_status.st_size > 0)
 
     @contextmanager
     def publish(self) -> Generator[Path]:
@@ -130,8 +130,8 @@ class LocalFiles:
 
     def holders(self) -> list[dict[str, Any]] | None:
         """The living processes that hold the store or a shard: host, pid, time; None for a URL."""
-        found = map(lock.signed, sorted(lock.folder(self.path).glob("*.json")))
-        return [signature for signature in found if signature and is_alive(signature)]
+        signatures = map(lock.signed, sorted(lock.folder(self.path).glob("*.json")))
+        return [signature for signature in signatures if signature and is_alive(signature)]
 
     def append(self, key: str, text: str) -> None:
         """Add lines to a file, or at a URL to a new one whose name begins with that of the file."""

@@ -79,7 +79,7 @@ def local(path: str | Path) -> Path:
     text = LOCAL_URL.sub("", str(path), count=1)
     try:
         expanded = Path(text).expanduser() if text.startswith("~") else Path(text)
-        found = _followed(expanded.absolute())
+        resolved = _followed(expanded.absolute())
     except RuntimeError as error:  # pathlib's error for an unknown user
         raise StoreError(
             f"{str(path)!r}: there is no home folder of that name ({error}); write ./~... for a "
@@ -90,9 +90,9 @@ def local(path: str | Path) -> Path:
             f"{str(path)!r} cannot be found: the working directory has been deleted; change to "
             "another one, or give an absolute path"
         ) from error
-    if not found.name:  # nothing can be next to it
+    if not resolved.name:  # nothing can be next to it
         raise StoreError(f"{str(path)!r} is a whole disk, not a store; name another path")
-    return found
+    return resolved
 
 
 def _followed(path: Path) -> Path:

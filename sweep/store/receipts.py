@@ -60,8 +60,8 @@ class Receipts:
         self.flush()
         keys = sorted(key for key in self._files.list() if key.endswith(".jsonl"))
         texts = ((self._files.read(key) or b"").decode("utf-8", "replace") for key in keys)
-        found = [receipt for text in texts for receipt in _valid_lines(text.splitlines())]
-        return sorted(found, key=lambda receipt: str(receipt.get("time", "")))
+        receipts = [receipt for text in texts for receipt in _valid_lines(text.splitlines())]
+        return sorted(receipts, key=lambda receipt: str(receipt.get("time", "")))
 
 
 def _line(receipt: Mapping[str, object]) -> str:

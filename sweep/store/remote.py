@@ -37,8 +37,8 @@ class RemoteFiles:
             raise StoreError(f"{url!r} names no store: write {protocol}://BUCKET/NAME.zarr")
         self._url = url.rstrip("/")
         with self.writing():
-            found = cast("tuple[Any, str]", fsspec.url_to_fs(self._url))
-        self._system, self._root = found
+            system_and_root = cast("tuple[Any, str]", fsspec.url_to_fs(self._url))
+        self._system, self._root = system_and_root
         if protocol in WITH_BUCKETS and "/" not in self._root:
             # The receipts would be in another bucket.
             raise StoreError(
