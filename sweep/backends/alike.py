@@ -67,11 +67,11 @@ def sorting(method: Method, points: Points) -> Sorting | None:
     cost = next((each for each in method.cost if _varies(points, inputs(each))), "")
     if not (kinds or cost):
         return None
-    found = Sorting(kinds, cost)
-    some = min(points.n_points, LOOKED_AT)
-    values = _values_of(found.names, points, slice(0, some))
-    if _differ(_kind(kinds, values, some)) or (cost and _differ(value_of(cost, values))):
-        return found
+    criteria = Sorting(kinds, cost)
+    n_first = min(points.n_points, LOOKED_AT)
+    values = _values_of(criteria.names, points, slice(0, n_first))
+    if _differ(_kind(kinds, values, n_first)) or (cost and _differ(value_of(cost, values))):
+        return criteria
     return None
 
 
@@ -130,14 +130,14 @@ class Sorter:
             raise OutOfMemory(str(error)) from error
         return order
 
-    def _values(self, queue: Queue, given: Uploaded, first: int, count: int) -> Any:
+    def _values(self, queue: Queue, uploaded: Uploaded, first: int, count: int) -> Any:
         """The values at the points, or the one that all points share."""
-        values = queue.array(given.memory, given.length, np.float64)
-        repeat, n_values = given.column.repeat, len(given.column.values)
-        if n_values == 1 or (repeat == 1 and (given.start, given.length) == (first, count)):
+        values = queue.array(uploaded.memory, uploaded.length, np.float64)
+        repeat, n_values = uploaded.column.repeat, len(uploaded.column.values)
+        if n_values == 1 or (repeat == 1 and (uploaded.start, uploaded.length) == (first, count)):
             return values
         at = self.library.arange(first, first + count)
-        return values[at // repeat % n_values - given.start]
+        return values[at // repeat % n_values - uploaded.start]
 
 
 def sorter_of(method: Method, points: Points, library: Any) -> Sorter | None:
@@ -168,12 +168,12 @@ def _names(condition: str) -> list[str]:
 
 def _kind(conditions: Sequence[str], values: Mapping[str, Any], n_points: int, xp: Any = np) -> Any:
     """A number for each kind of point."""
-    found = xp.zeros(n_points, np.uint8)
+    kind = xp.zeros(n_points, np.uint8)
     for condition in conditions:
         left, sign, right = condition.split()
         bound = int(right) if right.isdecimal() else values[right]
-        found = 2 * found + COMPARISONS[sign](values[left], bound)
-    return found
+        kind = 2 * kind + COMPARISONS[sign](values[left], bound)
+    return kind
 
 
 def _differ(key: NDArray[Any]) -> bool:

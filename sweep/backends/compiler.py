@@ -54,8 +54,8 @@ class Compiler:
     @property
     def flags(self) -> tuple[str, ...]:
         """An -O or -march of the command itself replaces ours: no bit depends on them."""
-        given = {word[:2] for word in self.command if word.startswith(("-O", "-march="))}
-        flags = tuple(flag for flag in FLAGS if flag[:2] not in given)
+        prefixes = {word[:2] for word in self.command if word.startswith(("-O", "-march="))}
+        flags = tuple(flag for flag in FLAGS if flag[:2] not in prefixes)
         # Kernels do not need zig's C++ library, and building that takes a minute.
         return (*flags, "-nostdlib++") if "ziglang" in self.command else flags
 

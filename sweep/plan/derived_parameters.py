@@ -33,9 +33,9 @@ def derived_values(
     for name in in_order(sweep.derived):
         text = sweep.derived[name]
         if values.keys() >= set(inputs(text)):
-            found = np.asarray(value_of(text, values) + 0.0)
-            shape = found.shape if found.ndim == len(sweep.axes) else (1,) * len(sweep.axes)
-            values[name] = derived[name] = found.reshape(shape)
+            array = np.asarray(value_of(text, values) + 0.0)
+            shape = array.shape if array.ndim == len(sweep.axes) else (1,) * len(sweep.axes)
+            values[name] = derived[name] = array.reshape(shape)
     return derived
 
 

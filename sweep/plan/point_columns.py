@@ -28,8 +28,8 @@ def points(sweep: Sweep, chunk: Chunk) -> Points:
         first, count = chunk.start[-1], chunk.shape[-1]
         cell = Axis("points", _columns_of_cell(reduction.axes, first, count), {})
         flat = replace(sweep.of_points, axes=(*sweep.axes, cell))
-        found = points(flat, replace(chunk, start=(*chunk.start[:-1], 0)))
-        return replace(found, cells=math.prod(chunk.shape[:-1]), first=first)
+        flat_points = points(flat, replace(chunk, start=(*chunk.start[:-1], 0)))
+        return replace(flat_points, cells=math.prod(chunk.shape[:-1]), first=first)
     columns = _constant_columns(sweep)
     for dimension, axis in enumerate(sweep.axes):
         repeat = math.prod(chunk.shape[dimension + 1 :])
