@@ -90,12 +90,12 @@ def _reporting(report: Report | None, *, progress: bool | None) -> Generator[Rep
         return
     with shown_progress() as show:
 
-        def both(found: Progress) -> None:
-            show(found)
+        def show_and_report(update: Progress) -> None:
+            show(update)
             if report is not None:
-                report(found)
+                report(update)
 
-        yield both
+        yield show_and_report
 
 
 def compute(

@@ -37,16 +37,16 @@ def causes(
     n_points = next((values.size for values in parameters.values()), 0)
     if status is not Status.outside_validity or not n_points:
         return {}
-    known = _of_tables(model, method, parameters)
-    own: Callable[[Mapping[str, Values]], Causes]
-    own = getattr(theory_of(model.name), "causes_outside_validity", lambda _: {})
-    known |= own(parameters)
-    left = np.ones(n_points, bool)
-    found: Counter[str] = Counter()
-    for sentence, applies in known.items():
-        found[sentence] += int(np.count_nonzero(left & applies))
-        left &= ~applies
-    return {sentence: n for sentence, n in found.items() if n}
+    masks = _of_tables(model, method, parameters)
+    causes_in_theory: Callable[[Mapping[str, Values]], Causes]
+    causes_in_theory = getattr(theory_of(model.name), "causes_outside_validity", lambda _: {})
+    masks |= causes_in_theory(parameters)
+    unexplained = np.ones(n_points, bool)
+    counts: Counter[str] = Counter()
+    for sentence, applies in masks.items():
+        counts[sentence] += int(np.count_nonzero(unexplained & applies))
+        unexplained &= ~applies
+    return {sentence: n for sentence, n in counts.items() if n}
 
 
 def _of_tables(

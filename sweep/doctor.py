@@ -56,8 +56,8 @@ def examine() -> list[Finding]:
         "compiler": _compiler,
         "trial kernel": _trial_kernel,
     }
-    found = [_checked(subject, check) for subject, check in required.items()]
-    return [*found, *_gpus(), *_other_sweeps(), *_offers()]
+    findings = [_checked(subject, check) for subject, check in required.items()]
+    return [*findings, *_gpus(), *_other_sweeps(), *_offers()]
 
 
 def versions() -> dict[str, str]:
@@ -79,10 +79,10 @@ def _version(distribution: str) -> str:
 def _checked(subject: str, check: Callable[[], tuple[str, str]], *, stops: bool = True) -> Finding:
     """What a check finds, with a problem if there is one, or the error that it raises."""
     try:
-        found, problem = check()
+        description, problem = check()
     except SweepError as error:
-        found, problem = "not usable", str(error)
-    return Finding(subject, found, problem, stops=stops and bool(problem))
+        description, problem = "not usable", str(error)
+    return Finding(subject, description, problem, stops=stops and bool(problem))
 
 
 def _processor() -> tuple[str, str]:
@@ -159,5 +159,5 @@ def _other_sweeps() -> Iterator[Finding]:
 def _offers() -> Iterator[Finding]:
     """The models of installed packages, and why some of them are left out."""
     for offer in offers():
-        found = f"{offer.name} of {offer.package}"
-        yield Finding("model", found + ", left out" * (not offer.model), offer.problem)
+        description = f"{offer.name} of {offer.package}"
+        yield Finding("model", description + ", left out" * (not offer.model), offer.problem)

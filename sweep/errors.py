@@ -52,12 +52,12 @@ def in_python(text: str) -> str:
 
     Commands in backticks or after the word sweep stay as they are.
     """
-    spoken = _OPTION.sub(lambda found: found["command"] or _argument(found), text)
-    return spoken.replace("} at={", ", ")  # of several values at once
+    translated = _OPTION.sub(lambda match: match["command"] or _argument(match), text)
+    return translated.replace("} at={", ", ")  # of several values at once
 
 
-def _argument(found: re.Match[str]) -> str:
-    option, name, value = found["option"], found["name"], found["value"]
+def _argument(match: re.Match[str]) -> str:
+    option, name, value = match["option"], match["name"], match["value"]
     if option == "at":
         return f'at={{"{name}": {value}}}' if value else f"at {name}" if name else "at"
     if option == "set":

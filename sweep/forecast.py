@@ -111,10 +111,10 @@ def forecast_of(
     if request.refinement is not None:
         refuse_shard(request)
         known, place = first_pass(request, path)
-        found = forecast_of(replace(known, refinement=None), place, open_backend)
+        estimate = forecast_of(replace(known, refinement=None), place, open_backend)
         if known is not request:  # all is done
-            return found
-        return replace(found, points_at_most=max_points(request.sweep, request.refinement))
+            return estimate
+        return replace(estimate, points_at_most=max_points(request.sweep, request.refinement))
     sweep, options = request.sweep, request.options
     if not needs_backend_here(options) and options.cluster != SLURM:
         options = replace(options, workers=None)  # they are elsewhere, and this machine is probed

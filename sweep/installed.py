@@ -40,11 +40,11 @@ class Offer:
 
 def installed_model(name: str) -> Model | None:
     """The model of that name in an installed package; SweepError if those that are are left out."""
-    found = offers(name)
-    left_out = [f"{each.package}: {each.problem}" for each in found if not each.model]
+    candidates = offers(name)
+    left_out = [f"{each.package}: {each.problem}" for each in candidates if not each.model]
     if left_out:
         raise SweepError(f"model {name!r} is left out; {'; '.join(left_out)}")
-    return found[0].model if found else None
+    return candidates[0].model if candidates else None
 
 
 @cache
@@ -57,8 +57,8 @@ def offers(name: str | None = None) -> tuple[Offer, ...]:
 
     points = entry_points(group=GROUP) if name is None else entry_points(group=GROUP, name=name)
     counts = Counter(point.name for point in points)
-    found = [_offer(point, alone=counts[point.name] == 1) for point in points]
-    return tuple(sorted(found, key=lambda each: (each.name, each.package)))
+    unsorted = [_offer(point, alone=counts[point.name] == 1) for point in points]
+    return tuple(sorted(unsorted, key=lambda each: (each.name, each.package)))
 
 
 def header_folder(package: str) -> Traversable:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What one test has found for an output, or for `status`."""
+class Comparison:
+    """The computed and the expected value of an output, or of `status`, in one test."""
 
     test: int  # from 1, in the order of the file
     output: str
@@ -37,14 +37,14 @@ class Found:
         return abs(self.found - self.expected)
 
 
-def check_model(source: str | Mapping[str, object]) -> list[Found]:
+def check_model(source: str | Mapping[str, object]) -> list[Comparison]:
     """Compute every test of a model's file; what each output was and should be.
 
     `source` is the path or the name of the file, or a mapping of the same shape. Raises ConfigError
     with all faults of the file.
     """
     system = read_system_file(source, Path())
-    results: list[Found] = []
+    results: list[Comparison] = []
     for number, test in enumerate(system.tests, start=1):
         request = {
             "model": source if isinstance(source, str) else dict(source),
@@ -56,14 +56,14 @@ def check_model(source: str | Mapping[str, object]) -> list[Found]:
     return results
 
 
-def _results(number: int, test: Test, dataset: xr.Dataset) -> Iterator[Found]:
+def _results(number: int, test: Test, dataset: xr.Dataset) -> Iterator[Comparison]:
     status = Status(int(dataset["status"])).name
     if status != test.status:
-        yield Found(number, "status", test.status, status, 0.0, holds=False)
+        yield Comparison(number, "status", test.status, status, 0.0, holds=False)
         return
     for name, expected in test.expect.items():
         values = expected if isinstance(expected, tuple) else (expected,)
-        for value, found in zip(values, dataset[name].values.ravel().tolist(), strict=True):
+        for value, computed in zip(values, dataset[name].values.ravel().tolist(), strict=True):
             allowed = test.absolute + test.relative * abs(value)
-            holds = abs(found - value) <= allowed or (math.isnan(found) and math.isnan(value))
-            yield Found(number, name, value, float(found), allowed, holds)
+            holds = abs(computed - value) <= allowed or (math.isnan(computed) and math.isnan(value))
+            yield Comparison(number, name, value, float(computed), allowed, holds)

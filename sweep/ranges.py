@@ -23,8 +23,8 @@ def outside(values: Values, parameter: Parameter) -> NDArray[np.bool_]:
 
 def first_outside(values: Values, parameter: Parameter) -> int | None:
     """Index of the first value outside the parameter's range; None if there is none."""
-    found = np.flatnonzero(outside(values, parameter))
-    return int(found[0]) if found.size else None
+    indices = np.flatnonzero(outside(values, parameter))
+    return int(indices[0]) if indices.size else None
 
 
 def requirement(parameter: Parameter) -> str:

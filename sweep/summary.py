@@ -99,12 +99,12 @@ def contents(dataset: xr.Dataset) -> Contents:
         first += status.size
         for name, tally in tallies.items():
             tally.add(block[name].values[ok], weights)
-        for name, found in flags.items():
-            found.update(_occurrences(block[name].values[ok], weights))
+        for name, occurrences in flags.items():
+            occurrences.update(_occurrences(block[name].values[ok], weights))
     return Contents(
         counts=dict(sorted(counts.items())),
         ranges={name: tally.range for name, tally in tallies.items()},
-        shares={name: _shares(dataset[name], found) for name, found in flags.items()},
+        shares={name: _shares(dataset[name], occurrences) for name, occurrences in flags.items()},
         causes={Status.outside_validity: dict(causes)} if causes else {},
         weighted_by=weighted_by,
     )
@@ -123,10 +123,10 @@ def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]
         reduced = POINTS_BY_STATUS in block  # whose parameters are not known
         if model is None or method is None or reduced or not outside.any():
             return {}
-        known = {p.name for s in model.parameter_sets for p in inputs_of(model, s, method)}
-        given = {name: block[name].broadcast_like(outside) for name in known & block.coords.keys()}
+        names = {p.name for s in model.parameter_sets for p in inputs_of(model, s, method)}
+        arrays = {name: block[name].broadcast_like(outside) for name in names & block.coords.keys()}
         place = outside.values
-        at = {n: each.transpose(*outside.dims).values[place] for n, each in given.items()}
+        at = {n: each.transpose(*outside.dims).values[place] for n, each in arrays.items()}
         return causes(model, method, Status.outside_validity, at)
 
     return counted
@@ -171,8 +171,8 @@ def state(store: Store, *, damaged: bool = False) -> State:
     """
     from sweep.store import remaining
 
-    found = remaining(store)
-    left, total = found.points_left, found.points_total
+    remainder = remaining(store)
+    left, total = remainder.points_left, remainder.points_total
     receipts = store.receipts()
     alive = is_writing(holders := store.holders())
     rate = latest_rate(receipts, time.time(), alive, finished=not left)
@@ -180,8 +180,8 @@ def state(store: Store, *, damaged: bool = False) -> State:
     return State(
         points_done=total - left,
         points_total=total,
-        chunks_done=found.chunks_total - found.chunks_left,
-        chunks_total=found.chunks_total,
+        chunks_done=remainder.chunks_total - remainder.chunks_left,
+        chunks_total=remainder.chunks_total,
         counts=counts,
         points_per_second=rate,
         seconds_left=left / rate if rate else None,
@@ -189,7 +189,7 @@ def state(store: Store, *, damaged: bool = False) -> State:
         running=_running(holders, flow(receipts, time.time(), alive=alive)) if left else (),
         errors=errors(store.done_receipts(receipts)) if counts.get(Status.failed) else {},
         causes=causes,
-        points_again=found.points_again,
+        points_again=remainder.points_again,
     )
 
 
@@ -203,20 +203,20 @@ def _running(holders: Sequence[Receipt] | None, current: Flow) -> list[str]:
 def _counts(store: Store, *, damaged: bool) -> tuple[Mapping[Status, int], Mapping[Status, Causes]]:
     try:
         dataset = store.dataset()
-        found = contents(dataset[[n for n in dataset if n in ("status", POINTS_BY_STATUS)]])
+        summary = contents(dataset[[n for n in dataset if n in ("status", POINTS_BY_STATUS)]])
     except StoreError:
         if not damaged:
             raise
         return {}, {}
-    return found.counts, found.causes
+    return summary.counts, summary.causes
 
 
 def coordinates(dataset: xr.Dataset) -> tuple[dict[str, xr.DataArray], dict[str, xr.DataArray]]:
     """The parameters along an axis and the constant ones, by name."""
     of_statistics = labels(dataset)
-    found = {str(name): dataset[name] for name in dataset.coords if name not in of_statistics}
-    along = {name: values for name, values in found.items() if values.ndim}
-    return along, {name: value for name, value in found.items() if not value.ndim}
+    parameters = {str(name): dataset[name] for name in dataset.coords if name not in of_statistics}
+    along = {name: values for name, values in parameters.items() if values.ndim}
+    return along, {name: value for name, value in parameters.items() if not value.ndim}
 
 
 def row_dimensions(dataset: xr.Dataset) -> set[Hashable]:
@@ -304,10 +304,13 @@ def flag_names(variable: xr.DataArray) -> dict[int, str]:
     return dict(zip(codes, str(variable.attrs.get("flag_meanings", "")).split(), strict=True))
 
 
-def _shares(flag: xr.DataArray, found: Mapping[int, float]) -> dict[str, float]:
-    total = sum(found.values())
-    named = flag_names(flag).items()
-    return {meaning: found.get(code, 0) / total if total else math.nan for code, meaning in named}
+def _shares(flag: xr.DataArray, occurrences: Mapping[int, float]) -> dict[str, float]:
+    total = sum(occurrences.values())
+    meanings = flag_names(flag).items()
+    return {
+        meaning: occurrences.get(code, 0) / total if total else math.nan
+        for code, meaning in meanings
+    }
 
 
 def _steps(shape: Sequence[int], chunk: Sequence[int], points: int) -> list[int]:

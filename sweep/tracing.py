@@ -86,10 +86,10 @@ def trace_point(
     """Trace a sweep of one point, as `trace` does; SweepError if it has more."""
     sweep = as_point(sweep)
     if not sweep.method.traced:
-        able = listed(traceable(sweep.model))
+        methods = listed(traceable(sweep.model))
         raise SweepError(
             f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced; choose one of "
-            f"{able} with --set method=..."
+            f"{methods} with --set method=..."
         )
     moments = None if times is None else _numbers("times", times)
     if moments is not None and (samples, start, end, cycles) != (None, None, None, None):
@@ -110,17 +110,17 @@ def trace_point(
     has_motion = span.begin <= span.first < span.last
     if not has_motion and (status := tracer.look(np.empty(0)).status):
         moments = np.zeros(1) if moments is None else moments
-        nothing = np.full((moments.size, 1 + len(_observables(sweep, per_item=False))), np.nan)
-        return _dataset(sweep, moments, Seen(nothing, 0, status))
+        rows = np.full((moments.size, 1 + len(_observables(sweep, per_item=False))), np.nan)
+        return _dataset(sweep, moments, Seen(rows, 0, status))
     if moments is None:
         last = span.last if end is None else end
         if cycles is not None:
             start = last - _duration(sweep, span, cycles)
         moments = _spaced(count, span.first if start is None else start, last, unit)
     moments = _checked(moments, span, unit)
-    found = _dataset(sweep, moments, tracer.look(moments))
+    dataset = _dataset(sweep, moments, tracer.look(moments))
     cycle = _cycle(sweep, span)
-    return found if cycle is None else found.assign_attrs(cycle=cycle)
+    return dataset if cycle is None else dataset.assign_attrs(cycle=cycle)
 
 
 def _cycle(sweep: Sweep, span: Span) -> float | None:
@@ -175,18 +175,18 @@ def refuse_end(path: Path) -> None:
         raise SweepError(f"{str(path)!r} has no suffix of a known format: use one of {choices}")
 
 
-def _numbers(name: str, given: ArrayLike) -> Values:
+def _numbers(name: str, values: ArrayLike) -> Values:
     try:
-        return np.asarray(given, np.float64)
+        return np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        raise SweepError(f"{name}={shown(given)} is not numeric: give plain numbers") from None
+        raise SweepError(f"{name}={shown(values)} is not numeric: give plain numbers") from None
 
 
-def _moment(name: str, given: float | None) -> float | None:
+def _moment(name: str, moment: float | None) -> float | None:
     """The first or last time of a trace, or None."""
-    value = None if given is None else _numbers(name, given)
+    value = None if moment is None else _numbers(name, moment)
     if value is not None and (value.ndim or not np.isfinite(value)):
-        raise SweepError(f"{name}={shown(given)} is not one finite number")
+        raise SweepError(f"{name}={shown(moment)} is not one finite number")
     return None if value is None else float(value)
 
 
@@ -269,8 +269,10 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
     attributes = layout.attributes(sweep, {})
     equations = {"equations": sweep.model.text} if sweep.model.text else {}
     provenance = {key: attributes[key] for key in PROVENANCE}
-    found = xr.Dataset(variables, coordinates, provenance | equations | _events(sweep, times, seen))
-    return found.assign_attrs(_note(sweep, found))
+    dataset = xr.Dataset(
+        variables, coordinates, provenance | equations | _events(sweep, times, seen)
+    )
+    return dataset.assign_attrs(_note(sweep, dataset))
 
 
 def _note(sweep: Sweep, trace: xr.Dataset) -> dict[str, str]:

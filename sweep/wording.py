@@ -57,8 +57,10 @@ def install(extra: str) -> str:
         required = metadata.requires("tribosweep") or []
     except metadata.PackageNotFoundError:
         required = []
-    found = [match[1] for each in required if (match := marker.fullmatch(each))]
-    packages = " ".join(f"'{each}'" for each in found) or f"-e '.[{extra}]' (in its source folder)"
+    requirements = [match[1] for each in required if (match := marker.fullmatch(each))]
+    packages = (
+        " ".join(f"'{each}'" for each in requirements) or f"-e '.[{extra}]' (in its source folder)"
+    )
     return f"pip install {packages}"
 
 
