@@ -56,8 +56,8 @@ def bench(
     from sweep.shipped import shipped_configs
 
     names = configs or list(shipped_configs())
-    known = {} if overrides else recorded_speeds()  # changed sweeps have no record
-    recorded = [known.get(name) for name in names]
+    speeds = {} if overrides else recorded_speeds()  # changed sweeps have no record
+    recorded = [speeds.get(name) for name in names]
     with interruptible():
         requests = [with_options(load(name, overrides or ()), **options) for name in names]
         measured = [speed_of(request, threads) for request in requests]

@@ -100,14 +100,14 @@ def print_statuses(
     """
     total = sum(counts.values()) if total is None else total
     for status, count in counts.items():
-        known = (causes or {}).get(status, {})
-        unknown = count - sum(known.values())
+        known_causes = (causes or {}).get(status, {})
+        n_unknown = count - sum(known_causes.values())
         sentence = f": {sentences[status]}" if status and status in sentences else ""
-        if len(known) == 1 and not unknown:
-            sentence = f": {next(iter(known))}"
-        elif known:
-            parts = [f"{n:,}: {cause}" for cause, n in known.items()]
-            parts += [f"{unknown:,} for another reason{sentence}"] if unknown else []
+        if len(known_causes) == 1 and not n_unknown:
+            sentence = f": {next(iter(known_causes))}"
+        elif known_causes:
+            parts = [f"{n:,}: {cause}" for cause, n in known_causes.items()]
+            parts += [f"{n_unknown:,} for another reason{sentence}"] if n_unknown else []
             sentence = "".join(f"\n  {part}" for part in parts)
         print(f"{count:,} of {counted(total, 'point')} {status.name}{sentence}")
 
@@ -121,8 +121,8 @@ def sentences_of(dataset: xr.Dataset) -> dict[Status, str]:
     model = model_in(dataset.attrs)
     sentences = dict(model.sentences) if model else {}
     if wear_of(dataset):
-        known = sentences.get(Status.outside_validity)
-        sentences[Status.outside_validity] = f"{known}; or {NEGATIVE}" if known else NEGATIVE
+        sentence = sentences.get(Status.outside_validity)
+        sentences[Status.outside_validity] = f"{sentence}; or {NEGATIVE}" if sentence else NEGATIVE
     return sentences
 
 

@@ -82,8 +82,8 @@ def _print_stopped(ended: Ended, cause: str, again: str, *, as_json: bool) -> No
 def _print_failure(ended: Ended, again: str, *, as_json: bool) -> None:
     if as_json:
         print_object("summary", **_figures(ended), next=again)
-    kept = ended.kept
-    errors = [receipt for receipt in kept.done_receipts(kept.receipts()) if "error" in receipt]
+    store = ended.kept
+    errors = [receipt for receipt in store.done_receipts(store.receipts()) if "error" in receipt]
     why = f": {errors[-1]['error']}" if errors else ""
     print(f"stopped by the first chunk that failed{why}", file=sys.stderr)
     print(f"finished chunks are kept in {ended.place}; resume with: {again}", file=sys.stderr)
@@ -95,22 +95,25 @@ def _print_shard(ended: Ended, shard: tuple[int, int], again: str, *, as_json: b
 
     i, n = shard
     counts, sentences = shard_counts(ended.kept, shard), ended.kept.sweep.model.sentences
-    left, follow = ended.remaining.points_left, next_command("status", ended.place)
-    waiting = points_left_of_shard(ended.kept, ended.remaining, shard)
+    points_left, next_step = ended.remaining.points_left, next_command("status", ended.place)
+    points_waiting = points_left_of_shard(ended.kept, ended.remaining, shard)
     if as_json:
         status = counts_json(counts, sentences)
-        figures = {**_figures(ended), "shard": [i, n], "points_pending": left}
-        print_object("summary", **figures, status=status, next=again if waiting else follow)
+        figures = {**_figures(ended), "shard": [i, n], "points_pending": points_left}
+        print_object(
+            "summary", **figures, status=status, next=again if points_waiting else next_step
+        )
     else:
         computed = f"{counted(ended.summary.points, 'point')} now"
-        print(f"{ended.place}: shard {i} of {n} is done, {computed}; {left:,} are pending in all")
+        pending = f"{points_left:,} are pending in all"
+        print(f"{ended.place}: shard {i} of {n} is done, {computed}; {pending}")
         if set(counts) - {Status.ok}:
             print_statuses(counts, sentences)
-        if waiting:
-            print(f"{counted(waiting, 'point')} of this shard are {AGAIN}")
+        if points_waiting:
+            print(f"{counted(points_waiting, 'point')} of this shard are {AGAIN}")
             print(f"next, when all shards have ended: {again}")
         else:
-            print(f"next: {follow}")
+            print(f"next: {next_step}")
     return 1 if counts.get(Status.failed) else 0
 
 
@@ -119,8 +122,8 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
     from sweep.store.receipts import errors
     from sweep.summary import contents
 
-    kept, sweep = ended.kept, ended.kept.sweep
-    dataset = kept.dataset()
+    store, sweep = ended.kept, ended.kept.sweep
+    dataset = store.dataset()
     summary = contents(dataset)
     failed, any_ok = Status.failed in summary.counts, Status.ok in summary.counts
     next_step = look_command(ended.place, sweep, summary.counts)
@@ -143,7 +146,7 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
         if set(summary.counts) != {Status.ok}:
             print_statuses(summary.counts, sweep.model.sentences, summary.causes)
         if failed:
-            print_errors(errors(kept.done_receipts(kept.receipts())), kept.log)
+            print_errors(errors(store.done_receipts(store.receipts())), store.log)
         if ended.wear:
             print(f"wear over years: {ended.wear}")
         print(f"next: {next_step}")
@@ -158,8 +161,8 @@ def _headline(ended: Ended) -> str:
     if again := ended.remaining.points_again:
         total += f" ({again:,} {AGAIN})"
     pace, crew = rate(summary.points / summary.wall_seconds), counted(summary.workers, "worker")
-    took = f"{duration(summary.wall_seconds)} ({pace}; {crew} on {summary.backend})"
-    return f"{ended.place}: {total}, {summary.points:,} of them now, in {took}"
+    time_text = f"{duration(summary.wall_seconds)} ({pace}; {crew} on {summary.backend})"
+    return f"{ended.place}: {total}, {summary.points:,} of them now, in {time_text}"
 
 
 def _figures(ended: Ended) -> dict[str, object]:

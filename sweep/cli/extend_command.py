@@ -46,16 +46,16 @@ def extend(
     accept_revision = request.options.accept_revision
     longer = Store.extend(store, request.sweep, accept_revision=accept_revision)
     remainder = remaining(longer)
-    total, left = remainder.points_total, remainder.points_left
+    total, done = remainder.points_total, remainder.points_total - remainder.points_left
     changes = (word for each in overrides or () for word in ("--set", each))
     next_step = shlex.join(["sweep", "run", config, "-o", store, *changes])
-    if not left:
+    if done == total:
         next_step = look_command(store, longer.sweep, state(longer).counts)
     if as_json:
         grid = {"store": store, "shape": longer.sweep.shape, "dimensions": longer.sweep.dimensions}
-        print_json({**grid, "points_total": total, "points_done": total - left, "next": next_step})
+        print_json({**grid, "points_total": total, "points_done": done, "next": next_step})
         return
     axes = longer.sweep.of_points.axes
     lengths = " x ".join(f"{axis.name} {axis.size:,}" for axis in axes)
-    print(f"{store}: {lengths or 'no axis'}; {total - left:,} of {counted(total, 'point')} done")
+    print(f"{store}: {lengths or 'no axis'}; {done:,} of {counted(total, 'point')} done")
     print(f"next: {next_step}")

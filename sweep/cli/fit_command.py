@@ -98,14 +98,14 @@ def fit(
     folder = folder or _beside(source)
     with interruptible("stopped by {cause}"):
         points = load(source, reading)
-        used = points.at(in_si(named(at), UNITS))
-        curves, failures = _fitted(used, variable, choices)
-        if used.left_out:
-            print(f"points of {source}{used.left_out_text()}", file=sys.stderr)
+        selected = points.at(in_si(named(at), UNITS))
+        curves, failures = _fitted(selected, variable, choices)
+        if selected.left_out:
+            print(f"points of {source}{selected.left_out_text()}", file=sys.stderr)
         for curve in curves:
             for note in curve.notes:
                 print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
-        written = write_all(points, used, curves, folder)
+        written = write_all(points, selected, curves, folder)
         for path in remove_others(folder, written):
             print(f"removed {path}, left by an earlier fit", file=sys.stderr)
         if as_json:

@@ -103,11 +103,11 @@ def _compute(
             show(progress)
 
         opener = open_backend or open_backend_by_name
-        kept, summary = compute(request, place, report, stop.event, print_line, opener)
+        computed_store, summary = compute(request, place, report, stop.event, print_line, opener)
     is_pass = request.refinement is not None and summary.stopped
     wear = None if request.wear is None else store_of_wear(place)
-    ended_at = kept.location if is_pass else place
-    return Ended(kept, ended_at, summary, request.options.shard, wear)
+    ended_at = computed_store.location if is_pass else place
+    return Ended(computed_store, ended_at, summary, request.options.shard, wear)
 
 
 def _print_counts(progress: Progress) -> None:

@@ -136,8 +136,8 @@ def _print_state(store_state: State) -> None:
 
 
 def _print_damage(damaged: list[Damage]) -> None:
-    many = f"{len(damaged):,} files are damaged:"
-    print({0: "no chunk is damaged", 1: "1 file is damaged:"}.get(len(damaged), many))
+    heading = f"{len(damaged):,} files are damaged:"
+    print({0: "no chunk is damaged", 1: "1 file is damaged:"}.get(len(damaged), heading))
     for each in damaged:
         print(f"  {each}")
 
@@ -148,5 +148,5 @@ def _after(store: str, sweep: Sweep, store_state: State, damaged: list[Damage]) 
     what = "computes these chunks again" if damaged else "resumes"
     then = f"{next_command('run', store)} ({what})"
     folders = [each.file for each in damaged if each.is_folder]
-    named = folders[0] if len(folders) == 1 else "these folders"
-    return f"move {named} out of the store; then {then}" if folders else then
+    place = folders[0] if len(folders) == 1 else "these folders"
+    return f"move {place} out of the store; then {then}" if folders else then

@@ -34,8 +34,8 @@ def verify(
     from sweep.verify.writing import as_json as plain
     from sweep.verify.writing import save
 
-    known = documents()
-    selected = list(known.values()) if name is None else [chosen("document", name, known)]
+    by_name = documents()
+    selected = list(by_name.values()) if name is None else [chosen("document", name, by_name)]
     with interruptible("stopped by {cause}"):
         records = [compare() for compare in selected]
         written = [path for record in records for path in save(record, folder)]

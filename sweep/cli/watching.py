@@ -62,9 +62,10 @@ class Look:
 
         receipts = store.receipts()
         alive = is_writing(store.holders())
-        now = flow(receipts, time.time(), store.done_receipts(receipts), alive)
-        total, left, pace = remainder.points_total, remainder.points_left, now.points_per_second
-        return cls(total - left, total, left / pace if pace else None, now)
+        current_flow = flow(receipts, time.time(), store.done_receipts(receipts), alive)
+        total, left = remainder.points_total, remainder.points_left
+        pace = current_flow.points_per_second
+        return cls(total - left, total, left / pace if pace else None, current_flow)
 
     def as_json(self, sentences: Mapping[Status, str]) -> dict[str, Any]:
         """The state for JSON, with the sentence of each status."""
@@ -87,8 +88,10 @@ class Look:
         done, total, flow = self.points_done, self.points_total, self.flow
         words = "no process is writing"
         if flow.points_per_second and self.seconds_left is not None:
-            many = "1 process" if len(flow.writers) == 1 else f"{len(flow.writers)} processes"
-            words = f"{rate(flow.points_per_second)} by {many}, {duration(self.seconds_left)} left"
+            writers = "1 process" if len(flow.writers) == 1 else f"{len(flow.writers)} processes"
+            words = (
+                f"{rate(flow.points_per_second)} by {writers}, {duration(self.seconds_left)} left"
+            )
         print(f"{done:,} of {total:,} points done ({share(done / total)}); {words}")
         lines: list[str] = []
         for each in flow.writers:

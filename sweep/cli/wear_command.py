@@ -89,8 +89,8 @@ def wear(
         dataset = open_results(store)
         written = place or store_of_wear(store)
         write_derived(wear_over_time(dataset, wear), written)
-        if lost := left_out(dataset, wear):
-            print(f"left out: {listed(lost)}; wear does not carry them", file=sys.stderr)
+        if omitted := left_out(dataset, wear):
+            print(f"left out: {listed(omitted)}; wear does not carry them", file=sys.stderr)
         worn = open_results(written)
         summary = contents(worn)
     if as_json:
