@@ -99,7 +99,9 @@ def _thinned(axis: Axis, dimensions: int) -> Axis:
 
     They are spread over the first STRETCH of them; of an array, also the last one.
     """
-    most = max(int(MAX_CHECKED ** (1 / dimensions)), 2)
+    limit = max(int(MAX_CHECKED ** (1 / dimensions)), 2)
     heads = {name: values[:STRETCH] for name, values in axis.columns.items()}
-    some = {n: np.append(head[:: -(-len(head) // most)], head[-1:]) for n, head in heads.items()}
-    return replace(axis, columns=some)
+    columns = {
+        n: np.append(head[:: -(-len(head) // limit)], head[-1:]) for n, head in heads.items()
+    }
+    return replace(axis, columns=columns)

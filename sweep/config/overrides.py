@@ -144,4 +144,7 @@ def _without(tables: Table, name: str, kept: str) -> Table:
         axis: {key: v for key, v in raw.items() if key != name} if has_several(raw) else raw
         for axis, raw in axes.items()
     }
-    return {**tables, "axes": {axis: raw for axis, raw in rest.items() if raw or raw == axes[axis]}}
+    return {
+        **tables,
+        "axes": {axis: raw for axis, raw in rest.items() if raw or raw == axes[axis]},
+    }

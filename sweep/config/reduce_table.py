@@ -107,10 +107,10 @@ def _over(
     if not table.over:
         yield Problem("reduce", "over", f"empty; name one or more of {listed(names)}")
     one = "has one value; give it several, or remove it"
-    wrong = {name: f"{name!r} {one}" for name in sweep.constants}
+    faults = {name: f"{name!r} {one}" for name in sweep.constants}
     if POINT not in names:
-        wrong[POINT] = "'point' is the axis of a [sample], and there is none"
-    yield from check_names("reduce", "over", table.over, names, wrong, "no axis")
+        faults[POINT] = "'point' is the axis of a [sample], and there is none"
+    yield from check_names("reduce", "over", table.over, names, faults, "no axis")
     return table.over
 
 
