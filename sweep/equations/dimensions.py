@@ -65,8 +65,8 @@ def plain(text: str) -> Dimensions | None:
 def unit_text(unit_dimensions: Dimensions) -> str:
     """A coherent unit of these dimensions, in few words: `N/m`."""
     candidates = [_text([], unit_dimensions)]
-    for name, own in NAMED.items():
-        rest = product(unit_dimensions, own, -1)
+    for name, named_dimensions in NAMED.items():
+        rest = product(unit_dimensions, named_dimensions, -1)
         if "kg" not in dict(rest):  # a named unit replaces all of the mass
             candidates.append(_text([(name, Fraction(1))], rest))
     return min(candidates)[-1]

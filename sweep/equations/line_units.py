@@ -61,13 +61,13 @@ def unit_faults(system: System) -> tuple[Fault, ...]:
             message = f"{shown(rule.unit)}: a {rule.kind} has no unit; remove it"
             faults.append(Fault(f"outputs.{rule.name}.unit", message))
     for line in system.lines:
-        needed = units[line.unit_of] if line.unit_of else None
+        line_unit = units[line.unit_of] if line.unit_of else None
         if line.place == f"states.{line.unit_of}.scale" and rational(line.expression) is not None:
-            needed = None  # a plain number is in the state's unit
-        if line.per_time and needed is not None:
-            needed = product(needed, time, -1)
+            line_unit = None  # a plain number is in the state's unit
+        if line.per_time and line_unit is not None:
+            line_unit = product(line_unit, time, -1)
         check = _Check(units)
-        check.needs(line.expression, needed)
+        check.needs(line.expression, line_unit)
         faults += [Fault(line.place, message) for message in check.messages]
     return tuple(faults)
 
