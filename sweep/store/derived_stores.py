@@ -88,7 +88,7 @@ def _attributes(dataset: xr.Dataset) -> dict[str, Any]:
 def _names(dataset: xr.Dataset) -> str:
     """The names of all variables: coordinates of dimensions first, constants last."""
     along = [str(name) for name in dataset.dims if name in dataset.coords]
-    others = sorted(
+    other_names = sorted(
         set(map(str, dataset.coords)) - set(along), key=lambda name: (-dataset[name].ndim, name)
     )
-    return " ".join((*along, *others, *map(str, dataset.data_vars)))
+    return " ".join((*along, *other_names, *map(str, dataset.data_vars)))

@@ -60,19 +60,19 @@ def _equations(there: str, here: str) -> Iterator[str]:
         yield f"equations: {len(changed) - MAX_LINES:,} more lines"
 
 
-def _alike(there: Values, here: Values) -> NDArray[np.bool_]:
+def _alike(stored: Values, requested: Values) -> NDArray[np.bool_]:
     """Whether each value is the same, with a tolerance relative to the largest stored value."""
-    greatest = np.max(np.abs(there), where=np.isfinite(there), initial=0.0)
-    return np.isclose(here, there, rtol=0, atol=RELATIVE_TOLERANCE * greatest)
+    greatest = np.max(np.abs(stored), where=np.isfinite(stored), initial=0.0)
+    return np.isclose(requested, stored, rtol=0, atol=RELATIVE_TOLERANCE * greatest)
 
 
 def _heads(stored: Sweep, requested: Sweep) -> Iterator[str]:
     if stored.table != requested.table:
         name = f"table of {stored.model.excitation.parameter if stored.model.excitation else ''}"
         yield _sentence(name, _samples(stored.table), _samples(requested.table))
-    there, here = _head(stored), _head(requested)
-    for name in {**there, **here}:
-        texts = [head.get(name, "not derived") for head in (there, here)]
+    stored_head, requested_head = _head(stored), _head(requested)
+    for name in {**stored_head, **requested_head}:
+        texts = [head.get(name, "not derived") for head in (stored_head, requested_head)]
         if texts[0] != texts[1]:
             yield _sentence(name, *texts)
 
@@ -110,53 +110,56 @@ def _statistics(sweep: Sweep) -> str:
 def _parameters(stored: Sweep, requested: Sweep) -> Iterator[str]:
     units = {p.name: p.unit for s in (stored, requested) for p in s.inputs}
     for name, unit in units.items():
-        there, here = _value(stored, name), _value(requested, name)
-        if canonical(there) != canonical(here):  # a derived value is NaN in both
-            yield _sentence(name, _with_unit(there, unit), _with_unit(here, unit))
+        stored_value, requested_value = _value(stored, name), _value(requested, name)
+        if canonical(stored_value) != canonical(requested_value):  # a derived value is NaN in both
+            yield _sentence(name, _with_unit(stored_value, unit), _with_unit(requested_value, unit))
 
 
 def _axes(stored: Sweep, requested: Sweep) -> Iterator[str]:
     pairs = ((stored.axes, requested.axes), (reduced_axes(stored), reduced_axes(requested)))
-    for there, here in pairs:
-        others = {axis.name: axis for axis in here}
-        for axis in there:
-            if axis.name in others:
-                yield from _axis(axis, others[axis.name])
+    for stored_axes, requested_axes in pairs:
+        by_name = {axis.name: axis for axis in requested_axes}
+        for axis in stored_axes:
+            if axis.name in by_name:
+                yield from _axis(axis, by_name[axis.name])
 
 
-def _axis(there: Axis, here: Axis) -> Iterator[str]:
-    place = f"axis {there.name}"
-    if set(there.columns) != set(here.columns):
-        yield _sentence(place, ", ".join(there.columns), ", ".join(here.columns))
-    elif canonical(there.recipe) != canonical(here.recipe):
+def _axis(stored: Axis, requested: Axis) -> Iterator[str]:
+    place = f"axis {stored.name}"
+    if set(stored.columns) != set(requested.columns):
+        yield _sentence(place, ", ".join(stored.columns), ", ".join(requested.columns))
+    elif canonical(stored.recipe) != canonical(requested.recipe):
         sentences: list[str] = []
-        if all({"values", "file"} & set(axis.recipe) for axis in (there, here)):  # listed values
-            sentences = [*_listed(there, here)]
-        yield from sentences or [_sentence(place, *_unlike(there.recipe, here.recipe))]
+        is_listed = [bool({"values", "file"} & set(axis.recipe)) for axis in (stored, requested)]
+        if all(is_listed):
+            sentences = [*_listed(stored, requested)]
+        yield from sentences or [_sentence(place, *_unlike(stored.recipe, requested.recipe))]
     else:
-        for name, values in there.columns.items():
-            other = here.columns[name]
+        for name, values in stored.columns.items():
+            other = requested.columns[name]
             if len(values) != len(other) or first_unlike(values, other) is not None:
-                yield f"{place}: {_text(here.recipe)} now gives other values of {name}"
+                yield f"{place}: {_text(requested.recipe)} now gives other values of {name}"
 
 
-def _listed(there: Axis, here: Axis) -> Iterator[str]:
+def _listed(stored: Axis, requested: Axis) -> Iterator[str]:
     """The differences between two axes whose values are listed."""
-    if there.size == here.size:
-        yield from unlike_values(there, here)
+    if stored.size == requested.size:
+        yield from unlike_values(stored, requested)
     else:
-        yield _sentence(f"axis {there.name}", f"{there.size:,} values", f"{here.size:,}")
+        yield _sentence(f"axis {stored.name}", f"{stored.size:,} values", f"{requested.size:,}")
 
 
-def unlike_values(there: Axis, here: Axis) -> Iterator[str]:
+def unlike_values(stored: Axis, requested: Axis) -> Iterator[str]:
     """A sentence on the first different value of each column whose stored values differ."""
-    for name, values in there.columns.items():
-        place = first_unlike(values, here.columns[name])
+    for name, values in stored.columns.items():
+        place = first_unlike(values, requested.columns[name])
         if place is not None:
-            own, other = (float(v[place : place + 1][0]) for v in (values, here.columns[name]))
+            stored_value, requested_value = (
+                float(v[place : place + 1][0]) for v in (values, requested.columns[name])
+            )
             yield (
-                f"axis {there.name}: value {place + 1} of {name} is {own!r} in the store, "
-                f"{other!r} in this sweep"
+                f"axis {stored.name}: value {place + 1} of {name} is {stored_value!r} "
+                f"in the store, {requested_value!r} in this sweep"
             )
 
 
@@ -174,13 +177,19 @@ def _with_unit(value: float | str, unit: str) -> str:
     return f"{value!r} {unit}" if isinstance(value, float) and unit != "1" else str(value)
 
 
-def _unlike(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str]:
+def _unlike(stored: Mapping[str, Any], requested: Mapping[str, Any]) -> tuple[str, str]:
     """The differing parts of two axis recipes as texts, for example the seeds of two samples."""
-    own, other = canonical(there), canonical(here)
-    unlike = [name for name in {**there, **here} if own.get(name) != other.get(name)]
+    stored_texts, requested_texts = canonical(stored), canonical(requested)
+    unlike = [
+        name
+        for name in {**stored, **requested}
+        if stored_texts.get(name) != requested_texts.get(name)
+    ]
     none = f"no {', '.join(unlike)}"
-    there, here = ({name: r[name] for name in unlike if name in r} for r in (there, here))
-    return _text(there) or none, _text(here) or none
+    stored, requested = (
+        {name: r[name] for name in unlike if name in r} for r in (stored, requested)
+    )
+    return _text(stored) or none, _text(requested) or none
 
 
 def _text(recipe: Mapping[str, Any]) -> str:
@@ -191,9 +200,9 @@ def _plain(value: Any) -> Any:
     """A value as a sweep file has it: 12 rather than 12.0."""
     if isinstance(value, list):
         return [_plain(each) for each in cast("list[Any]", value)]
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
-    return int(value) if whole else value
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return int(value) if is_whole else value
 
 
-def _sentence(name: str, there: str, here: str) -> str:
-    return f"{name}: {there} in the store, {here} in this sweep"
+def _sentence(name: str, stored: str, requested: str) -> str:
+    return f"{name}: {stored} in the store, {requested} in this sweep"

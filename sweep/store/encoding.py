@@ -78,9 +78,9 @@ def _encoded_by_zarr(array: zarr.Array[Any], part: NDArray[Any]) -> bytes:
 def encoded(part: NDArray[Any], shape: tuple[int, ...], missing: float | int) -> Sequence[Piece]:
     """The content in pieces; at the ragged end, the part is filled up to the shape."""
     if part.shape != shape:
-        whole = np.full(shape, missing, part.dtype)
-        whole[tuple(map(slice, part.shape))] = part
-        part = whole
+        full_chunk = np.full(shape, missing, part.dtype)
+        full_chunk[tuple(map(slice, part.shape))] = part
+        part = full_chunk
     values = np.ascontiguousarray(part, part.dtype.newbyteorder("<")).reshape(-1)
     if values.dtype == np.uint8 and values.min() == values.max():
         return _of_one_flag(int(values[0]), values.size)

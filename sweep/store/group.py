@@ -69,8 +69,10 @@ def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongV
         else:
             model = model_of(recipe)
             tables = parameter_tables(model, model.methods)
-            whole = [each.name for table in tables for each in table.parameters if each.whole]
-            columns |= columns_of(plain(axis["recipe"]), whole)
+            whole_numbers = [
+                each.name for table in tables for each in table.parameters if each.whole
+            ]
+            columns |= columns_of(plain(axis["recipe"]), whole_numbers)
     return columns
 
 

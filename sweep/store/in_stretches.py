@@ -88,9 +88,11 @@ class InStretches:
         shapes = (self.grid, self.chunk_shape)
         for cell in self._cells.pending():
             own = known.get(_name(cell), NO_PIECES)
-            left = own.left(self._n)
+            stretches_left = own.left(self._n)
             every = stretches(cell, *shapes)
-            pending += [in_pass(own.number, c, *shapes) for c in every if c.index[-1] in left]
+            pending += [
+                in_pass(own.number, c, *shapes) for c in every if c.index[-1] in stretches_left
+            ]
         return pending
 
     def later(self) -> list[Chunk]:
@@ -106,24 +108,24 @@ class InStretches:
         """Complete passes over cells that have all pieces: a kill or another process left it."""
         known = self._listed()
         for cell in self._cells.pending():
-            if own := known.get(_name(cell)):
-                self._complete(cell, own)
+            if known_of_cell := known.get(_name(cell)):
+                self._complete(cell, known_of_cell)
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged."""
         chunks = list(chunks)
         cells = {chunk.index[:-1]: _cell(chunk) for chunk in chunks}
-        done = {cell.index for cell in self._cells.whole(cells.values())}
+        done_cells = {cell.index for cell in self._cells.whole(cells.values())}
         known = self._listed()
-        there = {index: known.get(_name(cell), NO_PIECES) for index, cell in cells.items()}
-        left = {index: own.left(self._n) for index, own in there.items()}
+        known_cells = {index: known.get(_name(cell), NO_PIECES) for index, cell in cells.items()}
+        stretches_left = {index: own.left(self._n) for index, own in known_cells.items()}
 
         def is_whole(chunk: Chunk) -> bool:
             cell = chunk.index[:-1]
-            number, stretch = divmod(chunk.index[-1], self._n)
-            if cell in done or number < there[cell].number:
+            pass_number, stretch = divmod(chunk.index[-1], self._n)
+            if cell in done_cells or pass_number < known_cells[cell].number:
                 return True
-            return number == there[cell].number and stretch not in left[cell]
+            return pass_number == known_cells[cell].number and stretch not in stretches_left[cell]
 
         return [chunk for chunk in chunks if is_whole(chunk)]
 
@@ -212,7 +214,7 @@ class InStretches:
         if again is None or parts is None or before is None:
             return
         try:
-            whole = again.narrowed(before, functools.reduce(again.merged, parts))
+            partial = again.narrowed(before, functools.reduce(again.merged, parts))
         except OtherValuesError as error:
             self._forget(cell)
             raise MachineError(
@@ -220,15 +222,15 @@ class InStretches:
                 f"{error} than the first: kernel or machine have changed meanwhile. What was known "
                 "of the cell is removed: run the same sweep again"
             ) from None
-        self._go_on(cell, known.number + 1, whole)
+        self._go_on(cell, known.number + 1, partial)
 
-    def _go_on(self, cell: Chunk, number: int, whole: Partial) -> None:
+    def _go_on(self, cell: Chunk, number: int, partial: Partial) -> None:
         """Write the statistics of all points, or what the next pass begins with."""
         name = self._name(cell, number)
-        if next_pass(self._kept, whole) is None:
-            self._cells.write(cell, self._kept.statistics(whole))
+        if next_pass(self._kept, partial) is None:
+            self._cells.write(cell, self._kept.statistics(partial))
         else:
-            self._cells.pieces.put(name, to_bytes(whole))
+            self._cells.pieces.put(name, to_bytes(partial))
         for each in self._cells.pieces.names(_name(cell)):
             if each != name:
                 self._cells.pieces.remove(each)
@@ -242,8 +244,8 @@ class InStretches:
         """A later pass over a cell; None if what it begins with is not there or damaged."""
         name = self._name(cell, number)
         if name not in self._later:
-            whole = self._read(self._cells.pieces, name)
-            again = None if whole is None else next_pass(self._kept, whole)
+            partial = self._read(self._cells.pieces, name)
+            again = None if partial is None else next_pass(self._kept, partial)
             if again is None:
                 return None
             if len(self._later) >= MAX_LATER:
@@ -270,11 +272,11 @@ class InStretches:
     def _pieces(self, cell: Chunk, known: Known) -> list[Partial] | None:
         """What a pass keeps, in order, with its nodes first; None if a part is damaged."""
         names = [self._name(cell, known.number, place) for place in known.apart()]
-        there = [self._read(self._cells.pieces, name) for name in names]
+        parts = [self._read(self._cells.pieces, name) for name in names]
         if known.nodes and not known.number and self._cells.nodes is not None:
-            there.insert(0, self._read(self._cells.nodes, _name(cell, f"/{known.nodes}")))
-        whole = [part for part in there if part is not None]
-        return whole if len(whole) == len(there) else None
+            parts.insert(0, self._read(self._cells.nodes, _name(cell, f"/{known.nodes}")))
+        intact = [part for part in parts if part is not None]
+        return intact if len(intact) == len(parts) else None
 
     def _read(self, pieces: Pieces, name: str) -> Partial | None:
         """A piece; None if it is not there, or is damaged: then it is removed."""
@@ -356,14 +358,16 @@ def remaining(results: Results) -> Remaining:
     n_points, pending = results.sweep.n_points, results.pending()
     if not isinstance(results, InStretches):
         return Remaining(pending, (), n_points, results.n_chunks)
-    times = passes(results.sweep, results.chunk_shape)
-    again = (times - 1) * n_points
+    n_passes = passes(results.sweep, results.chunk_shape)
+    points_again = (n_passes - 1) * n_points
     # Passes after the second count as far as they have begun.
     per_pass = -(-results.grid[-1] // results.chunk_shape[-1])
     for chunk in {chunk.index[:-1]: chunk for chunk in pending}.values():
         points_of_cells = results.grid[-1] * math.prod(chunk.shape[:-1])
-        again += points_of_cells * max(chunk.index[-1] // per_pass - 1, 0)
-    return Remaining(pending, results.later(), n_points + again, times * results.n_chunks, again)
+        points_again += points_of_cells * max(chunk.index[-1] // per_pass - 1, 0)
+    return Remaining(
+        pending, results.later(), n_points + points_again, n_passes * results.n_chunks, points_again
+    )
 
 
 def _name(cell: Chunk, rest: str = "") -> str:

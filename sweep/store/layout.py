@@ -94,7 +94,7 @@ def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]
     if it has one, is kept: it is that of a store which is extended.
     """
     made_from = recipe(sweep)
-    own = {
+    own_attributes = {
         "Conventions": CONVENTIONS,
         "title": sweep.model.title,
         "source": f"tribosweep {__version__}",
@@ -105,7 +105,7 @@ def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]
         "fingerprint": fingerprint(made_from),
         "recipe": json.dumps(made_from, sort_keys=True),
     }
-    return json.loads(json.dumps({**provenance, **own}))
+    return json.loads(json.dumps({**provenance, **own_attributes}))
 
 
 def parts(
@@ -175,9 +175,11 @@ def _result(
     name: str, dtype: str, missing: float, attributes: Mapping[str, Any], sweep: Sweep
 ) -> Variable:
     """An array over the grid; CF wants it to name coordinates that no dimension is named after."""
-    others = [c.name for c, _ in coordinates(sweep) if c.dimensions != (c.name,)]
-    named = {"coordinates": " ".join(others)} if others else {}
-    return Variable(name, sweep.dimensions, np.dtype(dtype), missing, {**attributes, **named})
+    coordinate_names = [c.name for c, _ in coordinates(sweep) if c.dimensions != (c.name,)]
+    coordinate_attributes = {"coordinates": " ".join(coordinate_names)} if coordinate_names else {}
+    return Variable(
+        name, sweep.dimensions, np.dtype(dtype), missing, {**attributes, **coordinate_attributes}
+    )
 
 
 def _labels(labels: Labels) -> tuple[Variable, NDArray[Any]]:

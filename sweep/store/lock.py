@@ -44,16 +44,16 @@ def shared(store: Path, shard: str, clean: Callable[[], None]) -> Generator[None
     `clean` is called if no other shard is held, while none can start. Raises StoreError if the
     shard is held, or if the store is held for longer than a shard takes to start.
     """
-    own = folder(store) / f"{shard}.lock"
-    with writing(own):
-        own.parent.mkdir(exist_ok=True)
+    shard_lock = folder(store) / f"{shard}.lock"
+    with writing(shard_lock):
+        shard_lock.parent.mkdir(exist_ok=True)
     with ExitStack() as starting:
         starting.enter_context(_whole_store_locked(store, MAX_START_SECONDS))
         is_alone = _held_shard(folder(store)) is None
-        with _locked(own, _signature(own), f"{shard} of {str(store)!r}"):
+        with _locked(shard_lock, _signature(shard_lock), f"{shard} of {str(store)!r}"):
             if is_alone:
                 clean()
-            with _signing(_signature(own)):
+            with _signing(_signature(shard_lock)):
                 starting.close()
                 yield
 

@@ -23,8 +23,8 @@ def beside(path: Path) -> Path:
 
 def stores(path: Path) -> Iterator[Path]:
     """Scratch folders that killed processes have left next to a store, also of its passes."""
-    left = re.compile(rf"\.{re.escape(path.name)}(\.passes)?\.[0-9a-f]{{32}}\.partial")
-    yield from (each for each in path.parent.glob(".*.partial") if left.fullmatch(each.name))
+    pattern = re.compile(rf"\.{re.escape(path.name)}(\.passes)?\.[0-9a-f]{{32}}\.partial")
+    yield from (each for each in path.parent.glob(".*.partial") if pattern.fullmatch(each.name))
 
 
 def files(store: Path) -> Iterator[Path]:
