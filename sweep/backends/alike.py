@@ -86,14 +86,14 @@ def parts(method: Method, points: Points) -> Iterator[tuple[slice, Points, Order
         yield slice(0, points.n_points), points, None
         return
     for first in range(0, points.n_points, SORTED_AT_ONCE):
-        here = slice(first, min(first + SORTED_AT_ONCE, points.n_points))
-        count = here.stop - here.start
-        order = chosen.order(_values_of(chosen.names, points, here), count)
+        block = slice(first, min(first + SORTED_AT_ONCE, points.n_points))
+        count = block.stop - block.start
+        order = chosen.order(_values_of(chosen.names, points, block), count)
         columns = {
-            name: column if len(column.values) == 1 else Column(_values(column, here)[order])
+            name: column if len(column.values) == 1 else Column(_values(column, block)[order])
             for name, column in points.columns.items()
         }
-        yield here, replace(points, n_points=count, columns=columns), order
+        yield block, replace(points, n_points=count, columns=columns), order
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class Sorter:
         try:
             names = self.sorting.names
             values = {name: self._values(queue, uploaded[name], first, count) for name in names}
-            made = self.sorting.order(values, count, self.library)
-            queue.array(order, count, np.int64)[:] = made
+            indices = self.sorting.order(values, count, self.library)
+            queue.array(order, count, np.int64)[:] = indices
         except MemoryError as error:  # of the library
             raise OutOfMemory(str(error)) from error
         return order

@@ -33,15 +33,15 @@ def compute_arrays(
     changes no bit. Where memory runs out it is halved; MemoryError if a single point does not fit.
     """
     method = array_method(sweep.model, sweep.method)
-    own = xp if to_host is None else np
-    arrays = empty_arrays(sweep, points.n_points, own.empty)
+    library = xp if to_host is None else np
+    arrays = empty_arrays(sweep, points.n_points, library.empty)
     began = time.perf_counter()
     first = 0
     while first < points.n_points:
         if stop is not None and stop.is_set():
             raise Stopped
-        here = slice(first, min(first + block, points.n_points))
-        index = np.arange(here.start, here.stop)
+        place = slice(first, min(first + block, points.n_points))
+        index = np.arange(place.start, place.stop)
         parameters = {
             name: column.values[(index // column.repeat) % len(column.values)]
             for name, column in points.columns.items()
@@ -53,8 +53,8 @@ def compute_arrays(
                 raise
             block //= 2
             continue
-        _store(own, sweep, outputs, arrays, here)
-        first = here.stop
+        _store(library, sweep, outputs, arrays, place)
+        first = place.stop
     return Computed(arrays, time.perf_counter() - began)
 
 

@@ -44,10 +44,10 @@ def cache_folder() -> Path:
 
 def digest(*parts: str) -> str:
     """A short name for content: the same for the same parts, in order."""
-    whole = hashlib.sha256()
+    content_hash = hashlib.sha256()
     for part in parts:
-        whole.update(f"{len(part)}:".encode() + part.encode())
-    return whole.hexdigest()[:32]
+        content_hash.update(f"{len(part)}:".encode() + part.encode())
+    return content_hash.hexdigest()[:32]
 
 
 def cached(name: str, make: Callable[[Path], None]) -> Path:
@@ -64,9 +64,9 @@ def cached(name: str, make: Callable[[Path], None]) -> Path:
             tempfile.TemporaryDirectory(prefix="scratch-", dir=final.parent) as scratch,
         ):
             if not is_trusted(final):
-                made = Path(scratch) / name
-                make(made)
-                _put(made, final)
+                file = Path(scratch) / name
+                make(file)
+                _put(file, final)
     except OSError as error:
         raise _unwritable(final.parent, error) from error
     return final

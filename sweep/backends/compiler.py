@@ -123,11 +123,11 @@ def run_compiler(text: str, compiler: Compiler, flags: Sequence[str], path: Path
     source = path.with_suffix(".cpp")
     source.write_text(text, encoding="utf-8")
     command = [*compiler.command, *flags, "-o", str(path), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
     source.unlink()
-    if done.returncode:
+    if process.returncode:
         raise CompileError(
-            f"the kernel does not compile: {shlex.join(command)}\n{done.stderr.strip()}"
+            f"the kernel does not compile: {shlex.join(command)}\n{process.stderr.strip()}"
         )
     if not path.exists():
         raise CompileError(

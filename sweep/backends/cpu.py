@@ -101,10 +101,10 @@ class CpuBackend:
         library = self.library(kernel_of(sweep, points.variants))
         arrays = empty_arrays(sweep, points.n_points)
         outputs, seconds = planes(sweep.outputs), 0.0
-        for here, part, order in parts(sweep.method, points):
-            own = {name: values[here] for name, values in arrays.items()}
-            seconds += library.run(part, outputs, own, stop, self._budget)
-            for values in own.values():
+        for place, part, order in parts(sweep.method, points):
+            part_arrays = {name: values[place] for name, values in arrays.items()}
+            seconds += library.run(part, outputs, part_arrays, stop, self._budget)
+            for values in part_arrays.values():
                 put_back(values, order)
         return Computed(arrays, seconds)
 
@@ -131,8 +131,8 @@ class CpuBackend:
         try:
             compiler = self._compiler
         except NoCompilerError as error:
-            for made in (flags, replace(self._target, pack=1).flags):
-                path = compiled_library(text, made)
+            for cached_flags in (flags, replace(self._target, pack=1).flags):
+                path = compiled_library(text, cached_flags)
                 if path is not None:
                     with suppress(ForeignLibraryError):
                         return Library(load_library(path, ENTRIES), kernel)
@@ -170,8 +170,8 @@ class Library:
         request.stop = points.n_points
         request.state = state.ctypes.data
         request.status = arrays["status"].ctypes.data
-        kept = [np.ascontiguousarray(points.columns[name].values) for name in self.names]
-        for i, (name, values) in enumerate(zip(self.names, kept, strict=True)):
+        columns = [np.ascontiguousarray(points.columns[name].values) for name in self.names]
+        for i, (name, values) in enumerate(zip(self.names, columns, strict=True)):
             column = ColumnStruct(values.ctypes.data, points.columns[name].repeat, len(values))
             request.columns[i] = column
         for i, output in enumerate(outputs):

@@ -258,11 +258,11 @@ class CupyProgram:
         At the first launch CUDA loads an entry and allocates its stacks. If that time were counted,
         a unit of work would be considered expensive from then on.
         """
-        nothing = self._cupy.zeros(self.sizes.request_bytes, np.uint8)
+        request = self._cupy.zeros(self.sizes.request_bytes, np.uint8)
         for name, (function, block) in self._entries.items():
             if name != SIZES:
-                function((1,), (block,), (nothing,))
-        self._cupy.asnumpy(nothing)  # waits for the launches
+                function((1,), (block,), (request,))
+        self._cupy.asnumpy(request)  # waits for the launches
 
     def start(self, entry: str, address: int, threads: int) -> None:
         """Start an entry on the current stream, its threads spread over all multiprocessors."""

@@ -154,7 +154,7 @@ class ItemsTracer(TraceLibrary):
         sums = np.zeros(times.size * self._integer("sum_bytes") // 8)
         trace = ItemsTrace(samples=times.size)
         self._run(trace, budget, times=times, places=places, items=items, rows=rows, sums=sums)
-        seen = times.size
+        n_seen = times.size
         if trace.status:
-            rows[:], items[:], seen = np.nan, np.nan, 0
-        return Seen(rows, seen, int(trace.status), items, places)
+            rows[:], items[:], n_seen = np.nan, np.nan, 0
+        return Seen(rows, n_seen, int(trace.status), items, places)

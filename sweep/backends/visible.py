@@ -140,10 +140,12 @@ def driver_version() -> str | None:
 def _printed(*command: str) -> str | None:
     """What a command prints; None if it is missing or fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
+        process = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIMEOUT, check=True
+        )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout
+    return process.stdout
 
 
 def _listing() -> list[Gpu] | None:
@@ -157,15 +159,15 @@ def _listing() -> list[Gpu] | None:
 
 def _entry(entry: str, listing: list[Gpu] | None) -> Gpu | None:
     """The GPU of an entry. An index stays an index: the orders of CUDA and the list may differ."""
-    whole = [gpu for gpu in listing or () if not gpu.is_part]
+    whole_gpus = [gpu for gpu in listing or () if not gpu.is_part]
     if entry.isdecimal():
-        names = {gpu.name for gpu in whole}
-        exists = listing is None or int(entry) < len(whole)
+        names = {gpu.name for gpu in whole_gpus}
+        exists = listing is None or int(entry) < len(whole_gpus)
         return Gpu(entry, names.pop() if len(names) == 1 else "") if exists else None
     if entry.startswith(("GPU-", "MIG-")):
-        named = [gpu for gpu in listing or () if gpu.identifier.startswith(entry)]
-        if len(named) == 1:
-            return named[0]
+        matching = [gpu for gpu in listing or () if gpu.identifier.startswith(entry)]
+        if len(matching) == 1:
+            return matching[0]
         # nvidia-smi need not list the older form of a partition's name.
         return Gpu(entry) if listing is None or entry.startswith("MIG-") else None
     return None

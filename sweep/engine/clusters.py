@@ -251,7 +251,7 @@ def _silence(ends: ExitStack) -> None:
 
     Dask gives some of its loggers levels of their own, so a parent's level does not reach them.
     """
-    theirs = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in SILENCED]
-    for log in map(logging.getLogger, {*SILENCED, *theirs}):
+    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in SILENCED]
+    for log in map(logging.getLogger, {*SILENCED, *names}):
         ends.callback(log.setLevel, log.level)
         log.setLevel(logging.CRITICAL)

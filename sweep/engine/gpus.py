@@ -184,20 +184,25 @@ def _cluster(gpus: tuple[Gpu, ...]) -> SpecCluster:
     CUDA reads the variable when CuPy is imported.
     """
     security = Security.temporary()
-    here = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
+    connection = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
     quiet = {"silence_logs": logging.CRITICAL, "memory_limit": 0, "dashboard": False}
-    each = {**here, **quiet, "nthreads": threads_of_gpu(len(gpus))}
+    each = {**connection, **quiet, "nthreads": threads_of_gpu(len(gpus))}
     environments = {gpu.identifier: {**os.environ, VARIABLE: gpu.identifier} for gpu in gpus}
     workers = {
         name: {"cls": Nanny, "options": {**each, "env": environment}}
         for name, environment in environments.items()
     }
-    board = {**here, "port": 0, "dashboard": True, "dashboard_address": "127.0.0.1:0"}
+    scheduler_options = {
+        **connection,
+        "port": 0,
+        "dashboard": True,
+        "dashboard_address": "127.0.0.1:0",
+    }
     cluster: Any = SpecCluster  # its type lacks `silence_logs` as a level
     with starting(len(gpus)):
         return cluster(
             workers=workers,
-            scheduler={"cls": Scheduler, "options": board},
+            scheduler={"cls": Scheduler, "options": scheduler_options},
             silence_logs=logging.CRITICAL,
             security=security,
         )

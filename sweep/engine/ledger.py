@@ -204,18 +204,18 @@ class Ledger:
         Chunks that it had written count as done; the others wait for another attempt, the last
         one alone. MachineError if workers do nothing but die.
         """
-        kept = results.whole(task.chunks)
-        for chunk in kept:
+        finished = results.whole(task.chunks)
+        for chunk in finished:
             self.enter(Receipt(chunk, results.counts([chunk])), results)
-        left = [chunk for chunk in task.chunks if chunk not in kept]
-        self.lost += bool(left)
+        unfinished = [chunk for chunk in task.chunks if chunk not in finished]
+        self.lost += bool(unfinished)
         if self.lost > MAX_LOST_IN_A_ROW * self.window:
             raise MachineError(
                 f"{self.lost} tasks in a row lost their worker ({why}): perhaps memory ran out, or "
                 "a kernel crashes. Finished chunks are kept: to resume, run the same sweep again "
                 "with fewer workers (--workers) or on threads (without --cluster)"
             )
-        for chunk in left:
+        for chunk in unfinished:
             self.enter(Receipt(chunk, error=why, in_doubt=True), results)
 
     def give_back(self, task: Task) -> None:
@@ -239,16 +239,16 @@ class Ledger:
     def progress(self) -> Progress:
         elapsed = self.elapsed
         rate = self.points_done / elapsed if elapsed > 0 else 0.0
-        left = self.pending_points - self.points_done + _points(self.later)
-        before = self.points_total - self.pending_points - _points(self.later)
+        points_left = self.pending_points - self.points_done + _points(self.later)
+        points_before = self.points_total - self.pending_points - _points(self.later)
         return Progress(
-            points_done=before + self.points_done,
+            points_done=points_before + self.points_done,
             points_total=self.points_total,
             chunks_done=self.chunks_done,
             chunks_total=len(self.pending) + len(self.later),
             elapsed=elapsed,
             points_per_second=rate,
-            seconds_left=left / rate if rate else (float("inf") if left else 0.0),
+            seconds_left=points_left / rate if rate else (float("inf") if points_left else 0.0),
             counts=dict(self.counts),
         )
 

@@ -207,9 +207,9 @@ class _Loop:
         else:
             for receipt in receipts:
                 self.ledger.enter(receipt, self.results)
-            left = task.chunks[len(receipts) :]
-            if left:  # the worker was stopped, or is about to end
-                self.ledger.give_back(Task(left))
+            unfinished = task.chunks[len(receipts) :]
+            if unfinished:  # the worker was stopped, or is about to end
+                self.ledger.give_back(Task(unfinished))
 
     def _update_limit(self) -> None:
         """Send workers the time limit of a chunk whenever it changes."""

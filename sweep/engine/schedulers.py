@@ -94,11 +94,11 @@ def _check_open_files(n: int) -> None:
     import resource
 
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = FILES + FILES_PER_WORKER * n
-    if limit < needed and limit != resource.RLIM_INFINITY:
+    n_files = FILES + FILES_PER_WORKER * n
+    if limit < n_files and limit != resource.RLIM_INFINITY:
         raise MachineError(
-            f"{n} worker processes need {needed} open files and the limit is {limit}: raise it "
-            f"(`ulimit -n {needed}`), use fewer workers (--workers), or compute on threads, "
+            f"{n} worker processes need {n_files} open files and the limit is {limit}: raise it "
+            f"(`ulimit -n {n_files}`), use fewer workers (--workers), or compute on threads, "
             "without --cluster and --gpus"
         )
 

@@ -78,12 +78,12 @@ def job_script(options: RunOptions) -> str:
 
 def arguments(table: Mapping[str, object]) -> dict[str, Any]:
     """The arguments of SLURMCluster for a [run.slurm] table."""
-    whole = {**DEFAULTS, **table}
-    same = ("queue", "account", "walltime", "cores", "memory", "interface")
+    settings = {**DEFAULTS, **table}
+    same_names = ("queue", "account", "walltime", "cores", "memory", "interface")
     return {
-        **{name: whole[name] for name in same},
-        "job_extra_directives": whole["extra"],
-        "job_script_prologue": whole["prologue"],
+        **{name: settings[name] for name in same_names},
+        "job_extra_directives": settings["extra"],
+        "job_script_prologue": settings["prologue"],
         "processes": 1,
     }
 

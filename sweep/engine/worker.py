@@ -200,12 +200,14 @@ def _close() -> None:
 
 def _open(job: Job, store: str) -> Worker:
     try:
-        kept = Store.open(store, durable=job.durable)
+        opened = Store.open(store, durable=job.durable)
         if job.accept_revision:
-            kept.accept_kernel()
+            opened.accept_kernel()
         else:
-            kept.refuse_other_kernel()
-        return Worker(in_stretches(kept), job.open_backend(job.backend), state_of(job.run), job.gpu)
+            opened.refuse_other_kernel()
+        return Worker(
+            in_stretches(opened), job.open_backend(job.backend), state_of(job.run), job.gpu
+        )
     except SweepError as error:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise type(error)(f"a worker ({where}) cannot start: {error}") from None
