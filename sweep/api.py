@@ -73,8 +73,8 @@ def run(
         if store is None:
             return _with_wear(_in_memory(request, reported, stop).dataset(), request)
         path = default_store(request, source, overrides) if store == "auto" else store
-        kept, _ = compute(request, path, reported, stop)
-        return _with_wear(kept.dataset(), request)
+        computed_store, _ = compute(request, path, reported, stop)
+        return _with_wear(computed_store.dataset(), request)
 
 
 run.__doc__ = f"{inspect.cleandoc(run.__doc__ or '')}\n" + "\n".join(
@@ -114,19 +114,19 @@ def compute(
     refuse_no_path(path)
     _check_callbacks(stop, report=report, notify=notify)
     if request.refinement is not None:
-        kept, summary = run_in_stores(request, str(path), report, stop, notify, open_backend)
+        store, summary = run_in_stores(request, str(path), report, stop, notify, open_backend)
     else:
-        kept = open_store(request, path)
-        summary = run_in_store(kept, request, report, stop, notify, open_backend)
-    if request.wear is not None and not summary.stopped and kept.is_complete():
+        store = open_store(request, path)
+        summary = run_in_store(store, request, report, stop, notify, open_backend)
+    if request.wear is not None and not summary.stopped and store.is_complete():
         from sweep.analysis.wear_over_years import wear_over_time
         from sweep.store.derived_stores import is_current
 
-        worn, place = wear_over_time(kept.dataset(), request.wear), store_of_wear(path)
+        worn, place = wear_over_time(store.dataset(), request.wear), store_of_wear(path)
         # Not if the results are old and their wear is there.
         if summary.chunks or not is_current(worn, place):
             write_derived(worn, place)
-    return kept, summary
+    return store, summary
 
 
 def _with_wear(dataset: xr.Dataset, request: Request) -> xr.Dataset:
@@ -196,8 +196,8 @@ def with_options(request: Request, **options: Unpack[RunKeywords]) -> Request:
 
 def store_of_wear(store: str | Path) -> str:
     """The path or URL of the wear that follows from a store: NAME_wear.zarr beside it."""
-    whole = str(store).rstrip("/") if "://" in str(store) else str(local_name(str(store)))
-    return f"{whole.removesuffix('.zarr')}_wear.zarr"
+    location = str(store).rstrip("/") if "://" in str(store) else str(local_name(str(store)))
+    return f"{location.removesuffix('.zarr')}_wear.zarr"
 
 
 def default_store(

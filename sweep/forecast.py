@@ -122,16 +122,16 @@ def forecast_of(
     if is_made:
         store = open_store(request, path)
         sweep, shape = store.sweep, in_stretches(store).chunk_shape
-        left = remaining(store)
-        begun_anew = [*store.torn(), *(store.failed() if options.retry_failed else [])]
-        anew = [chunk for cell in begun_anew for chunk in stretches(cell, sweep.grid, shape)]
-        first, later = [*left.pending, *anew], [*left.later]
+        remainder = remaining(store)
+        fresh_cells = [*store.torn(), *(store.failed() if options.retry_failed else [])]
+        fresh = [chunk for cell in fresh_cells for chunk in stretches(cell, sweep.grid, shape)]
+        first, later = [*remainder.pending, *fresh], [*remainder.later]
     else:
         shape = work_shape(sweep, options.chunk_points)
-        first = anew = list(chunks(sweep.grid, shape))
+        first = fresh = list(chunks(sweep.grid, shape))
         later = []
     if passes(sweep, shape) > 1:
-        later += [in_pass(1, chunk, sweep.grid, shape) for chunk in anew]
+        later += [in_pass(1, chunk, sweep.grid, shape) for chunk in fresh]
     pending = [*{chunk.index: chunk for chunk in (*first, *later)}.values()]
     if options.shard is not None:
         counts, n_passes = chunk_counts(sweep.grid, shape), passes(sweep, shape)
@@ -160,17 +160,17 @@ def forecast(
     n_gpus = len(find_gpus(options.gpus)) if options.gpus is not None else 1
     backend = open_backend(options.backend)
     on_gpus = options.gpus is not None
-    most = n_gpus * threads_of_gpu(n_gpus) if on_gpus else threads_for(backend, options)
+    max_workers = n_gpus * threads_of_gpu(n_gpus) if on_gpus else threads_for(backend, options)
     processors = usable_processors()
     elsewhere = options.cluster == SLURM
     if elsewhere:
         from sweep.engine.slurm import jobs_and_cores
 
-        processors = most = math.prod(jobs_and_cores(options))
-    workers = min(most, max(len(pending), 1))
+        processors = max_workers = math.prod(jobs_and_cores(options))
+    workers = min(max_workers, max(len(pending), 1))
     counts = chunk_counts(sweep.grid, chunk_shape)
-    left = sum(chunk.n_points for chunk in pending)
-    again = sum(chunk.n_points for chunk in pending if chunk.index[-1:] >= counts[-1:] != ())
+    points_left = sum(chunk.n_points for chunk in pending)
+    points_again = sum(chunk.n_points for chunk in pending if chunk.index[-1:] >= counts[-1:] != ())
     rate, probed = None, Probed()
     if pending:
         threads, alike = -(-workers // n_gpus), min(n_gpus, workers)
@@ -179,8 +179,9 @@ def forecast(
             alike = min(workers, processors) / threads
         rate = probe(sweep, backend, threads, probed)
         rate = None if rate is None else rate * alike
-    whole = chunk_at((0,) * len(chunk_shape), sweep.grid, chunk_shape).n_points
-    cells = -(-max(left - again, again) // (sweep.reduction.size if sweep.reduction else 1))
+    chunk_points = chunk_at((0,) * len(chunk_shape), sweep.grid, chunk_shape).n_points
+    cell_size = sweep.reduction.size if sweep.reduction else 1
+    cells = -(-max(points_left - points_again, points_again) // cell_size)
     columns = [values for axis in sweep.axes for values in axis.columns.values()]
     for axis in sweep.reduction.axes if sweep.reduction else ():
         columns += filter(is_array, axis.columns.values())
@@ -190,23 +191,23 @@ def forecast(
     files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.inputs) + 8)
     return Forecast(
         points_total=sweep.n_points * passes(sweep, chunk_shape),
-        points_pending=left,
+        points_pending=points_left,
         chunks_pending=len(pending),
-        chunk_points=whole,
+        chunk_points=chunk_points,
         bytes_on_disk=cells * per_point + files * FILE_BLOCK + (0 if is_made else axes),
         bytes_free=_free(path),
         bytes_of_memory=_bytes_held(sweep)
-        + workers * whole * _bytes_at_work(sweep)
+        + workers * chunk_points * _bytes_at_work(sweep)
         + _bytes_of_passes(sweep, chunk_shape),
         workers=workers,
         backend=backend.description,
         points_per_second=rate,
-        seconds=left / rate if rate else (None if left else 0.0),
+        seconds=points_left / rate if rate else (None if points_left else 0.0),
         shard=options.shard,
         processors=processors,
         elsewhere=elsewhere,
         probed=probed,
-        points_again=again,
+        points_again=points_again,
     )
 
 
@@ -215,8 +216,8 @@ def _head(axis: Axis) -> Axis:
 
     The first points of a sample are spread as evenly as all of them.
     """
-    most = STRETCH if "method" in axis.recipe else axis.size
-    return replace(axis, columns={name: values[:most] for name, values in axis.columns.items()})
+    n_values = STRETCH if "method" in axis.recipe else axis.size
+    return replace(axis, columns={name: values[:n_values] for name, values in axis.columns.items()})
 
 
 def probe(
@@ -233,8 +234,8 @@ def probe(
         starts = [worker / workers for worker in range(workers)]
         paces = [executor.submit(_pace, sweep, backend, start, probed) for start in starts]
         rates = [pace.result() for pace in paces]
-    known = [rate for rate in rates if rate is not None]
-    return sum(known) if len(known) == len(rates) else None
+    measured_rates = [rate for rate in rates if rate is not None]
+    return sum(measured_rates) if len(measured_rates) == len(rates) else None
 
 
 @dataclass(frozen=True)
@@ -282,20 +283,20 @@ def recorded_speeds() -> dict[str, RecordedSpeed]:
 
 def _pace(sweep: Sweep, backend: Backend, start: float, probed: Probed) -> float | None:
     began = time.perf_counter()
-    done, size, seconds = 0, BLOCK, 0.0
+    n_points, size, seconds = 0, BLOCK, 0.0
     while seconds < PROBE_SECONDS:
-        longest = 2 * PROBE_SECONDS if done else MAX_PROBE_SECONDS
+        longest = 2 * PROBE_SECONDS if n_points else MAX_PROBE_SECONDS
         try:
-            left = began + longest - time.perf_counter()
+            seconds_left = began + longest - time.perf_counter()
             batch = batch_of(sweep, start, size)
-            computed = backend.compute(sweep, batch, Deadline(RunState(left)))
+            computed = backend.compute(sweep, batch, Deadline(RunState(seconds_left)))
         except Stopped:
             break
-        done, start = done + size, start + GOLDEN * size / BLOCK
+        n_points, start = n_points + size, start + GOLDEN * size / BLOCK
         seconds = time.perf_counter() - began
         probed.add(sweep, batch, computed.arrays)
         size = min(2 * size, MAX_BATCH)
-    return done / seconds if done else None
+    return n_points / seconds if n_points else None
 
 
 def batch_of(sweep: Sweep, start: float, size: int) -> Points:

@@ -196,21 +196,21 @@ class RunOptions:
 
 def read(raw: Mapping[str, object], *, in_file: bool) -> tuple[dict[str, Any], dict[str, str]]:
     """The correct options, as RunOptions has them, and what is wrong with each of the others."""
-    known = {name: option for name, option in OPTIONS.items() if option.in_file or not in_file}
+    allowed = {name: option for name, option in OPTIONS.items() if option.in_file or not in_file}
     correct: dict[str, Any] = {}
-    wrong: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for name, value in raw.items():
-        if name not in known:
+        if name not in allowed:
             cure = f"; give --{name.replace('_', '-')} to the run instead"
             if name not in OPTIONS:
-                cure = f"; {nearest(name, known)}" if len(wrong) < MAX_FAULTS_SHOWN else ""
-            wrong[name] = f"there is no such option{cure}"
+                cure = f"; {nearest(name, allowed)}" if len(faults) < MAX_FAULTS_SHOWN else ""
+            faults[name] = f"there is no such option{cure}"
             continue
         try:
-            correct[name] = known[name].read(value)
+            correct[name] = allowed[name].read(value)
         except ValueError as error:
-            wrong[name] = str(error)
-    return correct, wrong
+            faults[name] = str(error)
+    return correct, faults
 
 
 def consistent(options: RunOptions) -> RunOptions:
@@ -221,8 +221,10 @@ def consistent(options: RunOptions) -> RunOptions:
     if options.backend == "cpu":
         raise SweepError(f"{requested} needs the backend 'gpu', not 'cpu'; leave out one of them")
     if options.workers is not None:
-        both = f"starts one process per GPU and cannot be combined with workers={options.workers}"
-        raise SweepError(f"{requested} {both}; leave out workers, here or under [run]")
+        conflict = (
+            f"starts one process per GPU and cannot be combined with workers={options.workers}"
+        )
+        raise SweepError(f"{requested} {conflict}; leave out workers, here or under [run]")
     if options.cluster is not None:
         raise SweepError(
             f"{requested} starts processes on this machine and cannot be combined with "

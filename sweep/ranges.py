@@ -31,9 +31,9 @@ def requirement(parameter: Parameter) -> str:
     """The parameter's range in words: `above 0 and at most 1`."""
     unit = "" if parameter.unit == "1" else f" {parameter.unit}"
     words: list[str] = ["a whole number"] if parameter.whole else []
-    least = "above" if parameter.open_minimum else "at least"
-    most = "below" if parameter.open_maximum else "at most"
-    for relation, bound in ((least, parameter.minimum), (most, parameter.maximum)):
+    lower = "above" if parameter.open_minimum else "at least"
+    upper = "below" if parameter.open_maximum else "at most"
+    for relation, bound in ((lower, parameter.minimum), (upper, parameter.maximum)):
         if math.isfinite(bound):
             words.append(f"{relation} {bound:g}{unit}")
     if parameter.infinite:

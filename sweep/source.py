@@ -110,8 +110,8 @@ def _model(kernel: Kernel, seen: set[str], target: Target) -> Iterable[str]:
     if not kernel.model.text:
         return _flatten(f"models/{kernel.model.name}.h", seen)
     system = system_of_text(kernel.model.text)
-    wanted = [output.name for output in kernel.outputs]
-    text = header_of(system, wanted, kernel.method.name, traced=target == "trace")
+    output_names = [output.name for output in kernel.outputs]
+    text = header_of(system, output_names, kernel.method.name, traced=target == "trace")
     return _included(text.splitlines(keepends=True), f"{system.name} (generated)", seen)
 
 
@@ -228,8 +228,8 @@ def _included(
 def _generated(kernel: Kernel) -> str:
     """The structs and flags that the header of the model uses."""
     model = kernel.model
-    wanted = {output.name for output in kernel.outputs}
-    wanted_flags = {model.prefix + o.name: o.name in wanted for o in model.outputs}
+    output_names = {output.name for output in kernel.outputs}
+    output_flags = {model.prefix + o.name: o.name in output_names for o in model.outputs}
     variants = dict.fromkeys(v.name for method in model.methods for v in method.variants)
     sets = ", ".join(parameter_set.name for parameter_set in model.parameter_sets)
     lines = [
@@ -246,7 +246,7 @@ def _generated(kernel: Kernel) -> str:
         _struct("Span", {"first": "", "last": ""}),
         f"enum class ParameterSet {{ {sets} }};",
         f"constexpr ParameterSet parameter_set = ParameterSet::{kernel.parameter_set.name};",
-        _flags("wanted", wanted_flags),
+        _flags("wanted", output_flags),
         _flags("variant", {name: name in kernel.variants for name in variants}),
     ]
     return "\n".join(lines) + "\n"

@@ -246,8 +246,8 @@ def blocks(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
     # Only the chunks of the status count: the files of long coordinates are longer.
     chunks = dataset["status"].variable.chunksizes
     # Each block takes time in proportion to the number of all chunks, so blocks must be large.
-    most = max((variable.size for variable in dataset.data_vars.values()), default=1)
-    points = max(BLOCK_POINTS * dataset["status"].size // max(most, 1), 1)
+    max_size = max((variable.size for variable in dataset.data_vars.values()), default=1)
+    points = max(BLOCK_POINTS * dataset["status"].size // max(max_size, 1), 1)
     chunk = [chunks[name][0] if chunks else 1 for name in sizes]
     steps = _steps(list(sizes.values()), chunk, points)
     starts = (range(0, size, step) for size, step in zip(sizes.values(), steps, strict=True))
@@ -268,20 +268,20 @@ class _Tally:
 
     def add(self, values: NDArray[Any], weights: Values | None) -> None:
         """Add the values of some points, (n_points, ...), with the weight of each point."""
-        there = np.isfinite(values)
+        is_finite = np.isfinite(values)
         self.infinite += int(np.count_nonzero(np.isinf(values)))
-        known = values[there]
-        if not known.size:
+        finite = values[is_finite]
+        if not finite.size:
             return
         if weights is None:
-            self.weight += known.size
-            self.total += float(known.sum(dtype=np.float64))
+            self.weight += finite.size
+            self.total += float(finite.sum(dtype=np.float64))
         else:
             each = np.broadcast_to(weights.reshape(-1, *[1] * (values.ndim - 1)), values.shape)
-            self.weight += float(each[there].sum())
-            self.total += float((each[there] * known).sum())
-        self.least = min(self.least, float(known.min()))
-        self.greatest = max(self.greatest, float(known.max()))
+            self.weight += float(each[is_finite].sum())
+            self.total += float((each[is_finite] * finite).sum())
+        self.least = min(self.least, float(finite.min()))
+        self.greatest = max(self.greatest, float(finite.max()))
 
     @property
     def range(self) -> Range:

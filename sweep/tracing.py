@@ -125,13 +125,13 @@ def trace_point(
 
 def _cycle(sweep: Sweep, span: Span) -> float | None:
     """The duration of a cycle of the excitation; None if there is none."""
-    known = sweep.constants
+    constants = sweep.constants
     if sweep.model.clock.unit == "rad":
         return 2 * np.pi
-    if "start_cycle" in known and "end_cycle" in known:
-        return (span.last - span.first) / (known["end_cycle"] - known["start_cycle"])
-    if known.get("angular_frequency"):
-        return 2 * np.pi / known["angular_frequency"]
+    if "start_cycle" in constants and "end_cycle" in constants:
+        return (span.last - span.first) / (constants["end_cycle"] - constants["start_cycle"])
+    if constants.get("angular_frequency"):
+        return 2 * np.pi / constants["angular_frequency"]
     return None
 
 
@@ -208,8 +208,8 @@ def as_point(sweep: Sweep) -> Sweep:
 
 def _extent(name: str, axis: Axis) -> str:
     values = axis.columns[name][:STRETCH]
-    least = "" if axis.size > STRETCH else f" from {values.min():g} to {values.max():g}"
-    return f"{name} has {axis.size:,} values{least}"
+    extent = "" if axis.size > STRETCH else f" from {values.min():g} to {values.max():g}"
+    return f"{name} has {axis.size:,} values{extent}"
 
 
 def traceable(model: Model) -> list[str]:

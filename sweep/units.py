@@ -52,8 +52,8 @@ class UnknownUnitError(ValueError):
     """A name that is no unit; its text is `unknown unit 'meeter'; known units are m, g, ...`."""
 
     def __init__(self, name: str) -> None:
-        known = f"known units are {listed(_unit_names())}, with the prefixes {PREFIXES}"
-        super().__init__(f"unknown unit {name!r}; {known}")
+        choices = f"known units are {listed(_unit_names())}, with the prefixes {PREFIXES}"
+        super().__init__(f"unknown unit {name!r}; {choices}")
 
 
 @cache
