@@ -29,7 +29,9 @@ from sweep.work import Values
 PICTURES = (".png", ".pdf", ".svg")
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")
 MAX_SAMPLES = 10**8  # some gigabytes
-CENTRED = 0.02  # share of its height by which a loop may be off centre: the error of few steps
+MAX_CENTRE_SHIFT = (
+    0.02  # share of its height by which a loop may be off centre: the error of few steps
+)
 SHOWN_CYCLES = 5.0  # in a picture; the lines of more would run together
 SLACK = 1e-9  # how far beyond the ends a time may lie by rounding, over the last time
 
@@ -281,7 +283,7 @@ def _note(sweep: Sweep, trace: xr.Dataset) -> dict[str, str]:
         return {}
     force = trace[sweep.model.loop[1]].values
     low, high = np.min(force), np.max(force)
-    if not abs(low + high) > CENTRED * (high - low):  # NaN: no motion
+    if not abs(low + high) > MAX_CENTRE_SHIFT * (high - low):  # NaN: no motion
         return {}
     for flag in _observables(sweep, per_item=True):
         if flag.name not in trace:

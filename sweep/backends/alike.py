@@ -23,9 +23,9 @@ from sweep.work import Column, Points
 Order = NDArray[np.intp]
 
 COMPARISONS = {"==": operator.eq, ">": operator.gt}
-LOOKED_AT = 2048  # points from which is judged whether neighbours differ
+PREVIEW_POINTS = 2048  # points from which is judged whether neighbours differ
 SORTED_AT_ONCE = 2**15  # points, of which a CPU has all parameters in memory; more gain nothing
-FEWEST_TURNS = 0.2  # places where keys begin to rise or fall: two of three in random order
+MIN_TURN_SHARE = 0.2  # places where keys begin to rise or fall: two of three in random order
 WARP = 32  # threads of a GPU that wait for each other
 ORDER_BYTES = 8  # of a point, while it is computed
 SORT_BYTES = 96  # of a point, while the order is made: rounded up from what CuPy takes
@@ -68,7 +68,7 @@ def sorting(method: Method, points: Points) -> Sorting | None:
     if not (kinds or cost):
         return None
     criteria = Sorting(kinds, cost)
-    n_first = min(points.n_points, LOOKED_AT)
+    n_first = min(points.n_points, PREVIEW_POINTS)
     values = _values_of(criteria.names, points, slice(0, n_first))
     if _differ(_kind(kinds, values, n_first)) or (cost and _differ(value_of(cost, values))):
         return criteria
@@ -179,7 +179,7 @@ def _kind(conditions: Sequence[str], values: Mapping[str, Any], n_points: int, x
 def _differ(key: NDArray[Any]) -> bool:
     """Whether neighbours differ as in a sample, unlike along an axis."""
     rises = key[1:] > key[:-1]
-    return int(np.count_nonzero(rises[1:] != rises[:-1])) > FEWEST_TURNS * len(key)
+    return int(np.count_nonzero(rises[1:] != rises[:-1])) > MIN_TURN_SHARE * len(key)
 
 
 def _values_of(names: Sequence[str], points: Points, here: slice) -> dict[str, Any]:

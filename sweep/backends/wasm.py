@@ -36,7 +36,7 @@ FLAGS = (
     "-s",
     "-Wl,-z,stack-size=1048576",
 )
-PLAIN = ("-DSWEEP_WIDTH=1", "-DSWEEP_PACK=1")
+SCALAR_FLAGS = ("-DSWEEP_WIDTH=1", "-DSWEEP_PACK=1")
 RELAXED = ("-msimd128", "-mrelaxed-simd", "-DSWEEP_WIDTH=2", "-DSWEEP_PACK=1")
 
 COMMON_EXPORTS = ("__heap_base", "tribosweep_fma")
@@ -71,7 +71,7 @@ class Module:
         sizes = ITEM_SIZES if self.entry == "trace" and self.kernel.method.items else ()
         names = (*COMMON_EXPORTS, *EXPORTS[self.entry], *sizes)
         exports = tuple(f"-Wl,--export={name}" for name in names)
-        return (*FLAGS, *(RELAXED if self.relaxed else PLAIN), *exports)
+        return (*FLAGS, *(RELAXED if self.relaxed else SCALAR_FLAGS), *exports)
 
     @property
     def file_name(self) -> str:

@@ -24,7 +24,7 @@ WEIGHTING = {
     "points": "means and shares count all points the same, although refinement clusters them "
     "where outputs change; the finished sweep has those of the map",
 }
-AGAIN = "computed a second time, for exact quantiles"
+SECOND_PASS = "computed a second time, for exact quantiles"
 MAX_LABELS = 6
 PROVENANCE = ("references", "source", "method", "revision", "kernel_digest", "fingerprint")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sweep.cli.contents import AGAIN, counts_json
+from sweep.cli.contents import SECOND_PASS, counts_json
 from sweep.cli.printing import counted, print_json, print_table
 from sweep.errors import MachineError
 from sweep.options import SLURM, RunOptions
@@ -75,7 +75,7 @@ def _rows(forecast: Forecast, store: str) -> list[tuple[str, str]]:
     pending, total = f"{forecast.points_pending:,}", f"{forecast.points_total:,}"
     points = f"{pending} pending" + ("" if pending == total else f", of {total}")
     if forecast.points_again:
-        points += f"; {forecast.points_again:,} of them {AGAIN}"
+        points += f"; {forecast.points_again:,} of them {SECOND_PASS}"
     room = "" if forecast.bytes_free is None else f", of {_bytes(forecast.bytes_free)} free"
     pace = forecast.points_per_second
     time_text = "unknown: the first points took more than 10 s"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sweep.cli.contents import (
-    AGAIN,
+    SECOND_PASS,
     counts_json,
     look_command,
     next_command,
@@ -110,7 +110,7 @@ def _print_shard(ended: Ended, shard: tuple[int, int], again: str, *, as_json: b
         if set(counts) - {Status.ok}:
             print_statuses(counts, sentences)
         if points_waiting:
-            print(f"{counted(points_waiting, 'point')} of this shard are {AGAIN}")
+            print(f"{counted(points_waiting, 'point')} of this shard are {SECOND_PASS}")
             print(f"next, when all shards have ended: {again}")
         else:
             print(f"next: {next_step}")
@@ -159,7 +159,7 @@ def _headline(ended: Ended) -> str:
         all_there = "1 point is" if ended.points_total == 1 else f"all {total} are"
         return f"{ended.place}: nothing to do, {all_there} there"
     if again := ended.remaining.points_again:
-        total += f" ({again:,} {AGAIN})"
+        total += f" ({again:,} {SECOND_PASS})"
     pace, crew = rate(summary.points / summary.wall_seconds), counted(summary.workers, "worker")
     time_text = f"{duration(summary.wall_seconds)} ({pace}; {crew} on {summary.backend})"
     return f"{ended.place}: {total}, {summary.points:,} of them now, in {time_text}"

@@ -12,7 +12,7 @@ import typer
 
 from sweep.cli.app import Json, StorePath, command, flag
 from sweep.cli.contents import (
-    AGAIN,
+    SECOND_PASS,
     counts_json,
     look_command,
     next_command,
@@ -119,7 +119,7 @@ def _print_state(store_state: State) -> None:
         f"{store_state.chunks_done:,} of {counted(store_state.chunks_total, 'chunk')}"
     )
     if store_state.points_again:
-        print(f"of these, {store_state.points_again:,} are {AGAIN}")
+        print(f"of these, {store_state.points_again:,} are {SECOND_PASS}")
     if done < total:
         print(
             f"running now: {', '.join(store_state.running)}"

@@ -14,7 +14,11 @@ from sweep.cli.run_options import takes
 from sweep.cli.stopping import interruptible
 from sweep.wording import listed
 
-TEXTS = ("law", "geometry", "power")  # keys with names as values, even if these look like numbers
+NAME_KEYS = (
+    "law",
+    "geometry",
+    "power",
+)  # keys with names as values, even if these look like numbers
 OPTIONS = {
     "law": option("NAME", "Law of wear: archard or edf_mz."),
     "coefficient": option(
@@ -80,7 +84,7 @@ def wear(
     from sweep.summary import contents
 
     table = {
-        key: as_number(value) if key not in TEXTS and isinstance(value, str) else value
+        key: as_number(value) if key not in NAME_KEYS and isinstance(value, str) else value
         for key, value in options.items()
         if value is not None
     }

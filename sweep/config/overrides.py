@@ -22,7 +22,7 @@ from sweep.wording import nearest, shown
 
 AXIS_FORMS = frozenset(FORMS)
 OF_PARAMETERS = ("parameters", "axes", "sample", "derived")  # the tables that have parameters
-WHOLES = {
+WHOLE_ENTRIES = {
     "axes": ("an axis", "linspace = [first, last, count]"),
     "sample": ("a range", "uniform = [least, greatest]"),
 }
@@ -94,8 +94,8 @@ def _refuse_entry(flag: Flag, name: str, table: str) -> None:
     if name in TABLES:
         raise ValueError(f"this is a whole table; set one entry of it: --set {name}.name=value")
     part, _, entry = table.partition(".")
-    if entry and part in WHOLES:
-        what, form = WHOLES[part]
+    if entry and part in WHOLE_ENTRIES:
+        what, form = WHOLE_ENTRIES[part]
         raise ValueError(f"set {what} as a whole: --set '{entry}={{ {form} }}'")
     if table not in ("", *TABLES):
         raise ValueError(f"there is no table {shown(table)}; {nearest(table, TABLES)}")

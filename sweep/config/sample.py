@@ -21,9 +21,9 @@ from sweep.wording import listed, nearest, shown
 from sweep.work import Values
 
 SEEDED = ("random", "latin_hypercube")  # without a seed, Sobol's sequence is not scrambled
-LEAST_SCRAMBLINGS = 8  # from which errors are estimated
-HOW = "write {name} = {{ uniform = [least, greatest] }}, or another distribution"
-PLAIN = Parameter(name="", symbol="", unit="1", meaning="")
+MIN_SCRAMBLINGS = 8  # from which errors are estimated
+EXAMPLE = "write {name} = {{ uniform = [least, greatest] }}, or another distribution"
+PLAIN_NUMBER = Parameter(name="", symbol="", unit="1", meaning="")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _check_drawing(
         cure = "give a whole number, which makes the points reproducible"
         yield Problem("sample", "seed", f"missing; {cure}")
     if set(raw) <= set(SAMPLE_KEYS) and not document.fixed_parameters():
-        yield Problem("sample", "", f"there is no parameter; {HOW.format(name='friction')}")
+        yield Problem("sample", "", f"there is no parameter; {EXAMPLE.format(name='friction')}")
     if table.method == "latin_hypercube" and (table.points or 0) > MAX_LATIN_HYPERCUBE_POINTS:
         limit = f"latin_hypercube draws at most {MAX_LATIN_HYPERCUBE_POINTS:,}"
         cure = 'method = "sobol" spreads more points evenly'
@@ -108,9 +108,9 @@ def _check_scramblings(table: SampleTable, raw: Mapping[str, object]) -> Check[N
     count, n_points = table.scramblings or 1, table.points or 0
     if count == 1:
         return
-    if count < LEAST_SCRAMBLINGS:
+    if count < MIN_SCRAMBLINGS:
         message = f"{count} are too few to estimate an error from"
-        cure = f"give at least {LEAST_SCRAMBLINGS}, or remove it for one"
+        cure = f"give at least {MIN_SCRAMBLINGS}, or remove it for one"
         yield Problem("sample", "scramblings", f"{message}; {cure}")
     if table.method in SEEDED:
         message = f'only Sobol\'s sequence is scrambled; use method = "sobol", not {table.method!r}'
@@ -143,7 +143,7 @@ def _margins(
 
 def read_margin(raw: object, parameter: Parameter) -> Margin:
     """The distribution in a table; UnreadableError, whose text says what to do, if it is none."""
-    how = HOW.format(name=parameter.name)
+    how = EXAMPLE.format(name=parameter.name)
     if not is_table(raw):
         raise UnreadableError(f"{shown(raw)} is not a table; {how}")
     table, wrong = checked(DistributionTable, raw)
@@ -182,7 +182,7 @@ def _arguments(
 
 def _amount(entry: object, role: Role, parameter: Parameter) -> float:
     """A number that need not be in the parameter's range; UnreadableError if it cannot be used."""
-    value = number(entry, PLAIN if role == "plain" else replace(parameter, infinite=False))
+    value = number(entry, PLAIN_NUMBER if role == "plain" else replace(parameter, infinite=False))
     if role != "number" and not value > 0:
         raise UnreadableError(f"{shown(entry)} is out of range; it has to be above 0")
     return value

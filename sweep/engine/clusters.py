@@ -56,8 +56,8 @@ SETTINGS: Mapping[str, object] = {
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": KEPT_BYTES,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": MAPPED_BYTES,
 }
-SILENCED = ("distributed", "tornado", "asyncio")  # loggers, with those below them
-KEPT = "Finished chunks are kept: run the same sweep again to resume"
+SILENCED_LOGGERS = ("distributed", "tornado", "asyncio")  # loggers, with those below them
+RESUME_HINT = "Finished chunks are kept: run the same sweep again to resume"
 
 
 class Processes(CrewBase):
@@ -97,13 +97,15 @@ class Processes(CrewBase):
 
     def workers(self) -> int:
         if self._client.status != "running":
-            raise MachineError(f"the Dask scheduler is gone. {KEPT}")
+            raise MachineError(f"the Dask scheduler is gone. {RESUME_HINT}")
         due = time.monotonic() - self._counted_at > LOOK_SECONDS
         if due or not self._n:
             try:
                 self._n = sum(cast("dict[str, int]", self._client.nthreads()).values())
             except (OSError, TimeoutError) as error:
-                raise MachineError(f"the Dask scheduler is gone ({error}). {KEPT}") from error
+                raise MachineError(
+                    f"the Dask scheduler is gone ({error}). {RESUME_HINT}"
+                ) from error
         if due:
             self._counted_at = time.monotonic()
             self._replace()
@@ -129,7 +131,7 @@ class Processes(CrewBase):
         except KilledWorker as error:
             raise LostError(f"KilledWorker: process {error.last_worker.address} died") from error
         except (ImportError, AttributeError) as error:  # in unpickling what we sent
-            raise MachineError(f"a worker cannot run our tasks: {error}. {KEPT}") from error
+            raise MachineError(f"a worker cannot run our tasks: {error}. {RESUME_HINT}") from error
 
     def halt(self) -> None:
         self._run_everywhere(stop_run)
@@ -251,7 +253,9 @@ def _silence(ends: ExitStack) -> None:
 
     Dask gives some of its loggers levels of their own, so a parent's level does not reach them.
     """
-    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in SILENCED]
-    for log in map(logging.getLogger, {*SILENCED, *names}):
+    names = [
+        name for name in logging.root.manager.loggerDict if name.split(".")[0] in SILENCED_LOGGERS
+    ]
+    for log in map(logging.getLogger, {*SILENCED_LOGGERS, *names}):
         ends.callback(log.setLevel, log.level)
         log.setLevel(logging.CRITICAL)

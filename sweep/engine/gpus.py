@@ -20,7 +20,7 @@ from typing import Any, cast
 from distributed import Nanny, Scheduler, Security, SpecCluster, get_worker
 
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus
-from sweep.engine.clusters import KEPT, SETTINGS, Processes, kill_process
+from sweep.engine.clusters import RESUME_HINT, SETTINGS, Processes, kill_process
 from sweep.engine.crews import LostError, Notify, OpenBackend, threads_of_gpu
 from sweep.engine.ledger import Receipt
 from sweep.engine.schedulers import starting
@@ -141,7 +141,7 @@ class GpuProcesses(Processes):
         if gpu is None:
             return
         if not self._left:
-            raise DeviceError(f"no GPU is left: {why}. {KEPT}")
+            raise DeviceError(f"no GPU is left: {why}. {RESUME_HINT}")
         self.notify(f"GPU {gpu} is given up, {len(self._left)} left: {why}")
         nanny = self._cluster.workers.get(identifier)
         if nanny is not None and nanny.worker_address:

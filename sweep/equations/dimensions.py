@@ -8,7 +8,7 @@ from fractions import Fraction
 
 Dimensions = frozenset[tuple[str, Fraction]]  # (base unit, its exponent, which is not 0)
 
-NONE: Dimensions = frozenset()
+NO_DIMENSION: Dimensions = frozenset()
 
 
 def dimensions(exponents: Mapping[str, Fraction]) -> Dimensions:
@@ -26,7 +26,7 @@ def product(a: Dimensions, b: Dimensions, b_exponent: Fraction | int = 1) -> Dim
 
 def power(a: Dimensions, exponent: Fraction) -> Dimensions:
     """Of a to a power."""
-    return product(NONE, a, exponent)
+    return product(NO_DIMENSION, a, exponent)
 
 
 def _of(**exponents: int) -> Dimensions:
@@ -34,7 +34,7 @@ def _of(**exponents: int) -> Dimensions:
 
 
 BASES = ("kg", "m", "s", "A", "K", "mol", "rad")  # in the order in which they are written
-NAMED = {
+NAMED_UNITS = {
     "N": _of(kg=1, m=1, s=-2),
     "Pa": _of(kg=1, m=-1, s=-2),
     "J": _of(kg=1, m=2, s=-2),
@@ -42,7 +42,12 @@ NAMED = {
     "V": _of(kg=1, m=2, s=-3, A=-1),
 }
 
-KNOWN = {**NAMED, **{base: _of(**{base: 1}) for base in BASES}, "rad": NONE, "1": NONE}
+UNIT_DIMENSIONS = {
+    **NAMED_UNITS,
+    **{base: _of(**{base: 1}) for base in BASES},
+    "rad": NO_DIMENSION,
+    "1": NO_DIMENSION,
+}
 FACTOR = re.compile(r"(\s*[*·/]\s*|\s+|^)([A-Za-z]+|1)(?:(?:\^|\*\*)(-?[0-9]{1,2}))?")
 
 
@@ -51,13 +56,13 @@ def plain(text: str) -> Dimensions | None:
 
     This saves the half second that loading pint takes, which reads everything else.
     """
-    dimensions_of_text, position = NONE, 0
+    dimensions_of_text, position = NO_DIMENSION, 0
     while position < len(text):
         factor = FACTOR.match(text, position)
-        if factor is None or factor[2] not in KNOWN:
+        if factor is None or factor[2] not in UNIT_DIMENSIONS:
             return None
         exponent = int(factor[3] or 1) * (-1 if "/" in factor[1] else 1)
-        dimensions_of_text = product(dimensions_of_text, KNOWN[factor[2]], exponent)
+        dimensions_of_text = product(dimensions_of_text, UNIT_DIMENSIONS[factor[2]], exponent)
         position = factor.end()
     return dimensions_of_text if text else None
 
@@ -65,7 +70,7 @@ def plain(text: str) -> Dimensions | None:
 def unit_text(unit_dimensions: Dimensions) -> str:
     """A coherent unit of these dimensions, in few words: `N/m`."""
     candidates = [_text([], unit_dimensions)]
-    for name, named_dimensions in NAMED.items():
+    for name, named_dimensions in NAMED_UNITS.items():
         rest = product(unit_dimensions, named_dimensions, -1)
         if "kg" not in dict(rest):  # a named unit replaces all of the mass
             candidates.append(_text([(name, Fraction(1))], rest))

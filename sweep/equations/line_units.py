@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from sweep.equations.dimensions import (
-    NONE,
+    NO_DIMENSION,
     Dimensions,
     dimensions,
     plain,
@@ -29,7 +29,7 @@ MAX_UNIT_LENGTH = 80
 
 SAME_UNIT = ("+", "-", "min", "max", "hypot", "atan2", *COMPARISONS)  # of all arguments
 NO_UNIT = ("atan2", "sign", "and", "or", "not", *COMPARISONS)  # of the value
-KEPT = ("+", "-", "min", "max", "hypot", "negative", "abs")  # the value has that of the arguments
+UNIT_PRESERVING = ("+", "-", "min", "max", "hypot", "negative", "abs")  # value as the arguments
 BASES = {"metre": "m", "gram": "kg", "second": "s", "ampere": "A", "kelvin": "K", "mole": "mol",
          "radian": "rad"}  # fmt: skip
 ROUNDING = 1e-12  # of the factors of units, which are products of decimal numbers
@@ -48,7 +48,7 @@ def unit_faults(system: System) -> tuple[Fault, ...]:
     """
     faults: list[Fault] = []
     time = dimensions_of(system.time_unit)
-    units: dict[str, UnitDimensions] = {"t": time, "pi": NONE}
+    units: dict[str, UnitDimensions] = {"t": time, "pi": NO_DIMENSION}
     for name, _, place, text in system.named():
         if text is not None:
             try:
@@ -114,9 +114,9 @@ class _Check:
         """The dimensions of an expression."""
         match expression:
             case Number(value):
-                return NONE if value else None
+                return NO_DIMENSION if value else None
             case Name(name):
-                return self.names.get(name, NONE)  # a mode, which is a condition
+                return self.names.get(name, NO_DIMENSION)  # a mode, which is a condition
             case Call("*" | "/" as operator, (left, right)):
                 a, b = self.of(left), self.of(right)
                 if a is None or b is None:
@@ -132,14 +132,14 @@ class _Check:
                 return self._common(expression, branches)
             case Call(function, arguments) if function in SAME_UNIT:
                 unit = self._common(expression, arguments)
-                return unit if function in KEPT else NONE
-            case Call(function, arguments) if function in (*KEPT, *NO_UNIT):
+                return unit if function in UNIT_PRESERVING else NO_DIMENSION
+            case Call(function, arguments) if function in (*UNIT_PRESERVING, *NO_UNIT):
                 units = [self.of(argument) for argument in arguments]
-                return units[0] if function in KEPT else NONE
+                return units[0] if function in UNIT_PRESERVING else NO_DIMENSION
             case Call(function, arguments):
                 for argument in arguments:
-                    self.needs(argument, NONE, f"{function}()")
-                return NONE
+                    self.needs(argument, NO_DIMENSION, f"{function}()")
+                return NO_DIMENSION
 
     def _common(
         self, call: Call, arguments: tuple[Expression, ...] | list[Expression]
@@ -160,11 +160,11 @@ class _Check:
         unit, fraction = self.of(base), rational(exponent)
         if fraction is not None:
             return None if unit is None else power(unit, fraction)
-        self.needs(exponent, NONE, "an exponent")
+        self.needs(exponent, NO_DIMENSION, "an exponent")
         if unit:
             message = f"{cut(base)} has {_unit(unit)}, but an exponent that is no plain number"
             self.messages.append(f"column {base.column}: {message} needs a base without unit")
-        return NONE
+        return NO_DIMENSION
 
 
 def _unit(unit: Dimensions) -> str:

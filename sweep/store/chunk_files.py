@@ -24,7 +24,7 @@ from sweep.work import Chunk
 
 MAX_FOLDERS = 1000  # for the chunks of one array
 INDEX = "(?:0|[1-9][0-9]{0,8})"
-BETWEEN_NAMES = "\0"  # no file name contains it
+NAME_SEPARATOR = "\0"  # no file name contains it
 NOTE = "damaged.json"  # of damaged chunks, next to the store
 
 
@@ -148,8 +148,8 @@ def named(names: Collection[str], counts: tuple[int, ...], separator: str) -> ND
     # One expression finds all names; looking up the name of each chunk takes twice as long.
     prefix = re.escape(key((), separator) + separator)
     indices = re.escape(separator).join([INDEX] * len(counts))
-    text = BETWEEN_NAMES.join(("", *names, ""))
-    index_texts = re.findall(f"{BETWEEN_NAMES}{prefix}({indices})(?={BETWEEN_NAMES})", text)
+    text = NAME_SEPARATOR.join(("", *names, ""))
+    index_texts = re.findall(f"{NAME_SEPARATOR}{prefix}({indices})(?={NAME_SEPARATOR})", text)
     flat = np.fromstring(" ".join(index_texts).replace(separator, " "), np.intp, sep=" ")
     places = flat.reshape(-1, len(counts))
     is_named = np.zeros(counts, np.bool_)

@@ -35,7 +35,7 @@ NO_INODES = (
 )
 PATH_ERRORS = {errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG}
 ORIGIN = "derived_from"  # an attribute of stores that are computed from the results of others
-KEPT = "Finished chunks are kept: run the same sweep again to continue"
+RESUME_HINT = "Finished chunks are kept: run the same sweep again to continue"
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def writing(path: Path, *, creating: bool = False) -> Generator[None]:
     except OSError as error:
         cure = _cure(error, path)
         if not creating:
-            raise MachineError(f"cannot write to {str(path)!r}: {cure}. {KEPT}") from error
+            raise MachineError(f"cannot write to {str(path)!r}: {cure}. {RESUME_HINT}") from error
         kind = StoreError if error.errno in PATH_ERRORS else MachineError
         message = f"cannot make the store {str(path)!r}: {cure}, or name another store with -o"
         raise kind(message) from error
@@ -140,7 +140,7 @@ def reaching(url: str) -> Generator[None]:
     except Exception as error:  # each file system has its own kinds
         raise MachineError(
             f"cannot reach {url!r} ({type(error).__name__}: {error}). Check the address, the "
-            f"network and your credentials. {KEPT}"
+            f"network and your credentials. {RESUME_HINT}"
         ) from error
 
 
@@ -239,7 +239,7 @@ def refuse_folder(file: str) -> None:
     """Raise StoreError if this is a folder: its content does not belong to this program."""
     if Path(file).is_dir():
         raise StoreError(
-            f"{file!r} is a folder in the place of a chunk's file: move it elsewhere. {KEPT}"
+            f"{file!r} is a folder in the place of a chunk's file: move it elsewhere. {RESUME_HINT}"
         )
 
 
