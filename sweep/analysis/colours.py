@@ -121,8 +121,8 @@ def notes_of(slices: Collection[Slice]) -> list[Artist]:
         handles.append(Patch(**ZERO, label=f"{words}: {zeros:,}{of_drawn}"))
     if missing:
         counts = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in missing.items())
-        whose = "" if first.counts is not None else of_drawn.removeprefix(" points")
-        handles.append(Patch(**NO_VALUE, label=f"no value: {counts}{whose}"))
+        share_text = "" if first.counts is not None else of_drawn.removeprefix(" points")
+        handles.append(Patch(**NO_VALUE, label=f"no value: {counts}{share_text}"))
     if n_infinite:
         label = f"{first.name} = inf: {n_infinite:,}{of_drawn}"
         handles.append(Patch(**NO_VALUE, label=label))

@@ -70,16 +70,18 @@ def compare_slice(
     if shown.name == "status":
         raise SweepError("a status has no error: name another output")
     refuse_several_values(shown.output)
-    right = reference(shown.dataset, method, parameters)
-    found = errors(shown.dataset, right)[[error_name(shown.name), "status"]]
+    expected = reference(shown.dataset, method, parameters)
+    dataset = errors(shown.dataset, expected)[[error_name(shown.name), "status"]]
     if not is_flag(shown.output):
-        flags = {str(name): right[name] for name in right.data_vars if is_flag(right[name])}
-        like = found["status"]
-        found = found.assign(
+        flags = {
+            str(name): expected[name] for name in expected.data_vars if is_flag(expected[name])
+        }
+        like = dataset["status"]
+        dataset = dataset.assign(
             {n: flag.broadcast_like(like).transpose(*like.dims) for n, flag in flags.items()}
         )
     name = error_name(shown.name)
-    return replace(shown, dataset=found, name=name, view=shown.view.renamed(shown.name, name))
+    return replace(shown, dataset=dataset, name=name, view=shown.view.renamed(shown.name, name))
 
 
 def reference(
@@ -102,37 +104,42 @@ def reference_sweep(
     """
     sweep = _without_values(dataset, method)
     known = {parameter.name: parameter for parameter in sweep.inputs}
-    given = _given(method, parameters or {}, known)
-    found = {name: dataset[name] for name in known if name in dataset.coords and name not in given}
+    parameter_values = _parameter_values(method, parameters or {}, known)
+    coordinates = {
+        name: dataset[name]
+        for name in known
+        if name in dataset.coords and name not in parameter_values
+    }
     constants = {name: each.default for name, each in known.items() if each.default is not None}
-    constants |= {name: float(value) for name, value in found.items() if not value.ndim} | given
-    axes = _axes(dataset, {name: values for name, values in found.items() if values.ndim == 1})
+    constants |= {n: float(value) for n, value in coordinates.items() if not value.ndim}
+    constants |= parameter_values
+    axes = _axes(dataset, {n: values for n, values in coordinates.items() if values.ndim == 1})
     texts: Mapping[str, str] = json.loads(dataset.attrs["recipe"]).get("derived", {})
-    derived = {name: texts[name] for name, values in found.items() if values.ndim > 1}
+    derived = {name: texts[name] for name, values in coordinates.items() if values.ndim > 1}
     varied = {name: values[:] for axis in axes for name, values in axis.columns.items()}
-    varied |= {name: found[name].values.ravel() for name in derived}
+    varied |= {name: coordinates[name].values.ravel() for name in derived}
     single = {name: constants[name] for name in known if name in constants and name not in varied}
     _check(sweep, {n: np.array([value]) for n, value in single.items()} | varied)
     return replace(sweep, constants=single, axes=axes, derived=derived)
 
 
-def _given(
+def _parameter_values(
     method: str, parameters: Mapping[str, float | str], known: Mapping[str, Parameter]
 ) -> dict[str, float]:
-    """The parameters given, in SI units; SweepError for those that the method does not have."""
+    """The values of `parameters` in SI units; SweepError if the method does not have one."""
     if not isinstance(cast(object, parameters), Mapping):
         raise SweepError(
             f"parameters={shown(parameters)} is not a mapping. Give values by name, as a dict"
         )
-    given: dict[str, float] = {}
+    parameter_values: dict[str, float] = {}
     for name, value in parameters.items():
         if name not in known:
             raise SweepError(f"method {method!r} takes no {name!r}; {nearest(str(name), known)}")
         try:
-            given[name] = number(plain(value), known[name])
+            parameter_values[name] = number(plain(value), known[name])
         except UnreadableError as error:
             raise SweepError(f"{name}: {error}") from None
-    return given
+    return parameter_values
 
 
 def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
@@ -196,12 +203,12 @@ def _check(sweep: Sweep, values: Mapping[str, Values]) -> None:
             f"sweep.compare(..., {method!r}, {{{missing[0]!r}: ...}})"
         )
     for parameter in sweep.parameters:
-        given = values[parameter.name]
+        column = values[parameter.name]
         is_absent = parameter.derived or parameter.name in sweep.replaced_by_table
-        given = given[~np.isnan(given)] if is_absent else given
-        outside = first_outside(given, parameter)
+        column = column[~np.isnan(column)] if is_absent else column
+        outside = first_outside(column, parameter)
         if outside is not None:
             raise SweepError(
-                f"method {method!r} cannot take {parameter.name} = {float(given[outside])!r} from "
+                f"method {method!r} cannot take {parameter.name} = {float(column[outside])!r} from "
                 f"these results: {requirement(parameter)}"
             )

@@ -53,23 +53,23 @@ def kept_labels(sizes: Mapping[str, int], at: Mapping[str, float], n_kept: int) 
 
 
 def drawn_over(
-    dataset: xr.Dataset, kept: Sequence[str], asked: Sequence[str], most: int
+    dataset: xr.Dataset, kept: Sequence[str], over: Sequence[str], most: int
 ) -> tuple[str, ...]:
-    """The parameters over which a sample is drawn: those asked for, or the first `most`."""
+    """The parameters over which a sample is drawn: those of `over`, or the first `most`."""
     sampled = parameters_along(dataset, kept[0]) if len(kept) == 1 else []
-    if asked and not sampled:
+    if over and not sampled:
         raise SweepError(
             "--over draws a sample over its parameters, and this sweep has no sample: leave it out"
         )
-    check_names("sampled parameter", asked, sampled)
-    if most == 1 and len(asked) > 1:
+    check_names("sampled parameter", over, sampled)
+    if most == 1 and len(over) > 1:
         raise SweepError(
             "an output with several values at each point is drawn over one parameter, not "
-            f"{', '.join(asked)}"
+            f"{', '.join(over)}"
         )
-    if len(set(asked)) != len(asked) or len(asked) > 2:
-        raise SweepError(f"a sample is drawn over one or two parameters, not {', '.join(asked)}")
-    return tuple(asked or sampled[:most])
+    if len(set(over)) != len(over) or len(over) > 2:
+        raise SweepError(f"a sample is drawn over one or two parameters, not {', '.join(over)}")
+    return tuple(over or sampled[:most])
 
 
 def by_number(dataset: xr.Dataset, at: Mapping[str, float]) -> dict[str, float]:
@@ -103,8 +103,8 @@ def cut_at(
     for axis in axes:
         parameters, values = parameters_along(dataset, axis), dataset[axis]
         dataset = dataset.assign_coords({axis: values}).isel({axis: nearest(values, at)})
-        there = quantity(dataset[axis])
-        texts[axis] = f"{there} ({values_of(dataset, parameters)})" if parameters else there
+        cut_text = quantity(dataset[axis])
+        texts[axis] = f"{cut_text} ({values_of(dataset, parameters)})" if parameters else cut_text
     return dataset, texts
 
 
@@ -114,29 +114,29 @@ def nearest(axis: xr.DataArray, at: Mapping[str, float]) -> int:
         return axis.size // 2
     value = at[str(axis.name)]
     try:
-        (wanted,) = np.asarray(value, np.float64).reshape(1).tolist()
+        (cut_value,) = np.asarray(value, np.float64).reshape(1).tolist()
     except (TypeError, ValueError):
-        wanted = math.nan
-    places = np.flatnonzero(axis.values == wanted)
+        cut_value = math.nan
+    places = np.flatnonzero(axis.values == cut_value)
     if places.size:
         return int(places[0])
-    if not math.isfinite(wanted):
+    if not math.isfinite(cut_value):
         raise SweepError(f"{axis.name} cannot be cut at {wording.shown(value)}; give a number")
     values = axis.values[np.isfinite(axis.values)]
     low, high = (float(end) for end in (values.min(initial=np.inf), values.max(initial=-np.inf)))
     slack = 1e-9 * max(abs(low), abs(high))
-    if not low - slack <= wanted <= high + slack:
+    if not low - slack <= cut_value <= high + slack:
         raise SweepError(
-            f"{axis.name} = {wanted:g} is outside the axis, which is from {low:.6g} to {high:.6g}: "
-            "give a value in that range"
+            f"{axis.name} = {cut_value:g} is outside the axis, which is from {low:.6g} "
+            f"to {high:.6g}: give a value in that range"
         )
-    return int(np.argmin(np.abs(axis.values - wanted)))
+    return int(np.argmin(np.abs(axis.values - cut_value)))
 
 
-def check_names(kind: str, given: Iterable[str], known: Iterable[object]) -> None:
+def check_names(kind: str, names: Iterable[str], known: Iterable[object]) -> None:
     """Raise SweepError if one of these names is not among those known."""
     choices = [str(name) for name in known]
-    for name in given:
+    for name in names:
         if name not in choices:
             cure = wording.nearest(name, choices)
             raise SweepError(f"this sweep has no {kind} {name!r}: {cure}")

@@ -77,14 +77,14 @@ def symbol_text(symbol: str) -> str:
 
 def formula_text(formula: str) -> str:
     """A product or quotient of symbols as pictures write it: "mu Delta_z/Delta_x" is "μΔz/Δx"."""
-    return re.sub(r"\w+", lambda found: symbol_text(found[0]), formula).replace(" ", "")
+    return re.sub(r"\w+", lambda match: symbol_text(match[0]), formula).replace(" ", "")
 
 
 def in_symbols(prose: str) -> str:
     """A text with the names of symbols replaced: "G* a0 delta/n Delta_x^2" is "G* a₀ δ/n Δx²"."""
     names = "|".join(GREEK)
     symbols = re.sub(
-        rf"\b(?:(?:{names})(?:_\w)?|[a-z]0)\b", lambda found: symbol_text(found[0]), prose
+        rf"\b(?:(?:{names})(?:_\w)?|[a-z]0)\b", lambda match: symbol_text(match[0]), prose
     )
     return unit_text(symbols)
 
@@ -115,7 +115,7 @@ def point_text(dataset: xr.Dataset, without: Iterable[str] = ()) -> str:
     model = model_in(dataset.attrs)
     tables = _parameters(model)
     controls = [] if model is None else [p.name for m in model.methods for p in m.parameters]
-    usual = {p.name: p.default for p in tables if p.neutral or p.name in controls}
+    defaults = {p.name: p.default for p in tables if p.neutral or p.name in controls}
     names = [str(name) for name in dataset.coords if name not in {*without}]
     known = {parameter.name: place for place, parameter in enumerate(tables)}
     fixed = (dataset[name] for name in sorted(names, key=lambda name: known.get(name, len(known))))
@@ -123,7 +123,7 @@ def point_text(dataset: xr.Dataset, without: Iterable[str] = ()) -> str:
         f"{in_words(str(each.name))} {quantity(each)}"
         for each in fixed
         if not each.ndim and each.dtype.kind in "iuf"
-        if not np.isnan(float(each)) and usual.get(str(each.name)) != float(each)
+        if not np.isnan(float(each)) and defaults.get(str(each.name)) != float(each)
     )
     return ", ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in texts)
 
@@ -191,15 +191,15 @@ def with_codes(dataset: xr.Dataset) -> xr.Dataset:
 
 def codes_of(dataset: xr.Dataset, at: Mapping[str, str]) -> dict[str, float]:
     """The codes of names such as regime_class=slip, in the place of values of an axis."""
-    found: dict[str, float] = {}
+    codes: dict[str, float] = {}
     for name, text in at.items():
         known = with_codes(dataset).coords[name].attrs.get(LABEL_NAMES) if name in dataset else None
         if known is None:
             continue
         if text not in known:
             raise SweepError(f"{name} has no {text!r}: {nearest(text, known)}")
-        found[name] = float(known.index(text))
-    return found
+        codes[name] = float(known.index(text))
+    return codes
 
 
 def label_names(variable: xr.DataArray) -> list[str]:

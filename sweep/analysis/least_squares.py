@@ -128,18 +128,18 @@ def minimised(errors: Errors, start: Values, n_free: int) -> Values:
 
 def _descended(errors: Errors, x: Values, free: Mask, damping: float, max_damping: float) -> Values:
     """Damping falls where a step lowers the error, and rises where it does not."""
-    off, columns = errors(x)
-    error, stalled = float(np.add.reduce(off * off)), 0
+    residuals, columns = errors(x)
+    error, stalled = float(np.add.reduce(residuals * residuals)), 0
     for _ in range(MAX_STEPS):
         sizes = math.sqrt(damping) * np.sqrt(np.add.reduce(columns[free] * columns[free], axis=1))
         damped = np.concatenate([columns[free], np.diag(sizes)], axis=1)
         tried = x.copy()
-        tried[free] += solved(damped, np.concatenate([-off, np.zeros(len(sizes))]))
-        tried_off, tried_columns = errors(tried)
-        tried_error = float(np.add.reduce(tried_off * tried_off))
+        tried[free] += solved(damped, np.concatenate([-residuals, np.zeros(len(sizes))]))
+        tried_residuals, tried_columns = errors(tried)
+        tried_error = float(np.add.reduce(tried_residuals * tried_residuals))
         if tried_error < error:
             stalled += error - tried_error <= CONVERGED * error
-            x, off, columns, error = tried, tried_off, tried_columns, tried_error
+            x, residuals, columns, error = tried, tried_residuals, tried_columns, tried_error
             damping /= 10
         else:
             damping *= 100
@@ -167,9 +167,9 @@ def _non_negative(
             x[~free] = 0.0
             continue
         x = goal
-        off, columns = errors(x)
-        sizes = np.sqrt(np.add.reduce(columns * columns, axis=1) * np.sum(off * off))
-        slopes = np.where(free, 0.0, np.add.reduce(columns * off, axis=1) + DESCENT * sizes)
+        residuals, columns = errors(x)
+        sizes = np.sqrt(np.add.reduce(columns * columns, axis=1) * np.sum(residuals * residuals))
+        slopes = np.where(free, 0.0, np.add.reduce(columns * residuals, axis=1) + DESCENT * sizes)
         if not slopes.min() < 0:
             break
         free[np.argmin(slopes)] = True
@@ -181,10 +181,10 @@ def smallest_direction(columns: Values) -> Values:
     n, factor = len(columns), triangle(columns, np.zeros_like(columns[0]), 0.0)
     if len(factor.kept) < n:  # one column is a combination of others
         missing = next(k for k in range(n) if k not in factor.kept)
-        found = np.zeros(n)
-        found[factor.kept] = -solved(columns[factor.kept], columns[missing])
-        found[missing] = 1.0
-        return found
+        x = np.zeros(n)
+        x[factor.kept] = -solved(columns[factor.kept], columns[missing])
+        x[missing] = 1.0
+        return x
     rows, direction = factor.rows * factor.sizes, np.full(n, 1.0)
     for _ in range(MAX_ITERATIONS):
         before = direction
@@ -192,26 +192,26 @@ def smallest_direction(columns: Values) -> Values:
         direction = direction / direction[np.argmax(np.abs(direction))]
         if np.max(np.abs(direction - before)) <= SETTLED:
             break
-    found = np.empty(n)
-    found[factor.kept] = direction
-    return found
+    x = np.empty(n)
+    x[factor.kept] = direction
+    return x
 
 
 def back_substituted(rows: Values, right: Values) -> Values:
     """x of R x = right, R upper triangular."""
-    found = np.zeros(len(right))
+    x = np.zeros(len(right))
     for k in reversed(range(len(right))):
-        found[k] = (right[k] - np.add.reduce(rows[k, k + 1 :] * found[k + 1 :])) / rows[k, k]
-    return found
+        x[k] = (right[k] - np.add.reduce(rows[k, k + 1 :] * x[k + 1 :])) / rows[k, k]
+    return x
 
 
 def forward_substituted(rows: Values, right: Values) -> Values:
     """x of Rᵀ x = right, R upper triangular; shapes (n, ...)."""
-    found = np.zeros(right.shape)
+    x = np.zeros(right.shape)
     for k in range(len(right)):
-        known = np.add.reduce((found[:k].T * rows[:k, k]).T, axis=0)
-        found[k] = (right[k] - known) / rows[k, k]
-    return found
+        known = np.add.reduce((x[:k].T * rows[:k, k]).T, axis=0)
+        x[k] = (right[k] - known) / rows[k, k]
+    return x
 
 
 def combination(x: Values, columns: Values) -> Values:

@@ -145,14 +145,14 @@ def _draw_sample(axes: Axes, shown: Slice) -> ScalarMappable:
     for side, variable in (("x", x), ("y", y)):
         _set_axis(axes, side, shown, variable, _sample_scale(shown, variable))
     values = visible(shown)
-    there, missing = (np.flatnonzero(known) for known in (np.isfinite(values), np.isnan(values)))
-    some = there[evenly(there.size, MAX_DOTS)] if there.size else there
+    finite, missing = (np.flatnonzero(mask) for mask in (np.isfinite(values), np.isnan(values)))
+    some = finite[evenly(finite.size, MAX_DOTS)] if finite.size else finite
     dots = axes.scatter(
         x.values[some], y.values[some], s=dot_size(some.size, SAMPLE_AREA), c=values[some],
         linewidths=0, rasterized=True, **colours(shown),
     )  # fmt: skip
-    if some.size < there.size:
-        axes.plot([], [], " ", label=f"{some.size:,} of {there.size:,} points drawn")
+    if some.size < finite.size:
+        axes.plot([], [], " ", label=f"{some.size:,} of {finite.size:,} points drawn")
     if missing.size:
         some = missing[evenly(missing.size, MAX_DOTS)]
         axes.scatter(x.values[some], y.values[some], s=20.0, c="0.6", marker="x")
@@ -296,9 +296,9 @@ def _draw_several_values(axes: Axes, shown: Slice) -> None:
 
 def _isolated(line: Values, *, positive: bool) -> NDArray[np.bool_]:
     """Whether neither neighbour of a value is drawn, so that no line would show it."""
-    there = np.isfinite(line) & ((line > 0) if positive else True)
-    beside = np.pad(there, 1)
-    return there & ~beside[:-2] & ~beside[2:]
+    is_drawn = np.isfinite(line) & ((line > 0) if positive else True)
+    beside = np.pad(is_drawn, 1)
+    return is_drawn & ~beside[:-2] & ~beside[2:]
 
 
 def _marker_size(number: int) -> float:

@@ -109,14 +109,14 @@ def slices_of(
     """The slices that a picture shows, by the label of each: of stores, and values of `facet`."""
     if parameters and against is None:
         raise SweepError("--set gives parameters of the method of --against: add --against")
-    found: dict[str, Slice] = {}
+    slices: dict[str, Slice] = {}
     for label, dataset in labelled(source).items():
         for place, where in panels_of(dataset, at, view).items():
             shown = cut(dataset, output, where, over, computed=against is not None, view=view)
             if against is not None:
                 shown = compare_slice(shown, against, parameters)
-            found[", ".join(filter(None, (label, place)))] = shown
-    return found
+            slices[", ".join(filter(None, (label, place)))] = shown
+    return slices
 
 
 def labelled(source: Source | Sequence[Source]) -> dict[str, xr.Dataset]:

@@ -155,8 +155,8 @@ def _spread(
             part = slice(start, start + batch)
             grid[_within(first[part], size)] = _between(corners[part], size, grid.ndim)
     positions = mesh.positions(known)
-    there = np.all(positions % step == 0, axis=1)
-    grid[tuple(positions[there].T // step)] = values[there]
+    on_step = np.all(positions % step == 0, axis=1)
+    grid[tuple(positions[on_step].T // step)] = values[on_step]
     return grid
 
 

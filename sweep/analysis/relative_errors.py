@@ -43,25 +43,26 @@ def error(dataset: xr.Dataset, reference: xr.Dataset, output: str) -> xr.DataArr
     axes have different values, if there is no such output, or if it has several values at each
     point.
     """
-    found, right, status = _alike(
+    variable, reference_variable, status = _alike(
         _only(dataset, output), _only(reference, output), joint_status(dataset, reference)
     )
     ok = status.values == Status.ok
-    dimensions = [name for name in dataset["status"].dims if name in found.dims]
+    dimensions = [name for name in dataset["status"].dims if name in variable.dims]
     methods = (str(each.attrs.get("method", "these")) for each in (dataset, reference))
     names = f"of {output}, {' against '.join(methods)}"
     if is_flag(dataset[output]):
-        values = np.where(ok, found.values != right.values, MISSING_FLAG).astype(np.uint8)
+        differs = variable.values != reference_variable.values
+        values = np.where(ok, differs, MISSING_FLAG).astype(np.uint8)
         described: dict[str, Any] = {
             "long_name": f"class {names}",
             "flag_values": [0, 1],
             "flag_meanings": "same different",
         }
     else:
-        values = _relative(found.values, right.values, ok)
+        values = _relative(variable.values, reference_variable.values, ok)
         described = {"long_name": f"relative error {names}", "units": "1"}
-    made = xr.DataArray(values, status.coords, status.dims, error_name(output), described)
-    return made.transpose(*dimensions)
+    error_array = xr.DataArray(values, status.coords, status.dims, error_name(output), described)
+    return error_array.transpose(*dimensions)
 
 
 def errors(dataset: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
@@ -97,12 +98,12 @@ def joint_status(dataset: xr.Dataset, reference: xr.Dataset) -> xr.DataArray:
 
 def spread(errors: xr.Dataset, name: str) -> Spread:
     """Median and worst of the errors of that name; for a flag, a difference counts as 1."""
-    found = errors[name]
-    values = np.where(errors["status"].values == Status.ok, found.values, np.nan)
+    variable = errors[name]
+    values = np.where(errors["status"].values == Status.ok, variable.values, np.nan)
     if np.isnan(values).all():
         return Spread(0, np.nan, np.nan, {})
     at = np.unravel_index(np.nanargmax(values), values.shape)
-    place = errors.isel(dict(zip(found.dims, map(int, at), strict=True)))
+    place = errors.isel(dict(zip(variable.dims, map(int, at), strict=True)))
     return Spread(
         points=int(np.count_nonzero(~np.isnan(values))),
         median=float(np.nanmedian(values)),

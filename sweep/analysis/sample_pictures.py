@@ -142,10 +142,10 @@ def _draw_panel(
         _draw_bars(axes, x, {} if is_parameter else shown.names, colour=GREY)
         axes.set_yticks([])
         return
-    there = np.isfinite(shown.values)
-    axes.scatter(x[there], y[there], s=dot_size(x.size, 4e3, 20.0), linewidths=0, rasterized=True)
-    if is_parameter and not there.all():
-        axes.scatter(x[~there], y[~there], s=9.0, c=GREY, marker="x", linewidths=0.7)
+    finite = np.isfinite(shown.values)
+    axes.scatter(x[finite], y[finite], s=dot_size(x.size, 4e3, 20.0), linewidths=0, rasterized=True)
+    if is_parameter and not finite.all():
+        axes.scatter(x[~finite], y[~finite], s=9.0, c=GREY, marker="x", linewidths=0.7)
     for values, axis in ((x, "x"), (y, "y")):
         if _needs_logarithm(values[np.isfinite(values)]):
             axes.set(**{f"{axis}scale": "log"})

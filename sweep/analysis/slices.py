@@ -124,12 +124,12 @@ class Slice:
 
         SweepError if they are not positive and the scale is "log".
         """
-        found = self.view.limits_of(name, self.scales(name)[0])
-        if found and kind == "log" and found[0] <= 0:
+        limits = self.view.limits_of(name, self.scales(name)[0])
+        if limits and kind == "log" and limits[0] <= 0:
             raise SweepError(
-                f"--limits of {name}: {found[0]:g} is not above 0, which a logarithmic scale needs"
+                f"--limits of {name}: {limits[0]:g} is not above 0, which a logarithmic scale needs"
             )
-        return found
+        return limits
 
     @property
     def scaled(self) -> Values:
@@ -146,9 +146,9 @@ class Slice:
     @property
     def flag(self) -> xr.DataArray | None:
         """The output if it is a flag, otherwise the first flag over the same points, or None."""
-        here = set(self.output.dims)
+        dims = set(self.output.dims)
         known = (self.dataset[name] for name in [self.name, *map(str, self.dataset.data_vars)])
-        return next((each for each in known if is_flag(each) and here.issuperset(each.dims)), None)
+        return next((each for each in known if is_flag(each) and dims.issuperset(each.dims)), None)
 
     @property
     def classes(self) -> Values:
@@ -163,8 +163,8 @@ class Slice:
         if "status" not in self.dataset or self.name == "status":
             return {}
         computed = self.dataset["status"] if self.refined is None else self.refined.status
-        found = status_counts(computed.values) if self.counts is None else self.counts
-        return {status: n for status, n in found.items() if status is not Status.ok}
+        counts = status_counts(computed.values) if self.counts is None else self.counts
+        return {status: n for status, n in counts.items() if status is not Status.ok}
 
     @property
     def parameters(self) -> dict[str, Values]:

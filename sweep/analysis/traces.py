@@ -218,10 +218,10 @@ def _shade(axes: Axes, dataset: xr.Dataset) -> list[Patch]:
             continue
         classes = list(flag_names(flag).items())[1:]
         for (code, name), grey in zip(classes, SHADES, strict=False):
-            there = flag.values == code
+            has_class = flag.values == code
             if time.size > 1:
-                shade(axes, borders, there, color=grey, linewidth=0, zorder=0)
-            if there.any():
+                shade(axes, borders, has_class, color=grey, linewidth=0, zorder=0)
+            if has_class.any():
                 patches.append(Patch(color=grey, label=in_words(name)))
     return patches
 

@@ -49,9 +49,9 @@ def wear(results: xr.Dataset | str | Path, **table: object) -> xr.Dataset:
     output, by default "wear_power". The Dataset is described at `wear_over_time`. Raises
     ConfigError with every fault.
     """
-    asked = load_wear(table, "wear")
+    settings = load_wear(table, "wear")
     dataset = results if isinstance(results, xr.Dataset) else open_results(results)
-    return wear_over_time(dataset, asked)
+    return wear_over_time(dataset, settings)
 
 
 def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
@@ -136,9 +136,11 @@ def _status(dataset: xr.Dataset, powers: Mapping[str, xr.DataArray]) -> xr.DataA
     for power in powers.values():
         below = power < 0
         negative = negative | below.any([name for name in power.dims if name not in status.dims])
-    found = status.where(~(negative & (status == Status.ok)), np.uint8(Status.outside_validity))
+    wear_status = status.where(
+        ~(negative & (status == Status.ok)), np.uint8(Status.outside_validity)
+    )
     comment = f"{status.attrs.get('comment', '')}; of wear also outside_validity: {NEGATIVE}"
-    return found.astype(np.uint8).assign_attrs(
+    return wear_status.astype(np.uint8).assign_attrs(
         {**status.attrs, "comment": comment.removeprefix("; ")}
     )
 
@@ -146,25 +148,25 @@ def _status(dataset: xr.Dataset, powers: Mapping[str, xr.DataArray]) -> xr.DataA
 def _worn(power: xr.DataArray, suffix: str, wear: Wear) -> dict[str, xr.DataArray]:
     """Volume, state, depth and time to the limit of powers, with that appended to their names."""
     sizes = {} if wear.coefficient_at is None else {"quantile": len(wear.coefficient_at)}
-    what = f"{suffix[1:]} of the " if suffix else ""
+    prefix = f"{suffix[1:]} of the " if suffix else ""
     described: dict[str, dict[str, Any]] = {
-        "volume": {"long_name": f"{what}worn volume", "units": "m^3"},
+        "volume": {"long_name": f"{prefix}worn volume", "units": "m^3"},
         "state": STATE,
     }
     if wear.geometry is not None:
-        described["depth"] = {"long_name": f"{what}depth of the scar", "units": "m"}
+        described["depth"] = {"long_name": f"{prefix}depth of the scar", "units": "m"}
     dtypes = [np.uint8 if name == "state" else np.float64 for name in described]
-    made = _applied(_over_time, power, wear, {**sizes, "time": len(wear.seconds)}, dtypes)
-    found = {
+    arrays = _applied(_over_time, power, wear, {**sizes, "time": len(wear.seconds)}, dtypes)
+    variables = {
         f"wear_{name}{suffix}": values.drop_attrs(deep=False).assign_attrs(described[name])
-        for name, values in zip(described, made, strict=True)
+        for name, values in zip(described, arrays, strict=True)
     }
     if wear.limit is not None:
         seconds = _applied(_to_limit, power, wear, sizes, [np.float64]).drop_attrs(deep=False)
-        meaning = f"time until the {what}depth is {wear.limit:g} m; inf where it never is"
+        meaning = f"time until the {prefix}depth is {wear.limit:g} m; inf where it never is"
         name = f"time_to_limit{'_of' if suffix else ''}{suffix}"
-        found[name] = seconds.assign_attrs(long_name=meaning, units="s")
-    return found
+        variables[name] = seconds.assign_attrs(long_name=meaning, units="s")
+    return variables
 
 
 def _applied(
@@ -193,37 +195,37 @@ def _in_parts(
     size = max(PART // (len(wear.seconds) * len(wear.coefficient_at or (1,))), 1)
     parts = [compute(flat[i : i + size], wear) for i in range(0, max(flat.size, 1), size)]
     joined = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-    found = [each.reshape(*power.shape, *each.shape[1:]) for each in joined]
-    return tuple(found) if len(found) > 1 else found[0]
+    reshaped = [each.reshape(*power.shape, *each.shape[1:]) for each in joined]
+    return tuple(reshaped) if len(reshaped) > 1 else reshaped[0]
 
 
 def _over_time(power: Values, wear: Wear) -> tuple[NDArray[Any], ...]:
     """Volume, state and, with a geometry, depth over quantiles, if there are any, and time."""
-    law, given = law_of(wear.law), dict[str, Any](wear.coefficients)
+    law, coefficients = law_of(wear.law), dict[str, Any](wear.coefficients)
     power = power[:, None]
     if wear.coefficient_at is not None:
-        given["coefficient"] = np.array(list(wear.coefficient_at.values()))[:, None]
+        coefficients["coefficient"] = np.array(list(wear.coefficient_at.values()))[:, None]
         power = power[:, None]
-    volume = law.volume(power, np.array(wear.seconds), given)
-    within = np.broadcast_to(law.within(power, given), volume.shape)
+    volume = law.volume(power, np.array(wear.seconds), coefficients)
+    within = np.broadcast_to(law.within(power, coefficients), volume.shape)
     state = np.where(np.isnan(within), MISSING_FLAG, within == 0).astype(np.uint8)
     if wear.geometry is None:
         return volume, state
     depth = geometry_of(wear.geometry, small=wear.small).depth(volume, wear.size)
-    through = np.isnan(depth) & ~np.isnan(volume)
-    return volume, np.where(through, np.uint8(2), state), depth
+    worn_through = np.isnan(depth) & ~np.isnan(volume)
+    return volume, np.where(worn_through, np.uint8(2), state), depth
 
 
 def _to_limit(power: Values, wear: Wear) -> tuple[Values]:
     """The time to the limit, over quantiles if there are any."""
     assert wear.geometry is not None
-    given = dict[str, Any](wear.coefficients)
+    coefficients = dict[str, Any](wear.coefficients)
     if wear.coefficient_at is not None:
-        given["coefficient"] = np.array(list(wear.coefficient_at.values()))
+        coefficients["coefficient"] = np.array(list(wear.coefficient_at.values()))
         power = power[:, None]
     geometry = geometry_of(wear.geometry, small=wear.small)
     volume = geometry.volume(np.float64(wear.limit or 0.0), wear.size)
-    return (law_of(wear.law).seconds(power, volume, given),)
+    return (law_of(wear.law).seconds(power, volume, coefficients),)
 
 
 def _thresholds(threshold: xr.DataArray, wear: Wear) -> dict[str, xr.Variable]:

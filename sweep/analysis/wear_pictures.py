@@ -153,11 +153,11 @@ def _quantiles_of_sample(part: xr.Dataset, name: str) -> xr.Dataset:
             "nothing to draw: no point has a wear, or each has several; `sweep show` prints them"
         )
     wear = np.where(state.values[known] == THROUGH, np.inf, values.values[known])
-    found = np.quantile(wear, SAMPLE_LEVELS, axis=0, method="inverted_cdf")
-    through, dims = np.isinf(found), ("quantile", "time")
+    quantiles = np.quantile(wear, SAMPLE_LEVELS, axis=0, method="inverted_cdf")
+    worn_through, dims = np.isinf(quantiles), ("quantile", "time")
     variables = {
-        name: (dims, np.where(through, np.nan, found), values.attrs),
-        _state(name): (dims, np.where(through, np.uint8(THROUGH), np.uint8(0))),
+        name: (dims, np.where(worn_through, np.nan, quantiles), values.attrs),
+        _state(name): (dims, np.where(worn_through, np.uint8(THROUGH), np.uint8(0))),
     }
     return part.drop_dims(POINT).assign(variables).assign_coords(quantile=list(SAMPLE_LEVELS))
 
@@ -223,10 +223,10 @@ def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Fig
         words = f", quantile {float(variable['quantile']):g}"
     years = variable / YEAR
     # Between refined points values are interpolated, so they have to be finite.
-    stays = np.isinf(years) & (not holds_refined_points(dataset))
+    unlimited = np.isinf(years) & (not holds_refined_points(dataset))
     clipped = (
         years.clip(max=LONGEST)
-        .where(~stays, years)
+        .where(~unlimited, years)
         .assign_attrs(
             long_name=f"years to a depth of {limit * 1e3:g} mm{words} (up to {LONGEST})", units="1"
         )

@@ -136,10 +136,10 @@ class Distance:
 
 def distance(values: Values, expected: Values, x: Values) -> Distance:
     """Relative difference of `values`; all of shape (n_points,), `expected` nonzero everywhere."""
-    off = np.abs(values / expected - 1)
-    worst = int(np.argmax(off))
+    errors = np.abs(values / expected - 1)
+    worst = int(np.argmax(errors))
     return Distance(
-        float(off[worst]), float(np.sqrt(np.mean(off * off))), float(x[worst]), int(x.size)
+        float(errors[worst]), float(np.sqrt(np.mean(errors * errors))), float(x[worst]), int(x.size)
     )
 
 
@@ -231,8 +231,10 @@ class MasterCurve:
         if self.theory is None:
             return None
         expected = self.theory(x)
-        there = expected > 0
-        return distance(values[there], expected[there], x[there]) if there.any() else None
+        positive = expected > 0
+        if not positive.any():
+            return None
+        return distance(values[positive], expected[positive], x[positive])
 
 
 def notes_on(curve: MasterCurve) -> Iterator[str]:
@@ -282,17 +284,17 @@ def _lowered(variable: str, choices: Choices, piece: Piece, *, explained: bool) 
         return
     used, where = piece.rational.degrees, f"{variable} from {piece.low:.4g} to {piece.high:.4g}"
     if choices.method == "aaa":
-        why = (
+        cause = (
             "the points scatter by more than the tolerance, and aaa goes through points"
             if piece.scattered and explained
             else "the points are too far apart for aaa: half of them do not predict the others"
         )
-        yield f"{where}: {why}: fitted by least_squares of degrees {used}"
+        yield f"{where}: {cause}: fitted by least_squares of degrees {used}"
     elif used != piece.degrees and not (piece.met and not choices.degrees):
-        why = f"the points do not determine a curve of degrees {piece.degrees}"
+        cause = f"the points do not determine a curve of degrees {piece.degrees}"
         if not explained:
-            why = f"a curve of degrees {piece.degrees} has a pole or wavers between the points"
-        yield f"{where}: {why}: fitted with degrees {used}"
+            cause = f"a curve of degrees {piece.degrees} has a pole or wavers between the points"
+        yield f"{where}: {cause}: fitted with degrees {used}"
 
 
 def _scatter_error(x: Values, energy: Values) -> float:
@@ -309,7 +311,7 @@ def _scatter_error(x: Values, energy: Values) -> float:
 
 def _mismatch(curve: MasterCurve) -> str:
     """A note on a curve that is farther from its points than they scatter."""
-    what = (
+    mismatch = (
         f"the curve misses the points by {100 * curve.error.rms:.2g} % rms, more than they scatter"
     )
     (low, high), (below, above) = curve.limits, STEEP_RANGE
@@ -317,10 +319,10 @@ def _mismatch(curve: MasterCurve) -> str:
     steep = curve.variable.name == "beta" and low < below and above < high
     if steep and np.all(phases <= IN_PHASE):
         return (
-            f"{what}; nearly in phase, slip ends at beta = 1, too steeply for one quotient: fit "
-            f"both sides, --range {low:g} {below:g} and --range {above:g} {high:g}"
+            f"{mismatch}; nearly in phase, slip ends at beta = 1, too steeply for one quotient: "
+            f"fit both sides, --range {low:g} {below:g} and --range {above:g} {high:g}"
         )
-    return f"{what}: narrow --range, raise --degrees, or use --method aaa"
+    return f"{mismatch}: narrow --range, raise --degrees, or use --method aaa"
 
 
 def _spread(points: Points, x: Values, share: Values) -> float:

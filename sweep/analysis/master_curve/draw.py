@@ -104,7 +104,8 @@ def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | Non
             x, energy = curve.x[order], curve.energy[order]
             style: dict[str, Any] = {"linestyle": "--", "color": "C2", "linewidth": 1.0}
             upper.plot(x, formula(x), label=label, **style)
-            lower.plot(x, _off(formula(x), energy), label=f"{label} − points", **style)
+            difference = _relative_difference(formula(x), energy)
+            lower.plot(x, difference, label=f"{label} − points", **style)
         for axes in (upper, lower):
             axes.grid(color="0.9")
             axes.legend(frameon=False, fontsize="small")
@@ -119,24 +120,25 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     upper.plot(x[marks], energy[marks], "o", markersize=3.5, fillstyle="none", label="points")
     label = f"fit, {curve.n_coefficients} coefficients"
     upper.plot(grid, curve(grid), linewidth=1.2, color="C1", label=label)
-    off = _off(curve(curve.x), curve.energy)
+    difference = _relative_difference(curve(curve.x), curve.energy)
     is_parted = 1 < len(curve.branches) <= MAX_CURVES
     branches = curve.branches if is_parted else {"": np.ones(x.size, dtype=bool)}
     for (name, some), colour in zip(branches.items(), BRANCH_COLOURS, strict=False):
         label = f"fit − points, {name}" if name else "fit − points"
-        lower.plot(curve.x[some], off[some], ".", color=colour, label=label, markersize=2.5)
+        lower.plot(curve.x[some], difference[some], ".", color=colour, label=label, markersize=2.5)
     if curve.theory is not None:
-        right = curve.theory(grid)
-        upper.plot(grid, right, "k:", linewidth=1.0, label="closed form, δ → 0")
-        lower.plot(grid, _off(curve(grid), right), "k:", linewidth=1.0, label="fit − closed form")
+        closed_form = curve.theory(grid)
+        upper.plot(grid, closed_form, "k:", linewidth=1.0, label="closed form, δ → 0")
+        difference = _relative_difference(curve(grid), closed_form)
+        lower.plot(grid, difference, "k:", linewidth=1.0, label="fit − closed form")
     name, scale = curve.variable.symbol, "log" if x[-1] > 100 * x[0] > 0 else "linear"
     upper.set(xscale=scale, ylabel=curve.variable.energy)
     lower.set(yscale="log", xlabel=name, ylabel="relative difference")
 
 
-def _off(found: Values, right: Values) -> Values:
+def _relative_difference(energy: Values, reference: Values) -> Values:
     """The relative difference; NaN where the reference is 0."""
-    return np.abs(found / np.where(right == 0, np.nan, right) - 1)
+    return np.abs(energy / np.where(reference == 0, np.nan, reference) - 1)
 
 
 def _finish(axes: Axes, abscissa: str, ordinate: str) -> None:
@@ -147,8 +149,8 @@ def _finish(axes: Axes, abscissa: str, ordinate: str) -> None:
 
 def _chosen(column: Values) -> Values:
     """Values to draw a curve for: all, or evenly spaced ones."""
-    found = np.unique(column)
-    most = min(found.size, MAX_CURVES)
-    if found.size > 1 and (found.size - 1) % (most - 1):
-        return found[:: -(-found.size // MAX_CURVES)]
-    return found[evenly(found.size, MAX_CURVES)]
+    distinct = np.unique(column)
+    most = min(distinct.size, MAX_CURVES)
+    if distinct.size > 1 and (distinct.size - 1) % (most - 1):
+        return distinct[:: -(-distinct.size // MAX_CURVES)]
+    return distinct[evenly(distinct.size, MAX_CURVES)]

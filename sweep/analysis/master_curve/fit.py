@@ -210,22 +210,22 @@ def _fitted(plan: Stretch, ends: Ends, variable: str, choices: Choices, energies
     """Fit by the chosen method; by least squares where AAA does not predict half of the points."""
     (target, size), method = _scaled(plan, energies), choices.method
     scattered = is_met = False
-    found: Rational | None
+    rational: Rational | None
     if method == "aaa":
         # AAA's tolerance is relative to the largest value, so over β it fits W̄ itself.
         whole = replace(plan, power=0) if variable == "beta" else plan
         whole_target, whole_size = _scaled(whole, energies)
-        found = adaptive(whole_target, choices.tolerance, ends)
-        if found is not None:
+        rational = adaptive(whole_target, choices.tolerance, ends)
+        if rational is not None:
             plan, size = whole, whole_size
         else:
-            found, method = _raised(target, plan.degrees, ends), "least_squares"
-            scattered = not _is_near(found, target.t, target.g, choices.tolerance)
+            rational, method = _raised(target, plan.degrees, ends), "least_squares"
+            scattered = not _is_near(rational, target.t, target.g, choices.tolerance)
     else:
-        found = _determined(method, target, plan.degrees, ends)
-        is_met = met(found, target)
+        rational = _determined(method, target, plan.degrees, ends)
+        is_met = met(rational, target)
     return Piece(
-        **vars(plan), rational=found.times(size), method=method, scattered=scattered, met=is_met
+        **vars(plan), rational=rational.times(size), method=method, scattered=scattered, met=is_met
     )
 
 
@@ -248,18 +248,18 @@ def _determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Qu
     """
     kept: Quotient | None = None
     while True:
-        found = FITTERS[method](target, degrees)
-        if not met(found, target) and not _sound(found, target, ends):
-            found = FITTERS[method](target, degrees, bounded=True)
-        is_met = met(found, target)
+        quotient = FITTERS[method](target, degrees)
+        if not met(quotient, target) and not _sound(quotient, target, ends):
+            quotient = FITTERS[method](target, degrees, bounded=True)
+        is_met = met(quotient, target)
         if kept is not None and not is_met:
             limit = MAX_SCATTER_RATIO * _scatter(kept, target)
-            if not _scatter(found, target) <= limit:
+            if not _scatter(quotient, target) <= limit:
                 return kept
-        if degrees.n_coefficients == 1 or (not is_met and _sound(found, target, ends)):
-            return found
-        if not poles_within(found, *ends):
-            kept = found
+        if degrees.n_coefficients == 1 or (not is_met and _sound(quotient, target, ends)):
+            return quotient
+        if not poles_within(quotient, *ends):
+            kept = quotient
         if degrees.numerator >= degrees.denominator:  # the larger degree falls
             degrees = replace(degrees, numerator=degrees.numerator - 1)
         else:
@@ -278,34 +278,34 @@ def _raised(target: Target, degrees: Degrees, ends: Ends) -> Quotient:
         if higher.n_coefficients >= n_distinct or met(best, target):
             break
         with np.errstate(all="ignore"):  # a curve that is not determined overflows
-            found = _determined("least_squares", target, higher, ends)
-            needed = MAX_SCATTER_RATIO * _scatter(found, target) < _scatter(best, target)
-        if found.degrees != higher or not needed:
+            quotient = _determined("least_squares", target, higher, ends)
+            needed = MAX_SCATTER_RATIO * _scatter(quotient, target) < _scatter(best, target)
+        if quotient.degrees != higher or not needed:
             break
-        best = found
+        best = quotient
     return best
 
 
-def _scatter(found: Quotient, target: Target) -> float:
+def _scatter(quotient: Quotient, target: Target) -> float:
     """Standard deviation of the points about the curve, in their units."""
     with np.errstate(all="ignore"):
-        off = (found(target.t) - target.g) / target.unit
-    free = max(target.t.size - found.n_coefficients, 1)
-    return float(np.sqrt(np.sum(off * off) / free))
+        residuals = (quotient(target.t) - target.g) / target.unit
+    free = max(target.t.size - quotient.n_coefficients, 1)
+    return float(np.sqrt(np.sum(residuals * residuals) / free))
 
 
-def _sound(found: Quotient, target: Target, ends: Ends) -> bool:
+def _sound(quotient: Quotient, target: Target, ends: Ends) -> bool:
     """Whether the points determine the curve, as `_determined` says."""
     places = np.unique(np.clip(np.append(target.t, ends), *ends))
-    poles = found.poles()
+    poles = quotient.poles()
     nearest_place = np.clip(poles.real, *ends)
     i = np.clip(np.searchsorted(places, nearest_place), 1, places.size - 1)
     if np.any(np.abs(poles - nearest_place) <= 0.5 * (places[i] - places[i - 1])):
         return False
     grid = np.unique(np.concatenate([places, 0.5 * (places[1:] + places[:-1])]))
     order = np.argsort(target.t)
-    unit = found(grid) * np.interp(grid, target.t[order], (target.unit / target.g)[order])
-    at_points, over_range = found.slopes(target.t) / target.unit, found.slopes(grid) / unit
+    unit = quotient(grid) * np.interp(grid, target.t[order], (target.unit / target.g)[order])
+    at_points, over_range = quotient.slopes(target.t) / target.unit, quotient.slopes(grid) / unit
     if not (np.all(np.isfinite(over_range)) and np.all(np.any(at_points != 0, axis=1))):
         return False
     errors = triangle(at_points, np.zeros(target.t.size)).leverage(over_range)
@@ -329,18 +329,18 @@ def adaptive(target: Target, tolerance: float, ends: Ends) -> Barycentric | None
     ):
         return None
     without_poles: Barycentric | None = None
-    for found in _approximants(t, g):
-        if not poles_within(found, *ends):
-            without_poles = found
-        if np.max(np.abs(found(t) - g)) <= tolerance * np.max(g):
+    for approximant in _approximants(t, g):
+        if not poles_within(approximant, *ends):
+            without_poles = approximant
+        if np.max(np.abs(approximant(t) - g)) <= tolerance * np.max(g):
             break
     return without_poles
 
 
-def _is_near(found: Rational, t: Values, g: Values, tolerance: float) -> bool:
+def _is_near(rational: Rational, t: Values, g: Values, tolerance: float) -> bool:
     """Whether a function is as near to values as AAA has to be."""
-    off = (found(t) - g) / np.max(g)
-    return float(np.sqrt(np.mean(off * off))) <= max(tolerance, NO_SCATTER)
+    residuals = (rational(t) - g) / np.max(g)
+    return float(np.sqrt(np.mean(residuals * residuals))) <= max(tolerance, NO_SCATTER)
 
 
 def _approximants(t: Values, g: Values) -> Iterator[Barycentric]:
@@ -358,8 +358,8 @@ def _approximants(t: Values, g: Values) -> Iterator[Barycentric]:
         rest = ~used
         columns = np.stack([(g[rest] - g[k]) / (t[rest] - t[k]) for k in support])
         weights = smallest_direction(columns)
-        found = Barycentric(
+        approximant = Barycentric(
             tuple(t[support].tolist()), tuple(g[support].tolist()), tuple(weights.tolist())
         )
-        yield found
-        values = found(t)
+        yield approximant
+        values = approximant(t)

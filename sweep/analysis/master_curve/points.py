@@ -64,27 +64,28 @@ class Points:
         """How many points are left out and why, as ": 3 of 60 left out (...)", or ""."""
         if self.dropped is None or not self.left_out:
             return ""
-        off = self.dropped
-        still = (off.beta == 0) & (off.delta == 0)
+        dropped = self.dropped
+        is_tangential = (dropped.beta == 0) & (dropped.delta == 0)
+        lacks_energy = is_tangential & (dropped.xi > 0) & np.isnan(dropped.xi_energy)
         causes = {  # of each point, the first that applies
             "beta = 0, without normal oscillation and without 'dissipated_energy', from which "
-            "their energy over xi follows": still & (off.xi > 0) & np.isnan(off.xi_energy),
-            "beta = 0, without normal oscillation": still,
-            "beta = 0": off.beta == 0,
-            "beta infinite": np.isinf(off.beta),
-            "beta not a positive number": ~(off.beta > 0),
-            "no energy": np.isnan(off.energy),
-            "energy 0 or below": off.energy <= 0,
-            "energy infinite": np.isinf(off.energy),
+            "their energy over xi follows": lacks_energy,
+            "beta = 0, without normal oscillation": is_tangential,
+            "beta = 0": dropped.beta == 0,
+            "beta infinite": np.isinf(dropped.beta),
+            "beta not a positive number": ~(dropped.beta > 0),
+            "no energy": np.isnan(dropped.energy),
+            "energy 0 or below": dropped.energy <= 0,
+            "energy infinite": np.isinf(dropped.energy),
         }
         for name in OPTIONAL:
             if not np.isnan(getattr(self, name)).all():
-                causes[f"no {name}"] = np.isnan(getattr(off, name))
+                causes[f"no {name}"] = np.isnan(getattr(dropped, name))
         masks = np.array(list(causes.values()))
         counts = np.sum(masks & (np.cumsum(masks, axis=0) == 1), axis=1)
         numbers = dict(zip(causes, counts.tolist(), strict=True))
-        why = ", ".join(f"{n:,} with {cause}" for cause, n in numbers.items() if n)
-        return f": {self.left_out:,} of {self.left_out + self.beta.size:,} left out ({why})"
+        cause_text = ", ".join(f"{n:,} with {cause}" for cause, n in numbers.items() if n)
+        return f": {self.left_out:,} of {self.left_out + self.beta.size:,} left out ({cause_text})"
 
     def where(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> Points:
         """Some of the points, by a mask or by their indices; those left out stay left out."""
@@ -93,11 +94,11 @@ class Points:
 
     def parted(self, usable: NDArray[np.bool_]) -> Points:
         """The usable points; the others join those left out."""
-        off = self.where(~usable)
+        dropped = self.where(~usable)
         if self.dropped is not None:
-            columns = {n: np.append(getattr(self.dropped, n), getattr(off, n)) for n in COLUMNS}
-            off = replace(off, **columns)
-        return replace(self.where(usable), dropped=replace(off, dropped=None))
+            columns = {n: np.append(getattr(self.dropped, n), getattr(dropped, n)) for n in COLUMNS}
+            dropped = replace(dropped, **columns)
+        return replace(self.where(usable), dropped=replace(dropped, dropped=None))
 
     def at(self, cuts: Mapping[str, float]) -> Points:
         """The points whose `delta`, `phase` ... is nearest to each value of `cuts`.
@@ -175,8 +176,8 @@ def nearest_value(column: Values, name: str, value: float) -> tuple[float, tuple
     """
     period = PERIODS.get(name)
     known = np.unique(column[~np.isnan(column)])
-    off = np.abs(difference(known, value, period))
-    best, away = float(known[np.argmin(off)]), float(off.min())
+    distances = np.abs(difference(known, value, period))
+    best, away = float(known[np.argmin(distances)]), float(distances.min())
     others = np.abs(difference(known[known != best], best, period))
     allowed = 0.5 * float(others.min()) if others.size else 0.0
     if away <= max(allowed, ROUNDING * abs(value)):
@@ -306,13 +307,13 @@ class _Table(Mapping[str, Values]):
         """The column that the user names, or the first default; SweepError if there is none."""
         if name and name not in self:
             raise SweepError(f"{self.place!r} has no column {name!r}; {nearest(name, self)}")
-        found = name or next((each for each in defaults if each in self), None)
-        if found is None:
+        column_name = name or next((each for each in defaults if each in self), None)
+        if column_name is None:
             raise SweepError(
                 f"{self.place!r} has none of the columns {listed(defaults)}: name one of "
                 f"{listed(self)} with {option}"
             )
-        return found
+        return column_name
 
     def refuse(self, wrong: NDArray[np.bool_], name: str, why: str) -> None:
         """Raise SweepError with the line of the first wrong row, if there is one."""
@@ -331,8 +332,8 @@ def _points(columns: _Table, reading: Reading) -> Points:
         own = reading.energy in (None, *ENERGIES) and reading.scale_energy is None
         unit = energy_unit(columns, delta=1.0) if own and "dissipated_energy" in columns else None
         # Without normal oscillation W̄ is infinite, but W̄δ follows from the energy in J.
-        still = unknown if unit is None else columns["dissipated_energy"] / unit
-        xi_energy = np.where(delta == 0, still, energy * delta)
+        tangential_energy = unknown if unit is None else columns["dissipated_energy"] / unit
+        xi_energy = np.where(delta == 0, tangential_energy, energy * delta)
         sigma = unknown
         if reading.sigma is not None:
             sigma = columns[columns.named(reading.sigma, (), "--sigma")] / raw

@@ -155,15 +155,15 @@ class Barycentric:
 
     def __call__(self, t: ArrayLike) -> Values:
         t = np.asarray(t, dtype=np.float64)
-        above, below, found = np.zeros(t.shape), np.zeros(t.shape), np.full(t.shape, np.nan)
+        above, below, at_support = np.zeros(t.shape), np.zeros(t.shape), np.full(t.shape, np.nan)
         for support, value, weight in zip(self.support, self.values, self.weights, strict=True):
             away = t - support
             share = weight / np.where(away == 0, 1.0, away)
             above += share * value
             below += share
-            found = np.where(away == 0, value, found)
+            at_support = np.where(away == 0, value, at_support)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(np.isnan(found), above / below, found)
+            return np.where(np.isnan(at_support), above / below, at_support)
 
     def times(self, factor: float) -> Barycentric:
         """The function multiplied by a factor."""
@@ -181,19 +181,19 @@ class Barycentric:
 Rational = Quotient | Barycentric
 
 
-def poles_within(found: Rational, low: float, high: float) -> list[float]:
+def poles_within(rational: Rational, low: float, high: float) -> list[float]:
     """The real poles from `low` to `high`, ends included."""
-    poles = found.poles()
+    poles = rational.poles()
     real = np.abs(poles.imag) <= REAL * np.abs(poles)
     inside = real & (poles.real >= low) & (poles.real <= high)
     return sorted(poles.real[inside].tolist())
 
 
-def met(found: Rational, target: Target) -> bool:
+def met(rational: Rational, target: Target) -> bool:
     """Whether the points lie on the curve but for rounding."""
     with np.errstate(all="ignore"):
-        off = found(target.t) / target.g - 1
-    return float(np.sqrt(np.mean(off * off))) <= MET
+        residuals = rational(target.t) / target.g - 1
+    return float(np.sqrt(np.mean(residuals * residuals))) <= MET
 
 
 def least_squares(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quotient:
@@ -203,11 +203,11 @@ def least_squares(target: Target, degrees: Degrees, *, bounded: bool = False) ->
     coefficient of the denominator is negative in the basis, so there is no pole at any t ≥ 0.
     """
     problem = _problem(target, degrees)
-    found = _refined(problem, *_linearised(problem, bounded), bounded=bounded)
-    fails = poles_within(found, target.t.min(), target.t.max()) and not met(found, target)
+    quotient = _refined(problem, *_linearised(problem, bounded), bounded=bounded)
+    fails = poles_within(quotient, target.t.min(), target.t.max()) and not met(quotient, target)
     if fails and not bounded:
-        found = _refined(problem, *_corrected(problem))
-    return found
+        quotient = _refined(problem, *_corrected(problem))
+    return quotient
 
 
 def minimax(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quotient:
@@ -235,7 +235,7 @@ class _Problem:
         """a, and b with its leading 1, from the free coefficients."""
         return x[: len(self.above)], np.concatenate([[1.0], x[len(self.above) :]])
 
-    def off(self, a: Values, b: Values) -> Values:
+    def residuals(self, a: Values, b: Values) -> Values:
         """The errors in their units."""
         value = combination(a, self.above) / combination(b, self.below)
         return (value - self.target.g) / self.target.unit
@@ -244,7 +244,7 @@ class _Problem:
         """The errors in their units, and their derivatives by the coefficients."""
         a, b = self.split(x)
         with np.errstate(all="ignore"):  # a step across a pole is not finite, and not taken
-            return self.off(a, b), self.slopes(a, b, 0)
+            return self.residuals(a, b), self.slopes(a, b, 0)
 
     def slopes(self, a: Values, b: Values, pinned: int) -> Values:
         """The derivatives of the errors where coefficient `pinned` of the denominator is fixed."""
@@ -268,14 +268,14 @@ class _Problem:
         numerator = tuple((a / b[pinned] * above / unit).tolist())
         denominator = (b / b[pinned] * below / unit).tolist()
         denominator[pinned] = 1.0
-        found = Quotient(numerator, tuple(denominator), pinned=pinned)
+        quotient = Quotient(numerator, tuple(denominator), pinned=pinned)
         if covariance is None:
-            return found
+            return quotient
         units = np.concatenate([above, np.delete(below, pinned)]) / unit
         spread: Values = covariance * units[:, None] * units
         errors: Values = np.sqrt(np.diag(spread))
         return replace(
-            found,
+            quotient,
             numerator_errors=tuple(errors[: len(a)].tolist()),
             denominator_errors=tuple(np.insert(errors[len(a) :], pinned, 0.0).tolist()),
             covariance=tuple(tuple(map(float, row)) for row in spread),
@@ -321,7 +321,7 @@ def _linearised(problem: _Problem, bounded: bool = False) -> tuple[Values, Value
         below = combination(b, problem.below)
         if not np.all(np.isfinite(below)) or np.any(below == 0):
             break
-        error = float(np.sum(problem.off(a, b) ** 2))
+        error = float(np.sum(problem.residuals(a, b) ** 2))
         if error < least:
             best, least = (a, b), error
     return best
@@ -335,13 +335,13 @@ def _refined(problem: _Problem, a: Values, b: Values, *, bounded: bool = False) 
     pinned = problem.pinned(b)
     a, b = a / b[pinned], b / b[pinned]
     with np.errstate(all="ignore"):
-        off, columns = problem.errors(x)[0], problem.slopes(a, b, pinned)
+        residuals, columns = problem.errors(x)[0], problem.slopes(a, b, pinned)
     free = np.ones(x.size, dtype=bool)
     if bounded:
         free[len(a) :] = np.delete(b, pinned) != 0
     covariance = np.zeros((x.size, x.size))
-    variance = float(np.sum(off * off)) / max(off.size - int(free.sum()), 1)
-    covariance[np.ix_(free, free)] = variance * triangle(columns[free], off).covariance()
+    variance = float(np.sum(residuals * residuals)) / max(residuals.size - int(free.sum()), 1)
+    covariance[np.ix_(free, free)] = variance * triangle(columns[free], residuals).covariance()
     return problem.quotient(a, b, pinned, covariance)
 
 
@@ -360,8 +360,8 @@ def _corrected(problem: _Problem, min_below: float = -1.0) -> tuple[Values, Valu
     best, least = (a, b), math.inf
     for _ in range(CORRECTION_ROUNDS):
         below = combination(b, problem.below)
-        off = np.abs(combination(a, above) / below - level)
-        largest = float(np.max(off)) if below.min() > 0 else math.inf
+        errors = np.abs(combination(a, above) / below - level)
+        largest = float(np.max(errors)) if below.min() > 0 else math.inf
         if largest >= least * (1 - 1e-7):
             break
         best, least = (a, b), largest
@@ -388,5 +388,5 @@ def _program(rows: Values, sizes: Values, n_above: int, min_below: float) -> Val
     result = scipy.linprog(cost, left, np.zeros(len(rows)), bounds=bounds, method="highs")
     if result.x is None or result.x[-1] > -1e-14 or np.max(np.abs(result.x[n_above:-1])) < 1e-9:
         return None
-    found: Values = result.x[:-1] * sizes
-    return found / np.max(np.abs(found[n_above:]))
+    coefficients: Values = result.x[:-1] * sizes
+    return coefficients / np.max(np.abs(coefficients[n_above:]))

@@ -159,8 +159,8 @@ def _piece_lines(piece: Piece) -> list[str]:
     lines.append(f"    t = {rooted if piece.has_core else 'x[inside]'}")
     rational = piece.rational
     if isinstance(rational, Barycentric):
-        given = ", ".join(repr(getattr(rational, n)) for n in ("support", "values", "weights"))
-        return [*lines, f"    found[inside] = {prefactor}_barycentric(t, {given})"]
+        arguments = ", ".join(repr(getattr(rational, n)) for n in ("support", "values", "weights"))
+        return [*lines, f"    found[inside] = {prefactor}_barycentric(t, {arguments})"]
     return [
         *lines,
         f"    above = {_horner(rational.numerator)}",
