@@ -32,13 +32,13 @@ ArrayMethod = Callable[[Any, Mapping[str, Array]], Mapping[str, Array]]
 def array_method(model: Model, method: Method) -> ArrayMethod:
     """The function that computes a method of kind "array"; SweepError if there is none."""
     exists = importlib.util.find_spec(f"{__name__}.{model.name}") is not None
-    found = getattr(_imported(model.name)[0], method.name, None) if exists else None
-    if found is None:
+    function = getattr(_imported(model.name)[0], method.name, None) if exists else None
+    if function is None:
         raise SweepError(
             f"method {method.name} of {model.name} is missing: add a function "
             f"{method.name} to sweep/arrays/{model.name}"
         )
-    return cast("ArrayMethod", found)
+    return cast("ArrayMethod", function)
 
 
 def array_text(model: Model, method: Method) -> str:
