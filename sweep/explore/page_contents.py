@@ -86,8 +86,8 @@ def _parameters(subject: Subject) -> list[dict[str, Any]]:
     single, sweep = _single(subject), subject.sweep
     if sweep is None:
         return _parameters_of_another(subject)
-    given = {*single, *(name for axis in sweep.axes for name in axis.columns)}
-    others = [p for p in sweep.inputs if p not in sweep.parameters and p.name in given]
+    names = {*single, *(name for axis in sweep.axes for name in axis.columns)}
+    others = [p for p in sweep.inputs if p not in sweep.parameters and p.name in names]
     return [
         {
             "name": p.name,
@@ -120,9 +120,9 @@ def _parameters_of_another(subject: Subject) -> list[dict[str, Any]]:
 def _behind(subject: Subject, name: str) -> dict[str, Any]:
     """A dimension that was reduced, of points of which none is stored."""
     assert subject.reduction
-    found = _dimension(subject, name, subject.behind[name])
+    dimension = _dimension(subject, name, subject.behind[name])
     row = subject.reduction.row if name == POINT else 1
-    return {**found, "size": found["size"] // row}
+    return {**dimension, "size": dimension["size"] // row}
 
 
 def _dimension(subject: Subject, name: str, columns: Columns) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def segments(
     columns, rows = (
         np.unique(np.linspace(0, v.size - 1, MAX_BORDER_VALUES).round()) for v in (x, y)
     )
-    found: list[dict[str, Any]] = []
+    borders: list[dict[str, Any]] = []
     for at in itertools.product(*others):
         place = {n: dimensions[n][n][i] for n, i in zip(names[2:], at, strict=True)}
         grid = np.meshgrid(x[columns.astype(int)], y[rows.astype(int)], indexing="ij")
@@ -50,8 +50,8 @@ def segments(
         for label, field in boundaries_of(sweep.model.name, values).items():
             ends = np.array([*_zero_lines(field, columns, rows)]).reshape(-1, 2)
             whole = np.round(ends / (x.size - 1, y.size - 1) * LAST).astype(np.uint16)
-            found.append({"label": label, "at": list(at), "lines": packed(shuffled(whole))})
-    return found
+            borders.append({"label": label, "at": list(at), "lines": packed(shuffled(whole))})
+    return borders
 
 
 def _zero_lines(field: Values, columns: Values, rows: Values) -> Iterator[float]:
