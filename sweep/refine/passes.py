@@ -105,9 +105,9 @@ def _finished(request: Request, path: str, folder: PassFolder) -> Store | None:
     """
     if not anything_at(path):
         return None
-    found = open_store(first_pass(request, path)[0], path)
-    again = request.options.retry_failed and found.failed()
-    return None if again or (found.pending() and folder.exists()) else found
+    store = open_store(first_pass(request, path)[0], path)
+    again = request.options.retry_failed and store.failed()
+    return None if again or (store.pending() and folder.exists()) else store
 
 
 def _refined(
