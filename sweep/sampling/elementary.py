@@ -148,8 +148,8 @@ def power(x: Values, y: Values) -> Values:
     lower = x.ravel() / exp(ln) - 1.0  # the error of the logarithm
     high = y.ravel() * ln
     rest = product_error(y.ravel(), ln, high) + y.ravel() * lower
-    found = exp(high)
-    return (found + found * rest).reshape(x.shape)
+    exponential = exp(high)
+    return (exponential + exponential * rest).reshape(x.shape)
 
 
 def normal_beyond(x: float) -> Decimal:
