@@ -49,22 +49,22 @@ class Again(Kept):
     open_brackets: Mapping[str, Brackets]  # by plane
     most: int  # bins in all
 
-    def narrowed(self, whole: Partial, found: Partial) -> Partial:
-        """What was known before, with narrower brackets, from what was found at all points.
+    def narrowed(self, whole: Partial, counted: Partial) -> Partial:
+        """What was known before, with narrower brackets, from what was counted at all points.
 
         A cell without exact quantiles, because points have failed in one pass and not in the other,
         gets the status failed. OtherValuesError if points of no cell have failed and yet have
         other values than in the first pass.
         """
         computed, points = "status/computed/status", "status/points/status"
-        before, now = whole[computed][:, FAILED], found[computed][:, FAILED]
-        kept, lost = dict(whole), now > before
-        kept[computed] = np.where(lost[:, None], found[computed], whole[computed])
+        failed_before, failed_now = whole[computed][:, FAILED], counted[computed][:, FAILED]
+        kept, lost = dict(whole), failed_now > failed_before
+        kept[computed] = np.where(lost[:, None], counted[computed], whole[computed])
         for plane, own in self.open_brackets.items():
-            state = state_in(found, f"{plane}/finer") or NO_COUNTS
+            state = state_in(counted, f"{plane}/finer") or NO_COUNTS
             narrow = own.narrowed(state, self._finer(own))
             unlike = ((own.ranks > 0) & (narrow.ranks == 0)).any(axis=1)
-            if (unlike & (before + now == 0)).any():
+            if (unlike & (failed_before + failed_now == 0)).any():
                 raise OtherValuesError(plane)
             lost |= unlike
             kept |= {f"{plane}/brackets/{part}": a for part, a in narrow.to_arrays().items()}

@@ -26,14 +26,14 @@ class EqualBins:
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
-        there = ok & xp.isfinite(values)
-        low = xp.where(there, values, np.inf).min(axis=1)
-        high = xp.where(there, values, -np.inf).max(axis=1)
+        finite = ok & xp.isfinite(values)
+        low = xp.where(finite, values, np.inf).min(axis=1)
+        high = xp.where(finite, values, -np.inf).max(axis=1)
         exponent = xp.asarray(self._exponent(_host(low), _host(high)))
         start = _place(xp, xp.where(low <= high, low, 0.0), exponent)
-        places = _place(xp, xp.where(there, values, 0.0), exponent[:, None]) - start[:, None]
+        places = _place(xp, xp.where(finite, values, 0.0), exponent[:, None]) - start[:, None]
         places = places + xp.arange(values.shape[0])[:, None] * self.size
-        counts = xp.bincount(places[there], minlength=values.shape[0] * self.size)
+        counts = xp.bincount(places[finite], minlength=values.shape[0] * self.size)
         counts = counts.reshape(-1, self.size)
         return {"low": low, "high": high, "exponent": exponent, "start": start, "counts": counts}
 
@@ -66,8 +66,8 @@ class EqualBins:
 
         It is large enough for the number of a bin to be exact as a double.
         """
-        there = low <= high
-        low, high = np.where(there, low, 0.0), np.where(there, high, 0.0)
+        has_values = low <= high
+        low, high = np.where(has_values, low, 0.0), np.where(has_values, high, 0.0)
         _, size = np.frexp(np.maximum(np.abs(low), np.abs(high)))
         least = np.maximum(size.astype(np.int64) - MANTISSA_BITS, -1074)
         _, size = np.frexp(high / self.size / 2 - low / self.size / 2)
@@ -75,7 +75,7 @@ class EqualBins:
         while True:
             wide = _place(np, high, exponent) - _place(np, low, exponent) >= self.size
             if not wide.any():
-                return np.where(there, exponent, -1074)
+                return np.where(has_values, exponent, -1074)
             exponent = exponent + wide
 
 

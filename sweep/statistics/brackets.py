@@ -38,10 +38,10 @@ class Brackets:
     @classmethod
     def of(cls, state: State, levels: Sequence[float], n_cells: int) -> Brackets:
         """From the counts of `LeadingBits`, for levels in (0, 1]."""
-        numbers, which = np.unique(_totals(state, n_cells), return_inverse=True)
+        numbers, number_of_cell = np.unique(_totals(state, n_cells), return_inverse=True)
         ranks = [[rank(level, n) for level in levels] for n in numbers.tolist()]
         cells = np.arange(n_cells)[:, None].repeat(len(levels), axis=1)
-        return _found(state, cells, np.array(ranks, np.int64)[which], SHIFT)
+        return _brackets_at(state, cells, np.array(ranks, np.int64)[number_of_cell], SHIFT)
 
     @classmethod
     def from_arrays(cls, arrays: State) -> Brackets:
@@ -84,10 +84,10 @@ class Brackets:
         coarse = ordered(values, self.shift)
         numbers = xp.full(values.shape, -1, np.int64)
         for bins, own in zip(self.bins.T, self._distinct[0].T, strict=True):
-            there = ok & (coarse == xp.asarray(bins)[:, None])
-            numbers = xp.where(there, xp.asarray(own)[:, None], numbers)
-        there = numbers >= 0
-        fine, numbers = ordered(values[there], shift), numbers[there]
+            in_bin = ok & (coarse == xp.asarray(bins)[:, None])
+            numbers = xp.where(in_bin, xp.asarray(own)[:, None], numbers)
+        in_bracket = numbers >= 0
+        fine, numbers = ordered(values[in_bracket], shift), numbers[in_bracket]
         return summed(xp, numbers, fine, xp.ones(len(fine), np.int64))
 
     def narrowed(self, state: State, shift: int) -> Brackets:
@@ -97,17 +97,17 @@ class Brackets:
         """
         numbers, totals = self._distinct
         same = np.append(_totals(state, len(totals)) == totals, False)  # -1: of no bin
-        return _found(state, numbers, np.where(same[numbers], self.ranks, 0), shift)
+        return _brackets_at(state, numbers, np.where(same[numbers], self.ranks, 0), shift)
 
     @functools.cached_property
     def _distinct(self) -> tuple[Table, NDArray[np.int64]]:
         """The number of each bin among the distinct ones, or -1, and their counts."""
-        there = self.ranks > 0
-        pairs = np.stack([np.nonzero(there)[0], self.bins[there]], axis=1)
+        has_quantile = self.ranks > 0
+        pairs = np.stack([np.nonzero(has_quantile)[0], self.bins[has_quantile]], axis=1)
         _, first, own = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-        numbers = np.full(there.shape, -1, np.int64)
-        numbers[there] = own.ravel()
-        return numbers, self.counts[there][first]
+        numbers = np.full(has_quantile.shape, -1, np.int64)
+        numbers[has_quantile] = own.ravel()
+        return numbers, self.counts[has_quantile][first]
 
 
 def rank(level: float, number: int) -> int:
@@ -115,7 +115,7 @@ def rank(level: float, number: int) -> int:
     return max(math.ceil(Fraction(repr(level)) * number), 1) if number else 0
 
 
-def _found(state: State, groups: Table, ranks: Table, shift: int) -> Brackets:
+def _brackets_at(state: State, groups: Table, ranks: Table, shift: int) -> Brackets:
     """The bin in which each group of counts reaches a rank."""
     counts = state["counts"].astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(counts)])

@@ -72,8 +72,8 @@ class Shares(Summed):
         if self.thresholds:
             sides = [(values > limit, values < limit) for limit in self.thresholds]
             for name, masks in zip(("above", "below"), zip(*sides, strict=True), strict=True):
-                there = [_number(xp, mask if all_ok else mask & ok) for mask in masks]
-                counts[name] = xp.stack(there, axis=1)
+                numbers = [_number(xp, mask if all_ok else mask & ok) for mask in masks]
+                counts[name] = xp.stack(numbers, axis=1)
         return counts
 
     def read(self, state: State) -> State:

@@ -33,13 +33,14 @@ class Indices:
         """Of points (cells, points), whole rows, from `first` on; rows with a point not ok drop."""
         size = self.parameters + 2
         rows = values.reshape(values.shape[0], -1, size)
-        there = ok.reshape(rows.shape).all(axis=2)
-        columns = [xp.where(there, rows[..., i], 0.0) for i in range(size)]
+        complete = ok.reshape(rows.shape).all(axis=2)
+        columns = [xp.where(complete, rows[..., i], 0.0) for i in range(size)]
         a, b = columns[:2]
-        apart = [each - a for each in columns[2:]]
+        differences = [each - a for each in columns[2:]]
         zero = xp.zeros_like(a)
-        fields = [there.astype(np.float64), a, zero, b, zero]
-        fields += [b * each for each in apart] + apart + [each * each for each in apart]
+        fields = [complete.astype(np.float64), a, zero, b, zero]
+        fields += [b * each for each in differences]
+        fields += [*differences, *(each * each for each in differences)]
         if self.scramblings > 1:
             fields = [by_scrambling(field, self.scramblings) for field in fields]
         nodes = tree.grown(xp.stack(fields), first // size // self.scramblings, _join)
@@ -54,12 +55,12 @@ class Indices:
         each = tree.total(tree.from_arrays(state), _join)
         each = each.reshape(each.shape[0], -1, self.scramblings)
         first, total = self._estimates(tree.sum_of(each, _join))
-        found = {"first_order": first.T, "total_order": total.T}
+        indices = {"first_order": first.T, "total_order": total.T}
         if self.scramblings > 1:
             first, total = self._estimates(each)
-            found["first_order_error"] = error_of_means(first).T
-            found["total_order_error"] = error_of_means(total).T
-        return found
+            indices["first_order_error"] = error_of_means(first).T
+            indices["total_order_error"] = error_of_means(total).T
+        return indices
 
     def _estimates(self, fields: NDArray[np.float64]) -> NDArray[np.float64]:
         """First and total orders: (2, parameters, ...)."""

@@ -59,8 +59,8 @@ class Moments:
 
 def by_scrambling(array: Array, count: int) -> Array:
     """(cells, points) as (cells · scramblings, points of each)."""
-    apart = array.reshape(array.shape[0], -1, count).transpose(0, 2, 1)
-    return apart.reshape(array.shape[0] * count, -1)
+    transposed = array.reshape(array.shape[0], -1, count).transpose(0, 2, 1)
+    return transposed.reshape(array.shape[0] * count, -1)
 
 
 def error_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -83,8 +83,8 @@ def _nodes(xp: Any, values: Array, ok: Array, first: int) -> dict[tuple[int, int
 
 def _block(xp: Any, values: Array, ok: Array, first: int) -> dict[tuple[int, int], Array]:
     if not bool(ok.all()):
-        there = xp.where(ok, values, 0.0)
-        leaves = xp.stack([ok.astype(np.float64), there, xp.zeros_like(there)])
+        summands = xp.where(ok, values, 0.0)
+        leaves = xp.stack([ok.astype(np.float64), summands, xp.zeros_like(summands)])
         return tree.grown(leaves, first, tree.moments)
     full = tree.grown(values[None], first, functools.partial(tree.full_moments, xp))
     return {key: _counted(xp, node, key[0]) for key, node in full.items()}

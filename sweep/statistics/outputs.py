@@ -66,14 +66,14 @@ def parameters_varied(reduction: Reduction) -> tuple[str, ...]:
 
 def _numbers(texts: Iterable[str]) -> dict[str, list[float]]:
     """The numbers of each statistic, which may be none."""
-    found: dict[str, list[float]] = {}
+    numbers: dict[str, list[float]] = {}
     for text in texts:
         name, _, number = text.rpartition(" ")
         if name in WITH_NUMBER:
-            found.setdefault(name, []).append(float(number))
+            numbers.setdefault(name, []).append(float(number))
         else:
-            found[text] = []
-    return found
+            numbers[text] = []
+    return numbers
 
 
 def _outputs(each: Wanted, reduction: Reduction) -> Iterator[Output]:
@@ -116,9 +116,9 @@ def _indices(of: Output, reduction: Reduction) -> Iterator[Output]:
     errors = [("", "")]
     if reduction.scramblings > 1:
         errors.append(("_error", "standard error of the "))
-    for suffix, what in errors:
+    for suffix, prefix in errors:
         for order in ("first", "total"):
-            meaning = f"{what}{order}-order Sobol' index"
+            meaning = f"{prefix}{order}-order Sobol' index"
             share = _share(of, f"{order}_order{suffix}", meaning, parameters)
             yield replace(share, optional=True)
 

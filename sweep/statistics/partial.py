@@ -57,12 +57,12 @@ class Kept:
         of_points = computed if row == 1 else by_status(xp, status[:, ::row])
         kept = {"status/computed/status": computed, "status/points/status": of_points}
         for _, plane, kinds in self.planes():
-            values, there = _values_of(arrays, plane, cells, xp)
+            values, ok = _values_of(arrays, plane, cells, xp)
             for name, kind in kinds.items():
                 if name == "indices":
-                    state = kind.of(xp, values, there, first)
+                    state = kind.of(xp, values, ok, first)
                 else:
-                    state = kind.of(xp, values[:, ::row], there[:, ::row], first // row)
+                    state = kind.of(xp, values[:, ::row], ok[:, ::row], first // row)
                 kept |= {f"{plane.name}/{name}/{part}": a for part, a in state.items()}
         return {name: to_host(array) for name, array in kept.items()}
 
@@ -80,7 +80,7 @@ class Kept:
         """The planes of the statistics and the status of each cell, from all of its points."""
         status = status_of(partial["status/points/status"])
         computed = partial["status/computed/status"]
-        found: dict[str, list[NDArray[Any]]] = {POINTS_BY_STATUS: [*computed.T]}
+        columns_by_output: dict[str, list[NDArray[Any]]] = {POINTS_BY_STATUS: [*computed.T]}
         for each, plane, kinds in self.planes():
             read: dict[str, NDArray[Any]] = {}
             for name, kind in kinds.items():
@@ -89,17 +89,17 @@ class Kept:
                 read["quantile"] = self.brackets(partial, plane.name, each.levels).values()
             for suffix, values in read.items():
                 columns = [values] if values.ndim == 1 else [*values.T]
-                found.setdefault(f"{each.name}_{suffix}", []).extend(columns)
+                columns_by_output.setdefault(f"{each.name}_{suffix}", []).extend(columns)
         arrays: dict[str, NDArray[Any]] = {"status": status}
         for output in statistic_outputs(self.reduction):
-            for name, values in zip(output.planes, found[output.name], strict=True):
+            for name, values in zip(output.planes, columns_by_output[output.name], strict=True):
                 arrays[name] = _of_ok(output, values, status)
         return arrays
 
     def brackets(self, partial: Partial, plane: str, levels: Sequence[float]) -> Brackets:
         """The bins of the quantiles, as narrow as they are known."""
-        if found := state_in(partial, f"{plane}/brackets"):
-            return Brackets.from_arrays(found)
+        if state := state_in(partial, f"{plane}/brackets"):
+            return Brackets.from_arrays(state)
         n_cells = len(partial["status/points/status"])
         return Brackets.of(state_in(partial, f"{plane}/{self._bits}"), levels, n_cells)
 

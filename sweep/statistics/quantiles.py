@@ -45,14 +45,14 @@ class LeadingBits:
             bins += xp.arange(cells)[:, None] * span
         if cells == 1 or span <= BINS_PER_VALUE * size:
             counts = xp.bincount(bins.ravel() if bool(ok.all()) else bins[ok], minlength=1)
-            (found,) = xp.nonzero(counts != 0)  # several times as fast as nonzero(counts)
-            counts = counts[found]
+            (occupied,) = xp.nonzero(counts != 0)  # several times as fast as nonzero(counts)
+            counts = counts[occupied]
         else:
-            found, counts = _occurrences(xp, bins if bool(ok.all()) else xp.where(ok, bins, -1))
-        own = found % span
+            occupied, counts = _occurrences(xp, bins if bool(ok.all()) else xp.where(ok, bins, -1))
+        own = occupied % span
         own = own if kept is None else kept[own]
         bins = xp.where(own > 0, own + least, 0) if with_zeros else own + least
-        return {"cells": found // span, "bins": bins, "counts": counts}
+        return {"cells": occupied // span, "bins": bins, "counts": counts}
 
     def merged(self, one: State, other: State) -> State:
         """The state of two stretches of points together."""
@@ -105,10 +105,10 @@ def middle(bins: NDArray[np.int64], shift: int) -> NDArray[np.float64]:
         return _doubles(bins)
     low, high = _doubles(bins << shift), _doubles(((bins + 1) << shift) - 1)
     with np.errstate(invalid="ignore"):
-        found = low / 2 + high / 2
-    found = np.where((bins == 0) | (bins == -1), 0.0, found)
+        middles = low / 2 + high / 2
+    middles = np.where((bins == 0) | (bins == -1), 0.0, middles)
     infinite = np.copysign(np.inf, np.where(np.isnan(low), high, low))
-    return np.where(np.isfinite(found), found, infinite)
+    return np.where(np.isfinite(middles), middles, infinite)
 
 
 def ordered(values: Array, shift: int) -> Array:

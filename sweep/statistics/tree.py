@@ -84,9 +84,9 @@ def moments(older: Fields, newer: Fields, _level: int) -> Fields:
     """
     n, m = older[0], newer[0]
     joined = older + newer
-    apart = newer[1] / (m + (m == 0)) - older[1] / (n + (n == 0))
-    apart *= (n > 0) & (m > 0)
-    joined[2] += apart * apart * (n * m / (joined[0] + (joined[0] == 0)))
+    difference = newer[1] / (m + (m == 0)) - older[1] / (n + (n == 0))
+    difference *= (n > 0) & (m > 0)
+    joined[2] += difference * difference * (n * m / (joined[0] + (joined[0] == 0)))
     return joined
 
 
@@ -98,18 +98,18 @@ def full_moments(xp: Any, older: Fields, newer: Fields, level: int) -> Fields:
     if level == 0:
         joined = xp.empty((2, *older.shape[1:]))
         xp.add(older[0], newer[0], out=joined[0])
-        apart = xp.subtract(newer[0], older[0], out=joined[1])
-        apart *= apart
-        apart *= 0.5
+        difference = xp.subtract(newer[0], older[0], out=joined[1])
+        difference *= difference
+        difference *= 0.5
         return joined
     joined = older + newer
     each = 0.5**level
-    apart = newer[0] - older[0]
-    apart *= each
-    apart *= apart
-    apart *= 0.5 / each
+    difference = newer[0] - older[0]
+    difference *= each
+    difference *= difference
+    difference *= 0.5 / each
     deviations = joined[1]  # not joined[1] += apart, which also copies the sum onto itself
-    deviations += apart
+    deviations += difference
     return joined
 
 
