@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 Values = NDArray[np.float64]  # of the broadcast shape
 
 
-def values(given: ArrayLike) -> Values:
+def values(argument: ArrayLike) -> Values:
     """The argument as a float64 array."""
-    return np.asarray(given, dtype=np.float64)
+    return np.asarray(argument, dtype=np.float64)
 
 
 def all_zero(parameters: Mapping[str, ArrayLike], names: Iterable[str]) -> NDArray[np.bool_]:

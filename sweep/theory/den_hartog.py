@@ -139,14 +139,14 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     The result is empty unless all relevant parameters are given, and NaN without a spring or where
     a damper or vertical shaking invalidates the closed form.
     """
-    wanted = ("mass", "gravity", "friction", "base_acceleration", "angular_frequency", "stiffness")
-    if not set(wanted) <= parameters.keys():
+    names = ("mass", "gravity", "friction", "base_acceleration", "angular_frequency", "stiffness")
+    if not set(names) <= parameters.keys():
         return {}
-    given = {name: values(parameters[name]) for name in wanted}
-    ratio = _frequency_ratio(given["mass"], given["stiffness"], given["angular_frequency"])
-    limit = continuous_limit(ratio) * given["base_acceleration"]
-    border = limit - given["friction"] * given["gravity"]
-    valid = (given["stiffness"] > 0) & all_zero(parameters, VOIDED_BY)
+    numbers = {name: values(parameters[name]) for name in names}
+    ratio = _frequency_ratio(numbers["mass"], numbers["stiffness"], numbers["angular_frequency"])
+    limit = continuous_limit(ratio) * numbers["base_acceleration"]
+    border = limit - numbers["friction"] * numbers["gravity"]
+    valid = (numbers["stiffness"] > 0) & all_zero(parameters, VOIDED_BY)
     return {"motion without stops": np.where(valid, border, np.nan)}
 
 

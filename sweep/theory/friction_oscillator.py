@@ -64,8 +64,9 @@ def slip_duration(friction: ArrayLike, gravity: ArrayLike, base_acceleration: Ar
     """
     codes = regime(friction, gravity, base_acceleration)
     duration = np.where(codes == SLIP_SLIP, np.pi, np.where(codes == MISSING_FLAG, np.nan, 0.0))
-    slips = codes == STICK_SLIP
-    duration[slips] = _solve_duration(_cotangent(friction, gravity, base_acceleration)[slips])
+    is_stick_slip = codes == STICK_SLIP
+    cotangent = _cotangent(friction, gravity, base_acceleration)
+    duration[is_stick_slip] = _solve_duration(cotangent[is_stick_slip])
     return duration
 
 
@@ -216,12 +217,12 @@ def _half_period_integral(
     codes = regime(friction, gravity, base_acceleration)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = values(friction) * values(gravity) / values(base_acceleration)
-    found = np.where(codes == MISSING_FLAG, np.nan, 0.0)
-    slips, always = codes == STICK_SLIP, codes == SLIP_SLIP
+    energy = np.where(codes == MISSING_FLAG, np.nan, 0.0)
+    is_stick_slip, is_slip_slip = codes == STICK_SLIP, codes == SLIP_SLIP
     duration = slip_duration(friction, gravity, base_acceleration)
-    found[slips] = ratio[slips] * _short_slip_integral(duration[slips])
-    found[always] = np.sqrt(4 - (np.pi * ratio[always]) ** 2)
-    return found
+    energy[is_stick_slip] = ratio[is_stick_slip] * _short_slip_integral(duration[is_stick_slip])
+    energy[is_slip_slip] = np.sqrt(4 - (np.pi * ratio[is_slip_slip]) ** 2)
+    return energy
 
 
 def _product(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:

@@ -126,16 +126,16 @@ def energy_at(
     arguments = (mass, stiffness, wall_stiffness, gap, frequency)
     m, k, K, e, f = np.broadcast_arrays(*map(values, arguments))
     ratio = np.sqrt(1 + K / k)
-    wanted = np.pi * (1 - linear_frequency(m, k) / np.where(f > 0, f, np.nan))
+    target = np.pi * (1 - linear_frequency(m, k) / np.where(f > 0, f, np.nan))
     low, high = np.zeros(f.shape), np.full(f.shape, np.pi / 2)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         gained = middle - np.arctan2(ratio * np.sin(middle), np.cos(middle)) / ratio
-        low, high = np.where(gained < wanted, middle, low), np.where(gained < wanted, high, middle)
+        low, high = np.where(gained < target, middle, low), np.where(gained < target, high, middle)
     # tan² of the angle is the relative excess over grazing: E = ½ k e² (1 + tan²).
-    found = grazing_energy(k, e) / np.cos((low + high) / 2) ** 2
-    single = (wanted > 0) & (f < frequency_limit(m, k, K)) & (e > 0) & (K > 0)
-    return np.where(single, found, np.nan)
+    energy = grazing_energy(k, e) / np.cos((low + high) / 2) ** 2
+    single = (target > 0) & (f < frequency_limit(m, k, K)) & (e > 0) & (K > 0)
+    return np.where(single, energy, np.nan)
 
 
 def extremes(

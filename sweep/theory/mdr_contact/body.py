@@ -93,8 +93,8 @@ def indentation(
     (3F/(4E*√R))^(2/3) (Hertz). 0.5 < n <= 1000. Relative error below 1e-14, with the same bits on
     every machine.
     """
-    given = (normal_force, contact_modulus, profile_coefficient, profile_exponent)
-    force, modulus, coefficient, n = np.broadcast_arrays(*map(values, given))
+    arguments = (normal_force, contact_modulus, profile_coefficient, profile_exponent)
+    force, modulus, coefficient, n = np.broadcast_arrays(*map(values, arguments))
     area = force * (n + 1) / (2 * n * modulus)
     return power(area, n / (n + 1)) * power(profile_factor(n) * coefficient, 1 / (n + 1))
 

@@ -116,10 +116,10 @@ def three_regions(beta: ArrayLike, delta: ArrayLike, phase: ArrayLike) -> Values
     meets II) and 30 % too large for Fig. 2 of the paper. Away from 90° it is far worse: −55 % at φ
     = 153°, β = 1.2; 179 times too large at φ = 0.05, β = 1.07.
     """
-    found = region(beta, delta, phase)
+    codes = region(beta, delta, phase)
     by_region = complete_slip(beta, delta), partial_slip(beta), relaxation(phase)
-    chosen = np.choose(found - 1, np.broadcast_arrays(*by_region), mode="clip")
-    return np.where(found == MISSING_FLAG, np.nan, chosen)
+    chosen = np.choose(codes - 1, np.broadcast_arrays(*by_region), mode="clip")
+    return np.where(codes == MISSING_FLAG, np.nan, chosen)
 
 
 def slip_transition(xi: ArrayLike) -> Values:

@@ -55,16 +55,16 @@ def greatest_loss_phase(beta: ArrayLike) -> Values:
     107–109° for β ≤ 1, and close to π/2 + 1/(2β) for large β. Computed by bisection of dF/dφ = 0;
     the error is about 1e-16 (β + 1/β), and 1e-16 for β ≥ 1e8.
     """
-    asked = values(beta)
-    beta = np.where((asked > 0) & (asked < _LARGE), asked, 1.0)
+    beta = values(beta)
+    finite = np.where((beta > 0) & (beta < _LARGE), beta, 1.0)
     low, high = np.full(beta.shape, math.pi / 2), np.full(beta.shape, math.pi)
     for _ in range(54):
         middle = 0.5 * (low + high)
-        rises = _slope(beta, middle) > 0
+        rises = _slope(finite, middle) > 0
         low, high = np.where(rises, middle, low), np.where(rises, high, middle)
     with np.errstate(divide="ignore", invalid="ignore"):
-        far = np.where(asked > 0, math.pi / 2 + 0.5 / asked, np.nan)
-    return np.where(beta == asked, 0.5 * (low + high), far)
+        far = np.where(beta > 0, math.pi / 2 + 0.5 / beta, np.nan)
+    return np.where(beta == finite, 0.5 * (low + high), far)
 
 
 def slip_depth(beta: ArrayLike, phase: ArrayLike) -> Values:

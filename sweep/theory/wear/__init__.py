@@ -125,5 +125,5 @@ def time_to_depth(
     small = bool(size.pop("small", False))
     volume = geometry_of(geometry, small=small).volume(depth, size)
     beyond = np.asarray(depth) > 2 * np.asarray(size["radius"], np.float64)
-    found = law_of(law).seconds(power, np.where(beyond, 0.0, volume), coefficients)
-    return np.where(beyond & ~np.isnan(found), np.inf, found)
+    seconds = law_of(law).seconds(power, np.where(beyond, 0.0, volume), coefficients)
+    return np.where(beyond & ~np.isnan(seconds), np.inf, seconds)

@@ -54,33 +54,33 @@ class Geometry:
         h, *others = self._arrays(depth, size)
         valid = self._valid(h, others) & (h <= 2 * others[0])
         with np.errstate(all="ignore"):
-            found = self._volume(np.where(valid, h, 0.0), *others)
-        return np.where(valid, np.where(h == 0, 0.0, found), np.nan)
+            volume = self._volume(np.where(valid, h, 0.0), *others)
+        return np.where(valid, np.where(h == 0, 0.0, volume), np.nan)
 
     def depth(self, volume: ArrayLike, size: Mapping[str, ArrayLike | None]) -> Values:
         """Depth [m] of a scar of this volume [m³]; NaN where there is none."""
-        wanted, *others = self._arrays(volume, size)
+        target, *others = self._arrays(volume, size)
         with np.errstate(all="ignore"):
             most = self._volume(2 * others[0], *others)
-            valid = self._valid(wanted, others) & (wanted <= most)
-            found = self._solved(np.where(valid & (wanted > 0), wanted, most / 2), others)
-        return np.where(valid, np.where(wanted == 0, 0.0, found), np.nan)
+            valid = self._valid(target, others) & (target <= most)
+            h = self._solved(np.where(valid & (target > 0), target, most / 2), others)
+        return np.where(valid, np.where(target == 0, 0.0, h), np.nan)
 
-    def _solved(self, wanted: Values, others: list[Values]) -> Values:
+    def _solved(self, target: Values, others: list[Values]) -> Values:
         """Newton's method for ln V over ln h, whose slope is from 0 to 2.5, within a bracket.
 
         A depth that has converged stays, so that it does not depend on others beside it.
         """
         radius, length = others[:2]
-        low = wanted / (2 * radius * length)  # no scar is wider than the tube
+        low = target / (2 * radius * length)  # no scar is wider than the tube
         high = 2 * radius
-        h = np.clip(scars.shallow_depth(wanted / length, radius), low, high)
+        h = np.clip(scars.shallow_depth(target / length, radius), low, high)
         is_done = np.zeros(h.shape, bool)
         for _ in range(MAX_STEPS):
             volume = self._volume(h, *others)
-            low, high = np.where(volume <= wanted, h, low), np.where(volume >= wanted, h, high)
+            low, high = np.where(volume <= target, h, low), np.where(volume >= target, h, high)
             order = h * self._slope(h, *others) / volume
-            following = h * (wanted / volume) ** (1 / order)
+            following = h * (target / volume) ** (1 / order)
             inside = (following >= low) & (following <= high)
             following = np.where(inside, following, np.sqrt(low) * np.sqrt(high))
             is_last = np.abs(following - h) <= LAST_STEP * h
@@ -106,8 +106,10 @@ class Geometry:
             if value is not None and np.any(values(value) != 0):
                 owners = [each.name for each in GEOMETRIES.values() if name in each.dimensions]
                 raise SweepError(f"{self.name} has no {name}: leave it out, or use {owners[0]}")
-        given = {name: value for name, value in {**UNUSED, **size}.items() if name not in others}
-        numbers = in_order(self.name, "dimension", self.dimensions, given)
+        dimensions = {
+            name: value for name, value in {**UNUSED, **size}.items() if name not in others
+        }
+        numbers = in_order(self.name, "dimension", self.dimensions, dimensions)
         return list(np.broadcast_arrays(*map(values, (first, *numbers))))
 
 

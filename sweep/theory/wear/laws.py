@@ -49,8 +49,8 @@ class Law:
         """1 where the law holds, 0 where the power is too low for it."""
         return _where_positive(self._within, power, *self._in_order(coefficients))
 
-    def _in_order(self, given: Mapping[str, ArrayLike]) -> list[ArrayLike]:
-        return in_order(self.name, "coefficient", self.coefficients, given)
+    def _in_order(self, coefficients: Mapping[str, ArrayLike]) -> list[ArrayLike]:
+        return in_order(self.name, "coefficient", self.coefficients, coefficients)
 
 
 def law_of(name: str) -> Law:
@@ -61,16 +61,16 @@ def law_of(name: str) -> Law:
 
 
 def in_order(
-    owner: str, kind: str, table: Mapping[str, Parameter], given: Mapping[str, ArrayLike | None]
+    owner: str, kind: str, table: Mapping[str, Parameter], arguments: Mapping[str, ArrayLike | None]
 ) -> list[ArrayLike]:
-    """The given values, or the defaults, in the order of the table.
+    """The values of `arguments`, or the defaults, in the order of the table.
 
     SweepError if a name is not in the table, or has no value; `owner` and `kind` are how it calls
     the law or geometry and its parameters.
     """
-    if unknown := [name for name in given if name not in table]:
+    if unknown := [name for name in arguments if name not in table]:
         raise SweepError(f"{owner} has no {kind} {unknown[0]!r}; {nearest(unknown[0], table)}")
-    values = {name: given.get(name, each.default) for name, each in table.items()}
+    values = {name: arguments.get(name, each.default) for name, each in table.items()}
     if missing := [name for name, value in values.items() if value is None]:
         raise SweepError(f"{owner} needs {missing[0]!r}: the {table[missing[0]].meaning}")
     return [value for value in values.values() if value is not None]
@@ -81,8 +81,8 @@ def _where_positive(function: Callable[..., NDArray[np.generic]], *arguments: Ar
     values = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in arguments))
     valid = np.logical_and.reduce([each >= 0 for each in values])
     with np.errstate(all="ignore"):
-        found = function(*(np.where(valid, each, 0.0) for each in values))
-    return np.where(valid, found, np.nan)
+        computed = function(*(np.where(valid, each, 0.0) for each in values))
+    return np.where(valid, computed, np.nan)
 
 
 def _archard_volume(power: Values, seconds: Values, coefficient: Values) -> Values:
@@ -123,22 +123,23 @@ def _edf_seconds(
     first = coefficient * power**exponent
     x = np.minimum(np.where(first == 0, 1.0, slope / first), 1.0)
     steady = volume / np.maximum(first, slope)  # without decay, or without a faster beginning
-    wanted = decay * steady
-    tau = np.where((x == 0) & (wanted >= 1), np.inf, _decaying(x, wanted))
+    scaled_volume = decay * steady
+    tau = np.where((x == 0) & (scaled_volume >= 1), np.inf, _decaying(x, scaled_volume))
     seconds = np.where((x == 1) | (decay == 0), steady, tau / decay)
     return np.where(volume == 0, 0.0, np.where(power == 0, np.inf, seconds))
 
 
-def _decaying(x: Values, wanted: Values) -> Values:
+def _decaying(x: Values, scaled_volume: Values) -> Values:
     """Newton's method from below: the function is concave, so that it never passes the root.
 
     A root that has converged stays, so that it does not depend on others beside it.
     """
-    late = np.where(x > 0, (wanted - (1 - x)) / x, 0.0)  # the root, once e^(−τ) is negligible
-    tau = np.maximum(wanted, np.where(np.isfinite(late), late, 0.0))
+    # The root, once e^(−τ) is negligible.
+    late = np.where(x > 0, (scaled_volume - (1 - x)) / x, 0.0)
+    tau = np.maximum(scaled_volume, np.where(np.isfinite(late), late, 0.0))
     is_done = np.zeros(tau.shape, bool)
     for _ in range(MAX_STEPS):
-        rest = wanted - (x * tau - (1 - x) * np.expm1(-tau))
+        rest = scaled_volume - (x * tau - (1 - x) * np.expm1(-tau))
         slope = x + (1 - x) * np.exp(-tau)
         step = np.where(slope > 0, rest / slope, 0.0)
         step = np.where(np.isfinite(step) & ~is_done, step, 0.0)

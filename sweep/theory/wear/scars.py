@@ -50,14 +50,14 @@ def lune_area(h: Values, radius: Values, hole_radius: Values) -> Values:
     chords, otherwise a sum with the angle at which the circles meet.
     """
     clearance = hole_radius - radius
-    apart = clearance + h  # of the centres
+    distance = clearance + h  # of the centres
     c = lune_chord(h, radius, hole_radius) / 2
-    own = h * (2 * hole_radius + h) / (2 * radius * apart)
-    of_hole = h * (2 * radius - h) / (2 * hole_radius * apart)
+    own = h * (2 * hole_radius + h) / (2 * radius * distance)
+    of_hole = h * (2 * radius - h) / (2 * hole_radius * distance)
     wide = radius**2 * _segment(own) - hole_radius**2 * _segment(of_hole)
-    crossing = np.arctan2(c * apart, (radius**2 + (radius - h) * (hole_radius + apart)) / 2)
+    crossing = np.arctan2(c * distance, (radius**2 + (radius - h) * (hole_radius + distance)) / 2)
     beyond = np.arctan2(c, hole_radius * (1 - of_hole))
-    long = radius**2 * crossing + c * apart - clearance * (radius + hole_radius) * beyond
+    long = radius**2 * crossing + c * distance - clearance * (radius + hole_radius) * beyond
     is_short = (c <= np.sqrt(MAX_SINE_SQUARE) * radius) & (own < 1)
     tight = np.where(is_short, _short_lune(c, radius, hole_radius), long)
     return np.where(hole_radius > 2 * radius, wide, tight)
