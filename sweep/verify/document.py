@@ -98,8 +98,8 @@ def _tables(folder: Path, rows: Rows) -> tuple[Table, ...]:
     tables: list[Table] = []
     for _, cells in csv_rows(folder / "tables.csv"):
         shown = columns[cells["name"]]
-        found = tuple(_shown(row, shown) for row in rows[cells["rows"]])
-        tables.append(Table(cells["name"], cells["title"], tuple(shown), found))
+        printed_rows = tuple(_shown(row, shown) for row in rows[cells["rows"]])
+        tables.append(Table(cells["name"], cells["title"], tuple(shown), printed_rows))
     return tuple(tables)
 
 
@@ -137,8 +137,8 @@ def _difference(value: Cell, operator: str, other: Cell) -> float | None:
 
 def _check(cells: Mapping[str, str], cited: _Cited) -> Check:
     target, bound = float(cells["target"]), float(cells["bound"])
-    found = max(abs(value - target) for value in cited.numbers(cells["cell"]))
-    return Check(cells["claim"], found, bound, cells["unit"], float(cells["resolution"] or 0))
+    deviation = max(abs(value - target) for value in cited.numbers(cells["cell"]))
+    return Check(cells["claim"], deviation, bound, cells["unit"], float(cells["resolution"] or 0))
 
 
 class _Cited(string.Formatter):

@@ -33,18 +33,18 @@ class Table:
 
 @dataclass(frozen=True)
 class Check:
-    """A claim about our figures: it holds if `found` is at most `bound`, both in `unit`."""
+    """A claim about our figures: it holds if `value` is at most `bound`, both in `unit`."""
 
     claim: str
-    found: float
+    value: float
     bound: float
     unit: str = "1"
-    resolution: float = 0.0  # as in Column, for `found`
+    resolution: float = 0.0  # as in Column, for `value`
 
     @property
     def holds(self) -> bool:
         """Whether the claim holds; for NaN it does not."""
-        return self.found <= self.bound
+        return self.value <= self.bound
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def check_table(checks: Iterable[Check]) -> Table:
     rows = tuple(
         {
             "claim": each.claim,
-            "found": _resolved(each.found, each.resolution),
+            "found": _resolved(each.value, each.resolution),
             "bound": each.bound,
             "unit": each.unit,
             "holds": "yes" if each.holds else "NO",

@@ -67,7 +67,7 @@ def test_a_record_of_a_folder(folder: Path) -> None:
         {"method": "euler", "ours": 1.25, "theirs": 1.0, "difference": 0.25, "relative": 0.25},
         {"method": "none", "ours": 0.5, "theirs": 0.0, "difference": 0.5, "relative": None},
     )
-    assert [(c.claim, c.found, c.bound, c.unit) for c in record.checks] == [
+    assert [(c.claim, c.value, c.bound, c.unit) for c in record.checks] == [
         ("euler", 0.25, 0.3, "1"),
         ("all", 0.5, 1.0, "W"),
         ("other", 0.5, 1.0, "W"),

@@ -88,13 +88,13 @@ def _by_central_differences(m: float, k: float, K: float, velocity: float) -> li
         velocity -= STEP * (k * position + forces[-1]) / m
     begins = [i + 1 for i, (a, b) in enumerate(pairwise(forces)) if a == 0 < b]
     ends = [i + 1 for i, (a, b) in enumerate(pairwise(forces)) if b == 0 < a]
-    found: list[Contact] = []
+    contacts: list[Contact] = []
     for begin, end in zip(begins, ends, strict=True):
         pressed = forces[begin:end]
         peak, duration = begin + pressed.index(max(pressed)), STEP * (end - begin)
         impulse = STEP * sum(pressed)
-        found.append(_contact(peak * STEP, max(pressed), duration, impulse, speeds[begin]))
-    return found
+        contacts.append(_contact(peak * STEP, max(pressed), duration, impulse, speeds[begin]))
+    return contacts
 
 
 def _contact(*figures: float) -> Contact:
