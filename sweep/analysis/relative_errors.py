@@ -114,10 +114,10 @@ def spread(errors: xr.Dataset, name: str) -> Spread:
 
 def _relative(values: Values, reference: Values, ok: NDArray[np.bool_]) -> Values:
     values, reference = (np.where(ok, each, 0).astype(np.float64) for each in (values, reference))
-    apart, scale = np.abs(values - reference), np.abs(reference)
+    differences, scale = np.abs(values - reference), np.abs(reference)
     scale = np.where(scale > 0, scale, scale.max(initial=0.0))
     with np.errstate(divide="ignore", over="ignore"):
-        shares = apart / np.where(apart > 0, scale, 1.0)
+        shares = differences / np.where(differences > 0, scale, 1.0)
     return np.where(ok, shares, np.nan)
 
 

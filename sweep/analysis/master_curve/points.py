@@ -165,8 +165,8 @@ def merged(column: Values, period: float | None = None) -> Values:
 
 def difference(column: Values, value: float, period: float | None = None) -> Values:
     """The column minus the value; with a period, at most half of it in magnitude."""
-    away = column - value
-    return away if period is None else away - period * np.round(away / period)
+    deviation = column - value
+    return deviation if period is None else deviation - period * np.round(deviation / period)
 
 
 def nearest_value(column: Values, name: str, value: float) -> tuple[float, tuple[str, ...]]:
@@ -177,10 +177,10 @@ def nearest_value(column: Values, name: str, value: float) -> tuple[float, tuple
     period = PERIODS.get(name)
     known = np.unique(column[~np.isnan(column)])
     distances = np.abs(difference(known, value, period))
-    best, away = float(known[np.argmin(distances)]), float(distances.min())
+    best, distance = float(known[np.argmin(distances)]), float(distances.min())
     others = np.abs(difference(known[known != best], best, period))
     allowed = 0.5 * float(others.min()) if others.size else 0.0
-    if away <= max(allowed, ROUNDING * abs(value)):
+    if distance <= max(allowed, ROUNDING * abs(value)):
         return best, ()
     span = f"{known.size} values from {known[0]:.4g} to {known[-1]:.4g}"
     away_text = f"--at {name}={value:g} is not among the points: using {best:.10g}"

@@ -157,11 +157,11 @@ class Barycentric:
         t = np.asarray(t, dtype=np.float64)
         above, below, at_support = np.zeros(t.shape), np.zeros(t.shape), np.full(t.shape, np.nan)
         for support, value, weight in zip(self.support, self.values, self.weights, strict=True):
-            away = t - support
-            share = weight / np.where(away == 0, 1.0, away)
+            offset = t - support
+            share = weight / np.where(offset == 0, 1.0, offset)
             above += share * value
             below += share
-            at_support = np.where(away == 0, value, at_support)
+            at_support = np.where(offset == 0, value, at_support)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(np.isnan(at_support), above / below, at_support)
 
