@@ -104,10 +104,10 @@ def document_frequency(
     """
     m, k, K = values(mass), values(stiffness), values(wall_stiffness)
     e, E = values(gap), values(energy)
-    touching = grazing_energy(k, e) < E
-    ratio = np.where(touching, e * k / np.sqrt(2 * E * (K + k)), 1.0)
+    has_contact = grazing_energy(k, e) < E
+    ratio = np.where(has_contact, e * k / np.sqrt(2 * E * (K + k)), 1.0)
     wrong = 2 * np.sqrt(m / (K + k)) * np.arccos(ratio)
-    return 1 / (free_time(m, k, e, E) + np.where(touching, wrong, 0.0))
+    return 1 / (free_time(m, k, e, E) + np.where(has_contact, wrong, 0.0))
 
 
 def energy_at(

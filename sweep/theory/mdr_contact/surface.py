@@ -87,8 +87,8 @@ def stick_radius(
     beta, phase = np.broadcast_arrays(values(beta), values(phase))
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(np.isinf(beta), 1.0, slip_depth(beta, phase) / beta)
-    remains = np.maximum(1 - values(delta) * share, 0.0)
-    return remains ** (1 / values(profile_exponent))
+    core_depth = np.maximum(1 - values(delta) * share, 0.0)
+    return core_depth ** (1 / values(profile_exponent))
 
 
 def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
