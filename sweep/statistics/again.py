@@ -90,8 +90,8 @@ def next_pass(kept: Kept, partial: Partial, most: int | None = None) -> Again | 
     """
     if not kept.reduction.exact_quantiles:
         return None
-    wanted = [(plane.name, each.levels) for each, plane, _ in kept.planes() if each.levels]
-    brackets = {name: kept.brackets(partial, name, levels) for name, levels in wanted}
+    plane_levels = [(plane.name, each.levels) for each, plane, _ in kept.planes() if each.levels]
+    brackets = {name: kept.brackets(partial, name, levels) for name, levels in plane_levels}
     still_open = {name: own for name, own in brackets.items() if own.is_open}
     return Again(kept.reduction, still_open, most or MAX_COUNTED_VALUES) if still_open else None
 
