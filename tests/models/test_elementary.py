@@ -352,7 +352,7 @@ def test_same_bits(
     )
     for name, columns in sample.items():
         here, there = probe(name, *columns), other(name, *columns)
-        told = ~np.isnan(here)  # the sign and payload of a NaN are the processor's affair
-        np.testing.assert_array_equal(told, ~np.isnan(there))
-        differing = here.view(np.int64)[told] != there.view(np.int64)[told]
+        is_number = ~np.isnan(here)  # the sign and payload of a NaN are the processor's affair
+        np.testing.assert_array_equal(is_number, ~np.isnan(there))
+        differing = here.view(np.int64)[is_number] != there.view(np.int64)[is_number]
         assert not differing.any(), f"{name}: {differing.sum()} values differ"

@@ -49,14 +49,14 @@ def test_sdnd104_to_all_printed_digits(
 
 def test_reference_cases() -> None:
     parameters, expected = reference_cases()
-    found = compute(parameters)
-    assert not found["status"].any()
-    error = np.abs(found["wear_power"] - expected["wear_power"])
+    outputs = compute(parameters)
+    assert not outputs["status"].any()
+    error = np.abs(outputs["wear_power"] - expected["wear_power"])
     assert np.all(error <= expected["uncertainty"] + 1e-9 * expected["wear_power"])
-    assert np.abs(found["stick_fraction"] - expected["stick_fraction"]).max() <= 1e-8
-    np.testing.assert_array_equal(found["slip_phases"], expected["slips"])
+    assert np.abs(outputs["stick_fraction"] - expected["stick_fraction"]).max() <= 1e-8
+    np.testing.assert_array_equal(outputs["slip_phases"], expected["slips"])
     peak = expected["peak_slip_speed"]
-    assert np.all(np.abs(found["peak_slip_speed"] - peak) <= 1e-3 * peak)
+    assert np.all(np.abs(outputs["peak_slip_speed"] - peak) <= 1e-3 * peak)
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_reference_cases() -> None:
 )  # fmt: skip
 def test_oracle_on_random_points(kind: str, n: int) -> None:
     parameters = random_parameters(n, seed=11) if kind == "every kind" else stiff_parameters(n)
-    found = compute(parameters)
-    assert not found["status"].any()
+    outputs = compute(parameters)
+    assert not outputs["status"].any()
     scale = _scale(parameters)
     for i in range(len(scale)):
         expected = oracle.exact(**theirs(parameters, i))
-        assert REGIMES[found["regime"][i]] == expected["regime"]
-        assert found["slip_phases"][i] == expected["slip_phases"]
+        assert REGIMES[outputs["regime"][i]] == expected["regime"]
+        assert outputs["slip_phases"][i] == expected["slip_phases"]
         for name, size in (
             ("wear_power", scale[i]),
             ("friction_power", parameters["friction"][i] * scale[i]),
@@ -81,7 +81,7 @@ def test_oracle_on_random_points(kind: str, n: int) -> None:
             ("peak_slip_speed", _speed(parameters)[i]),
             ("stick_fraction", 1.0),
         ):
-            error = abs(found[name][i] - expected[name])
+            error = abs(outputs[name][i] - expected[name])
             assert error <= 5e-13 * max(abs(expected[name]), 1e-6 * size), (name, i)
 
 
@@ -89,13 +89,13 @@ def test_oracle_on_random_points(kind: str, n: int) -> None:
 def test_relative_accuracy_of_short_slips(stiffness: float) -> None:
     excess = 10.0 ** -np.arange(1, 13)
     parameters = {**SDND104, "stiffness": stiffness, "base_acceleration": 0.1 * 10 * (1 + excess)}
-    found = compute(parameters)
+    outputs = compute(parameters)
     full = {"damping": 0.0, "vertical_acceleration": 0.0, "phase": 0.0, **parameters}
     full = {name: np.broadcast_to(value, excess.shape) for name, value in full.items()}
     for i in range(len(excess)):
         expected = oracle.exact(**theirs(full, i))
         for name in ("wear_power", "slip_distance", "peak_slip_speed"):
-            assert found[name][i] == pytest.approx(expected[name], rel=1e-14), (name, i)
+            assert outputs[name][i] == pytest.approx(expected[name], rel=1e-14), (name, i)
 
 
 @pytest.mark.broad  # the scan takes seconds to compile; oracle.exact counts events every day
@@ -105,8 +105,8 @@ def test_no_event_missed_or_invented() -> None:
     coarse, fine = (friction_scan.scan(short, steps) for steps in (2048, 4096))
     agree = (coarse["slip_phases"] == fine["slip_phases"]) & (fine["margin"] > 1e-9)
     assert agree.mean() >= 0.999
-    found = compute(parameters)["slip_phases"]
-    np.testing.assert_array_equal(found[agree], fine["slip_phases"][agree])
+    slip_phases = compute(parameters)["slip_phases"]
+    np.testing.assert_array_equal(slip_phases[agree], fine["slip_phases"][agree])
 
 
 def test_spring_and_damper_fade_continuously() -> None:
@@ -135,7 +135,7 @@ def test_a_heavily_damped_mass_creeps_with_its_force(spring: float) -> None:
     )
     motion = {"base_acceleration": base, "damping": heavy * omega, "stiffness": spring * omega**2}
     window = {"start_cycle": 1, "end_cycle": 3}
-    found = compute({**CYCLES, **motion, **window, "friction": friction})
+    outputs = compute({**CYCLES, **motion, **window, "friction": friction})
     start, force = np.arcsin(friction), CYCLES["gravity"]  # μg/a0 = μ
     crept = 2 * np.cos(start) - friction * (np.pi - 2 * start)
     for name, expected in (
@@ -144,13 +144,13 @@ def test_a_heavily_damped_mass_creeps_with_its_force(spring: float) -> None:
         ("peak_slip_speed", base / omega * (1 - friction) / heavy),
         ("stick_fraction", 2 * start / np.pi),
     ):
-        assert np.all(np.abs(found[name] / expected - 1) <= 20 / heavy + 1e-13), name
-    np.testing.assert_array_equal(found["slip_phases"], 4)
+        assert np.all(np.abs(outputs[name] / expected - 1) <= 20 / heavy + 1e-13), name
+    np.testing.assert_array_equal(outputs["slip_phases"], 4)
 
 
 def test_asymptotic_wear_power() -> None:
     base_acceleration = np.array([1.2, 1.5, 1.8, 2.0, 5.0, 50.0])
-    found = compute(
+    outputs = compute(
         {**CYCLES, "base_acceleration": base_acceleration, "start_cycle": 400, "end_cycle": 401}
     )
     expected = theory.asymptotic_wear_power(
@@ -161,8 +161,8 @@ def test_asymptotic_wear_power() -> None:
         angular_frequency=CYCLES["angular_frequency"],
     )
     # The transient of slip-slip motion at η → 0 dies slowest; after 400 cycles it is below 1e-5.
-    np.testing.assert_allclose(found["wear_power"][:5], expected[:5], rtol=2e-12)
-    assert found["wear_power"][5] == pytest.approx(expected[5], rel=1e-3)
+    np.testing.assert_allclose(outputs["wear_power"][:5], expected[:5], rtol=2e-12)
+    assert outputs["wear_power"][5] == pytest.approx(expected[5], rel=1e-3)
 
 
 def test_windows_in_cycles_and_seconds_agree() -> None:
@@ -187,15 +187,15 @@ def test_windows_in_cycles_and_seconds_agree() -> None:
 def test_narrow_windows(start: float, kind: dict[str, float]) -> None:
     """A window inside a slip, down to about a hundred times the rounding error of the time."""
     width = 10.0 ** -np.array([1, 2, 4, 6, 9, 12])
-    given = {"damping": 0.0, "stiffness": 0.0, "vertical_acceleration": 0.0, "phase": 0.0}
-    given = {**SDND104, "base_acceleration": 15.0, **given, **kind, "window_start": start}
-    cases = {name: np.full(len(width), value) for name, value in given.items()}
+    parameters = {"damping": 0.0, "stiffness": 0.0, "vertical_acceleration": 0.0, "phase": 0.0}
+    parameters = {**SDND104, "base_acceleration": 15.0, **parameters, **kind, "window_start": start}
+    cases = {name: np.full(len(width), value) for name, value in parameters.items()}
     cases["window_end"] = start + width
-    found = compute(cases)
+    outputs = compute(cases)
     for i in range(len(width)):
         expected = oracle.exact(**theirs(cases, i))
         for name in ("wear_power", "slip_distance", "peak_slip_speed"):
-            assert found[name][i] == pytest.approx(expected[name], rel=1e-11), (name, i)
+            assert outputs[name][i] == pytest.approx(expected[name], rel=1e-11), (name, i)
 
 
 def test_window_far_from_the_start_keeps_its_phase() -> None:
@@ -216,9 +216,9 @@ def test_a_window_in_seconds_far_from_the_start_keeps_its_phase() -> None:
         rate = mpmath.mpf(point["angular_frequency"]) / (2 * mpmath.pi)
         start, end = (float(rate * mpmath.mpf(time) - 99_998) for time in late.values())
     early = compute({**point, "start_cycle": start, "end_cycle": end})
-    found = compute({**point, **late})
+    outputs = compute({**point, **late})
     for name in ("wear_power", "slip_distance", "stick_fraction"):
-        np.testing.assert_allclose(found[name], early[name], rtol=1e-13)
+        np.testing.assert_allclose(outputs[name], early[name], rtol=1e-13)
 
 
 def test_additivity_over_windows() -> None:
@@ -241,7 +241,7 @@ def test_additivity_over_windows() -> None:
 
 
 def test_outside_validity_and_missing_values() -> None:
-    found = compute(
+    outputs = compute(
         {
             **SDND104,
             "base_acceleration": 15.0,
@@ -249,16 +249,16 @@ def test_outside_validity_and_missing_values() -> None:
             "window_end": [12.0, 12.0, 12.0, 4.0, 3.0],
         }
     )
-    np.testing.assert_array_equal(found["status"], [0, 3, 3, 3, 3])
-    for name, values in found.items():
+    np.testing.assert_array_equal(outputs["status"], [0, 3, 3, 3, 3])
+    for name, values in outputs.items():
         missing = {"slip_phases": MISSING_COUNT, "regime": MISSING_FLAG}.get(name, np.nan)
         if name != "status":
             np.testing.assert_array_equal(values[1:], np.full(4, missing, values.dtype))
 
 
 def test_overflow_and_underflow_are_diverged() -> None:
-    found = compute({**SDND104, "mass": 1e305, "base_acceleration": 1e10})
-    assert found["status"][0] == Status.diverged
+    heavy = compute({**SDND104, "mass": 1e305, "base_acceleration": 1e10})
+    assert heavy["status"][0] == Status.diverged
     small = compute({**SDND104, "friction": [0.0, 1e-313], "base_acceleration": [5e-324, 1e-310]})
     np.testing.assert_array_equal(small["status"], Status.diverged)
     far = {**CYCLES, "base_acceleration": 15.0, "start_cycle": 4.0, "end_cycle": 12.0}
@@ -277,8 +277,8 @@ def test_overflow_and_underflow_are_diverged() -> None:
     ],
 )
 def test_endless_runs_are_refused(beyond: dict[str, float]) -> None:
-    found = compute({**SDND104, "base_acceleration": 15.0, **beyond})
-    assert found["status"][0] == Status.outside_validity
+    outputs = compute({**SDND104, "base_acceleration": 15.0, **beyond})
+    assert outputs["status"][0] == Status.outside_validity
 
 
 @pytest.mark.parametrize("most", ["cycles", "spring", "damper"])
@@ -287,12 +287,12 @@ def test_the_limits_of_validity_are_those_of_the_sentence(most: str) -> None:
     mass, omega = 4.0, 2.0
     still = {**CYCLES, "mass": mass, "angular_frequency": omega, "base_acceleration": 0.5}
     beyond = np.array([1.0, 1.001])
-    given = {"cycles": {"end_cycle": 1e9 * beyond},
+    limits = {"cycles": {"end_cycle": 1e9 * beyond},
              "spring": {"stiffness": mass * 1e12 * omega**2 * beyond},
              "damper": {"damping": mass * 1e12 * omega * beyond}}  # fmt: skip
-    found = compute({**still, "start_cycle": 0.0, "end_cycle": 1.0, **given[most]})
-    np.testing.assert_array_equal(found["status"], [Status.ok, Status.outside_validity])
-    assert found["stick_fraction"][0] == 1
+    outputs = compute({**still, "start_cycle": 0.0, "end_cycle": 1.0, **limits[most]})
+    np.testing.assert_array_equal(outputs["status"], [Status.ok, Status.outside_validity])
+    assert outputs["stick_fraction"][0] == 1
 
 
 def test_very_short_sticks_count() -> None:
@@ -300,12 +300,12 @@ def test_very_short_sticks_count() -> None:
     beyond = 10.0 ** -np.arange(1, 13)
     limit = SDND104["friction"] * SDND104["gravity"]
     base = limit / (theory.CRITICAL_RATIO * (1 + beyond))
-    found = compute({**CYCLES, "base_acceleration": base, "start_cycle": 4, "end_cycle": 8})
+    outputs = compute({**CYCLES, "base_acceleration": base, "start_cycle": 4, "end_cycle": 8})
     expected = 1 - theory.slip_duration(SDND104["friction"], SDND104["gravity"], base) / np.pi
     assert expected.min() < 1e-12
-    np.testing.assert_allclose(found["stick_fraction"], expected, rtol=1e-13, atol=1e-15)
-    assert [REGIMES[code] for code in found["regime"]] == ["stick_slip"] * len(base)
-    np.testing.assert_array_equal(found["slip_phases"], 8)
+    np.testing.assert_allclose(outputs["stick_fraction"], expected, rtol=1e-13, atol=1e-15)
+    assert [REGIMES[code] for code in outputs["regime"]] == ["stick_slip"] * len(base)
+    np.testing.assert_array_equal(outputs["slip_phases"], 8)
 
 
 def test_slips_count_that_begin_at_the_start_but_not_at_the_end_of_the_window() -> None:

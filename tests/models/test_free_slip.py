@@ -69,8 +69,8 @@ def test_second_step_is_the_last_for_any_slip(probe: Probe) -> None:
 @pytest.mark.parametrize("name", ["end", "halved"])
 def test_end_of_a_slip_is_exact_to_rounding(probe: Probe, name: str) -> None:
     cases = slips(90)
-    found, versine = probe(name, *cases)
-    for u, height, case in zip(found, versine, cases.T, strict=True):
+    ends, versine = probe(name, *cases)
+    for u, height, case in zip(ends, versine, cases.T, strict=True):
         end = true_end(*map(float, case))
         with mp.workdps(60):
             blur = ROUNDING * _sensitivity(end, *map(float, case))
@@ -92,11 +92,11 @@ def test_forces_whose_powers_underflow_have_an_end(probe: Probe) -> None:
     friction = np.array([1e-260, 1e-300, 1e-300])
     swing = np.array([1.0, 1.0, 1e-250])
     u, versine = probe("end", rate, swing, friction)
-    for found, height, case in zip(
+    for computed, height, case in zip(
         u, versine, zip(rate, swing, friction, strict=True), strict=True
     ):
         end = true_end(*map(float, case))
-        assert found == pytest.approx(float(end), rel=1e-15)
+        assert computed == pytest.approx(float(end), rel=1e-15)
         assert height == pytest.approx(1 - np.cos(float(end)), abs=1e-15)
 
 

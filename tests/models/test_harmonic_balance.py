@@ -35,7 +35,7 @@ CODE_ASTER = [0.646703, 0.647088, 0.646585]  # Hz, its own computed values at EN
 AS_CODE_ASTER = {"harmonics": 5, "regularization": 5e-5, "energy_instant": 0.25}
 
 
-def found(**parameters: Any) -> dict[str, NDArray[Any]]:
+def outputs_of(**parameters: Any) -> dict[str, NDArray[Any]]:
     return found_by("harmonic_balance", {**SDND122, "energy": ENERGIES, **parameters})
 
 
@@ -44,33 +44,33 @@ def found(**parameters: Any) -> dict[str, NDArray[Any]]:
 
 def test_code_asters_own_frequencies() -> None:
     """Five harmonics, the rounded law, the energy of one instant; it prints six digits."""
-    frequency = found(**AS_CODE_ASTER)["frequency"]
+    frequency = outputs_of(**AS_CODE_ASTER)["frequency"]
     np.testing.assert_allclose(frequency, CODE_ASTER, rtol=0, atol=1.5e-6)
 
 
 def test_40_harmonics_have_the_exact_frequency() -> None:
-    right = [float(text) for text in RIGHT]
-    np.testing.assert_allclose(found(harmonics=40)["frequency"], right, rtol=3e-6)
-    rounded = found(harmonics=40, regularization=5e-5)
-    np.testing.assert_allclose(rounded["frequency"], right, rtol=3e-6)
-    instant = found(harmonics=40, regularization=5e-5, energy_instant=0.25)
-    np.testing.assert_allclose(instant["frequency"], right, rtol=3e-6)
+    expected = [float(text) for text in RIGHT]
+    np.testing.assert_allclose(outputs_of(harmonics=40)["frequency"], expected, rtol=3e-6)
+    rounded = outputs_of(harmonics=40, regularization=5e-5)
+    np.testing.assert_allclose(rounded["frequency"], expected, rtol=3e-6)
+    instant = outputs_of(harmonics=40, regularization=5e-5, energy_instant=0.25)
+    np.testing.assert_allclose(instant["frequency"], expected, rtol=3e-6)
 
 
 @pytest.mark.parametrize(
     ("harmonics", "error"), [(5, 1.1e-4), (10, -7.5e-6), (20, 1.4e-5), (40, -1.2e-6)]
 )
 def test_the_energy_at_an_instant_converges_in_swings(harmonics: int, error: float) -> None:
-    frequency = found(**AS_CODE_ASTER | {"harmonics": harmonics})["frequency"][2]
+    frequency = outputs_of(**AS_CODE_ASTER | {"harmonics": harmonics})["frequency"][2]
     assert frequency / float(RIGHT[2]) - 1 == pytest.approx(error, rel=0.05)
 
 
 def test_the_mean_energy_is_the_better_one() -> None:
     """By a factor of six at five harmonics, of fifty at twenty."""
-    right = np.array([float(text) for text in RIGHT])
+    expected = np.array([float(text) for text in RIGHT])
     for harmonics, factor in ((5, 6), (20, 50)):
         mean, instant = (
-            np.abs(found(harmonics=harmonics, energy_instant=at)["frequency"] / right - 1)
+            np.abs(outputs_of(harmonics=harmonics, energy_instant=at)["frequency"] / expected - 1)
             for at in (np.inf, 0.25)
         )
         assert np.all(mean * factor < instant)
@@ -83,7 +83,7 @@ def test_exact_frequencies_over_all_energies(ratio: float, harmonics: int, bound
     """From below grazing to a gap of nothing. At a thousand samples the kink errs by 1e-6."""
     energy = 5e-4 / np.linspace(0.02, 1.1, 60) ** 2
     parameters = {**SDND122, "wall_stiffness": 10.0 * ratio, "energy": energy}
-    ours, exact = found(**parameters, harmonics=harmonics), found_by("exact", parameters)
+    ours, exact = outputs_of(**parameters, harmonics=harmonics), found_by("exact", parameters)
     assert not ours["status"].any()
     np.testing.assert_allclose(ours["frequency"], exact["frequency"], rtol=bound)
     np.testing.assert_allclose(ours["minimum"], exact["minimum"], rtol=10 * bound)
@@ -94,8 +94,8 @@ def test_exact_frequencies_over_all_energies(ratio: float, harmonics: int, bound
 
 def test_the_smoothed_law_tends_to_the_exact_one() -> None:
     eta = 10.0 ** -np.arange(3, 8)
-    true = found(energy=ENERGIES[0])["frequency"]
-    error = np.abs(found(energy=ENERGIES[0], regularization=eta)["frequency"] - true)
+    true = outputs_of(energy=ENERGIES[0])["frequency"]
+    error = np.abs(outputs_of(energy=ENERGIES[0], regularization=eta)["frequency"] - true)
     assert np.all(error < 4e-3 * eta + 1e-10)
     assert error[0] > 2e-6
 
@@ -142,7 +142,7 @@ def test_a_singular_matrix_costs_its_own_point_only() -> None:
 
 def test_points_that_do_not_converge_are_reported() -> None:
     """A stop as good as rigid, which cosines cannot follow; its neighbours are not touched."""
-    ours = found(wall_stiffness=[50.0, 1e13, 1e14], energy=[1e-3, 2e-3, 1e-3])
+    ours = outputs_of(wall_stiffness=[50.0, 1e13, 1e14], energy=[1e-3, 2e-3, 1e-3])
     np.testing.assert_array_equal(
         ours["status"], [Status.ok, Status.not_converged, Status.outside_validity]
     )
@@ -156,7 +156,7 @@ def test_the_branch_is_never_left(ratio: float) -> None:
     """Too few harmonics for hard impacts: the frequency is off by percents, not by factors."""
     energy = 5e-4 / np.linspace(0.02, 1.0, 50) ** 2
     parameters = {**SDND122, "wall_stiffness": 10 * ratio, "energy": energy}
-    ours, exact = found(**parameters, harmonics=5), found_by("exact", parameters)
+    ours, exact = outputs_of(**parameters, harmonics=5), found_by("exact", parameters)
     good = ours["status"] == Status.ok
     assert good.mean() > 0.95
     np.testing.assert_allclose(ours["frequency"][good], exact["frequency"][good], rtol=0.05)
@@ -167,32 +167,32 @@ def test_the_branch_is_never_left(ratio: float) -> None:
 
 def test_the_monodromy_matrix_closes_with_the_motion() -> None:
     """Its trace is 2 but for what the cosines leave out."""
-    error = [np.abs(found(harmonics=n)["floquet_trace"] - 2).max() for n in (5, 20, 60)]
+    error = [np.abs(outputs_of(harmonics=n)["floquet_trace"] - 2).max() for n in (5, 20, 60)]
     assert error[0] < 1e-2
     assert error[1] < 1e-3
     assert error[2] < 5e-5
-    assert found(harmonics=60)["stable"].all()
+    assert outputs_of(harmonics=60)["stable"].all()
 
 
 # Array methods in the spine.
 
 
 def test_a_stop_request_is_obeyed() -> None:
-    asked = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
+    planned = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
     stop = Event()
     stop.set()
     with pytest.raises(Stopped):
-        compute_arrays(np, asked, Points(n_points=1, columns={}), stop)
+        compute_arrays(np, planned, Points(n_points=1, columns={}), stop)
 
 
 def test_the_source_is_the_python_text_and_the_digest_is_of_it() -> None:
-    asked = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
-    text = kernel_text(kernel_of(asked))
+    planned = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
+    text = kernel_text(kernel_of(planned))
     assert text == array_text(MODEL, HARMONIC_BALANCE)
     for line in ("# arrays/impact_oscillator/balance.py", "def harmonic_balance(", "def newton("):
         assert line in text
     exact = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "exact")
-    assert kernel_digest(asked) != kernel_digest(exact)
+    assert kernel_digest(planned) != kernel_digest(exact)
 
 
 EDIT = """

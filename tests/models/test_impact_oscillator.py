@@ -40,39 +40,39 @@ def test_the_three_correct_frequencies_to_all_printed_digits() -> None:
 
 
 @pytest.fixture(scope="module")
-def judged() -> tuple[dict[str, NDArray[Any]], list[dict[str, float]]]:
+def integrated_motions() -> tuple[dict[str, NDArray[Any]], list[dict[str, float]]]:
     parameters = random_parameters(100, seed=7)
     return parameters, [oracle.periodic(**theirs(parameters, i)) for i in range(100)]
 
 
 @pytest.mark.parametrize("name", ["frequency", "minimum", "maximum", "contact_fraction"])
-def test_exact_against_the_integrated_motion(name: str, judged: Any) -> None:
+def test_exact_against_the_integrated_motion(name: str, integrated_motions: Any) -> None:
     """At 100 random points, K/k from 0 to 1e12, within 1e-9 of the value itself."""
-    parameters, expected = judged
-    found = found_by("exact", parameters)
-    assert not found["status"].any()
-    np.testing.assert_allclose(found[name], [each[name] for each in expected], rtol=1e-9)
+    parameters, expected = integrated_motions
+    outputs = found_by("exact", parameters)
+    assert not outputs["status"].any()
+    np.testing.assert_allclose(outputs[name], [each[name] for each in expected], rtol=1e-9)
 
 
 def test_exact_keeps_its_accuracy_towards_grazing() -> None:
     """Against 50 digits, where the motion reaches into the stop by ever less."""
     excess = 10.0 ** -np.arange(0, 15)
     energy = 0.5 * SDND122["stiffness"] * SDND122["gap"] ** 2 * (1 + excess)
-    found = found_by("exact", {**SDND122, "energy": energy})
+    outputs = found_by("exact", {**SDND122, "energy": energy})
     for i, E in enumerate(energy):
         period, pressed = _times(50.0, E)
-        assert found["frequency"][i] == pytest.approx(float(1 / period), rel=1e-15)
-        assert found["contact_fraction"][i] == pytest.approx(float(pressed / period), rel=1e-14)
+        assert outputs["frequency"][i] == pytest.approx(float(1 / period), rel=1e-15)
+        assert outputs["contact_fraction"][i] == pytest.approx(float(pressed / period), rel=1e-14)
 
 
 @pytest.mark.parametrize("ratio", [1e-12, 1e-6, 1.0, 1e6, 1e12])
 def test_exact_for_any_stiffness_of_the_stop(ratio: float) -> None:
     energy = 5e-4 * (1 + np.array([1e-9, 1e-3, 1.0, 1e3, 1e9]))
-    found = found_by("exact", {**SDND122, "wall_stiffness": 10 * ratio, "energy": energy})
+    outputs = found_by("exact", {**SDND122, "wall_stiffness": 10 * ratio, "energy": energy})
     for i, E in enumerate(energy):
         period, pressed = _times(10 * ratio, E)
-        assert found["frequency"][i] == pytest.approx(float(1 / period), rel=1e-15)
-        assert found["contact_fraction"][i] == pytest.approx(float(pressed / period), rel=2e-14)
+        assert outputs["frequency"][i] == pytest.approx(float(1 / period), rel=1e-15)
+        assert outputs["contact_fraction"][i] == pytest.approx(float(pressed / period), rel=2e-14)
 
 
 def _times(wall_stiffness: float, energy: float) -> tuple[mpmath.mpf, mpmath.mpf]:
@@ -91,11 +91,11 @@ def test_the_linear_motion_at_and_below_grazing_and_without_a_stop() -> None:
     grazing = {**SDND122, "gap": 0.25, "energy": 10 * 0.25**2 / 2}  # in doubles exactly
     free = {**SDND122, "wall_stiffness": 0.0, "energy": ENERGIES}
     for point in (grazing, {**SDND122, "energy": [1e-9, 4.9e-4]}, free):
-        found = found_by("exact", point)
-        np.testing.assert_allclose(found["frequency"], linear, rtol=4e-16)
-        np.testing.assert_allclose(found["maximum"], -found["minimum"], rtol=4e-16)
-        np.testing.assert_allclose(found["floquet_trace"], 2.0, rtol=4e-16)
-        assert found["stable"].all()
+        outputs = found_by("exact", point)
+        np.testing.assert_allclose(outputs["frequency"], linear, rtol=4e-16)
+        np.testing.assert_allclose(outputs["maximum"], -outputs["minimum"], rtol=4e-16)
+        np.testing.assert_allclose(outputs["floquet_trace"], 2.0, rtol=4e-16)
+        assert outputs["stable"].all()
     assert found_by("exact", grazing)["contact_fraction"][0] == 0
 
 
@@ -109,10 +109,10 @@ def test_without_a_gap_every_energy_has_the_frequency_of_two_halves(ratio: float
 
 def test_trace_of_the_monodromy_matrix_is_2() -> None:
     """A check on the durations: phases of other lengths do not close."""
-    found = found_by("exact", random_parameters(20_000, seed=3))
-    assert np.abs(found["floquet_trace"] - 2).max() < 1e-13
-    assert found["floquet_modulus"].max() < 1 + 1e-6
-    assert found["stable"].all()
+    outputs = found_by("exact", random_parameters(20_000, seed=3))
+    assert np.abs(outputs["floquet_trace"] - 2).max() < 1e-13
+    assert outputs["floquet_modulus"].max() < 1 + 1e-6
+    assert outputs["stable"].all()
 
 
 MATRIX = """
@@ -123,16 +123,18 @@ MATRIX = """
 """
 
 
-def test_monodromy_matrix_against_integrated_disturbances(tmp_path: Path, judged: Any) -> None:
-    parameters, expected = judged
+def test_monodromy_matrix_against_integrated_disturbances(
+    tmp_path: Path, integrated_motions: Any
+) -> None:
+    parameters, expected = integrated_motions
     header = "models/impact_oscillator/orbit.h"
     probe = compile_probe(tmp_path, header, {"matrix": Entry(5, 5, MATRIX)})
-    *found, determinant = probe("matrix", *parameters.values())
+    *elements, determinant = probe("matrix", *parameters.values())
     assert np.abs(determinant - 1).max() < 1e-12
     mild = parameters["wall_stiffness"] <= 1e3 * parameters["stiffness"]
     rate = np.sqrt(parameters["stiffness"] / parameters["mass"])
     units = (1.0, 1 / rate, rate, 1.0)
-    for name, values, unit in zip(("m11", "m12", "m21", "m22"), found, units, strict=True):
+    for name, values, unit in zip(("m11", "m12", "m21", "m22"), elements, units, strict=True):
         error = (values - [each[name] for each in expected]) / unit
         assert np.abs(error[mild]).max() < 1e-8, name
 
@@ -156,11 +158,11 @@ def test_a_disturbance_to_another_energy_is_delayed_as_the_frequency_says(tmp_pa
 def test_newmark_at_1000_points() -> None:
     """The bounds of its default: frequency within 1e-5, multipliers below 1.01."""
     parameters = {**SDND122, "energy": DOCUMENT_ENERGIES}
-    found, exact = found_by("newmark", parameters), found_by("exact", parameters)
-    assert not found["status"].any()
-    np.testing.assert_allclose(found["frequency"], exact["frequency"], rtol=1e-5)
-    assert 1.004 < found["floquet_modulus"].max() < 1.01
-    assert found["stable"].all()
+    outputs, exact = found_by("newmark", parameters), found_by("exact", parameters)
+    assert not outputs["status"].any()
+    np.testing.assert_allclose(outputs["frequency"], exact["frequency"], rtol=1e-5)
+    assert 1.004 < outputs["floquet_modulus"].max() < 1.01
+    assert outputs["stable"].all()
 
 
 @pytest.mark.parametrize("odd", [0, 1])
@@ -172,8 +174,8 @@ def test_newmark_is_of_second_order(name: str, odd: int) -> None:
     exact = found_by("exact", {**SDND122, "energy": energy})[name]
     errors = []
     for count in steps:
-        found = found_by("newmark", {**SDND122, "energy": energy, "steps_per_period": count})
-        errors.append(np.sqrt(np.mean((found[name] / exact - 1) ** 2)))
+        outputs = found_by("newmark", {**SDND122, "energy": energy, "steps_per_period": count})
+        errors.append(np.sqrt(np.mean((outputs[name] / exact - 1) ** 2)))
     order = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
     assert order == pytest.approx(2.0, abs=0.15)
 
@@ -181,14 +183,14 @@ def test_newmark_is_of_second_order(name: str, odd: int) -> None:
 def test_newmark_below_grazing_has_the_schemes_own_frequency() -> None:
     """Average acceleration turns by 2 atan(ωh/2) a step: N of them make 2π."""
     steps = np.array([8.0, 9.0, 100.0, 101.0, 1000.0])
-    found = found_by("newmark", {**SDND122, "energy": 1e-4, "steps_per_period": steps})
+    outputs = found_by("newmark", {**SDND122, "energy": 1e-4, "steps_per_period": steps})
     rate = np.sqrt(10.0)
     expected = rate / (2 * steps * np.tan(np.pi / steps))
-    np.testing.assert_allclose(found["frequency"], expected, rtol=1e-12)
+    np.testing.assert_allclose(outputs["frequency"], expected, rtol=1e-12)
     # The middle of the half period lies beside the grid where the number of steps is odd.
     even = steps % 2 == 0
-    np.testing.assert_allclose(found["minimum"][even], -np.sqrt(2e-4 / 10), rtol=1e-11)
-    np.testing.assert_array_equal(found["contact_fraction"], 0.0)
+    np.testing.assert_allclose(outputs["minimum"][even], -np.sqrt(2e-4 / 10), rtol=1e-11)
+    np.testing.assert_array_equal(outputs["contact_fraction"], 0.0)
 
 
 def test_newmark_reports_an_unresolved_contact() -> None:
@@ -210,9 +212,9 @@ def test_invalid_parameters_and_overflow(method: str) -> None:
         "energy": [1e-3, 1e-3, 1e-3, 1e200, 1e-3],
         "gap": [0.01, 0.01, 0.01, 0.01, -0.01],
     }
-    found = found_by(method, {**SDND122, **beyond})
-    np.testing.assert_array_equal(found["status"], [0, 3, 2, 2, 3])
-    for name, values in found.items():
+    outputs = found_by(method, {**SDND122, **beyond})
+    np.testing.assert_array_equal(outputs["status"], [0, 3, 2, 2, 3])
+    for name, values in outputs.items():
         missing = {"stable": MISSING_FLAG}.get(name, np.nan)
         if name != "status":
             np.testing.assert_array_equal(values[1:], np.full(4, missing, values.dtype))
@@ -229,20 +231,20 @@ def test_numbers_that_would_underflow_or_overflow_are_refused(
     point = {**SDND122, "energy": 1e-3, name: values}
     if name == "stiffness":
         point["wall_stiffness"] = 5 * values
-    found = found_by(method, point)
+    outputs = found_by(method, point)
     narrow = name == "gap" and size < 1
     refused = Status.ok if narrow else Status.diverged
-    np.testing.assert_array_equal(found["status"], [Status.ok, refused])
+    np.testing.assert_array_equal(outputs["status"], [Status.ok, refused])
     expected = theory.frequency(**point)[0]
-    off = 1e-14 if method == "exact" else 1e-4
-    assert found["frequency"][0] == pytest.approx(expected, rel=off)
+    tolerance = 1e-14 if method == "exact" else 1e-4
+    assert outputs["frequency"][0] == pytest.approx(expected, rel=tolerance)
 
 
 def test_multipliers_are_those_of_a_matrix_of_determinant_1() -> None:
     """Their product is 1 and their sum the trace: on the circle, or one of them beyond it."""
-    found = found_by("newmark", random_points("newmark", 600, edges=True))
+    outputs = found_by("newmark", random_points("newmark", 600, edges=True))
     trace, modulus, stable = (
-        found[name][found["status"] == Status.ok]
+        outputs[name][outputs["status"] == Status.ok]
         for name in ("floquet_trace", "floquet_modulus", "stable")
     )
     beyond = np.abs(trace) > 2
@@ -279,22 +281,24 @@ def test_bad_input_is_refused_with_a_reason(wrong: str, why: str) -> None:
 
 @pytest.mark.parametrize("energy", [4e-4, 6.5e-3])
 def test_a_trace_is_the_motion(energy: float) -> None:
-    seen = trace("sdnd122", {"energy": energy}, samples=512)
-    times = seen["time"].to_numpy()
+    traced = trace("sdnd122", {"energy": energy}, samples=512)
+    times = traced["time"].to_numpy()
     point = {"m": 1.0, "k": 10.0, "K": 50.0, "e": 0.01}
     exact = found_by("exact", {**SDND122, "energy": energy})
     u, v = oracle.motion(**point, greatest=float(exact["maximum"][0]), times=times)
     assert times[-1] == pytest.approx(1 / exact["frequency"][0], rel=1e-15)
-    np.testing.assert_allclose(seen["displacement"], u, rtol=0, atol=1e-9 * np.abs(u).max())
-    np.testing.assert_allclose(seen["velocity"], v, rtol=0, atol=1e-9 * np.abs(v).max())
+    np.testing.assert_allclose(traced["displacement"], u, rtol=0, atol=1e-9 * np.abs(u).max())
+    np.testing.assert_allclose(traced["velocity"], v, rtol=0, atol=1e-9 * np.abs(v).max())
     pushed = 50 * np.maximum(u - 0.01, 0)
-    np.testing.assert_allclose(seen["wall_force"], pushed, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(traced["wall_force"], pushed, rtol=0, atol=1e-9)
 
 
 def test_a_trace_conserves_the_energy_to_rounding() -> None:
     for wall_stiffness in (0.0, 50.0, 1e13):
-        seen = trace("sdnd122", {"energy": 6.5e-3, "wall_stiffness": wall_stiffness}, samples=512)
-        u, v, force = (seen[name].to_numpy() for name in ("displacement", "velocity", "wall_force"))
+        traced = trace("sdnd122", {"energy": 6.5e-3, "wall_stiffness": wall_stiffness}, samples=512)
+        u, v, force = (
+            traced[name].to_numpy() for name in ("displacement", "velocity", "wall_force")
+        )
         stored = force * force / (2 * wall_stiffness) if wall_stiffness else 0.0
         np.testing.assert_allclose(v * v / 2 + 5 * u * u + stored, 6.5e-3, rtol=1e-13)
 
@@ -303,13 +307,13 @@ def test_a_trace_conserves_the_energy_to_rounding() -> None:
 def test_a_trace_of_newmark_closes_and_follows_the_motion(steps: int) -> None:
     exact = trace("sdnd122", {"energy": 6.5e-3})
     method = ["method = 'newmark'", f"steps_per_period = {steps}"]
-    found = trace("sdnd122", {"energy": 6.5e-3}, method)
-    assert found["time"].size == 512
-    np.testing.assert_array_equal(found["time"], exact["time"])
+    traced = trace("sdnd122", {"energy": 6.5e-3}, method)
+    assert traced["time"].size == 512
+    np.testing.assert_array_equal(traced["time"], exact["time"])
     for name, size in (("displacement", 0.036), ("velocity", 0.114)):
-        error = np.abs(found[name] - exact[name]).max()
+        error = np.abs(traced[name] - exact[name]).max()
         assert error < 1e-4 * size
-    u, v = found["displacement"].to_numpy(), found["velocity"].to_numpy()
+    u, v = traced["displacement"].to_numpy(), traced["velocity"].to_numpy()
     assert u[-1] == pytest.approx(u[0], rel=1e-9)
     # The trace is of the true period, the scheme's is longer: so much of the velocity is left.
     late = (
@@ -319,7 +323,7 @@ def test_a_trace_of_newmark_closes_and_follows_the_motion(steps: int) -> None:
         ][0]
     )
     push = -(10 * u[0] + 50 * (u[0] - 0.01))
-    assert v[-1] == pytest.approx(push * (float(found["time"][-1]) - late), rel=1e-3)
+    assert v[-1] == pytest.approx(push * (float(traced["time"][-1]) - late), rel=1e-3)
     assert abs(v[-1]) < 1e-4 * 0.114
 
 
@@ -341,12 +345,12 @@ def test_a_trace_of_newmark_goes_through_its_steps() -> None:
 @pytest.mark.parametrize("method", ["exact", "newmark"])
 def test_a_trace_outside_validity_reports_its_status(method: str, options: Any) -> None:
     at = {"energy": 0.1, "wall_stiffness": 1e14}
-    seen = trace("sdnd122", at, [f"method = {method!r}"], **options)
-    assert int(seen["status"]) == Status.outside_validity
+    traced = trace("sdnd122", at, [f"method = {method!r}"], **options)
+    assert int(traced["status"]) == Status.outside_validity
     for name in ("displacement", "velocity", "wall_force"):
-        assert np.isnan(seen[name]).all()
+        assert np.isnan(traced[name]).all()
     if "times" in options:
-        assert seen["time"].values.tolist() == options["times"]
+        assert traced["time"].values.tolist() == options["times"]
 
 
 def test_the_command_traces_outside_validity(run: Run, tmp_path: Path) -> None:

@@ -119,11 +119,11 @@ def test_a_mass_sticks_where_its_inertia_never_exceeds_the_friction_limit(method
     # overshoots.
     decided = (share < 0.5) | ((lift < 9.9999) & (method in ("exact", "moreau")))
     points = {name: np.broadcast_to(v, share.shape)[decided] for name, v in points.items()}
-    found = compute(points if method == "exact" else stepped(points, method), method=method)
+    outputs = compute(points if method == "exact" else stepped(points, method), method=method)
     expected = {"status": 0, "regime": 0, "slip_phases": 0, "stick_fraction": 1.0,
                 "wear_power": 0.0, "slip_distance": 0.0, "peak_slip_speed": 0.0}  # fmt: skip
     for name, value in expected.items():
-        np.testing.assert_array_equal(found[name], value, err_msg=name)
+        np.testing.assert_array_equal(outputs[name], value, err_msg=name)
 
 
 @pytest.mark.parametrize("method", ["exact", "moreau", *PENALISED])
@@ -133,24 +133,24 @@ def test_work_is_force_times_distance(method: str, seed: int) -> None:
     """Constant load: N|v| = mg|v|. μN|v| is μ times N|v|. Distance is at most peak speed × time."""
     points = friction_oscillator.random_parameters(POINTS, seed)
     points = points if method == "exact" else stepped(points, method)
-    found = compute(points, method=method)
-    ok = found["status"] == 0
+    outputs = compute(points, method=method)
+    ok = outputs["status"] == 0
     assert ok.mean() > 0.9
-    wear, distance = found["wear_power"][ok], found["slip_distance"][ok]
+    wear, distance = outputs["wear_power"][ok], outputs["slip_distance"][ok]
     mass, friction, gravity, shaking, start, end = (
         points[name][ok] for name in
         ("mass", "friction", "gravity", "vertical_acceleration", "window_start", "window_end")
     )  # fmt: skip
     work, load, change = wear * (end - start), mass * gravity, mass * np.abs(shaking)
-    np.testing.assert_allclose(found["friction_power"][ok], friction * wear, rtol=1e-14)
+    np.testing.assert_allclose(outputs["friction_power"][ok], friction * wear, rtol=1e-14)
     steady = shaking == 0
     assert steady.sum() > 10
     np.testing.assert_allclose(work[steady], (load * distance)[steady], rtol=1e-13)
     assert np.all(work <= (load + change) * distance * (1 + 1e-13))
     assert np.all(work >= (load - change) * distance * (1 - 1e-13))
-    slipping = (end - start) * (1 - found["stick_fraction"][ok])
+    slipping = (end - start) * (1 - outputs["stick_fraction"][ok])
     if method == "exact":
-        assert np.all(distance <= found["peak_slip_speed"][ok] * slipping * (1 + 1e-9))
+        assert np.all(distance <= outputs["peak_slip_speed"][ok] * slipping * (1 + 1e-9))
 
 
 @settings(max_examples=20, deadline=None)
@@ -159,10 +159,10 @@ def test_sticking_does_not_depend_on_the_sign_of_the_phase(seed: int) -> None:
     """Sticking is even in the phase; the energy is not, except for infinite friction."""
     points = mdr_contact.dimensionless_points(POINTS, seed)
     points["beta"][::4] = np.inf
-    found = compute(points, model="mdr_contact")
+    outputs = compute(points, model="mdr_contact")
     mirrored = compute({**points, "phase": -points["phase"]}, model="mdr_contact")
-    kept = {name: found[name] for name in ("stick_radius", "regime", "status")}
+    kept = {name: outputs[name] for name in ("stick_radius", "regime", "status")}
     assert differing(kept, {name: mirrored[name] for name in kept}) == []
-    energy, other = found["normalized_energy"], mirrored["normalized_energy"]
+    energy, other = outputs["normalized_energy"], mirrored["normalized_energy"]
     np.testing.assert_allclose(other[::4], energy[::4], rtol=1e-12)
     assert np.max(np.abs(other / energy - 1)) > 0.1

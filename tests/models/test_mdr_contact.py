@@ -36,12 +36,12 @@ SPHERE = {
 }
 
 
-def found(**parameters: Any) -> dict[str, Any]:
+def outputs_of(**parameters: Any) -> dict[str, Any]:
     return compute(parameters, model="mdr_contact")
 
 
 def energy(**parameters: Any) -> Any:
-    computed = found(**parameters)
+    computed = outputs_of(**parameters)
     assert not computed["status"].any()
     return computed["normalized_energy"]
 
@@ -60,7 +60,7 @@ def test_reference_cases() -> None:
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.broad)])
 def test_springs_one_by_one_on_random_points(seed: int) -> None:
     points = dimensionless_points(200, seed)
-    computed = found(**points)
+    computed = outputs_of(**points)
     assert (points["delta"] > 1).sum() > 20
     assert (points["phase"] < 0).sum() > 60
     expected = oracle_energy(points)
@@ -120,7 +120,7 @@ def test_regime_of_springs_one_by_one() -> None:
     columns = zip(points["beta"], points["delta"], points["phase"], strict=True)
     expected = [oracle.regime(*point) for point in columns]
     assert set(expected) == {FULL_STICK, PARTIAL_SLIP, GROSS_SLIP, JUMPING}
-    np.testing.assert_array_equal(found(**points)["regime"], expected)
+    np.testing.assert_array_equal(outputs_of(**points)["regime"], expected)
 
 
 @pytest.mark.parametrize("exponent", EXPONENTS)
@@ -135,7 +135,7 @@ def test_where_contact_begins_to_be_lost(beta: float, exponent: float) -> None:
         "phase": np.full(15, 0.8),
         "profile_exponent": np.full(15, exponent),
     }
-    computed = found(**points)
+    computed = outputs_of(**points)
     expected = oracle_energy(points)
     assert np.all(np.abs(computed["normalized_energy"] - expected.value) <= expected.error)
     middle = computed["normalized_energy"][7]
@@ -193,7 +193,7 @@ def test_constant_load(exponent: float) -> None:
     ratio = theory.stiffness_ratio(0.3)
     friction = xi * SPHERE["tangential_amplitude"] / (ratio * SPHERE["indentation"])
     profile = {"profile_coefficient": 25.0, "profile_exponent": exponent}
-    computed = found(**{**body, **profile, "normal_amplitude": 0.0, "friction": friction})
+    computed = outputs_of(**{**body, **profile, "normal_amplitude": 0.0, "friction": friction})
     radius = theory.contact_radius(SPHERE["indentation"], 25.0, exponent)
     unit = theory.shear_modulus(2e9, 0.3) * radius * SPHERE["tangential_amplitude"] ** 2
     expected = theory.constant_load_energy(xi, exponent) * unit
@@ -288,9 +288,9 @@ def test_scales_and_parameter_sets(
         "friction": 0.4,
         "phase": sign * phase,
     }
-    sphere = found(**motion, radius=0.02 * size)
-    profile = found(**motion, profile_coefficient=25.0 / size, profile_exponent=2.0)
-    numbers = found(beta=beta, delta=delta, phase=sign * phase, profile_exponent=2.0)
+    sphere = outputs_of(**motion, radius=0.02 * size)
+    profile = outputs_of(**motion, profile_coefficient=25.0 / size, profile_exponent=2.0)
+    numbers = outputs_of(beta=beta, delta=delta, phase=sign * phase, profile_exponent=2.0)
     tangential = 0.4 * ratio * normal / beta
     unit = theory.reference_energy(
         theory.shear_modulus(2e9, 0.3), math.sqrt(0.02 * indentation), tangential, delta, 2.0
@@ -300,7 +300,7 @@ def test_scales_and_parameter_sets(
         np.testing.assert_allclose(physical["dissipated_energy"], expected, rtol=1e-11)
         for name in ("normalized_energy", "stick_radius"):
             np.testing.assert_allclose(physical[name], numbers[name], rtol=1e-10, atol=1e-7)
-    other = found(
+    other = outputs_of(
         **motion,
         profile_coefficient=25.0 * size ** (1 - exponent),
         profile_exponent=exponent,
@@ -319,7 +319,7 @@ def test_scales_and_parameter_sets(
 def test_stick_radius_against_its_closed_form() -> None:
     points = dimensionless_points(2000, seed=4, largest_beta=1e6)
     points["beta"][::50] = np.inf
-    computed = found(**points)
+    computed = outputs_of(**points)
     expected = theory.stick_radius(*points.values())
     np.testing.assert_allclose(computed["stick_radius"], expected, rtol=1e-12, atol=1e-7)
     lines = theory.boundaries(points)
@@ -330,21 +330,21 @@ def test_stick_radius_against_its_closed_form() -> None:
 
 
 def test_contacts_in_which_one_motion_is_missing() -> None:
-    normal_only = found(**{**SPHERE, "tangential_amplitude": 0.0})
+    normal_only = outputs_of(**{**SPHERE, "tangential_amplitude": 0.0})
     assert (normal_only["dissipated_energy"], normal_only["regime"]) == (0, FULL_STICK)
-    still = found(**{**SPHERE, "tangential_amplitude": 0.0, "normal_amplitude": 0.0})
+    still = outputs_of(**{**SPHERE, "tangential_amplitude": 0.0, "normal_amplitude": 0.0})
     assert still["status"] == Status.outside_validity
     assert still["regime"] == MISSING_FLAG
     for name in ("normalized_energy", "dissipated_energy", "stick_radius"):
         assert np.isnan(still[name]).all()
-    ice = found(**{**SPHERE, "friction": 0.0})
+    ice = outputs_of(**{**SPHERE, "friction": 0.0})
     assert (ice["dissipated_energy"], ice["regime"], ice["stick_radius"]) == (0, GROSS_SLIP, 0)
 
 
 def test_under_constant_load_friction_without_end_holds_and_none_lets_all_slip() -> None:
     """The limit of the normalized energy for vanishing normal amplitude."""
     steady = {**SPHERE, "normal_amplitude": 0.0}
-    held, free = (found(**{**steady, "friction": mu}) for mu in (np.inf, 0.0))
+    held, free = (outputs_of(**{**steady, "friction": mu}) for mu in (np.inf, 0.0))
     assert (held["dissipated_energy"], held["regime"], held["stick_radius"]) == (0, FULL_STICK, 1)
     assert held["normalized_energy"] == pytest.approx(math.sin(SPHERE["phase"]) ** 2, rel=1e-15)
     assert (free["dissipated_energy"], free["regime"], free["stick_radius"]) == (0, GROSS_SLIP, 0)
@@ -354,10 +354,10 @@ def test_under_constant_load_friction_without_end_holds_and_none_lets_all_slip()
 def test_the_double_nearest_to_a_multiple_of_pi_is_in_phase_and_others_are_not() -> None:
     with mpmath.workdps(40):
         turns = np.array([float(k * mpmath.pi) for k in range(-300, 301)])
-    still = found(beta=2.0, delta=0.3, phase=turns)
+    still = outputs_of(beta=2.0, delta=0.3, phase=turns)
     np.testing.assert_array_equal(still["regime"], FULL_STICK)
     np.testing.assert_array_equal(still["normalized_energy"], 0.0)
-    beside = found(beta=2.0, delta=0.3, phase=turns[turns != 0] * (1 + 1e-14))
+    beside = outputs_of(beta=2.0, delta=0.3, phase=turns[turns != 0] * (1 + 1e-14))
     np.testing.assert_array_equal(beside["regime"], PARTIAL_SLIP)
 
 
@@ -386,7 +386,7 @@ MINUTE, HUGE = np.array([1e-130, 1e-150]), np.array([1e90, 1e110])
     ],
 )
 def test_numbers_out_of_all_proportion_are_diverged(point: Any, expected: Any) -> None:
-    computed = found(**point, phase=1.1)
+    computed = outputs_of(**point, phase=1.1)
     np.testing.assert_array_equal(computed["status"], [Status.ok, Status.diverged])
     first = np.broadcast_to(expected, 2)[0]
     assert computed["normalized_energy"][0] == pytest.approx(first, rel=1e-10)
@@ -397,13 +397,13 @@ def test_loads_and_energies_out_of_all_proportion_are_diverged() -> None:
     xi = np.array([1e-150, 1e-130, 1e280, 1e295])
     ratio = theory.stiffness_ratio(SPHERE["poisson_ratio"])
     friction = xi * SPHERE["tangential_amplitude"] / (ratio * SPHERE["indentation"])
-    computed = found(**{**SPHERE, "normal_amplitude": 0.0, "friction": friction})
+    computed = outputs_of(**{**SPHERE, "normal_amplitude": 0.0, "friction": friction})
     np.testing.assert_array_equal(computed["status"], [2, 0, 0, 2])
     radius = math.sqrt(SPHERE["radius"] * SPHERE["indentation"])
     unit = theory.shear_modulus(SPHERE["youngs_modulus"], SPHERE["poisson_ratio"]) * radius
     expected = theory.constant_load_energy(xi) * unit * SPHERE["tangential_amplitude"] ** 2
     np.testing.assert_allclose(computed["dissipated_energy"][1:3], expected[1:3], rtol=1e-10)
-    stiff = found(**{**SPHERE, "youngs_modulus": [1e200, 1e308], "radius": 1e60})
+    stiff = outputs_of(**{**SPHERE, "youngs_modulus": [1e200, 1e308], "radius": 1e60})
     np.testing.assert_array_equal(stiff["status"], [Status.ok, Status.diverged])
 
 
@@ -448,12 +448,12 @@ BAD = [
 # fmt: on
 
 
-@pytest.mark.parametrize(("parameters", "method", "said"), BAD)
-def test_bad_input_is_told_what_and_where(parameters: Any, method: str, said: str) -> None:
+@pytest.mark.parametrize(("parameters", "method", "gist"), BAD)
+def test_bad_input_is_reported_with_its_table(parameters: Any, method: str, gist: str) -> None:
     request = {"format": 1, "model": "mdr_contact", "method": method, "parameters": parameters}
     with pytest.raises(ConfigError) as caught:
         load(request)
-    assert said in str(caught.value)
+    assert gist in str(caught.value)
     assert "[parameters]" in str(caught.value)
 
 

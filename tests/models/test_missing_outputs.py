@@ -25,20 +25,20 @@ from tests.points import compute, fixed_points
 METHODS = [(model, method) for model in models().values() for method in model.methods]
 
 
-def unwritten(model: Model, method: Method, found: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+def unwritten(model: Model, method: Method, outputs: Mapping[str, NDArray[Any]]) -> Iterator[str]:
     """A sentence for each output that is missing at every point that is ok."""
-    ok = found["status"] == Status.ok
+    ok = outputs["status"] == Status.ok
     for output in model.outputs:
         missing = MISSING[output.kind]
-        if np.array_equal(found[output.name][ok], np.full(ok.sum(), missing), equal_nan=True):
+        if np.array_equal(outputs[output.name][ok], np.full(ok.sum(), missing), equal_nan=True):
             yield f"method {method.name} of {model.name} does not write the output {output.name}"
 
 
 @pytest.mark.parametrize(("model", "method"), METHODS, ids=lambda each: each.name)
 def test_every_method_writes_every_output(model: Model, method: Method) -> None:
     """The fixed points have a parameter set for which all outputs of their model are defined."""
-    found = compute(fixed_points(model), model=model.name, method=method.name)
-    assert list(unwritten(model, method, found)) == []
+    outputs = compute(fixed_points(model), model=model.name, method=method.name)
+    assert list(unwritten(model, method, outputs)) == []
 
 
 FORGETFUL = """
@@ -117,10 +117,10 @@ def computed(method: Method, target: Target) -> Mapping[str, NDArray[Any]]:
 def test_a_forgotten_output_is_missing_and_named(compiler: Any, width: Any) -> None:
     target = Target(compiler=compiler(), width=width, pack=1)
     some, none = MODEL.methods
-    found = computed(some, target)
-    assert not found["status"].any()
-    np.testing.assert_array_equal(found["written"], np.arange(1.0, 40.0))
-    assert list(unwritten(MODEL, some, found)) == [
+    outputs = computed(some, target)
+    assert not outputs["status"].any()
+    np.testing.assert_array_equal(outputs["written"], np.arange(1.0, 40.0))
+    assert list(unwritten(MODEL, some, outputs)) == [
         f"method some of forgetful does not write the output {output.name}" for output in FORGOTTEN
     ]
     forgotten = computed(none, target)
@@ -138,7 +138,7 @@ def test_an_output_that_an_array_method_forgets_is_named(monkeypatch: pytest.Mon
         return outputs
 
     monkeypatch.setattr("sweep.backends.arrays.array_method", lambda _model, _method: forgetful)
-    found = compute(fixed_points(model), model=model.name, method="harmonic_balance")
-    assert list(unwritten(model, impact_oscillator.HARMONIC_BALANCE, found)) == [
+    results = compute(fixed_points(model), model=model.name, method="harmonic_balance")
+    assert list(unwritten(model, impact_oscillator.HARMONIC_BALANCE, results)) == [
         "method harmonic_balance of impact_oscillator does not write the output frequency"
     ]

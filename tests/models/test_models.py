@@ -70,8 +70,8 @@ def missing_pieces(model: Model) -> Iterator[str]:
 def _missing_namespaces(model: Model) -> Iterator[str]:
     text = flat_text(f"models/{model.name}.h")
     for method in model.methods:
-        found = re.search(rf"^namespace {method.name} \{{$", text, re.MULTILINE)
-        if method.kind == "kernel" and not found:
+        namespace = re.search(rf"^namespace {method.name} \{{$", text, re.MULTILINE)
+        if method.kind == "kernel" and not namespace:
             yield (
                 f"write method {method.name} of {model.name} as namespace {method.name} in a "
                 f"header that kernels/models/{model.name}.h includes"
@@ -173,9 +173,9 @@ def test_names_are_unique_where_they_meet(model: Model) -> None:
 @every_model
 def test_one_name_means_one_thing_in_all_methods_and_sets(model: Model) -> None:
     """A name has one unit, symbol and meaning, because it is one field of the struct."""
-    seen: dict[str, tuple[str, str, str]] = {}
+    properties: dict[str, tuple[str, str, str]] = {}
     for p in parameters_of(model):
-        assert seen.setdefault(p.name, (p.unit, p.symbol, p.meaning)) == (
+        assert properties.setdefault(p.name, (p.unit, p.symbol, p.meaning)) == (
             p.unit,
             p.symbol,
             p.meaning,
@@ -244,8 +244,8 @@ def test_a_model_stands_in_a_module_of_its_name() -> None:
 
 def digests_of(model: Model, method: Method) -> dict[str, str]:
     """A digest of the bits of each output, and of status."""
-    found = compute(fixed_points(model), model=model.name, method=method.name)
-    bits = {name: values.astype(values.dtype.newbyteorder("<")) for name, values in found.items()}
+    outputs = compute(fixed_points(model), model=model.name, method=method.name)
+    bits = {name: values.astype(values.dtype.newbyteorder("<")) for name, values in outputs.items()}
     return {name: hashlib.sha256(bits[name].tobytes()).hexdigest()[:16] for name in sorted(bits)}
 
 
@@ -316,24 +316,24 @@ def test_changed_bits_ask_for_a_revision_and_new_outputs_do_not(
     revision: int, digests: dict[str, str], start: str
 ) -> None:
     table = {"m.exact": {"revision": 1, "digests": {"u": "aa"}}}
-    said = complaint("m.exact", revision, digests, table)
-    assert said.startswith(start)
-    assert bool(said) == bool(start)
+    message = complaint("m.exact", revision, digests, table)
+    assert message.startswith(start)
+    assert bool(message) == bool(start)
     assert complaint("m.new", 1, digests, {}).startswith("m.new is new: write")
 
 
 def test_fixed_points_are_of_every_kind_and_status() -> None:
-    found = compute(fixed_points(models()["friction_oscillator"]))
-    assert set(np.unique(found["status"])) == {Status.ok, Status.outside_validity}
-    assert set(np.unique(found["regime"])) == {0, 1, 2, 255}
-    assert (found["status"] == Status.ok).sum() >= 50
+    outputs = compute(fixed_points(models()["friction_oscillator"]))
+    assert set(np.unique(outputs["status"])) == {Status.ok, Status.outside_validity}
+    assert set(np.unique(outputs["regime"])) == {0, 1, 2, 255}
+    assert (outputs["status"] == Status.ok).sum() >= 50
 
 
 def test_fixed_contacts_are_of_every_kind() -> None:
-    found = compute(fixed_points(models()["mdr_contact"]), model="mdr_contact")
-    assert set(np.unique(found["status"])) == {Status.ok, Status.outside_validity}
-    assert set(np.unique(found["regime"])) == {0, 1, 2, 3, 255}
-    assert (found["status"] == Status.ok).sum() >= 50
+    outputs = compute(fixed_points(models()["mdr_contact"]), model="mdr_contact")
+    assert set(np.unique(outputs["status"])) == {Status.ok, Status.outside_validity}
+    assert set(np.unique(outputs["regime"])) == {0, 1, 2, 3, 255}
+    assert (outputs["status"] == Status.ok).sum() >= 50
 
 
 def test_a_long_name_is_understood_without_the_name() -> None:

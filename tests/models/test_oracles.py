@@ -138,14 +138,14 @@ def test_exact_refuses_what_has_no_answer() -> None:
 def test_scan_agrees_with_exact() -> None:
     """Random oscillators of every kind, by two methods that have only the equation in common."""
     points = random_points(200, seed=1)
-    found = scan(points, steps_per_cycle=2048)
-    assert (found["slips_total"] >= 0).all()
-    assert np.mean(found["margin"] > DECIDED) > 0.99
-    for i in np.flatnonzero(found["margin"] > DECIDED):
+    outputs = scan(points, steps_per_cycle=2048)
+    assert (outputs["slips_total"] >= 0).all()
+    assert np.mean(outputs["margin"] > DECIDED) > 0.99
+    for i in np.flatnonzero(outputs["margin"] > DECIDED):
         truth = exact(**{name: float(points[name][i]) for name in PARAMETERS})
-        assert found["slip_phases"][i] == truth["slip_phases"]
+        assert outputs["slip_phases"][i] == truth["slip_phases"]
         for name in ("wear_power", "slip_distance", "stick_fraction"):
-            assert found[name][i] == pytest.approx(truth[name], rel=SCAN, abs=0)
+            assert outputs[name][i] == pytest.approx(truth[name], rel=SCAN, abs=0)
 
 
 @pytest.mark.broad
@@ -154,9 +154,9 @@ def test_margin_is_the_force_that_onset_lacks_or_exceeds(beyond: float) -> None:
     """At a0 = μg(1 + d) the greatest required force and the bound differ by d/(1 + d) of m a0."""
     case = {name: np.array([number]) for name, number in PUBLISHED.items()}
     case["a0"] = np.array([1 + beyond])
-    found = scan(case, steps_per_cycle=2048)
-    assert found["slip_phases"][0] == (16 if beyond > 0 else 0)
-    assert found["margin_decision"][0] == pytest.approx(abs(beyond), rel=2e-2)
+    outputs = scan(case, steps_per_cycle=2048)
+    assert outputs["slip_phases"][0] == (16 if beyond > 0 else 0)
+    assert outputs["margin_decision"][0] == pytest.approx(abs(beyond), rel=2e-2)
 
 
 @pytest.mark.broad
@@ -166,10 +166,10 @@ def test_margin_is_the_distance_of_an_onset_from_the_edge() -> None:
     case = {name: np.full(3, number) for name, number in PUBLISHED.items()}
     case["t0"] = onset + np.array([-1e-5, 1e-5, -0.05])
     case["t1"] = case["t0"] + 1
-    found = scan(case, steps_per_cycle=2048)
-    assert found["margin_window"][:2] == pytest.approx(1e-5, rel=1e-6)
-    assert found["margin_window"][2] > 0.01
-    assert found["slip_phases"].tolist() == [2, 2, 2]
+    outputs = scan(case, steps_per_cycle=2048)
+    assert outputs["margin_window"][:2] == pytest.approx(1e-5, rel=1e-6)
+    assert outputs["margin_window"][2] > 0.01
+    assert outputs["slip_phases"].tolist() == [2, 2, 2]
     case["t1"] = np.full(3, onset + 0.25)
     assert scan(case, steps_per_cycle=2048)["slip_phases"].tolist() == [1, 0, 1]
 

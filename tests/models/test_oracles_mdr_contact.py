@@ -13,11 +13,11 @@ from tests.points.mdr_contact import dimensionless_points, oracle_energy, refere
 
 def test_reference_cases() -> None:
     points, expected = reference_cases()
-    found = oracle_energy(points)
-    off = np.abs(found.value - expected["normalized_energy"])
+    energy = oracle_energy(points)
+    difference = np.abs(energy.value - expected["normalized_energy"])
     # One case (n = 2, β = 0.757, δ = 0.463, φ = 0) is 8 of its own uncertainties off the truth,
     # see `test_in_phase`: hence ten.
-    assert np.all(off <= 10 * expected["uncertainty"] + found.error)
+    assert np.all(difference <= 10 * expected["uncertainty"] + energy.error)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_in_phase(beta: float, delta: float, exponent: float) -> None:
         deepest = min(1 / b, 1 / d)
         cuts = [-1, *(c for c in (0, 1) if c < deepest), deepest]
         expected = 3 * mpmath.quad(lambda s: loss(s) * (1 - d * s) ** (1 / n - 1), cuts) / 8
-    found = oracle.normalized_energy(beta, delta, 0.0, exponent)
-    assert abs(found.value[0] - float(mpmath.re(expected))) <= found.error[0]
+    energy = oracle.normalized_energy(beta, delta, 0.0, exponent)
+    assert abs(energy.value[0] - float(mpmath.re(expected))) <= energy.error[0]
 
 
 def test_error_is_honest() -> None:
@@ -68,6 +68,6 @@ def test_single_springs_against_small_steps() -> None:
 
 def test_in_phase_nothing_is_lost_above_beta_1() -> None:
     for beta in (1.0, 1.5, 30.0):
-        found = oracle.normalized_energy(beta, [0.3, 2.0], 0.0, 2.0)
-        assert np.all(found.value < 1e-15)
+        energy = oracle.normalized_energy(beta, [0.3, 2.0], 0.0, 2.0)
+        assert np.all(energy.value < 1e-15)
         assert oracle.regime(beta, 0.3, 0.0) == oracle.REGIMES.index("full_stick")

@@ -40,22 +40,24 @@ HALF_DIGITS = {15.0: 5e-6, 1.5: 5e-8, 1.01: 5e-11}
                                                                  (0.99, 0.0)))],
 )  # fmt: skip
 def test_euler_gives_the_values_code_aster_publishes(a0: float, published: float) -> None:
-    found = run("euler", SDND104 | {"a0": a0}, step=1e-4, tangential_stiffness=STIFFNESS, blocks=8)
-    assert found is not None
-    assert found["wear_power"] == pytest.approx(published, rel=TIME_IS_COUNTED, abs=0)
-    assert found["friction_power"] == 0.1 * found["wear_power"]
-    assert found["steps"] == 120_000
-    assert found["regime"] == {15.0: 2, 1.5: 1, 1.01: 1, 0.99: 0}[a0]
-    assert found["slip_phases"] == (16 if a0 > 1 else 0)
+    outputs = run(
+        "euler", SDND104 | {"a0": a0}, step=1e-4, tangential_stiffness=STIFFNESS, blocks=8
+    )
+    assert outputs is not None
+    assert outputs["wear_power"] == pytest.approx(published, rel=TIME_IS_COUNTED, abs=0)
+    assert outputs["friction_power"] == 0.1 * outputs["wear_power"]
+    assert outputs["steps"] == 120_000
+    assert outputs["regime"] == {15.0: 2, 1.5: 1, 1.01: 1, 0.99: 0}[a0]
+    assert outputs["slip_phases"] == (16 if a0 > 1 else 0)
 
 
 def test_with_time_summed_up_euler_gives_them_to_their_last_digit() -> None:
-    found = run(
+    outputs = run(
         "euler", SDND104 | {"a0": 1.01}, step=1e-4, tangential_stiffness=STIFFNESS, blocks=8,
         drift=True,
     )  # fmt: skip
-    assert found is not None
-    assert found["wear_power"] == pytest.approx(2.26326449113e-4, rel=SUMMED, abs=0)
+    assert outputs is not None
+    assert outputs["wear_power"] == pytest.approx(2.26326449113e-4, rel=SUMMED, abs=0)
 
 
 @pytest.mark.parametrize(
@@ -77,13 +79,13 @@ def test_tabulated_shaking_gives_the_documents_columns(
     scheme: str, a0: float, column: float
 ) -> None:
     """The document's columns of EULER and DEVOGE, printed with five to seven digits."""
-    found = run(
+    outputs = run(
         scheme, SDND104 | {"a0": a0}, step=1e-4, tangential_stiffness=STIFFNESS, blocks=8,
         sine=tabulated_sine(2 * math.pi, 12.0, 10_000),
     )  # fmt: skip
     digits = HALF_DIGITS[a0] * (10 if (scheme, a0) == ("devogelaere", 1.01) else 1)
-    assert found is not None
-    assert abs(found["wear_power"] - column) <= digits
+    assert outputs is not None
+    assert abs(outputs["wear_power"] - column) <= digits
 
 
 @pytest.mark.parametrize(
@@ -94,14 +96,14 @@ def test_tabulated_shaking_gives_the_documents_columns(
 def test_every_scheme_comes_near_the_exact_stick_slip(scheme: str, tolerance: float) -> None:
     """Two half periods of known wear energy, without the weak spring; penalty and step differ."""
     point = SDND104 | {"a0": 1.5, "k": 0.0, "t0": 0.1, "t1": 1.1}
-    found = run(
+    outputs = run(
         scheme, point, step=1e-4, tangential_stiffness=STIFFNESS, tolerance=tolerance,
         maximum_step=1e-4,
     )  # fmt: skip
-    assert found is not None
-    assert found["wear_power"] == pytest.approx(2 * 0.20453122550785, rel=2e-4)
-    assert found["regime"] == 1
-    assert (found["steps"] == 11_000) == math.isinf(tolerance)
+    assert outputs is not None
+    assert outputs["wear_power"] == pytest.approx(2 * 0.20453122550785, rel=2e-4)
+    assert outputs["regime"] == 1
+    assert (outputs["steps"] == 11_000) == math.isinf(tolerance)
 
 
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt_ordre2", "rk54", "rk32"])
@@ -113,14 +115,14 @@ def test_below_the_threshold_nothing_slips(scheme: str, tolerance: float) -> Non
             run(scheme, SDND104, step=1e-4, tolerance=tolerance)
         return
     point = SDND104 | {"a0": 0.99, "t0": 0.0, "t1": 0.5}
-    found = run(
+    outputs = run(
         scheme, point, step=1e-4, tangential_stiffness=1e4, maximum_step=1e-3,
         tolerance=1.0 if scheme == "adapt_ordre2" and tolerance < math.inf else tolerance,
     )  # fmt: skip
-    assert found is not None
+    assert outputs is not None
     for name in ("wear_power", "slip_distance", "peak_slip_speed", "slip_phases", "regime"):
-        assert found[name] == 0
-    assert found["stick_fraction"] == pytest.approx(1, rel=1e-12)
+        assert outputs[name] == 0
+    assert outputs["stick_fraction"] == pytest.approx(1, rel=1e-12)
 
 
 @pytest.mark.parametrize("a0", [15.0, 1.5])
@@ -128,17 +130,17 @@ def test_moreau_tends_to_the_exact_powers(a0: float) -> None:
     """First order: an end of a slip is found to within a step."""
     exact = {15.0: 15.266764915376, 1.5: 0.409062758890}[a0]
     for step, error in ((2e-3, 1e-3), (2e-4, 1e-4)):
-        found = run("moreau", SDND104 | {"a0": a0}, step=step)
-        assert found is not None
-        assert found["wear_power"] == pytest.approx(exact, rel=error, abs=0)
-        assert found["slip_phases"] == 16
+        outputs = run("moreau", SDND104 | {"a0": a0}, step=step)
+        assert outputs is not None
+        assert outputs["wear_power"] == pytest.approx(exact, rel=error, abs=0)
+        assert outputs["slip_phases"] == 16
 
 
 def test_moreau_sticks_exactly() -> None:
-    found = run("moreau", SDND104 | {"a0": 0.99}, step=1e-2)
-    assert found is not None
-    assert (found["wear_power"], found["regime"]) == (0, 0)
-    assert found["stick_fraction"] == pytest.approx(1, rel=1e-12)
+    outputs = run("moreau", SDND104 | {"a0": 0.99}, step=1e-2)
+    assert outputs is not None
+    assert (outputs["wear_power"], outputs["regime"]) == (0, 0)
+    assert outputs["stick_fraction"] == pytest.approx(1, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -205,11 +207,11 @@ def test_steps_land_on_both_ends_of_the_window() -> None:
 def test_a_window_within_a_long_step() -> None:
     """The control's step is longer than the window, so that it is cut twice."""
     point = SDND104 | {"t0": 0.3, "t1": 0.3 + 1e-5}
-    found = run("rk32", point, step=1e-4, tangential_stiffness=1e4, tolerance=1e-5)
-    assert found is not None
-    speed = found["slip_distance"] / 1e-5
-    assert found["wear_power"] == pytest.approx(10 * speed)
-    assert found["peak_slip_speed"] == pytest.approx(speed, rel=1e-3)
+    outputs = run("rk32", point, step=1e-4, tangential_stiffness=1e4, tolerance=1e-5)
+    assert outputs is not None
+    speed = outputs["slip_distance"] / 1e-5
+    assert outputs["wear_power"] == pytest.approx(10 * speed)
+    assert outputs["peak_slip_speed"] == pytest.approx(speed, rel=1e-3)
 
 
 def test_too_many_steps() -> None:

@@ -84,9 +84,9 @@ def named(short: Mapping[str, NDArray[np.float64]]) -> Columns:
 
 def test_euler_gives_what_code_aster_published() -> None:
     point = SDND104 | {"base_acceleration": ACCELERATIONS, "stiffness": 3e-5}
-    found = compute(point | controls("euler", blocks=8.0), method="euler")["wear_power"]
-    assert np.allclose(found[:3], CODE_ASTER[:3], rtol=1e-11, atol=0)
-    assert found[3] == 0
+    wear_power = compute(point | controls("euler", blocks=8.0), method="euler")["wear_power"]
+    assert np.allclose(wear_power[:3], CODE_ASTER[:3], rtol=1e-11, atol=0)
+    assert wear_power[3] == 0
 
 
 @pytest.mark.parametrize("method", EVERY)
@@ -107,8 +107,8 @@ def test_step_size_control_is_near_the_reference(
     assert_near_the_reference(sdnd104(method, **chosen)["wear_power"])
 
 
-def assert_near_the_reference(found: NDArray[np.float64]) -> None:
-    error = np.abs(found - REFERENCE)
+def assert_near_the_reference(wear_power: NDArray[np.float64]) -> None:
+    error = np.abs(wear_power - REFERENCE)
     assert (error <= np.array([2e-4, 2e-4, 5e-3, 0.0]) * REFERENCE).all()
 
 
@@ -136,11 +136,11 @@ def in_plain_python(
     if math.isnan(own["tangential_damping"]):
         own["tangential_damping"] = None
     try:
-        found = run(method, point, theta=0.55, **own)
+        outputs = run(method, point, theta=0.55, **own)
     except ValueError:
         return None
-    assert found is not None
-    return found
+    assert outputs is not None
+    return outputs
 
 
 def assert_alike(
@@ -246,8 +246,8 @@ def test_a_step_that_would_never_do_is_taken_after_sixteen_retries() -> None:
         "tangential_damping": dampings(short, stiffness, 3),
         "blocks": 1.0,
     }
-    asked = named(short) | controls("adapt_ordre2", **chosen)
-    ours = compute(asked, method="adapt_ordre2")
+    parameters = named(short) | controls("adapt_ordre2", **chosen)
+    ours = compute(parameters, method="adapt_ordre2")
     for i in range(6):
         theirs = in_plain_python("adapt_ordre2", short, i, chosen)
         assert_alike(ours, i, theirs, 1e-9)
@@ -278,8 +278,8 @@ def test_windows_in_cycles_agree_with_plain_python(
         "blocks": 1.0,
     }
     point = named({name: v for name, v in short.items() if name not in ("t0", "t1")})
-    asked = point | cycles | controls(method, **chosen)
-    ours = compute(asked, method=method, target=QUICK)
+    parameters = point | cycles | controls(method, **chosen)
+    ours = compute(parameters, method=method, target=QUICK)
     for i in range(6):
         theirs = in_plain_python(method, short, i, chosen)
         assert theirs is not None
@@ -299,12 +299,12 @@ def test_regimes_are_the_exact_ones(method: str, steps: float) -> None:
     exact = compute(parameters)
     step = 2 * np.pi / parameters["angular_frequency"] / steps
     stiffness = parameters["mass"] * (0.15 / step) ** 2  # as SDND104's at 5e-5 s
-    asked = controls(method, step=step, tangential_stiffness=stiffness)
-    found = compute(parameters | asked, method=method)
-    assert (found["regime"] == exact["regime"]).all()
-    assert (np.abs(found["stick_fraction"] - exact["stick_fraction"]) <= 0.02).all()
+    control_values = controls(method, step=step, tangential_stiffness=stiffness)
+    outputs = compute(parameters | control_values, method=method)
+    assert (outputs["regime"] == exact["regime"]).all()
+    assert (np.abs(outputs["stick_fraction"] - exact["stick_fraction"]) <= 0.02).all()
     scale = parameters["base_acceleration"] / parameters["angular_frequency"]
-    peaks = np.abs(found["peak_slip_speed"] - exact["peak_slip_speed"])
+    peaks = np.abs(outputs["peak_slip_speed"] - exact["peak_slip_speed"])
     assert (peaks <= 2e-3 * scale).all()
 
 
@@ -314,10 +314,10 @@ def test_slips_and_regimes_of_sdnd104(method: str, step: float) -> None:
     """For all steps: the penalty that holds the mass at a reversal does not count as stick."""
     accelerations = np.array([15.0, 3.0, 2.0, 1.9, 1.5, 1.01, 0.99])
     point = SDND104 | {"base_acceleration": accelerations}
-    found = compute(point | controls(method, step=step), method=method)
+    outputs = compute(point | controls(method, step=step), method=method)
     exact = compute(point)
-    assert (found["regime"] == exact["regime"]).all()
-    assert (found["slip_phases"] == exact["slip_phases"]).all()
+    assert (outputs["regime"] == exact["regime"]).all()
+    assert (outputs["slip_phases"] == exact["slip_phases"]).all()
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in EVERY), *CHOSEN])
@@ -326,22 +326,22 @@ def test_a_window_within_a_stick_has_no_slip(method: str, tolerance: float) -> N
     turn = 2 * np.pi
     window = {"window_start": 4 + 2.8 / turn, "window_end": 4 + 4.3 / turn}
     point = SDND104 | {"base_acceleration": 1.01} | window
-    found = compute(point | controls(method, tolerance=tolerance), method=method)
+    outputs = compute(point | controls(method, tolerance=tolerance), method=method)
     for name in ("wear_power", "slip_distance", "slip_phases", "peak_slip_speed", "regime"):
-        assert found[name][0] == 0, name
-    assert 1 - 1e-11 <= found["stick_fraction"][0] <= 1
+        assert outputs[name][0] == 0, name
+    assert 1 - 1e-11 <= outputs["stick_fraction"][0] <= 1
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in EVERY), *CHOSEN])
 def test_slips_in_one_direction_are_counted(method: str, tolerance: float) -> None:
     """The load is lowest where the plane accelerates backward, so slip occurs once per period."""
     point = SDND104 | {"base_acceleration": 1.0, "vertical_acceleration": 6.0}
-    found = compute(point | controls(method, tolerance=tolerance), method=method)
+    outputs = compute(point | controls(method, tolerance=tolerance), method=method)
     exact = compute(point)
-    assert found["slip_phases"][0] == exact["slip_phases"][0] == 8
-    assert found["regime"][0] == exact["regime"][0] == 1
+    assert outputs["slip_phases"][0] == exact["slip_phases"][0] == 8
+    assert outputs["regime"][0] == exact["regime"][0] == 1
     for name in ("wear_power", "slip_distance", "peak_slip_speed", "stick_fraction"):
-        assert found[name][0] == pytest.approx(exact[name][0], rel=3e-4), name
+        assert outputs[name][0] == pytest.approx(exact[name][0], rel=3e-4), name
 
 
 # Moreau and Jean.
@@ -389,10 +389,10 @@ def test_moreau_is_exactly_zero_in_permanent_stick(step: float) -> None:
         "window_end": np.full(n, 8.0),
         "step": np.full(n, step),
     }
-    found = compute(point, method="moreau")
-    assert (found["wear_power"] == 0).all()
-    assert (found["stick_fraction"] == 1).all()
-    assert (found["regime"] == 0).all()
+    outputs = compute(point, method="moreau")
+    assert (outputs["wear_power"] == 0).all()
+    assert (outputs["stick_fraction"] == 1).all()
+    assert (outputs["regime"] == 0).all()
 
 
 # Statuses.
@@ -403,13 +403,15 @@ def test_steps_too_long_for_the_shaking_are_outside_validity(method: str) -> Non
     """Steps above a tenth of the period, unless friction holds the mass at all times."""
     share, phase = 0.5, 0.7
     angles = np.linspace(0, np.pi, 1001)[1:-1] + np.array([[0], [np.pi]])
-    held = np.min(0.2 * 10.0 * (1 + share * np.sin(angles + phase)) / abs(np.sin(angles)))
+    threshold = np.min(0.2 * 10.0 * (1 + share * np.sin(angles + phase)) / abs(np.sin(angles)))
     least = np.array([1.0, 1.0 + 1e-12, 3.0])
     point = {
         "mass": 1.0,
         "gravity": 10.0,
         "friction": 0.2,
-        "base_acceleration": np.concatenate([2.0 * least, [held * (1 - 1e-4), held * (1 + 1e-4)]]),
+        "base_acceleration": np.concatenate(
+            [2.0 * least, [threshold * (1 - 1e-4), threshold * (1 + 1e-4)]]
+        ),
         "angular_frequency": 2 * np.pi,
         "vertical_acceleration": np.array([0.0, 0.0, 0.0, 10.0 * share, 10.0 * share]),
         "phase": phase,
@@ -418,9 +420,9 @@ def test_steps_too_long_for_the_shaking_are_outside_validity(method: str) -> Non
     }
     if method != "moreau":
         point |= {"tangential_stiffness": 4.0, "tolerance": np.inf}
-    for step, right in ((0.0999, 0), (0.1001, 3)):
-        found = compute(point | {"step": step}, method=method)["status"]
-        assert found.tolist() == [0, right, right, 0, right], step
+    for step, expected in ((0.0999, 0), (0.1001, 3)):
+        status = compute(point | {"step": step}, method=method)["status"]
+        assert status.tolist() == [0, expected, expected, 0, expected], step
 
 
 @pytest.mark.parametrize("method", EVERY)
@@ -428,9 +430,9 @@ def test_phases_above_a_billion_are_refused(method: str) -> None:
     """For a mass that never slips, so that long steps suffice."""
     end = 5e8 * np.array([1.0, 1.001])
     still = {"base_acceleration": 0.5, "angular_frequency": 2.0, "window_end": end}
-    asked = controls(method, step=1e8, tangential_stiffness=1e-18)
-    found = compute(SDND104 | still | asked, method=method)
-    np.testing.assert_array_equal(found["status"], [Status.ok, Status.outside_validity])
+    control_values = controls(method, step=1e8, tangential_stiffness=1e-18)
+    outputs = compute(SDND104 | still | control_values, method=method)
+    np.testing.assert_array_equal(outputs["status"], [Status.ok, Status.outside_validity])
 
 
 def test_traces_show_the_plane_correctly_at_late_times() -> None:
@@ -438,14 +440,14 @@ def test_traces_show_the_plane_correctly_at_late_times() -> None:
     point = {**SDND104, "base_acceleration": 0.5, "angular_frequency": 3.7, "window_end": 1e8}
     point |= {"vertical_acceleration": 2.0, "phase": 0.4}
     source = {"model": "friction_oscillator", "method": "moreau"}
-    seen = trace(source | {"parameters": point | {"step": 1.1e6}}, samples=50)
+    traced = trace(source | {"parameters": point | {"step": 1.1e6}}, samples=50)
     rate, base = mpmath.mpf(3.7), 0.5 / 3.7
     with mpmath.workdps(40):
-        phases = [rate * mpmath.mpf(float(time)) for time in seen["time"].values]
+        phases = [rate * mpmath.mpf(float(time)) for time in traced["time"].values]
         velocity = [-base * float(mpmath.cos(phase)) for phase in phases]
         load = [10 + 2 * float(mpmath.sin(phase + mpmath.mpf(0.4))) for phase in phases]
-    np.testing.assert_allclose(seen["base_velocity"], velocity, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(seen["normal_force"], load, rtol=1e-15)
+    np.testing.assert_allclose(traced["base_velocity"], velocity, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(traced["normal_force"], load, rtol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -456,9 +458,11 @@ def test_overflow_of_the_distance_is_diverged(method: str) -> None:
     omega = np.array([1e-140, 1e-160])
     cycles = {name: v for name, v in SDND104.items() if not name.startswith("window")}
     cycles |= {"angular_frequency": omega, "start_cycle": 4.0, "end_cycle": 12.0}
-    asked = controls(method, step=2 * np.pi / omega / 1000, tangential_stiffness=1e-300)
-    found = compute(cycles | {"base_acceleration": 15.0} | asked, method=method, target=QUICK)
-    np.testing.assert_array_equal(found["status"], [Status.ok, Status.diverged])
+    control_values = controls(method, step=2 * np.pi / omega / 1000, tangential_stiffness=1e-300)
+    outputs = compute(
+        cycles | {"base_acceleration": 15.0} | control_values, method=method, target=QUICK
+    )
+    np.testing.assert_array_equal(outputs["status"], [Status.ok, Status.diverged])
 
 
 @pytest.mark.parametrize("method", PENALISED)
@@ -485,11 +489,11 @@ def test_a_step_beyond_the_stability_limit_is_diverged(method: str) -> None:
     point |= {"window_start": 0.0, "window_end": 0.05}
     chosen = {"tangential_stiffness": stiffness, "tangential_damping": damping}
     for share, status in ((1 - near, Status.ok), (1 + near, Status.diverged)):
-        asked = controls(method, step=share * longest, **chosen)
-        asked |= {"tangential_damping": damping}
-        found = compute(point | asked, method=method)
-        assert (found["status"] == status).all()
-        assert np.isnan(found["wear_power"]).all() == (status == Status.diverged)
+        control_values = controls(method, step=share * longest, **chosen)
+        control_values |= {"tangential_damping": damping}
+        outputs = compute(point | control_values, method=method)
+        assert (outputs["status"] == status).all()
+        assert np.isnan(outputs["wear_power"]).all() == (status == Status.diverged)
 
 
 def test_euler_beyond_its_limit_would_look_plausible() -> None:
@@ -507,30 +511,30 @@ def test_tolerances_that_control_nothing_are_refused(method: str, greatest: floa
     for tolerance in (greatest, math.inf):
         loaded = load({**request, "parameters": {**constants, "tolerance": tolerance}})
         assert loaded.sweep.constants["tolerance"] == tolerance
-    told = f"it has to be above 0 and at most {greatest:g} and inf is allowed"
+    gist = f"it has to be above 0 and at most {greatest:g} and inf is allowed"
     varied = {"tolerance": {"values": [1e-4, 1.01 * greatest, math.inf]}}
-    for asked in (
+    for tables in (
         {"parameters": {**constants, "tolerance": 1.01 * greatest}},
         {"parameters": constants, "axes": varied},
     ):
-        with pytest.raises(ConfigError, match=told):
-            load({**request, **asked})
+        with pytest.raises(ConfigError, match=gist):
+            load({**request, **tables})
 
 
 @pytest.mark.parametrize("method", CONTROLLED)
 def test_a_controlled_scheme_may_begin_with_any_step(method: str) -> None:
-    found = sdnd104(method, step=1.0, tolerance=1.0 if method == "adapt_ordre2" else 1e-6)
-    assert (found["status"] == Status.ok).all()
+    outputs = sdnd104(method, step=1.0, tolerance=1.0 if method == "adapt_ordre2" else 1e-6)
+    assert (outputs["status"] == Status.ok).all()
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [("euler", math.inf), ("rk54", 1e-6)])
 def test_too_many_steps_are_not_converged(method: str, tolerance: float) -> None:
     few = controls(method, tolerance=tolerance, maximum_step=1e-4) | {"maximum_steps": 119_999.0}
-    found = compute(SDND104 | {"base_acceleration": 1.5} | few, method=method)
-    assert found["status"][0] == Status.not_converged
+    outputs = compute(SDND104 | {"base_acceleration": 1.5} | few, method=method)
+    assert outputs["status"][0] == Status.not_converged
     few |= {"maximum_steps": 1e6}
-    found = compute(SDND104 | {"base_acceleration": 1.5} | few, method=method)
-    assert found["status"][0] == Status.ok
+    outputs = compute(SDND104 | {"base_acceleration": 1.5} | few, method=method)
+    assert outputs["status"][0] == Status.ok
 
 
 @pytest.mark.parametrize("blocks", [1.0, 2.0])
@@ -541,12 +545,14 @@ def test_exactly_the_allowed_number_of_steps_is_accepted(method: str, blocks: fl
     Two blocks with step-size control take them twice, and each run may have a hundred.
     """
     window = {"base_acceleration": 0.0, "window_start": 0.05, "window_end": 0.1}
-    asked = controls(method, step=1e-3, maximum_step=1e-3, tangential_stiffness=1e3, blocks=blocks)
+    control_values = controls(
+        method, step=1e-3, maximum_step=1e-3, tangential_stiffness=1e3, blocks=blocks
+    )
     if method in CONTROLLED:
-        asked |= {"tolerance": np.array([[1e-4], [math.inf]]).repeat(2, 1).ravel()}
-    asked |= {"maximum_steps": np.tile([99.0, 100.0], 2)}
-    found = compute({**SDND104, **window, **asked}, method=method)
-    np.testing.assert_array_equal(found["status"], [Status.not_converged, Status.ok] * 2)
+        control_values |= {"tolerance": np.array([[1e-4], [math.inf]]).repeat(2, 1).ravel()}
+    control_values |= {"maximum_steps": np.tile([99.0, 100.0], 2)}
+    outputs = compute({**SDND104, **window, **control_values}, method=method)
+    np.testing.assert_array_equal(outputs["status"], [Status.not_converged, Status.ok] * 2)
 
 
 @pytest.mark.parametrize(
@@ -557,39 +563,44 @@ def test_controlled_steps_are_at_most_a_fiftieth_of_the_period(
     method: str, tolerance: float
 ) -> None:
     """For any tolerance and maximum step, including the first step."""
-    asked = {"step": 1.0, "maximum_step": 1.0, "tolerance": tolerance, "tangential_stiffness": 1e3}
-    parameters = {**SDND104, **asked, "base_acceleration": 1.5}
-    seen = trace(
+    control_values = {
+        "step": 1.0,
+        "maximum_step": 1.0,
+        "tolerance": tolerance,
+        "tangential_stiffness": 1e3,
+    }
+    parameters = {**SDND104, **control_values, "base_acceleration": 1.5}
+    traced = trace(
         {"model": "friction_oscillator", "method": method, "parameters": parameters},
         start=0.0, samples=20_001,
     )  # fmt: skip
     period = 2 * np.pi / SDND104["angular_frequency"]
-    steps = np.diff(seen["time"].values)
+    steps = np.diff(traced["time"].values)
     assert steps.max() == pytest.approx(period / 50, rel=1e-9)
     assert steps[0] == pytest.approx(period / 50, rel=1e-9)
 
 
 def test_steps_of_both_runs_are_counted_separately() -> None:
     """Blocks with step-size control run twice: 240,000 steps or more, but not too many per run."""
-    asked = controls("rk54", tolerance=1e-6, maximum_step=1e-4, blocks=8.0)
+    control_values = controls("rk54", tolerance=1e-6, maximum_step=1e-4, blocks=8.0)
     point = SDND104 | {"base_acceleration": 1.5, "maximum_steps": np.array([119_999.0, 160_000.0])}
-    found = compute(point | asked, method="rk54")
-    assert found["status"].tolist() == [Status.not_converged, Status.ok]
+    outputs = compute(point | control_values, method="rk54")
+    assert outputs["status"].tolist() == [Status.not_converged, Status.ok]
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [("euler", math.inf), ("rk54", 1e-6)])
 def test_more_blocks_than_samples_are_refused(method: str, tolerance: float) -> None:
-    asked = controls(method, tolerance=tolerance, blocks=np.array([1e6, 8.0]))
-    found = compute(SDND104 | {"base_acceleration": 1.5} | asked, method=method)
-    assert found["status"].tolist() == [Status.outside_validity, Status.ok]
+    control_values = controls(method, tolerance=tolerance, blocks=np.array([1e6, 8.0]))
+    outputs = compute(SDND104 | {"base_acceleration": 1.5} | control_values, method=method)
+    assert outputs["status"].tolist() == [Status.outside_validity, Status.ok]
 
 
 @pytest.mark.parametrize("method", EVERY)
 def test_invalid_points_are_refused_by_every_scheme(method: str) -> None:
     point = SDND104 | {"base_acceleration": 1.5} | controls(method)
     point |= {"vertical_acceleration": np.array([0.0, 10.0, -10.0]), "window_end": 4.5}
-    found = compute(point, method=method)
+    outputs = compute(point, method=method)
     refused = Status.outside_validity
-    assert found["status"].tolist() == [Status.ok, refused, refused]
+    assert outputs["status"].tolist() == [Status.ok, refused, refused]
     late = compute(point | {"window_start": 4.5}, method=method)
     assert (late["status"] == refused).all()

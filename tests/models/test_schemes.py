@@ -101,21 +101,21 @@ def order(lengths: ArrayLike, sizes: ArrayLike) -> float:
 def test_order(probe: Probe, name: str) -> None:
     claimed = probe(f"{name}_order", [0.0])[0, 0]
     assert claimed == ORDERS[name]
-    found = order(END / np.array(STEPS), errors(probe, name, SPRING))
-    assert 0.9 * claimed <= found <= 1.1 * claimed
+    observed_order = order(END / np.array(STEPS), errors(probe, name, SPRING))
+    assert 0.9 * claimed <= observed_order <= 1.1 * claimed
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEMES if name != "devogelaere"])
 def test_order_with_a_damper(probe: Probe, name: str) -> None:
-    found = order(END / np.array(STEPS), errors(probe, name, APART))
-    assert 0.9 * ORDERS[name] <= found <= 1.1 * ORDERS[name]
+    observed_order = order(END / np.array(STEPS), errors(probe, name, APART))
+    assert 0.9 * ORDERS[name] <= observed_order <= 1.1 * ORDERS[name]
 
 
 def test_devogelaere_is_of_order_3_with_a_damper(probe: Probe) -> None:
     """The midpoint velocity is from the trapezoidal rule, with error h^3, which the damper uses."""
     steps = tuple(16 * n for n in STEPS)
-    found = order(END / np.array(steps), errors(probe, "devogelaere", APART, steps))
-    assert found == pytest.approx(3, rel=0.03)
+    observed_order = order(END / np.array(steps), errors(probe, "devogelaere", APART, steps))
+    assert observed_order == pytest.approx(3, rel=0.03)
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEMES if name != "devogelaere"])
@@ -123,8 +123,8 @@ def test_a_damper_within_the_force_is_equivalent_for_the_other_schemes(
     probe: Probe, name: str
 ) -> None:
     """These schemes keep their order; devogelaere needs the damper separately."""
-    found = order(END / np.array(STEPS), errors(probe, name, INNER))
-    assert found >= 0.9 * ORDERS[name]
+    observed_order = order(END / np.array(STEPS), errors(probe, name, INNER))
+    assert observed_order >= 0.9 * ORDERS[name]
     np.testing.assert_allclose(
         errors(probe, name, INNER), errors(probe, name, APART), rtol=0, atol=1e-12
     )
@@ -132,8 +132,8 @@ def test_a_damper_within_the_force_is_equivalent_for_the_other_schemes(
 
 def test_devogelaere_loses_its_order_to_a_damper_within_the_force(probe: Probe) -> None:
     """Its provisional velocity, a difference quotient, lags by h/4."""
-    found = order(END / np.array(STEPS), errors(probe, "devogelaere", INNER))
-    assert 0.9 <= found <= 1.1
+    observed_order = order(END / np.array(STEPS), errors(probe, "devogelaere", INNER))
+    assert 0.9 <= observed_order <= 1.1
 
 
 def test_an_undamped_right_hand_side_gives_the_same_steps(probe: Probe) -> None:
@@ -165,11 +165,11 @@ def limits(probe: Probe, name: str, inner: Values, apart: Values, near: Values) 
 @pytest.mark.parametrize("apart", [0.0, 0.4], ids=["alone", "damper"])
 def test_stable_up_to_the_limit_of_theory(probe: Probe, name: str, apart: float) -> None:
     expected = np.array([stability.stability_limit(name, ratio, apart) for ratio in RATIOS])
-    found = limits(probe, name, np.array(RATIOS), np.full(len(RATIOS), apart), expected)
+    step_limits = limits(probe, name, np.array(RATIOS), np.full(len(RATIOS), apart), expected)
     slow = np.array([(name, ratio, apart) == ("rk54", 0.0, 0.0) for ratio in RATIOS])
-    np.testing.assert_allclose(found[~slow], expected[~slow], rtol=1e-4)
+    np.testing.assert_allclose(step_limits[~slow], expected[~slow], rtol=1e-4)
     # Undamped, rk54 goes beyond its limit at a pace that is let pass: 1e10 in 2^24 steps.
-    for step, limit in zip(found[slow], expected[slow], strict=True):
+    for step, limit in zip(step_limits[slow], expected[slow], strict=True):
         assert limit < step < 1.003 * limit
         assert stability.spectral_radius(name, step, 0.0) <= 1 + 1.01 * math.log(1e10) / 2**24
 
@@ -183,14 +183,14 @@ def test_every_shorter_step_is_stable(probe: Probe, name: str) -> None:
 
 def test_inverse_cube_root_is_exact_to_rounding(probe: Probe) -> None:
     x = np.concatenate([np.geomspace(1e-3, 1e3, 3001), [1.0, 8.0, 0.125]])
-    found = probe("root", x)[0]
+    roots = probe("root", x)[0]
     with mpmath.workprec(120):
         exact = [1 / mpmath.cbrt(mpmath.mpf(float(value))) for value in x]
-        wrong = [
-            float(abs(mpmath.mpf(float(y)) / e - 1)) for y, e in zip(found, exact, strict=True)
+        relative_errors = [
+            float(abs(mpmath.mpf(float(y)) / e - 1)) for y, e in zip(roots, exact, strict=True)
         ]
-    assert max(wrong) < 2.3e-16
-    assert found[-3:].tolist() == [1.0, 0.5, 2.0]
+    assert max(relative_errors) < 2.3e-16
+    assert roots[-3:].tolist() == [1.0, 0.5, 2.0]
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -198,8 +198,8 @@ def test_the_difference_of_a_pair_has_the_lower_order(probe: Probe, name: str) -
     """Over one step from the same state it falls as h to the lower order plus one."""
     h = np.geomspace(0.02, 0.1, 9)
     columns = [np.full(h.size, x) for x in (*APART, *START)]
-    found = np.linalg.norm(probe(f"{name}_difference", *columns, h), axis=0)
-    assert order(h, found) == pytest.approx(PAIRS[name], rel=0.05)
+    differences = np.linalg.norm(probe(f"{name}_difference", *columns, h), axis=0)
+    assert order(h, differences) == pytest.approx(PAIRS[name], rel=0.05)
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -222,8 +222,8 @@ def test_the_next_step_follows_the_error(probe: Probe, name: str) -> None:
 
 def controlled(probe: Probe, name: str, *numbers: float) -> dict[str, float]:
     names = ("y", "v", "tried", "taken", "next", "longest")
-    found = probe(f"{name}_controlled", *([x] for x in (*APART, *START, *numbers)))[:, 0]
-    return dict(zip(names, map(float, found), strict=True))
+    values = probe(f"{name}_controlled", *([x] for x in (*APART, *START, *numbers)))[:, 0]
+    return dict(zip(names, map(float, values), strict=True))
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -258,6 +258,6 @@ def test_adapt_ordre2_takes_50_steps_of_a_period(probe: Probe, tolerance: float)
     for first in (1e-3, 0.3):
         kind = (frequency**2, 0.0, 0.0, 1e9, 0.0)  # so great that the drive is nothing
         numbers = (*kind, 20.0, first, tolerance, 10.0)
-        found = probe("adapt_ordre2_controlled", *([x] for x in numbers))[:, 0]
-        error = 50 * frequency / (2 * math.pi) * found[4] / tolerance
+        values = probe("adapt_ordre2_controlled", *([x] for x in numbers))[:, 0]
+        error = 50 * frequency / (2 * math.pi) * values[4] / tolerance
         assert 0.75 <= error <= 1.0

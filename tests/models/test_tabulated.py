@@ -55,10 +55,10 @@ def source(method: str, interpolation: str = "linear", **controls: float) -> dic
     }  # fmt: skip
 
 
-def as_case(given: dict[str, Any]) -> Case:
-    planned = load(given).sweep
+def as_case(request: dict[str, Any]) -> Case:
+    planned = load(request).sweep
     whole = chunk_at((0,) * len(planned.axes), planned.shape, planned.shape)
-    return Case(given["method"], planned, points(planned, whole))
+    return Case(request["method"], planned, points(planned, whole))
 
 
 def linear(time: float) -> float:
@@ -90,28 +90,28 @@ CASES = [
 def test_every_scheme_is_that_of_plain_python(
     method: str, interpolation: str, controls: dict[str, float]
 ) -> None:
-    found = bits_of(*_of(source(method, interpolation, **controls)), SMALL)
-    assert (found["status"] == Status.ok).all()
+    outputs = bits_of(*_of(source(method, interpolation, **controls)), SMALL)
+    assert (outputs["status"] == Status.ok).all()
     slow = 1e-3  # of a sinusoid that limits no step; its sine is the table at the angle over it
-    given = {"step": 1e-3, **controls}
+    oracle_controls = {"step": 1e-3, **controls}
     if method == "moreau":
-        given["theta"] = 0.55
+        oracle_controls["theta"] = 0.55
     else:
-        given["tangential_stiffness"] = 2e4
+        oracle_controls["tangential_stiffness"] = 2e4
     for i, (friction, end) in enumerate(zip(*CASE.values(), strict=True)):
         point = {
             "m": 1.3, "g": 9.0, "mu": friction, "k": 20.0, "c": 0.4, "a0": 1.0, "w": slow,
             "av": 0.0, "phi": 0.0, "t0": 0.2, "t1": end,
         }  # fmt: skip
-        right: Any = penalised_schemes.run(
-            method, point, sine=lambda angle: CURVES[interpolation](angle / slow), **given
+        plain: Any = penalised_schemes.run(
+            method, point, sine=lambda angle: CURVES[interpolation](angle / slow), **oracle_controls
         )
         for name in OUTPUTS:
-            assert float(found[name][i]) == pytest.approx(right[name], rel=1e-8, abs=1e-10), name
+            assert float(outputs[name][i]) == pytest.approx(plain[name], rel=1e-8, abs=1e-10), name
 
 
-def _of(given: dict[str, Any]) -> tuple[Any, Any]:
-    case = as_case(given)
+def _of(request: dict[str, Any]) -> tuple[Any, Any]:
+    case = as_case(request)
     return case.sweep, case.points
 
 
@@ -147,36 +147,36 @@ def test_a_table_of_a_sine_is_nearly_the_sine() -> None:
         "model": "friction_oscillator", "method": "moreau", "outputs": ["wear_power"],
     }  # fmt: skip
     sine = {**known, "base_acceleration": 1.5, "angular_frequency": 2 * math.pi}
-    right = float(sweep.run({**shape, "parameters": sine}, store=None)["wear_power"])
+    expected = float(sweep.run({**shape, "parameters": sine}, store=None)["wear_power"])
     errors: dict[str, float] = {}
     for name in ("linear", "cubic"):
         values = (1.5 * np.sin(2 * math.pi * times)).tolist()
         entry = {"times": times.tolist(), "values": values, "interpolation": name}
-        given = {**shape, "parameters": {**known, "base_acceleration": entry}}
-        errors[name] = abs(float(sweep.run(given, store=None)["wear_power"]) / right - 1)
+        request = {**shape, "parameters": {**known, "base_acceleration": entry}}
+        errors[name] = abs(float(sweep.run(request, store=None)["wear_power"]) / expected - 1)
     angle = 2 * math.pi * 12 / 2000
     assert 1e-5 < errors["linear"] < 10 * angle**2 / 8
     assert errors["cubic"] < 10 * 5 * angle**4 / 384
 
 
 def test_methods_are_compared_under_the_same_table() -> None:
-    found = sweep.run(source("moreau", step=1e-4), store=None)
+    dataset = sweep.run(source("moreau", step=1e-4), store=None)
     controls = {"tangential_stiffness": 2e4, "step": 1e-4, "tolerance": math.inf}
-    other = sweep.compare(found, "euler", controls)
+    other = sweep.compare(dataset, "euler", controls)
     assert 0 < abs(other["wear_power_error"]).max() < 0.05
     with pytest.raises(SweepError, match="method 'exact' needs a sinusoid"):
-        sweep.compare(found, "exact")
+        sweep.compare(dataset, "exact")
 
 
 def test_each_library_of_a_process_has_its_own_table() -> None:
     """Of the same length: a static array of an inline function is one for all libraries."""
     powers: list[float] = []
     for scale in (1, 2, 1):
-        given = source("moreau")
-        given["parameters"]["base_acceleration"] = table(values=scale * QUAKE)
-        given["axes"] = {}
-        given["parameters"] |= {"friction": 0.05, "window_end": 1.3}
-        powers.append(float(bits_of(*_of(given), SMALL)["wear_power"][0]))
+        request = source("moreau")
+        request["parameters"]["base_acceleration"] = table(values=scale * QUAKE)
+        request["axes"] = {}
+        request["parameters"] |= {"friction": 0.05, "window_end": 1.3}
+        powers.append(float(bits_of(*_of(request), SMALL)["wear_power"][0]))
     assert powers[0] == powers[2] < 0.9 * powers[1]
 
 
@@ -188,12 +188,12 @@ def written(folder: Path, **changes: str) -> Path:
     (folder / "data").mkdir()
     rows = [f"{t!r},{a!r}" for t, a in zip(TIMES.tolist(), QUAKE.tolist(), strict=True)]
     (folder / "data" / "quake.csv").write_text("\n".join(["t,a", *rows]))
-    given = {
+    entries = {
         **{name: str(value) for name, value in POINT.items()}, "friction": "0.2",
         "base_acceleration": '{ file = "data/quake.csv", time = "t", column = "a" }',
         "step": "1e-3", "window_end": "1.3", **changes,
     }  # fmt: skip
-    lines = [f"{name} = {value}" for name, value in given.items() if value]
+    lines = [f"{name} = {value}" for name, value in entries.items() if value]
     head = ['model = "friction_oscillator"', 'method = "moreau"', "format = 1", "[parameters]"]
     (folder / "quake.toml").write_text("\n".join([*head, *lines]))
     return folder / "quake.toml"
@@ -201,19 +201,19 @@ def written(folder: Path, **changes: str) -> Path:
 
 def test_a_store_keeps_the_table(tmp_path: Path) -> None:
     file, path = written(tmp_path), tmp_path / "a.zarr"
-    found = sweep.run(file, store=path)
-    assert math.isnan(float(found["base_acceleration"]))
+    dataset = sweep.run(file, store=path)
+    assert math.isnan(float(dataset["base_acceleration"]))
     planned = load(file).sweep
     (tmp_path / "data").rename(tmp_path / "elsewhere")
     stored = Store.open(path).sweep
     assert stored.table == planned.table
     assert fingerprint(recipe(load(path).sweep)) == fingerprint(recipe(planned))
     again = sweep.run(path, store=None)
-    assert float(again["wear_power"]) == float(found["wear_power"]) > 0
+    assert float(again["wear_power"]) == float(dataset["wear_power"]) > 0
     traced = sweep.trace(path, samples=2001)
-    held = traced["wear_rate"].values
-    assert np.trapezoid(held, traced["time"]) / 1.1 == pytest.approx(
-        float(found["wear_power"]), rel=2e-3
+    wear_rate = traced["wear_rate"].values
+    assert np.trapezoid(wear_rate, traced["time"]) / 1.1 == pytest.approx(
+        float(dataset["wear_power"]), rel=2e-3
     )
     other = load(file, ["base_acceleration={ times = [0, 2], values = [1, 3] }"]).sweep
     assert any("table" in difference for difference in Store.open(path).differences(other))
@@ -235,11 +235,11 @@ def _toml(values: Any) -> str:
 
 def test_a_window_beyond_the_table_is_outside_validity() -> None:
     """Where it is not known in advance."""
-    given = source("moreau")
-    given["axes"] = {"friction": {"values": [0.1, 0.4]}}
-    given["derived"] = {"window_end": f"{float(TIMES[-1])}/0.3*friction"}
-    found = sweep.run(given, store=None)
-    assert found["status"].values.tolist() == [Status.ok, Status.outside_validity]
+    request = source("moreau")
+    request["axes"] = {"friction": {"values": [0.1, 0.4]}}
+    request["derived"] = {"window_end": f"{float(TIMES[-1])}/0.3*friction"}
+    dataset = sweep.run(request, store=None)
+    assert dataset["status"].values.tolist() == [Status.ok, Status.outside_validity]
 
 
 FAULTS = [
@@ -258,7 +258,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("entry", "gist"), FAULTS)
-def test_a_faulty_table_is_told_with_its_cure(entry: str, gist: str, tmp_path: Path) -> None:
+def test_a_faulty_table_is_reported_with_its_cure(entry: str, gist: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load(written(tmp_path, base_acceleration=entry))
     assert [str(each) for each in caught.value.faults if gist in str(each)], caught.value.faults

@@ -55,11 +55,11 @@ def test_a_row_of_springs_jumps_when_its_innermost_leaves(method: str) -> None:
     for n in (1.0, 2.0):
         leaves = 1 - (0.5 * 2 ** (1 / n) / steps["springs"]) ** n
         deltas = leaves + (1 - leaves) * np.array([-0.1, 0.1, 1.0])
-        given = {"beta": 3.0, "delta": deltas, "phase": 1.0, "profile_exponent": n}
-        found = compute({**given, **steps}, model="mdr_contact", method=method)["regime"]
+        points = {"beta": 3.0, "delta": deltas, "phase": 1.0, "profile_exponent": n}
+        regimes = compute({**points, **steps}, model="mdr_contact", method=method)["regime"]
         jumping = REGIMES.index("jumping")
-        assert (found == jumping).tolist() == [False, True, True]
-        exact = compute(given, model="mdr_contact", method="exact")["regime"]
+        assert (regimes == jumping).tolist() == [False, True, True]
+        exact = compute(points, model="mdr_contact", method="exact")["regime"]
         assert not (exact == jumping).any()
 
 
@@ -69,10 +69,10 @@ def test_contact_is_lost_where_a_step_ends_without_it(method: str) -> None:
     steps = {"springs": 2000, "steps_per_cycle": 9}
     innermost = 1 - (0.5 * 2**0.5 / 2000) ** 2
     deltas = innermost / math.cos(math.pi / 9) * np.array([1 - 1e-3, 1 + 1e-3])
-    given = {"beta": 3.0, "delta": deltas, "phase": 1.0, "profile_exponent": 2.0}
-    found = compute({**given, **steps}, model="mdr_contact", method=method)
-    assert not found["status"].any()
-    assert (found["regime"] == REGIMES.index("jumping")).tolist() == [False, True]
+    points = {"beta": 3.0, "delta": deltas, "phase": 1.0, "profile_exponent": 2.0}
+    outputs = compute({**points, **steps}, model="mdr_contact", method=method)
+    assert not outputs["status"].any()
+    assert (outputs["regime"] == REGIMES.index("jumping")).tolist() == [False, True]
 
 
 def same_springs(points: Columns, springs: int) -> NDArray[np.float64]:
@@ -169,7 +169,7 @@ def test_kernels_are_the_plain_algorithms(method: str) -> None:
     points["delta"][:6] = [0.3, 2.0, 0.3, 0.3, 0.3, 1.0]
     points["delta"] = np.maximum(points["delta"], 0.02)
     springs = enough_springs(points, 170)
-    found = energy(method, **points, steps_per_cycle=150, springs=springs)
+    energies = energy(method, **points, steps_per_cycle=150, springs=springs)
     expected = [
         PLAIN[method](*point, 150, int(count))
         for *point, count in zip(*points.values(), springs, strict=True)
@@ -177,7 +177,7 @@ def test_kernels_are_the_plain_algorithms(method: str) -> None:
     # In units of what a spring stores and gives back: the trapezoid adds that up, slip does not.
     spring = 3 * points["profile_exponent"] / (8 * points["delta"])
     rounding = 1e-14 * spring if method == "time_stepping" else 1e-15
-    assert np.all(np.abs(found - expected) <= 1e-12 * np.abs(expected) + rounding)
+    assert np.all(np.abs(energies - expected) <= 1e-12 * np.abs(expected) + rounding)
 
 
 def test_kernels_with_very_few_springs_and_steps() -> None:
@@ -185,9 +185,9 @@ def test_kernels_with_very_few_springs_and_steps() -> None:
     points = {name: values[3:] for name, values in KINDS.items()}
     for method, algorithm in PLAIN.items():
         for steps, springs in ((8, 20), (9, 21), (8, 65)):
-            found = energy(method, **points, steps_per_cycle=steps, springs=springs)
+            energies = energy(method, **points, steps_per_cycle=steps, springs=springs)
             expected = [algorithm(*p, steps, springs) for p in zip(*points.values(), strict=True)]
-            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(energies, expected, rtol=1e-12, atol=1e-12)
 
 
 @every_method
@@ -237,16 +237,16 @@ def test_in_phase_nothing_slips(method: str) -> None:
         for phase, expected in ((0.0, [0, 0, 0, 0, 1]), (0.02, [1, 1, 1, 1, 1])):
             points = {"beta": beta, "delta": delta, "phase": phase, "profile_exponent": 1.0}
             steps = {"steps_per_cycle": 400, "springs": 4000}
-            found = compute({**points, **steps}, model="mdr_contact", method=method)["regime"]
-            np.testing.assert_array_equal(found, expected)
+            regimes = compute({**points, **steps}, model="mdr_contact", method=method)["regime"]
+            np.testing.assert_array_equal(regimes, expected)
 
 
 def test_first_order_errors_of_the_paper_s_algorithm() -> None:
     """β = 4, 2000 steps per cycle, compared with the exact energy."""
     numbers = {"beta": 4.0, "delta": 0.1, "phase": PHASES, "profile_exponent": 2.0}
     exact = oracle.normalized_energy(*numbers.values()).value
-    found = energy("time_stepping", **numbers, steps_per_cycle=2000, springs=20000)
-    np.testing.assert_allclose(found / exact - 1, [-3.8e-3, -1.2e-3, -1.2e-4, 3.7e-3], rtol=0.1)
+    energies = energy("time_stepping", **numbers, steps_per_cycle=2000, springs=20000)
+    np.testing.assert_allclose(energies / exact - 1, [-3.8e-3, -1.2e-3, -1.2e-4, 3.7e-3], rtol=0.1)
 
 
 @pytest.mark.parametrize("delta", [0.01, 0.1, 0.9, 3.0])
@@ -259,8 +259,8 @@ def test_second_order_errors_for_all_phases_and_amplitudes(delta: float) -> None
     }
     exact = same_springs(points, 20000)
     for steps, error in ((500, -2.0e-5), (1000, -5.0e-6)):
-        found = energy("time_stepping_2", **points, steps_per_cycle=steps, springs=20000)
-        np.testing.assert_allclose(found / exact - 1, error, rtol=0.3)
+        energies = energy("time_stepping_2", **points, steps_per_cycle=steps, springs=20000)
+        np.testing.assert_allclose(energies / exact - 1, error, rtol=0.3)
 
 
 def test_more_springs_tend_to_the_contact() -> None:
@@ -271,9 +271,9 @@ def test_more_springs_tend_to_the_contact() -> None:
         np.median(np.abs(same_springs(points, springs) / exact - 1)) for springs in (100, 1600)
     ]
     assert errors[1] < errors[0] / 50  # of order 2 in general, 1½ and a little at corners
-    found = energy("time_stepping_2", **points, steps_per_cycle=4000, springs=4000)
-    assert np.median(np.abs(found / exact - 1)) < 2e-6
-    np.testing.assert_allclose(found, exact, rtol=1e-3, atol=1e-6)
+    energies = energy("time_stepping_2", **points, steps_per_cycle=4000, springs=4000)
+    assert np.median(np.abs(energies / exact - 1)) < 2e-6
+    np.testing.assert_allclose(energies, exact, rtol=1e-3, atol=1e-6)
 
 
 @every_method
@@ -286,12 +286,12 @@ def test_stick_radius_and_regime(method: str) -> None:
     assert not computed["status"].any()
     exact = compute(points, model="mdr_contact")
     widest = (1 + points["delta"]) ** (1 / points["profile_exponent"])
-    off = np.abs(computed["stick_radius"] - exact["stick_radius"])
+    error = np.abs(computed["stick_radius"] - exact["stick_radius"])
     # One spring's width, and what the extremes fall short of between two moments (order 2).
     n = points["profile_exponent"]
     missed = 2 * (math.pi / 400) ** 2 * points["delta"] * (1 + 1 / points["beta"])
     inner = np.maximum(exact["stick_radius"], widest / 10000)
-    assert np.all(off <= widest / 10000 + missed / (n * inner ** (n - 1)))
+    assert np.all(error <= widest / 10000 + missed / (n * inner ** (n - 1)))
     clear = (exact["stick_radius"] > 0.05) | (points["delta"] > 1) | (
         points["delta"] * (1 + 1 / points["beta"]) > 3
     )  # fmt: skip
@@ -304,23 +304,23 @@ def test_stick_radius_and_regime_with_no_and_infinite_friction(method: str) -> N
     """Without friction nothing sticks; with infinite friction all that stays in contact does."""
     points = {"beta": [0.0, 0.0, np.inf, np.inf], "delta": [0.3, 1.5, 0.3, 1.5], "phase": 0.8}
     steps = {"steps_per_cycle": 400, "springs": 2000}
-    found = compute({**points, **steps}, model="mdr_contact", method=method)
+    outputs = compute({**points, **steps}, model="mdr_contact", method=method)
     regimes = ("gross_slip", "jumping", "partial_slip", "jumping")
-    assert [REGIMES[code] for code in found["regime"]] == list(regimes)
+    assert [REGIMES[code] for code in outputs["regime"]] == list(regimes)
     radius = [0.0, 0.0, math.sqrt(0.7), 0.0]
-    np.testing.assert_allclose(found["stick_radius"], radius, rtol=0, atol=math.sqrt(1.3) / 2000)
+    np.testing.assert_allclose(outputs["stick_radius"], radius, rtol=0, atol=math.sqrt(1.3) / 2000)
 
 
 @every_method
 def test_a_few_springs_that_can_slip_are_not_enough(method: str) -> None:
-    """Fewer than 20 with their middle beyond the core that sticks for good; told without values."""
+    """Fewer than 20 with their middle beyond the core that sticks for good: not converged."""
     springs = np.unique(np.geomspace(16, 3e5, 120).round())
     for beta, delta, phase, n in ((1.0, 1e-3, 1.0, 2.0), (20.0, 3e-4, -0.7, 1.0),
                                   (np.inf, 0.01, 0.5, 4.0), (0.1, 0.6, 1.0, 2.0)):  # fmt: skip
         point = {"beta": beta, "delta": delta, "phase": phase, "profile_exponent": n}
         columns = {name: np.array(value) for name, value in point.items()}
         can_slip = np.floor(springs * float(slipping_share(columns)) + 0.5)
-        found = compute(
+        outputs = compute(
             {**point, "springs": springs, "steps_per_cycle": 64}, model="mdr_contact",
             method=method,
         )  # fmt: skip
@@ -328,21 +328,21 @@ def test_a_few_springs_that_can_slip_are_not_enough(method: str) -> None:
         assert few.any()
         assert not few.all()
         expected = np.where(few, Status.not_converged, Status.ok)
-        np.testing.assert_array_equal(found["status"], expected)
-        assert np.isnan(found["normalized_energy"][few]).all()
-        assert np.all(found["normalized_energy"][~few] > 0)
+        np.testing.assert_array_equal(outputs["status"], expected)
+        assert np.isnan(outputs["normalized_energy"][few]).all()
+        assert np.all(outputs["normalized_energy"][~few] > 0)
 
 
 @every_method
 def test_too_few_springs_are_reported_where_more_would_help(method: str) -> None:
     """Neither for extreme numbers nor for a body at rest."""
     tiny = {"beta": 2.0, "delta": [1e-9, 1e-150], "phase": 1.0, "springs": 10}
-    found = compute(tiny, model="mdr_contact", method=method)
-    np.testing.assert_array_equal(found["status"], [Status.not_converged, Status.diverged])
+    outputs = compute(tiny, model="mdr_contact", method=method)
+    np.testing.assert_array_equal(outputs["status"], [Status.not_converged, Status.diverged])
     still = {"normal_amplitude": 0.0, "tangential_amplitude": 0.0, "friction": 0.5, "springs": 10}
     body = {"youngs_modulus": 2e11, "poisson_ratio": 0.3, "radius": 0.01, "indentation": 1e-6}
-    found = compute({**body, **still, "phase": 1.0}, model="mdr_contact", method=method)
-    assert found["status"][0] == Status.outside_validity
+    outputs = compute({**body, **still, "phase": 1.0}, model="mdr_contact", method=method)
+    assert outputs["status"][0] == Status.outside_validity
 
 
 @every_method
@@ -355,11 +355,11 @@ def test_ok_points_with_default_controls_are_near_the_exact_energy(method: str) 
         )
     )
     points = {"beta": beta, "delta": delta, "phase": phase}
-    found = compute(points, model="mdr_contact", method=method)
+    outputs = compute(points, model="mdr_contact", method=method)
     exact = compute(points, model="mdr_contact")["normalized_energy"]
-    ok = found["status"] == Status.ok
-    assert set(found["status"]) == {Status.ok, Status.not_converged}
-    assert np.abs(found["normalized_energy"] / exact - 1)[ok].max() < 0.01
+    ok = outputs["status"] == Status.ok
+    assert set(outputs["status"]) == {Status.ok, Status.not_converged}
+    assert np.abs(outputs["normalized_energy"] / exact - 1)[ok].max() < 0.01
     few = 1000 * slipping_share({**points, "profile_exponent": np.array(2.0)}) < 19
     np.testing.assert_array_equal(~ok[few], True)
     assert few.sum() > 100
@@ -377,6 +377,6 @@ def test_any_number_of_springs_suffices_without_slip(method: str) -> None:
             "phase": 1.0}  # fmt: skip
     for normal, tangential, friction in ((1e-9, 0.0, 0.5), (0.0, 1e-9, np.inf), (0.0, 1e-9, 0.0)):
         point = {**body, **springs, "normal_amplitude": normal, "tangential_amplitude": tangential}
-        found = compute({**point, "friction": friction}, model="mdr_contact", method=method)
-        assert not found["status"].any()
-        np.testing.assert_array_equal(found["dissipated_energy"], 0.0)
+        outputs = compute({**point, "friction": friction}, model="mdr_contact", method=method)
+        assert not outputs["status"].any()
+        np.testing.assert_array_equal(outputs["dissipated_energy"], 0.0)
