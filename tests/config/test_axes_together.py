@@ -48,15 +48,15 @@ def test_parameters_vary_together(results: xr.Dataset) -> None:
 def test_an_axis_may_have_the_name_of_one_of_its_parameters() -> None:
     axes = {"mass": {"mass": {"values": [1, 2]}, "friction": {"values": [0.1, 0.2]}}}
     parameters = {**CONSTANTS, "base_acceleration": 5}
-    found = sweep.run({**WHOLE, "axes": axes, "parameters": parameters}, store=None)
-    assert found.indexes["mass"].tolist() == [1, 2]
-    assert found["friction"].dims == ("mass",)
+    dataset = sweep.run({**WHOLE, "axes": axes, "parameters": parameters}, store=None)
+    assert dataset.indexes["mass"].tolist() == [1, 2]
+    assert dataset["friction"].dims == ("mass",)
 
 
 def test_a_store_of_it_resumes_shows_and_grows(results: xr.Dataset, tmp_path: Path) -> None:
     path = tmp_path / "a.zarr"
-    found = sweep.run(WHOLE, store=path, chunk_points=2)
-    xr.testing.assert_identical(found.drop_attrs().load(), results.drop_attrs())
+    dataset = sweep.run(WHOLE, store=path, chunk_points=2)
+    xr.testing.assert_identical(dataset.drop_attrs().load(), results.drop_attrs())
     again = load(path)
     assert not Store.create(path, again.sweep, provenance={}).differences(again.sweep)
     assert not Store.open(path).differences(load(WHOLE).sweep)
@@ -67,7 +67,7 @@ def test_a_store_of_it_resumes_shows_and_grows(results: xr.Dataset, tmp_path: Pa
     longer = {"mass": {"values": [1, 2, 3, 5]}, "friction": {"values": [0.3, 0.2, 0.1, 0.7]}}
     grown = Store.extend(path, load({**WHOLE, "axes": {**AXES, "case": longer}}).sweep)
     assert grown.sweep.shape == (5, 4)
-    export(found, tmp_path / "a.csv")
+    export(dataset, tmp_path / "a.csv")
     rows = [line for line in (tmp_path / "a.csv").read_text().splitlines() if line[0] != "#"]
     assert rows[0].startswith("base_acceleration,friction,mass,wear_power")
     assert rows[2].startswith("1.0,0.2,2.0,")
@@ -135,7 +135,7 @@ BROKEN: list[tuple[Mapping[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("axes", "gist"), BROKEN)
-def test_a_fault_is_told_with_its_cure(axes: Mapping[str, object], gist: str) -> None:
+def test_a_fault_is_reported_with_its_cure(axes: Mapping[str, object], gist: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load({**WHOLE, "axes": axes, "parameters": {**CONSTANTS, "base_acceleration": 1}})
     assert any(str(fault).startswith(gist) or gist in str(fault) for fault in caught.value.faults)

@@ -227,7 +227,7 @@ def test_a_table_turns_a_constant_into_an_axis() -> None:
     assert "friction" not in sweep.constants
 
 
-def test_a_sample_may_be_given_by_overrides_alone() -> None:
+def test_overrides_alone_may_define_a_sample() -> None:
     source = parameters(base_acceleration=15)
     del source["axes"]
     overrides = ["method=random", "points=4", "seed=1"]
@@ -302,8 +302,8 @@ def test_controls_of_a_method_are_parameters(toy: dict[str, object]) -> None:
     ],
 )
 def test_ranges_and_sets(toy: dict[str, object], overrides: list[str], fragment: str) -> None:
-    (found,) = faults(toy, *overrides)
-    assert fragment in found
+    (fault,) = faults(toy, *overrides)
+    assert fragment in fault
 
 
 def test_a_parameter_of_two_sets_does_not_choose_between_them(toy: dict[str, object]) -> None:
@@ -316,8 +316,8 @@ def test_a_parameter_of_two_sets_does_not_choose_between_them(toy: dict[str, obj
 def test_missing_parameters_of_fitting_sets_are_named() -> None:
     body = {"phase": 0, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "indentation": 1e-5}
     body |= {"normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3}
-    (found,) = faults({"model": "mdr_contact", "parameters": body})
-    assert "sphere lacks radius; profile lacks profile_coefficient, profile_exponent" in found
+    (fault,) = faults({"model": "mdr_contact", "parameters": body})
+    assert "sphere lacks radius; profile lacks profile_coefficient, profile_exponent" in fault
 
 
 def test_in_a_mixture_of_sets_the_foreign_names_are_reported() -> None:
@@ -326,38 +326,38 @@ def test_in_a_mixture_of_sets_the_foreign_names_are_reported() -> None:
               "normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3,
               "radius": 0.01}  # fmt: skip
     contact = {"model": "mdr_contact"}
-    (found,) = faults({**contact, "parameters": sphere | {"beta": 1}})
+    (fault,) = faults({**contact, "parameters": sphere | {"beta": 1}})
     intruder = "beta: belongs to set dimensionless, the other parameters to sphere; remove it"
-    assert found == f"[parameters] {intruder}"
+    assert fault == f"[parameters] {intruder}"
     axes = {"beta": {"values": [1, 2]}, "delta": {"values": [0.1, 0.2]}}
     first, second = faults({**contact, "parameters": sphere, "axes": axes})
     assert first.startswith("[axes] beta: belongs to set dimensionless")
     assert second.startswith("[axes] delta: belongs to set dimensionless")
-    (found,) = faults({**contact, "parameters": sphere | {"profile_coefficient": 2}})
-    assert found.startswith("[parameters] profile_coefficient: belongs to set profile")
+    (fault,) = faults({**contact, "parameters": sphere | {"profile_coefficient": 2}})
+    assert fault.startswith("[parameters] profile_coefficient: belongs to set profile")
     other = sphere | {"profile_coefficient": 2, "profile_exponent": 2}
-    (found,) = faults({**contact, "parameters": other})
-    assert found.startswith(
+    (fault,) = faults({**contact, "parameters": other})
+    assert fault.startswith(
         "[parameters] radius: belongs to set sphere, the other parameters to profile"
     )
     del sphere["radius"]
-    (found,) = faults({**contact, "parameters": sphere | {"beta": 1}})
-    assert found == f"[parameters] {intruder}, and sphere lacks radius"
+    (fault,) = faults({**contact, "parameters": sphere | {"beta": 1}})
+    assert fault == f"[parameters] {intruder}, and sphere lacks radius"
     drawn = {"method": "sobol", "points": 8, "beta": {"uniform": [1, 2]}}
-    (found,) = faults({**contact, "parameters": sphere | {"radius": 1}, "sample": drawn})
-    assert found == f"[sample] {intruder}"
+    (fault,) = faults({**contact, "parameters": sphere | {"radius": 1}, "sample": drawn})
+    assert fault == f"[sample] {intruder}"
 
 
 def test_a_mixture_equally_near_to_several_sets_names_all_sets() -> None:
     mass = {"mass": 1, "gravity": 10, "friction": 0.1, "base_acceleration": 1,
             "angular_frequency": 6, "window_start": 1, "end_cycle": 2}  # fmt: skip
-    (found,) = faults({"model": "friction_oscillator", "parameters": mass})
-    assert "window_start, end_cycle belong to different sets; give exactly one of these" in found
+    (fault,) = faults({"model": "friction_oscillator", "parameters": mass})
+    assert "window_start, end_cycle belong to different sets; give exactly one of these" in fault
 
 
 def test_an_unknown_method_is_the_only_fault_reported(toy: dict[str, object]) -> None:
-    (found,) = faults(toy, "method=steped", "springs=3")
-    assert "did you mean 'stepped'?" in found
+    (fault,) = faults(toy, "method=steped", "springs=3")
+    assert "did you mean 'stepped'?" in fault
 
 
 ENDLESS = 10**5000  # more digits than Python puts in a text
@@ -383,7 +383,7 @@ def test_huge_whole_numbers_are_faults(table: str | None, key: str) -> None:
     else:
         request[table] = {key: ENDLESS}
     place = f"[{table}] {key}" if table else f"[{key}]" if key in ("sample", "run") else key
-    assert any(found.startswith(f"{place}:") for found in faults(request)), faults(request)
+    assert any(fault.startswith(f"{place}:") for fault in faults(request)), faults(request)
 
 
 @pytest.mark.parametrize("form", ["linspace", "geomspace"])
@@ -392,7 +392,7 @@ def test_huge_axes_are_faults(form: str, at: int) -> None:
     numbers = [0.5, 2.0, 4]
     numbers[at] = ENDLESS
     request = {"model": "friction_oscillator", "axes": {"friction": {form: numbers}}}
-    assert any("[axes] friction" in found for found in faults(request))
+    assert any("[axes] friction" in fault for fault in faults(request))
 
 
 KEYS = st.one_of(

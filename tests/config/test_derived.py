@@ -62,11 +62,11 @@ def test_values_are_those_of_python(text: str, a: float, b: float) -> None:
     """Of which each operation is one of IEEE 754."""
     names = {"a": a, "b": b, "min": min, "max": max, "abs": abs, "sqrt": math.sqrt}
     try:
-        right = eval(text, {"__builtins__": {}}, names)  # of texts made above
+        expected = eval(text, {"__builtins__": {}}, names)  # of texts made above
     except ZeroDivisionError:
         return
-    found = value_of(text, {"a": np.array([a, 1.0]), "b": b})
-    assert float(np.broadcast_to(found, 2)[0]) == right
+    value = value_of(text, {"a": np.array([a, 1.0]), "b": b})
+    assert float(np.broadcast_to(value, 2)[0]) == expected
 
 
 @pytest.mark.parametrize("power", [-64, -7, -1, 0, 1, 2, 3, 5, 10, 64])
@@ -116,19 +116,19 @@ def test_results_are_those_of_the_values(results: xr.Dataset) -> None:
 def test_columns_of_any_chunks_have_the_values(results: xr.Dataset, chunk_points: int) -> None:
     plan = load(WHOLE).sweep
     for chunk in chunks(plan.shape, chunk_shape(plan, chunk_points)):
-        found = points(plan, chunk)
+        chunk_inputs = points(plan, chunk)
         for name in DERIVED:
-            column = found.columns[name]
+            column = chunk_inputs.columns[name]
             i = np.arange(chunk.n_points) // column.repeat % len(column.values)
-            right = results[name].broadcast_like(results["status"])
-            right = right.transpose("mass", "friction").values[chunk.slices].ravel()
-            np.testing.assert_array_equal(column.values[i], right)
+            expected = results[name].broadcast_like(results["status"])
+            expected = expected.transpose("mass", "friction").values[chunk.slices].ravel()
+            np.testing.assert_array_equal(column.values[i], expected)
 
 
 def test_a_store_resumes_and_grows_with_them(results: xr.Dataset, tmp_path: Path) -> None:
     path = tmp_path / "a.zarr"
-    found = sweep.run(WHOLE, store=path, chunk_points=4)
-    xr.testing.assert_identical(found.drop_attrs().load(), results.drop_attrs())
+    dataset = sweep.run(WHOLE, store=path, chunk_points=4)
+    xr.testing.assert_identical(dataset.drop_attrs().load(), results.drop_attrs())
     assert {"angular_frequency", "phase", "window_end"} <= set(xr.open_zarr(path).coords)
     assert not Store.open(path).differences(load(path).sweep)
     other = {**DERIVED, "angular_frequency": "6*mass**2"}
@@ -154,12 +154,12 @@ def test_equal_expressions_are_one_sweep() -> None:
 
 def test_points_of_a_sample_in_cells_have_them() -> None:
     drawn = {"method": "random", "points": 5, "seed": 1, "friction": {"uniform": [0.1, 0.4]}}
-    found = sweep.run({**WHOLE, "axes": {"mass": AXES["mass"]}, "sample": drawn}, store=None)
-    right = 10 * found["friction"] * (1 + found["mass"])
-    np.testing.assert_array_equal(found["base_acceleration"], right.transpose("mass", "point"))
+    dataset = sweep.run({**WHOLE, "axes": {"mass": AXES["mass"]}, "sample": drawn}, store=None)
+    expected = 10 * dataset["friction"] * (1 + dataset["mass"])
+    np.testing.assert_array_equal(dataset["base_acceleration"], expected.transpose("mass", "point"))
 
 
-def test_values_given_replace_them() -> None:
+def test_overrides_replace_them() -> None:
     fixed = load(WHOLE, ["angular_frequency=3", "derived.window_end=2.5*window_start"]).sweep
     assert fixed.constants["angular_frequency"] == 3
     assert fixed.derived["window_end"] == "2.5*window_start"
@@ -173,22 +173,22 @@ def test_values_given_replace_them() -> None:
 def test_refined_points_have_them(tmp_path: Path) -> None:
     derived = {**DERIVED, "base_acceleration": "2*mass"}
     refined = {**WHOLE, "derived": derived, "refine": {"output": "regime", "levels": 2}}
-    found = sweep.run(refined, store=tmp_path / "a.zarr")
-    assert found.sizes["point"] > 12
-    assert found["regime"].values.max() > found["regime"].values.min()
-    np.testing.assert_array_equal(found["base_acceleration"], 2 * found["mass"])
+    dataset = sweep.run(refined, store=tmp_path / "a.zarr")
+    assert dataset.sizes["point"] > 12
+    assert dataset["regime"].values.max() > dataset["regime"].values.min()
+    np.testing.assert_array_equal(dataset["base_acceleration"], 2 * dataset["mass"])
 
 
 def test_other_methods_compute_at_the_same_values(results: xr.Dataset) -> None:
     """Also those that have whole numbers by default: a kernel reads the bits of doubles."""
     controls = {"step": 1e-3, "tangential_stiffness": 1e5}
-    found = reference_sweep(results, "euler", controls)
-    whole = chunk_at((0, 0), found.shape, found.shape)
-    asked = {**WHOLE, "method": "euler", "parameters": {**CONSTANTS, **controls}}
-    columns, right = (points(each, whole).columns for each in (found, load(asked).sweep))
+    reference = reference_sweep(results, "euler", controls)
+    whole = chunk_at((0, 0), reference.shape, reference.shape)
+    request = {**WHOLE, "method": "euler", "parameters": {**CONSTANTS, **controls}}
+    columns, expected = (points(each, whole).columns for each in (reference, load(request).sweep))
     assert columns["blocks"].values.tolist() == [1]
-    for name in right:
-        np.testing.assert_array_equal(columns[name].values, right[name].values, strict=True)
+    for name in expected:
+        np.testing.assert_array_equal(columns[name].values, expected[name].values, strict=True)
 
 
 def test_variants_that_depend_on_them_are_not_used() -> None:
@@ -225,25 +225,29 @@ BROKEN: list[tuple[Mapping[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("derived", "gist"), BROKEN)
-def test_a_fault_is_told_with_its_cure(derived: Mapping[str, object], gist: str) -> None:
-    given = {**CONSTANTS, "base_acceleration": 1, "angular_frequency": 6, "window_end": 12}
+def test_a_fault_is_reported_with_its_cure(derived: Mapping[str, object], gist: str) -> None:
+    parameters = {**CONSTANTS, "base_acceleration": 1, "angular_frequency": 6, "window_end": 12}
     with pytest.raises(ConfigError) as caught:
-        load({**WHOLE, "parameters": given, "derived": derived})
+        load({**WHOLE, "parameters": parameters, "derived": derived})
     faults = [str(fault) for fault in caught.value.faults]
     assert any(fault.startswith("[derived]") and gist in fault for fault in faults), faults
 
 
 def test_a_parameter_that_the_kernel_derives_is_no_input() -> None:
-    given = {
+    parameters = {
         **CONSTANTS,
         "base_acceleration": 1,
         "angular_frequency": 6,
         "window_end": 12,
         "step": 1e-3,
     }
-    asked = {**WHOLE, "method": "euler", "parameters": {**given, "tangential_stiffness": 1e5}}
+    request = {
+        **WHOLE,
+        "method": "euler",
+        "parameters": {**parameters, "tangential_stiffness": 1e5},
+    }
     with pytest.raises(ConfigError, match="tangential_damping is found while a point is computed"):
-        load({**asked, "derived": {"stiffness": "tangential_damping*mass"}})
+        load({**request, "derived": {"stiffness": "tangential_damping*mass"}})
 
 
 def test_a_value_out_of_range_that_was_not_checked_ends_the_run() -> None:

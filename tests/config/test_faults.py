@@ -135,13 +135,13 @@ BROKEN_FILES = [
 # fmt: on
 
 
-@pytest.mark.parametrize(("piece", "instead", "said"), BROKEN_FILES, ids=range(len(BROKEN_FILES)))
-def test_broken_file(piece: str, instead: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("piece", "instead", "gist"), BROKEN_FILES, ids=range(len(BROKEN_FILES)))
+def test_broken_file(piece: str, instead: str, gist: str, tmp_path: Path) -> None:
     assert GOOD.count(piece) == 1
     path = tmp_path / "broken.toml"
     path.write_bytes(GOOD.replace(piece, instead).encode("utf-8", "surrogateescape"))
     (fault,) = faults(path)
-    assert said in fault
+    assert gist in fault
 
 
 # fmt: off
@@ -171,13 +171,13 @@ GOOD_SLURM = {
 # fmt: on
 
 
-@pytest.mark.parametrize(("key", "text", "said"), BROKEN_SLURM, ids=range(len(BROKEN_SLURM)))
-def test_broken_table_of_slurm(key: str, text: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "text", "gist"), BROKEN_SLURM, ids=range(len(BROKEN_SLURM)))
+def test_broken_table_of_slurm(key: str, text: str, gist: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.toml"
     path.write_text(f"{GOOD}\n[run.slurm]\n{key} = {text}\n", encoding="utf-8")
     (fault,) = faults(path)
     assert fault.startswith(f"[run.slurm] {key}: ")
-    assert said in fault
+    assert gist in fault
 
 
 def test_all_faults_of_the_slurm_table_are_reported_at_once(tmp_path: Path) -> None:
@@ -255,20 +255,20 @@ BROKEN_COLUMNS = [
 # fmt: on
 
 
-@pytest.mark.parametrize(("table", "said"), BROKEN_AXES, ids=range(len(BROKEN_AXES)))
-def test_broken_axis(table: object, said: str) -> None:
+@pytest.mark.parametrize(("table", "gist"), BROKEN_AXES, ids=range(len(BROKEN_AXES)))
+def test_broken_axis(table: object, gist: str) -> None:
     (fault,) = faults(mapping(friction=table))
     assert fault.startswith("[axes] friction: ")
-    assert said in f"{fault}$"
+    assert gist in f"{fault}$"
 
 
-@pytest.mark.parametrize(("content", "said"), BROKEN_COLUMNS, ids=range(len(BROKEN_COLUMNS)))
-def test_broken_column(content: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("content", "gist"), BROKEN_COLUMNS, ids=range(len(BROKEN_COLUMNS)))
+def test_broken_column(content: str, gist: str, tmp_path: Path) -> None:
     path = tmp_path / "points.csv"
     path.write_bytes(content.encode("utf-8", "surrogateescape"))
     (fault,) = faults(mapping(friction={"file": str(path), "column": "mu"}))
     assert fault.startswith(f"[axes] friction: file {str(path)!r}")
-    assert said in fault
+    assert gist in fault
 
 
 # fmt: off
@@ -302,14 +302,14 @@ BROKEN_OVERRIDES = [
 # fmt: on
 
 
-@pytest.mark.parametrize(("override", "said"), BROKEN_OVERRIDES)
-def test_broken_override(override: str, said: str) -> None:
+@pytest.mark.parametrize(("override", "gist"), BROKEN_OVERRIDES)
+def test_broken_override(override: str, gist: str) -> None:
     (fault,) = faults(mapping(), override)
-    assert said in fault
+    assert gist in fault
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "gist"),
     [
         ("wear_powr", "and no shipped sweep file of that name; did you mean 'wear_power'?"),
         ("nowhere/sdnd10.toml", "did you mean 'sdnd104'?"),
@@ -323,8 +323,8 @@ def test_broken_override(override: str, said: str) -> None:
         ({1: 2, "model": "friction_oscillator"}, "'1': there is no such key"),
     ],
 )
-def test_broken_source(source: object, said: str) -> None:
-    assert said in faults(source)[0]
+def test_broken_source(source: object, gist: str) -> None:
+    assert gist in faults(source)[0]
 
 
 def test_empty_file_lacks_format_and_model(tmp_path: Path) -> None:
@@ -442,16 +442,16 @@ def test_an_endless_device_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "said"),
+    ("overrides", "gist"),
     [
         (["window_end=4"], "window_start: 4.0: the window is empty; it has to be less than"),
         (["window_start=13"], "window_start: 13.0: the window is empty"),
         (["vertical_acceleration=10"], "vertical_acceleration: 10.0: the mass lifts off; it has"),
     ],
 )
-def test_constants_that_contradict_one_another(overrides: list[str], said: str) -> None:
+def test_constants_that_contradict_one_another(overrides: list[str], gist: str) -> None:
     (fault,) = faults(mapping(), *overrides)
-    assert said in fault
+    assert gist in fault
 
 
 def test_contradictions_along_an_axis_are_left_to_the_points() -> None:

@@ -96,23 +96,23 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
 # fmt: on
 
 
-@pytest.mark.parametrize(("tables", "said"), BROKEN)
-def test_broken_reduction(tables: dict[str, Any], said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("tables", "gist"), BROKEN)
+def test_broken_reduction(tables: dict[str, Any], gist: str, tmp_path: Path) -> None:
     if "file" in (tables.get("sample") or {}):
         (tmp_path / "points.csv").write_text("friction\n0.1\n")
         tables = {**tables, "sample": {"file": str(tmp_path / "points.csv")}}
-    found = faults(**tables)
-    assert len(found) == 1, found
-    assert said in found[0]
-    assert "[reduce]" in found[0] or "[refine]" in found[0]
+    messages = faults(**tables)
+    assert len(messages) == 1, messages
+    assert gist in messages[0]
+    assert "[reduce]" in messages[0] or "[refine]" in messages[0]
 
 
 def test_all_faults_come_at_once() -> None:
     reduce = {"over": ["pint"], "wear_power": ["maen", "quantile 2"], "regime": ["mean"], "x": []}
-    found = faults(reduce=reduce, parameters={**GOOD["parameters"], "mass": -1.0})
-    assert len(found) == 6
+    messages = faults(reduce=reduce, parameters={**GOOD["parameters"], "mass": -1.0})
+    assert len(messages) == 6
     assert all(
-        any(word in fault for fault in found)
+        any(word in fault for fault in messages)
         for word in ("pint", "maen", "quantile 2", "'mean'", "x: no such", "mass")
     )
 

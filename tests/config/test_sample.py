@@ -56,21 +56,21 @@ def faults(sample: Mapping[str, object], *overrides: str, **changed: object) -> 
 @pytest.mark.parametrize("count", [1, 64, 100])
 @pytest.mark.parametrize("seed", [None, 7])
 def test_sobol_points_are_scipys_scaled_to_the_ranges(count: int, seed: int | None) -> None:
-    asked = {"method": "sobol", "points": count, **RANGES}
-    found = columns(asked if seed is None else {**asked, "seed": seed})
+    sample = {"method": "sobol", "points": count, **RANGES}
+    sampled_values = columns(sample if seed is None else {**sample, "seed": seed})
     scramble = seed is not None
     unit = qmc.Sobol(2, scramble=scramble, rng=np.random.default_rng(seed)).random_base2(7)[:count]
-    right = qmc.scale(unit, [0.5, math.log(0.01)], [15, 0.0])  # in the order of the names
-    np.testing.assert_array_equal(found["base_acceleration"], right[:, 0])
-    np.testing.assert_allclose(found["friction"], np.exp(right[:, 1]), rtol=1e-14)
+    expected = qmc.scale(unit, [0.5, math.log(0.01)], [15, 0.0])  # in the order of the names
+    np.testing.assert_array_equal(sampled_values["base_acceleration"], expected[:, 0])
+    np.testing.assert_allclose(sampled_values["friction"], np.exp(expected[:, 1]), rtol=1e-14)
 
 
 def test_blocks_are_one_sequence() -> None:
     count = BLOCK + 1000
     unit = qmc.Sobol(3, scramble=False).random_base2(19)[:count]
     np.testing.assert_array_equal(in_blocks("sobol", count, None), unit)
-    right = np.random.default_rng(5).random((count, 3))
-    np.testing.assert_array_equal(in_blocks("random", count, 5), right)
+    expected = np.random.default_rng(5).random((count, 3))
+    np.testing.assert_array_equal(in_blocks("random", count, 5), expected)
 
 
 def in_blocks(method: str, count: int, seed: int | None) -> np.ndarray:
@@ -86,21 +86,21 @@ def test_every_slice_of_a_latin_hypercube_holds_one_point() -> None:
 
 @pytest.mark.parametrize("method", ["sobol", "random", "latin_hypercube"])
 def test_values_are_uniform_or_their_logarithms_are(method: str) -> None:
-    found = columns({**SOBOL, "method": method, "points": 4096})
-    evenly = (found["base_acceleration"] - 0.5) / 14.5
-    in_logarithm = np.log10(found["friction"]) / 2 + 1
+    sampled_values = columns({**SOBOL, "method": method, "points": 4096})
+    evenly = (sampled_values["base_acceleration"] - 0.5) / 14.5
+    in_logarithm = np.log10(sampled_values["friction"]) / 2 + 1
     for values in (evenly, in_logarithm):
         assert kstest(values, "uniform").pvalue > 0.01
     assert abs(np.corrcoef(evenly, in_logarithm)[0, 1]) < 0.05
 
 
 def test_whole_parameters_take_each_whole_value_equally_often() -> None:
-    asked = {
+    request = {
         "model": "impact_oscillator", "method": "harmonic_balance",
         "parameters": {"mass": 1, "stiffness": 1, "wall_stiffness": 1, "gap": 1, "energy": 1},
         "sample": {"method": "sobol", "points": 4096, "harmonics": {"uniform": [3, 6]}},
     }  # fmt: skip
-    (axis,) = load(asked).sweep.axes
+    (axis,) = load(request).sweep.axes
     values, counts = np.unique(axis.columns["harmonics"], return_counts=True)
     assert values.tolist() == [3, 4, 5, 6]
     assert counts.tolist() == [1024] * 4
@@ -108,8 +108,8 @@ def test_whole_parameters_take_each_whole_value_equally_often() -> None:
 
 def test_equal_seeds_give_equal_points() -> None:
     for method in ("sobol", "random", "latin_hypercube"):
-        asked = {**SOBOL, "method": method}
-        first, again, other = columns(asked), columns(asked), columns({**asked, "seed": 8})
+        sample = {**SOBOL, "method": method}
+        first, again, other = columns(sample), columns(sample), columns({**sample, "seed": 8})
         for name in RANGES:
             np.testing.assert_array_equal(first[name], again[name])
             assert not np.isin(first[name], other[name]).any()
@@ -139,8 +139,10 @@ def test_the_order_of_keys_does_not_matter() -> None:
 
 
 def test_ranges_take_units() -> None:
-    found = columns({**SOBOL, "base_acceleration": {"uniform": ["50 cm/s^2", "15 m/s^2"]}})
-    np.testing.assert_array_equal(found["base_acceleration"], columns(SOBOL)["base_acceleration"])
+    sampled_values = columns({**SOBOL, "base_acceleration": {"uniform": ["50 cm/s^2", "15 m/s^2"]}})
+    np.testing.assert_array_equal(
+        sampled_values["base_acceleration"], columns(SOBOL)["base_acceleration"]
+    )
 
 
 def csv(folder: Path, text: str) -> Mapping[str, object]:
@@ -149,26 +151,28 @@ def csv(folder: Path, text: str) -> Mapping[str, object]:
 
 
 def test_rows_of_a_csv_are_points(tmp_path: Path) -> None:
-    asked = csv(tmp_path, " \n# two\nfriction, base_acceleration\n0.1, 2\n\n\t \n0.2, 300 cm/s^2\n")
-    found = columns(asked)
-    assert {name: values.tolist() for name, values in found.items()} == {
+    sample = csv(
+        tmp_path, " \n# two\nfriction, base_acceleration\n0.1, 2\n\n\t \n0.2, 300 cm/s^2\n"
+    )
+    sampled_values = columns(sample)
+    assert {name: values.tolist() for name, values in sampled_values.items()} == {
         "friction": [0.1, 0.2], "base_acceleration": [2.0, 3.0],
     }  # fmt: skip
-    made_from = recipe(drawn(asked))["axes"][0]["recipe"]["file"]
+    made_from = recipe(drawn(sample))["axes"][0]["recipe"]["file"]
     content = b"base_acceleration\0" + np.array([2.0, 3.0]).tobytes()
     content += b"friction\0" + np.array([0.1, 0.2]).tobytes()
     assert made_from["sha256"] == hashlib.sha256(content).hexdigest()
 
 
 def test_columns_of_a_csv_can_be_chosen(tmp_path: Path) -> None:
-    asked = csv(tmp_path, "name,friction,base_acceleration\na,0.1,2\nb,0.2,3\n")
-    assert faults(asked) == [
-        f"[sample] file: the column 'name' of {asked['file']!r} is not a parameter; choose one of "
+    sample = csv(tmp_path, "name,friction,base_acceleration\na,0.1,2\nb,0.2,3\n")
+    assert faults(sample) == [
+        f"[sample] file: the column 'name' of {sample['file']!r} is not a parameter; choose one of "
         + ", ".join(p.name for p in drawn(SOBOL).parameters if "cycle" not in p.name)
         + ", start_cycle, end_cycle, normal_force; to use only some of the columns, name them: "
         "columns = [...]"
     ]
-    chosen = {**asked, "columns": ["base_acceleration", "friction"]}
+    chosen = {**sample, "columns": ["base_acceleration", "friction"]}
     assert set(columns(chosen)) == set(RANGES)
 
 
@@ -203,12 +207,12 @@ BROKEN = [
 # fmt: on
 
 
-@pytest.mark.parametrize(("change", "said"), BROKEN)
-def test_a_faulty_sample_is_reported_with_a_cure(change: Mapping[str, object], said: str) -> None:
-    asked = {key: value for key, value in {**SOBOL, **change}.items() if value is not None}
-    found = faults(asked)
-    assert any(said in fault for fault in found), found
-    assert len(found) == 1 or "file" in change
+@pytest.mark.parametrize(("change", "gist"), BROKEN)
+def test_a_faulty_sample_is_reported_with_a_cure(change: Mapping[str, object], gist: str) -> None:
+    sample = {key: value for key, value in {**SOBOL, **change}.items() if value is not None}
+    messages = faults(sample)
+    assert any(gist in fault for fault in messages), messages
+    assert len(messages) == 1 or "file" in change
 
 
 @pytest.mark.parametrize("key", ["method", "points"])
@@ -217,9 +221,15 @@ def test_none_from_python_is_the_same_as_a_missing_key(key: str) -> None:
 
 
 def test_all_faults_of_a_sample_come_at_once() -> None:
-    asked = {"method": "random", "points": -1, "friction": 3, "phase": {"uniform": [2, 1]}, "x": {}}
-    found = faults(asked)
-    places = sorted(fault.split(":")[0] for fault in found)
+    sample = {
+        "method": "random",
+        "points": -1,
+        "friction": 3,
+        "phase": {"uniform": [2, 1]},
+        "x": {},
+    }
+    messages = faults(sample)
+    places = sorted(fault.split(":")[0] for fault in messages)
     assert places == [
         "[parameters] base_acceleration", "[sample] friction", "[sample] phase",
         "[sample] points", "[sample] seed", "[sample] x",
@@ -228,8 +238,8 @@ def test_all_faults_of_a_sample_come_at_once() -> None:
 
 def test_a_range_together_with_a_file_is_one_fault(tmp_path: Path) -> None:
     """Though the file has no such column: it is not missing."""
-    asked = {**csv(tmp_path, "base_acceleration\n2\n"), "friction": {"uniform": [0.1, 1]}}
-    assert faults(asked) == [
+    sample = {**csv(tmp_path, "base_acceleration\n2\n"), "friction": {"uniform": [0.1, 1]}}
+    assert faults(sample) == [
         "[sample] friction: cannot be combined with file, whose rows are the points"
     ]
 
@@ -248,28 +258,28 @@ def test_a_csv_with_other_separators_than_commas_is_reported(
 
 
 def test_an_empty_sample_and_a_faulty_csv(tmp_path: Path) -> None:
-    found = faults({"method": "sobol", "points": 4}, parameters={**PARAMETERS, "friction": 0.1})
-    assert "[sample]: there is no parameter; write friction = " in found[0]
+    messages = faults({"method": "sobol", "points": 4}, parameters={**PARAMETERS, "friction": 0.1})
+    assert "[sample]: there is no parameter; write friction = " in messages[0]
     broken = csv(tmp_path, "friction,base_acceleration\n-1,2\n0.1,x\n")
-    found = faults(broken)
-    assert [fault.split(":")[0] for fault in found] == [
+    messages = faults(broken)
+    assert [fault.split(":")[0] for fault in messages] == [
         "[sample] base_acceleration", "[sample] friction",
     ]  # fmt: skip
-    assert "line 3: 'x' is not a number" in found[0]
-    assert "line 2: -1.0 is out of range" in found[1]
+    assert "line 3: 'x' is not a number" in messages[0]
+    assert "line 2: -1.0 is out of range" in messages[1]
     assert "is empty" in faults(csv(tmp_path, ""))[0]
     assert "cannot be read" in faults({"file": str(tmp_path / "none.csv")})[0]
     assert "cannot be read" in faults({"file": str(tmp_path / f"{'a' * 300}.csv")})[0]
     decimal_commas = csv(tmp_path, "friction,base_acceleration\n0.1,2,,\n0,25,3,5\n")
-    (told,) = faults(decimal_commas)
-    assert "line 3: 4 cells, but the header has 2; commas separate cells" in told
+    (message,) = faults(decimal_commas)
+    assert "line 3: 4 cells, but the header has 2; commas separate cells" in message
     unread = {"file": str(tmp_path)}  # what is missing may stand there
-    for asked in (unread, {"file": 3}, {**unread, "columns": [*RANGES]}):
-        assert [fault.split(":")[0] for fault in faults(asked)] == ["[sample] file"]
+    for sample in (unread, {"file": 3}, {**unread, "columns": [*RANGES]}):
+        assert [fault.split(":")[0] for fault in faults(sample)] == ["[sample] file"]
     named = {**csv(tmp_path, "friction,base_acceleration\n0.1,2\n"), "columns": 3}
     assert [fault.split(":")[0] for fault in faults(named)] == ["[sample] columns"]
-    (told,) = [fault for fault in faults({**named, "columns": []}) if "[sample]" in fault]
-    assert told.startswith("[sample] columns: empty; name at least one")
+    (message,) = [fault for fault in faults({**named, "columns": []}) if "[sample]" in fault]
+    assert message.startswith("[sample] columns: empty; name at least one")
     assert set(columns({**named, "columns": None})) == set(RANGES)
     assert "[sample] method: missing" in faults({"file": None})[0]
     assert len(faults(unread, parameters={**PARAMETERS, "mass": -1}, outputs=["x"])) == 3
@@ -285,8 +295,8 @@ def test_options_change_a_sample(tmp_path: Path) -> None:
     assert set(columns(SOBOL, "sample.mass={ uniform = [1, 2] }")) == {*RANGES, "mass"}
     narrow = columns(SOBOL, "friction={ uniform = [0.1, 0.2] }")["friction"]
     assert 0.1 <= narrow.min() < narrow.max() <= 0.2
-    asked = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,3\n")
-    assert set(columns(asked, "friction=0.3")) == {"base_acceleration"}
+    sample = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,3\n")
+    assert set(columns(sample, "friction=0.3")) == {"base_acceleration"}
     for name in ("mass", "axes.mass"):
         assert drawn(SOBOL, f"{name}={{ values = [1, 2] }}").dimensions == ("mass", "point")
     moved = drawn(SOBOL, "friction={ values = [0.1, 0.2, 0.3] }")
@@ -325,21 +335,21 @@ def test_a_store_holds_the_points_and_their_recipe(finished: Path) -> None:
 
 
 def test_points_have_the_bits_they_have_in_a_grid(finished: Path) -> None:
-    found = sweep.open_results(finished)
+    dataset = sweep.open_results(finished)
     for i in (0, 17, 63):
-        at = {name: float(found[name][i]) for name in RANGES}
+        at = {name: float(dataset[name][i]) for name in RANGES}
         single = {"model": "friction_oscillator", "parameters": {**PARAMETERS, **at}}
-        right = sweep.run(single, store=None)["wear_power"]
-        assert found["wear_power"][i].values.tobytes() == right.values.tobytes()
+        expected = sweep.run(single, store=None)["wear_power"]
+        assert dataset["wear_power"][i].values.tobytes() == expected.values.tobytes()
 
 
 def test_another_sample_at_the_same_place_is_refused(finished: Path, tmp_path: Path) -> None:
-    for key, other, said in (
+    for key, other, gist in (
         ("seed", 8, "seed = 7 in the store, seed = 8 in this sweep"),
         ("points", 65, "points = 64 in the store, points = 65 in this sweep"),
         ("friction", {"loguniform": [0.02, 1.0]}, "friction = {'loguniform': [0.01, 1.0]} in the"),
     ):
-        with pytest.raises(StoreError, match=re.escape(f"another sweep:\n  axis point: {said}")):
+        with pytest.raises(StoreError, match=re.escape(f"another sweep:\n  axis point: {gist}")):
             sweep.run(document({**SOBOL, key: other}), store=finished)
     unseeded = {key: value for key, value in SOBOL.items() if key != "seed"}
     with pytest.raises(StoreError, match=r"seed = 7 in the store, no seed in this sweep"):
@@ -351,23 +361,23 @@ def test_another_sample_at_the_same_place_is_refused(finished: Path, tmp_path: P
     sweep.run(document(rows), store=tmp_path / "rows.zarr")
     sweep.run(document(rows), store=tmp_path / "rows.zarr")
     rows = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,4\n")
-    said = r"axis point: value 2 of base_acceleration is 3\.0 in the store, 4\.0 in"
-    with pytest.raises(StoreError, match=said):
+    gist = r"axis point: value 2 of base_acceleration is 3\.0 in the store, 4\.0 in"
+    with pytest.raises(StoreError, match=gist):
         sweep.run(document(rows), store=tmp_path / "rows.zarr")
 
 
 def test_a_sample_resumes(finished: Path, tmp_path: Path) -> None:
     path, stop = tmp_path / "b.zarr", Event()
-    asked = document(SOBOL, run={"chunk_points": 10})
+    request = document(SOBOL, run={"chunk_points": 10})
 
     def report(progress: sweep.Progress) -> None:
         if progress.chunks_done >= 2:
             stop.set()
 
-    sweep.run(asked, store=path, workers=1, report=report, stop=stop)
+    sweep.run(request, store=path, workers=1, report=report, stop=stop)
     left = len(Store.open(path).pending())
     assert 0 < left < 7
-    sweep.run(asked, store=path)
+    sweep.run(request, store=path)
     for file in sorted(finished.rglob("*")):
         if file.is_file():
             assert (path / file.relative_to(finished)).read_bytes() == file.read_bytes()

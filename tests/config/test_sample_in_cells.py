@@ -44,18 +44,18 @@ def test_each_cell_holds_the_results_of_the_sample_by_itself(grid: xr.Dataset) -
     "chunk_points", [pytest.param(1, marks=pytest.mark.broad), 7, 50, 100, 384]
 )
 def test_no_chunking_changes_a_bit(grid: xr.Dataset, tmp_path: Path, chunk_points: int) -> None:
-    found = sweep.run(GRID, store=tmp_path / "a.zarr", chunk_points=chunk_points)
-    xr.testing.assert_identical(found.drop_attrs().load(), grid.drop_attrs())
+    dataset = sweep.run(GRID, store=tmp_path / "a.zarr", chunk_points=chunk_points)
+    xr.testing.assert_identical(dataset.drop_attrs().load(), grid.drop_attrs())
 
 
 def test_points_of_a_file_are_in_every_cell(tmp_path: Path) -> None:
     (tmp_path / "points.csv").write_text("friction,base_acceleration\n0.1,2\n0.4,9\n")
     rows = {"file": str(tmp_path / "points.csv")}
-    found = sweep.run({**GRID, "sample": rows}, store=tmp_path / "a.zarr")
-    assert dict(found.sizes) == {"mass": 2, "angular_frequency": 3, "point": 2}
-    assert found["friction"].values.tolist() == [0.1, 0.4]
+    dataset = sweep.run({**GRID, "sample": rows}, store=tmp_path / "a.zarr")
+    assert dict(dataset.sizes) == {"mass": 2, "angular_frequency": 3, "point": 2}
+    assert dataset["friction"].values.tolist() == [0.1, 0.4]
     again = sweep.run({**GRID, "sample": rows}, store=tmp_path / "a.zarr")
-    xr.testing.assert_identical(found.load(), again.load())
+    xr.testing.assert_identical(dataset.load(), again.load())
 
 
 def test_a_stopped_run_is_resumed_by_workers_and_shards(grid: xr.Dataset, tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_axes_and_sample_grow_together(tmp_path: Path) -> None:
     assert store.sweep.shape == (3, 3, 100)
     assert len(store.pending()) < store.n_chunks
     sweep.run(longer, store=path)
-    right = sweep.run(longer, store=None)
-    xr.testing.assert_identical(store.dataset().drop_attrs().load(), right.drop_attrs())
+    expected = sweep.run(longer, store=None)
+    xr.testing.assert_identical(store.dataset().drop_attrs().load(), expected.drop_attrs())
 
 
 def test_a_latin_hypercube_cannot_grow(tmp_path: Path) -> None:

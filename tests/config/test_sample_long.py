@@ -62,16 +62,16 @@ def test_any_stretch_of_sobol_points_is_scipys(start: int, seed: int | None) -> 
     """Its whole sequence drawn at once; one stretch after another, forwards and back."""
     drawn = sequence("sobol", 2**22, 3, seed)
     engine = qmc.Sobol(3, scramble=seed is not None, rng=np.random.default_rng(seed))
-    right = engine.random_base2(22)
+    expected = engine.random_base2(22)
     for first in (start, start + 100, 5, start):
-        np.testing.assert_array_equal(drawn.rows(first, first + 100), right[first : first + 100])
+        np.testing.assert_array_equal(drawn.rows(first, first + 100), expected[first : first + 100])
 
 
 def test_any_stretch_of_random_points_is_numpys() -> None:
-    right = np.random.default_rng(5).random((10_000, 3))
+    expected = np.random.default_rng(5).random((10_000, 3))
     drawn = sequence("random", 10**11, 3, 5)
     for first in (0, 7, 9_000, 1):
-        np.testing.assert_array_equal(drawn.rows(first, first + 50), right[first : first + 50])
+        np.testing.assert_array_equal(drawn.rows(first, first + 50), expected[first : first + 50])
 
 
 def reversed_bits(numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
@@ -124,10 +124,10 @@ def test_describing_a_long_sample_draws_nothing(monkeypatch: pytest.MonkeyPatch)
         raise AssertionError("drawn")
 
     monkeypatch.setattr(drawing.Drawing, "column", refuse)
-    asked = long_sweep(points=10**11)
-    assert asked.n_points == 10**11
-    assert fingerprint(recipe(asked)) != fingerprint(recipe(long_sweep(points=10**11 - 1)))
-    assert sum(c.n_points for c in chunks(asked.shape, chunk_shape(asked))) == 10**11
+    planned = long_sweep(points=10**11)
+    assert planned.n_points == 10**11
+    assert fingerprint(recipe(planned)) != fingerprint(recipe(long_sweep(points=10**11 - 1)))
+    assert sum(c.n_points for c in chunks(planned.shape, chunk_shape(planned))) == 10**11
 
 
 # Stores.
@@ -138,21 +138,21 @@ def test_a_long_sample_gives_the_results_of_a_short_one(
     method: str, tmp_path: Path, short_stretches: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From coordinates read by stretches, in chunks that go across them."""
-    asked = document({**SOBOL, "method": method, "points": LONG}, run={"chunk_points": 300})
-    found = sweep.run(asked, store=tmp_path / "a.zarr")
+    request = document({**SOBOL, "method": method, "points": LONG}, run={"chunk_points": 300})
+    dataset = sweep.run(request, store=tmp_path / "a.zarr")
     store = Store.open(tmp_path / "a.zarr")
     assert isinstance(columns(store.sweep)["friction"], coordinates.Stored)
     assert {file.name for file in (tmp_path / "a.zarr" / "friction" / "c").iterdir()} == {
         *map(str, range(-(-LONG // 900)))  # whole chunks of results
     }
-    in_memory = sweep.run(asked, store=None)
+    in_memory = sweep.run(request, store=None)
     monkeypatch.undo()
-    right = sweep.run(asked, store=None)
+    expected = sweep.run(request, store=None)
     for name in (*RANGES, "wear_power", "status"):
-        assert found[name].values.tobytes() == right[name].values.tobytes()
-        assert in_memory[name].values.tobytes() == right[name].values.tobytes()
-    assert np.all(right["status"] == Status.ok)
-    assert sweep.run(asked, store=tmp_path / "a.zarr").sizes == found.sizes  # it is recognised
+        assert dataset[name].values.tobytes() == expected[name].values.tobytes()
+        assert in_memory[name].values.tobytes() == expected[name].values.tobytes()
+    assert np.all(expected["status"] == Status.ok)
+    assert sweep.run(request, store=tmp_path / "a.zarr").sizes == dataset.sizes  # it is recognised
 
 
 def test_another_long_sample_is_refused_and_a_longer_one_extends_the_store(
@@ -199,10 +199,12 @@ def test_memory_does_not_grow_with_the_sample(
     for n in (2**14, 2**14, 2**18):  # the first time, modules are imported
         tracemalloc.start()
         store = Store.create(tmp_path / f"{n}.zarr", long_sweep(points=n), provenance={})
-        given = points(store.sweep, replace(store.pending()[0], start=(n // 2,), shape=(2**10,)))
+        chunk_inputs = points(
+            store.sweep, replace(store.pending()[0], start=(n // 2,), shape=(2**10,))
+        )
         peaks[n] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert given.n_points == 2**10
+        assert chunk_inputs.n_points == 2**10
     assert peaks[2**18] - peaks[2**14] < 0.1 * 2 * 8 * (2**18 - 2**14)
 
 
@@ -216,14 +218,16 @@ def test_a_long_sample_is_forecast_from_its_first_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sweep.forecast.PROBE_SECONDS", 0.01)
-    asked = long_sweep(points=10**8)
-    shape = chunk_shape(asked)
-    pending = list(chunks(asked.shape, shape))
-    told = forecast(asked, pending, shape, RunOptions(workers=1), tmp_path / "a", is_made=False)
-    assert told.points_pending == 10**8
-    assert told.bytes_on_disk > 10**8 * (8 + 1 + 2 * 8)  # output, status, two coordinates
-    assert told.bytes_of_memory < 10**8
-    assert told.seconds is not None
+    planned = long_sweep(points=10**8)
+    shape = chunk_shape(planned)
+    pending = list(chunks(planned.shape, shape))
+    estimate = forecast(
+        planned, pending, shape, RunOptions(workers=1), tmp_path / "a", is_made=False
+    )
+    assert estimate.points_pending == 10**8
+    assert estimate.bytes_on_disk > 10**8 * (8 + 1 + 2 * 8)  # output, status, two coordinates
+    assert estimate.bytes_of_memory < 10**8
+    assert estimate.seconds is not None
 
 
 MAKER = """
@@ -245,6 +249,6 @@ def test_a_kill_while_a_store_is_created_leaves_none(tmp_path: Path) -> None:
     maker.send_signal(signal.SIGKILL)
     maker.wait()
     assert [path for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
-    found = sweep.run(document({**SOBOL, "points": 100}), store=tmp_path / "a.zarr")
-    assert found.sizes["point"] == 100
+    dataset = sweep.run(document({**SOBOL, "points": 100}), store=tmp_path / "a.zarr")
+    assert dataset.sizes["point"] == 100
     assert not list(tmp_path.glob("*.partial"))

@@ -35,18 +35,18 @@ def test_no_smoke_twin_without_its_original() -> None:
 
 
 def test_wear_power_is_the_surface_of_524288_points() -> None:
-    asked = load("wear_power").sweep
-    assert asked.shape == (512, 1024)
-    assert asked.n_points == 524_288
-    assert asked.constants["angular_frequency"] == 2 * math.pi
+    planned = load("wear_power").sweep
+    assert planned.shape == (512, 1024)
+    assert planned.n_points == 524_288
+    assert planned.constants["angular_frequency"] == 2 * math.pi
 
 
 def test_sdnd104_has_the_documents_numbers() -> None:
-    asked = load("sdnd104").sweep
-    assert asked.axes[0].columns["base_acceleration"].tolist() == [15.0, 1.5, 1.01, 0.99]
-    assert asked.outputs == models()["friction_oscillator"].outputs
-    wanted = {"mass": 1.0, "gravity": 10.0, "friction": 0.1, "stiffness": 3e-5}
-    assert wanted.items() <= asked.constants.items()
+    planned = load("sdnd104").sweep
+    assert planned.axes[0].columns["base_acceleration"].tolist() == [15.0, 1.5, 1.01, 0.99]
+    assert planned.outputs == models()["friction_oscillator"].outputs
+    expected = {"mass": 1.0, "gravity": 10.0, "friction": 0.1, "stiffness": 3e-5}
+    assert expected.items() <= planned.constants.items()
 
 
 def test_a_wheel_has_the_folders_inside_the_package(tmp_path: Path) -> None:

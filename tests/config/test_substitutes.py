@@ -47,20 +47,20 @@ SLIDER: dict[str, Any] = {
 
 
 def at(source: Mapping[str, object], **parameters: float) -> dict[str, Any]:
-    given: Any = source["parameters"]
-    return {**source, "parameters": {**given, **parameters}, "axes": {}}
+    constants: Any = source["parameters"]
+    return {**source, "parameters": {**constants, **parameters}, "axes": {}}
 
 
 def columns(planned: Sweep) -> dict[str, list[float]]:
     """The parameters that the kernel is given."""
     whole = chunk_at((0,) * len(planned.axes), planned.shape, planned.shape)
-    found = points(planned, whole).columns
-    return {name: column.values.tolist() for name, column in found.items()}
+    kernel_columns = points(planned, whole).columns
+    return {name: column.values.tolist() for name, column in kernel_columns.items()}
 
 
-def error(found: float, right: mpmath.mpf) -> float:
+def error(value: float, expected: mpmath.mpf) -> float:
     with mpmath.workdps(oracle.DIGITS):
-        return float(abs(mpmath.mpf(found) / right - 1))
+        return float(abs(mpmath.mpf(value) / expected - 1))
 
 
 RANDOM = np.random.default_rng(3)
@@ -70,10 +70,10 @@ FORCES = [(10.0 ** RANDOM.uniform(-6, 6), 10.0 ** RANDOM.uniform(5, 12)) for _ i
 @pytest.mark.parametrize(("force", "modulus"), FORCES)
 def test_indentation_of_a_sphere_is_that_of_hertz(force: float, modulus: float) -> None:
     radius, ratio = 10.0 ** RANDOM.uniform(-6, 1), RANDOM.uniform(-0.9, 0.5)
-    given = {"youngs_modulus": modulus, "poisson_ratio": ratio, "radius": radius}
-    found = columns(load(at(SPHERE, **given, normal_force=force)).sweep)["indentation"]
+    body = {"youngs_modulus": modulus, "poisson_ratio": ratio, "radius": radius}
+    indentation = columns(load(at(SPHERE, **body, normal_force=force)).sweep)["indentation"]
     contact, _ = oracle.moduli((modulus, ratio))
-    assert error(found[0], oracle.hertz_indentation(contact, radius, force)) < 1e-14
+    assert error(indentation[0], oracle.hertz_indentation(contact, radius, force)) < 1e-14
 
 
 @pytest.mark.parametrize("exponent", [0.51, 1.0, 1.7, 2.0, 8.0, 1000.0])
@@ -81,9 +81,9 @@ def test_indentation_of_any_profile_inverts_the_force(exponent: float) -> None:
     force, coefficient = 10.0 ** RANDOM.uniform(-3, 3), 10.0 ** RANDOM.uniform(-3, 3)
     shape = {"profile_coefficient": coefficient, "profile_exponent": exponent}
     source = {"model": "mdr_contact", "parameters": {**MOTION, **STEEL, **shape}}
-    found = columns(load(at(source, normal_force=force)).sweep)["indentation"]
+    indentation = columns(load(at(source, normal_force=force)).sweep)["indentation"]
     contact, _ = oracle.moduli((2.1e11, 0.3))
-    assert error(found[0], oracle.indentation(contact, coefficient, exponent, force)) < 1e-14
+    assert error(indentation[0], oracle.indentation(contact, coefficient, exponent, force)) < 1e-14
 
 
 @pytest.mark.parametrize(
@@ -92,39 +92,39 @@ def test_indentation_of_any_profile_inverts_the_force(exponent: float) -> None:
 def test_two_bodies_are_as_stiff_as_the_half_space_in_their_place(
     bodies: tuple[tuple[float, float], tuple[float, float]],
 ) -> None:
-    given = {
+    parameters = {
         f"{name}_{i}": value
         for i, body in enumerate(bodies, 1)
         for name, value in zip(STEEL, body, strict=True)
     }
     source = {**SPHERE, "parameters": {**MOTION, "radius": 0.01}}
-    found = columns(load(at(source, **given, normal_force=3)).sweep)
-    (modulus,), (ratio,) = found["youngs_modulus"], found["poisson_ratio"]
-    right = oracle.moduli(*bodies)
-    for one, both in zip(oracle.moduli((modulus, ratio)), right, strict=True):
+    inputs = columns(load(at(source, **parameters, normal_force=3)).sweep)
+    (modulus,), (ratio,) = inputs["youngs_modulus"], inputs["poisson_ratio"]
+    expected = oracle.moduli(*bodies)
+    for one, both in zip(oracle.moduli((modulus, ratio)), expected, strict=True):
         assert error(float(one), both) < 1e-14
-    assert error(found["indentation"][0], oracle.hertz_indentation(right[0], 0.01, 3)) < 1e-14
+    assert error(inputs["indentation"][0], oracle.hertz_indentation(expected[0], 0.01, 3)) < 1e-14
 
 
 def test_a_rigid_body_adds_nothing() -> None:
     source = {**SPHERE, "parameters": {**MOTION, **TWO_BODIES, "radius": 0.01}}
-    found = columns(load(at(source, youngs_modulus_2=np.inf, normal_force=3)).sweep)
+    inputs = columns(load(at(source, youngs_modulus_2=np.inf, normal_force=3)).sweep)
     for name, value in STEEL.items():
-        np.testing.assert_allclose(found[name], value, rtol=4e-16)
+        np.testing.assert_allclose(inputs[name], value, rtol=4e-16)
     with pytest.raises(ConfigError, match=r"poisson_ratio: .* is nan; it has to be"):
         load(at(source, youngs_modulus_1=np.inf, youngs_modulus_2=np.inf, normal_force=3))
 
 
 def test_results_are_those_of_the_gravity_that_it_gives(tmp_path: Path) -> None:
     path = tmp_path / "a.zarr"
-    found = sweep.run(SLIDER, store=path)
+    dataset = sweep.run(SLIDER, store=path)
     for i, mass in enumerate((0.3, 0.7, 3.0)):
-        assert float(found["gravity"][i]) == 7.0 / mass
+        assert float(dataset["gravity"][i]) == 7.0 / mass
         parameters = {n: v for n, v in SLIDER["parameters"].items() if n != "normal_force"}
         alone = {**SLIDER, "parameters": {**parameters, "mass": mass, "gravity": 7.0 / mass}}
         one = sweep.run({**alone, "axes": {}}, store=None)
-        assert float(one["wear_power"]) == float(found["wear_power"][i]) > 0
-    assert found["normal_force"].attrs["units"] == "N"
+        assert float(one["wear_power"]) == float(dataset["wear_power"][i]) > 0
+    assert dataset["normal_force"].attrs["units"] == "N"
     stored = Store.open(path).sweep
     assert load(tables_of(stored, "it")).sweep.derived == stored.derived
     assert not Store.open(path).differences(load(path).sweep)
@@ -155,10 +155,10 @@ def test_it_is_an_axis_a_sample_and_derived() -> None:
 def test_another_method_is_compared_at_the_same_indentations() -> None:
     grid = {**SPHERE, "axes": {**SPHERE["axes"], "radius": {"values": [0.01, 0.02]}}}
     del (parameters := dict(grid["parameters"]))["radius"]
-    found = sweep.run({**grid, "parameters": parameters}, store=None)
-    assert found["indentation"].dims == ("normal_force", "radius")
-    planned = reference_sweep(found, "time_stepping_2")
-    assert columns(planned)["indentation"] == found["indentation"].values.ravel().tolist()
+    dataset = sweep.run({**grid, "parameters": parameters}, store=None)
+    assert dataset["indentation"].dims == ("normal_force", "radius")
+    planned = reference_sweep(dataset, "time_stepping_2")
+    assert columns(planned)["indentation"] == dataset["indentation"].values.ravel().tolist()
 
 
 def test_options_replace_what_a_file_gives() -> None:
@@ -188,13 +188,13 @@ FAULTS: list[tuple[Mapping[str, float], list[str], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "options", "gist"), FAULTS)
-def test_a_fault_is_told_with_its_cure(
-    given: Mapping[str, float], options: list[str], gist: str
+@pytest.mark.parametrize(("parameters", "options", "gist"), FAULTS)
+def test_a_fault_is_reported_with_its_cure(
+    parameters: Mapping[str, float], options: list[str], gist: str
 ) -> None:
     overrides = [f"{each.removeprefix('--set ')}=1e9" for each in options]
     with pytest.raises(ConfigError) as caught:
-        load(at(SPHERE, **given), overrides)
+        load(at(SPHERE, **parameters), overrides)
     faults = [str(fault) for fault in caught.value.faults]
     assert any(fault.startswith(gist) for fault in faults), faults
     assert not any(fault.startswith("[derived]") for fault in faults), faults
@@ -207,8 +207,8 @@ def test_a_dimensionless_contact_has_no_force() -> None:
 
 
 def test_models_lists_them(run: Run) -> None:
-    told = run("models", "mdr_contact")[1]
-    assert "in place of indentation (set profile)" in told
+    listing = run("models", "mdr_contact")[1]
+    assert "in place of indentation (set profile)" in listing
     (entry,) = json.loads(run("models", "mdr_contact", "--json")[1])
     names = [[p["name"] for p in each["parameters"]] for each in entry["substitutes"]]
     assert names == [["normal_force"], ["normal_force"], list(TWO_BODIES)]
