@@ -48,15 +48,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((SPEEDS, *NAMES)))
     parser.add_argument("--quick", action="store_true", help="small sizes; nothing is kept")
-    asked = parser.parse_args()
-    unknown = [name for name in asked.names if name not in (*NAMES, SPEEDS)]
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in (*NAMES, SPEEDS)]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}; there are {SPEEDS}, {', '.join(NAMES)}")
     run, entries, broken = record.now(), {}, []
-    for name in chosen(asked.names):
+    for name in chosen(arguments.names):
         module = import_module(f"tests.benchmarks.{name}")
         load, began = os.getloadavg()[0], time.perf_counter()
-        figures = module.measure(asked.quick)
+        figures = module.measure(arguments.quick)
         seconds = time.perf_counter() - began
         title = f"{name}: {module.__doc__.splitlines()[0]}"
         record.show(f"{title} (load {load:.2f} at the start, {seconds:.0f} s)", figures)
@@ -64,7 +64,7 @@ def main() -> int:
         broken += [f"{name}: {figure.name}" for figure in figures if not figure.holds]
     renewed, speeds = record.renewed(RECORD, entries), {*tables.benchmarks()}
     pages = tables.pages(renewed) if speeds <= {*entries} else {}
-    if not asked.quick:
+    if not arguments.quick:
         record.keep(RECORD, renewed)
         for page, text in pages.items():
             page.write_text(text, encoding="utf-8")

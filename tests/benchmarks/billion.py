@@ -52,18 +52,18 @@ def measure(quick: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as name:
         folder = Path(name)
         arguments = (*map(str, sides), str(folder / "billion.zarr"))
-        found, peak, processes = watched(__spec__.name, "run", *arguments)
+        figures, peak, processes = watched(__spec__.name, "run", *arguments)
         size = sum(f.stat().st_size for f in (folder / "billion.zarr").rglob("*") if f.is_file())
         scan = _scan_seconds(Store.open(folder / "billion.zarr"))
         imports = memory_of_imports(folder)
     n = sides[0] * sides[1]
-    chunks = found["chunks"]
+    chunks = figures["chunks"]
     return [
         Figure("points", n, "points"),
-        Figure("store made", found["creation"], "s", at_most=MOST_CREATION),
-        Figure("computing", found["wall"], "s", note=f"{chunks} chunks, {WORKERS} workers"),
-        Figure("speed", n / found["wall"], "points/s"),
-        Figure("engine share", found["share"], ""),
+        Figure("store made", figures["creation"], "s", at_most=MOST_CREATION),
+        Figure("computing", figures["wall"], "s", note=f"{chunks} chunks, {WORKERS} workers"),
+        Figure("speed", n / figures["wall"], "points/s"),
+        Figure("engine share", figures["share"], ""),
         Figure("resident memory at its peak", peak, "MB", note=f"{processes} processes"),
         Figure("of that, imports", imports, "MB"),
         Figure("beyond imports", peak - imports, "MB", at_most=MOST_MEMORY),
@@ -89,8 +89,8 @@ def run_request(request: Request, store: str) -> None:
     creation = time.perf_counter() - began
     summary = run_in_store(made, request, open_backend=Opening(str(modules)))
     assert summary.points == math.prod(made.sweep.grid)
-    told = {"creation": creation, "wall": summary.wall_seconds, "chunks": summary.chunks}
-    print(json.dumps({**told, "share": summary.engine_share}))
+    figures = {"creation": creation, "wall": summary.wall_seconds, "chunks": summary.chunks}
+    print(json.dumps({**figures, "share": summary.engine_share}))
 
 
 @dataclass(frozen=True)

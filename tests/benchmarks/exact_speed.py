@@ -113,34 +113,34 @@ def _sample(name: str, count: int) -> Case:
     return Case(name, sweep, points(sweep, Chunk((0,), (0,), sweep.shape)), sdnd104=False)
 
 
-def order_figure(name: str, sweep: Sweep, given: Points, repeats: int) -> Figure:
+def order_figure(name: str, sweep: Sweep, case_points: Points, repeats: int) -> Figure:
     """What it gains that alike points are computed side by side."""
     backend = CpuBackend()
-    backend.prepare(sweep, given)
+    backend.prepare(sweep, case_points)
     as_they_come = mock.patch.object(
         cpu, "parts", lambda _, each: [(slice(0, each.n_points), each, None)]
     )
 
     def unsorted() -> None:
         with as_they_come:
-            backend.compute(sweep, given)
+            backend.compute(sweep, case_points)
 
-    work = {"sorted": lambda: backend.compute(sweep, given), "as they come": unsorted}
+    work = {"sorted": lambda: backend.compute(sweep, case_points), "as they come": unsorted}
     seconds = cpu_seconds(work, repeats)
     ratio = seconds["as they come"] / seconds["sorted"]
     return Figure(f"{name}: sorted to as they come", ratio, "times")
 
 
-def _limit_figures(case: Case, found: Limit) -> Iterator[Figure]:
+def _limit_figures(case: Case, peak: Limit) -> Iterator[Figure]:
     """An estimate of the highest speed on this processor, and the counted work."""
     whole_time = _with_outputs(_from_rest(case), ("slip_phases",))
     slips = CpuBackend().compute(whole_time.sweep, whole_time.points).arrays["slip_phases"].mean()
-    operations = sum(found.operations.values()) / found.vectors
-    parts = ", ".join(f"{n / found.vectors / slips:.0f} {k}" for k, n in found.operations.items())
-    rates = ", ".join(f"{rate / 1e9:.2f}e9 {kind}" for kind, rate in found.rates.items())
+    operations = sum(peak.operations.values()) / peak.vectors
+    parts = ", ".join(f"{n / peak.vectors / slips:.0f} {k}" for k, n in peak.operations.items())
+    rates = ", ".join(f"{rate / 1e9:.2f}e9 {kind}" for kind, rate in peak.rates.items())
     yield Figure("vector operations per slip", operations / slips, "", note=parts)
     yield Figure("slips per point", slips, "", note="in [0, 12] s")
-    speed = case.points.n_points / found.seconds
+    speed = case.points.n_points / peak.seconds
     yield Figure(
         "limit of one core, estimated", speed, "points/s", note=f"{rates} a second measured"
     )
@@ -187,11 +187,11 @@ def _numba(case: Case) -> Callable[[], tuple[NDArray[np.float64], NDArray[np.uin
 
 
 def _agreement_figures(case: Case) -> Iterator[Figure]:
-    found = CpuBackend().compute(case.sweep, case.points).arrays
+    outputs = CpuBackend().compute(case.sweep, case.points).arrays
     wear, regime = _numba(case)()
     size = np.maximum(np.abs(wear), 1e-6 * _scale(case))
-    error = (np.abs(found["wear_power"] - wear) / size).max()
-    others = np.count_nonzero(found["regime"] != regime)
+    error = (np.abs(outputs["wear_power"] - wear) / size).max()
+    others = np.count_nonzero(outputs["regime"] != regime)
     slip = np.count_nonzero(regime) / len(regime)
     yield Figure(f"{case.name}: points that slip", slip, "")
     yield Figure(f"{case.name}: difference from numba", error, "", at_most=AGREEMENT)

@@ -75,7 +75,7 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
     computed = backend.compute(work.sweep, work.points)
     kernel, call = _medians(work, backend)
     n = work.points.n_points
-    found: Figures = {
+    figures: Figures = {
         "points": n,
         "ok": int(np.count_nonzero(computed.arrays["status"] == 0)),
         "compiling_seconds": compiling,
@@ -83,13 +83,13 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
         "call_points_per_second": n / call,
     }
     if work.steps:
-        found["kernel_steps_per_second"] = work.steps / kernel
-        found |= _issue(work, device, work.steps / kernel)
+        figures["kernel_steps_per_second"] = work.steps / kernel
+        figures |= _issue(work, device, work.steps / kernel)
     if sorter_of(work.sweep.method, work.points, np):
         kernel, call = _medians(as_they_come(work), backend)
-        found["unsorted_kernel_points_per_second"] = n / kernel
-        found["unsorted_call_points_per_second"] = n / call
-    return found
+        figures["unsorted_kernel_points_per_second"] = n / kernel
+        figures["unsorted_call_points_per_second"] = n / call
+    return figures
 
 
 def _issue(work: Work, device: CupyDevice, steps_per_second: float) -> Figures:
@@ -100,11 +100,11 @@ def _issue(work: Work, device: CupyDevice, steps_per_second: float) -> Figures:
     text = kernel_text(kernel, "gpu")
     try:
         cubin = _cubin(text, options_for(kernel, text), device)
-        found = sass.time_loops(sass.listings(cubin)["tribosweep_run"])
+        time_loops = sass.time_loops(sass.listings(cubin)["tribosweep_run"])
     except Exception as error:  # of the tools: the speeds are measured already
         return {"not_counted": f"{type(error).__name__}: {error}"}
     lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
-    return issue(found, lanes, steps_per_second, device.facts.double_rate)
+    return issue(time_loops, lanes, steps_per_second, device.facts.double_rate)
 
 
 def issue(
@@ -116,19 +116,19 @@ def issue(
     their first cycle and another, which sums their work, in the second. There is no fraction if the
     steps of a loop are not counted or the rate is unknown.
     """
-    found: Figures = {
+    figures: Figures = {
         "items_of_a_thread": lanes,
         "time_loops": [asdict(loop) for loop in time_loops],
     }
     counted = [loop.on_doubles / (loop.counted * lanes) for loop in time_loops if loop.counted]
     if not counted or len(counted) < len(time_loops):
-        return found
-    found["doubles_per_step"] = sum(counted) / len(counted)
+        return figures
+    figures["doubles_per_step"] = sum(counted) / len(counted)
     if double_rate:
-        found["fraction_of_double_rate"] = (
-            steps_per_second * found["doubles_per_step"] / double_rate
+        figures["fraction_of_double_rate"] = (
+            steps_per_second * figures["doubles_per_step"] / double_rate
         )
-    return found
+    return figures
 
 
 def _cubin(text: str, options: tuple[str, ...], device: CupyDevice) -> bytes:
@@ -198,11 +198,11 @@ def stored_map(side: int = STORED_SIDE, backend: str = "gpu") -> Figures:
         "base_acceleration": {"linspace": [0.5, 15.0, side]},
     }
     fixed = {"mass": 1, "gravity": 10, "angular_frequency": 2 * np.pi, "window_start": 4}
-    asked = {"model": "friction_oscillator", "outputs": ["wear_power"], "axes": axes}
-    asked["parameters"] = {**fixed, "window_end": 12}
+    request = {"model": "friction_oscillator", "outputs": ["wear_power"], "axes": axes}
+    request["parameters"] = {**fixed, "window_end": 12}
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
         store = Path(folder) / "map.zarr"
-        seconds = _seconds(lambda: run(asked, store=store, backend=backend))
+        seconds = _seconds(lambda: run(request, store=store, backend=backend))
         size = sum(file.stat().st_size for file in store.rglob("*") if file.is_file())
     return {
         "points": side**2,
@@ -246,7 +246,7 @@ def machine(device: CupyDevice) -> Figures:
     }
 
 
-def record(path: Path, about: Mapping[str, Any], given: Iterator[Measurement]) -> int:
+def record(path: Path, about: Mapping[str, Any], queue: Iterator[Measurement]) -> int:
     """Measure everything, store each result in the file at once, and return the number of failures.
 
     Figures that the file already has are not measured again. LostDeviceError if a measurement loses
@@ -256,21 +256,21 @@ def record(path: Path, about: Mapping[str, Any], given: Iterator[Measurement]) -
     if path.exists():
         kept = json.loads(path.read_text(encoding="utf-8"))
     failed = 0
-    for section, name, measure in given:
+    for section, name, measure in queue:
         if name in kept[section]:
             continue
         lost: LostDeviceError | None = None
         kept[section][name] = {"error": "the process ended before it did"}
         _keep(path, kept)
         try:
-            found = measure()
+            figures = measure()
         except Exception as error:  # of one measurement: others may succeed
-            found = {"error": f"{type(error).__name__}: {error}"}
+            figures = {"error": f"{type(error).__name__}: {error}"}
             failed += 1
             lost = error if isinstance(error, LostDeviceError) else None
-        kept[section][name] = found
+        kept[section][name] = figures
         _keep(path, kept)
-        print(f"{name:56} {_told(found)}", flush=True)
+        print(f"{name:56} {_summary(figures)}", flush=True)
         if lost:
             raise lost
     return failed
@@ -280,7 +280,7 @@ def _keep(path: Path, figures: Figures) -> None:
     path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
-def _told(found: Figures) -> str:
+def _summary(figures: Figures) -> str:
     names = {
         "error": "failed:",
         "not_measured": "not measured:",
@@ -292,14 +292,16 @@ def _told(found: Figures) -> str:
         "kernel_steps_per_second": "steps/s",
         "fraction_of_double_rate": "of the rate of doubles",
     }
-    told = [(found[name], text) for name, text in names.items() if name in found]
-    return ", ".join(f"{text} {v}" if isinstance(v, str) else f"{v:.3g} {text}" for v, text in told)
+    parts = [(figures[name], text) for name, text in names.items() if name in figures]
+    return ", ".join(
+        f"{text} {v}" if isinstance(v, str) else f"{v:.3g} {text}" for v, text in parts
+    )
 
 
 def main() -> int:
     """Measure everything; with --go-on only what earlier processes have not measured."""
-    given = [each for each in sys.argv[1:] if each != GO_ON]
-    folder = Path(given[0]) if given else RESULTS
+    arguments = [each for each in sys.argv[1:] if each != GO_ON]
+    folder = Path(arguments[0]) if arguments else RESULTS
     try:
         device = find_gpu()
     except SweepError as error:

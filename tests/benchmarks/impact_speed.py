@@ -42,25 +42,25 @@ def _exact(quick: bool, repeats: int) -> Iterator[Figure]:
         f"axes.wall_stiffness = {{ geomspace = [0.1, 1e4, {sides[1]}] }}",
         f"axes.gap = {{ linspace = [0.0, 0.049, {sides[2]}] }}",
     )
-    sweep, asked = _case("backbone", *axes)
+    sweep, grid_points = _case("backbone", *axes)
     whole = replace(sweep, outputs=sweep.model.outputs)
-    values = _values(asked)
+    values = _values(grid_points)
     impact_numba.exact(*(v[:1] for v in values))
     work: dict[str, Callable[[], object]] = {
-        "ours": _ours(whole, asked),
-        "three outputs": _ours(sweep, asked),
-        **{f"pack {pack}": _ours(whole, asked, Target(pack=pack)) for pack in PACKS},
-        "scalar build": _ours(whole, asked, Target(width=1, pack=1)),
+        "ours": _ours(whole, grid_points),
+        "three outputs": _ours(sweep, grid_points),
+        **{f"pack {pack}": _ours(whole, grid_points, Target(pack=pack)) for pack in PACKS},
+        "scalar build": _ours(whole, grid_points, Target(width=1, pack=1)),
         "scalar numba": lambda: impact_numba.exact(*values),
     }
     seconds = cpu_seconds(work, repeats)
     for name, taken in seconds.items():
         bound = LEAST_EXACT if name == "ours" else None
-        yield Figure(f"exact: {name}", asked.n_points / taken, "points/s", at_least=bound)
+        yield Figure(f"exact: {name}", grid_points.n_points / taken, "points/s", at_least=bound)
     ratio = seconds["scalar numba"] / seconds["ours"]
     yield Figure("exact: ours to scalar numba", ratio, "times")
-    yield share_of_limit("exact", whole, asked, seconds["ours"])
-    ours = CpuBackend().compute(whole, asked).arrays["frequency"]
+    yield share_of_limit("exact", whole, grid_points, seconds["ours"])
+    ours = CpuBackend().compute(whole, grid_points).arrays["frequency"]
     error = np.abs(ours / impact_numba.exact(*values)[:, 0] - 1).max()
     yield Figure("exact: difference from numba", error, "", at_most=AGREEMENT)
 
@@ -68,14 +68,16 @@ def _exact(quick: bool, repeats: int) -> Iterator[Figure]:
 def _newmark(quick: bool, repeats: int) -> Iterator[Figure]:
     count = 512 if quick else 4096
     energy = f"axes.energy = {{ linspace = [6.2e-3, 6.9e-3, {count}] }}"
-    sweep, asked = _case("sdnd122", "method = 'newmark'", f"steps_per_period = {STEPS}", energy)
-    values = _values(asked)
+    sweep, grid_points = _case(
+        "sdnd122", "method = 'newmark'", f"steps_per_period = {STEPS}", energy
+    )
+    values = _values(grid_points)
     impact_numba.newmark(*(v[:1] for v in values), STEPS)
-    found, steps = impact_numba.newmark(*values, STEPS)
+    numba_values, steps = impact_numba.newmark(*values, STEPS)
     work: dict[str, Callable[[], object]] = {
-        "ours": _ours(sweep, asked),
-        **{f"pack {pack}": _ours(sweep, asked, Target(pack=pack)) for pack in PACKS},
-        "scalar build": _ours(sweep, asked, Target(width=1, pack=1)),
+        "ours": _ours(sweep, grid_points),
+        **{f"pack {pack}": _ours(sweep, grid_points, Target(pack=pack)) for pack in PACKS},
+        "scalar build": _ours(sweep, grid_points, Target(width=1, pack=1)),
         "scalar numba": lambda: impact_numba.newmark(*values, STEPS),
     }
     seconds = cpu_seconds(work, repeats)
@@ -85,11 +87,11 @@ def _newmark(quick: bool, repeats: int) -> Iterator[Figure]:
         yield Figure(f"newmark: {name}", steps / taken, "steps/s", at_least=bound)
     ratio = seconds["scalar numba"] / seconds["ours"]
     yield Figure("newmark: ours to scalar numba", ratio, "times")
-    yield share_of_limit("newmark", sweep, asked, seconds["ours"])
-    ours = CpuBackend().compute(sweep, asked).arrays
-    error = np.abs(ours["frequency"] / found[:, 0] - 1).max()
+    yield share_of_limit("newmark", sweep, grid_points, seconds["ours"])
+    ours = CpuBackend().compute(sweep, grid_points).arrays
+    error = np.abs(ours["frequency"] / numba_values[:, 0] - 1).max()
     yield Figure("newmark: difference from numba", error, "", at_most=AGREEMENT)
-    trace = np.abs(ours["floquet_trace"] - found[:, 1]).max()
+    trace = np.abs(ours["floquet_trace"] - numba_values[:, 1]).max()
     yield Figure("newmark: difference of traces from numba", trace, "", at_most=1e-11)
 
 
@@ -98,8 +100,8 @@ def _harmonic_balance(quick: bool) -> Iterator[Figure]:
     energy = f"axes.energy = {{ geomspace = [4e-4, 0.1, {count}] }}"
     for harmonics in (5, 20, 40):
         chosen = ("method = 'harmonic_balance'", f"harmonics = {harmonics}", energy)
-        sweep, asked = _case("sdnd122", *chosen)
-        taken = cpu_seconds({"ours": _ours(sweep, asked)}, 3)["ours"]
+        sweep, grid_points = _case("sdnd122", *chosen)
+        taken = cpu_seconds({"ours": _ours(sweep, grid_points)}, 3)["ours"]
         yield Figure(f"harmonic balance: {harmonics} harmonics", count / taken, "points/s")
 
 
@@ -109,15 +111,15 @@ def _case(name: str, *changes: str) -> tuple[Sweep, Points]:
     return sweep, points(sweep, Chunk(start, start, sweep.shape))
 
 
-def _ours(sweep: Sweep, asked: Points, target: Target | None = None) -> Callable[[], object]:
+def _ours(sweep: Sweep, grid_points: Points, target: Target | None = None) -> Callable[[], object]:
     backend = CpuBackend(target)
-    backend.prepare(sweep, asked)
-    return lambda: backend.compute(sweep, asked)
+    backend.prepare(sweep, grid_points)
+    return lambda: backend.compute(sweep, grid_points)
 
 
-def _values(asked: Points) -> list[np.ndarray]:
+def _values(grid_points: Points) -> list[np.ndarray]:
     """Mass, stiffness, wall stiffness, gap and energy at each point."""
-    index = np.arange(asked.n_points)
+    index = np.arange(grid_points.n_points)
     names = ("mass", "stiffness", "wall_stiffness", "gap", "energy")
-    columns = (asked.columns[name] for name in names)
+    columns = (grid_points.columns[name] for name in names)
     return [c.values[(index // c.repeat) % len(c.values)] for c in columns]

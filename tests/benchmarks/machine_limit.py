@@ -55,9 +55,9 @@ def limit(sweep: Sweep, points: Points) -> Limit:
     """The limit of a sweep's kernel on these points, in the order and blocks of this machine."""
     rates, width = _rates()
     backend = _Counting(width)
-    found = backend.compute(sweep, points).arrays
+    outputs = backend.compute(sweep, points).arrays
     for name, values in CpuBackend().compute(sweep, points).arrays.items():
-        np.testing.assert_array_equal(found[name], values)  # it is the same computation
+        np.testing.assert_array_equal(outputs[name], values)  # it is the same computation
     return Limit(backend.operations, rates, -(-points.n_points // width))
 
 

@@ -23,18 +23,18 @@ def measure(quick: bool) -> list[Figure]:
     n = 2000 if quick else 100_000
     parameters = random_points(n, SEED)
     coarse, fine = (scan(parameters, steps) for steps in STEPS)
-    found = compute(ours(parameters), outputs=["slip_phases"])
+    outputs = compute(ours(parameters), outputs=["slip_phases"])
     agree = coarse["slip_phases"] == fine["slip_phases"]
     kept = agree & (fine["margin"] > LEAST_MARGIN)
-    wrong = kept & (found["slip_phases"] != fine["slip_phases"])
+    wrong = kept & (outputs["slip_phases"] != fine["slip_phases"])
     for i in np.flatnonzero(wrong):
         point = {NAMES[name]: float(values[i]) for name, values in parameters.items()}
-        print(f"{found['slip_phases'][i]} slips, the scan {fine['slip_phases'][i]}: {point}")
+        print(f"{outputs['slip_phases'][i]} slips, the scan {fine['slip_phases'][i]}: {point}")
     slips = fine["slip_phases"][kept].sum()
     return [
         Figure("points compared", np.count_nonzero(kept), "points", note=f"{slips:,} slips"),
         Figure("points whose slips differ", np.count_nonzero(wrong), "points", at_most=0),
-        Figure("points not ok", np.count_nonzero(found["status"]), "points", at_most=0),
+        Figure("points not ok", np.count_nonzero(outputs["status"]), "points", at_most=0),
         Figure("left out: scans disagree", np.count_nonzero(~agree), "points"),
         Figure("left out: margin too small", np.count_nonzero(agree & ~kept), "points"),
         Figure("left out", np.count_nonzero(~kept) / n, "", at_most=MOST_LEFT_OUT),

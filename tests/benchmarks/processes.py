@@ -46,12 +46,12 @@ def _once(request: Request) -> dict[str, float]:
     bare = {n: _bare(request, n) for n in (1, 2)}
     runs = {n: _processes(request, n) for n in (1, 2)}
     speed = {n: run.points / run.wall_seconds for n, (run, _) in runs.items()}
-    found = {
+    figures = {
         "bare threads: speed-up of 2": bare[2] / bare[1],
         "worker processes: speed-up of 2": speed[2] / speed[1],
     }
-    ratio = found["worker processes: speed-up of 2"] / found["bare threads: speed-up of 2"]
-    found |= {
+    ratio = figures["worker processes: speed-up of 2"] / figures["bare threads: speed-up of 2"]
+    figures |= {
         "speed-up of processes to that of threads": ratio,
         "1 worker process: engine share": runs[1][0].engine_share,
         "2 worker processes: engine share": runs[2][0].engine_share,
@@ -61,7 +61,7 @@ def _once(request: Request) -> dict[str, float]:
         "2 worker processes: speed": speed[2],
         "2 worker processes: start and end": runs[2][1],
     }
-    return found
+    return figures
 
 
 def _figure(name: str, values: list[float]) -> Figure:

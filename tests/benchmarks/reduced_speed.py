@@ -113,17 +113,17 @@ def _long_run(quick: bool) -> Iterator[Figure]:
         with tempfile.TemporaryDirectory(prefix="tribosweep-") as name:
             folder = Path(name)
             arguments = (str(n), str(size), str(folder / "reduced.zarr"))
-            found, peak, processes = watched(__spec__.name, *arguments)
+            figures, peak, processes = watched(__spec__.name, *arguments)
             files = [f for f in (folder / "reduced.zarr").rglob("*") if f.is_file()]
             disk = sum(file.stat().st_size for file in files) / n
             imports = memory_of_imports(folder)
         points_, title = n * size, f"{n:,} cells"
-        note = f"{found['chunks']} chunks, {processes} processes"
-        yield Figure(f"{title}: speed", points_ / found["wall"], "points/s", note=note)
+        note = f"{figures['chunks']} chunks, {processes} processes"
+        yield Figure(f"{title}: speed", points_ / figures["wall"], "points/s", note=note)
         yield Figure(f"{title}: memory beyond imports", peak - imports, "MB", at_most=MOST_MEMORY)
         bound = None if quick else MOST_DISK
         yield Figure(f"{title}: disk", disk, "bytes a cell", at_most=bound)
-    yield Figure("10¹⁰ points, extrapolated", 1e10 / points_ * found["wall"], "s")
+    yield Figure("10¹⁰ points, extrapolated", 1e10 / points_ * figures["wall"], "s")
 
 
 if __name__ == "__main__":

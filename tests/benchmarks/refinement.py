@@ -38,12 +38,12 @@ def _wear_power(levels: int) -> list[Figure]:
     began = time.process_time()
     refined = sweep.run(name, changed, store=None, workers=1)
     seconds = time.process_time() - began
-    gridded, asked = on_grid(refined), load(name).sweep
+    gridded, plan = on_grid(refined), load(name).sweep
     whole = {
-        "model": asked.model.name,
-        "outputs": [output.name for output in asked.outputs],
-        "parameters": dict(asked.constants),
-        "axes": {axis.name: {"values": gridded[axis.name].values.tolist()} for axis in asked.axes},
+        "model": plan.model.name,
+        "outputs": [output.name for output in plan.outputs],
+        "parameters": dict(plan.constants),
+        "axes": {axis.name: {"values": gridded[axis.name].values.tolist()} for axis in plan.axes},
     }
     began = time.process_time()
     full = sweep.run(whole, store=None, workers=1)
@@ -51,7 +51,7 @@ def _wear_power(levels: int) -> list[Figure]:
     regime = full["regime"].values.astype(np.int64)
     corners = np.stack([regime[:-1, :-1], regime[1:, :-1], regime[:-1, 1:], regime[1:, 1:]])
     border = np.flatnonzero(np.ptp(corners, axis=0))
-    found = np.isin(border, cells_of(refined).mesh.cells[-1])
+    is_refined = np.isin(border, cells_of(refined).mesh.cells[-1])
     wrong = np.count_nonzero(gridded["regime"].values != regime)
     off = np.abs(gridded["wear_power"].values - full["wear_power"].values).max()
     return [
@@ -63,7 +63,7 @@ def _wear_power(levels: int) -> list[Figure]:
         ),
         Figure("regimes that differ", wrong, "points", at_most=0),
         Figure("border cells of the whole grid", border.size, "cells"),
-        Figure("border cells missed", np.count_nonzero(~found), "cells", at_most=0),
+        Figure("border cells missed", np.count_nonzero(~is_refined), "cells", at_most=0),
         Figure("wear power between points: worst", off / full["wear_power"].values.max(), "of max"),
         Figure("processor time of the whole grid to refined", ratio, "", note="one thread"),
     ]  # fmt: skip
@@ -90,14 +90,14 @@ def _refine(codes: Codes, choose: Choose) -> tuple[int, int, int]:
     while sum(map(len, chosen := choose(mesh, codes))):
         mesh.halve(chosen)
         passes += 1
-    told = np.full(codes.shape, -1)
+    regions = np.full(codes.shape, -1)
     for level, cells in enumerate(mesh.cells):
         size = 1 << (LEVELS - level)
         for x, y in (mesh.places(cells, level) * size).tolist():
-            told[x : x + size + 1, y : y + size + 1] = codes[x, y]
+            regions[x : x + size + 1, y : y + size + 1] = codes[x, y]
     points = mesh.points()
-    told.ravel()[points] = codes.ravel()[points]
-    return points.size, int(np.count_nonzero(told != codes)), passes
+    regions.ravel()[points] = codes.ravel()[points]
+    return points.size, int(np.count_nonzero(regions != codes)), passes
 
 
 def _corners(mesh: Mesh, codes: Codes) -> list[Keys]:

@@ -57,8 +57,8 @@ def loops(code: Code) -> list[Loop]:
     for (a, b), (c, d) in itertools.combinations(spans, 2):
         if a < c <= b < d:
             raise ValueError(f"loops at {a:#x}-{b:#x} and {c:#x}-{d:#x} overlap")
-    found = [_loop(span, spans, code) for span in spans]
-    return sorted(found, key=lambda loop: loop.last)
+    code_loops = [_loop(span, spans, code) for span in spans]
+    return sorted(code_loops, key=lambda loop: loop.last)
 
 
 def time_loops(code: Code) -> list[Loop]:
@@ -81,8 +81,8 @@ def listings(cubin: bytes) -> dict[str, Code]:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
         command = [str(nvdisasm()), "-c", str(path)]
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return {name: parsed(body) for name, body in SECTION.findall(told)}
+        listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {name: parsed(body) for name, body in SECTION.findall(listing)}
 
 
 def available() -> bool:
@@ -115,7 +115,7 @@ def _with_addresses(text: str, labels: dict[str, int]) -> str:
 
 def _branches(code: Code) -> list[tuple[int, str]]:
     pairs = [(at, re.search(r"\bBRA\b.*?(0x[0-9a-f]+)", text)) for at, text in code]
-    return [(at, found[1]) for at, found in pairs if found]
+    return [(at, match[1]) for at, match in pairs if match]
 
 
 def _loop(span: tuple[int, int], spans: list[tuple[int, int]], code: Code) -> Loop:
@@ -137,8 +137,8 @@ def _loop(span: tuple[int, int], spans: list[tuple[int, int]], code: Code) -> Lo
 
 def _counted(body: list[str]) -> int | None:
     """The increment of the register that is both incremented and compared."""
-    steps = {found[1]: int(found[2], 16) for text in body if (found := COUNTS.search(text))}
-    compared = " ".join(found[0] for text in body if (found := COMPARES.search(text)))
+    steps = {match[1]: int(match[2], 16) for text in body if (match := COUNTS.search(text))}
+    compared = " ".join(match[0] for text in body if (match := COMPARES.search(text)))
     changes = [abs(by) for name, by in steps.items() if re.search(rf"\b{name}\b", compared)]
     return changes[0] if len(changes) == 1 else None
 
@@ -156,5 +156,5 @@ def nvdisasm() -> Path | None:
     brought = (Path(str(file.locate())) for file in listed if Path(file.name).stem == "nvdisasm")
     roots = [os.environ[name] for name in ("CUDA_PATH", "CUDA_HOME") if os.environ.get(name)]
     folders = [os.environ.get("PATH", ""), *(str(Path(root) / "bin") for root in (*roots, CUDA))]
-    found = next(brought, None) or shutil.which("nvdisasm", path=os.pathsep.join(folders))
-    return Path(found) if found else None
+    path = next(brought, None) or shutil.which("nvdisasm", path=os.pathsep.join(folders))
+    return Path(path) if path else None

@@ -228,10 +228,10 @@ def _ours(case: Case) -> Callable[[], object]:
 def _numba(
     peer: Callable[..., Values], case: Case, *extra: float, shared: bool
 ) -> Callable[[], Values]:
-    given = schemes_numba.arguments(case.parameters, case.points.n_points, shared=shared)
-    few = [each[:1] if isinstance(each, np.ndarray) else each for each in given]
+    arguments = schemes_numba.arguments(case.parameters, case.points.n_points, shared=shared)
+    few = [each[:1] if isinstance(each, np.ndarray) else each for each in arguments]
     peer(*few, *extra)  # compiled before it is timed
-    return lambda: peer(*given, *extra)
+    return lambda: peer(*arguments, *extra)
 
 
 def _agreement(name: str, case: Case, theirs: object) -> Figure:
@@ -246,12 +246,12 @@ def _tries(case: Case) -> Values:
     too_few, enough = np.zeros(count), np.full(count, 2.0**20)
     backend = CpuBackend()
     while np.any(enough - too_few > 1):
-        asked = np.floor((too_few + enough) / 2)
-        columns = dict(case.points.columns) | {"maximum_steps": Column(asked)}
-        found = backend.compute(case.sweep, replace(case.points, columns=columns))
-        done = found.arrays["status"] == 0
-        enough = np.where(done, asked, enough)
-        too_few = np.where(done, too_few, asked)
+        maximum_steps = np.floor((too_few + enough) / 2)
+        columns = dict(case.points.columns) | {"maximum_steps": Column(maximum_steps)}
+        result = backend.compute(case.sweep, replace(case.points, columns=columns))
+        done = result.arrays["status"] == 0
+        enough = np.where(done, maximum_steps, enough)
+        too_few = np.where(done, too_few, maximum_steps)
     return enough
 
 

@@ -35,13 +35,13 @@ def _figures(method: str, where: str, axes: list[str]) -> list[Figure]:
     name = "step_size_moreau" if method == "moreau" else "step_size"
     chosen = [] if method == "moreau" else [f"method={method}", "tolerance=inf"]
     made = sweep.compare(sweep.run(name, overrides=[*chosen, *axes], store=None))
-    found = spread(made, error_name("wear_power"))
+    errors = spread(made, error_name("wear_power"))
     diverged = np.count_nonzero(made["status"] == Status.diverged)
-    place = ", ".join(f"{axis} = {float(value):.4g}" for axis, value in found.where.items())
+    place = ", ".join(f"{axis} = {float(value):.4g}" for axis, value in errors.where.items())
     title = f"{method}, {where}"
     return [
-        Figure(f"{title}, median", found.median, "1", note=_counted(found.points, diverged)),
-        Figure(f"{title}, worst", found.worst, "1", note=f"at {place}"),
+        Figure(f"{title}, median", errors.median, "1", note=_counted(errors.points, diverged)),
+        Figure(f"{title}, worst", errors.worst, "1", note=f"at {place}"),
     ]
 
 

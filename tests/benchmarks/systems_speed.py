@@ -104,17 +104,17 @@ def _choosing(model: str, count: int, repeats: int) -> Iterator[Figure]:
     if model == "lorenz":
         rho = np.linspace(0.5, 21.0, count)
         varied = {"rho": rho}
-        start, given = np.ones(3), (np.full(count, 10.0), rho, np.full(count, 8.0 / 3.0))
+        start, parameters = np.ones(3), (np.full(count, 10.0), rho, np.full(count, 8.0 / 3.0))
     else:
         force = np.linspace(0.1, 0.3, count)
         controls |= {"damping": 0.3, "linear": -1.0, "cubic": 1.0, "omega": 1.2, "start_x": 1.0}
         varied = {"force": force}
         start = np.array([1.0, 0.0, 0.0])
-        given = (np.full(count, 0.3), force, np.full(count, 1.2))
+        parameters = (np.full(count, 0.3), force, np.full(count, 1.2))
     case = (model, "rk54", "final_x", varied)
     ours, _ = _ours(*case, **controls)
     peer = systems_numba.CHOOSING[model]
-    theirs = lambda: peer(start, *given, END, TOLERANCE)  # noqa: E731
+    theirs = lambda: peer(start, *parameters, END, TOLERANCE)  # noqa: E731
     theirs()
     seconds = cpu_seconds({"ours": ours, "numba": theirs}, repeats)
     name = f"{model}, rk54 choosing its steps"

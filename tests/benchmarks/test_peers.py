@@ -46,10 +46,10 @@ def sprung_and_damped(method: str, *, shared: bool) -> Columns:
 
 def ours(columns: Columns, method: str, **controls: float) -> NDArray[Any]:
     known = {"tolerance": math.inf} if method != "moreau" else {}
-    found = compute(columns | known | controls, method=method)
-    assert not found["status"].any()
-    assert len(np.unique(found["regime"])) == 2
-    return found["wear_power"]
+    outputs = compute(columns | known | controls, method=method)
+    assert not outputs["status"].any()
+    assert len(np.unique(outputs["regime"])) == 2
+    return outputs["wear_power"]
 
 
 @pytest.mark.broad
@@ -78,7 +78,7 @@ def test_euler_by_clocks_of_their_own() -> None:
 def test_by_steps_they_choose(method: str) -> None:
     """Rounding affects the length of the next step, and thereby the sums."""
     columns = sprung_and_damped(method, shared=False)
-    given = peers.arguments(columns, COUNT, shared=False)
-    theirs = peers.CHOOSING[method](*given, TOLERANCES[method], LONGEST)
+    arguments = peers.arguments(columns, COUNT, shared=False)
+    theirs = peers.CHOOSING[method](*arguments, TOLERANCES[method], LONGEST)
     chosen = {"tolerance": TOLERANCES[method], "maximum_step": LONGEST}
     np.testing.assert_allclose(theirs, ours(columns, method, **chosen), rtol=1e-6)

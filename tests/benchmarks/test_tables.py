@@ -22,8 +22,8 @@ LONGEST_RUN = timedelta(hours=3)  # of all benchmarks
 
 @pytest.fixture
 def record() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
-    return found
+    contents: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return contents
 
 
 @pytest.mark.parametrize("page", [tables.README, tables.SPEED, tables.SWEEPS], ids=lambda p: p.name)
@@ -101,12 +101,12 @@ def test_the_short_name_of_all_speeds() -> None:
 
 def test_every_shipped_sweep_has_a_recorded_speed(record: dict[str, Any]) -> None:
     figures = record["benchmarks"]["shipped_speed"]["figures"]
-    found = {each["name"]: each["value"] for each in figures}
+    recorded = {each["name"]: each["value"] for each in figures}
     known = recorded_speeds()
     assert list(known) == list(shipped_configs())
     for name, speed in known.items():
-        assert speed.points_per_second == found[name]
-        assert speed.share_of_limit == found.get(f"{name}: share of the limit")
+        assert speed.points_per_second == recorded[name]
+        assert speed.share_of_limit == recorded.get(f"{name}: share of the limit")
         assert record["machine"]["compiler"] in speed.machine
 
 

@@ -67,16 +67,18 @@ def measure(quick: bool) -> list[Figure]:
 
 def _case(name: str, method: str, n: int, betas: tuple[float, float], delta: float) -> Case:
     beta = np.linspace(*betas, n)
-    given = {
+    parameters = {
         "beta": beta,
         "delta": np.array([delta]),
         "phase": np.array([1.0]),
         "steps_per_cycle": np.array([float(STEPS)]),
         "springs": np.array([float(SPRINGS)]),
     }
-    sweep = sweep_of(given, "mdr_contact", method, ("normalized_energy", "stick_radius", "regime"))
+    sweep = sweep_of(
+        parameters, "mdr_contact", method, ("normalized_energy", "stick_radius", "regime")
+    )
     defaults = {p.name: np.array([p.default], np.float64) for p in sweep.parameters}
-    columns = {name: Column(given.get(name, value)) for name, value in defaults.items()}
+    columns = {name: Column(parameters.get(name, value)) for name, value in defaults.items()}
     points = Points(n_points=n, columns=columns)
     computed = int(sum(_slipping(b, delta, 1.0) for b in beta))
     return Case(f"{method}, {name}", method, sweep, points, computed)
@@ -92,16 +94,16 @@ def _slipping(beta: float, delta: float, phase: float) -> int:
 def _limit_figures(case: Case) -> Iterator[Figure]:
     """The highest speed of this processor, and the operations it is estimated from."""
     columns = {name: Column(c.values[:1]) for name, c in case.points.columns.items()}
-    found = limit(case.sweep, Points(n_points=1, columns=columns))
+    peak = limit(case.sweep, Points(n_points=1, columns=columns))
     lanes = CpuBackend().library(kernel_of(case.sweep)).lanes // case.sweep.method.pack
     steps = SPRINGS * STEPS * CYCLES
-    parts = {kind: n * lanes / steps for kind, n in found.operations.items()}
-    told = ", ".join(f"{n:.2f} {kind}" for kind, n in parts.items() if n >= 0.005)
-    rates = ", ".join(f"{rate / 1e9:.2f}e9 {kind}" for kind, rate in found.rates.items())
+    parts = {kind: n * lanes / steps for kind, n in peak.operations.items()}
+    operations = ", ".join(f"{n:.2f} {kind}" for kind, n in parts.items() if n >= 0.005)
+    rates = ", ".join(f"{rate / 1e9:.2f}e9 {kind}" for kind, rate in peak.rates.items())
     name = f"{case.method}: vector operations per spring step"
-    yield Figure(name, sum(parts.values()), "", note=f"{told}; on average over both cycles")
+    yield Figure(name, sum(parts.values()), "", note=f"{operations}; on average over both cycles")
     yield Figure(
-        f"{case.method}: limit of one core, estimated", steps / found.seconds, "spring steps/s",
+        f"{case.method}: limit of one core, estimated", steps / peak.seconds, "spring steps/s",
         note=f"{rates} vectors a second measured",
     )  # fmt: skip
 
@@ -140,6 +142,6 @@ def _numba(case: Case) -> Callable[[], NDArray[np.float64]]:
 
 
 def _agreement(case: Case) -> Figure:
-    found = CpuBackend().compute(case.sweep, case.points).arrays["normalized_energy"]
-    error = float(np.abs(found / _numba(case)() - 1).max())
+    energies = CpuBackend().compute(case.sweep, case.points).arrays["normalized_energy"]
+    error = float(np.abs(energies / _numba(case)() - 1).max())
     return Figure(f"{case.name}: difference from numba", error, "", at_most=AGREEMENT)

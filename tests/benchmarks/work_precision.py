@@ -98,14 +98,14 @@ def _by_scipy(tolerance: float) -> Solver:
 
 def _measured(solve: Solver, rho: np.ndarray, some: Any, exact: np.ndarray) -> tuple[float, float]:
     """The error, and the points per second; compiled by a first call."""
-    found = solve(rho)
+    solution = solve(rho)
     times = []
     for _ in range(3):
         began = time.process_time()
         solve(rho)
         times.append(time.process_time() - began)
-    found = found if len(found) == len(exact) else found[some]
-    error = median(np.max(np.abs(found - exact) / (1.0 + np.abs(exact)), axis=1))
+    solution = solution if len(solution) == len(exact) else solution[some]
+    error = median(np.max(np.abs(solution - exact) / (1.0 + np.abs(exact)), axis=1))
     return error, len(rho) / median(times)
 
 

@@ -19,7 +19,7 @@ SETTLED, MOST_PASSES = 1e-11, 60
 @njit(cache=False, nogil=True, error_model="numpy")
 def exact(mass: Values, k: Values, wall: Values, gap: Values, energy: Values) -> Values:
     """Frequency, least, greatest, contact fraction, modulus and trace: (n, 6)."""
-    found = np.empty((len(energy), 6))
+    outputs = np.empty((len(energy), 6))
     for i in range(len(energy)):
         rate, ratio, least, depth, free, pressed = _orbit(
             k[i] / mass[i], wall[i] / k[i], k[i], gap[i], energy[i]
@@ -30,13 +30,13 @@ def exact(mass: Values, k: Values, wall: Values, gap: Values, energy: Values) ->
         c = ratio * cos(free) * sin(pressed) - sin(free) * cos(pressed)
         d = -ratio * sin(free) * sin(pressed) - cos(free) * cos(pressed)
         half = a * d + b * c
-        found[i, 0] = 1.0 / period
-        found[i, 1] = least
-        found[i, 2] = gap[i] + depth if depth > 0.0 else -least
-        found[i, 3] = 2.0 * pressed / ratio / rate / period
-        found[i, 4] = max(abs(half), 1.0) + sqrt(max(half * half - 1.0, 0.0))
-        found[i, 5] = 2.0 * half
-    return found
+        outputs[i, 0] = 1.0 / period
+        outputs[i, 1] = least
+        outputs[i, 2] = gap[i] + depth if depth > 0.0 else -least
+        outputs[i, 3] = 2.0 * pressed / ratio / rate / period
+        outputs[i, 4] = max(abs(half), 1.0) + sqrt(max(half * half - 1.0, 0.0))
+        outputs[i, 5] = 2.0 * half
+    return outputs
 
 
 @njit(cache=False, nogil=True, error_model="numpy")
@@ -57,14 +57,14 @@ def newmark(
     mass: Values, k: Values, wall: Values, gap: Values, energy: Values, steps: int
 ) -> tuple[Values, int]:
     """Frequency and trace, (n, 2), for an even number of steps; and how many steps were taken."""
-    found = np.empty((len(energy), 2))
+    outputs = np.empty((len(energy), 2))
     taken = 0
     for i in range(len(energy)):
-        found[i, 0], found[i, 1], passes = _newmark(
+        outputs[i, 0], outputs[i, 1], passes = _newmark(
             k[i] / mass[i], wall[i] / mass[i], wall[i] / k[i], k[i], gap[i], energy[i], steps
         )
         taken += passes * (steps // 2) + steps
-    return found, taken
+    return outputs, taken
 
 
 @njit(cache=False, nogil=True, error_model="numpy")

@@ -50,26 +50,26 @@ def _memory(lanes, j):
 @part
 def _friction(lanes, j, memory, before, y, v, load):
     """One evaluation of the law under a load: the force, and what the law remembers."""
-    stuck, force, anchor, found = law(
+    stuck, force, anchor, friction_force = law(
         memory[0], memory[1], memory[2], before, load * lanes[BOUND + j], lanes[LAW_SPRING + j],
         lanes[LAW_DAMPER + j], y, v,
     )  # fmt: skip
-    return found, (stuck, force, anchor)
+    return friction_force, (stuck, force, anchor)
 
 
 @part
 def _rise(lanes, j, memory, before, y, v, load, sine):
     """The acceleration, and what the law remembers."""
-    found, memory = _friction(lanes, j, memory, before, y, v, load)
-    push = found - lanes[SPRING + j] * y - lanes[DAMPER + j] * v
+    friction_force, memory = _friction(lanes, j, memory, before, y, v, load)
+    push = friction_force - lanes[SPRING + j] * y - lanes[DAMPER + j] * v
     return push * lanes[INVERSE + j] - lanes[BASE + j] * sine, memory
 
 
 @part
 def _undamped(lanes, j, memory, before, y, v, sine):
     """The same without c."""
-    found, memory = _friction(lanes, j, memory, before, y, v, 1.0)
-    push = found - lanes[SPRING + j] * y
+    friction_force, memory = _friction(lanes, j, memory, before, y, v, 1.0)
+    push = friction_force - lanes[SPRING + j] * y
     return push * lanes[INVERSE + j] - lanes[BASE + j] * sine, memory
 
 
@@ -120,12 +120,12 @@ def devogelaere(lanes, j, h, at):
     c = lanes[DAMPER + j] * lanes[INVERSE + j]
     drive = 4.0 * f0 - lanes[FIRST + j] - c * (4.0 * v0 - lanes[SECOND + j])
     y_half = y0 + half * v0 + h * h * (1.0 / 24.0) * drive
-    asked = (y_half - y0) * (2.0 / h)
-    f_half, memory = _undamped(lanes, j, _memory(lanes, j), lanes[THIRD + j], y_half, asked, at[0])
+    speed = (y_half - y0) * (2.0 / h)
+    f_half, memory = _undamped(lanes, j, _memory(lanes, j), lanes[THIRD + j], y_half, speed, at[0])
     v_half = (4.0 * v0 + h * (f0 + f_half - c * v0)) * lanes[OF_LENGTH + j]
     y = y0 + h * v0 + h * h * (1.0 / 6.0) * (f0 + 2.0 * f_half - c * (v0 + 2.0 * v_half))
     last = (y - y_half) * (2.0 / h)
-    f, memory = _undamped(lanes, j, memory, asked, y, last, at[1])
+    f, memory = _undamped(lanes, j, memory, speed, y, last, at[1])
     drive = f0 + 4.0 * f_half + f - c * (v0 + 4.0 * v_half)
     v = (6.0 * v0 + h * drive) * lanes[ALSO_OF_LENGTH + j]
     state = (y, v, f, memory[0], memory[1], memory[2], f_half, v_half, last)

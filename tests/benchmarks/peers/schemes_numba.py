@@ -115,8 +115,8 @@ def _shared(step, keep, *nodes, ahead=0.0, prepare=None):
     ahead = np.array([0.0] * (len(nodes) - 1) + [ahead])
 
     @jit
-    def shared(*given):
-        point, omega, start, end, step = given[:-4], given[-4], given[-3], given[-2], given[-1]
+    def shared(*inputs):
+        point, omega, start, end, step = inputs[:-4], inputs[-4], inputs[-3], inputs[-2], inputs[-1]
         before, lengths, sines = schedule(omega, start, end, step, nodes, ahead)
         n_points = len(point[0])
         wear, lanes = np.empty(n_points), np.empty(LANES * ROWS)
@@ -188,9 +188,9 @@ def _choosing(step, control, keep, *nodes):
         return left
 
     @jit
-    def choosing(*given):
-        point, tolerance, longest = given[:-6], given[-2], given[-1]
-        omega, start, end, step = given[-6], given[-5], given[-4], given[-3]
+    def choosing(*inputs):
+        point, tolerance, longest = inputs[:-6], inputs[-2], inputs[-1]
+        omega, start, end, step = inputs[-6], inputs[-5], inputs[-4], inputs[-3]
         n_points = len(point[0])
         wear, lanes = np.empty(n_points), np.empty(LANES * ROWS)
         first_step = np.minimum(step, longest)
@@ -238,11 +238,11 @@ def _euler_turning_step(whole: bool):
             force0, anchor0 = lanes[FORCE + j], lanes[ANCHOR + j]
             v = v0 + h * rise0
             y = y0 + h * v
-            stuck, force, anchor, found = law(
+            stuck, force, anchor, friction_force = law(
                 stuck0, force0, anchor0, v0, lanes[BOUND + j], lanes[LAW_SPRING + j],
                 lanes[LAW_DAMPER + j], y, v,
             )  # fmt: skip
-            load = found - lanes[SPRING + j] * y - lanes[DAMPER + j] * v
+            load = friction_force - lanes[SPRING + j] * y - lanes[DAMPER + j] * v
             rise = load * lanes[INVERSE + j] - lanes[BASE + j] * turned
             rubbed = 0.5 * h * (abs(v0) + abs(v))
             rubbed = rubbed if stuck0 == 0.0 else 0.0
@@ -291,9 +291,9 @@ def _anchor(lanes, q):
 
 
 @jit
-def euler(*given):
+def euler(*inputs):
     """Constant step, each point with its own frequency, window and step."""
-    point, omega, start, end, step = given[:-4], given[-4], given[-3], given[-2], given[-1]
+    point, omega, start, end, step = inputs[:-4], inputs[-4], inputs[-3], inputs[-2], inputs[-1]
     n_points = len(point[0])
     wear, lanes = np.empty(n_points), np.empty(LANES * ROWS)
     for first in range(0, n_points, LANES):

@@ -25,14 +25,14 @@ def lorenz(tolerance: float) -> Callable[[np.ndarray, float], np.ndarray]:
     )
 
     def solve(rho: np.ndarray, end: float) -> np.ndarray:
-        found = np.empty((len(rho), 3))
+        final_states = np.empty((len(rho), 3))
         for first in range(0, len(rho), lanes):
             part = np.minimum(np.arange(first, first + lanes), len(rho) - 1)
             motion.set_time(0.0)
             motion.state[:] = 1.0
             motion.pars[0] = rho[part]
             motion.propagate_until(end)
-            found[part] = motion.state.T
-        return found
+            final_states[part] = motion.state.T
+        return final_states
 
     return solve

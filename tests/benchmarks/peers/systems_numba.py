@@ -19,7 +19,7 @@ part = njit(nogil=True, error_model="numpy", fastmath={"contract"}, forceinline=
 def lorenz_rk4(sigma, rho, beta, end, step):
     """x at the end of constant steps from (1, 1, 1); sigma, rho and beta are (n_points,)."""
     n = len(rho)
-    found = np.empty(n)
+    final_x = np.empty(n)
     steps = ceil(end / step - 1e-9)
     w = np.empty((6, LANES))
     for first in range(0, n, LANES):
@@ -30,8 +30,8 @@ def lorenz_rk4(sigma, rho, beta, end, step):
         for _ in range(steps):
             lorenz_rk4_step(w, step)
         for j in range(min(LANES, n - first)):
-            found[first + j] = w[0, j]
-    return found
+            final_x[first + j] = w[0, j]
+    return final_x
 
 
 @part
@@ -69,7 +69,7 @@ def choosing(rates):
     @jit
     def solve(start, first, second, third, end, tolerance):
         n = len(first)
-        found = np.empty(n)
+        final_x = np.empty(n)
         w = np.empty((10, LANES))  # x, y, z, parameters, t, h, steps left, unused
         for block in range(0, n, LANES):
             for j in range(LANES):
@@ -134,8 +134,8 @@ def choosing(rates):
                     w[6, j] = t + h if taken else t
                     w[8, j] = 1.0 if w[6, j] < end else 0.0
             for j in range(min(LANES, n - block)):
-                found[block + j] = w[0, j]
-        return found
+                final_x[block + j] = w[0, j]
+        return final_x
 
     return solve
 
