@@ -30,9 +30,9 @@ def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:
         return case.points, CpuBackend().compute(case.sweep, case.points).arrays
     with np.load(path) as kept:
         columns = {name: Column(kept[f"in {name}"]) for name in case.points.columns}
-        found = {name: kept[f"out {name}"] for name in (*_outputs(case), "status")}
-    points = Points(n_points=len(found["status"]), columns=columns, variants=case.points.variants)
-    return points, found
+        bits = {name: kept[f"out {name}"] for name in (*_outputs(case), "status")}
+    points = Points(n_points=len(bits["status"]), columns=columns, variants=case.points.variants)
+    return points, bits
 
 
 def not_carried(folder: Path = FOLDER) -> list[str]:
@@ -49,12 +49,12 @@ def write(
     for old in folder.glob("*.npz"):
         old.unlink()
     for case in _all(n_points, n_array_points):
-        found = CpuBackend().compute(case.sweep, case.points).arrays
-        given = {f"in {name}": column.values for name, column in case.points.columns.items()}
+        outputs = CpuBackend().compute(case.sweep, case.points).arrays
+        inputs = {f"in {name}": column.values for name, column in case.points.columns.items()}
         np.savez_compressed(
-            _place(case, folder), **given, **{f"out {name}": v for name, v in found.items()}
+            _place(case, folder), **inputs, **{f"out {name}": v for name, v in outputs.items()}
         )
-        counts = dict(zip(*np.unique(found["status"], return_counts=True), strict=True))
+        counts = dict(zip(*np.unique(outputs["status"], return_counts=True), strict=True))
         statuses = ", ".join(f"status {status}: {count}" for status, count in counts.items())
         print(f"{case.name}: {case.points.n_points} points, {statuses}")
 

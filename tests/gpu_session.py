@@ -135,7 +135,7 @@ def run(what: str, command: list[str], log: Path, end: float) -> int:
 
 def registers_tried(path: Path, end: float) -> None:
     """Speeds of the kernels that use most registers with fewer registers, as time allows."""
-    options, found = backend_module.OPTIONS, {}
+    options, speeds = backend_module.OPTIONS, {}
     for most in REGISTERS:
         backend_module.OPTIONS = (*options, *([f"--maxrregcount={most}"] if most else []))
         backend: GpuBackend | None = None
@@ -150,9 +150,9 @@ def registers_tried(path: Path, end: float) -> None:
                 print(f"{work.name:52} at most {most} registers: {type(error).__name__}: {error}")
                 continue
             speed = (work.steps or work.points.n_points) / median(seconds)
-            found.setdefault(work.name, {})[str(most)] = speed
+            speeds.setdefault(work.name, {})[str(most)] = speed
             print(f"{work.name:52} at most {most} registers: {speed:.3g} a second", flush=True)
-            path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(speeds, indent=1) + "\n", encoding="utf-8")
 
 
 def _works() -> Iterator[gpu_works.Work]:

@@ -47,17 +47,17 @@ def _kernels(model: Model, method: Method) -> Iterator[tuple[str, Kernel]]:
     first, *further = model.parameter_sets
     variants = tuple(variant.name for variant in method.variants)
     chosen = [(first, ()), *((each, variants) for each in further or [first])]
-    for parameter_set, wanted in dict.fromkeys(chosen):
-        words = [parameter_set.name] * (parameter_set != first) + ["all variants"] * bool(wanted)
+    for parameter_set, enabled in dict.fromkeys(chosen):
+        words = [parameter_set.name] * (parameter_set != first) + ["all variants"] * bool(enabled)
         kernel = Kernel(
             model=model,
             method=method,
             parameter_set=parameter_set,
             outputs=model.outputs,
-            variants=wanted,
+            variants=enabled,
         )
-        told = f" ({', '.join(words)})" if words else ""
-        yield f"{model.name} {method.name}{told}", kernel
+        suffix = f" ({', '.join(words)})" if words else ""
+        yield f"{model.name} {method.name}{suffix}", kernel
 
 
 def architectures(kernel: Kernel) -> tuple[int, ...]:
@@ -91,8 +91,8 @@ def ptx_of(kernel: Kernel, architecture: int, *, on_the_way: bool = False) -> st
 
 def usage(made: nvrtc.Compiled) -> dict[str, Any]:
     """The usage of the entries that compute, as in the record."""
-    told = made.usage
-    return {entry: asdict(told[entry]) for entry in sorted(told) if entry != SIZES}
+    usages = made.usage
+    return {entry: asdict(usages[entry]) for entry in sorted(usages) if entry != SIZES}
 
 
 def code_digest(kernel: Kernel) -> str:
@@ -103,26 +103,26 @@ def code_digest(kernel: Kernel) -> str:
 
 def main() -> int:
     kept = json.loads(RECORD.read_text(encoding="utf-8"))
-    found: dict[str, dict[str, Any]] = {}
+    records: dict[str, dict[str, Any]] = {}
     for name, kernel in kernels():
-        found[name] = {"code": code_digest(kernel)}
+        records[name] = {"code": code_digest(kernel)}
         known = kept["kernels"].get(name, {}) if kept["nvrtc"] == nvrtc.version() else {}
         places = {"code", *(f"sm_{each}" for each in architectures(kernel))}
-        if known.keys() == places and known["code"] == found[name]["code"]:
-            found[name] = known  # the same text: compiling them all takes minutes
+        if known.keys() == places and known["code"] == records[name]["code"]:
+            records[name] = known  # the same text: compiling them all takes minutes
             continue
         for architecture in architectures(kernel):
             made = compiled(kernel, architecture)
             if not made.ok:
                 print(f"{name}, sm_{architecture}:\n{made.log}", file=sys.stderr)
                 return 1
-            found[name][f"sm_{architecture}"] = usage(made)
+            records[name][f"sm_{architecture}"] = usage(made)
             run = made.usage["tribosweep_run"]
             print(
                 f"{name:48} sm_{architecture:<4} {run.registers:4} registers {run.stack:5} B local "
                 f"{run.spill_stores:5} B spilled  {made.seconds:.2f} s"
             )
-    text = json.dumps({"nvrtc": nvrtc.version(), "kernels": found}, indent=1)
+    text = json.dumps({"nvrtc": nvrtc.version(), "kernels": records}, indent=1)
     RECORD.write_text(text + "\n", encoding="utf-8")
     return 0
 

@@ -144,13 +144,13 @@ def counted_text(kernel: Kernel) -> str:
 
 def counts(program: TwinProgram) -> dict[str, tuple[Any, Any]]:
     """By entry, how often each stretch ran: in threads, and in warps."""
-    found: dict[str, tuple[Any, Any]] = {}
+    by_entry: dict[str, tuple[Any, Any]] = {}
     for entry, of_entry in stretches(ptx_of(program.kernel, ARCHITECTURE)).items():
         kind = ctypes.c_uint64 * len(of_entry)
         both = (kind.in_dll(program.library, f"{what}_{entry}") for what in ("threads", "warps"))
         threads, warps = (np.array(each, np.float64) for each in both)
-        found[entry] = (threads, warps)
-    return found
+        by_entry[entry] = (threads, warps)
+    return by_entry
 
 
 def on_doubles(stretch: Counter[str]) -> float:
@@ -193,27 +193,27 @@ def counted_works() -> Iterator[Work]:
 
 
 def main() -> int:
-    found: dict[str, Any] = {}
+    limits: dict[str, Any] = {}
     for work in counted_works():
         each = limit(work)
-        found[work.name] = asdict(each)
+        limits[work.name] = asdict(each)
         aim = f", aim {each.share_of_aim:.0%} of it" if each.share_of_aim else ""
         before = each.unsorted or {}
-        told = ", {lanes_at_work:.0%} and {most_per_second:.2e} unsorted" if before else ""
+        suffix = ", {lanes_at_work:.0%} and {most_per_second:.2e} unsorted" if before else ""
         print(
             f"{work.name:50} {each.on_doubles:9.1f} on doubles, {each.lanes_at_work:4.0%} of lanes,"
             f" limit {each.most_per_second:.2e} {each.of}/s by {each.met_first}{aim}"
-            f"{told.format(**before)}",
+            f"{suffix.format(**before)}",
             flush=True,
         )
-    told = {
+    record = {
         "nvrtc": nvrtc.version(),
         "device": DEVICE,
         "rate": RATE,
         "issues": ISSUES,
-        "limits": found,
+        "limits": limits,
     }
-    RECORD.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

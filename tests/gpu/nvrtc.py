@@ -44,10 +44,10 @@ class Compiled:
     def usage(self) -> dict[str, Usage]:
         """The usage of each entry."""
         return {
-            found["entry"]: Usage(
-                *(int(found[k]) for k in ("registers", "stack", "stores", "loads"))
+            match["entry"]: Usage(
+                *(int(match[k]) for k in ("registers", "stack", "stores", "loads"))
             )
-            for found in PROPERTIES.finditer(self.log)
+            for match in PROPERTIES.finditer(self.log)
         }
 
 

@@ -111,15 +111,15 @@ def counting_text(ptx: str) -> str:
 
 def stretches(ptx: str) -> dict[str, list[Counter[str]]]:
     """By entry, the instructions of its stretches without a label or branch."""
-    found: dict[str, list[Counter[str]]] = {}
+    by_entry: dict[str, list[Counter[str]]] = {}
     for name, _, lines in _parsed(ptx)[1]:
         begins = _begins(lines)
         ends = [*begins[1:], len(lines)]
-        found[name.removeprefix("tribosweep_")] = [
+        by_entry[name.removeprefix("tribosweep_")] = [
             Counter(operation for line in lines[a:b] if (operation := _operation(line)))
             for a, b in zip(begins, ends, strict=True)
         ]
-    return found
+    return by_entry
 
 
 def _begins(lines: list[str]) -> list[int]:
@@ -133,8 +133,8 @@ def _begins(lines: list[str]) -> list[int]:
 
 def _operation(line: str) -> str:
     """The name of the instruction in a line, or empty."""
-    found = OPERATION.match(line)
-    return found[1] if found else ""
+    match = OPERATION.match(line)
+    return match[1] if match else ""
 
 
 def _parsed(ptx: str) -> tuple[list[str], list[tuple[str, str, list[str]]]]:
@@ -159,14 +159,14 @@ def _function(name: str, parameter: str, lines: list[str], done: list[str]) -> s
 
 def _declared(line: str) -> list[str]:
     """Registers and local memory are filled with garbage."""
-    if found := LOCAL.fullmatch(line):
-        align, name, size = found.groups()
+    if match := LOCAL.fullmatch(line):
+        align, name, size = match.groups()
         return [
             f"alignas({align}) unsigned char {name}[{size}];",
             f"std::memset({name}, 0xa5, sizeof {name});",
         ]
-    if found := REGISTERS.fullmatch(line):
-        kind, name, count = found.groups()
+    if match := REGISTERS.fullmatch(line):
+        kind, name, count = match.groups()
         names = [f"{name}{i}" for i in range(1, int(count))] if count else [name]
         type_, garbage = ("bool", "true") if kind == "pred" else ("u64", "0xa5a5")
         return [f"{type_} {', '.join(f'{each} = {garbage}' for each in names)};"] if names else []
@@ -178,39 +178,39 @@ def _declared(line: str) -> list[str]:
 def _statement(line: str) -> str:
     if line.startswith(DECLARATIONS):
         return ""
-    if found := LABEL.fullmatch(line):
-        return f"{found[1]}:;"
-    if found := GUARDED.fullmatch(line):
-        return f"if ({found[1]}{found[2]}) {{ {_statement(found[3])} }}"
-    if found := BRANCH.fullmatch(line):
-        return f"goto {found[1]};"
+    if match := LABEL.fullmatch(line):
+        return f"{match[1]}:;"
+    if match := GUARDED.fullmatch(line):
+        return f"if ({match[1]}{match[2]}) {{ {_statement(match[3])} }}"
+    if match := BRANCH.fullmatch(line):
+        return f"goto {match[1]};"
     if line == "ret;":
         return "return;"
     if line.startswith(".pragma"):
         return ""
-    if found := PARAMETER.fullmatch(line):
-        return f"{_operand(found[1])} = {found[2]};"
-    if found := LOADED.fullmatch(line):
-        kind, into, address = found.groups()
+    if match := PARAMETER.fullmatch(line):
+        return f"{_operand(match[1])} = {match[2]};"
+    if match := LOADED.fullmatch(line):
+        kind, into, address = match.groups()
         each = [f"{to} = loaded<{_type(kind)}>({at});" for to, at in _places(kind, into)]
         return _at(address, each)
-    if found := STORED.fullmatch(line):
-        kind, address, values = found.groups()
+    if match := STORED.fullmatch(line):
+        kind, address, values = match.groups()
         each = [f"store<{_type(kind)}>({at}, {value});" for value, at in _places(kind, values)]
         return _at(address, each)
-    if found := INSTRUCTION.fullmatch(line):
-        operation, into, values = found.groups()
-        given = ", ".join(_operand(value) for value in values.split(","))
-        return f"{_operand(into)} = {operation.replace('.', '_')}({given});"
+    if match := INSTRUCTION.fullmatch(line):
+        operation, into, values = match.groups()
+        operands = ", ".join(_operand(value) for value in values.split(","))
+        return f"{_operand(into)} = {operation.replace('.', '_')}({operands});"
     raise ValueError(f"PTX not understood: {line}")
 
 
 def _at(address: str, statements: list[str]) -> str:
     """Statements for consecutive places from `at`; a load may overwrite its own address."""
-    found = ADDRESS.fullmatch(address)
-    if not found:
+    match = ADDRESS.fullmatch(address)
+    if not match:
         raise ValueError(f"PTX not understood: {address}")
-    at = f"u64 at = {_operand(found[1])} + (u64)({found[2] or 0}LL);"
+    at = f"u64 at = {_operand(match[1])} + (u64)({match[2] or 0}LL);"
     return " ".join(["{", at, *statements, "}"])
 
 
@@ -232,8 +232,8 @@ def _operand(text: str) -> str:
         return text[1:]
     if text.startswith("0d"):
         return f"0x{text[2:]}"
-    if found := HEXADECIMAL.fullmatch(text):
-        return f"(u64){found[1]}"
+    if match := HEXADECIMAL.fullmatch(text):
+        return f"(u64){match[1]}"
     if re.fullmatch(r"-?\d+", text):
         return "(u64)INT64_MIN" if int(text) == -(1 << 63) else f"(u64)({text}LL)"
     if not NAME.fullmatch(text):

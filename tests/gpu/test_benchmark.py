@@ -59,16 +59,16 @@ def test_every_method_is_measured_maps_early_and_the_cpu_last(
     measured = list(gpu.measurements(no_device, no_device))
     sections = [section for section, _, _ in measured]
     assert sections[:5] == ["kernels", *3 * ["maps"], "kernels"]
-    found = [each for each in measured if each[0] != "one_core"]
-    assert "one_core" not in sections[: len(found)]
+    on_gpu = [each for each in measured if each[0] != "one_core"]
+    assert "one_core" not in sections[: len(on_gpu)]
     kernels, one_core = (
         [name for section, name, _ in measured if section == of] for of in ("kernels", "one_core")
     )
     assert one_core == kernels
-    assert len({name for _, name, _ in found}) == len(found)
+    assert len({name for _, name, _ in on_gpu}) == len(on_gpu)
     for model in models().values():
         for method in model.methods:
-            assert any(f"{model.name} {method.name}" in name for _, name, _ in found)
+            assert any(f"{model.name} {method.name}" in name for _, name, _ in on_gpu)
 
 
 def test_a_failure_replaces_its_figures_and_the_others_follow(
@@ -79,13 +79,13 @@ def test_a_failure_replaces_its_figures_and_the_others_follow(
     def fails() -> Any:
         raise RuntimeError("an illegal address")
 
-    def given() -> Iterator[gpu.Measurement]:
+    def measurements() -> Iterator[gpu.Measurement]:
         yield "kernels", "first", lambda: {"kernel_points_per_second": 2.0}
         assert json.loads(path.read_text())["kernels"].keys() == {"first"}  # stored at once
         yield "maps", "second", fails
         yield "kernels", "third", lambda: {"points": 3}
 
-    assert gpu.record(path, {"date": "today"}, given()) == 1
+    assert gpu.record(path, {"date": "today"}, measurements()) == 1
     assert json.loads(path.read_text()) == {
         "date": "today",
         "kernels": {"first": {"kernel_points_per_second": 2.0}, "third": {"points": 3}},
@@ -105,7 +105,7 @@ def test_a_measurement_that_loses_the_gpu_costs_no_other(tmp_path: Path) -> None
     def killed() -> Any:
         raise KeyboardInterrupt
 
-    def given() -> Iterator[gpu.Measurement]:
+    def measurements() -> Iterator[gpu.Measurement]:
         yield "kernels", "first", lambda: done.append("first") or {"points": 1}
         yield "kernels", "second", lost
         yield "maps", "third", killed
@@ -113,8 +113,8 @@ def test_a_measurement_that_loses_the_gpu_costs_no_other(tmp_path: Path) -> None
 
     for ends in (LostDeviceError, KeyboardInterrupt):
         with pytest.raises(ends):
-            gpu.record(path, {"date": "today"}, given())
-    assert gpu.record(path, {"date": "tomorrow"}, given()) == 0
+            gpu.record(path, {"date": "today"}, measurements())
+    assert gpu.record(path, {"date": "tomorrow"}, measurements()) == 0
     assert done == ["first", "fourth"]
     kept = json.loads(path.read_text())
     assert kept["date"] == "today"
@@ -127,9 +127,10 @@ def test_a_measurement_that_loses_the_gpu_costs_no_other(tmp_path: Path) -> None
 
 def test_the_figures_of_a_method_come_from_its_points(harmonic_balance: Work) -> None:
     no_device: Any = None  # an array method has no kernel to inspect
-    found = gpu.measured(harmonic_balance, no_device, CpuBackend())
-    assert (found["points"], found["ok"]) == (8, 5)  # the others: no motion, too small, too hard
-    assert found["kernel_points_per_second"] > 0 < found["call_points_per_second"]
+    figures = gpu.measured(harmonic_balance, no_device, CpuBackend())
+    # The others: no motion, too small, too hard.
+    assert (figures["points"], figures["ok"]) == (8, 5)
+    assert figures["kernel_points_per_second"] > 0 < figures["call_points_per_second"]
     assert gpu.on_one_core(harmonic_balance)["points_per_second"] > 0
 
 
@@ -137,8 +138,9 @@ def test_points_that_are_sorted_are_measured_as_they_come_too() -> None:
     no_device: Any = None
     case = next(each for each in cases(40) if each.name == "friction_oscillator-exact")
     backend = GpuBackend(TwinDevice())
-    found = gpu.measured(Work("exact", case.sweep, case.points), no_device, backend)
-    assert found["unsorted_kernel_points_per_second"] > 0 < found["unsorted_call_points_per_second"]
+    figures = gpu.measured(Work("exact", case.sweep, case.points), no_device, backend)
+    assert figures["unsorted_kernel_points_per_second"] > 0
+    assert figures["unsorted_call_points_per_second"] > 0
     whole = gpu_works.as_they_come(Work("exact", case.sweep, case.points))
     assert not [each for each in gpu.measured(whole, no_device, backend) if "unsorted" in each]
 
@@ -152,9 +154,9 @@ def test_without_a_compiler_the_cpu_is_not_measured(monkeypatch: pytest.MonkeyPa
 def test_a_map_has_whole_chunks(
     harmonic_balance: Work, threads: int, points: int, done: int
 ) -> None:
-    found = gpu.whole_map(CpuBackend(), harmonic_balance, threads, points)
-    assert found["points"] == done
-    assert 0 < found["kernel_seconds"] < threads * found["seconds"]
+    figures = gpu.whole_map(CpuBackend(), harmonic_balance, threads, points)
+    assert figures["points"] == done
+    assert 0 < figures["kernel_seconds"] < threads * figures["seconds"]
 
 
 def test_a_map_ends_in_time(harmonic_balance: Work) -> None:
@@ -164,9 +166,9 @@ def test_a_map_ends_in_time(harmonic_balance: Work) -> None:
 def test_a_map_is_run_by_the_engine_if_its_dependencies_are_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = gpu.stored_map(side=32, backend="cpu")
-    assert found["points"] == 1024
-    assert found["stored_bytes"] > 1024
+    figures = gpu.stored_map(side=32, backend="cpu")
+    assert figures["points"] == 1024
+    assert figures["stored_bytes"] > 1024
     monkeypatch.setitem(sys.modules, "zarr", None)
     assert "zarr" in gpu.stored_map(side=32, backend="cpu")["not_measured"]
 
@@ -191,18 +193,18 @@ def test_the_record_has_device_driver_and_date() -> None:
 
 def test_the_fraction_is_the_rate_of_the_steps_over_the_peak_rate() -> None:
     """49 operations in two steps: 24.5 × 3e11 steps/s, of 1.67e13 operations/s."""
-    found = gpu.issue(sass.time_loops(CODE), 1, 3e11, Facts().double_rate)
-    assert found["doubles_per_step"] == 24.5
-    assert found["fraction_of_double_rate"] == pytest.approx(0.4394, abs=1e-4)
-    assert found["time_loops"][0]["counted"] == 2
+    figures = gpu.issue(sass.time_loops(CODE), 1, 3e11, Facts().double_rate)
+    assert figures["doubles_per_step"] == 24.5
+    assert figures["fraction_of_double_rate"] == pytest.approx(0.4394, abs=1e-4)
+    assert figures["time_loops"][0]["counted"] == 2
 
 
 def test_the_operations_per_step_of_four_springs_are_the_mean_of_their_loops() -> None:
     (loop,) = sass.time_loops(CODE)
     twice = sass.Loop(**{**loop.__dict__, "on_doubles": 98})
-    found = gpu.issue([loop, twice], 4, 1e12, 0.0)
-    assert found["doubles_per_step"] == (24.5 + 49) / 2 / 4
-    assert "fraction_of_double_rate" not in found  # the rate is unknown
+    figures = gpu.issue([loop, twice], 4, 1e12, 0.0)
+    assert figures["doubles_per_step"] == (24.5 + 49) / 2 / 4
+    assert "fraction_of_double_rate" not in figures  # the rate is unknown
 
 
 def test_there_is_no_fraction_if_steps_are_not_counted() -> None:

@@ -104,8 +104,8 @@ def test_the_columns_of_a_grid_are_read_correctly() -> None:
     base = Axis("base_acceleration", {"base_acceleration": np.linspace(0.5, 15.0, 11)}, {})
     constants = {p.name: float(p.default or 0.0) for p in sweep.parameters} | constants
     sweep = replace(sweep, constants=constants, axes=(friction, base))
-    given = points(sweep, Chunk((0, 0), (2, 0), (10, 11)))
-    case = Case("grid", sweep, given)
+    grid_points = points(sweep, Chunk((0, 0), (2, 0), (10, 11)))
+    case = Case("grid", sweep, grid_points)
     assert differing(on_cpu(case), on_twin(case, TwinDevice(9_000))) == []
 
 
@@ -119,8 +119,8 @@ def test_batches_are_halved_if_memory_runs_out(name: str) -> None:
     twin = TwinDevice(memory=1 << 24, bound=30_000)
     backend = GpuBackend(twin)
     expected = on_cpu(case)
-    found = dict(backend.compute(case.sweep, case.points).arrays)
-    assert differing(expected, found) == []
+    outputs = dict(backend.compute(case.sweep, case.points).arrays)
+    assert differing(expected, outputs) == []
     assert twin.refused > 0
     assert twin.used == 0
     refused = twin.refused
@@ -143,7 +143,7 @@ class Late(TwinDevice):
     def __init__(self, bound: int | None = None) -> None:
         super().__init__(bound=bound)
         self.pending: list[weakref.ref[TwinMemory]] = []
-        self.given_back = 0  # pieces of memory freed before their copy
+        self.freed_early = 0  # pieces of memory freed before their copy
 
     def upload(self, values: NDArray[Any]) -> TwinMemory:
         memory = super().upload(values)
@@ -155,7 +155,7 @@ class Late(TwinDevice):
         return super().launch(*arguments)
 
     def wait(self) -> None:
-        self.given_back += sum(memory() is None for memory in self.pending)
+        self.freed_early += sum(memory() is None for memory in self.pending)
         self.pending.clear()
 
 
@@ -169,7 +169,7 @@ def test_what_a_copy_reads_lives_until_it_is_done(name: str) -> None:
     with pytest.raises(Stopped):
         GpuBackend(twin).compute(case.sweep, case.points, stop)
     twin.wait()
-    assert twin.given_back == 0
+    assert twin.freed_early == 0
 
 
 # Stops, and the duration of launches.
@@ -367,11 +367,11 @@ def test_a_request_has_the_layout_of_the_text(name: str) -> None:
     }}"""
     )
     library = ctypes.CDLL(str(compile_library(text, find_compiler())))
-    found = (ctypes.c_longlong * (2 * len(fields) + 2))()
-    library.places(found)
+    layout = (ctypes.c_longlong * (2 * len(fields) + 2))()
+    library.places(layout)
     ours = [getattr(twin, field) for field in fields]
     expected = [place.offset for place in ours] + [place.size for place in ours]
-    assert list(found) == [*expected, ctypes.sizeof(twin), ctypes.sizeof(ColumnStruct)]
+    assert list(layout) == [*expected, ctypes.sizeof(twin), ctypes.sizeof(ColumnStruct)]
 
 
 def test_a_text_with_another_layout_is_refused() -> None:

@@ -51,9 +51,9 @@ def test_threads_and_warps_are_counted() -> None:
     library.twin_trial(ctypes.c_void_p(a.ctypes.data), ctypes.c_int64(1), ctypes.c_uint32(64))
     np.testing.assert_array_equal(a[100:164], np.cumsum(np.arange(64)) - np.arange(64))
 
-    (found,) = stretches(ptx).values()
-    added = np.array([stretch["add.rn.f64"] for stretch in found])
-    kind = ctypes.c_uint64 * len(found)
+    (trial_stretches,) = stretches(ptx).values()
+    added = np.array([stretch["add.rn.f64"] for stretch in trial_stretches])
+    kind = ctypes.c_uint64 * len(trial_stretches)
     for what, times in (("threads", sum(range(64))), ("warps", 31 + 63)):
         assert np.array(kind.in_dll(library, f"{what}_trial")) @ added == times
 
@@ -61,10 +61,10 @@ def test_threads_and_warps_are_counted() -> None:
 def test_counting_changes_no_bit() -> None:
     case = next(case for case in cases() if case.name == "impact_oscillator-exact")
     expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
-    found = dict(
+    outputs = dict(
         GpuBackend(TwinDevice(text_of=counted_text)).compute(case.sweep, case.points).arrays
     )
-    assert differing(expected, found) == []
+    assert differing(expected, outputs) == []
 
 
 def test_operations_on_doubles_are_counted() -> None:
@@ -108,9 +108,9 @@ def test_the_record_is_of_these_kernels() -> None:
         assert kept["aim"] == AIMS.get(name)
     name = "impact_oscillator exact, random points"
     if KEPT["nvrtc"] == nvrtc.version():
-        found = limit(WORKS[name])
-        assert found.on_doubles == KEPT["limits"][name]["on_doubles"]
-        assert found.most_per_second == KEPT["limits"][name]["most_per_second"]
+        computed = limit(WORKS[name])
+        assert computed.on_doubles == KEPT["limits"][name]["on_doubles"]
+        assert computed.most_per_second == KEPT["limits"][name]["most_per_second"]
 
 
 def test_warps_come_from_the_whole_grid() -> None:

@@ -70,12 +70,12 @@ def test_the_bits_depend_on_neither_budget_nor_batch(name: str, gpu: CupyDevice)
 @pytest.mark.parametrize("name", ARRAYS)
 def test_an_array_method_gives_the_values_of_the_cpu(name: str, gpu: CupyDevice) -> None:
     points, expectation = expected(ARRAYS[name])
-    found = GpuBackend(gpu).compute(ARRAYS[name].sweep, points).arrays
-    np.testing.assert_array_equal(found["status"], expectation["status"])
+    outputs = GpuBackend(gpu).compute(ARRAYS[name].sweep, points).arrays
+    np.testing.assert_array_equal(outputs["status"], expectation["status"])
     for output, values in expectation.items():
         compared = WELL_CONDITIONED.get(output, lambda values: values)
         np.testing.assert_allclose(
-            compared(found[output]), compared(values), rtol=1e-10, atol=0, err_msg=output
+            compared(outputs[output]), compared(values), rtol=1e-10, atol=0, err_msg=output
         )
 
 
@@ -84,8 +84,8 @@ def test_the_bits_are_the_same_among_other_points(gpu: CupyDevice) -> None:
     case = CASES["friction_oscillator-exact"]
     points, bits = expected(case)
     order = np.random.default_rng(1).permutation(np.arange(100 * points.n_points)) % points.n_points
-    found = GpuBackend(gpu).compute(case.sweep, part(points, order)).arrays
-    assert differing({name: values[order] for name, values in bits.items()}, dict(found)) == []
+    outputs = GpuBackend(gpu).compute(case.sweep, part(points, order)).arrays
+    assert differing({name: values[order] for name, values in bits.items()}, dict(outputs)) == []
 
 
 def test_two_threads_get_their_own_results(gpu: CupyDevice) -> None:
@@ -109,8 +109,8 @@ def test_a_stop_takes_effect_within_half_a_second_at_a_point_of_hours(gpu: CupyD
     values = {"phase": 1.0, "beta": 0.5, "delta": 1.5, "springs": 1e5, "steps_per_cycle": 1e9}
     sweep = sweep_of(values, "mdr_contact", "time_stepping")
     columns = {p.name: Column(np.array([values.get(p.name, p.default)])) for p in sweep.parameters}
-    backend, given, stop = GpuBackend(gpu), Points(n_points=1, columns=columns), threading.Event()
-    backend.prepare(sweep, given)
+    backend, points, stop = GpuBackend(gpu), Points(n_points=1, columns=columns), threading.Event()
+    backend.prepare(sweep, points)
     stopped: list[float] = []
 
     def request_stop() -> None:
@@ -120,7 +120,7 @@ def test_a_stop_takes_effect_within_half_a_second_at_a_point_of_hours(gpu: CupyD
     timer = threading.Timer(3.0, request_stop)
     timer.start()
     with pytest.raises(Stopped):
-        backend.compute(sweep, given, stop)
+        backend.compute(sweep, points, stop)
     assert time.perf_counter() - stopped[0] < 0.6  # one launch, and the work of the host
     timer.join()
 
@@ -161,9 +161,9 @@ def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: P
         "run": {"chunk_points": 3},
     }
     expected = sweep.run(request, store=None, backend="gpu")
-    found = sweep.run(request, store=tmp_path / "a.zarr", gpus="all")
+    dataset = sweep.run(request, store=tmp_path / "a.zarr", gpus="all")
     for name, values in expected.data_vars.items():
-        assert values.values.tobytes() == found[name].values.tobytes()
+        assert values.values.tobytes() == dataset[name].values.tobytes()
     devices = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
     names = [f"({each.identifier})" for each in find_gpus()]
     assert all(device.endswith(tuple(names)) for device in devices)

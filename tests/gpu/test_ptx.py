@@ -52,10 +52,10 @@ def fused_text(kernel: Kernel) -> str:
     made = old_text(kernel)
     factors = dict(PRODUCT.findall(made))
 
-    def fuse(found: re.Match[str]) -> str:
-        into, product, other = found.groups()
+    def fuse(match: re.Match[str]) -> str:
+        into, product, other = match.groups()
         if product not in factors:
-            return found[0]
+            return match[0]
         return f"{into} = fma_rn_f64({factors[product]}, {other});"
 
     return SUM.sub(fuse, made)
@@ -70,8 +70,8 @@ def test_the_ptx_gives_the_bits_of_the_cpu(name: str, text_of: Callable[[Kernel]
     case = CASES[name]
     expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
     twin = TwinDevice(text_of=text_of)
-    found = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
-    assert differing(expected, found) == []
+    outputs = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
+    assert differing(expected, outputs) == []
     assert np.count_nonzero(expected["status"] == 0) > len(expected["status"]) / 2
 
 
@@ -99,8 +99,8 @@ def test_fused_operations_are_detected() -> None:
     case = CASES["friction_oscillator-exact"]
     expected = dict(CpuBackend().compute(case.sweep, case.points).arrays)
     twin = TwinDevice(text_of=fused_text)
-    found = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
-    assert differing(expected, found) != []
+    outputs = dict(GpuBackend(twin).compute(case.sweep, case.points).arrays)
+    assert differing(expected, outputs) != []
 
 
 def test_ptxas_has_nothing_to_fuse() -> None:
@@ -160,8 +160,8 @@ INSTRUCTIONS = [
 def executed() -> NDArray[np.float64]:
     """The value after each of INSTRUCTIONS, all of them in one kernel."""
     bodies = (f"{{ double* a = all + {i}; {body} }}" for i, (body, *_) in enumerate(INSTRUCTIONS))
-    given = np.array([given for _, given, _ in INSTRUCTIONS])
-    return run(f"double* all = a; {' '.join(bodies)}", given)
+    inputs = np.array([values for _, values, _ in INSTRUCTIONS])
+    return run(f"double* all = a; {' '.join(bodies)}", inputs)
 
 
 @pytest.mark.parametrize("i", range(len(INSTRUCTIONS)), ids=lambda i: INSTRUCTIONS[i][0])
@@ -171,15 +171,15 @@ def test_an_instruction_does_what_ptx_says(i: int, executed: NDArray[np.float64]
 
 
 def test_arithmetic_makes_the_nan_of_a_gpu() -> None:
-    (found,) = run("a[0] = a[0] - a[0];", np.array([np.inf]))
-    assert found.view(np.uint64) == 0x7FFFFFFFFFFFFFFF
+    (nan,) = run("a[0] = a[0] - a[0];", np.array([np.inf]))
+    assert nan.view(np.uint64) == 0x7FFFFFFFFFFFFFFF
 
 
 def test_local_memory_and_loops_work() -> None:
     body = """double b[8]; for (int i = 0; i < 8; ++i) b[i] = a[i];
     for (int i = 0; i < 8; ++i) a[i] = b[(int)b[i]] + i;"""
-    given = np.array([3.0, 1, 4, 1, 5, 2, 6, 5])
-    np.testing.assert_array_equal(run(body, given), given[given.astype(int)] + np.arange(8))
+    numbers = np.array([3.0, 1, 4, 1, 5, 2, 6, 5])
+    np.testing.assert_array_equal(run(body, numbers), numbers[numbers.astype(int)] + np.arange(8))
 
 
 ENTRY = ".visible .entry tribosweep_trial(\n.param .u64 p\n)\n{\n%s\n}"
@@ -197,8 +197,8 @@ def test_a_vector_is_loaded_and_stored_by_one_instruction() -> None:
     @%p1 ld.global.v2.u64 {%rd1, %rd3}, [%rd2+16];
     st.global.v2.u64 [%rd2], {%rd3, %rd1};
     ret;"""
-    found = run_ptx(ENTRY % swap, np.array([1.0, 2.0, 3.0, 4.0]))
-    np.testing.assert_array_equal(found, [2.0, 1.0, 3.0, 4.0])
+    memory = run_ptx(ENTRY % swap, np.array([1.0, 2.0, 3.0, 4.0]))
+    np.testing.assert_array_equal(memory, [2.0, 1.0, 3.0, 4.0])
 
 
 def test_bit_fields_are_extracted() -> None:
@@ -215,8 +215,8 @@ def test_bit_fields_are_extracted() -> None:
     ld.param.u64 %rd1, [p];
     mov.b32 %r1, 0xABCD1234;
     """
-    found = run_ptx(ENTRY % "".join([start, *lines, "ret;"]), np.full(len(fields), np.nan))
-    np.testing.assert_array_equal(found, list(fields.values()))
+    memory = run_ptx(ENTRY % "".join([start, *lines, "ret;"]), np.full(len(fields), np.nan))
+    np.testing.assert_array_equal(memory, list(fields.values()))
 
 
 def test_unknown_ptx_is_an_error() -> None:

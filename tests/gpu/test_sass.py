@@ -28,28 +28,28 @@ def test_the_time_loop_is_the_one_in_the_loop_over_the_budget() -> None:
     """The two that square a matrix, of many doubles too, come before it."""
     inner = [loop for loop in sass.loops(CODE) if loop.innermost and loop.on_doubles]
     assert [loop.first for loop in inner] == [0x6A80, 0x73A0, FIRST]
-    (found,) = sass.time_loops(CODE)
-    assert (found.first, found.last, found.depth) == (FIRST, LAST, 1)
+    (time_loop,) = sass.time_loops(CODE)
+    assert (time_loop.first, time_loop.last, time_loop.depth) == (FIRST, LAST, 1)
 
 
 def test_what_a_turn_takes_is_counted() -> None:
     """Two steps: its counter, R128, goes down by 2, and is compared with 0."""
-    (found,) = sass.time_loops(CODE)
+    (time_loop,) = sass.time_loops(CODE)
     lines = LISTING.splitlines()
     at = next(i for i, line in enumerate(lines) if f"/*{FIRST:04x}*/" in line)
     body = [line for line in lines[at:] if "/*" in line][: (LAST - FIRST) // 16 + 1]
     words = [line.split()[1] for line in body]
     doubles = sum(word.startswith(("DADD", "DMUL", "DFMA", "DSETP")) for word in words)
-    assert (found.instructions, found.on_doubles) == (153, doubles) == (len(body), 49)
-    assert (found.counted, found.writes, found.local_memory) == (2, 0, 0)
+    assert (time_loop.instructions, time_loop.on_doubles) == (153, doubles) == (len(body), 49)
+    assert (time_loop.counted, time_loop.writes, time_loop.local_memory) == (2, 0, 0)
 
 
 def test_a_write_counts_where_it_stands() -> None:
     inside = SECTION.replace("DMUL R138, R30, R56", "STL.64 [R1+0x8], R56", 1)
     assert [loop.writes for loop in sass.loops(sass.parsed(inside))] == [0, 0, 1, 1, 0]
     assert sass.writes(CODE) == LISTING.count("STG") == 6
-    (found,) = sass.time_loops(sass.parsed(inside))
-    assert (found.writes, found.local_memory, found.on_doubles) == (1, 1, 48)
+    (time_loop,) = sass.time_loops(sass.parsed(inside))
+    assert (time_loop.writes, time_loop.local_memory, time_loop.on_doubles) == (1, 1, 48)
 
 
 @pytest.mark.parametrize(

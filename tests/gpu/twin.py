@@ -117,9 +117,9 @@ class TwinProgram:
         self.kernel = kernel
         options = options_for(kernel, kernel_text(kernel, "gpu"))
         self.library = compiled(text, options)
-        told = np.zeros(4, np.int64)
-        self.start("tribosweep_sizes", told.ctypes.data, 1)
-        self.sizes = Sizes(*told.tolist())
+        sizes = np.zeros(4, np.int64)
+        self.start("tribosweep_sizes", sizes.ctypes.data, 1)
+        self.sizes = Sizes(*sizes.tolist())
         check_sizes(self.sizes, kernel)
 
     def start(self, entry: str, address: int, threads: int) -> None:
