@@ -34,14 +34,14 @@ def test_the_energy_at_a_frequency(backbones: xr.Dataset) -> None:
     for the first steps beyond grazing, where the curve starts with a power 3/2 of the energy.
     """
     for frequency in (0.51, 0.646, 0.8):
-        found = energy_at(backbones, frequency)
-        assert found.dims == ("wall_stiffness", "gap")
+        energy = energy_at(backbones, frequency)
+        assert energy.dims == ("wall_stiffness", "gap")
         walls = backbones["wall_stiffness"].to_numpy()[:, None]
         expected = theory.energy_at(1.0, 10.0, walls, backbones["gap"].to_numpy(), frequency)
         inside = expected < 1.0
-        np.testing.assert_array_equal(np.isfinite(found), inside)
+        np.testing.assert_array_equal(np.isfinite(energy), inside)
         assert inside.any()
-        error = np.abs(found.values / expected - 1)
+        error = np.abs(energy.values / expected - 1)
         assert error[inside].max() < 0.01
         grazing = theory.grazing_energy(10.0, backbones["gap"].to_numpy())
         assert error[inside & (expected > 1.1 * grazing)].max() < 0.029**2 / 4
@@ -64,8 +64,8 @@ def test_energies_of_the_sweep_are_exact(backbones: xr.Dataset, direction: int) 
     grazing = theory.grazing_energy(10.0, 0.02)
     below = one["energy"].values < grazing
     assert 100 < below.sum() < 300
-    found = [float(energy_at(one, frequency)) for frequency in one["frequency"].values]
-    np.testing.assert_array_equal(found, np.where(below, np.nan, one["energy"].values))
+    energies = [float(energy_at(one, frequency)) for frequency in one["frequency"].values]
+    np.testing.assert_array_equal(energies, np.where(below, np.nan, one["energy"].values))
     beyond = one.isel(energy=slice(int(below.sum()), None))
     ends = [float(energy_at(beyond, beyond["frequency"].values[i])) for i in (0, -1)]
     assert ends == [beyond["energy"].values[0], beyond["energy"].values[-1]]

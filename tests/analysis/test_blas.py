@@ -93,15 +93,15 @@ def test_outputs_do_not_depend_on_the_blas(core_type: str) -> None:
     if NEEDED_FLAG[core_type] not in flags:
         # It could not run that BLAS's code; another processor of the two is tested regardless.
         pytest.skip(f"this processor has no {NEEDED_FLAG[core_type]}")
-    expected, ours = leaves(outputs(CORE_TYPES[0])), leaves(outputs(core_type))
-    assert ours.keys() == expected.keys()
+    expected, computed = leaves(outputs(CORE_TYPES[0])), leaves(outputs(core_type))
+    assert computed.keys() == expected.keys()
     for place, value in expected.items():
         if isinstance(value, float):
-            assert ours[place] == pytest.approx(value, rel=TOLERANCE, abs=1e-300, nan_ok=True), (
-                place
-            )
+            assert computed[place] == pytest.approx(
+                value, rel=TOLERANCE, abs=1e-300, nan_ok=True
+            ), place
         else:
-            assert ours[place] == value, place
+            assert computed[place] == value, place
 
 
 def test_a_cone_has_the_degrees_of_its_closed_form() -> None:
@@ -116,6 +116,6 @@ def test_a_cone_has_the_degrees_of_its_closed_form() -> None:
 
 
 def test_the_program_prints_many_finite_numbers() -> None:
-    found = leaves(outputs(CORE_TYPES[0]))
-    assert sum(isinstance(value, float) for value in found.values()) > 1000
+    numbers = leaves(outputs(CORE_TYPES[0]))
+    assert sum(isinstance(value, float) for value in numbers.values()) > 1000
     assert np.isfinite(outputs(CORE_TYPES[0])["balance"]["frequency"]).all()

@@ -71,52 +71,60 @@ def test_error_by_hand() -> None:
 
     The reference of 7 is of a point that is not, so that it is no scale.
     """
-    found = error(RESULTS, REFERENCE, "wear_power")
-    assert found.dims == ("step", "friction")
-    np.testing.assert_array_equal(found.values, [[0.5, 0.5, 0.0], [0.5, math.nan, 1.0]])
-    assert found.attrs["long_name"] == "relative error of wear_power, tried against tried"
-    assert found.attrs["units"] == "1"
+    relative_error = error(RESULTS, REFERENCE, "wear_power")
+    assert relative_error.dims == ("step", "friction")
+    np.testing.assert_array_equal(relative_error.values, [[0.5, 0.5, 0.0], [0.5, math.nan, 1.0]])
+    assert relative_error.attrs["long_name"] == "relative error of wear_power, tried against tried"
+    assert relative_error.attrs["units"] == "1"
 
 
 def test_error_of_a_flag_says_whether_classes_differ() -> None:
-    found = error(RESULTS, REFERENCE, "regime")
-    assert found.dtype == np.uint8
-    np.testing.assert_array_equal(found.values, [[0, 0, 1], [0, MISSING_FLAG, 0]])
-    assert found.attrs["flag_meanings"] == "same different"
+    classes_differ = error(RESULTS, REFERENCE, "regime")
+    assert classes_differ.dtype == np.uint8
+    np.testing.assert_array_equal(classes_differ.values, [[0, 0, 1], [0, MISSING_FLAG, 0]])
+    assert classes_differ.attrs["flag_meanings"] == "same different"
 
 
 @pytest.mark.parametrize("order", [("step", "friction"), ("friction", "step")])
 def test_a_reference_without_an_axis_is_broadcast(order: tuple[str, str]) -> None:
     reference = dataset([1.0, -4.0, 8.0], [0, 0, 3], steps=())
-    made = errors(RESULTS.transpose(*order), reference)
-    assert made["wear_power_error"].dims == made["status"].dims == order
-    made = made.transpose("step", "friction")
+    differences = errors(RESULTS.transpose(*order), reference)
+    assert differences["wear_power_error"].dims == differences["status"].dims == order
+    differences = differences.transpose("step", "friction")
     expected = [[0.5, 0.5, math.nan], [0.5, math.nan, math.nan]]
-    np.testing.assert_array_equal(made["wear_power_error"].values, expected)
-    np.testing.assert_array_equal(made["status"].values, [[0, 0, 3], [0, 2, 3]])
+    np.testing.assert_array_equal(differences["wear_power_error"].values, expected)
+    np.testing.assert_array_equal(differences["status"].values, [[0, 0, 3], [0, 2, 3]])
 
 
 def test_errors_against_zeros_only_are_infinite() -> None:
-    found = error(dataset([[0, 1, 0], [0, 0, 0]], np.zeros((2, 3))), 0 * REFERENCE, "wear_power")
-    np.testing.assert_array_equal(found.values, [[0, math.inf, 0], [0, 0, 0]])
+    relative_error = error(
+        dataset([[0, 1, 0], [0, 0, 0]], np.zeros((2, 3))), 0 * REFERENCE, "wear_power"
+    )
+    np.testing.assert_array_equal(relative_error.values, [[0, math.inf, 0], [0, 0, 0]])
 
 
 def test_errors_have_methods_and_joint_status() -> None:
-    made = errors(RESULTS, REFERENCE.assign_attrs(method="exact", revision=3))
-    assert set(made.data_vars) == {"wear_power_error", "regime_error", "status"}
-    np.testing.assert_array_equal(made["status"].values, RESULTS["status"].values)
-    attributes = {name: made.attrs[name] for name in ("method", "against", "against_revision")}
+    differences = errors(RESULTS, REFERENCE.assign_attrs(method="exact", revision=3))
+    assert set(differences.data_vars) == {"wear_power_error", "regime_error", "status"}
+    np.testing.assert_array_equal(differences["status"].values, RESULTS["status"].values)
+    attributes = {
+        name: differences.attrs[name] for name in ("method", "against", "against_revision")
+    }
     assert attributes == {"method": "tried", "against": "exact", "against_revision": 3}
 
 
 def test_spread_by_hand() -> None:
-    made = errors(RESULTS, REFERENCE)
-    found = spread(made, "wear_power_error")
-    assert (found.points, found.median, found.worst) == (5, 0.5, 1.0)
-    assert {name: float(value) for name, value in found.where.items()} == {
+    differences = errors(RESULTS, REFERENCE)
+    wear_power_spread = spread(differences, "wear_power_error")
+    assert (wear_power_spread.points, wear_power_spread.median, wear_power_spread.worst) == (
+        5,
+        0.5,
+        1.0,
+    )
+    assert {name: float(value) for name, value in wear_power_spread.where.items()} == {
         "step": 0.2, "friction": 3.0,
     }  # fmt: skip
-    flags = spread(made, "regime_error")
+    flags = spread(differences, "regime_error")
     assert (flags.points, flags.median, flags.worst) == (5, 0.0, 1.0)
     without_points = spread(
         errors(RESULTS, REFERENCE.assign(status=REFERENCE["status"] + 1)), "wear_power_error"
@@ -126,7 +134,7 @@ def test_spread_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "message"),
+    ("reference", "message"),
     [
         (
             REFERENCE.assign_coords(friction=[1.0, 2.0, 4.0]),
@@ -140,9 +148,9 @@ def test_spread_by_hand() -> None:
         (REFERENCE.drop_vars("wear_power"), "there is no output 'wear_power' to compare"),
     ],
 )
-def test_other_points_are_refused(right: xr.Dataset, message: str) -> None:
+def test_other_points_are_refused(reference: xr.Dataset, message: str) -> None:
     with pytest.raises(SweepError, match=message):
-        error(RESULTS, right, "wear_power")
+        error(RESULTS, reference, "wear_power")
 
 
 def test_decades() -> None:
@@ -159,28 +167,28 @@ def moreau() -> xr.Dataset:
 def test_compare_runs_the_other_method(moreau: xr.Dataset) -> None:
     """Compare with a run of the exact method that is broadcast here."""
     table = dict(MOREAU, method="exact", axes={"base_acceleration": {"values": [0.9, 3, 9]}})
-    right = sweep.run(table, store=None)["wear_power"].values
-    made = sweep.compare(moreau)["wear_power_error"]
-    assert np.all(made.values[:, 0] == 0)  # stuck for good, and exactly
-    by_hand = np.abs(moreau["wear_power"].values[:, 1:] / right[1:] - 1)
-    np.testing.assert_allclose(made.values[:, 1:], by_hand, rtol=0, atol=1e-15)
+    expected = sweep.run(table, store=None)["wear_power"].values
+    relative_error = sweep.compare(moreau)["wear_power_error"]
+    assert np.all(relative_error.values[:, 0] == 0)  # stuck for good, and exactly
+    by_hand = np.abs(moreau["wear_power"].values[:, 1:] / expected[1:] - 1)
+    np.testing.assert_allclose(relative_error.values[:, 1:], by_hand, rtol=0, atol=1e-15)
 
 
 def test_the_error_falls_with_the_step(moreau: xr.Dataset) -> None:
     """Moreau's scheme is of order 1 in slip, as reversals lie anywhere within a step."""
-    made = sweep.compare(moreau)
-    slips = made["wear_power_error"].values[:, 1:]
+    differences = sweep.compare(moreau)
+    slips = differences["wear_power_error"].values[:, 1:]
     assert np.all(np.diff(slips, axis=0) > 0)
     assert np.all(slips[0] < 1e-3)
     assert np.all(slips[0] < 0.05 * slips[2])
-    assert made.attrs["against"] == "exact"
+    assert differences.attrs["against"] == "exact"
 
 
 def test_a_selection_of_results_can_be_compared(moreau: xr.Dataset) -> None:
     part = moreau.isel(base_acceleration=1, step=[0, 2])
-    made, whole = (sweep.compare(each)["wear_power_error"] for each in (part, moreau))
-    assert made.dims == ("step",)
-    np.testing.assert_array_equal(made.values, whole.values[[0, 2], 1])
+    part_error, whole_error = (sweep.compare(each)["wear_power_error"] for each in (part, moreau))
+    assert part_error.dims == ("step",)
+    np.testing.assert_array_equal(part_error.values, whole_error.values[[0, 2], 1])
 
 
 def test_an_axis_of_two_parameters_can_be_compared(moreau: xr.Dataset) -> None:
@@ -195,10 +203,10 @@ def test_an_axis_of_two_parameters_can_be_compared(moreau: xr.Dataset) -> None:
     reference = reference_sweep(results.dataset(), "exact")
     assert reference.shape == (3,)
     assert reference.axes[0].columns["friction"].tolist() == [0.1, 0.2, 0.1]
-    made, grid = sweep.compare(results.dataset()), sweep.compare(moreau)
-    assert made["wear_power_error"].dims == ("step", "sample")
+    differences, grid = sweep.compare(results.dataset()), sweep.compare(moreau)
+    assert differences["wear_power_error"].dims == ("step", "sample")
     np.testing.assert_array_equal(
-        made["wear_power_error"].values[:, [2, 0]], grid["wear_power_error"].values[:, :2]
+        differences["wear_power_error"].values[:, [2, 0]], grid["wear_power_error"].values[:, :2]
     )
 
 
@@ -209,8 +217,8 @@ def test_parameters_of_the_other_method(moreau: xr.Dataset) -> None:
     assert reference.constants["step"] == 1e-4
     assert math.isnan(reference.constants["tangential_damping"])
     assert reference.constants["blocks"] == 1
-    made = sweep.compare(moreau, "euler", {"tangential_stiffness": 1e6, "step": 1e-4})
-    assert made.attrs["against"] == "euler"
+    differences = sweep.compare(moreau, "euler", {"tangential_stiffness": 1e6, "step": 1e-4})
+    assert differences.attrs["against"] == "euler"
 
 
 @pytest.mark.parametrize(
@@ -262,8 +270,8 @@ SLOW = [
 @pytest.mark.parametrize("method", ["euler", "moreau", *SLOW])
 def test_error_map_of_every_scheme_smoke(smoke: Callable[[str], xr.Dataset], method: str) -> None:
     """Cells are coloured where the error is not 0, and hatched where the step is too long."""
-    made = smoke(method)
-    shown = compare_slice(cut(made, None, {}), "exact")
+    differences = smoke(method)
+    shown = compare_slice(cut(differences, None, {}), "exact")
     figure = plots.draw_slice(shown)
     axes, bar = figure.axes
     assert (axes.get_xscale(), axes.get_yscale(), bar.get_yscale()) == ("log", "log", "log")
@@ -272,12 +280,12 @@ def test_error_map_of_every_scheme_smoke(smoke: Callable[[str], xr.Dataset], met
     drawn = np.ma.filled(mesh.get_array(), math.nan).T
     low, _ = mesh.get_clim()
     values = shown.dataset["wear_power_error"].values
-    missing = made["status"].values != Status.ok
+    missing = differences["status"].values != Status.ok
     assert np.array_equal(np.isnan(drawn), missing)
     assert np.array_equal(drawn < low, values == 0)
     legend = legend_of(figure)
     assert f"no error: {np.count_nonzero(values == 0)} points" in legend
-    diverged = np.count_nonzero(made["status"].values == Status.diverged)
+    diverged = np.count_nonzero(differences["status"].values == Status.diverged)
     assert (f"no value: {diverged} diverged" in legend) == (diverged > 0) == (method != "moreau")
 
 
@@ -306,11 +314,11 @@ def test_plot_against_prints_median_and_worst(run: Run) -> None:
     status, out, err = run("plot", "a.zarr", "--against", "exact")
     assert (status, err) == (0, "")
     first, second, path = out.splitlines()
-    made = sweep.compare("a.zarr")
-    values = made["wear_power_error"].values
+    differences = sweep.compare("a.zarr")
+    values = differences["wear_power_error"].values
     assert f"euler against exact: median {np.nanmedian(values):.3g}, worst" in first
     assert f"worst {np.nanmax(values):.3g} at step = " in first
-    diverged = np.count_nonzero(made["step"].values > 2.76e-4) * values.shape[1]
+    diverged = np.count_nonzero(differences["step"].values > 2.76e-4) * values.shape[1]
     assert second == f"{values.size - diverged} points, {diverged} diverged"
     assert path == "a_against_exact.png"
 

@@ -122,8 +122,8 @@ def test_distance_from_theory_is_that_of_the_closed_form(points: Points) -> None
     assert curve.points_from_theory is not None
     worst = curve.from_theory
     at_worst = np.array([worst.where])
-    off = abs(curve(at_worst) / closed_over_xi(at_worst) - 1)
-    assert worst.greatest == pytest.approx(off[0], rel=1e-9)
+    relative_error = abs(curve(at_worst) / closed_over_xi(at_worst) - 1)
+    assert worst.greatest == pytest.approx(relative_error[0], rel=1e-9)
     assert curve.points_from_theory.greatest < 1e-9
 
 
@@ -148,9 +148,11 @@ def test_a_note_on_curves_that_miss_points_nearly_in_phase(phase: float) -> None
 
     In phase nothing slips from β = 1 on; fits on either side of that are as good as out of phase.
     """
-    found = run_in_memory({"delta": 1e-6, "phase": phase}, {"beta": np.geomspace(0.1, 100, 121)})
+    sweep_points = run_in_memory(
+        {"delta": 1e-6, "phase": phase}, {"beta": np.geomspace(0.1, 100, 121)}
+    )
     for method in ("least_squares", "aaa"):
-        curve = fit(found, "beta", Choices(method=method))
+        curve = fit(sweep_points, "beta", Choices(method=method))
         assert curve.points_from_theory is not None
         assert curve.points_from_theory.greatest < 1e-4
         notes = "; ".join(curve.notes)
@@ -159,9 +161,9 @@ def test_a_note_on_curves_that_miss_points_nearly_in_phase(phase: float) -> None
         if curve.error.rms > 0.02:  # aaa may come nearer
             assert f"misses the points by {100 * curve.error.rms:.2g} % rms" in notes
             assert "--range 0.1 0.9 and --range 1.2 100" in notes
-    assert fit(found, "beta").error.rms > 0.02
+    assert fit(sweep_points, "beta").error.rms > 0.02
     for limits in ((0.1, 0.9), (1.2, 100.0)):
-        side = fit(found, "beta", Choices(limits=limits))
+        side = fit(sweep_points, "beta", Choices(limits=limits))
         assert (side.notes, side.error.rms < 0.01) == ((), True)
 
 
@@ -174,9 +176,11 @@ def test_a_note_on_curves_of_too_low_degrees(points: Points) -> None:
 
 def test_no_distance_from_a_closed_form_of_zero(tmp_path: Path) -> None:
     """In phase nothing slips from β = 1 on; distances are those of the other points."""
-    found = run_in_memory({"delta": 1e-6, "phase": 0.0}, {"beta": np.geomspace(0.1, 0.99, 40)})
+    sweep_points = run_in_memory(
+        {"delta": 1e-6, "phase": 0.0}, {"beta": np.geomspace(0.1, 0.99, 40)}
+    )
     within, beyond = (
-        fit(found, "beta", Choices(limits=limits, degrees=(Degrees(2, 0),)))
+        fit(sweep_points, "beta", Choices(limits=limits, degrees=(Degrees(2, 0),)))
         for limits in ((0.1, 0.9), (0.1, 2.0))
     )
     for curve in (within, beyond):
@@ -188,7 +192,7 @@ def test_no_distance_from_a_closed_form_of_zero(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("call", "message"),
     [
         (lambda points: fit(points, "mu"), "unknown variable 'mu'; choose one of xi, beta"),
         (lambda _: Choices(method=3), "unknown method 3; choose one of least_squares"),
@@ -196,18 +200,18 @@ def test_no_distance_from_a_closed_form_of_zero(tmp_path: Path) -> None:
         (lambda _: from_dataset("a.zarr"), "'sweep' is a sweep of no model"),
     ],
 )
-def test_invalid_arguments_are_refused(points: Points, asked: Any, message: str) -> None:
+def test_invalid_arguments_are_refused(points: Points, call: Any, message: str) -> None:
     with pytest.raises(SweepError, match=message):
-        asked(points)
+        call(points)
 
 
 def test_aaa_meets_its_tolerance_over_beta(points: Points) -> None:
     curve = fit(points, "beta", Choices(method="aaa", tolerance=1e-8))
     beta = np.clip(np.geomspace(0.1, 1e6, 5001), 0.1, 1e6)
     greatest = closed_over_beta(np.array([0.1]))[0]
-    points_off = 1 / (4 * 0.1 / DELTA)  # what the points themselves are off, relative
-    off = np.abs(curve(beta) - closed_over_beta(beta))
-    assert np.max(off) < (1e-7 + 1.1 * points_off) * greatest
+    points_error = 1 / (4 * 0.1 / DELTA)  # what the points themselves are off, relative
+    deviation = np.abs(curve(beta) - closed_over_beta(beta))
+    assert np.max(deviation) < (1e-7 + 1.1 * points_error) * greatest
     assert 10 < curve.n_coefficients < 30
 
 
@@ -233,19 +237,19 @@ def target(t: Values, g: Values, unit: Values | None = None) -> Target:
 @pytest.mark.parametrize("ends", [(0.01, 4.0), (1e-3, 1e4)])
 def test_a_rational_function_is_recovered(fitter: Any, ends: tuple[float, float]) -> None:
     t = np.geomspace(*ends, 120)
-    found = fitter(target(t, rational(t)), Degrees(2, 2))
-    assert found.numerator == pytest.approx((1, 2, 0.3), rel=1e-10)
-    assert found.denominator == pytest.approx((1, 0.5, 3), rel=1e-10)
-    assert found.n_coefficients == 5
+    function = fitter(target(t, rational(t)), Degrees(2, 2))
+    assert function.numerator == pytest.approx((1, 2, 0.3), rel=1e-10)
+    assert function.denominator == pytest.approx((1, 0.5, 3), rel=1e-10)
+    assert function.n_coefficients == 5
 
 
 def test_aaa_recovers_it_too() -> None:
     t = np.linspace(0, 4, 200)
-    found = adaptive(target(t, rational(t)), 1e-12, (t[0], t[-1]))
+    function = adaptive(target(t, rational(t)), 1e-12, (t[0], t[-1]))
     fresh = np.linspace(0, 4, 999)
-    assert found(fresh) == pytest.approx(rational(fresh), rel=1e-10)
-    assert len(found.support) == 3
-    assert found(t) == pytest.approx(rational(t), rel=1e-12)  # support points among them
+    assert function(fresh) == pytest.approx(rational(fresh), rel=1e-10)
+    assert len(function.support) == 3
+    assert function(t) == pytest.approx(rational(t), rel=1e-12)  # support points among them
 
 
 def test_aaa_averages_points_at_the_same_place() -> None:
@@ -257,19 +261,19 @@ def test_aaa_averages_points_at_the_same_place() -> None:
 def test_the_minimax_error_of_a_line_is_chebyshevs() -> None:
     """For exp on [0, 1], by calculus: as steep as the chord, midway between it and its tangent."""
     t = np.linspace(0, 1, 1001)
-    found = minimax(target(t, np.exp(t), np.ones(t.size)), Degrees(1, 0))
+    line = minimax(target(t, np.exp(t), np.ones(t.size)), Degrees(1, 0))
     slope = math.e - 1
     level = 0.5 * (1 + slope * (1 - math.log(slope)))  # the mean of the chord and the tangent
-    assert found.numerator == pytest.approx((level, slope), rel=1e-5)
-    assert np.max(np.abs(found(t) - np.exp(t))) == pytest.approx(1 - level, rel=1e-5)
+    assert line.numerator == pytest.approx((level, slope), rel=1e-5)
+    assert np.max(np.abs(line(t) - np.exp(t))) == pytest.approx(1 - level, rel=1e-5)
 
 
 def test_the_minimax_error_alternates() -> None:
     """P + Q + 2 extremes of equal size and alternating signs: the error is the minimum."""
     t = np.linspace(0, 1, 2001)
-    found = minimax(target(t, np.exp(t)), Degrees(1, 1))
-    off = found(t) / np.exp(t) - 1
-    parts = np.split(off, np.flatnonzero(np.diff(np.sign(off))) + 1)
+    function = minimax(target(t, np.exp(t)), Degrees(1, 1))
+    relative_error = function(t) / np.exp(t) - 1
+    parts = np.split(relative_error, np.flatnonzero(np.diff(np.sign(relative_error))) + 1)
     extremes = [float(np.max(np.abs(part))) for part in parts]
     assert len(extremes) == 4
     assert min(extremes) > 0.999 * max(extremes)
@@ -292,9 +296,9 @@ def test_standard_errors_are_those_of_repeated_measurements() -> None:
                       Degrees(2, 2))
         for _ in range(300)
     ]  # fmt: skip
-    found = np.array([each.numerator + each.denominator[1:] for each in fits])
+    coefficients = np.array([each.numerator + each.denominator[1:] for each in fits])
     reported = np.array([each.numerator_errors + each.denominator_errors[1:] for each in fits])
-    scatter = np.std(found, axis=0, ddof=1)
+    scatter = np.std(coefficients, axis=0, ddof=1)
     assert np.median(reported, axis=0) == pytest.approx(scatter, rel=0.2)
     assert all(each.denominator_errors[0] == 0 for each in fits)
 
@@ -321,14 +325,16 @@ def test_standard_error_of_the_curve_is_that_of_repeated_measurements() -> None:
 def test_a_denominator_without_a_constant_is_normalised_by_another_coefficient(fitter: Any) -> None:
     """(1 + t)/(t + 3t²): with 1 for its constant all others would be infinite."""
     t = np.geomspace(0.1, 10, 80)
-    found = fitter(target(t, (1 + t) / (t + 3 * t**2)), Degrees(1, 2))
-    assert found.denominator[found.pinned] == 1
-    assert found.pinned > 0
-    share = found.denominator[1]
-    assert np.array(found.numerator) / share == pytest.approx([1, 1], rel=1e-6)
-    assert np.array(found.denominator) / share == pytest.approx([0, 1, 3], rel=1e-6, abs=1e-6)
-    assert np.max(np.abs(found.numerator + found.denominator)) < 10
-    assert poles_within(found, 0.05, 20) == []
+    rational_fit = fitter(target(t, (1 + t) / (t + 3 * t**2)), Degrees(1, 2))
+    assert rational_fit.denominator[rational_fit.pinned] == 1
+    assert rational_fit.pinned > 0
+    share = rational_fit.denominator[1]
+    assert np.array(rational_fit.numerator) / share == pytest.approx([1, 1], rel=1e-6)
+    assert np.array(rational_fit.denominator) / share == pytest.approx(
+        [0, 1, 3], rel=1e-6, abs=1e-6
+    )
+    assert np.max(np.abs(rational_fit.numerator + rational_fit.denominator)) < 10
+    assert poles_within(rational_fit, 0.05, 20) == []
 
 
 def test_coefficients_of_scattered_points_are_not_huge() -> None:
@@ -377,8 +383,8 @@ def test_weights() -> None:
     assert good(beta)[rest] == pytest.approx(energy[rest], rel=1e-6)
     even = fit(measured(beta, rational(beta)), "beta",
                Choices("minimax", (Degrees(1, 1),), weights="absolute"))  # fmt: skip
-    off = even(beta) - rational(beta)
-    assert off.max() == pytest.approx(-off.min(), rel=1e-2)
+    deviation = even(beta) - rational(beta)
+    assert deviation.max() == pytest.approx(-deviation.min(), rel=1e-2)
 
 
 @pytest.mark.parametrize("method", ["least_squares", "minimax"])
@@ -423,9 +429,9 @@ def test_scattered_points(variable: str, n_points: int, sigma: float, method: st
             points = measured(beta, closed_over_beta(beta) * noise)
         curve = fit(points, variable, Choices(method=method))
         fine = np.clip(np.geomspace(*curve.limits, 5001), *curve.limits)
-        right = closed_over_xi(fine) if variable == "xi" else closed_over_beta(fine)
-        off = np.max(np.abs(curve(fine) / right - 1))
-        assert off < 5 * sigma + 0.005, (seed, off / sigma)
+        expected = closed_over_xi(fine) if variable == "xi" else closed_over_beta(fine)
+        relative_error = np.max(np.abs(curve(fine) / expected - 1))
+        assert relative_error < 5 * sigma + 0.005, (seed, relative_error / sigma)
 
 
 def test_notes_on_lowered_degrees_and_replaced_methods() -> None:
@@ -470,7 +476,7 @@ def test_notes_on_points_that_do_not_collapse() -> None:
 # --- Choosing points ---
 
 
-def test_a_profile_exponent_can_be_given_for_a_file_without_one(tmp_path: Path) -> None:
+def test_a_profile_exponent_can_be_set_for_a_file_without_one(tmp_path: Path) -> None:
     """A cone's points against its own closed form; without an exponent, they are a sphere's."""
     xi = np.linspace(0.05, 4, 80)
     energy = np.where(xi < 1, 0.75 * xi * (1 - 2 * xi / 3), 0.25 / np.maximum(xi, 1)) / DELTA
@@ -478,15 +484,15 @@ def test_a_profile_exponent_can_be_given_for_a_file_without_one(tmp_path: Path) 
                      zip(xi.tolist(), energy.tolist(), strict=True))  # fmt: skip
     path = tmp_path / "cone.csv"
     path.write_text("beta,energy,delta\n" + rows, encoding="utf-8")
-    found = read_csv(path, Reading())
-    for cuts, n, off in (({"profile_exponent": 1.0}, 1.0, 1e-12), ({}, 2.0, 0.3)):
-        curve = fit(found.at(cuts), "xi")
+    table = read_csv(path, Reading())
+    for cuts, n, limit in (({"profile_exponent": 1.0}, 1.0, 1e-12), ({}, 2.0, 0.3)):
+        curve = fit(table.at(cuts), "xi")
         assert curve.constants["profile_exponent"] == (n, n)
         assert curve.points_from_theory is not None
-        assert (curve.points_from_theory.greatest < off) == (n == 1.0)
+        assert (curve.points_from_theory.greatest < limit) == (n == 1.0)
     for wrong in (0.5, -1.0):
         with pytest.raises(SweepError, match=r"profile_exponent has to be above 0\.5, not"):
-            found.at({"profile_exponent": wrong})
+            table.at({"profile_exponent": wrong})
     path.write_text("beta,energy,profile_exponent\n1,2,0.4\n2,3,0.4", encoding="utf-8")
     with pytest.raises(SweepError, match=r"profile_exponent has to be above 0\.5, not 0\.4"):
         fit(read_csv(path, Reading()), "beta")
@@ -494,21 +500,21 @@ def test_a_profile_exponent_can_be_given_for_a_file_without_one(tmp_path: Path) 
 
 def test_spheres_have_no_other_profile() -> None:
     body = {**SPHERE, "normal_amplitude": 1e-8}
-    found = run_in_memory(body, {"friction": np.geomspace(0.01, 10, 30)})
-    (note,) = found.at({"profile_exponent": 3.0}).notes
+    sphere_points = run_in_memory(body, {"friction": np.geomspace(0.01, 10, 30)})
+    (note,) = sphere_points.at({"profile_exponent": 3.0}).notes
     assert "--at profile_exponent=3 is not among the points: using 2" in note
 
 
 @pytest.mark.parametrize(
-    ("asked", "taken"), [(3.2, 0.2), (-0.1, 0.2), (1.0 + math.pi, 1.0), (1.1, 1.0), (-1.2, 2.0)]
+    ("phase", "nearest"), [(3.2, 0.2), (-0.1, 0.2), (1.0 + math.pi, 1.0), (1.1, 1.0), (-1.2, 2.0)]
 )
-def test_phases_are_taken_modulo_pi(asked: float, taken: float) -> None:
+def test_phases_are_taken_modulo_pi(phase: float, nearest: float) -> None:
     phases = [0.2, 1.0, 2.0, 0.2 + math.pi, 1.0 - math.pi]
     grid = run_in_memory({"delta": 0.01}, {"phase": phases, "beta": np.geomspace(0.1, 10, 30)})
     assert np.unique(grid.phase).tolist() == [0.2, 1.0, 2.0]
-    chosen = grid.at({"phase": asked})
-    assert np.unique(chosen.phase).tolist() == [taken]
-    assert chosen.energy.size == (30 if taken == 2.0 else 60)
+    chosen = grid.at({"phase": phase})
+    assert np.unique(chosen.phase).tolist() == [nearest]
+    assert chosen.energy.size == (30 if nearest == 2.0 else 60)
     assert chosen.notes == ()
     fit(chosen, "beta", Choices(degrees=(Degrees(2, 2),)))
 
@@ -517,12 +523,12 @@ def test_a_note_on_a_value_that_is_not_among_the_points(run: Run, tmp_path: Path
     axes = {"delta": {"values": [1e-4, 1e-3, 1e-2]}, "beta": {"geomspace": [0.1, 10, 40]}}
     sweep.run(request_of({"phase": 1.0}, axes=axes), store=tmp_path / "s.zarr")
     points = load(tmp_path / "s.zarr")
-    for asked, taken, told in ((1e-3, 0.001, False), (1.2e-3, 0.001, False),
+    for delta, nearest, noted in ((1e-3, 0.001, False), (1.2e-3, 0.001, False),
                                (4e-3, 0.001, True), (7.0, 0.01, True)):  # fmt: skip
-        chosen = points.at({"delta": asked})
-        assert np.unique(chosen.delta).tolist() == [taken]
-        note = f"is not among the points: using {taken:g}"
-        assert any(note in each for each in chosen.notes) == told
+        chosen = points.at({"delta": delta})
+        assert np.unique(chosen.delta).tolist() == [nearest]
+        note = f"is not among the points: using {nearest:g}"
+        assert any(note in each for each in chosen.notes) == noted
     status, out, err = run("fit", "s.zarr", "--at", "delta=4e-3", "--variable", "beta")
     assert status == 0
     assert "delta = 0.001, phase = 1, profile_exponent = 2\n" in out
@@ -542,8 +548,8 @@ def test_values_that_differ_by_rounding_are_merged() -> None:
     delta = np.concatenate([part.delta for part in parts])
     assert np.unique(delta).size > 1
     assert np.unique(merged(delta)).size == 1
-    apart = np.array([0.0, 1e-300, 1e-4, 1e-4 * (1 + 1e-8), np.nan])
-    np.testing.assert_array_equal(merged(apart), apart)
+    values = np.array([0.0, 1e-300, 1e-4, 1e-4 * (1 + 1e-8), np.nan])
+    np.testing.assert_array_equal(merged(values), values)
     turns = 0.3 + math.pi * np.arange(-5, 6)
     assert np.unique(merged(turns, math.pi)).tolist() == [0.3]
     edge = np.array([math.pi / 2, -math.pi / 2, 3 * math.pi / 2, 1.5])
@@ -565,9 +571,9 @@ def test_physical_contacts_equal_dimensionless_ones() -> None:
     beta = friction * kappa * 0.5
     plain = run_in_memory({"delta": 0.01, "phase": 1.0}, {"beta": beta})
     for name in ("beta", "delta", "phase", "energy", "profile_exponent"):
-        right = getattr(plain, name)
-        assert getattr(normalized, name) == pytest.approx(right, rel=1e-12), name
-        assert getattr(joules, name) == pytest.approx(right, rel=1e-11), name
+        expected = getattr(plain, name)
+        assert getattr(normalized, name) == pytest.approx(expected, rel=1e-12), name
+        assert getattr(joules, name) == pytest.approx(expected, rel=1e-11), name
 
 
 CONTACT = {"youngs_modulus": 2e11, "poisson_ratio": 0.3, "indentation": 1e-6, "phase": 1.0,
@@ -582,20 +588,20 @@ def test_contacts_of_constant_load_are_fitted_over_xi(exponent: float) -> None:
     """Beta and delta are 0 and W is infinite, but xi and W times delta follow the closed form."""
     profile = {**CONTACT, "profile_coefficient": 50.0, "profile_exponent": exponent}
     xi = np.concatenate([np.linspace(0.02, 1, 50), np.linspace(1, 4, 60)[1:]])
-    found = run_in_memory(
+    contact_points = run_in_memory(
         {**profile, "normal_amplitude": 0.0}, {"friction": xi / GRIP},
         outputs=["normalized_energy", "dissipated_energy"],
     )  # fmt: skip
-    assert (found.left_out, found.delta.max()) == (0, 0)
-    assert found.xi == pytest.approx(xi, rel=1e-12)
+    assert (contact_points.left_out, contact_points.delta.max()) == (0, 0)
+    assert contact_points.xi == pytest.approx(xi, rel=1e-12)
     closed = 3 * exponent / 16 * constant_load_energy(xi, exponent)
-    assert found.xi_energy == pytest.approx(closed, rel=1e-10)
-    curve = fit(found, "xi")
+    assert contact_points.xi_energy == pytest.approx(closed, rel=1e-10)
+    curve = fit(contact_points, "xi")
     assert curve.points_from_theory is not None
     assert curve.points_from_theory.greatest < 1e-10
     assert (curve.notes, curve.constants["delta"]) == ((), (0.0, 0.0))
     with pytest.raises(SweepError, match=r"109 of 109 left out .109 with beta = 0, without normal"):
-        fit(found, "beta")
+        fit(contact_points, "beta")
 
 
 def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> None:
@@ -606,10 +612,13 @@ def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> No
         run_in_memory(SPHERE, {"normal_amplitude": amplitudes, "friction": friction}, **outputs)
         for amplitudes in ([0.0, 1e-8], [1e-8])
     )
-    both, alone = (fit(each, "beta") for each in (with_it, without))
-    assert both.pieces == alone.pieces
-    assert (both.notes, both.constants) == (alone.notes, alone.constants)
-    assert (both.points.left_out, alone.points.left_out) == (120, 0)
+    with_constant_load, without_constant_load = (fit(each, "beta") for each in (with_it, without))
+    assert with_constant_load.pieces == without_constant_load.pieces
+    assert (with_constant_load.notes, with_constant_load.constants) == (
+        without_constant_load.notes,
+        without_constant_load.constants,
+    )
+    assert (with_constant_load.points.left_out, without_constant_load.points.left_out) == (120, 0)
     assert fit(with_it, "xi").x.size == 2 * fit(without, "xi").x.size
     still = with_it.at({"delta": 0})
     assert (still.beta.size, still.delta.max(), still.left_out) == (120, 0, 0)
@@ -631,10 +640,12 @@ def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> No
 
 
 def test_constant_load_needs_energies_in_joules() -> None:
-    found = run_in_memory({**SPHERE, "normal_amplitude": 0.0}, {"friction": [0.1, 0.2, 0.3]})
+    contact_points = run_in_memory(
+        {**SPHERE, "normal_amplitude": 0.0}, {"friction": [0.1, 0.2, 0.3]}
+    )
     cause = "3 of 3 left out .3 with beta = 0, without normal oscillation and without 'dissipated_e"
     with pytest.raises(SweepError, match=cause):
-        fit(found, "xi")
+        fit(contact_points, "xi")
 
 
 def test_standard_errors_of_constant_load_count_over_xi(tmp_path: Path) -> None:
@@ -644,7 +655,7 @@ def test_standard_errors_of_constant_load_count_over_xi(tmp_path: Path) -> None:
     energy[20] *= 3
     error = np.where(np.arange(60) == 20, 1e6, 1e-3)
     columns = np.column_stack([friction, energy, error])
-    rows = "".join(f"{mu!r},{loss!r},{off!r}\n" for mu, loss, off in columns.tolist())
+    rows = "".join(f"{mu!r},{loss!r},{error_j!r}\n" for mu, loss, error_j in columns.tolist())
     fixed = {**SPHERE, "normal_amplitude": 0.0}
     constants = "".join(f"# {name} = {value!r}\n" for name, value in fixed.items())
     path = tmp_path / "rig.csv"
@@ -686,9 +697,11 @@ def test_stores_of_single_precision(method: str) -> None:
     xi = np.concatenate([np.linspace(0.02, 1, 50), np.linspace(1, 4, 60)[1:]])
     axes = {"beta": {"values": (xi * DELTA).tolist()}}
     request = request_of({"delta": DELTA, "phase": 1.0}, axes=axes, dtype="float32")
-    found = from_dataset(sweep.run(request, store=None))
-    assert np.max(np.abs(found.xi_energy / closed_over_xi(xi) - 1)) > 1e-9  # rounded they are
-    curve = fit(found, "xi", Choices(method=method))
+    float32_points = from_dataset(sweep.run(request, store=None))
+    assert (
+        np.max(np.abs(float32_points.xi_energy / closed_over_xi(xi) - 1)) > 1e-9
+    )  # rounded they are
+    curve = fit(float32_points, "xi", Choices(method=method))
     assert np.max(np.abs(curve(xi) / closed_over_xi(xi) - 1)) < TENTH_PERCENT
 
 
@@ -699,9 +712,9 @@ def test_pending_and_failed_points_are_left_out() -> None:
     dataset["status"][3:6] = Status.pending
     dataset["status"][7] = Status.failed
     dataset["normalized_energy"][[3, 4, 5, 7]] = np.nan
-    found = from_dataset(dataset)
-    assert ": 4 of 60 left out (4 with no energy)" in found.left_out_text()
-    some = fit(found, "beta")
+    ok_points = from_dataset(dataset)
+    assert ": 4 of 60 left out (4 with no energy)" in ok_points.left_out_text()
+    some = fit(ok_points, "beta")
     assert some.points.left_out == 4
     assert some(whole.x) == pytest.approx(whole(whole.x), rel=TENTH_PERCENT)
     dataset["status"][:] = Status.pending
@@ -710,7 +723,7 @@ def test_pending_and_failed_points_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "axes", "variable", "said"),
+    ("parameters", "axes", "variable", "message"),
     [
         ({"beta": 1.0, "delta": 0.5}, {"phase": [0.3, 1.0, 2.0]}, "xi",
          "values of xi from 0 to 1, and there are 0"),
@@ -726,36 +739,38 @@ def test_pending_and_failed_points_are_left_out() -> None:
     ],
 )  # fmt: skip
 def test_stores_without_a_curve_are_refused_with_a_reason(
-    parameters: dict[str, Any], axes: dict[str, Any], variable: str, said: str
+    parameters: dict[str, Any], axes: dict[str, Any], variable: str, message: str
 ) -> None:
-    with pytest.raises(SweepError, match=said):
+    with pytest.raises(SweepError, match=message):
         fit(run_in_memory(parameters, axes), variable)
 
 
 def test_one_axis_of_amplitudes_is_enough_over_xi() -> None:
     """Along δ alone ξ varies too."""
-    found = run_in_memory({"beta": 1e-7, "phase": 1.0}, {"delta": np.geomspace(2.5e-8, 1e-5, 120)})
-    curve = fit(found, "xi")
+    amplitude_points = run_in_memory(
+        {"beta": 1e-7, "phase": 1.0}, {"delta": np.geomspace(2.5e-8, 1e-5, 120)}
+    )
+    curve = fit(amplitude_points, "xi")
     assert curve.points_from_theory is not None
     assert curve.points_from_theory.greatest < 1e-4
     assert np.max(np.abs(curve(curve.x) / closed_over_xi(curve.x) - 1)) < 2 * TENTH_PERCENT
 
 
 def test_points_without_a_positive_energy_are_left_out() -> None:
-    found = run_in_memory({"delta": 0.01, "phase": 0.0}, {"beta": [0.0, 0.5, 2.0, math.inf]})
-    assert (found.beta.tolist(), found.left_out) == ([0.5], 3)
+    kept_points = run_in_memory({"delta": 0.01, "phase": 0.0}, {"beta": [0.0, 0.5, 2.0, math.inf]})
+    assert (kept_points.beta.tolist(), kept_points.left_out) == ([0.5], 3)
 
 
 @pytest.mark.parametrize(
-    ("n", "off"), [(1.0, 1e-9), *((n, 2e-4) for n in (0.6, 1.5, 3.0, 4.0, 6.0, 20.0, 1000.0))]
+    ("n", "limit"), [(1.0, 1e-9), *((n, 2e-4) for n in (0.6, 1.5, 3.0, 4.0, 6.0, 20.0, 1000.0))]
 )
-def test_default_degrees_suit_the_profile(n: float, off: float) -> None:
+def test_default_degrees_suit_the_profile(n: float, limit: float) -> None:
     """Between the points too: as a function of the core's radius, steep profiles were 37 % off."""
     xi = np.concatenate([np.geomspace(1e-3, 1, 60), np.linspace(1, 4, 150)[1:]])
     fixed = {"delta": 1e-7, "phase": 1.0, "profile_exponent": n}
     curve = fit(run_in_memory(fixed, {"beta": xi * 1e-7}), "xi")
     assert curve.from_theory is not None
-    assert curve.from_theory.greatest < off
+    assert curve.from_theory.greatest < limit
     assert curve.pieces[-1].method == curve.method == "least_squares"
 
 
@@ -789,16 +804,18 @@ def test_points_too_far_apart_for_aaa_have_their_own_note() -> None:
 def test_the_lines_of_figure_3_are_those_of_the_profile(n: float) -> None:
     """Complete slip meets the energies at small ξ, δ sin²φ at large β."""
     fixed = {"phase": 0.8, "profile_exponent": n}
-    found = run_in_memory(fixed, {"delta": [1e-3, 1e-2], "beta": np.geomspace(1e-8, 1e4, 60)})
-    left, right = draw_amplitudes(found).axes
+    profile_points = run_in_memory(
+        fixed, {"delta": [1e-3, 1e-2], "beta": np.geomspace(1e-8, 1e4, 60)}
+    )
+    left, right = draw_amplitudes(profile_points).axes
     lines = {str(line.get_label()): line for line in right.lines}
     coulomb = lines["Coulomb, eq. 20" if n == 2 else "Coulomb, of this profile"]
     x, y = (np.asarray(values) for values in coulomb.get_data())
-    least = found.where(found.xi == found.xi.min())
+    least = profile_points.where(profile_points.xi == profile_points.xi.min())
     np.testing.assert_allclose(y / x, float(least.xi_energy[0] / least.xi[0]), rtol=1e-4)
     dashed = [line for line in right.lines if line.get_linestyle() == "-."]
     levels = [np.asarray(line.get_ydata())[0] for line in dashed[:2]]
-    most = found.xi_energy[found.beta == found.beta.max()]
+    most = profile_points.xi_energy[profile_points.beta == profile_points.beta.max()]
     np.testing.assert_allclose(levels, most, rtol=1e-3)
     assert lines["I | II, eq. 24"].get_xdata()[0] == pytest.approx(8**-0.5)
     border = next(line for line in left.lines if line.get_label() == "II | III, eq. 24")
@@ -853,9 +870,9 @@ def test_json_has_coefficients_with_errors(points: Points, tmp_path: Path) -> No
     assert piece["numerator"] == list(rational.numerator)
     assert len(piece["denominator_errors"]) == 4
     assert np.shape(piece["covariance"]) == (8, 8)
-    told_error = piece["standard_error"]
-    assert told_error["x"][0] == 0.1
-    assert 0 < max(told_error["relative"]) < TENTH_PERCENT
+    standard_error = piece["standard_error"]
+    assert standard_error["x"][0] == 0.1
+    assert 0 < max(standard_error["relative"]) < TENTH_PERCENT
     assert (written["n_coefficients"], written["range"]) == (8, [0.1, 1e6])
     assert written["error"]["greatest"] == curve.error.greatest
     assert written["constants"]["phase"] == [math.pi / 2, math.pi / 2]
@@ -919,14 +936,14 @@ def test_exported_points_give_the_same_fit(run: Run, tmp_path: Path, store: Path
         load(path).at({"delta": 1e-4}) for path in (tmp_path / "points.csv", store)
     )
     for variable in ("xi", "beta"):
-        ours, theirs = fit(from_file, variable), fit(from_store, variable)
-        assert [piece.rational for piece in ours.pieces] == [
-            piece.rational for piece in theirs.pieces
+        csv_fit, store_fit = fit(from_file, variable), fit(from_store, variable)
+        assert [piece.rational for piece in csv_fit.pieces] == [
+            piece.rational for piece in store_fit.pieces
         ]
     assert from_file.phase[0] == math.pi / 2  # from the comments of the file
 
 
-def test_errors_of_a_fit_are_told_apart_by_amplitude(store: Path) -> None:
+def test_errors_of_a_fit_are_distinguished_by_amplitude(store: Path) -> None:
     """Several branches of one colour before, which no legend explained."""
     points = load(store)
     curve = fit(points, "xi")
@@ -988,9 +1005,9 @@ def test_rows_that_are_not_ok_are_left_out(run: Run, tmp_path: Path) -> None:
     assert status == 0
     assert "3 of 63 left out" in err
     assert "1 with energy 0 or below" in err
-    (told,) = json.loads(out)["fits"]
-    assert (told["error"]["n_points"], told["points_left_out"]) == (60, 3)
-    assert told["error"]["greatest"] < TENTH_PERCENT
+    (summary,) = json.loads(out)["fits"]
+    assert (summary["error"]["n_points"], summary["points_left_out"]) == (60, 3)
+    assert summary["error"]["greatest"] < TENTH_PERCENT
 
 
 def test_only_columns_that_are_used_are_read(run: Run, tmp_path: Path) -> None:
@@ -1005,9 +1022,9 @@ def test_only_columns_that_are_used_are_read(run: Run, tmp_path: Path) -> None:
     assert status == 0
     assert "4 of 64 left out (1 with beta not a positive number, 1 with no energy, " \
         "1 with no delta, 1 with no sigma)" in err  # fmt: skip
-    (told,) = json.loads(out)["fits"]
-    assert (told["weights"], told["error"]["n_points"]) == ("sigma", 60)
-    assert told["error"]["greatest"] < TENTH_PERCENT
+    (summary,) = json.loads(out)["fits"]
+    assert (summary["weights"], summary["error"]["n_points"]) == ("sigma", 60)
+    assert summary["error"]["greatest"] < TENTH_PERCENT
     status, out, _ = run("fit", "m.csv", "--sigma", "error", "--weights", "absolute", "--json")
     assert json.loads(out)["fits"][0]["weights"] == "absolute"
 

@@ -104,9 +104,9 @@ def test_labels_fit_on_the_figure(name):
     model = models().get(dataset.attrs["model"])
     if model is not None and dataset.attrs["method"] != model.methods[0].name:
         shown = compare_slice(shown, model.methods[0].name)
-    found = within(plots.draw_slice(shown))
-    assert len(found) >= 2
-    assert all(found.values()), found
+    text_fits = within(plots.draw_slice(shown))
+    assert len(text_fits) >= 2
+    assert all(text_fits.values()), text_fits
 
 
 def test_labels_end_before_the_explanation(surface):
@@ -159,7 +159,7 @@ def test_borders_agree_with_theory(surface):
     assert len(contours) == 4
     step = BASE_ACCELERATION[1] - BASE_ACCELERATION[0]
     limits = [1 / theory.CRITICAL_RATIO, 1.0]
-    found = []
+    borders = []
     for contour in contours:
         friction, a0 = np.concatenate(contour.get_paths()[0].to_polygons(closed_only=False)).T
         ratio = np.median(a0 / (10 * friction))
@@ -167,8 +167,8 @@ def test_borders_agree_with_theory(surface):
         growth = FRICTION[1] / FRICTION[0]
         slack = step + 10 * friction * nearest * (growth - 1)
         assert np.all(np.abs(a0 - nearest * 10 * friction) <= slack)
-        found.append(nearest)
-    assert sorted(found) == sorted(2 * limits)
+        borders.append(nearest)
+    assert sorted(borders) == sorted(2 * limits)
 
 
 def test_classes_are_named_inside_their_regions(surface):
@@ -366,9 +366,9 @@ def test_points_at_infinity_are_left_out_and_counted():
         assert left < endless[0] < endless[-2] < right < 1.5
         assert plots.draw(dataset.isel(friction=slice(0, -1))).axes[0].get_xlim() == (left, right)
     dataset = asymptotic_dataset({"friction": endless, **cases[0]})
-    found = slices.cut(dataset, "wear_power", {"friction": np.inf})
-    assert found.cuts == {"friction": "inf"}
-    assert not found.values.any()
+    cut_slice = slices.cut(dataset, "wear_power", {"friction": np.inf})
+    assert cut_slice.cuts == {"friction": "inf"}
+    assert not cut_slice.values.any()
 
 
 CONSTANT_LOAD = {
@@ -418,8 +418,8 @@ def test_a_status_is_drawn_by_name():
         {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}, statuses
     )
     axes, bar = plots.draw(dataset, "status").axes
-    found = np.asarray(axes.collections[0].get_array())
-    np.testing.assert_array_equal(found, np.searchsorted([0, 2, 254], statuses).T)
+    codes = np.asarray(axes.collections[0].get_array())
+    np.testing.assert_array_equal(codes, np.searchsorted([0, 2, 254], statuses).T)
     assert [text.get_text() for text in bar.get_yticklabels()] == ["ok", "diverged", "failed"]
     line = plots.draw(dataset.isel(base_acceleration=75), "status").axes[0]
     assert [text.get_text() for text in line.get_yticklabels()] == ["ok", "failed"]

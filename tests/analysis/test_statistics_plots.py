@@ -53,11 +53,13 @@ def test_statistics_with_several_values_are_lines(one_axis: xr.Dataset) -> None:
 
 
 def test_lines_over_labels_may_be_chosen(one_axis: xr.Dataset) -> None:
-    chosen, usual = (
+    chosen_axes, default_axes = (
         draw(one_axis, "wear_power_quantile", view=view).axes[0]
         for view in (View(lines="quantile"), View())
     )
-    assert [line.get_label() for line in chosen.lines] == [line.get_label() for line in usual.lines]
+    assert [line.get_label() for line in chosen_axes.lines] == [
+        line.get_label() for line in default_axes.lines
+    ]
 
 
 def test_a_map_is_of_one_of_several_values(two_axes: xr.Dataset) -> None:
@@ -90,11 +92,11 @@ def test_sobol_indices_are_maps_of_a_parameter() -> None:
     drawn = {**SWEEP["sample"], "points": 16, "phase": {"uniform": [0, 6]}}
     reduce = {"wear_power": ["sobol_indices"]}
     document = {**SWEEP, "outputs": [*reduce], "axes": axes, "sample": drawn, "reduce": reduce}
-    found = sweep.run(document, store=None)
-    at = codes_of(found, {"parameter": "phase"})
-    drawn_on = axes_of(found, "wear_power_total_order", at=at)
+    dataset = sweep.run(document, store=None)
+    at = codes_of(dataset, {"parameter": "phase"})
+    drawn_on = axes_of(dataset, "wear_power_total_order", at=at)
     (mesh,) = (each for each in drawn_on.collections if isinstance(each, QuadMesh))
-    expected = found.wear_power_total_order.sel(parameter="phase").T
+    expected = dataset.wear_power_total_order.sel(parameter="phase").T
     np.testing.assert_allclose(np.asarray(mesh.get_array()), expected, atol=1e-6)  # logarithmic
 
 
@@ -110,10 +112,10 @@ def test_a_single_cell_is_drawn_as_bars(one_axis: xr.Dataset) -> None:
 
 
 def test_sobol_indices_are_bars_of_both_orders() -> None:
-    found = ishigami(256, 8, 1, "sobol_indices")
-    axes = axes_of(found, "f_total_order")
+    dataset = ishigami(256, 8, 1, "sobol_indices")
+    axes = axes_of(dataset, "f_total_order")
     heights = [bar.get_height() for bar in axes.patches]
-    expected = [*found.f_first_order.values, *found.f_total_order.values]
+    expected = [*dataset.f_first_order.values, *dataset.f_total_order.values]
     assert heights == pytest.approx(expected)
     assert [text.get_text() for text in axes.get_xticklabels()] == ["x1", "x2", "x3"]
     assert len(axes.containers) == 4  # bars and their errors, of each order

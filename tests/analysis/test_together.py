@@ -134,9 +134,9 @@ def test_python_and_the_command_line_draw_stores_together(run: Run, tmp_path: Pa
     assert run("run", "wear_power", *setup[:2], *more, "-o", "b.zarr")[0] == 0
     status, out, err = run("plot", "a.zarr", "b.zarr", "wear_power", "--unit", "wear_power=mW")
     assert (status, out, err) == (0, "a_b_wear_power.png\n", "")
-    told = json.loads(run("plot", "a.zarr", "b.zarr", "--against", "moreau", *STEP, "--json")[1])
-    assert (told["output"], list(told["panels"])) == ("wear_power_error", ["a", "b"])
-    assert told["panels"]["b"]["points"] == 12
+    summary = json.loads(run("plot", "a.zarr", "b.zarr", "--against", "moreau", *STEP, "--json")[1])
+    assert (summary["output"], list(summary["panels"])) == ("wear_power_error", ["a", "b"])
+    assert summary["panels"]["b"]["points"] == 12
     path = tmp_path / "c.png"
     stores = [tmp_path / "a.zarr", tmp_path / "b.zarr"]
     assert sweep.plot(stores, "wear_power", path, log=["wear_power"], title="both") == path

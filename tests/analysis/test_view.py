@@ -184,8 +184,8 @@ def test_regions_of_cells_beyond_the_picture_have_no_room():
     ],
 )
 def test_units_are_readable(values, unit, shown):
-    found, factor = readable(np.array(values), unit)
-    assert (found, factor) == (shown[0], pytest.approx(shown[1], rel=1e-15))
+    readable_unit, factor = readable(np.array(values), unit)
+    assert (readable_unit, factor) == (shown[0], pytest.approx(shown[1], rel=1e-15))
 
 
 def test_values_of_one_axis_share_a_unit():
@@ -200,9 +200,9 @@ def test_a_line_in_small_units_is_drawn_in_readable_ones(contact):
     assert axes.get_xlabel() == "tangential amplitude Δx [µm]"
     assert axes.get_ylabel() == "energy dissipated per cycle [µJ]"
     (line,) = axes.get_lines()
-    found = contact["dissipated_energy"].sel(friction=0.5)
+    energies = contact["dissipated_energy"].sel(friction=0.5)
     np.testing.assert_allclose(line.get_xdata(), 1e6 * contact["tangential_amplitude"], rtol=1e-15)
-    np.testing.assert_allclose(line.get_ydata(), 1e6 * found, rtol=1e-15)
+    np.testing.assert_allclose(line.get_ydata(), 1e6 * energies, rtol=1e-15)
     fixed = axes.get_title(loc="left").replace("\N{NO-BREAK SPACE}", " ").partition("\n")[2]
     assert "youngs modulus 210 GPa" in fixed.replace("\n", " ")
     assert "indentation 1 µm" in fixed.replace("\n", " ")

@@ -30,10 +30,10 @@ ATTRIBUTES = {"model": "none", "title": "by hand", "recipe": "{}"}
 
 def results(**variables: Any) -> xr.Dataset:
     """A Dataset as sweeps have it, over `friction` and other dimensions given by name."""
-    found = {name: xr.Variable(*each) for name, each in variables.items()}
-    size = next(iter(found.values())).sizes["friction"]
-    found.setdefault("status", xr.Variable("friction", np.zeros(size, np.uint8)))
-    return xr.Dataset(found, {"friction": np.arange(size) / 10, "mass": 2.0}, ATTRIBUTES)
+    arrays = {name: xr.Variable(*each) for name, each in variables.items()}
+    size = next(iter(arrays.values())).sizes["friction"]
+    arrays.setdefault("status", xr.Variable("friction", np.zeros(size, np.uint8)))
+    return xr.Dataset(arrays, {"friction": np.arange(size) / 10, "mass": 2.0}, ATTRIBUTES)
 
 
 def watts(values: Any) -> tuple[str, Any, dict[str, str]]:
@@ -45,28 +45,28 @@ POWERS = [0.0, 1e-3, 4e-3, 0.02, 0.5, 30.0]
 
 @pytest.mark.parametrize("law", [ARCHARD, {"law": "edf_mz", "years": YEARS}])
 def test_every_point_and_time_is_what_the_law_gives(law: dict[str, Any]) -> None:
-    found = sweep.wear(results(wear_power=watts(POWERS)), **law, **TUBE, limit="0.4 mm")
-    given = {"coefficient": 1.2e-13} if law["law"] == "archard" else {}
-    assert found.wear_volume.dims == found.wear_depth.dims == ("friction", "time")
-    assert found.time.values.tolist() == [31_536_000 * year for year in YEARS]
-    assert found.years.values.tolist() == YEARS
+    wear = sweep.wear(results(wear_power=watts(POWERS)), **law, **TUBE, limit="0.4 mm")
+    coefficient = {"coefficient": 1.2e-13} if law["law"] == "archard" else {}
+    assert wear.wear_volume.dims == wear.wear_depth.dims == ("friction", "time")
+    assert wear.time.values.tolist() == [31_536_000 * year for year in YEARS]
+    assert wear.years.values.tolist() == YEARS
     for i, power in enumerate(POWERS):
-        limit = theory.time_to_depth(law["law"], "tube_flat", power, 4e-4, **given, **SIZE)
-        assert found.time_to_limit.values[i] == limit
-        for j, seconds in enumerate(found.time.values):
-            volume = theory.volume(law["law"], power, seconds, **given)
+        limit = theory.time_to_depth(law["law"], "tube_flat", power, 4e-4, **coefficient, **SIZE)
+        assert wear.time_to_limit.values[i] == limit
+        for j, seconds in enumerate(wear.time.values):
+            volume = theory.volume(law["law"], power, seconds, **coefficient)
             depth = theory.depth("tube_flat", volume, **SIZE)
-            assert found.wear_volume.values[i, j] == volume
-            np.testing.assert_array_equal(found.wear_depth.values[i, j], depth)
+            assert wear.wear_volume.values[i, j] == volume
+            np.testing.assert_array_equal(wear.wear_depth.values[i, j], depth)
             state = "worn_through" if np.isnan(depth) else "within_law"
             if law["law"] == "edf_mz" and power == 1e-3:
                 state = "below_law"
-            names = found.wear_state.attrs["flag_meanings"].split()
-            assert names[found.wear_state.values[i, j]] == state, (power, seconds)
-    assert "worn_through" in found.wear_state.attrs["flag_meanings"]
-    assert np.isnan(found.wear_depth.values[-1, -1])  # 30 W for ten years leave no tube
-    assert (found.status == Status.ok).all()
-    units = {name: found[name].attrs.get("units") for name in found.variables}
+            names = wear.wear_state.attrs["flag_meanings"].split()
+            assert names[wear.wear_state.values[i, j]] == state, (power, seconds)
+    assert "worn_through" in wear.wear_state.attrs["flag_meanings"]
+    assert np.isnan(wear.wear_depth.values[-1, -1])  # 30 W for ten years leave no tube
+    assert (wear.status == Status.ok).all()
+    units = {name: wear[name].attrs.get("units") for name in wear.variables}
     assert units["wear_volume"] == "m^3"
     assert units["wear_depth"] == "m"
     assert units["time_to_limit"] == units["time"] == "s"
@@ -76,21 +76,21 @@ def test_points_without_a_power_have_no_wear() -> None:
     """A failed point keeps its status; a negative power is outside the validity of every law."""
     status = ("friction", np.array([0, Status.diverged, 0, Status.pending], np.uint8))
     powers = watts([0.1, math.nan, -1e-3, math.nan])
-    found = sweep.wear(results(wear_power=powers, status=status), **ARCHARD, **TUBE, limit=1e-4)
+    wear = sweep.wear(results(wear_power=powers, status=status), **ARCHARD, **TUBE, limit=1e-4)
     expected = [Status.ok, Status.diverged, Status.outside_validity, Status.pending]
-    assert found.status.values.tolist() == expected
+    assert wear.status.values.tolist() == expected
     for name in ("wear_volume", "wear_depth", "time_to_limit"):
-        assert np.isfinite(found[name].values[0]).all()
-        assert np.isnan(found[name].values[1:]).all(), name
-    assert (found.wear_state.values[1:] == MISSING_FLAG).all()
+        assert np.isfinite(wear[name].values[0]).all()
+        assert np.isnan(wear[name].values[1:]).all(), name
+    assert (wear.wear_state.values[1:] == MISSING_FLAG).all()
 
 
 def test_lazy_results_stay_lazy_and_parts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = results(wear_power=watts(np.geomspace(1e-4, 1, 50)))
-    asked = {**ARCHARD, **TUBE, "limit": 1e-4, "coefficient": "uniform 1e-13 2e-13"}
-    whole = sweep.wear(dataset, **asked)
+    options = {**ARCHARD, **TUBE, "limit": 1e-4, "coefficient": "uniform 1e-13 2e-13"}
+    whole = sweep.wear(dataset, **options)
     monkeypatch.setattr(wear_over_years, "PART", 20)
-    lazy = sweep.wear(dataset.chunk(friction=7), **asked)
+    lazy = sweep.wear(dataset.chunk(friction=7), **options)
     assert lazy.wear_depth_quantile.chunks is not None
     xr.testing.assert_identical(lazy.load(), whole)
 
@@ -103,11 +103,11 @@ def test_quantiles_of_an_uncertain_coefficient() -> None:
     text = {**ARCHARD, "coefficient": "lognormal 1.2e-13 0.5 1/Pa", "quantiles": [0.9, 0.1, 0.5]}
     table = {**text, "coefficient": {"lognormal": ["1.2e-13 1/Pa", 0.5]}}
     dataset = results(wear_power=watts([0.0, 0.01, 0.5]))
-    found = sweep.wear(dataset, **text, **TUBE, limit="0.1 mm")
-    xr.testing.assert_identical(found, sweep.wear(dataset, **table, **TUBE, limit="0.1 mm"))
-    assert found["quantile"].values.tolist() == [0.1, 0.5, 0.9]
-    assert found.wear_depth_quantile.dims == ("friction", "quantile", "time")
-    assert "wear_depth" not in found
+    wear = sweep.wear(dataset, **text, **TUBE, limit="0.1 mm")
+    xr.testing.assert_identical(wear, sweep.wear(dataset, **table, **TUBE, limit="0.1 mm"))
+    assert wear["quantile"].values.tolist() == [0.1, 0.5, 0.9]
+    assert wear.wear_depth_quantile.dims == ("friction", "quantile", "time")
+    assert "wear_depth" not in wear
     for i, level in enumerate([0.1, 0.5, 0.9]):
         coefficient = 1.2e-13 * math.exp(0.5 * NormalDist().inv_cdf(level))
         one = sweep.wear(dataset, **{**ARCHARD, "coefficient": coefficient}, **TUBE, limit=1e-4)
@@ -117,7 +117,7 @@ def test_quantiles_of_an_uncertain_coefficient() -> None:
             "time_to_limit_of_quantile": "time_to_limit",
         }
         for name, alone in names.items():
-            ours, other = found[name].isel(quantile=i).values, one[alone].values
+            ours, other = wear[name].isel(quantile=i).values, one[alone].values
             np.testing.assert_allclose(ours, other, rtol=1e-13)
 
 
@@ -127,10 +127,10 @@ def test_quantiles_of_an_uncertain_coefficient() -> None:
      "truncated_normal 1e-13 1e-13 1e-14 3e-13 1/Pa", "weibull 1e-13 2", "normal 1e-13 1e-14"],
 )  # fmt: skip
 def test_every_distribution_of_samples(distribution: str) -> None:
-    found = sweep.wear(
+    wear = sweep.wear(
         results(wear_power=watts([0.5])), law="archard", coefficient=distribution, years=1
     )
-    volumes = found.wear_volume_quantile.values.ravel()
+    volumes = wear.wear_volume_quantile.values.ravel()
     assert 0 < volumes[0] < volumes[1] < volumes[2]
 
 
@@ -166,13 +166,13 @@ def reduced(number: int = 101) -> tuple[np.ndarray, xr.Dataset]:
 def test_statistics_of_powers_become_those_of_the_wear(law: dict[str, Any]) -> None:
     """Against the statistics of every point's own wear."""
     powers, dataset = reduced()
-    found = sweep.wear(dataset, **law, **TUBE, limit="0.05 mm")
-    given = {"coefficient": 1.2e-13} if law["law"] == "archard" else {}
-    seconds = found.time.values
-    volumes = theory.volume(law["law"], powers[..., None], seconds, **given)
+    wear = sweep.wear(dataset, **law, **TUBE, limit="0.05 mm")
+    coefficient = {"coefficient": 1.2e-13} if law["law"] == "archard" else {}
+    seconds = wear.time.values
+    volumes = theory.volume(law["law"], powers[..., None], seconds, **coefficient)
     depths = theory.depth("tube_flat", volumes, **SIZE)
     wears = {"volume": volumes, "depth": np.where(np.isnan(depths), np.inf, depths)}
-    ranks = np.ceil(found["quantile"].values * powers.shape[1]).astype(int) - 1
+    ranks = np.ceil(wear["quantile"].values * powers.shape[1]).astype(int) - 1
     for kind, values in wears.items():
         expected = {
             "minimum": values.min(axis=1),
@@ -181,8 +181,8 @@ def test_statistics_of_powers_become_those_of_the_wear(law: dict[str, Any]) -> N
         }
         for name, each in expected.items():
             known = np.where(np.isinf(each), np.nan, each)  # worn through
-            np.testing.assert_array_equal(found[f"wear_{kind}_{name}"], known)
-        limits = found[f"wear_{kind}_threshold"]
+            np.testing.assert_array_equal(wear[f"wear_{kind}_{name}"], known)
+        limits = wear[f"wear_{kind}_threshold"]
         assert limits.dims == ("wear_power_threshold", "time")
         for i, j in np.ndindex(limits.shape):
             if np.isnan(limits.values[i, j]):  # all lower powers have the same wear
@@ -190,14 +190,14 @@ def test_statistics_of_powers_become_those_of_the_wear(law: dict[str, Any]) -> N
                 continue
             above = (values[:, :, j] > limits.values[i, j]).mean(axis=1)
             below = (values[:, :, j] < limits.values[i, j]).mean(axis=1)
-            np.testing.assert_array_equal(found[f"wear_{kind}_share_above"][:, i], above)
-            np.testing.assert_array_equal(found[f"wear_{kind}_share_below"][:, i], below)
-    times = theory.time_to_depth(law["law"], "tube_flat", powers, 5e-5, **given, **SIZE)
-    np.testing.assert_array_equal(found.time_to_limit_of_maximum, times.min(axis=1))
-    np.testing.assert_array_equal(found.time_to_limit_of_minimum, times.max(axis=1))
+            np.testing.assert_array_equal(wear[f"wear_{kind}_share_above"][:, i], above)
+            np.testing.assert_array_equal(wear[f"wear_{kind}_share_below"][:, i], below)
+    times = theory.time_to_depth(law["law"], "tube_flat", powers, 5e-5, **coefficient, **SIZE)
+    np.testing.assert_array_equal(wear.time_to_limit_of_maximum, times.min(axis=1))
+    np.testing.assert_array_equal(wear.time_to_limit_of_minimum, times.max(axis=1))
     backwards = np.sort(times, axis=1)[:, ::-1]
-    np.testing.assert_array_equal(found.time_to_limit_of_quantile, backwards[:, ranks])
-    assert not any("mean" in str(name) or "deviation" in str(name) for name in found)
+    np.testing.assert_array_equal(wear.time_to_limit_of_quantile, backwards[:, ranks])
+    assert not any("mean" in str(name) or "deviation" in str(name) for name in wear)
 
 
 SAMPLE = """
@@ -232,28 +232,28 @@ def test_a_sweep_that_is_reduced_has_the_wear_of_its_points(run: Run) -> None:
     points = sweep.run("points.toml", store=None)
     status, _, _ = run("run", "reduced.toml", "-o", "r.zarr")
     assert status == 0
-    found = open_results("r_wear.zarr").load()
+    wear = open_results("r_wear.zarr").load()
     depths = points.wear_depth.transpose("base_acceleration", "point", "time").values
-    depths = np.where(points.wear_state.transpose(*found.wear_depth_minimum.dims[:1], "point",
+    depths = np.where(points.wear_state.transpose(*wear.wear_depth_minimum.dims[:1], "point",
                       "time").values == 2, np.inf, depths)  # fmt: skip
-    ranks = np.ceil(found["quantile"].values * 256).astype(int) - 1
+    ranks = np.ceil(wear["quantile"].values * 256).astype(int) - 1
     for name, expected in {
         "minimum": depths.min(axis=1),
         "maximum": depths.max(axis=1),
         "quantile": np.sort(depths, axis=1)[:, ranks],
     }.items():
         known = np.where(np.isinf(expected), np.nan, expected)
-        np.testing.assert_array_equal(found[f"wear_depth_{name}"], known)
-    limits = found.wear_depth_threshold.values[0]
+        np.testing.assert_array_equal(wear[f"wear_depth_{name}"], known)
+    limits = wear.wear_depth_threshold.values[0]
     above = (depths > limits).mean(axis=1)[:, 0]
-    np.testing.assert_array_equal(found.wear_depth_share_above.values[:, 0], above)
+    np.testing.assert_array_equal(wear.wear_depth_share_above.values[:, 0], above)
 
 
 def test_means_are_refused() -> None:
     _, dataset = reduced()
-    lost = dataset[["wear_power_mean", "wear_power_standard_deviation", "status"]]
+    reduced_dataset = dataset[["wear_power_mean", "wear_power_standard_deviation", "status"]]
     with pytest.raises(SweepError, match=r"wear of wear_power_mean, .* is unknown.*\[reduce\]"):
-        sweep.wear(lost, **ARCHARD)
+        sweep.wear(reduced_dataset, **ARCHARD)
     with pytest.raises(SweepError, match="coefficient is uncertain, too"):
         sweep.wear(dataset, **{**ARCHARD, "coefficient": "lognormal 1e-13 0.5 1/Pa"})
 
@@ -303,9 +303,9 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changes", "message"), FAULTS)
 def test_faults(changes: dict[str, Any], message: str) -> None:
     table = {**ARCHARD, **TUBE, **changes}
-    given = {key: value for key, value in table.items() if value is not None}
+    options = {key: value for key, value in table.items() if value is not None}
     with pytest.raises(ConfigError, match=message):
-        sweep.wear(results(wear_power=watts([1.0])), **given)
+        sweep.wear(results(wear_power=watts([1.0])), **options)
 
 
 def test_an_unreadable_distribution_is_one_fault() -> None:
@@ -328,8 +328,8 @@ def test_results_that_have_no_wear_power() -> None:
         sweep.wear(results(speed=("friction", [1.0], {"units": "m/s"})), **ARCHARD)
     with pytest.raises(SweepError, match="is in m/s, and a wear power has to be in W"):
         sweep.wear(results(speed=("friction", [1.0], {"units": "m/s"})), **ARCHARD, power="speed")
-    found = sweep.wear(results(heat=watts([1.0])), **ARCHARD, power="heat")
-    assert found.wear_volume.values[0, 0] == theory.volume(
+    wear = sweep.wear(results(heat=watts([1.0])), **ARCHARD, power="heat")
+    assert wear.wear_volume.values[0, 0] == theory.volume(
         "archard", 1.0, 31_536_000, coefficient=1.2e-13
     )
 
@@ -339,11 +339,11 @@ def test_results_that_have_no_wear_power() -> None:
 
 def test_a_store_of_wear_reads_as_it_was_written_and_is_never_run(run: Run) -> None:
     dataset = results(wear_power=watts([0.0, 0.5]))
-    found = sweep.wear(dataset, **ARCHARD, **TUBE, limit=1e-4)
-    write_derived(found, "w.zarr")
-    xr.testing.assert_identical(open_results("w.zarr").load(), found)
-    assert list(open_results("w.zarr").data_vars) == list(found.data_vars)
-    write_derived(found.isel(time=[0]), "w.zarr")  # in place of the other
+    wear = sweep.wear(dataset, **ARCHARD, **TUBE, limit=1e-4)
+    write_derived(wear, "w.zarr")
+    xr.testing.assert_identical(open_results("w.zarr").load(), wear)
+    assert list(open_results("w.zarr").data_vars) == list(wear.data_vars)
+    write_derived(wear.isel(time=[0]), "w.zarr")  # in place of the other
     assert open_results("w.zarr").sizes["time"] == 1
     for command in (["status"], ["run", "wear_power", "-o"]):
         status, _, err = run(*command, "w.zarr")
@@ -370,8 +370,8 @@ def test_the_command_writes_a_store_that_other_commands_read(run: Run) -> None:
     assert "wear_depth" in out
     assert "next: sweep plot results/a_wear.zarr" in out
     kept = open_results("results/a_wear.zarr")
-    asked = {"law": "archard", "coefficient": 1.2e-13, "years": [1, 10], "limit": "0.4 mm"}
-    xr.testing.assert_identical(kept.load(), sweep.wear(dataset, **asked, **TUBE).load())
+    table = {"law": "archard", "coefficient": 1.2e-13, "years": [1, 10], "limit": "0.4 mm"}
+    xr.testing.assert_identical(kept.load(), sweep.wear(dataset, **table, **TUBE).load())
     status, out, _ = run("show", "results/a_wear.zarr", "--json")
     shown = {each["name"]: each for each in json.loads(out)["outputs"]}
     assert shown["time_to_limit"]["infinite"] == 2  # at friction 2 it sticks
@@ -447,9 +447,9 @@ def test_wear_of_refined_results(run: Run) -> None:
     Path("r.toml").write_text(table + refined)
     assert run("run", "r.toml", "-o", "r.zarr")[0] == 0
     status, out, _ = run("show", "r_wear.zarr", "--json")
-    found = json.loads(out)
-    assert (status, found["weighted_by"]) == (0, "cell area")
-    assert len({each["name"] for each in found["outputs"]} & {"wear_depth", "wear_state"}) == 2
+    summary = json.loads(out)
+    assert (status, summary["weighted_by"]) == (0, "cell area")
+    assert len({each["name"] for each in summary["outputs"]} & {"wear_depth", "wear_state"}) == 2
     for output in ("time_to_limit", "wear_state"):
         assert run("plot", "r_wear.zarr", output)[0] == 0
 
