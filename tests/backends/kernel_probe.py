@@ -83,10 +83,10 @@ class Probe:
 
 def compilers() -> dict[str, tuple[str, ...]]:
     """The C++ compilers of this machine by name, the preferred one first."""
-    found = {name: (path,) for name in ("g++", "clang++") if (path := shutil.which(name))}
+    commands = {name: (path,) for name in ("g++", "clang++") if (path := shutil.which(name))}
     if importlib.util.find_spec("ziglang"):
-        found["ziglang"] = (sys.executable, "-m", "ziglang", "c++")
-    return found
+        commands["ziglang"] = (sys.executable, "-m", "ziglang", "c++")
+    return commands
 
 
 def compile_probe(
@@ -133,9 +133,9 @@ def _build(command: list[str], text: str, library: Path) -> None:
     source = library.with_suffix(".cpp")
     source.write_text(text)
     scratch = library.with_suffix(f".{os.getpid()}")
-    made = subprocess.run(
+    process = subprocess.run(
         [*command, str(source), "-o", str(scratch)], capture_output=True, text=True, check=False
     )
-    if made.returncode:
-        raise RuntimeError(f"{' '.join(made.args)}\n{made.stderr}")
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(process.args)}\n{process.stderr}")
     scratch.replace(library)

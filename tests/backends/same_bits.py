@@ -33,10 +33,10 @@ def compiler_of_users() -> Compiler:
 
     And without a header compiled in advance at -O1, on which g++ 12 breaks down at -O3.
     """
-    found = find_compiler()
-    words = iter(found.command)
+    compiler = find_compiler()
+    words = iter(compiler.command)
     command = [word for word in words if not (word == "-include" and next(words))]
-    return replace(found, command=tuple(word for word in command if word not in QUICK))
+    return replace(compiler, command=tuple(word for word in command if word not in QUICK))
 
 
 def at(bits: Bits, index: Any) -> dict[str, Any]:
@@ -74,16 +74,16 @@ def chunk_faults(case: Case, bits: Bits, chunk_points: int, workers: int) -> lis
     sweep = replace(case.sweep, axes=axes, constants=constants)
     results = MemoryResults(sweep, chunk_points=chunk_points)
     run(results, RunOptions(backend="cpu", workers=workers))
-    found = _planes({str(n): v.to_numpy() for n, v in results.dataset().data_vars.items()})
-    return differing(at(bits, slice(N_FEW)), found)
+    computed_bits = _planes({str(n): v.to_numpy() for n, v in results.dataset().data_vars.items()})
+    return differing(at(bits, slice(N_FEW)), computed_bits)
 
 
 def output_faults(case: Case, bits: Bits, output: Output) -> list[str]:
     """Of an output that alone is computed."""
     alone = replace(case.sweep, outputs=(output,))
-    found = bits_of(alone, case.points, Target(pack=1))
+    computed_bits = bits_of(alone, case.points, Target(pack=1))
     names = (*(each.name for each in planes((output,))), "status")
-    return differing({name: bits[name] for name in names}, found)
+    return differing({name: bits[name] for name in names}, computed_bits)
 
 
 def _planes(arrays: Bits) -> dict[str, Any]:

@@ -23,10 +23,10 @@ TWO_KINDS = Method(
 )
 
 
-def order_of(method: Method, given: Points) -> Any:
+def order_of(method: Method, point_set: Points) -> Any:
     """The order of points that are one part; None if they stay as they are."""
-    ((here, _, order),) = alike.parts(method, given)
-    assert here == slice(0, given.n_points)
+    ((span, _, order),) = alike.parts(method, point_set)
+    assert span == slice(0, point_set.n_points)
     return order
 
 
@@ -42,19 +42,19 @@ def test_no_bit_depends_on_the_order(
 ) -> None:
     case = case_of(model, method, 300)
     monkeypatch.setattr(alike, "SORTED_AT_ONCE", 128)
-    found = list(alike.parts(method, case.points))
-    assert [here for here, *_ in found] == [slice(0, 128), slice(128, 256), slice(256, 300)]
-    for here, _, order in found:
+    parts = list(alike.parts(method, case.points))
+    assert [span for span, *_ in parts] == [slice(0, 128), slice(128, 256), slice(256, 300)]
+    for span, _, order in parts:
         assert order is not None
-        assert sorted(order) == list(range(here.stop - here.start)) != list(order)
+        assert sorted(order) == list(range(span.stop - span.start)) != list(order)
     backend = cpu.CpuBackend()
-    ours = backend.compute(case.sweep, case.points).arrays
+    sorted_arrays = backend.compute(case.sweep, case.points).arrays
     whole = [(slice(0, 300), case.points, None)]
     monkeypatch.setattr(cpu, "parts", lambda *_: whole)
-    theirs = backend.compute(case.sweep, case.points).arrays
-    assert ours.keys() == theirs.keys()
-    for name, values in theirs.items():
-        assert ours[name].tobytes() == values.tobytes(), name
+    unsorted_arrays = backend.compute(case.sweep, case.points).arrays
+    assert sorted_arrays.keys() == unsorted_arrays.keys()
+    for name, values in unsorted_arrays.items():
+        assert sorted_arrays[name].tobytes() == values.tobytes(), name
 
 
 def test_kinds_are_apart_and_each_is_sorted_by_cost() -> None:
@@ -89,8 +89,8 @@ def test_neighbours_along_an_axis_stay_where_they_are() -> None:
             "base_acceleration": "{ linspace = [1, 9, 90] }",
         },
     ):
-        asked = [f"{name} = {values}" for name, values in axes.items()]
-        sweep = load("wear_power", ["friction=0.1", "base_acceleration=3", *asked]).sweep
+        axis_settings = [f"{name} = {values}" for name, values in axes.items()]
+        sweep = load("wear_power", ["friction=0.1", "base_acceleration=3", *axis_settings]).sweep
         whole = Chunk(tuple(0 for _ in sweep.shape), tuple(0 for _ in sweep.shape), sweep.shape)
         assert order_of(sweep.method, points_of(sweep, whole)) is None
 

@@ -150,8 +150,8 @@ def test_without_a_compiler_on_path_the_bundled_one_is_used(
     assert "ziglang" in find_compiler().command
     assert "ziglang" in find_compiler().command
     narrow = CpuBackend(Target(width=2, pack=1))  # test_bits compiles this target too
-    found = narrow.compute(case.sweep, case.points).arrays
-    assert differing(expected, found) == []
+    computed = narrow.compute(case.sweep, case.points).arrays
+    assert differing(expected, computed) == []
 
 
 @pytest.mark.usefixtures("kernels")  # compiled kernels need no compiler
@@ -209,9 +209,9 @@ def test_a_compiler_that_makes_nothing_is_blamed_instead_of_the_cache(
 def test_the_same_text_is_compiled_once_and_other_texts_separately(kernels: Path) -> None:
     chosen = find_compiler()
     first = compile_library(ANSWER, chosen)
-    made = first.stat().st_mtime_ns
+    modified = first.stat().st_mtime_ns
     assert compile_library(ANSWER, chosen) == first
-    assert first.stat().st_mtime_ns == made
+    assert first.stat().st_mtime_ns == modified
     assert first.parent == kernels  # TRIBOSWEEP_CACHE_DIR
     assert kernels.stat().st_mode & 0o077 == 0 or os.name == "nt"
     others = [
@@ -255,9 +255,9 @@ def race(text: str, processes: int = 8) -> list[str]:
         assert racer.stdin is not None
         racer.stdin.write("go\n")
         racer.stdin.flush()
-    said = [racer.communicate() for racer in racers]
-    assert not any(racer.returncode for racer in racers), said
-    return [out.strip() for out, _ in said]
+    outputs = [racer.communicate() for racer in racers]
+    assert not any(racer.returncode for racer in racers), outputs
+    return [out.strip() for out, _ in outputs]
 
 
 def test_eight_processes_leave_one_library_and_no_scratch_files(kernels: Path) -> None:
@@ -283,11 +283,11 @@ def test_processes_that_need_the_same_kernel_compile_it_once(
 
 def test_threads_that_need_the_same_kernel_all_get_it(kernels: Path) -> None:
     text, chosen, start = ANSWER.replace("42", "44"), find_compiler(), threading.Barrier(6)
-    found: list[Path] = []
+    libraries: list[Path] = []
 
     def race() -> None:
         start.wait()
-        found.append(compile_library(text, chosen))
+        libraries.append(compile_library(text, chosen))
 
     racers = [threading.Thread(target=race) for _ in range(6)]
     for racer in racers:
@@ -295,26 +295,26 @@ def test_threads_that_need_the_same_kernel_all_get_it(kernels: Path) -> None:
     for racer in racers:
         racer.join()
     (library,) = kernels.iterdir()
-    assert found == [library] * 6
+    assert libraries == [library] * 6
 
 
 def test_a_file_appears_in_the_cache_complete(kernels: Path) -> None:
     """Checked all the time while it is put there: another process may load it at any moment."""
     content = bytes(range(256)) * 2**17  # 32 MB
-    seen: set[int] = set()
+    sizes: set[int] = set()
     put = threading.Event()
 
     def look() -> None:
         while not put.is_set():
             if (kernels / "big.so").exists():
-                seen.add((kernels / "big.so").stat().st_size)
+                sizes.add((kernels / "big.so").stat().st_size)
 
     looking = threading.Thread(target=look)
     looking.start()
-    cache.cached("big.so", lambda made: made.write_bytes(content) and None)
+    cache.cached("big.so", lambda path: path.write_bytes(content) and None)
     put.set()
     looking.join()
-    assert seen <= {len(content)}
+    assert sizes <= {len(content)}
     assert (kernels / "big.so").read_bytes() == content
 
 
@@ -391,8 +391,8 @@ def test_a_library_that_lacks_the_kernels_entries_is_compiled_anew(
             library = cache.cache_folder() / name
             library.write_bytes(contents[content])
             if cure is None:
-                found = CpuBackend(quick).compute(exact.sweep, exact.points).arrays
-                assert (found["status"] == 0).any()
+                arrays = CpuBackend(quick).compute(exact.sweep, exact.points).arrays
+                assert (arrays["status"] == 0).any()
                 continue
             without_compiler(patch)
             with pytest.raises(CompileError, match=cure):
@@ -482,10 +482,10 @@ def test_results_come_from_the_text_whose_digest_they_carry(
 def test_nothing_is_written_beyond_the_last_point(budget: int) -> None:
     """The ends of arrays that are longer than the points keep their values."""
     cases = random_parameters(37, seed=9)
-    chosen, library, given = _loaded(cases)
+    chosen, library, kernel_points = _loaded(cases)
     types = array_types(chosen.outputs)
     arrays = {name: np.full(64, 77, dtype) for name, dtype in types.items()}
-    library.run(given, chosen.outputs, arrays, None, budget)
+    library.run(kernel_points, chosen.outputs, arrays, None, budget)
     for name, values in compute(cases).items():
         assert arrays[name][:37].tobytes() == values.tobytes()
         assert np.all(arrays[name][37:] == 77)
@@ -494,8 +494,8 @@ def test_nothing_is_written_beyond_the_last_point(budget: int) -> None:
 def _loaded(cases: dict[str, Any]) -> tuple[Sweep, Library, Any]:
     chosen = sweep_of(cases)
     columns = {p.name: Column(np.asarray(cases[p.name], np.float64)) for p in chosen.parameters}
-    given = Points(n_points=37, columns=columns)
-    return chosen, CpuBackend().library(kernel_of(chosen)), given
+    kernel_points = Points(n_points=37, columns=columns)
+    return chosen, CpuBackend().library(kernel_of(chosen)), kernel_points
 
 
 # The smallest kernel with which the entry compiles.
@@ -569,9 +569,9 @@ def test_no_call_of_a_kernel_takes_much_longer_than_a_slice(
 ) -> None:
     """From the first call on, at a point that takes minutes: a stop waits for the call."""
     endless = sweep_over(outputs=ALL, stiffness=40.0, window_end=1e7)
-    given = dataclasses.replace(points(endless, Chunk((), (), ())), variants=())
+    endless_points = dataclasses.replace(points(endless, Chunk((), (), ())), variants=())
     backend = CpuBackend()
-    library = backend.library(kernel_of(endless, given.variants))
+    library = backend.library(kernel_of(endless, endless_points.variants))
     call, stop = library._run, threading.Event()
     durations: list[float] = []
 
@@ -584,7 +584,7 @@ def test_no_call_of_a_kernel_takes_much_longer_than_a_slice(
     timer = threading.Timer(0.5, stop.set)
     timer.start()
     with pytest.raises(Stopped):
-        backend.compute(endless, given, stop)
+        backend.compute(endless, endless_points, stop)
     timer.join()
     assert max(durations) < 6 * SLICE_SECONDS
     assert len(durations) < 100  # nor is it much shorter: each call has a cost
@@ -602,17 +602,17 @@ def test_a_backend_is_safe_in_many_threads() -> None:
     """Eight threads use the same library at once, each with its own points."""
     cases = [random_parameters(40, seed) for seed in range(8)]
     expected = [compute(case) for case in cases]
-    found: dict[int, Any] = {}
+    computed: dict[int, Any] = {}
     start = threading.Barrier(8)
 
     def work(i: int) -> None:
         start.wait()
         for _ in range(20):
-            found[i] = compute(cases[i], budget=3)
+            computed[i] = compute(cases[i], budget=3)
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [differing(expected[i], found[i]) for i in range(8)] == [[]] * 8
+    assert [differing(expected[i], computed[i]) for i in range(8)] == [[]] * 8

@@ -91,8 +91,8 @@ def test_bits_of_an_array_method_depend_on_no_block_or_neighbour(name: str) -> N
     case, bits = ARRAYS[name], expected(name)
     for block, n in ((1, 8), (7, N_FEW), (N_FEW, N_FEW)):
         points = part(case.points, np.arange(n))
-        found = compute_arrays(np, case.sweep, points, block=block).arrays
-        assert differing(at(bits, slice(n)), dict(found)) == []
+        computed_arrays = compute_arrays(np, case.sweep, points, block=block).arrays
+        assert differing(at(bits, slice(n)), dict(computed_arrays)) == []
     order = np.random.default_rng(0).permutation(N_FEW)
     assert differing(at(bits, order), computed(case, part(case.points, order))) == []
 

@@ -52,9 +52,9 @@ def test_the_bits_are_those_of_the_cpu(gpu: Gpu, name: str) -> None:
     case, backend = CASES[name], open_backend("gpu")
     backend.prepare(case.sweep, case.points)
     for _ in range(2):
-        found = backend.compute(case.sweep, case.points)
-        assert differing(on_cpu(name), dict(found.arrays)) == []
-        assert found.kernel_seconds > 0
+        result = backend.compute(case.sweep, case.points)
+        assert differing(on_cpu(name), dict(result.arrays)) == []
+        assert result.kernel_seconds > 0
     assert gpu.pinned == 2 * (len(case.sweep.outputs) + 1)
 
 
@@ -115,16 +115,16 @@ def test_the_pool_frees_its_memory_if_there_is_none_for_stacks(gpu: Gpu) -> None
     backend, name = GpuBackend(find_gpu()), FEW[0]
     backend.prepare(CASES[name].sweep, CASES[name].points)
     gpu.is_full = True
-    found = backend.compute(CASES[name].sweep, CASES[name].points)
-    assert differing(on_cpu(name), dict(found.arrays)) == []
+    result = backend.compute(CASES[name].sweep, CASES[name].points)
+    assert differing(on_cpu(name), dict(result.arrays)) == []
 
 
 @pytest.mark.usefixtures("gpu")
 def test_auto_uses_the_gpu_and_receipts_name_it(tmp_path: Path) -> None:
     expected = sweep.run(SHORT, store=None, backend="cpu")
-    found = sweep.run(SHORT, store=tmp_path / "a.zarr")
+    dataset = sweep.run(SHORT, store=tmp_path / "a.zarr")
     for name, values in expected.data_vars.items():
-        assert values.values.tobytes() == found[name].values.tobytes()
+        assert values.values.tobytes() == dataset[name].values.tobytes()
     devices = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
     assert devices == {"twin of a GPU, CUDA 13.0, CuPy 14.2.0"}
 
@@ -132,10 +132,10 @@ def test_auto_uses_the_gpu_and_receipts_name_it(tmp_path: Path) -> None:
 def test_points_are_reduced_on_the_device(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
     """In sorted batches, and with as much sent to the host however many points there are."""
     sent: list[int] = []
-    made: list[int] = []
+    counts: list[int] = []
 
     def order(self: Sorter, queue: Any, uploaded: Any, first: int, count: int) -> Any:
-        made.append(count)
+        counts.append(count)
         return _order(self, queue, uploaded, first, count)
 
     _order = Sorter.order
@@ -150,12 +150,12 @@ def test_points_are_reduced_on_the_device(gpu: Gpu, monkeypatch: pytest.MonkeyPa
         backend = GpuBackend(find_gpu(), BUDGET)
         backend.memory = 1 << 17
         before = gpu.sent
-        found = backend.compute(whole, points(whole, chunk)).arrays
+        computed = backend.compute(whole, points(whole, chunk)).arrays
         sent.append(gpu.sent - before)
-        assert differing(dict(expected), dict(found)) == []
+        assert differing(dict(expected), dict(computed)) == []
     assert sent[0] == sent[1] < 1000
-    assert sum(made) > 256 + 4000
-    assert len(made) > 2
+    assert sum(counts) > 256 + 4000
+    assert len(counts) > 2
     assert gpu.pinned == 0
 
 
@@ -231,25 +231,25 @@ def test_plain_memory_is_used_if_no_more_can_be_pinned(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(cupyx, "empty_pinned", refuse)
     name = FEW[0]
-    found = open_backend("gpu").compute(CASES[name].sweep, CASES[name].points)
-    assert differing(on_cpu(name), dict(found.arrays)) == []
+    result = open_backend("gpu").compute(CASES[name].sweep, CASES[name].points)
+    assert differing(on_cpu(name), dict(result.arrays)) == []
 
 
 @pytest.mark.usefixtures("gpu")
 def test_a_process_uses_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each thread holds the arrays of a chunk, and two keep the GPU busy."""
-    seen: list[int] = []
+    thread_counts: list[int] = []
     from sweep.engine import crews
 
     monkeypatch.setattr(crews, "usable_processors", lambda: 200)
     real = crews.ThreadPoolExecutor
     monkeypatch.setattr(
-        crews, "ThreadPoolExecutor", lambda n, **kind: seen.append(n) or real(n, **kind)
+        crews, "ThreadPoolExecutor", lambda n, **kind: thread_counts.append(n) or real(n, **kind)
     )
     request = {**SHORT, "run": {"chunk_points": 16}}
     sweep.run(request, store=None, backend="gpu")
     sweep.run(request, store=None, backend="gpu", workers=5)
-    assert seen == [threads_of_gpu(1), 5] == [4, 5]
+    assert thread_counts == [threads_of_gpu(1), 5] == [4, 5]
 
 
 # The tests that `pytest -m gpu` runs.
@@ -353,14 +353,14 @@ def test_the_stand_in_has_nothing_that_cupy_lacks() -> None:
     """Names, and the order of arguments; no driver is needed to read them."""
     ours = dict(of_stand_in())
     real = of_cupy(list(ours))
-    seen = 0
+    n_checked = 0
     for path, call in ours.items():
-        taken = list(inspect.signature(call).parameters.values()) if call else []
-        taken = [each for each in taken if each.name != "self"]
-        by_place = [each.name for each in taken if each.kind is not each.KEYWORD_ONLY]
+        arguments = list(inspect.signature(call).parameters.values()) if call else []
+        arguments = [each for each in arguments if each.name != "self"]
+        by_place = [each.name for each in arguments if each.kind is not each.KEYWORD_ONLY]
         assert len(by_place) <= len(real[path]), path
         for name, theirs in zip(by_place, real[path], strict=False):
             assert name == theirs or name.startswith("_"), path  # lambdas may have other names
-        assert {each.name for each in taken} - {*by_place} <= {*real[path]}, path
-        seen += len(taken)
-    assert seen > 20
+        assert {each.name for each in arguments} - {*by_place} <= {*real[path]}, path
+        n_checked += len(arguments)
+    assert n_checked > 20

@@ -30,18 +30,20 @@ CASES = list(array_cases(75))
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_an_array_method_uses_nothing_that_cupy_lacks(case: Case) -> None:
-    plain = compute_arrays(np, case.sweep, case.points).arrays
-    found = compute_arrays(xp, case.sweep, case.points, to_host=lambda array: array.get()).arrays
-    assert differing(dict(plain), dict(found)) == []
-    assert set(plain["status"]) >= {Status.ok, Status.outside_validity}
+    on_host = compute_arrays(np, case.sweep, case.points).arrays
+    on_device = compute_arrays(
+        xp, case.sweep, case.points, to_host=lambda array: array.get()
+    ).arrays
+    assert differing(dict(on_host), dict(on_device)) == []
+    assert set(on_host["status"]) >= {Status.ok, Status.outside_validity}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_everything_it_returns_is_on_the_device(case: Case) -> None:
-    given = {name: xp.asarray(column.values[:5]) for name, column in case.points.columns.items()}
+    columns = {name: xp.asarray(column.values[:5]) for name, column in case.points.columns.items()}
     with np.errstate(all="ignore"):  # as compute_arrays calls it
-        found = array_method(case.sweep.model, case.sweep.method)(xp, given)
-    assert {type(values) for values in found.values()} == {DeviceArray}
+        outputs = array_method(case.sweep.model, case.sweep.method)(xp, columns)
+    assert {type(values) for values in outputs.values()} == {DeviceArray}
 
 
 def test_points_of_an_array_method_are_reduced_on_the_device() -> None:
@@ -94,11 +96,11 @@ def reduced_on(device: TwinDevice, points: int, **statistics: object) -> list[st
         | statistics,
     }
     swept = load(document).sweep
-    there = points_of(swept, chunk_at((0, 0), swept.grid, swept.grid))
-    plain = CpuBackend().compute(swept, there)
-    assert len(plain.counts) > 1
-    found = GpuBackend(device).compute(swept, there)
-    return differing(dict(plain.arrays), dict(found.arrays))
+    grid_points = points_of(swept, chunk_at((0, 0), swept.grid, swept.grid))
+    on_host = CpuBackend().compute(swept, grid_points)
+    assert len(on_host.counts) > 1
+    on_device = GpuBackend(device).compute(swept, grid_points)
+    return differing(dict(on_host.arrays), dict(on_device.arrays))
 
 
 class Small(Library):
@@ -118,11 +120,11 @@ class Small(Library):
 
 @pytest.mark.parametrize("case", [*array_cases(19)], ids=lambda case: case.name)
 def test_blocks_are_halved_if_memory_is_short(case: Case) -> None:
-    plain, small = compute_arrays(np, case.sweep, case.points).arrays, Small(7)
-    found = compute_arrays(
+    on_host, small = compute_arrays(np, case.sweep, case.points).arrays, Small(7)
+    on_device = compute_arrays(
         small, case.sweep, case.points, block=16, to_host=lambda array: array.get()
     ).arrays
-    assert differing(dict(plain), dict(found)) == []
+    assert differing(dict(on_host), dict(on_device)) == []
     sizes = [size for i, size in enumerate(small.sizes) if size != small.sizes[i - 1] or i == 0]
     assert sizes == [16, 8, 4, 19 % 4]
     with pytest.raises(MemoryError):

@@ -60,35 +60,38 @@ def bits() -> dict[str, dict[str, NDArray[Any]]]:
 
 
 def test_the_points_are_of_every_regime(bits: Any) -> None:
-    for found in bits.values():
-        assert (found["status"] == 0).all()
-        assert set(found["regime"]) >= {1, 2, 3}
+    for outputs in bits.values():
+        assert (outputs["status"] == 0).all()
+        assert set(outputs["regime"]) >= {1, 2, 3}
 
 
 @every_method
 def test_every_spring_is_counted_once(method: str, bits: Any) -> None:
     """Compared with the plain algorithm: one spring more or less would show."""
     names = ("beta", "delta", "phase", "profile_exponent", "steps_per_cycle", "springs", "cycles")
-    found = bits[method]["normalized_energy"]
+    energies = bits[method]["normalized_energy"]
     for i, point in enumerate(zip(*(POINTS[name] for name in names), strict=True)):
         *physics, steps, springs, cycles = point
         with np.errstate(invalid="ignore"):  # 0 times inf in a branch that is not used
             expected = METHODS[method](*physics, int(steps), int(springs), int(cycles))
-        assert found[i] == pytest.approx(expected, rel=1e-11, abs=1e-12), f"point {i}"
+        assert energies[i] == pytest.approx(expected, rel=1e-11, abs=1e-12), f"point {i}"
 
 
 @every_method
 def test_a_third_cycle_repeats_the_second(method: str) -> None:
     """A cycle clamps the feet of the springs, and clamping them again changes nothing."""
-    found = [
+    outputs = [
         compute({**POINTS, "cycles": cycles}, model="mdr_contact", method=method)
         for cycles in (2.0, 3.0, 5.0)
     ]
-    for other in found[1:]:
+    for more_cycles in outputs[1:]:
         np.testing.assert_allclose(
-            other["normalized_energy"], found[0]["normalized_energy"], rtol=1e-12, atol=1e-13
+            more_cycles["normalized_energy"],
+            outputs[0]["normalized_energy"],
+            rtol=1e-12,
+            atol=1e-13,
         )
-        assert differing({"regime": found[0]["regime"]}, {"regime": other["regime"]}) == []
+        assert differing({"regime": outputs[0]["regime"]}, {"regime": more_cycles["regime"]}) == []
 
 
 @every_method
@@ -116,16 +119,16 @@ def test_the_stick_radius_encloses_the_springs_that_stick(method: str) -> None:
     delta, exponent = random.uniform(0.02, 0.99, n), random.choice([1.0, 2.0, 3.3], n)
     values = {"beta": beta, "phase": phase, "delta": delta, "profile_exponent": exponent}
     controls = {"steps_per_cycle": np.array([steps]), "springs": np.array([springs])}
-    found = compute({**values, **controls}, model="mdr_contact", method=method)
+    outputs = compute({**values, **controls}, model="mdr_contact", method=method)
     least = 0.5 * (abs(np.exp(1j * phase) - beta) + abs(np.exp(1j * phase) + beta)) * delta / beta
     width = (1 + delta) ** (1 / exponent) / springs
     seen_least = least * (1 - (2 * np.pi / steps) ** 2 / 8)
     inner, outer = (np.maximum(1 - x, 0) ** (1 / exponent) for x in (least, seen_least))
-    assert (found["stick_radius"] >= inner - 0.501 * width).all()
-    assert (found["stick_radius"] <= outer + 0.501 * width).all()
-    assert ((found["regime"] == 2) == (found["stick_radius"] == 0)).all()
-    assert np.count_nonzero(found["regime"] == 2) > 10
-    assert np.count_nonzero(found["regime"] == 1) > 10
+    assert (outputs["stick_radius"] >= inner - 0.501 * width).all()
+    assert (outputs["stick_radius"] <= outer + 0.501 * width).all()
+    assert ((outputs["regime"] == 2) == (outputs["stick_radius"] == 0)).all()
+    assert np.count_nonzero(outputs["regime"] == 2) > 10
+    assert np.count_nonzero(outputs["regime"] == 1) > 10
 
 
 # The motion.

@@ -38,11 +38,11 @@ class Watched(TwinDevice):
         layout = request_type(len(program.kernel.parameters), len(program.kernel.outputs))
         request = layout.from_buffer(argument.bytes)
         if not request.resuming:
-            made = None
+            order = None
             if request.order:
                 place = ctypes.cast(request.order, ctypes.POINTER(ctypes.c_int64))
-                made = np.ctypeslib.as_array(place, (request.points,)).copy()
-            self.orders.append((request.first, request.points, made))
+                order = np.ctypeslib.as_array(place, (request.points,)).copy()
+            self.orders.append((request.first, request.points, order))
         return super().launch(program, entry, argument, threads)
 
 
@@ -69,15 +69,17 @@ def spread_out(points: Points) -> Points:
 def test_each_batch_is_computed_in_order_and_no_bit_changes(name: str, budget: int | None) -> None:
     """Also where launches end before their points are finished."""
     case, device = CASES[name], Watched(memory=20_000)
-    found = GpuBackend(device, budget).compute(case.sweep, case.points).arrays
-    assert differing(dict(CpuBackend().compute(case.sweep, case.points).arrays), dict(found)) == []
+    computed = GpuBackend(device, budget).compute(case.sweep, case.points).arrays
+    assert (
+        differing(dict(CpuBackend().compute(case.sweep, case.points).arrays), dict(computed)) == []
+    )
     assert len(device.orders) > 1
-    for first, count, made in device.orders:
+    for first, count, order in device.orders:
         if count <= WARP:
-            assert made is None
+            assert order is None
             continue
         expected = order_of(part(case.points, np.arange(first, first + count)), case)
-        np.testing.assert_array_equal(made, expected)
+        np.testing.assert_array_equal(order, expected)
         assert sorted(expected) == list(range(count)) != list(expected)
     assert device.used == 0
 
@@ -90,13 +92,15 @@ def test_columns_that_several_points_share_are_sorted_by_too() -> None:
     columns["stiffness"] = Column(columns["stiffness"].values[:1])
     case = replace(exact, points=replace(exact.points, columns=columns))
     device = Watched(memory=20_000)
-    found = GpuBackend(device).compute(case.sweep, case.points).arrays
-    assert differing(dict(CpuBackend().compute(case.sweep, case.points).arrays), dict(found)) == []
+    computed = GpuBackend(device).compute(case.sweep, case.points).arrays
+    assert (
+        differing(dict(CpuBackend().compute(case.sweep, case.points).arrays), dict(computed)) == []
+    )
     whole = spread_out(case.points)
     assert len(device.orders) > 2
-    for first, count, made in device.orders:
+    for first, count, order in device.orders:
         expected = order_of(part(whole, np.arange(first, first + count)), case)
-        np.testing.assert_array_equal(np.arange(count) if made is None else made, expected)
+        np.testing.assert_array_equal(np.arange(count) if order is None else order, expected)
 
 
 class Unused(Library):
@@ -113,7 +117,7 @@ def test_nothing_is_sorted_along_the_axes_of_a_grid() -> None:
     device = Watched()
     device.library = Unused()
     GpuBackend(device).compute(exact.sweep, Points(n_points=143, columns=columns))
-    assert [made for *_, made in device.orders] == [None]
+    assert [order for *_, order in device.orders] == [None]
 
 
 def test_points_with_items_are_not_sorted() -> None:
@@ -121,8 +125,10 @@ def test_points_with_items_are_not_sorted() -> None:
     case, device = CASES["mdr_contact-time_stepping_2"], Watched()
     method = replace(case.sweep.method, cost=("springs",))
     device.library = Unused()
-    found = GpuBackend(device).compute(replace(case.sweep, method=method), case.points).arrays
-    assert differing(dict(CpuBackend().compute(case.sweep, case.points).arrays), dict(found)) == []
+    computed = GpuBackend(device).compute(replace(case.sweep, method=method), case.points).arrays
+    assert (
+        differing(dict(CpuBackend().compute(case.sweep, case.points).arrays), dict(computed)) == []
+    )
 
 
 class Short(Library):
@@ -144,9 +150,9 @@ def test_batches_are_halved_if_there_is_no_memory_to_sort_them() -> None:
     expected = dict(CpuBackend().compute(exact.sweep, exact.points).arrays)
     device = Watched()
     device.library = Short()
-    found = GpuBackend(device).compute(exact.sweep, exact.points).arrays
-    assert differing(expected, dict(found)) == []
-    assert WARP < max(count for _, count, made in device.orders if made is not None) <= 60
+    computed = GpuBackend(device).compute(exact.sweep, exact.points).arrays
+    assert differing(expected, dict(computed)) == []
+    assert WARP < max(count for _, count, order in device.orders if order is not None) <= 60
     assert device.used == 0
 
 
@@ -183,7 +189,7 @@ def test_every_cost_can_be_computed_on_a_device() -> None:
             if (chosen := sorting(case.sweep.method, case.points)) is not None:
                 columns = spread_out(case.points).columns
                 values = {name: columns[name].values for name in chosen.names}
-                there = {name: xp.asarray(v) for name, v in values.items()}
+                device_columns = {name: xp.asarray(v) for name, v in values.items()}
                 n = case.points.n_points
-                made = chosen.order(there, n, xp).get()
-                np.testing.assert_array_equal(made, chosen.order(values, n))
+                order = chosen.order(device_columns, n, xp).get()
+                np.testing.assert_array_equal(order, chosen.order(values, n))

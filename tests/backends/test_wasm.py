@@ -44,9 +44,11 @@ def _differing(theirs: Any, ours: Any) -> list[str]:
 @pytest.mark.parametrize(("name", "relaxed"), [*_modules()])
 def test_a_module_computes_the_bits_of_the_native_kernel(name: str, relaxed: bool) -> None:
     case = case_of(*KERNELS[name], N, edges=True)
-    ours = bits_of(case.sweep, case.points)
-    assert (ours["status"] == Status.ok).mean() > 0.5
-    assert _differing(computed(_module(case, "cpu", relaxed=relaxed), case.points), ours) == []
+    native_bits = bits_of(case.sweep, case.points)
+    assert (native_bits["status"] == Status.ok).mean() > 0.5
+    assert (
+        _differing(computed(_module(case, "cpu", relaxed=relaxed), case.points), native_bits) == []
+    )
 
 
 def test_the_budget_of_a_call_changes_no_bit() -> None:
@@ -72,11 +74,11 @@ def test_a_module_traces_the_bits_of_the_native_kernel(name: str, relaxed: bool)
     native = Tracer(kernel, point)
     span = native.span()
     times = np.linspace(span.first, span.last, 50)
-    ours = native.look(times)
+    seen_natively = native.look(times)
     rows, ended = traced(_module(case, "trace", relaxed=relaxed), point, times)
-    assert ended == ours.status == Status.ok
+    assert ended == seen_natively.status == Status.ok
     assert np.isfinite(rows).all()
-    assert rows.tobytes() == canonical(ours.rows).tobytes()
+    assert rows.tobytes() == canonical(seen_natively.rows).tobytes()
 
 
 def test_fma_of_a_module_without_relaxed_simd_is_fused() -> None:

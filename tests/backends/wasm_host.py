@@ -54,8 +54,8 @@ class Host:
 
     def read(self, address: int, n: int, dtype: Any) -> NDArray[Any]:
         size = n * np.dtype(dtype).itemsize
-        found = np.frombuffer(self._memory.read(self.store, address, address + size), dtype)
-        return canonical(found)
+        array = np.frombuffer(self._memory.read(self.store, address, address + size), dtype)
+        return canonical(array)
 
 
 def canonical(values: NDArray[Any]) -> NDArray[Any]:
@@ -101,5 +101,5 @@ def traced(module: Module, values: Mapping[str, float], times: NDArray[Any]) -> 
     while host.read(trace + 32, 1, np.int64)[0] < 0:
         host._memory.write(host.store, struct.pack("<q", FOREVER), trace + 16)
         host.call("tribosweep_trace", trace)
-    seen = host.read(rows, times.size * row, np.float64).reshape(-1, row)
-    return seen, int(host.read(trace + 32, 1, np.int64)[0])
+    observed = host.read(rows, times.size * row, np.float64).reshape(-1, row)
+    return observed, int(host.read(trace + 32, 1, np.int64)[0])
