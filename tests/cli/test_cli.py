@@ -263,9 +263,9 @@ def test_example_lists_and_prints_the_shipped_files(run: Run) -> None:
         assert ". " not in about
         assert comment.startswith(about)
         assert run("example", name)[1] == text
-    told = json.loads(run("example", "--json")[1])
-    assert [entry["name"] for entry in told] == list(shipped_configs())
-    assert set(told[0]) == {"name", "about", "text"}
+    entries = json.loads(run("example", "--json")[1])
+    assert [entry["name"] for entry in entries] == list(shipped_configs())
+    assert set(entries[0]) == {"name", "about", "text"}
 
 
 @pytest.mark.parametrize(
@@ -328,20 +328,20 @@ def test_a_picture_is_drawn_whatever_backend_the_environment_names(
 
 def test_models_prints_the_whole_table(run: Run) -> None:
     _, out, _ = run("models")
-    _, told, _ = run("models", "friction_oscillator")
+    _, table, _ = run("models", "friction_oscillator")
     for model in models().values():
         assert model.name in out
     model = models()["friction_oscillator"]
     sets = [parameter for each in model.parameter_sets for parameter in each.parameters]
     for parameter in (*model.parameters, *sets):
-        (line,) = [line for line in told.splitlines() if line.startswith(f"{parameter.name} ")]
+        (line,) = [line for line in table.splitlines() if line.startswith(f"{parameter.name} ")]
         assert parameter.unit in line
         assert line.endswith(parameter.meaning)
-    assert "above 0 kg" in told
+    assert "above 0 kg" in table
     for part in (*model.methods, *model.outputs):
-        assert part.name in told
+        assert part.name in table
     for sentence in model.sentences.values():
-        assert sentence in told
+        assert sentence in table
 
 
 def test_json_distinguishes_an_infinite_value_from_a_missing_one(run: Run, tmp_path: Path) -> None:
@@ -355,8 +355,8 @@ def test_json_distinguishes_an_infinite_value_from_a_missing_one(run: Run, tmp_p
     """
     (tmp_path / "stuck.toml").write_text(contacts)
     assert run("run", "stuck.toml", "-o", "stuck.zarr", "--set", "delta=5")[0] == 0
-    told = json.loads(run("show", "stuck.zarr", "--json")[1], parse_constant=pytest.fail)
-    assert {p["name"]: p["value"] for p in told["parameters"]}["beta"] == "Infinity"
+    summary = json.loads(run("show", "stuck.zarr", "--json")[1], parse_constant=pytest.fail)
+    assert {p["name"]: p["value"] for p in summary["parameters"]}["beta"] == "Infinity"
     (entry,) = json.loads(run("models", "friction_oscillator", "--json")[1])
     euler = next(method for method in entry["methods"] if method["name"] == "euler")
     defaults = {p["name"]: p["default"] for p in euler["parameters"]}
@@ -372,9 +372,9 @@ def test_no_name_is_cut_off_on_a_terminal(
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     for model in models().values():
-        told = run("models", model.name)[1]
-        assert "…" not in told
-        words = set(told.split())
+        table = run("models", model.name)[1]
+        assert "…" not in table
+        words = set(table.split())
         sets = [parameter for each in model.parameter_sets for parameter in each.parameters]
         own = [parameter for each in model.methods for parameter in each.parameters]
         for parameter in (*model.parameters, *sets, *own, *model.outputs):
@@ -382,10 +382,10 @@ def test_no_name_is_cut_off_on_a_terminal(
 
 
 def test_models_as_json(run: Run) -> None:
-    told = json.loads(run("models", "--json")[1])
-    assert [entry["name"] for entry in told] == list(known_models())
+    entries = json.loads(run("models", "--json")[1])
+    assert [entry["name"] for entry in entries] == list(known_models())
     (entry,) = json.loads(run("models", "friction_oscillator", "--json")[1])
-    assert entry in told
+    assert entry in entries
     assert {"parameters", "parameter_sets", "methods", "outputs", "statuses"} <= set(entry)
     mass = entry["parameters"][0]
     assert mass["minimum"] == 0
@@ -419,17 +419,17 @@ def test_source_is_the_text_that_is_compiled(run: Run, name: str | None) -> None
 def test_doctor_says_whether_the_machine_can_compute(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = packages_distributions()  # once, because it takes long
-    monkeypatch.setattr("sweep.doctor.packages_distributions", lambda: found)
+    packages = packages_distributions()  # once, because it takes long
+    monkeypatch.setattr("sweep.doctor.packages_distributions", lambda: packages)
     status, out, _ = run("doctor")
     assert status == 0
     assert "this machine can compute" in out
     monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
     status, out, _ = run("doctor", "--json")
-    told = json.loads(out)
-    assert (status, told["can_compute"]) == (3, False)
-    assert {"python", "tribosweep", "numpy", "zarr", "xarray", "dask"} <= set(told["versions"])
-    problems = {each["subject"]: each["problem"] for each in told["findings"] if each["stops"]}
+    report = json.loads(out)
+    assert (status, report["can_compute"]) == (3, False)
+    assert {"python", "tribosweep", "numpy", "zarr", "xarray", "dask"} <= set(report["versions"])
+    problems = {each["subject"]: each["problem"] for each in report["findings"] if each["stops"]}
     assert "pip install 'ziglang" in problems["compiler"]
 
 
@@ -452,13 +452,13 @@ def test_status_of_an_unfinished_store_as_json(run: Run, tmp_path: Path) -> None
     assert "next: sweep run a.zarr (resumes" in out
     assert " of 70 points ok" in out  # "28 of 28 points ok" would belie the 40 % above
     assert "of 28" not in out
-    told = json.loads(run("status", "a.zarr", "--json")[1])
-    assert (told["points_done"], told["points_total"]) == (28, 70)
-    assert (told["chunks_done"], told["chunks_total"]) == (1, 3)
-    assert told["points_per_second"] == 14
-    assert told["seconds_left"] == 3
-    assert told["damaged"] is None
-    assert told["status"]["pending"] == {
+    progress = json.loads(run("status", "a.zarr", "--json")[1])
+    assert (progress["points_done"], progress["points_total"]) == (28, 70)
+    assert (progress["chunks_done"], progress["chunks_total"]) == (1, 3)
+    assert progress["points_per_second"] == 14
+    assert progress["seconds_left"] == 3
+    assert progress["damaged"] is None
+    assert progress["status"]["pending"] == {
         "points": 42, "sentence": SWEEP.model.sentences[Status.pending],
     }  # fmt: skip
 
@@ -489,20 +489,20 @@ def test_status_lists_damaged_chunks_and_how_to_repair_them(run: Run, tmp_path: 
 
 def test_show_prints_what_the_dataset_holds(run: Run, finished: Store) -> None:
     _, out, _ = run("show", str(finished.path))
-    told = json.loads(run("show", str(finished.path), "--json")[1])
+    summary = json.loads(run("show", str(finished.path), "--json")[1])
     power = finished.dataset()["wear_power"].values
-    (shown,) = [output for output in told["outputs"] if output["name"] == "wear_power"]
-    assert (shown["least"], shown["greatest"]) == (np.nanmin(power), np.nanmax(power))
-    assert shown["mean"] == pytest.approx(np.nanmean(power), rel=1e-15)
-    assert shown["unit"] == "W"
-    assert told["dimensions"] == {"friction": 10, "base_acceleration": 7}
-    axis = told["axes"][1]
+    (statistics,) = [output for output in summary["outputs"] if output["name"] == "wear_power"]
+    assert (statistics["least"], statistics["greatest"]) == (np.nanmin(power), np.nanmax(power))
+    assert statistics["mean"] == pytest.approx(np.nanmean(power), rel=1e-15)
+    assert statistics["unit"] == "W"
+    assert summary["dimensions"] == {"friction": 10, "base_acceleration": 7}
+    axis = summary["axes"][1]
     assert (axis["least"], axis["greatest"], axis["unit"]) == (1.0, 15.0, "m/s^2")
     assert {"name": "gravity", "value": 10.0, "unit": "m/s^2"}.items() <= next(
-        each for each in told["parameters"] if each["name"] == "gravity"
+        each for each in summary["parameters"] if each["name"] == "gravity"
     ).items()
-    assert told["status"]["diverged"]["points"] == 6
-    assert told["provenance"] == finished.dataset().attrs
+    assert summary["status"]["diverged"]["points"] == 6
+    assert summary["provenance"] == finished.dataset().attrs
     assert f"wear_power   {np.nanmin(power):.6g}  {np.nanmean(power):.6g}" in out
     assert finished.dataset().attrs["fingerprint"] in out
     assert "regime: stick " in out
@@ -543,7 +543,7 @@ def test_show_names_the_rule_of_a_derived_default(
     assert re.search(rf"tangential_damping +{shown} +N s/m", out), out
 
 
-def test_plot_writes_next_to_the_store_or_to_the_given_path(
+def test_plot_writes_next_to_the_store_or_to_the_path_named(
     run: Run, tmp_path: Path, finished: Store
 ) -> None:
     store = create(tmp_path / "a.zarr")
@@ -584,9 +584,11 @@ def test_bench_measures_the_requested_sweeps(run: Run) -> None:
     configs = [str(configs_folder() / "smoke" / f"{name}.toml") for name in ("sdnd104", "sdnd122")]
     status, out, err = run("bench", *configs, "--json")
     assert (status, err) == (0, "")
-    found = json.loads(out)
-    assert [each["name"] for each in found] == ["sdnd104", "sdnd122"]
-    assert all(each["workers"] == 1 and 1 < each["points_per_second"] < 1e12 for each in found)
+    measurements = json.loads(out)
+    assert [each["name"] for each in measurements] == ["sdnd104", "sdnd122"]
+    assert all(
+        each["workers"] == 1 and 1 < each["points_per_second"] < 1e12 for each in measurements
+    )
     status, out, err = run("bench", configs[0], "--set", "method=harmonic_balance")
     assert (status, out) == (2, "")
     assert "harmonic_balance" in err

@@ -104,8 +104,8 @@ def computing(
 
 def rows(folder: Path, status: Status) -> list[int]:
     """The chunks of the store that are of this status throughout."""
-    found = Store.open(folder / "map.zarr").dataset()["status"].to_numpy()
-    return [i for i, row in enumerate(found) if set(row.tolist()) == {status}]
+    statuses = Store.open(folder / "map.zarr").dataset()["status"].to_numpy()
+    return [i for i, row in enumerate(statuses) if set(row.tolist()) == {status}]
 
 
 def test_a_lost_scheduler_gives_exit_status_3_and_one_sentence(
@@ -162,8 +162,8 @@ def test_a_chunk_that_always_fails_gives_exit_status_1_until_it_is_retried(
     assert "18 of 108 points failed: " in done.stdout
     for out in (done.stdout, run("status", "map.zarr")[1]):
         assert f"\n  18 points: ValueError: a fault\nreceipts: {folder}/map.zarr.log\n" in out
-    told = json.loads(run("status", "map.zarr", "--json")[1])
-    assert told["errors"] == {"ValueError: a fault": 18}
+    summary = json.loads(run("status", "map.zarr", "--json")[1])
+    assert summary["errors"] == {"ValueError: a fault": 18}
     assert (faulty.attempts(3), faulty.attempts(4)) == (ATTEMPTS, 1)
     assert (rows(folder, Status.failed), len(rows(folder, Status.ok))) == ([3, 11], 10)
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 1  # they are done, and failed

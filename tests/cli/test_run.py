@@ -224,19 +224,19 @@ def test_without_a_terminal_there_are_plain_lines(
 
 def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
     parent, child = pty.openpty()
-    around = environment(TERM="xterm-256color", COLUMNS="100")
-    process = Forked(["-m", "sweep", *LONG], cwd=tmp_path, env=around, stderr=child)
+    terminal_environment = environment(TERM="xterm-256color", COLUMNS="100")
+    process = Forked(["-m", "sweep", *LONG], cwd=tmp_path, env=terminal_environment, stderr=child)
     os.close(child)
-    seen = b""
+    output = b""
     try:
         while part := os.read(parent, 4096):
-            seen += part
+            output += part
     except OSError:  # Linux tells the end of a terminal so
         pass
     os.close(parent)
     assert process.wait() == 0
-    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
-    assert re.search(r"computing ━+.* \d+\.\d %, [\d,]+ points/s, .* left", shown)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.decode())
+    assert re.search(r"computing ━+.* \d+\.\d %, [\d,]+ points/s, .* left", text)
 
 
 @pytest.fixture(scope="module")
@@ -328,9 +328,11 @@ def test_a_command_that_ends_despite_a_signal_says_nothing_else() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "written\n", "")
 
 
-@pytest.mark.parametrize("there", [False, True])
-def test_ctrl_c_does_not_wait_for_a_compiler(run: Run, tmp_path: Path, there: bool) -> None:
-    if there:
+@pytest.mark.parametrize("is_compiler_present", [False, True])
+def test_ctrl_c_does_not_wait_for_a_compiler(
+    run: Run, tmp_path: Path, is_compiler_present: bool
+) -> None:
+    if is_compiler_present:
         assert run(*ENDLESS, "--time-limit", "0.1")[0] == 143
     compiler = tmp_path / "g++"
     compiler.write_text(
@@ -346,7 +348,7 @@ def test_ctrl_c_does_not_wait_for_a_compiler(run: Run, tmp_path: Path, there: bo
         assert process.stderr is not None
         assert "nothing was computed" in process.stderr.read()
     assert list(cache.iterdir()) == []
-    assert (tmp_path / "long.zarr").exists() == there
+    assert (tmp_path / "long.zarr").exists() == is_compiler_present
 
 
 def test_ctrl_c_while_compiling_is_not_reported_as_a_compiler_error(tmp_path: Path) -> None:
@@ -388,9 +390,9 @@ def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no FIFO")
-@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_before_anything_is_computed_ends_at_once(
-    tmp_path: Path, asked: signal.Signals
+    tmp_path: Path, signal_number: signal.Signals
 ) -> None:
     """A FIFO without a writer acts as a disk that does not respond."""
     fifo = tmp_path / "never.toml"
@@ -400,12 +402,12 @@ def test_a_signal_before_anything_is_computed_ends_at_once(
         time.sleep(0.3)  # a signal just before read() would have no effect in CPython
         reader = psutil.Process(waiting.pid)
         wait_for(lambda: reader.status() == psutil.STATUS_SLEEPING)
-        waiting.send_signal(asked)
-        _, said = waiting.communicate(timeout=20)
+        waiting.send_signal(signal_number)
+        _, message = waiting.communicate(timeout=20)
         os.close(writing)
-    assert waiting.returncode == 128 + asked
-    assert "nothing was computed" in said
-    assert "Traceback" not in said
+    assert waiting.returncode == 128 + signal_number
+    assert "nothing was computed" in message
+    assert "Traceback" not in message
 
 
 def opened_by_a_reader(fifo: Path, seconds: float = 30.0) -> int:
@@ -479,8 +481,8 @@ def test_without_writable_output_and_messages_the_exit_status_is_3(
     tmp_path: Path, changes: dict[str, str]
 ) -> None:
     with open("/dev/full", "w") as full:
-        command, around = [*MODULE, "models"], environment(**changes)
-        done = subprocess.run(command, cwd=tmp_path, env=around, stdout=full, stderr=full)
+        command, settings = [*MODULE, "models"], environment(**changes)
+        done = subprocess.run(command, cwd=tmp_path, env=settings, stdout=full, stderr=full)
     assert done.returncode == 3
 
 
@@ -517,7 +519,7 @@ def test_an_error_of_the_machine_is_not_reported_as_one_of_the_output(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("run", ""), "CONFIG is empty"),
         (("run", SMOKE, "-o", ""), "--store is empty; is a shell variable unset"),
@@ -528,10 +530,10 @@ def test_an_error_of_the_machine_is_not_reported_as_one_of_the_output(
     ],
 )
 def test_empty_arguments_are_refused(
-    run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     status, _, err = run(*arguments)
-    assert (status, said in err) == (2, True)
+    assert (status, message in err) == (2, True)
     assert not (tmp_path / "results").exists()
 
 

@@ -47,10 +47,10 @@ def receipt(ago: float, chunk: int, pid: int = 1, **counts: int) -> dict[str, ob
 
 def test_the_rate_is_that_of_all_processes_that_are_writing() -> None:
     receipts = [receipt(4000, 0, pid=9), receipt(18, 1), receipt(10, 2, pid=2), receipt(0, 3)]
-    found = flow(receipts, NOON)
-    assert found.points_per_second == pytest.approx(300 / 20)
-    assert found.counts == {Status.ok: 400}
-    one, other = found.writers
+    totals = flow(receipts, NOON)
+    assert totals.points_per_second == pytest.approx(300 / 20)
+    assert totals.counts == {Status.ok: 400}
+    one, other = totals.writers
     assert (one.host, one.pid, one.seconds_ago) == ("h", 1, 0.0)
     assert one.points_per_second == pytest.approx(200 / 20)
     assert (other.pid, other.seconds_ago) == (2, pytest.approx(10.0))
@@ -67,10 +67,10 @@ def test_a_process_that_has_ended_is_not_writing() -> None:
     host = socket.gethostname()
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    here = [receipt(1, 1, pid=ended.pid) | {"host": host}]
-    assert flow(here, NOON, alive=is_alive).writers == []
-    assert flow(here, NOON, alive=is_alive).points_per_second is None
-    assert flow(here, NOON).writers != []
+    local_receipts = [receipt(1, 1, pid=ended.pid) | {"host": host}]
+    assert flow(local_receipts, NOON, alive=is_alive).writers == []
+    assert flow(local_receipts, NOON, alive=is_alive).points_per_second is None
+    assert flow(local_receipts, NOON).writers != []
     reused = [receipt(1, 1, pid=os.getpid()) | {"host": host}]  # from before this process began
     assert flow(reused, NOON, alive=is_alive).writers == []
     now = datetime.now(UTC).isoformat()
@@ -119,15 +119,15 @@ def test_after_a_kill_nothing_is_writing(run: Run, tmp_path: Path) -> None:
 
 def test_without_writers_there_is_no_rate() -> None:
     assert flow([], NOON).points_per_second is None
-    found = flow([receipt(4000, 0)], NOON)
-    assert (found.points_per_second, found.writers) == (None, [])
+    totals = flow([receipt(4000, 0)], NOON)
+    assert (totals.points_per_second, totals.writers) == (None, [])
 
 
 def test_a_chunk_computed_again_counts_once_and_clocks_may_differ() -> None:
     receipts = [receipt(30, 1, failed=100), receipt(20, 1, ok=90, diverged=10), receipt(-5, 2)]
-    found = flow(receipts, NOON)
-    assert found.counts == {Status.ok: 190, Status.diverged: 10}
-    assert found.points_per_second == pytest.approx(300 / 37)
+    totals = flow(receipts, NOON)
+    assert totals.counts == {Status.ok: 190, Status.diverged: 10}
+    assert totals.points_per_second == pytest.approx(300 / 37)
 
 
 def test_failures_are_counted_by_error_until_they_are_computed_again() -> None:
@@ -150,8 +150,8 @@ def test_it_shows_failures_and_ends_when_all_is_done(
     compute_shard(path, 1)
     first = store.pending()[0]
     store.write(first, failed_arrays(store.sweep, first))
-    told = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: a fault"}
-    store.append_receipt({"chunk": list(first.index), **told})
+    fields = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: a fault"}
+    store.append_receipt({"chunk": list(first.index), **fields})
 
     def rest() -> None:
         compute_shard(path, 2)
@@ -186,14 +186,14 @@ def test_receipts_of_an_earlier_store_are_not_counted(
     removed = api.open_store(load(REQUEST), path)
     for chunk in removed.pending():
         removed.write(chunk, failed_arrays(removed.sweep, chunk))
-        told = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: an old fault"}
-        removed.append_receipt({"chunk": list(chunk.index), **told})
+        fields = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: an old fault"}
+        removed.append_receipt({"chunk": list(chunk.index), **fields})
     shutil.rmtree(path)
     compute_shard(path, 1)
     store = Store.open(path)
     first = store.pending()[0]
     store.write(first, failed_arrays(store.sweep, first))
-    store.append_receipt({"chunk": list(first.index), **told, "error": "ValueError: a fault"})
+    store.append_receipt({"chunk": list(first.index), **fields, "error": "ValueError: a fault"})
     assert json.loads(run("status", str(path), "--json")[1])["errors"] == {
         "ValueError: a fault": 16
     }
@@ -222,13 +222,13 @@ def test_ctrl_c_ends_watching(tmp_path: Path) -> None:
     command = ["-m", "sweep", "status", str(path), "--watch", "--json"]
     watching = Forked(command, cwd=tmp_path, env=environment(), stdout=PIPE, stderr=PIPE)
     assert watching.stdout is not None
-    (told,) = json_lines(watching.stdout.readline())
-    assert (told["event"], told["points_done"], told["points_total"]) == ("status", 0, 960)
-    assert (told["points_per_second"], told["workers"], told["writers"]) == (None, 0, [])
-    assert (told["seconds_left"], told["status"], told["errors"]) == (None, {}, {})
+    (event,) = json_lines(watching.stdout.readline())
+    assert (event["event"], event["points_done"], event["points_total"]) == ("status", 0, 960)
+    assert (event["points_per_second"], event["workers"], event["writers"]) == (None, 0, [])
+    assert (event["seconds_left"], event["status"], event["errors"]) == (None, {}, {})
     watching.send_signal(signal.SIGINT)
-    _, said = watching.communicate(timeout=20)
-    assert (watching.returncode, said) == (130, "")  # there is nothing that could be lost
+    _, message = watching.communicate(timeout=20)
+    assert (watching.returncode, message) == (130, "")  # there is nothing that could be lost
 
 
 def test_it_does_not_wait_where_a_signal_that_stops_it_would(tmp_path: Path) -> None:
