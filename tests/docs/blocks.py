@@ -39,13 +39,13 @@ class Block:
 
 def blocks(page: str) -> Iterator[Block]:
     """The blocks of code of a page."""
-    for found in FENCE.finditer(page):
-        text, line = found["text"], page.count("\n", 0, found.start("text")) + 1
+    for fence in FENCE.finditer(page):
+        text, line = fence["text"], page.count("\n", 0, fence.start("text")) + 1
         caption = CAPTION.match(text)
         if caption:
             text, line = text[caption.end() :], line + caption[0].count("\n")
-        told = caption or NAMED.search(page[: found.start()])
-        yield Block(found["language"], text, line, told[1] if told else "")
+        name = caption or NAMED.search(page[: fence.start()])
+        yield Block(fence["language"], text, line, name[1] if name else "")
 
 
 def run_page(path: Path, folder: Path) -> None:
@@ -73,5 +73,5 @@ def commands(text: str) -> list[list[str]]:
     """The commands of a shell block."""
     lines = text.replace("\\\n", " ").splitlines()
     parts = (part for line in lines for part in line.split(" && "))
-    found = (shlex.split(part, comments=True) for part in parts)
-    return [words for words in found if words]
+    words_of_parts = (shlex.split(part, comments=True) for part in parts)
+    return [words for words in words_of_parts if words]

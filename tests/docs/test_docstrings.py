@@ -20,9 +20,9 @@ WITH_EXAMPLES = [
 @pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    found = doctest.testmod(import_module(module))
-    assert found.attempted > 0
-    assert found.failed == 0
+    results = doctest.testmod(import_module(module))
+    assert results.attempted > 0
+    assert results.failed == 0
 
 
 def test_those_of_the_package_are_among_them() -> None:

@@ -26,8 +26,8 @@ PAGES = sorted(
 def links(text: str) -> list[str]:
     """The relative paths that a Markdown text links to, without those in code."""
     prose = re.sub(r"^( {4}|\t).*$|```.*?^```|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL)
-    found = re.findall(r"\]\(([^)\s]+)\)", prose)
-    return [each.partition("#")[0] for each in found if ":" not in each and each[0] != "#"]
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose)
+    return [each.partition("#")[0] for each in targets if ":" not in each and each[0] != "#"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(site.ROOT).as_posix())

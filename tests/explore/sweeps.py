@@ -41,9 +41,9 @@ REDUCED: dict[str, Any] = {
 
 def contents_of(page: Path) -> dict[str, Any]:
     """What a page contains, read without its script."""
-    found = re.search(r'id="contents">(.*?)</script>', page.read_text("utf-8"), re.DOTALL)
-    assert found
-    return json.loads(found[1])
+    match = re.search(r'id="contents">(.*?)</script>', page.read_text("utf-8"), re.DOTALL)
+    assert match
+    return json.loads(match[1])
 
 
 def unpacked(text: str) -> bytes:

@@ -96,8 +96,8 @@ class Tab:
 
     def traced(self) -> dict[str, float]:
         """The point of the command that traces it."""
-        found = re.findall(r"--at (\w+)=(\S+)", self.text("#trace"))
-        return {name: float(value) for name, value in found}
+        pairs = re.findall(r"--at (\w+)=(\S+)", self.text("#trace"))
+        return {name: float(value) for name, value in pairs}
 
     def downloaded(self, button: str) -> Path:
         with self.page.expect_download() as waiting:
@@ -115,5 +115,5 @@ class Tab:
 
 def bits(values: Any) -> np.ndarray:
     """Of doubles; every NaN has the same."""
-    found = np.ascontiguousarray(values, np.float64)
-    return np.where(np.isnan(found), np.uint64(0x7FF8 << 48), found.view(np.uint64))
+    doubles = np.ascontiguousarray(values, np.float64)
+    return np.where(np.isnan(doubles), np.uint64(0x7FF8 << 48), doubles.view(np.uint64))

@@ -68,9 +68,9 @@ def test_the_numbers_after_a_click_are_those_of_trace(tab: Tab, folder: Path) ->
     assert line.startswith(f"sweep trace {folder / 'impact.zarr'} --at ")
     ds = sweep.trace(folder / "impact.zarr", at)
     as_bits = "[...new BigUint64Array(values.buffer)].map(String)"
-    seen = tab.value(f"explorer.motion.observed.map(({{name, values}}) => [name, {as_bits}])")
-    assert {name for name, _ in seen} == {"displacement", "velocity", "wall_force"}
-    for name, values in seen:
+    observed = tab.value(f"explorer.motion.observed.map(({{name, values}}) => [name, {as_bits}])")
+    assert {name for name, _ in observed} == {"displacement", "velocity", "wall_force"}
+    for name, values in observed:
         np.testing.assert_array_equal(np.array(values, np.uint64), bits(ds[name].values))
     rows = tab.rows("observables")
     for name in ("displacement", "velocity", "wall force"):
@@ -83,8 +83,8 @@ def test_the_numbers_after_a_click_are_those_of_trace(tab: Tab, folder: Path) ->
         "axes": {},
         "parameters": {**SWEEP["parameters"], **at},
     }
-    ours = sweep.run(point, store=None)
-    assert tab.rows("figures")["frequency"][0] == f"{float(ours.frequency):.12g}"
+    dataset = sweep.run(point, store=None)
+    assert tab.rows("figures")["frequency"][0] == f"{float(dataset.frequency):.12g}"
 
 
 def test_a_zoomed_map_equals_the_run_of_its_sweep_file(tab: Tab, tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_a_zoomed_map_equals_the_run_of_its_sweep_file(tab: Tab, tmp_path: Path)
     )
     with tab.downloaded("#save-csv").open() as file:
         rows = list(csv.DictReader(file))
-    found = np.array([float(row["frequency [Hz]"]) for row in rows]).reshape(256, 192)
-    assert (bits(found) == bits(ds.frequency.values)).all()
+    frequency = np.array([float(row["frequency [Hz]"]) for row in rows]).reshape(256, 192)
+    assert (bits(frequency) == bits(ds.frequency.values)).all()
 
 
 def test_a_window_of_the_demo_has_the_digest_of_its_run(browser: Any, tmp_path: Path) -> None:
@@ -115,10 +115,10 @@ def test_a_window_of_the_demo_has_the_digest_of_its_run(browser: Any, tmp_path: 
     assert ds.wear_power.shape == (256, 192)
     assert set(np.unique(ds.regime)) == {0, 1, 2}
     digest = "[...new Uint8Array(await crypto.subtle.digest('SHA-256', values.buffer))]"
-    theirs = tab.value(
+    page_digest = tab.value(
         f"(async () => {{ const values = explorer.computed.values.wear_power; return {digest} }})()"
     )
-    assert bytes(theirs) == hashlib.sha256(ds.wear_power.values.tobytes()).digest()
+    assert bytes(page_digest) == hashlib.sha256(ds.wear_power.values.tobytes()).digest()
     assert tab.errors == []
 
 
@@ -279,13 +279,13 @@ def test_relaxed_instructions_are_used_only_where_they_fuse(
     }
     blank = browser.new_page()
     kernel = (CHECKOUT / "sweep" / "explore" / "page" / "kernel.js").read_text()
-    found = blank.evaluate(
+    modules_used = blank.evaluate(
         f"async (modules) => {{ const of = (name) => new Uint8Array(modules[name]);\n{kernel}\n"
         "return Object.keys(instantiate({ plain: of('plain'), relaxed: of('relaxed') })) }",
         modules,
     )
     blank.close()
-    assert used in found
+    assert used in modules_used
 
 
 TEXTS = (
@@ -320,11 +320,15 @@ def test_hostile_names_appear_as_text(browser: Any, folder: Path, tmp_path: Path
     hostile.write_text(whole)
     tab = Tab(browser, hostile)
     tab.click(0.5, 0.5)
-    seen = {place: tab.text(f"#{place}") for place in ("title", "figures", "observables", "origin")}
+    texts = {
+        place: tab.text(f"#{place}") for place in ("title", "figures", "observables", "origin")
+    }
     tab.page.select_option("#output", "stable")
     tab.page.locator("#sliders input").fill("2")
     tab.page.mouse.move(*tab.at(0.5, 0.5))
-    seen |= {place: tab.text(f"#{place}") for place in ("legend", "readout", "sentence", "meaning")}
-    assert [place for place, text in seen.items() if HOSTILE not in text] == []
+    texts |= {
+        place: tab.text(f"#{place}") for place in ("legend", "readout", "sentence", "meaning")
+    }
+    assert [place for place, text in texts.items() if HOSTILE not in text] == []
     assert tab.value("document.querySelectorAll('img').length") == 0
     assert tab.errors == []

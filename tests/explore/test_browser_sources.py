@@ -188,5 +188,5 @@ def test_every_shipped_sweep_has_a_page_whose_motion_is_that_of_trace(
     for observable, values in tab.value(
         f"explorer.motion.observed.map(({{name, values}}) => [name, {as_bits}])"
     ):
-        found = np.array(values, np.uint64).view(np.float64)
-        np.testing.assert_array_equal(bits(found), bits(ds[observable].values))
+        series = np.array(values, np.uint64).view(np.float64)
+        np.testing.assert_array_equal(bits(series), bits(ds[observable].values))

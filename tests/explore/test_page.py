@@ -236,8 +236,8 @@ def test_statistics_are_in_the_page_and_the_points_behind_them(tmp_path: Path, a
     points["parameters"] = {**table["parameters"], "energy": 3.0, "stiffness": 1.0}
     expected = sweep.run({**points, "outputs": ["frequency"]}, store=None).wall_stiffness.values
     (behind,) = contents["behind"]
-    found = unshuffled(unpacked(behind["columns"]["wall_stiffness"]["doubles"]), "<f8")
-    assert found.tobytes() == expected.tobytes()
+    stiffness = unshuffled(unpacked(behind["columns"]["wall_stiffness"]["doubles"]), "<f8")
+    assert stiffness.tobytes() == expected.tobytes()
 
 
 def test_wear_over_years_is_shown_without_a_kernel(tmp_path: Path) -> None:
@@ -277,11 +277,13 @@ def test_the_page_in_docs_is_up_to_date(tmp_path: Path, monkeypatch: pytest.Monk
     """As `make explorer` writes it; a module's text is compared by the digest of its tokens."""
     monkeypatch.chdir(tmp_path)
     sweep.run("wear_power", store="results/wear_power.zarr")
-    ours = explore("results/wear_power.zarr", "ours.html", size=300)
-    there = CHECKOUT / "docs" / "wear_power.html"
-    assert there.stat().st_size < 300_000
+    new_page = explore("results/wear_power.zarr", "ours.html", size=300)
+    committed_page = CHECKOUT / "docs" / "wear_power.html"
+    assert committed_page.stat().st_size < 300_000
     for of in (lambda path: _inflated(contents_of(path)), _without_contents):
-        assert of(there) == of(ours), "run `make explorer` and commit docs/wear_power.html"
+        assert of(committed_page) == of(new_page), (
+            "run `make explorer` and commit docs/wear_power.html"
+        )
 
 
 def _without_contents(path: Path) -> str:
